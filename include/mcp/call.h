@@ -1,0 +1,153 @@
+/**
+ * call.h - all that a handler may do.
+ *
+ * A call is one request being answered. Its handler runs on a worker thread, may block, and owns the
+ * call until it returns: no other thread touches it, so nothing here needs a lock. What a handler
+ * writes is sent only after it has returned MCP_OK.
+ *
+ * How a handler ends          what the client sees
+ *   writes, returns MCP_OK      a result; for a tool the JSON object that it wrote, as text and, where
+ *                               the tool has an output schema and the revision knows it, as
+ *                               structuredContent
+ *   mcp_call_refuse(...)        a tool result with isError true (a tool only)
+ *   returns another status      a JSON-RPC error with that status's code and mcp_call_error's message;
+ *                               for E_INTERNAL, E_IO and E_NOMEM the message goes to the log alone
+ */
+#ifndef MCP_CALL_H
+#define MCP_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/arena.h"
+#include "mcp/error.h"
+#include "mcp/json.h"
+#include "mcp/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mcp_call mcp_call;
+
+/**
+ * Answers one call. Runs on a worker; may block; must write an answer or return a status. `call` is
+ * valid until it returns. One type serves tools, resources and prompts.
+ */
+typedef mcp_status mcp_handler(mcp_call *call, void *data);
+
+/** Why a handler should stop. */
+typedef enum mcp_stop {
+    MCP_GO_ON,
+    MCP_STOP_CLIENT_GONE, /* the client hung up; only tools flagged MCP_STOP_ON_HANGUP see it */
+    MCP_STOP_CANCELLED,   /* the client cancelled this request: nobody waits for the answer */
+    MCP_STOP_DEADLINE,    /* the tool's time limit passed and was answered */
+    MCP_STOP_SHUTDOWN     /* the server is going down; an answer given soon is still sent */
+} mcp_stop;
+
+/* ---- what was asked --------------------------------------------------------------------------- */
+
+/** The arguments: an object, never NULL. A resource's are its URI template's variables. */
+const mcp_json *mcp_call_arguments(const mcp_call *call);
+
+/*
+ * One argument. Where the client left it out (or wrote null) the `default` of the tool's input schema
+ * stands in, then `fallback`. Types are right already: the schema was checked.
+ */
+
+/** NULL when absent without a default, and when the text holds NUL or is no string. */
+const char *mcp_arg_string(const mcp_call *call, const char *name);
+int64_t mcp_arg_int(const mcp_call *call, const char *name, int64_t fallback);
+double mcp_arg_double(const mcp_call *call, const char *name, double fallback);
+bool mcp_arg_bool(const mcp_call *call, const char *name, bool fallback);
+/** The argument as JSON; NULL when absent without a default. */
+const mcp_json *mcp_arg_json(const mcp_call *call, const char *name);
+
+/** The tool's or prompt's name as registered; for a resource the URI that was asked for. */
+const char *mcp_call_name(const mcp_call *call);
+
+/** The request's params._meta; NULL when it has none. */
+const mcp_json *mcp_call_meta(const mcp_call *call);
+
+/** The revision that this call is answered under. */
+mcp_revision mcp_call_revision(const mcp_call *call);
+
+/* ---- the call's own things -------------------------------------------------------------------- */
+
+/** Memory that lives until the answer is sent. */
+mcp_arena *mcp_call_arena(mcp_call *call);
+
+/** The error object whose message goes out when the handler returns a status other than MCP_OK. */
+mcp_error *mcp_call_error(mcp_call *call);
+
+/** Whether to stop, and why. Cheap: ask it in every loop that can take long. Once set it stays,
+ *  except that SHUTDOWN and CLIENT_GONE may later become CANCELLED. */
+mcp_stop mcp_call_stop(const mcp_call *call);
+
+/* ---- answering a tool call -------------------------------------------------------------------- */
+
+/** The result: one JSON object, begun; write members, the library ends it. */
+mcp_json_writer *mcp_call_result(mcp_call *call);
+
+/** A text block beside or instead of the result object. May be called several times. */
+mcp_status mcp_call_text(mcp_call *call, const char *text);
+
+/** An image ("image/png") or audio ("audio/wav") block; the bytes are base64 encoded here. */
+mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type);
+mcp_status mcp_call_audio(mcp_call *call, const void *bytes, size_t length, const char *mime_type);
+
+/** A link to a resource; a text with name and URI before 2025-06-18. `mime_type` may be NULL. */
+mcp_status mcp_call_link(mcp_call *call, const char *uri, const char *name, const char *mime_type);
+
+/** A resource inside the answer. */
+mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type, const char *text);
+
+/**
+ * Drop what was written and answer with isError true and this one text.
+ *
+ * @return MCP_OK, so that `return mcp_call_refuse(...)` ends a handler
+ */
+mcp_status mcp_call_refuse(mcp_call *call, const char *format, ...) MCP_PRINTF(2, 3);
+
+/** As mcp_call_refuse, with a text that is ready (a JSON error record, say). */
+mcp_status mcp_call_refuse_text(mcp_call *call, const char *text, size_t length);
+
+/* ---- answering resources/read ----------------------------------------------------------------- */
+
+/** One entry of `contents`. `uri` NULL: the one asked for. `mime_type` NULL: the resource's. */
+mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *mime_type,
+                                  const char *text, size_t length);
+mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *mime_type,
+                                  const void *bytes, size_t length);
+
+/* ---- answering prompts/get -------------------------------------------------------------------- */
+
+/** What a `{{place}}` of the prompt's text becomes; arguments fill their places by themselves. */
+mcp_status mcp_call_place(mcp_call *call, const char *place, const char *text);
+
+/* ---- telling how far it is -------------------------------------------------------------------- */
+
+typedef struct mcp_progress {
+    double progress;      /* must rise within a call; a report that does not is dropped */
+    double total;         /* 0: unknown, left out */
+    const char *message;  /* may be NULL */
+    const char *metadata; /* JSON object text put into params.metadata; may be NULL */
+    const char *meta_key; /* the same object under params._meta[meta_key]; may be NULL */
+    bool every;           /* do not thin out by time: only a slow client makes it skip */
+} mcp_progress;
+
+/**
+ * Report progress. Does nothing when the client gave no token. Thinned to one report in 20 ms a call,
+ * the newest wins; a client that does not read makes reports skip, never the handler wait.
+ */
+mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *progress);
+
+/** True when the client asked for progress: worth formatting one. */
+bool mcp_call_wants_progress(const mcp_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+/**
+ * server.h - a server: its options, its features, its transports.
+ *
+ * The shortest server: fill mcp_server_options, mcp_server_new, mcp_server_add, mcp_server_stdio,
+ * mcp_server_free (examples/hello.c). Zero is the safe default of every option: read-only, bounded,
+ * silent. One thread makes the server and runs it; handlers run on its workers.
+ */
+#ifndef MCP_SERVER_H
+#define MCP_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mcp/call.h"
+#include "mcp/error.h"
+#include "mcp/files.h"
+#include "mcp/log.h"
+#include "mcp/prompt.h"
+#include "mcp/resource.h"
+#include "mcp/schema.h"
+#include "mcp/tool.h"
+#include "mcp/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mcp_server mcp_server;
+
+/** Which name of a tool tools/list shows; tools/call always takes both (a safe name has only
+ *  A-Z a-z 0-9 _: "cobre/run" is "cobre_run"). */
+typedef enum mcp_tool_names {
+    MCP_NAMES_CANONICAL, /* as registered */
+    MCP_NAMES_SAFE,      /* every other byte replaced by '_', cut at 64 */
+    MCP_NAMES_AUTO       /* canonical for 2024-11-05 and 2025-03-26, safe for later ones */
+} mcp_tool_names;
+
+/** Why a tool call is refused before its handler runs. */
+typedef enum mcp_refusal {
+    MCP_REFUSED_ARGUMENTS, /* they do not fit the input schema: `finding` says where */
+    MCP_REFUSED_WRITES,    /* the tool writes and the server may not */
+    MCP_REFUSED_BUSY       /* max_running of this MCP_LONG tool are running */
+} mcp_refusal;
+
+/**
+ * Writes the refusal of a tool call in the server's own form, by mcp_call_refuse_text. Runs on the
+ * loop: must not block.
+ *
+ * @param finding for MCP_REFUSED_ARGUMENTS, else NULL
+ */
+typedef mcp_status mcp_refuser(mcp_call *call, mcp_refusal reason,
+                               const mcp_schema_finding *finding, void *data);
+
+/**
+ * Makes arguments fit before they are checked (a number where the schema wants its text, say). Runs
+ * on the loop: must not block. Leaves *arguments alone or sets it to a value in the call's arena.
+ */
+typedef mcp_status mcp_fitter(mcp_call *call, const char *tool, const mcp_json **arguments,
+                              void *data);
+
+typedef struct mcp_server_options {
+    /* who we are */
+    const char *name;         /* serverInfo.name; required */
+    const char *version;      /* serverInfo.version; required */
+    const char *title;        /* from 2025-06-18; may be NULL */
+    const char *description;  /* from 2025-11-25; may be NULL */
+    const char *website_url;  /* from 2025-11-25; may be NULL */
+    const char *instructions; /* for the model; may be NULL */
+
+    /* what we speak */
+    mcp_revision oldest;           /* NONE: 2024-11-05 */
+    mcp_revision newest;           /* NONE: the newest */
+    mcp_revision without_initialize; /* serves a client that never said one; NONE: 2025-03-26 */
+    bool strict_version;           /* refuse an unknown revision instead of offering another */
+    mcp_tool_names tool_names;
+
+    /* what is allowed */
+    bool allow_write;         /* false: MCP_WRITES tools are listed with a note and refused */
+    const char *write_note;   /* that note; NULL: "Write operations are disabled." */
+    mcp_refuser *refuse;      /* NULL: a plain text */
+    mcp_fitter *fit;          /* NULL: arguments are checked as they came */
+    void *data;               /* given to refuse and fit */
+
+    /* bounds; 0 means the default in the comment */
+    size_t message_max_bytes; /* one message in: 4 MiB */
+    size_t reply_max_bytes;   /* one message out: 16 MiB; an answer beyond it becomes an error */
+    size_t arena_max_bytes;   /* a call's memory: 64 MiB */
+    int calls_max_running;    /* of one client at once: 32; more wait */
+    int calls_max_queued;     /* 256; then the client is not read until one ends */
+    int short_threads;        /* threads of the short lane: max(2, cores) */
+    int timeout_ms;           /* of a short call: 60000 */
+    int grace_ms;             /* for running calls after the end of input or SIGTERM: 10000 */
+
+    mcp_log log;
+} mcp_server_options;
+
+/** Every field at its safe default. */
+#define MCP_SERVER_OPTIONS_INIT { 0 }
+
+/** A set of features: tables that end with an empty row, and the files that describe them. */
+typedef struct mcp_features {
+    const mcp_file *files;         /* "tools/NAME.json", "resources.json", "prompts/NAME.md" */
+    const mcp_tool *tools;         /* may be NULL */
+    const mcp_resource *resources; /* may be NULL */
+    const mcp_prompt *prompts;     /* may be NULL */
+    void *data;                    /* given to every handler of the set */
+} mcp_features;
+
+/**
+ * A server without features.
+ *
+ * @param out     yours, free it with mcp_server_free
+ * @param options copied; the strings are borrowed while the server lives
+ * @return MCP_OK; MCP_E_PARAMS (an option that cannot be, named); MCP_E_NOMEM
+ */
+mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, mcp_error *err);
+
+/**
+ * Add features, before serving. A capability is declared when its table is given, even when empty.
+ *
+ * @param features the struct is not kept; tables, files and data are borrowed while the server lives
+ * @return MCP_OK; MCP_E_PARAMS: a row without a file, a file without a row, a schema that does not
+ *         compile, two tools with one safe name; the message names the file
+ */
+mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_error *err);
+
+/**
+ * Serve one client on standard input and output until input ends and all is answered, or SIGTERM or
+ * SIGINT asks to stop, or the client's end of standard output is gone. Blocks. Only protocol messages
+ * reach the client: descriptor 1 points to standard error while this runs. Signals keep their earlier
+ * handling afterwards. A second signal cancels what runs.
+ *
+ * @return MCP_OK; MCP_E_IO (the descriptors cannot be used); MCP_E_NOMEM
+ */
+mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err);
+
+/** Free the server; it must not be serving. NULL is fine. */
+void mcp_server_free(mcp_server *server);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

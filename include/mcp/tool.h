@@ -1,0 +1,39 @@
+/**
+ * tool.h - binding tools to functions.
+ *
+ * A tool is a JSON file (name, title, description, inputSchema, outputSchema, annotations: exactly
+ * what tools/list sends) among the server's embedded files under "tools/", and a row that binds its
+ * name to a function. Shapes that several tools share stand in "tools/_defs.json"; each tool's schemas
+ * get the ones that they name copied into their `$defs`.
+ */
+#ifndef MCP_TOOL_H
+#define MCP_TOOL_H
+
+#include "mcp/call.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a tool does and how it is run. */
+enum mcp_flags {
+    MCP_READS = 1 << 0,          /* changes nothing */
+    MCP_WRITES = 1 << 1,         /* changes things: listed but refused unless the server may write */
+    MCP_LONG = 1 << 2,           /* may take minutes: has threads of its own and no time limit */
+    MCP_STOP_ON_HANGUP = 1 << 3  /* a client that is gone, or an ended standard input, stops it */
+};
+
+/** One tool. A table of them ends with a row whose name is NULL. */
+typedef struct mcp_tool {
+    const char *name;
+    mcp_handler *run;
+    unsigned flags;    /* MCP_READS or MCP_WRITES, with others */
+    int timeout_ms;    /* 0: the server's default, and none for MCP_LONG */
+    int max_running;   /* of an MCP_LONG tool at once; 0 means 1; one more is refused, not queued */
+} mcp_tool;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,139 @@
+/**
+ * sddp.h - stochastic dual dynamic programming over one case: training and simulation.
+ *
+ * A study holds the stage LPs, the opening tree and the cuts. Training runs iterations (forward pass,
+ * backward pass, lower bound) until a stopping rule fires or the observer asks to stop; simulation
+ * plays the trained policy over scenarios. Results are bit for bit the same for any number of threads.
+ *
+ * One thread calls these functions; they start and join threads of their own. The observer is called
+ * on the calling thread only, in iteration order, and in scenario order during simulation.
+ *
+ * Source: the method page, sections 1 to 13; Pereira and Pinto (1991).
+ */
+#ifndef SDDP_SDDP_H
+#define SDDP_SDDP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/call.h"
+#include "mcp/error.h"
+
+#include "case/case.h"
+
+typedef struct sddp sddp;
+
+/** One row of the convergence record (output page, 3.1). Bounds in currency. */
+typedef struct sddp_iteration {
+    int32_t iteration; /* 1-based */
+    double lower_bound, upper_bound, upper_bound_std, ci_95, gap;
+    int32_t cuts_added, cuts_removed;
+    int64_t cuts_active;
+    int64_t time_forward_ms, time_backward_ms, time_total_ms;
+    int64_t wall_time_ms; /* since training began, at the end of this iteration */
+    int64_t lower_bound_ms, overhead_ms;
+    int32_t forward_passes;
+    int64_t lp_solves;
+} sddp_iteration;
+
+/** What one simulated stage did. Arrays belong to the study and are valid during the callback.
+ *  Block arrays are entity-major: [entity * blocks + block]. Costs in currency, not discounted. */
+typedef struct sddp_stage_result {
+    size_t stage, blocks;
+    double objective;      /* with the discounted future cost */
+    double future_cost;    /* d_t * theta */
+    double discount;       /* D_t, 1 at the first stage */
+    const double *turbined, *spilled, *diverted;                  /* hydro x block, m3/s */
+    const double *outflow_below, *outflow_above, *turbined_below, *generation_below;
+    const double *thermal_mw;                                     /* thermal x block */
+    const double *direct_mw, *reverse_mw;                         /* line x block */
+    const double *deficit_mw, *deficit_cost, *excess_mw;          /* bus x block */
+    const double *load_mw, *spot_price;                           /* bus x block; price per MWh */
+    const double *storage_initial, *storage_final;                /* by hydro, hm3 */
+    const double *inflow, *inflow_slack, *withdrawal_neg, *withdrawal_pos; /* by hydro, m3/s */
+    const double *water_value;                                    /* by hydro, currency per hm3 */
+} sddp_stage_result;
+
+typedef struct sddp_scenario {
+    uint32_t scenario; /* 0-based */
+    double cost;       /* discounted sum of the stages' immediate costs */
+    const sddp_stage_result *stages;
+    size_t stage_count;
+} sddp_scenario;
+
+/** Called back while the study works. Any member may be NULL. */
+typedef struct sddp_observer {
+    void (*iteration)(const sddp_iteration *row, void *data);
+    /** A failure ends the simulation with that status. */
+    mcp_status (*scenario)(const sddp_scenario *result, void *data, mcp_error *err);
+    /** Asked before every LP solve; must be cheap and thread-safe. */
+    mcp_stop (*stop)(void *data);
+    void *data;
+} sddp_observer;
+
+typedef enum sddp_reason {
+    SDDP_ITERATION_LIMIT, SDDP_TIME_LIMIT, SDDP_BOUND_STALLING, SDDP_SHUTDOWN, SDDP_ERROR
+} sddp_reason;
+
+/** "iteration_limit", "time_limit", "bound_stalling", "shutdown", "error". */
+const char *sddp_reason_name(sddp_reason reason);
+
+typedef struct sddp_training {
+    const sddp_iteration *rows; /* the study's */
+    size_t iterations;          /* completed; rows has as many */
+    sddp_reason reason;
+    bool converged;             /* reason is bound_stalling */
+    int64_t total_cuts, active_cuts, peak_active_cuts;
+    int64_t wall_time_ms;
+    int64_t solve_time_us;      /* inside the LP solver, all threads together */
+    int64_t lp_solves;
+} sddp_training;
+
+typedef struct sddp_simulation {
+    uint32_t scenarios_total, scenarios_completed;
+    bool stopped;               /* from outside, before all were done */
+    double mean, std, min, max, cvar; /* of the scenario costs; cvar at 0.95 */
+    double ci_95;
+    int64_t wall_time_ms, solve_time_us, lp_solves;
+} sddp_simulation;
+
+/** Where and why a solve failed: the context of a SolverFailure record (errors page, 2.2). */
+typedef struct sddp_failure {
+    const char *phase;          /* "forward", "backward", "lower_bound", "simulation"; constant */
+    const char *solver_status;  /* "infeasible", "unbounded", ...; constant; NULL: no LP failed */
+    int32_t stage, iteration, opening, scenario; /* -1: does not apply */
+} sddp_failure;
+
+/**
+ * Build the stage LPs and the opening tree of a case.
+ *
+ * @param out     yours, free it with sddp_free
+ * @param input   borrowed while the study lives
+ * @param threads >= 1
+ * @return MCP_OK; MCP_E_PARAMS (fewer than two stages, for one); MCP_E_NOMEM; MCP_E_LIMIT
+ */
+mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_error *err);
+
+/** NULL is fine. */
+void sddp_free(sddp *study);
+
+/**
+ * Train. The stops CLIENT_GONE, SHUTDOWN and DEADLINE end it after the running iteration; CANCELLED
+ * gives the running iteration up between two solves and drops its cuts. Both return MCP_OK with the
+ * reason SDDP_SHUTDOWN.
+ *
+ * @param failure filled when another status than MCP_OK is returned; never NULL
+ * @param result  filled in every case: the completed iterations are in it
+ */
+mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training *result,
+                      sddp_failure *failure, mcp_error *err);
+
+/** Simulate config.simulation_scenarios scenarios. Any stop gives up the scenarios in work. */
+mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simulation *result,
+                         sddp_failure *failure, mcp_error *err);
+
+/** The noise of one opening, after correlation: `dimension` values, hydros first; the study's. */
+const double *sddp_opening(const sddp *study, size_t stage, uint32_t opening, size_t *dimension);
+
+#endif
