@@ -1,0 +1,23 @@
+/*
+ * arena_int.h - what the library's own layers may ask of an arena beyond mcp/arena.h.
+ */
+#ifndef MCP_BASE_ARENA_INT_H
+#define MCP_BASE_ARENA_INT_H
+
+#include "mcp/arena.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory for bytes: neither aligned nor zeroed, so that strings lie close together. */
+char *mcp__arena_bytes(mcp_arena *arena, size_t size);
+
+/* Why the arena last answered NULL: MCP_E_LIMIT (its bound) or MCP_E_NOMEM; MCP_OK if it never did. */
+mcp_status mcp__arena_failure(const mcp_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
