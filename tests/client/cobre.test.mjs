@@ -1,0 +1,384 @@
+/*
+ * cobre.test.mjs - the conversation an agent has with cobre, spoken by the official TypeScript client
+ * over stdio, once for each session-era revision. The client itself holds every structuredContent
+ * against the tool's output schema and throws where it does not fit.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const root = path.resolve(here, '..', '..');
+const bin = process.env.CAUSEWAY_BIN ?? path.join(root, 'build', 'bin');
+const cases = path.join(root, 'examples', 'cases');
+const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
+const TOOLS = [
+    'cobre/validate', 'cobre/run', 'cobre/query-results', 'cobre/query-convergence',
+    'cobre/inspect-policy', 'cobre/compare-policies', 'cobre/inspect-case', 'cobre/list-scenarios',
+    'cobre/export-results', 'cobre/get-config-schema',
+];
+
+let scratch;
+
+before(() => {
+    scratch = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'cobre-client-')));
+});
+
+after(() => {
+    fs.rmSync(scratch, { recursive: true, force: true });
+});
+
+/** A private copy of one of the example cases, in a folder of its own. */
+function copyCase(name, label) {
+    const target = path.join(scratch, label, name);
+    fs.cpSync(path.join(cases, name), target, { recursive: true });
+    return target;
+}
+
+function editConfig(dir, edit) {
+    const file = path.join(dir, 'config.json');
+    const config = JSON.parse(fs.readFileSync(file, 'utf8'));
+    edit(config);
+    fs.writeFileSync(file, JSON.stringify(config));
+}
+
+/** Connect a client to a cobre-mcp of its own; `negotiated()` tells the revision it got. */
+async function connect(...args) {
+    const transport = new StdioClientTransport({
+        command: path.join(bin, 'cobre-mcp'), args, stderr: 'pipe',
+    });
+    const client = new Client({ name: 'cobre-test', version: '1.0.0' });
+    let negotiated = null;
+    transport.setProtocolVersion = (version) => { negotiated = version; };
+    let log = '';
+    transport.stderr.on('data', (bytes) => { log += bytes; });
+    await client.connect(transport);
+    return { client, transport, negotiated: () => negotiated, log: () => log };
+}
+
+function answer(result) {
+    assert.notEqual(result.isError, true, JSON.stringify(result));
+    return JSON.parse(result.content[0].text);
+}
+
+function refusal(result) {
+    assert.equal(result.isError, true, JSON.stringify(result));
+    assert.equal(result.structuredContent, undefined);
+    assert.equal(result.content.length, 1);
+    const record = JSON.parse(result.content[0].text);
+    assert.equal(typeof record.kind, 'string');
+    assert.equal(typeof record.message, 'string');
+    assert.equal(typeof record.context, 'object');
+    assert.ok('suggestion' in record);
+    return record;
+}
+
+const call = (client, name, args, options) =>
+    client.callTool({ name, arguments: args }, undefined, options);
+
+/** Wait until `condition` holds; a run that never gets there fails the test by its deadline. */
+async function until(condition, what) {
+    const deadline = Date.now() + 30_000;
+    while (!condition()) {
+        assert.ok(Date.now() < deadline, `waited 30 s for: ${what}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+}
+
+for (const revision of REVISIONS) {
+    describe(`revision ${revision}`, () => {
+        let peer;
+        let dir;
+
+        before(async () => {
+            dir = copyCase('four-stages', `rev-${revision}`);
+            peer = await connect('--revision', revision, '--allow-write', '--allowed-dirs', scratch);
+        });
+        after(() => peer.client.close());
+
+        test('the client gets the revision and the server introduces itself', async () => {
+            assert.equal(peer.negotiated(), revision);
+            assert.deepEqual(peer.client.getServerVersion().name, 'cobre-mcp');
+            assert.equal(peer.client.getServerVersion().version, '2.0.0');
+            const capabilities = peer.client.getServerCapabilities();
+            assert.deepEqual(capabilities.tools, { listChanged: false });
+            await peer.client.ping();
+        });
+
+        test('tools/list has the ten tools of the contract', async () => {
+            const { tools } = await peer.client.listTools();
+            assert.deepEqual(tools.map((tool) => tool.name), TOOLS);
+            for (const tool of tools) {
+                assert.ok(tool.description.length > 20, tool.name);
+                assert.equal(tool.inputSchema.type, 'object');
+                assert.equal(tool.outputSchema !== undefined, revision >= '2025-06-18');
+                assert.equal(tool.annotations !== undefined, revision >= '2025-03-26');
+            }
+        });
+
+        test('a case is validated, inspected, trained, simulated and questioned', async () => {
+            const { client } = peer;
+
+            const verdict = answer(await call(client, 'cobre/validate', { case_dir: dir }));
+            assert.equal(verdict.valid, true);
+            assert.deepEqual(verdict.errors, []);
+            assert.equal(verdict.summary.layers_completed, 5);
+            assert.equal(verdict.summary.error_count, 0);
+
+            const summary = answer(await call(client, 'cobre/inspect-case', { case_dir: dir }));
+            assert.deepEqual(summary.entities, { hydros: 1, thermals: 2, buses: 1, lines: 0 });
+            assert.equal(summary.stages, 4);
+            assert.equal(summary.scenario_source, 'par');
+            assert.deepEqual(summary.config,
+                             JSON.parse(fs.readFileSync(path.join(dir, 'config.json'), 'utf8')));
+            assert.ok(summary.files_present.includes('system/hydros.json'));
+
+            const limit = summary.config.training.stopping_rules
+                .find((rule) => rule.type === 'iteration_limit').limit;
+            const scenarios = summary.config.simulation.num_scenarios;
+            const reports = [];
+            const result = answer(await call(client, 'cobre/run', { case_dir: dir },
+                                             { onprogress: (report) => reports.push(report) }));
+            assert.equal(result.status, 'completed');
+            assert.equal(result.output_dir, path.join(dir, 'output'));
+            assert.equal(result.training.iterations, limit);
+            assert.equal(result.training.termination_reason, 'iteration_limit');
+            assert.equal(result.simulation.scenarios, scenarios);
+            assert.ok(result.simulation.output_files.includes('simulation/costs'));
+            for (let i = 1; i < reports.length; i++)
+                assert.ok(reports[i].progress > reports[i - 1].progress);
+            assert.ok(reports.length > 5, `only ${reports.length} progress reports`);
+            assert.equal(reports.at(-1).progress, limit + scenarios);
+
+            const history = answer(await call(client, 'cobre/query-convergence',
+                                              { output_dir: result.output_dir }));
+            assert.equal(history.total_iterations, limit);
+            assert.equal(history.iterations.length, limit);
+            assert.equal(history.termination_reason, 'iteration_limit');
+            assert.equal(history.iterations.at(-1).lower_bound, result.training.final_lower_bound);
+            assert.equal(history.iterations.at(-1).gap, result.training.final_gap);
+            for (let i = 1; i < limit; i++) {
+                const [a, b] = history.iterations.slice(i - 1, i + 1);
+                assert.ok(b.lower_bound >= a.lower_bound * (1 - 1e-9), `iteration ${b.iteration}`);
+            }
+
+            const part = answer(await call(client, 'cobre/query-convergence', {
+                output_dir: result.output_dir, iteration_range: [2, 4],
+            }));
+            assert.deepEqual(part.iterations.map((row) => row.iteration), [2, 3, 4]);
+            assert.equal(part.total_iterations, limit);
+
+            assert.ok(fs.existsSync(path.join(result.output_dir, 'training', '_SUCCESS')));
+            assert.ok(fs.existsSync(path.join(result.output_dir, 'simulation', '_SUCCESS')));
+        });
+
+        test('structuredContent comes from 2025-06-18 on and equals the text', async () => {
+            const result = await call(peer.client, 'cobre/get-config-schema', {});
+            const text = JSON.parse(result.content[0].text);
+            assert.equal(text.schema.type, 'object');
+            if (revision >= '2025-06-18')
+                assert.deepEqual(result.structuredContent, text);
+            else
+                assert.equal(result.structuredContent, undefined);
+        });
+
+        test('bad input gets an error record and the server lives on', async () => {
+            const { client } = peer;
+            const missing = refusal(await call(client, 'cobre/validate', {}));
+            assert.equal(missing.kind, 'SchemaViolation');
+            assert.equal(missing.context.field, 'case_dir');
+            const wrong = refusal(await call(client, 'cobre/validate', { case_dir: 7 }));
+            assert.equal(wrong.kind, 'TypeMismatch');
+            const strange = refusal(await call(client, 'cobre/run',
+                                               { case_dir: dir, phases: 'everything' }));
+            assert.equal(strange.kind, 'InvalidEnum');
+            const surplus = refusal(await call(client, 'cobre/validate', { case_dir: dir, x: 1 }));
+            assert.equal(surplus.kind, 'SchemaViolation');
+            assert.equal(surplus.context.field, 'x');
+
+            const absent = refusal(await call(client, 'cobre/validate',
+                                              { case_dir: path.join(scratch, 'nowhere') }));
+            assert.equal(absent.kind, 'MissingFile');
+            const none = refusal(await call(client, 'cobre/query-convergence',
+                                            { output_dir: path.join(scratch, 'nowhere') }));
+            assert.equal(none.kind, 'OutputNotFound');
+
+            await assert.rejects(call(client, 'cobre/none', {}), (error) => error.code === -32602);
+            await client.ping();
+        });
+    });
+}
+
+describe('what is not allowed', () => {
+    let peer;
+
+    before(async () => {
+        peer = await connect('--allowed-dirs', path.join(scratch, 'inside'));
+    });
+    after(() => peer.client.close());
+
+    before(() => {
+        fs.mkdirSync(path.join(scratch, 'inside'), { recursive: true });
+        fs.symlinkSync('/etc', path.join(scratch, 'inside', 'etc'));
+    });
+
+    test('every path that leads outside is refused in the same words', async () => {
+        const inside = path.join(scratch, 'inside');
+        const paths = [
+            '/etc', '/nowhere/at/all', `${inside}/..`, `${inside}/../outside`, `${inside}/etc`,
+            `/proc/self/root${inside}/../..`, '/proc/self/root/etc', `${inside}x`, '/',
+        ];
+        for (const dir of paths) {
+            for (const [tool, argument] of [['cobre/validate', 'case_dir'],
+                                            ['cobre/inspect-case', 'case_dir'],
+                                            ['cobre/query-convergence', 'output_dir']]) {
+                const record = refusal(await call(peer.client, tool, { [argument]: dir }));
+                assert.equal(record.kind, 'MissingFile', dir);
+                assert.equal(record.message, `Path '${dir}' is not within the allowed directories`);
+                assert.deepEqual(record.context, { path: dir });
+                assert.ok(!JSON.stringify(record).includes(inside) || dir.includes(inside));
+            }
+        }
+        const nul = refusal(await call(peer.client, 'cobre/validate',
+                                       { case_dir: `${inside}\u0000/x` }));
+        assert.equal(nul.kind, 'SchemaViolation');
+    });
+
+    test('without --allow-write the writing tools are listed with a note and refused', async () => {
+        const { tools } = await peer.client.listTools();
+        for (const name of ['cobre/run', 'cobre/export-results']) {
+            const tool = tools.find((one) => one.name === name);
+            assert.match(tool.description, /--allow-write/);
+        }
+        const record = refusal(await call(peer.client, 'cobre/run',
+                                          { case_dir: path.join(scratch, 'inside') }));
+        assert.equal(record.kind, 'IncompatibleSettings');
+        assert.equal(record.message, 'Write operations are disabled. Start the server with '
+                     + '--allow-write to enable training and export.');
+    });
+});
+
+describe('a run and its client', () => {
+    let peer;
+    let dir;
+
+    before(async () => {
+        dir = copyCase('four-stages', 'long');
+        editConfig(dir, (config) => {
+            config.training.stopping_rules = [{ type: 'iteration_limit', limit: 100000 }];
+        });
+        peer = await connect('--allow-write', '--allowed-dirs', scratch);
+    });
+    after(() => peer.client.close());
+
+    test('cancelling stops it, frees the directory, and leaves nothing that looks finished',
+         async () => {
+        const { client } = peer;
+        const abort = new AbortController();
+        let reports = 0;
+        const running = call(client, 'cobre/run', { case_dir: dir },
+                             { signal: abort.signal, onprogress: () => { reports++; } });
+        const ended = assert.rejects(running);
+        await until(() => reports >= 3, 'three progress reports');
+
+        const second = refusal(await call(client, 'cobre/run', { case_dir: dir }));
+        assert.equal(second.kind, 'IncompatibleSettings');
+        assert.match(second.message, /in progress/);
+
+        abort.abort('enough');
+        await ended;
+        const output = path.join(dir, 'output');
+        const metadata = path.join(output, 'training', 'metadata.json');
+        await until(() => fs.existsSync(metadata), 'metadata.json of the stopped run');
+        assert.equal(JSON.parse(fs.readFileSync(metadata, 'utf8')).status, 'partial');
+        assert.ok(!fs.existsSync(path.join(output, 'training', '_SUCCESS')));
+        assert.ok(!fs.existsSync(path.join(output, 'simulation', '_SUCCESS')));
+
+        editConfig(dir, (config) => {
+            config.training.stopping_rules = [{ type: 'iteration_limit', limit: 3 }];
+        });
+        let again;
+        await until(() => true, 'nothing');
+        for (let i = 0; i < 100; i++) {
+            again = await call(client, 'cobre/run', { case_dir: dir });
+            if (!again.isError)
+                break;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        assert.equal(answer(again).status, 'completed');
+    });
+});
+
+test('SIGTERM during a run: the iteration is finished and the partial result is sent', async () => {
+    const dir = copyCase('four-stages', 'sigterm');
+    editConfig(dir, (config) => {
+        config.training.stopping_rules = [{ type: 'iteration_limit', limit: 1000000 }];
+    });
+    const peer = await connect('--allow-write', '--allowed-dirs', scratch);
+    let reports = 0;
+    const running = call(peer.client, 'cobre/run', { case_dir: dir }, {
+        onprogress: () => {
+            if (++reports === 3)
+                process.kill(peer.transport.pid, 'SIGTERM');
+        },
+    });
+    const result = answer(await running);
+    assert.equal(result.status, 'partial');
+    assert.equal(result.training.termination_reason, 'shutdown');
+    assert.ok(result.training.iterations >= 3);
+    assert.equal(result.simulation, null);
+    await peer.client.close();
+});
+
+test('safe tool names for the hosts that refuse a slash', async () => {
+    const peer = await connect('--tool-names', 'safe', '--allowed-dirs', scratch);
+    const { tools } = await peer.client.listTools();
+    assert.deepEqual(tools.map((tool) => tool.name), TOOLS.map((name) => name.replace(/\W/g, '_')));
+    answer(await call(peer.client, 'cobre_get_config_schema', {}));
+    answer(await call(peer.client, 'cobre/get-config-schema', {}));
+    await peer.client.close();
+});
+
+test('the input schemas are the contract\'s, where it lies beside the checkout', async (t) => {
+    const seeds = path.join(root, '..', 'shared', 'seeds');
+    const seed = fs.existsSync(seeds)
+        && fs.readdirSync(seeds).find((name) => name.startsWith('000_'));
+    if (!seed) {
+        t.diagnostic('the contract is not beside this checkout: not compared');
+        return;
+    }
+    const text = fs.readFileSync(path.join(seeds, seed), 'utf8');
+    const peer = await connect('--allowed-dirs', scratch, '--allow-write');
+    const { tools } = await peer.client.listTools();
+    await peer.client.close();
+    let compared = 0;
+    for (const section of text.split(/\n### 2\.\d+ /).slice(1)) {
+        const name = section.match(/^`([^`]+)`/)?.[1];
+        if (!name)
+            continue;
+        const input = JSON.parse(section.match(/\*\*Input Schema:\*\*\s+```json\n([\s\S]*?)```/)[1]);
+        assert.deepEqual(tools.find((tool) => tool.name === name).inputSchema, input, name);
+        compared++;
+    }
+    assert.equal(compared, 10);
+});
+
+test('cobre run --json prints one object, the same as the tool\'s', () => {
+    const dir = copyCase('four-stages', 'cli');
+    const run = spawnSync(path.join(bin, 'cobre'), ['run', dir, '--json'], { encoding: 'utf8' });
+    assert.equal(run.status, 0, run.stderr);
+    const lines = run.stdout.trimEnd().split('\n');
+    assert.equal(lines.length, 1);
+    const result = JSON.parse(lines[0]);
+    assert.equal(result.status, 'completed');
+    assert.equal(result.output_dir, path.join(dir, 'output'));
+    assert.ok(result.training.final_lower_bound > 0);
+    assert.ok(!run.stderr.includes('\u001b['), 'colours or redraws though nobody watches');
+});
