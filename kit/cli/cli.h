@@ -1,0 +1,127 @@
+/**
+ * cli.h - command lines from tables: options, subcommands, --help, --version.
+ *
+ * A program is a table of commands, each with a table of options; help texts are made from them. What
+ * a user gets wrong is told on the error stream with a hint, and the program exits with CLI_USAGE.
+ *
+ *     static const cli_option run_options[] = {
+ *         { .name = "output", .type = CLI_STRING, .argument = "DIR", .help = "where results go" },
+ *         { .name = "threads", .type = CLI_INT, .argument = "N", .min = 1, .max = 1024,
+ *           .env = "COBRE_THREADS", .standard = "1", .help = "worker threads" },
+ *         { 0 }
+ *     };
+ *     static const cli_command commands[] = {
+ *         { .name = "run", .arguments = "CASE", .arguments_min = 1, .arguments_max = 1,
+ *           .summary = "train and simulate a case", .options = run_options, .run = run },
+ *         { 0 }
+ *     };
+ *     static const cli_program program = {
+ *         .name = "cobre", .version = COBRE_VERSION, .summary = "...", .commands = commands,
+ *     };
+ *     return cli_main(&program, argc, argv, stdout, stderr, &app);
+ *
+ * Options may stand before or after arguments, as "--name value" or "--name=value"; "--" ends them.
+ * The program's own options hold for every command and may stand before its name. -h, --help and
+ * --version are always there.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/** The exit status after a command line that makes no sense. */
+#define CLI_USAGE 2
+
+typedef enum cli_type {
+    CLI_FLAG,   /* takes no value */
+    CLI_INT,    /* min to max */
+    CLI_STRING,
+    CLI_CHOICE  /* one of `choices` */
+} cli_type;
+
+typedef struct cli_option {
+    const char *name;            /* without the dashes; NULL ends a table */
+    cli_type type;
+    const char *argument;        /* what help calls the value; NULL for a flag */
+    const char *help;            /* one line */
+    const char *env;             /* environment variable that stands in; NULL: none */
+    const char *standard;        /* what holds without either; NULL: absent */
+    const char *const *choices;  /* CLI_CHOICE: ended by NULL */
+    int64_t min, max;            /* CLI_INT; both 0: no bound */
+    bool hidden;                 /* not in help */
+} cli_option;
+
+typedef struct cli_line cli_line;
+
+/** Runs a command and gives the exit status. `line` is valid until it returns. */
+typedef int cli_command_run(const cli_line *line, void *data);
+
+typedef struct cli_command {
+    const char *name;            /* NULL ends a table */
+    const char *arguments;       /* as in usage: "CASE"; NULL: none */
+    size_t arguments_min, arguments_max;
+    const char *summary;         /* one line */
+    const char *notes;           /* text after the options in help; NULL: none */
+    const cli_option *options;   /* NULL: none */
+    cli_command_run *run;
+} cli_command;
+
+typedef struct cli_program {
+    const char *name;
+    const char *version;
+    const char *summary;         /* one line */
+    const char *notes;           /* text at the end of help; NULL: none */
+    const cli_option *options;   /* for every command; NULL: none */
+    const cli_command *commands; /* when the first has an empty name, it is the whole program */
+} cli_program;
+
+/**
+ * Read the command line and run the command.
+ *
+ * @param out help and version
+ * @param err what is wrong with the line
+ * @return the command's exit status; 0 after help or version; CLI_USAGE; 1 when memory is out
+ */
+int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data);
+
+/* ---- what a command asks its line --------------------------------------------------------------- */
+
+/** The i-th argument; NULL past the last. */
+const char *cli_argument(const cli_line *line, size_t index);
+size_t cli_argument_count(const cli_line *line);
+
+/** The value as text: given, else from the environment, else the standard; NULL when absent. */
+const char *cli_string(const cli_line *line, const char *name);
+
+/** Whether a flag is set, by the line or by its variable (any value but "", "0", "false", "no"). */
+bool cli_flag(const cli_line *line, const char *name);
+
+/** A number that was checked against its bounds; `fallback` when absent. */
+int64_t cli_int(const cli_line *line, const char *name, int64_t fallback);
+
+/** Whether the line itself has the option (not the environment, not the standard). */
+bool cli_given(const cli_line *line, const char *name);
+
+/** The streams given to cli_main. */
+FILE *cli_out(const cli_line *line);
+FILE *cli_err(const cli_line *line);
+
+/* ---- colours ------------------------------------------------------------------------------------ */
+
+typedef enum cli_color { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW, CLI_CYAN } cli_color;
+
+/**
+ * Whether to colour what goes to `stream`.
+ *
+ * @param choice "always", "never", or anything else to let the environment decide: NO_COLOR, then
+ *               FORCE_COLOR, then whether the stream is a terminal that is not "dumb"
+ */
+bool cli_use_color(const char *choice, FILE *stream);
+
+/** The escape sequence of a colour, or "" when `use` is false; CLI_PLAIN ends any. Constant. */
+const char *cli_paint(bool use, cli_color color);
+
+#endif

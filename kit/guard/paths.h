@@ -1,0 +1,115 @@
+/**
+ * paths.h - the one door to files whose names come from outside.
+ *
+ * A guard knows the folders that may be touched. A folder that a user names is canonicalised, held
+ * against them and opened beneath the one that holds it; from then on everything goes by descriptor
+ * and relative name, and no name leaves the descriptor's folder, neither by ".." nor by a link.
+ *
+ * The simplest way to use it:
+ *
+ *     guard_open_dir(&case_fd, &canonical, guard, path_from_outside, arena, err);
+ *     guard_read_file(&bytes, &length, case_fd, "system/hydros.json", 16 << 20, arena, err);
+ *
+ * A guard never changes, so threads may share it. Descriptors given out are the caller's to close and
+ * have FD_CLOEXEC. Relative names are bounded by PATH_MAX; one that is empty or absolute is
+ * MCP_E_PARAMS; one that leads out of the folder or over a link is MCP_E_DENIED.
+ */
+#ifndef GUARD_PATHS_H
+#define GUARD_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mcp/arena.h"
+#include "mcp/error.h"
+
+typedef struct guard guard;
+
+/**
+ * Open the roots: the folders that may be touched, with all that lies below.
+ *
+ * @param out   yours, free it with guard_free
+ * @param roots folders that exist; links in them are resolved now, once
+ * @return MCP_OK; MCP_E_PARAMS (no root); MCP_E_NOT_FOUND, MCP_E_DENIED, MCP_E_IO (a root that cannot
+ *         be opened; the message names it); MCP_E_NOMEM
+ */
+mcp_status guard_new(guard **out, const char *const *roots, size_t count, mcp_error *err);
+
+/** NULL is fine. */
+void guard_free(guard *all);
+
+/**
+ * Open the folder that a user names.
+ *
+ * Links are resolved first, so a link from one root into another is legal; then the path must be a
+ * root or lie below one. Whether a path outside exists is never told.
+ *
+ * @param fd        the folder
+ * @param canonical its absolute path without links, the arena's; may be NULL
+ * @param path      absolute, or relative to the current directory
+ * @return MCP_OK; MCP_E_DENIED (outside, "Path '...' is not within the allowed directories");
+ *         MCP_E_NOT_FOUND (inside, but absent or no folder); MCP_E_PARAMS (empty or over-long);
+ *         MCP_E_IO; MCP_E_NOMEM
+ */
+mcp_status guard_open_dir(int *fd, const char **canonical, const guard *all, const char *path,
+                          mcp_arena *arena, mcp_error *err);
+
+/**
+ * Open the folder that a user names, made with its missing parents if need be. As guard_open_dir
+ * otherwise: nothing is made outside the roots.
+ */
+mcp_status guard_open_or_make_dir(int *fd, const char **canonical, const guard *all,
+                                  const char *path, mcp_arena *arena, mcp_error *err);
+
+/* ---- beneath a folder that is open ------------------------------------------------------------- */
+
+/** Open a regular file for reading. Anything else of that name is MCP_E_NOT_FOUND. */
+mcp_status guard_open_file(int *fd, int dir_fd, const char *relative, mcp_error *err);
+
+/** Open a folder for reading. Anything else of that name is MCP_E_NOT_FOUND. */
+mcp_status guard_open_subdir(int *fd, int dir_fd, const char *relative, mcp_error *err);
+
+/** Whether there is a regular file or a folder of that name, reached without a link. */
+bool guard_exists(int dir_fd, const char *relative);
+
+/**
+ * Read a whole regular file.
+ *
+ * @param bytes the arena's, followed by a NUL that is not counted
+ * @return as guard_open_file; MCP_E_LIMIT when it is longer than `max_bytes`; MCP_E_IO
+ */
+mcp_status guard_read_file(const char **bytes, size_t *length, int dir_fd, const char *relative,
+                           size_t max_bytes, mcp_arena *arena, mcp_error *err);
+
+/**
+ * Open a folder, made with its missing parents if need be (mode 0777 less the umask).
+ *
+ * @param fd may be NULL when the folder only has to be there
+ */
+mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *err);
+
+/**
+ * Create a file for writing directly in the folder; a stale one of that name is removed first, so
+ * that nobody can have placed a link there.
+ *
+ * @param name one component, "data.parquet.tmp"
+ */
+mcp_status guard_create(int *fd, int dir_fd, const char *name, mcp_error *err);
+
+/** Rename within the folder, replacing what has the new name. Both are one component. */
+mcp_status guard_replace(int dir_fd, const char *from, const char *to, mcp_error *err);
+
+/**
+ * Write a whole file: to "<relative>.tmp" beside it, then renamed over it, so that nobody ever sees
+ * half of it. The folder must exist.
+ */
+mcp_status guard_write_file(int dir_fd, const char *relative, const void *bytes, size_t length,
+                            mcp_error *err);
+
+/**
+ * Remove a file, or a folder with all that is in it; links are removed, never followed. That nothing
+ * is there is MCP_OK. Folders nested deeper than 64 are MCP_E_LIMIT.
+ */
+mcp_status guard_remove_tree(int dir_fd, const char *relative, mcp_error *err);
+
+#endif
