@@ -1,0 +1,28 @@
+/*
+ * peer.h - where a call's answer goes.
+ *
+ * A transport fills one in: stdio has one for the process, an HTTP exchange will be one, a batch is
+ * one that gathers, and tests have one in memory. Used by the loop alone.
+ */
+#ifndef MCP_CORE_PEER_H
+#define MCP_CORE_PEER_H
+
+#include <stdbool.h>
+
+#include "mcp/buf.h"
+
+typedef struct mcp__peer mcp__peer;
+
+struct mcp__peer {
+    /** Send an answer: one message without newline. Takes the bytes: `message` is empty afterwards. */
+    void (*answer)(mcp__peer *peer, mcp_buf *message);
+    /** Send a notification that belongs to a call which is still open. Takes the bytes. */
+    void (*notify)(mcp__peer *peer, mcp_buf *message);
+    /** True while notifications had better wait. */
+    bool (*is_slow)(const mcp__peer *peer);
+    /** A call of this peer has ended and stays without an answer. The peer may end itself here, and
+     *  in `answer`, so the caller does not use it afterwards. */
+    void (*skip)(mcp__peer *peer);
+};
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * feature.h - the seam between the method table and the features.
+ *
+ * Each feature is an object with the same five verbs: new, load (once for each mcp_server_add whose
+ * table for it is not NULL), free, and for each of its methods one function that the method table
+ * calls on the loop. Such a function must not block, and ends in one of three ways:
+ *
+ *   the answer is known     write the members of `result` to mcp_call_result(call), return MCP_OK
+ *   a handler must run      set call->name, arguments, properties/schema (for defaults), run, data,
+ *                           flags, timeout_ms, feature, finish; return MCP_OK. `finish` then writes
+ *                           the whole `result` on the worker (call->content holds what the handler
+ *                           wrote by mcp_call_contents_*, call->places what mcp_call_place gave)
+ *   it cannot be            fill call->err (mcp_error_set), maybe mcp__call_error_data(call), and
+ *                           return the status
+ *
+ * `run` NULL with `finish` set is fine: the result is then written by `finish` on the loop.
+ * What is loaded never changes afterwards, so workers may read it without a lock.
+ */
+#ifndef MCP_FEATURE_FEATURE_H
+#define MCP_FEATURE_FEATURE_H
+
+#include "mcp/core/call_int.h"
+#include "mcp/error.h"
+#include "mcp/feature/list.h"
+#include "mcp/server.h"
+
+typedef struct mcp__tools mcp__tools;
+typedef struct mcp__resources mcp__resources;
+typedef struct mcp__prompts mcp__prompts;
+
+/* `options` of all three: borrowed while the object lives; every default is filled in. */
+
+mcp_status mcp__tools_new(mcp__tools **out, const mcp_server_options *options, mcp_error *err);
+void mcp__tools_free(mcp__tools *tools);
+mcp_status mcp__tools_load(mcp__tools *tools, const mcp_features *features, mcp_error *err);
+mcp_status mcp__tools_list(mcp__tools *tools, mcp_call *call);
+mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call);
+
+mcp_status mcp__resources_new(mcp__resources **out, const mcp_server_options *options,
+                              mcp_error *err);
+void mcp__resources_free(mcp__resources *resources);
+mcp_status mcp__resources_load(mcp__resources *resources, const mcp_features *features,
+                               mcp_error *err);
+mcp_status mcp__resources_list(mcp__resources *resources, mcp_call *call);
+mcp_status mcp__resources_templates(mcp__resources *resources, mcp_call *call);
+mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call);
+
+mcp_status mcp__prompts_new(mcp__prompts **out, const mcp_server_options *options, mcp_error *err);
+void mcp__prompts_free(mcp__prompts *prompts);
+mcp_status mcp__prompts_load(mcp__prompts *prompts, const mcp_features *features, mcp_error *err);
+mcp_status mcp__prompts_list(mcp__prompts *prompts, mcp_call *call);
+mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call);
+
+#endif

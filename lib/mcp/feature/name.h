@@ -1,0 +1,21 @@
+/*
+ * name.h - the two names of a tool or prompt: the one it was registered by, and the safe one that
+ * hosts without '/' in their rules can take.
+ */
+#ifndef MCP_FEATURE_NAME_H
+#define MCP_FEATURE_NAME_H
+
+#include <stdbool.h>
+
+#include "mcp/server.h"
+
+/** Room for a safe name with its NUL. */
+#define MCP__SAFE_NAME_SIZE 65
+
+/** Write the safe form of a name: every byte outside A-Z a-z 0-9 _ becomes '_', cut at 64. */
+void mcp__safe_name(char out[MCP__SAFE_NAME_SIZE], const char *name);
+
+/** True when a list shows safe names in that revision. */
+bool mcp__safe_names_shown(mcp_tool_names mode, mcp_revision revision);
+
+#endif

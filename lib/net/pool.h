@@ -1,0 +1,63 @@
+/*
+ * pool.h - running blocking work away from the loop, behind a port with two drivers: the pool of
+ * threads, and in tests an executor that runs work at once or when told.
+ */
+#ifndef NET_POOL_H
+#define NET_POOL_H
+
+#include <stdbool.h>
+
+#include "mcp/error.h"
+#include "net/loop.h"
+#include "net/queue.h"
+
+typedef struct mcp__task mcp__task;
+
+/** One piece of work. It belongs to the executor from submit until `done` is called. */
+struct mcp__task {
+    mcp__node node;
+    void (*work)(mcp__task *task); /* on a worker; may block */
+    void (*done)(mcp__task *task); /* on the loop, after `work` */
+    struct mcp__pool *pool;        /* the pool's own */
+};
+
+typedef enum mcp__lane {
+    MCP__LANE_SHORT, /* shares its threads; waits for a free one */
+    MCP__LANE_LONG   /* a thread of its own */
+} mcp__lane;
+
+/** Where work runs, and how a worker hands something to the loop. */
+typedef struct mcp__executor mcp__executor;
+struct mcp__executor {
+    /** Loop only. Takes `task` when MCP_OK is returned; MCP_E_BUSY: no thread can be had. */
+    mcp_status (*submit)(mcp__executor *self, mcp__task *task, mcp__lane lane, mcp_error *err);
+    /** Any thread. `node->run` is called on the loop, in the order of posting. */
+    void (*post)(mcp__executor *self, mcp__node *node);
+};
+
+typedef struct mcp__pool mcp__pool;
+
+/**
+ * A pool without threads yet: they are started when work comes.
+ *
+ * @param out  yours, end it with mcp__pool_free
+ * @param loop where `done` runs; borrowed, must outlive the pool
+ */
+mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, int long_threads,
+                         mcp_error *err);
+
+/** The pool's face as an executor; lives as long as the pool. */
+mcp__executor *mcp__pool_executor(mcp__pool *pool);
+
+/** Loop only. How many tasks were submitted whose `done` has not run yet. */
+int mcp__pool_busy(const mcp__pool *pool);
+
+/**
+ * End the pool. Idle threads are joined. When a task is still running (`mcp__pool_busy` is not 0) the
+ * threads cannot be ended: the pool is left to them and its memory is never given back.
+ *
+ * @return true when all is gone
+ */
+bool mcp__pool_free(mcp__pool *pool);
+
+#endif
