@@ -8,7 +8,7 @@
  * Files are given by descriptor, never by name, so that what `guard/paths.h` opened is what is read.
  * One `columns` may be shared by threads; their calls take turns.
  *
- *     columns_table *table;
+ *     const columns_table *table;
  *     columns_read(&table, app->columns, fd, NULL, arena, err);
  *     const columns_column *id = columns_find(table, "hydro_id");
  *     if (id && id->type == COLUMNS_I32)
