@@ -69,13 +69,13 @@ typedef struct cobre_finding {
     const char *internal_kind; /* "InvalidReference", ...; NULL: taken from `kind` */
     int layer;                 /* 1 to 5 */
     const char *file;          /* relative to the case directory, "system/hydros.json" */
-    const char *entity;        /* for text reports: "Hydro 3"; NULL: none */
+    const char *noun;          /* what the entity is, "hydro"; NULL: the finding is about the file */
     bool has_entity_id;
     int64_t entity_id;
     const char *entity_name;   /* NULL: not known */
     int64_t row;               /* 1-based row of a Parquet file; 0: not a row */
     const char *field;         /* "generation.max_mw"; NULL: none */
-    const char *message;
+    const char *message;       /* without the place: the report appends " (hydro 3 'NAME' in FILE)" */
     const char *suggestion;    /* NULL: none */
     const cobre_member *members; /* further context, in order; NULL: none */
 } cobre_finding;
@@ -90,6 +90,13 @@ cobre_report *cobre_report_new(mcp_arena *arena);
  * (cobre_report_status) and still counts the finding.
  */
 void cobre_report_add(cobre_report *report, const cobre_finding *finding);
+
+/**
+ * printf into one of the report's own four buffers, for the messages and suggestions that are about to be
+ * added: valid until the fourth call after this one. Cut where it is too long, at a character. So a file
+ * with a million bad rows costs no more memory than the findings that are kept.
+ */
+const char *cobre_report_text(cobre_report *report, const char *format, ...) MCP_PRINTF(2, 3);
 
 /** MCP_OK, or MCP_E_NOMEM when a finding could not be kept. */
 mcp_status cobre_report_status(const cobre_report *report);

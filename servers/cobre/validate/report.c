@@ -1,0 +1,409 @@
+/*
+ * report.c - collects findings, orders them, and writes them as error records.
+ *
+ * A broken directory can yield a finding per row of a file with a million rows, so each severity keeps
+ * the first COBRE_FINDINGS_MAX and counts the rest. Strings are copied into the arena only for findings
+ * that are kept. The lists are arrays of pointers, sorted once at the end with the order of discovery as
+ * the last key, so that two runs give the same report.
+ */
+#include "validate/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_BUFFERS = 4, TEXT_SIZE = 640, MEMBERS_MAX = 16 };
+
+struct kept {
+    cobre_finding finding;
+    size_t order;
+};
+
+struct list {
+    const struct kept **items;
+    size_t count; /* of findings, kept or not */
+    size_t kept, room;
+};
+
+struct cobre_report {
+    mcp_arena *arena;
+    mcp_status status;
+    cobre_coverage coverage;
+    struct list lists[2]; /* by cobre_severity */
+    char texts[TEXT_BUFFERS][TEXT_SIZE];
+    size_t next_text;
+};
+
+static const char *const kind_names[] = {
+#define X(name, words) words,
+    COBRE_KIND_MAP(X)
+#undef X
+};
+
+/* The original's name for a kind, where a finding does not bring a better one (errors page, 2.3). */
+static const char *const internal_names[] = {
+    [COBRE_KIND_MISSING_FILE] = "FileNotFound",
+    [COBRE_KIND_PARSE_ERROR] = "ParseError",
+    [COBRE_KIND_SCHEMA_VIOLATION] = "SchemaViolation",
+    [COBRE_KIND_TYPE_MISMATCH] = "SchemaViolation",
+    [COBRE_KIND_OUT_OF_RANGE] = "SchemaViolation",
+    [COBRE_KIND_INVALID_ENUM] = "SchemaViolation",
+    [COBRE_KIND_DUPLICATE_ID] = "SchemaViolation",
+    [COBRE_KIND_MISSING_REFERENCE] = "InvalidReference",
+    [COBRE_KIND_COVERAGE_MISMATCH] = "DimensionMismatch",
+    [COBRE_KIND_STAGE_MISMATCH] = "InvalidValue",
+    [COBRE_KIND_INCOMPATIBLE_SETTINGS] = "NotImplemented",
+    [COBRE_KIND_PHYSICAL_CONSTRAINT] = "BusinessRuleViolation",
+    [COBRE_KIND_CAPACITY_VIOLATION] = "InvalidValue",
+    [COBRE_KIND_PENALTY_CONSISTENCY] = "ModelQuality",
+};
+
+cobre_report *cobre_report_new(mcp_arena *arena)
+{
+    cobre_report *report = mcp_arena_alloc(arena, sizeof *report);
+
+    if (report)
+        report->arena = arena;
+    return report;
+}
+
+const char *cobre_kind_name(cobre_kind kind)
+{
+    return kind_names[kind];
+}
+
+/* Take the last character away when the cut went through the middle of it. */
+static void end_at_character(char *text, size_t length)
+{
+    size_t start = length;
+
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start > 0 && (unsigned char)text[start - 1] >= 0xC0)
+        text[start - 1] = '\0';
+}
+
+const char *cobre_report_text(cobre_report *report, const char *format, ...)
+{
+    char *text = report->texts[report->next_text];
+    va_list arguments;
+
+    report->next_text = (report->next_text + 1) % TEXT_BUFFERS;
+    va_start(arguments, format);
+    int length = vsnprintf(text, TEXT_SIZE, format, arguments);
+    va_end(arguments);
+    if (length >= TEXT_SIZE)
+        end_at_character(text, TEXT_SIZE - 1);
+    return text;
+}
+
+/* ---- the place, in words ---------------------------------------------------------------------- */
+
+static int label_write(char *text, size_t size, const cobre_finding *finding)
+{
+    int length = snprintf(text, size, "%s", finding->noun ? finding->noun : "");
+
+    if (finding->noun && finding->has_entity_id && (size_t)length < size)
+        length += snprintf(text + length, size - (size_t)length, " %lld",
+                           (long long)finding->entity_id);
+    if (finding->entity_name && (size_t)length < size)
+        length += snprintf(text + length, size - (size_t)length, " '%s'", finding->entity_name);
+    if (finding->row > 0 && (size_t)length < size)
+        length += snprintf(text + length, size - (size_t)length, "%srow %lld", length ? ", " : "",
+                           (long long)finding->row);
+    return length;
+}
+
+static const char *with_place(mcp_arena *arena, const cobre_finding *finding)
+{
+    char label[256];
+    const char *file = finding->file ? finding->file : "";
+
+    if (label_write(label, sizeof label, finding) >= (int)sizeof label)
+        end_at_character(label, sizeof label - 1);
+    if (label[0])
+        return mcp_arena_printf(arena, "%s (%s in %s)", finding->message, label, file);
+    return mcp_arena_printf(arena, "%s (%s)", finding->message, file);
+}
+
+const char *cobre_finding_line(const cobre_finding *finding, mcp_arena *arena)
+{
+    char label[256];
+    const char *kind = cobre_kind_name(finding->kind);
+
+    if (label_write(label, sizeof label, finding) >= (int)sizeof label)
+        end_at_character(label, sizeof label - 1);
+    if (label[0])
+        return mcp_arena_printf(arena, "[%s] %s (%s): %s", kind, finding->file, label,
+                                finding->message);
+    return mcp_arena_printf(arena, "[%s] %s: %s", kind, finding->file, finding->message);
+}
+
+/* ---- keeping ---------------------------------------------------------------------------------- */
+
+static size_t members_count(const cobre_member *members)
+{
+    size_t count = 0;
+
+    while (members && members[count].name && count < MEMBERS_MAX)
+        count++;
+    return count;
+}
+
+static const char *const *list_copy(mcp_arena *arena, const char *const *list)
+{
+    size_t count = 0;
+
+    while (list[count])
+        count++;
+    const char **copy = mcp_arena_array(arena, count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = mcp_arena_strdup(arena, list[i]);
+        if (!copy[i])
+            return NULL;
+    }
+    return copy;
+}
+
+static bool members_copy(mcp_arena *arena, cobre_finding *finding)
+{
+    size_t count = members_count(finding->members);
+    cobre_member *copy = mcp_arena_array(arena, count + 1, sizeof *copy);
+
+    if (!copy)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = finding->members[i];
+        copy[i].name = mcp_arena_strdup(arena, copy[i].name);
+        if (copy[i].text)
+            copy[i].text = mcp_arena_strdup(arena, copy[i].text);
+        if (copy[i].list)
+            copy[i].list = list_copy(arena, copy[i].list);
+        if (!copy[i].name || (finding->members[i].text && !copy[i].text) ||
+            (finding->members[i].list && !copy[i].list))
+            return false;
+    }
+    finding->members = copy;
+    return true;
+}
+
+static bool text_copy(mcp_arena *arena, const char **text)
+{
+    if (!*text)
+        return true;
+    *text = mcp_arena_strdup(arena, *text);
+    return *text != NULL;
+}
+
+static const struct kept *finding_copy(mcp_arena *arena, const cobre_finding *finding, size_t order)
+{
+    struct kept *kept = mcp_arena_alloc(arena, sizeof *kept);
+
+    if (!kept)
+        return NULL;
+    kept->finding = *finding;
+    kept->order = order;
+    cobre_finding *copy = &kept->finding;
+    copy->message = with_place(arena, finding);
+    if (!copy->internal_kind)
+        copy->internal_kind = internal_names[finding->kind];
+    if (!copy->message || !text_copy(arena, &copy->internal_kind) || !text_copy(arena, &copy->file) ||
+        !text_copy(arena, &copy->noun) || !text_copy(arena, &copy->entity_name) ||
+        !text_copy(arena, &copy->field) || !text_copy(arena, &copy->suggestion) ||
+        !members_copy(arena, copy))
+        return NULL;
+    return kept;
+}
+
+/* Room for one more pointer; the arena keeps the outgrown arrays, at most as much again. */
+static bool list_grow(mcp_arena *arena, struct list *list)
+{
+    if (list->kept < list->room)
+        return true;
+    size_t room = list->room ? list->room * 2 : 16;
+    const struct kept **items = mcp_arena_array(arena, room, sizeof *items);
+    if (!items)
+        return false;
+    if (list->kept > 0)
+        memcpy(items, list->items, list->kept * sizeof *items);
+    list->items = items;
+    list->room = room;
+    return true;
+}
+
+void cobre_report_add(cobre_report *report, const cobre_finding *finding)
+{
+    struct list *list = &report->lists[finding->severity];
+
+    list->count++;
+    if (list->kept >= COBRE_FINDINGS_MAX || report->status != MCP_OK)
+        return;
+    const struct kept *kept = finding_copy(report->arena, finding, list->count);
+    if (!kept || !list_grow(report->arena, list)) {
+        report->status = MCP_E_NOMEM;
+        return;
+    }
+    list->items[list->kept++] = kept;
+}
+
+mcp_status cobre_report_status(const cobre_report *report)
+{
+    return report->status;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct kept *a = *(const struct kept *const *)left;
+    const struct kept *b = *(const struct kept *const *)right;
+    const cobre_finding *x = &a->finding, *y = &b->finding;
+
+    if (x->layer != y->layer)
+        return x->layer < y->layer ? -1 : 1;
+    int files = strcmp(x->file ? x->file : "", y->file ? y->file : "");
+    if (files != 0)
+        return files;
+    if (x->has_entity_id != y->has_entity_id)
+        return x->has_entity_id ? 1 : -1;
+    if (x->has_entity_id && x->entity_id != y->entity_id)
+        return x->entity_id < y->entity_id ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void cobre_report_sort(cobre_report *report)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct list *list = &report->lists[i];
+        if (list->kept > 1)
+            qsort(list->items, list->kept, sizeof *list->items, compare);
+    }
+}
+
+size_t cobre_report_count(const cobre_report *report, cobre_severity severity)
+{
+    return report->lists[severity].count;
+}
+
+const cobre_finding *cobre_report_finding(const cobre_report *report, cobre_severity severity,
+                                          size_t index)
+{
+    const struct list *list = &report->lists[severity];
+
+    return index < list->kept ? &list->items[index]->finding : NULL;
+}
+
+const cobre_coverage *cobre_report_coverage(const cobre_report *report)
+{
+    return &report->coverage;
+}
+
+void cobre_report_set_coverage(cobre_report *report, const cobre_coverage *coverage)
+{
+    report->coverage = *coverage;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+static void write_list(mcp_json_writer *writer, const char *const *list)
+{
+    mcp_write_array(writer);
+    for (size_t i = 0; list[i]; i++)
+        mcp_write_string(writer, list[i]);
+    mcp_write_end(writer);
+}
+
+static void write_member(mcp_json_writer *writer, const cobre_member *member)
+{
+    mcp_write_name(writer, member->name);
+    switch (member->type) {
+    case COBRE_MEMBER_TEXT:
+        mcp_write_string(writer, member->text);
+        break;
+    case COBRE_MEMBER_INT:
+        mcp_write_int(writer, member->number);
+        break;
+    case COBRE_MEMBER_REAL:
+        mcp_write_double_or_null(writer, member->real);
+        break;
+    case COBRE_MEMBER_LIST:
+        write_list(writer, member->list);
+        break;
+    case COBRE_MEMBER_NULL:
+    default:
+        mcp_write_null(writer);
+        break;
+    }
+}
+
+static void write_context(mcp_json_writer *writer, const cobre_finding *finding)
+{
+    mcp_write_member_object(writer, "context");
+    mcp_write_member_string(writer, "file", finding->file);
+    if (finding->has_entity_id)
+        mcp_write_member_int(writer, "entity_id", finding->entity_id);
+    if (finding->entity_name)
+        mcp_write_member_string(writer, "entity_name", finding->entity_name);
+    if (finding->row > 0)
+        mcp_write_member_int(writer, "row", finding->row);
+    if (finding->field)
+        mcp_write_member_string(writer, "field", finding->field);
+    for (size_t i = 0; i < members_count(finding->members); i++)
+        write_member(writer, &finding->members[i]);
+    mcp_write_member_string(writer, "internal_kind", finding->internal_kind);
+    mcp_write_end(writer);
+}
+
+void cobre_finding_write(const cobre_finding *finding, mcp_json_writer *writer)
+{
+    mcp_write_object(writer);
+    mcp_write_member_string(writer, "kind", cobre_kind_name(finding->kind));
+    mcp_write_member_string(writer, "message", finding->message);
+    write_context(writer, finding);
+    mcp_write_member_string(writer, "suggestion", finding->suggestion);
+    mcp_write_end(writer);
+}
+
+/* The record that ends a list of which not all was kept; its kind is that of the last one kept. */
+static void write_rest(const struct list *list, cobre_severity severity, mcp_json_writer *writer)
+{
+    const cobre_finding *last = &list->items[list->kept - 1]->finding;
+    char message[128];
+
+    snprintf(message, sizeof message, "%zu further %s are not listed", list->count - list->kept,
+             severity == COBRE_SEVERITY_ERROR ? "errors" : "warnings");
+    cobre_finding rest = {
+        .severity = severity, .kind = last->kind, .layer = last->layer, .file = last->file,
+        .internal_kind = last->internal_kind, .message = message,
+        .suggestion = "Mend those that are listed and validate again.",
+    };
+    cobre_finding_write(&rest, writer);
+}
+
+void cobre_report_write(const cobre_report *report, cobre_severity severity,
+                        mcp_json_writer *writer)
+{
+    const struct list *list = &report->lists[severity];
+
+    mcp_write_array(writer);
+    for (size_t i = 0; i < list->kept; i++)
+        cobre_finding_write(&list->items[i]->finding, writer);
+    if (list->kept > 0 && list->count > list->kept)
+        write_rest(list, severity, writer);
+    mcp_write_end(writer);
+}
+
+void cobre_report_write_summary(const cobre_report *report, mcp_json_writer *writer)
+{
+    const cobre_coverage *coverage = &report->coverage;
+
+    mcp_write_object(writer);
+    mcp_write_member_int(writer, "files_checked", coverage->files_checked);
+    mcp_write_member_int(writer, "entities_validated", coverage->entities_validated);
+    mcp_write_member_int(writer, "layers_completed", coverage->layers_completed);
+    mcp_write_member_int(writer, "error_count",
+                         (int64_t)cobre_report_count(report, COBRE_SEVERITY_ERROR));
+    mcp_write_member_int(writer, "warning_count",
+                         (int64_t)cobre_report_count(report, COBRE_SEVERITY_WARNING));
+    mcp_write_end(writer);
+}
