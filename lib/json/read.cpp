@@ -1,0 +1,306 @@
+/*
+ * read.cpp - JSON text into arena values, by simdjson; and doubles into text, by <charconv>.
+ *
+ * The only C++ of the library. simdjson checks the text and leaves a tape; build() walks it once and
+ * writes our values, so nothing of simdjson outlives the call. No exception can leave: simdjson is
+ * used through its error codes, and all memory comes from functions that answer null.
+ *
+ * A parser keeps about seven times the largest text it has seen. So each thread keeps one for texts
+ * up to KEPT_MAX, and a larger text gets a parser that is thrown away. simdjson reads beyond the end
+ * of the text, hence the copy into a padded buffer.
+ *
+ * Traps: simdjson counts only non-empty containers as depth, so build() counts once more; its element
+ * count saturates at SATURATED; it does not say where an error is, so scan.c looks for it.
+ */
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
+
+#include "base/arena_int.h"
+#include "json/number.h"
+#include "json/scan.h"
+#include "json/value.h"
+
+namespace dom = simdjson::dom;
+
+namespace {
+
+constexpr size_t KEPT_MAX = size_t{64} << 10;
+constexpr size_t KEPT_MIN = size_t{4} << 10;
+constexpr size_t SATURATED = 0xFFFFFF;
+
+/* A parser and the padded buffer that it reads from. */
+struct reader {
+    dom::parser parser{};
+    std::unique_ptr<char[]> text;
+    size_t room = 0; /* bytes of text that both have room for */
+};
+
+thread_local reader kept;
+
+simdjson::error_code make_room(reader &in, size_t length)
+{
+    size_t room = KEPT_MIN;
+
+    if (in.room >= length && in.room > 0)
+        return simdjson::SUCCESS;
+    while (room < length && room < KEPT_MAX)
+        room *= 2;
+    if (room < length)
+        room = length;
+    in.room = 0;
+    in.text.reset(new (std::nothrow) char[room + simdjson::SIMDJSON_PADDING]);
+    if (!in.text)
+        return simdjson::MEMALLOC;
+    simdjson::error_code failed = in.parser.allocate(room, MCP_JSON_DEPTH_MAX + 1);
+    if (!failed)
+        in.room = room;
+    return failed;
+}
+
+simdjson::error_code parse(dom::element &root, reader &in, const char *text, size_t length)
+{
+    simdjson::error_code failed = make_room(in, length);
+
+    if (failed)
+        return failed;
+    std::memcpy(in.text.get(), text, length);
+    std::memset(in.text.get() + length, ' ', simdjson::SIMDJSON_PADDING);
+    return in.parser.parse(in.text.get(), length, false).get(root);
+}
+
+template <typename container> size_t count_of(const container &elements)
+{
+    size_t count = elements.size();
+
+    if (count < SATURATED)
+        return count;
+    count = 0;
+    for (auto it = elements.begin(); it != elements.end(); ++it)
+        count++;
+    return count;
+}
+
+mcp_status build(mcp_json *out, const dom::element &from, mcp_arena *arena, unsigned depth);
+
+mcp_status copy_string(const char *&out, mcp_arena *arena, std::string_view from)
+{
+    char *copy = mcp__arena_bytes(arena, from.size() + 1);
+
+    if (!copy)
+        return mcp__arena_failure(arena);
+    std::memcpy(copy, from.data(), from.size());
+    copy[from.size()] = '\0';
+    out = copy;
+    return MCP_OK;
+}
+
+mcp_status build_array(mcp_json *out, const dom::array &from, mcp_arena *arena, unsigned depth)
+{
+    size_t count = count_of(from);
+    auto *items = static_cast<mcp_json *>(mcp_arena_array(arena, count, sizeof(mcp_json)));
+
+    if (!items)
+        return mcp__arena_failure(arena);
+    out->type = MCP_JSON_ARRAY;
+    out->count = static_cast<uint32_t>(count);
+    out->is.items = items;
+    for (dom::element element : from) {
+        mcp_status st = build(items++, element, arena, depth);
+        if (st != MCP_OK)
+            return st;
+    }
+    return MCP_OK;
+}
+
+mcp_status build_object(mcp_json *out, const dom::object &from, mcp_arena *arena, unsigned depth)
+{
+    size_t count = count_of(from);
+    mcp__json_member *members = mcp__json_members_new(arena, count);
+    mcp__json_member *member = members;
+
+    if (!members)
+        return mcp__arena_failure(arena);
+    out->type = MCP_JSON_OBJECT;
+    out->count = static_cast<uint32_t>(count);
+    out->is.members = members;
+    for (dom::key_value_pair field : from) {
+        mcp_status st = copy_string(member->name, arena, field.key);
+        member->length = field.key.size();
+        if (st == MCP_OK)
+            st = build(&member->value, field.value, arena, depth);
+        if (st != MCP_OK)
+            return st;
+        member++;
+    }
+    mcp__json_members_index(members, count);
+    return MCP_OK;
+}
+
+mcp_status build_string(mcp_json *out, std::string_view from, mcp_arena *arena)
+{
+    out->type = MCP_JSON_STRING;
+    out->count = static_cast<uint32_t>(from.size());
+    return copy_string(out->is.string, arena, from);
+}
+
+/* `depth` is how many containers are open around `from`. */
+mcp_status build(mcp_json *out, const dom::element &from, mcp_arena *arena, unsigned depth)
+{
+    switch (from.type()) {
+    case dom::element_type::ARRAY:
+        if (depth == MCP_JSON_DEPTH_MAX)
+            return MCP_E_LIMIT;
+        return build_array(out, from.get_array().value_unsafe(), arena, depth + 1);
+    case dom::element_type::OBJECT:
+        if (depth == MCP_JSON_DEPTH_MAX)
+            return MCP_E_LIMIT;
+        return build_object(out, from.get_object().value_unsafe(), arena, depth + 1);
+    case dom::element_type::STRING:
+        return build_string(out, from.get_string().value_unsafe(), arena);
+    case dom::element_type::INT64:
+        out->type = MCP_JSON_INT;
+        out->is.integer = from.get_int64().value_unsafe();
+        return MCP_OK;
+    case dom::element_type::UINT64:
+        out->type = MCP_JSON_UINT;
+        out->is.natural = from.get_uint64().value_unsafe();
+        return MCP_OK;
+    case dom::element_type::DOUBLE:
+        out->type = MCP_JSON_DOUBLE;
+        out->is.number = from.get_double().value_unsafe();
+        return MCP_OK;
+    case dom::element_type::BOOL:
+        out->type = MCP_JSON_BOOL;
+        out->is.boolean = from.get_bool().value_unsafe();
+        return MCP_OK;
+    case dom::element_type::NULL_VALUE:
+        out->type = MCP_JSON_NULL;
+        return MCP_OK;
+    }
+    return MCP_E_INTERNAL;
+}
+
+/* Say what is wrong with a text that simdjson refused, or that is nested too deep. */
+mcp_status explain(const char *text, size_t length, simdjson::error_code failed, mcp_error *err)
+{
+    mcp__json_fault fault;
+
+    if (failed == simdjson::MEMALLOC)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for reading %zu bytes of JSON", length);
+    if (failed == simdjson::CAPACITY)
+        return mcp_error_set(err, MCP_E_LIMIT, "%zu bytes are too many for one JSON text", length);
+    if (!mcp__json_scan(text, length, &fault))
+        return mcp_error_at(err, fault.status, static_cast<int64_t>(fault.offset),
+                            "%s, at byte %zu", fault.reason, fault.offset);
+    return mcp_error_set(err, MCP_E_PARSE, "the text is not JSON: %s",
+                         simdjson::error_message(failed));
+}
+
+mcp_status read_with(reader &in, const mcp_json **out, mcp_arena *arena, const char *text,
+                     size_t length, mcp_error *err)
+{
+    dom::element root;
+    simdjson::error_code failed = parse(root, in, text, length);
+
+    if (failed == simdjson::MEMALLOC)
+        in = reader{};
+    if (failed)
+        return explain(text, length, failed, err);
+
+    auto *value = static_cast<mcp_json *>(mcp_arena_alloc(arena, sizeof(mcp_json)));
+    mcp_status st = value ? build(value, root, arena, 0) : mcp__arena_failure(arena);
+    if (st == MCP_OK) {
+        *out = value;
+        return MCP_OK;
+    }
+    if (st == MCP_E_LIMIT && mcp__arena_failure(arena) == MCP_OK)
+        return explain(text, length, simdjson::DEPTH_ERROR, err);
+    return mcp_error_set(err, st, "reading %zu bytes of JSON: %s", length, mcp_status_words(st));
+}
+
+/* Whether a number that no double holds is too small (then it reads as 0) and not too large. */
+bool is_tiny(const char *text, const char *end)
+{
+    const char *at = text + (*text == '-');
+    int64_t magnitude = 0; /* digits between the first that is not 0 and the point; or zeros behind it */
+    bool significant = false;
+    bool behind_point = false;
+
+    for (; at < end && *at != 'e' && *at != 'E'; at++) {
+        if (*at == '.') {
+            behind_point = true;
+            continue;
+        }
+        significant = significant || *at != '0';
+        if (significant && !behind_point)
+            magnitude++;
+        if (!significant && behind_point)
+            magnitude--;
+    }
+    if (at == end)
+        return magnitude <= 0;
+
+    bool negative = at[1] == '-';
+    int64_t exponent = 0;
+    for (at += at[1] == '-' || at[1] == '+' ? 2 : 1; at < end; at++) {
+        if (exponent < (int64_t{1} << 40))
+            exponent = exponent * 10 + (*at - '0');
+    }
+    return magnitude + (negative ? -exponent : exponent) <= 0;
+}
+
+template <typename integer> bool integer_fits(const char *text, const char *end)
+{
+    integer ignored;
+
+    return std::from_chars(text, end, ignored).ec == std::errc();
+}
+
+} /* namespace */
+
+extern "C" mcp_status mcp_json_read(const mcp_json **out, mcp_arena *arena, const char *text,
+                                    size_t length, mcp_error *err)
+{
+    /* Newer releases of simdjson skip a byte order mark; RFC 8259 section 8.1 lets us refuse it. */
+    if (length >= 3 && std::memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        return explain(text, length, simdjson::TAPE_ERROR, err);
+    if (length <= KEPT_MAX)
+        return read_with(kept, out, arena, text, length, err);
+    reader once;
+    return read_with(once, out, arena, text, length, err);
+}
+
+extern "C" bool mcp__json_number_fits(const char *text, size_t length)
+{
+    const char *end = text + length;
+    double value = 0;
+
+    if (std::string_view(text, length).find_first_of(".eE") == std::string_view::npos)
+        return *text == '-' ? integer_fits<int64_t>(text, end) : integer_fits<uint64_t>(text, end);
+    std::from_chars_result read = std::from_chars(text, end, value);
+    if (read.ec == std::errc() && !std::isinf(value))
+        return true;
+    return is_tiny(text, end);
+}
+
+extern "C" size_t mcp__json_format_double(char out[MCP__JSON_DOUBLE_SIZE], double number)
+{
+    double size = std::fabs(number);
+    bool is_plain = size >= 1e-5 && size < 1e17;
+
+    if (number == 0) {
+        std::string_view zero = std::signbit(number) ? "-0.0" : "0";
+        std::memcpy(out, zero.data(), zero.size());
+        return zero.size();
+    }
+    auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
+    std::to_chars_result done = std::to_chars(out, out + MCP__JSON_DOUBLE_SIZE, number, format);
+    return static_cast<size_t>(done.ptr - out);
+}

@@ -1,0 +1,286 @@
+/*
+ * scan.c - the slow look at a text that was refused.
+ *
+ * simdjson says that a text is not JSON but not where. This scanner walks the text from the front by
+ * the grammar of RFC 8259 and stops at the first byte that cannot stand there. It runs only for
+ * refused texts, so it is written for clear answers. It must refuse exactly what reading refuses; the
+ * fuzz target holds the two against each other.
+ *
+ * It recurses once a level and at most MCP_JSON_DEPTH_MAX levels.
+ */
+#include "json/scan.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "json/number.h"
+#include "mcp/json.h"
+
+typedef struct scanner {
+    const char *text;
+    size_t length;
+    size_t at;
+    unsigned depth;
+    mcp__json_fault *fault;
+} scanner;
+
+static bool scan_value(scanner *in);
+
+static bool fail_at(scanner *in, size_t offset, const char *reason)
+{
+    *in->fault = (mcp__json_fault){ MCP_E_PARSE, offset, reason };
+    return false;
+}
+
+/* Something else than `reason` asks for stands here, or nothing at all. */
+static bool fail(scanner *in, const char *reason)
+{
+    return fail_at(in, in->at, in->at < in->length ? reason : "the JSON text ends too early");
+}
+
+/* The byte here, or NUL (which no rule asks for) at the end. */
+static char peek(const scanner *in)
+{
+    return in->at < in->length ? in->text[in->at] : '\0';
+}
+
+static bool accept(scanner *in, char byte)
+{
+    if (in->at >= in->length || in->text[in->at] != byte)
+        return false;
+    in->at++;
+    return true;
+}
+
+static void skip_space(scanner *in)
+{
+    while (in->at < in->length && memchr(" \t\r\n", in->text[in->at], 4))
+        in->at++;
+}
+
+/* ---- strings ---------------------------------------------------------------------------------- */
+
+/* Four hexadecimal digits behind a \u that stands at `escape`. */
+static bool scan_hex(scanner *in, unsigned *unit)
+{
+    unsigned value = 0;
+
+    for (int i = 0; i < 4; i++) {
+        char byte = peek(in);
+        if (byte >= '0' && byte <= '9')
+            value = value * 16 + (unsigned)(byte - '0');
+        else if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f')
+            value = value * 16 + (unsigned)((byte | 0x20) - 'a' + 10);
+        else
+            return fail(in, "four hexadecimal digits are expected behind \\u");
+        in->at++;
+    }
+    *unit = value;
+    return true;
+}
+
+/* What follows \u: one UTF-16 unit, or two that make a pair. */
+static bool scan_unicode(scanner *in, size_t escape)
+{
+    unsigned unit = 0;
+
+    if (!scan_hex(in, &unit))
+        return false;
+    if (unit >= 0xDC00 && unit <= 0xDFFF)
+        return fail_at(in, escape, "the second half of a surrogate pair stands alone");
+    if (unit < 0xD800 || unit > 0xDBFF)
+        return true;
+    if (!accept(in, '\\') || !accept(in, 'u'))
+        return fail_at(in, escape, "the first half of a surrogate pair stands alone");
+    if (!scan_hex(in, &unit))
+        return false;
+    if (unit < 0xDC00 || unit > 0xDFFF)
+        return fail_at(in, escape, "the first half of a surrogate pair stands alone");
+    return true;
+}
+
+static bool scan_escape(scanner *in)
+{
+    size_t escape = in->at++;
+    char byte = peek(in);
+
+    if (byte == 'u') {
+        in->at++;
+        return scan_unicode(in, escape);
+    }
+    if (byte == '\0' || !strchr("\"\\/bfnrt", byte))
+        return fail(in, "JSON has no such escape");
+    in->at++;
+    return true;
+}
+
+static bool scan_string(scanner *in)
+{
+    in->at++;
+    while (in->at < in->length) {
+        char byte = in->text[in->at];
+        if (byte == '"') {
+            in->at++;
+            return true;
+        }
+        if (byte == '\\') {
+            if (!scan_escape(in))
+                return false;
+            continue;
+        }
+        if ((unsigned char)byte < 0x20)
+            return fail(in, "a control character in a string must be escaped");
+        size_t size = mcp__utf8_next(in->text + in->at, in->length - in->at, NULL);
+        if (size == 0)
+            return fail(in, "a string is not UTF-8");
+        in->at += size;
+    }
+    return fail(in, "a string does not end");
+}
+
+/* ---- numbers and words ------------------------------------------------------------------------ */
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static bool scan_digits(scanner *in)
+{
+    if (!is_digit(peek(in)))
+        return fail(in, "a digit is expected");
+    while (is_digit(peek(in)))
+        in->at++;
+    return true;
+}
+
+static bool scan_number(scanner *in)
+{
+    size_t start = in->at;
+
+    accept(in, '-');
+    if (accept(in, '0')) {
+        if (is_digit(peek(in)))
+            return fail(in, "a number must not begin with 0");
+    } else if (!scan_digits(in)) {
+        return false;
+    }
+    if (accept(in, '.') && !scan_digits(in))
+        return false;
+    if (accept(in, 'e') || accept(in, 'E')) {
+        if (!accept(in, '+'))
+            accept(in, '-');
+        if (!scan_digits(in))
+            return false;
+    }
+    if (!mcp__json_number_fits(in->text + start, in->at - start))
+        return fail_at(in, start, "a number is beyond 64 bits or the range of a double");
+    return true;
+}
+
+static bool scan_word(scanner *in, const char *word)
+{
+    for (; *word; word++) {
+        if (!accept(in, *word))
+            return fail(in, "a value is expected: true, false, null, a number, a string, [ or {");
+    }
+    return true;
+}
+
+/* ---- containers ------------------------------------------------------------------------------- */
+
+static bool scan_items(scanner *in)
+{
+    skip_space(in);
+    if (accept(in, ']'))
+        return true;
+    for (;;) {
+        if (!scan_value(in))
+            return false;
+        if (accept(in, ']'))
+            return true;
+        if (!accept(in, ','))
+            return fail(in, "',' or ']' is expected");
+    }
+}
+
+static bool scan_name(scanner *in)
+{
+    skip_space(in);
+    if (peek(in) != '"')
+        return fail(in, "a member name in double quotes is expected");
+    if (!scan_string(in))
+        return false;
+    skip_space(in);
+    return accept(in, ':') || fail(in, "':' is expected behind a member name");
+}
+
+static bool scan_members(scanner *in)
+{
+    skip_space(in);
+    if (accept(in, '}'))
+        return true;
+    for (;;) {
+        if (!scan_name(in) || !scan_value(in))
+            return false;
+        if (accept(in, '}'))
+            return true;
+        if (!accept(in, ','))
+            return fail(in, "',' or '}' is expected");
+    }
+}
+
+static bool scan_container(scanner *in)
+{
+    if (in->depth == MCP_JSON_DEPTH_MAX) {
+        *in->fault = (mcp__json_fault){ MCP_E_LIMIT, in->at, "the JSON is nested too deep" };
+        return false;
+    }
+    in->depth++;
+    bool is_array = in->text[in->at++] == '[';
+    bool is_fine = is_array ? scan_items(in) : scan_members(in);
+    in->depth--;
+    return is_fine;
+}
+
+static bool scan_bare(scanner *in)
+{
+    switch (peek(in)) {
+    case '[':
+    case '{':
+        return scan_container(in);
+    case '"':
+        return scan_string(in);
+    case 't':
+        return scan_word(in, "true");
+    case 'f':
+        return scan_word(in, "false");
+    case 'n':
+        return scan_word(in, "null");
+    default:
+        if (peek(in) == '-' || is_digit(peek(in)))
+            return scan_number(in);
+        return scan_word(in, "true");
+    }
+}
+
+/* A value and the space around it. */
+static bool scan_value(scanner *in)
+{
+    skip_space(in);
+    if (!scan_bare(in))
+        return false;
+    skip_space(in);
+    return true;
+}
+
+bool mcp__json_scan(const char *text, size_t length, mcp__json_fault *fault)
+{
+    scanner in = { text, length, 0, 0, fault };
+
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        return fail_at(&in, 0, "JSON must not begin with a byte order mark");
+    if (!scan_value(&in))
+        return false;
+    return in.at == length || fail(&in, "text follows behind the JSON value");
+}
