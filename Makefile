@@ -1,0 +1,25 @@
+# Thin: the work is in the CMake presets (CMakePresets.json). Each target installs what it misses first.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+all: bootstrap ## build what users run, into build/bin
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release
+demo: all ## a real client validates, trains and questions the example case
+	node examples/demo.mjs
+test: bootstrap ## everything under ASan and UBSan, then what has threads under TSan
+	scripts/run-tests dev tsan
+fuzz: bootstrap ## each fuzz target for FUZZ_SECONDS
+	scripts/run-fuzzers $(FUZZ_SECONDS)
+bench: all ## figures, not tests
+	cmake --build --preset release --target bench
+format lint: ## clang-format in place; clang-tidy
+	scripts/bootstrap lint
+	scripts/$@
+install: all ## honours PREFIX and DESTDIR
+	cmake --install build/release --prefix $(PREFIX)
+clean: ## what was fetched (.deps, node_modules) stays
+	rm -rf build
+bootstrap:
+	@scripts/bootstrap
+.PHONY: all demo test fuzz bench format lint install clean bootstrap
