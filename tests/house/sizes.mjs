@@ -1,0 +1,36 @@
+/*
+ * sizes.mjs - no source file over 800 lines, no function over 80, and each file of ours opens by saying what it owns.
+ *
+ * In our layout a function's body is what stands between a lone `{` and a lone `}` at the left edge.
+ */
+import { basename } from "node:path";
+import { files, finish, text } from "./tree.mjs";
+
+const FILE_MAX = 800;
+const FUNCTION_MAX = 80;
+const findings = [];
+
+function longFunctions(path, lines) {
+  let begin = -1;
+  lines.forEach((line, index) => {
+    if (line === "{")
+      begin = index;
+    if (line === "}" && begin >= 0) {
+      if (index - begin + 1 > FUNCTION_MAX)
+        findings.push(`${path}:${begin + 1}: a function of ${index - begin + 1} lines`);
+      begin = -1;
+    }
+  });
+}
+
+const sources = files(/^(include|lib|kit|servers|examples|bench|tests)\/.*\.(c|h|cpp|mjs|js)$/);
+for (const path of sources) {
+  const lines = (text(path) ?? "").split("\n");
+  if (lines.length - 1 > FILE_MAX)
+    findings.push(`${path}: ${lines.length - 1} lines`);
+  if (/\.(c|h|cpp)$/.test(path))
+    longFunctions(path, lines);
+  if (/^(include|lib|kit|servers)\//.test(path) && !lines.slice(0, 3).some((line) => line.includes(`${basename(path)} - `)))
+    findings.push(`${path}: does not open with what it owns ("/* ${basename(path)} - ...")`);
+}
+finish("sizes", sources.length, findings);
