@@ -336,6 +336,12 @@ static void write_member(mcp_json_writer *writer, const cobre_member *member)
     }
 }
 
+void cobre_members_write(const cobre_member *members, mcp_json_writer *writer)
+{
+    for (size_t i = 0; i < members_count(members); i++)
+        write_member(writer, &members[i]);
+}
+
 static void write_context(mcp_json_writer *writer, const cobre_finding *finding)
 {
     mcp_write_member_object(writer, "context");
@@ -348,19 +354,23 @@ static void write_context(mcp_json_writer *writer, const cobre_finding *finding)
         mcp_write_member_int(writer, "row", finding->row);
     if (finding->field)
         mcp_write_member_string(writer, "field", finding->field);
-    for (size_t i = 0; i < members_count(finding->members); i++)
-        write_member(writer, &finding->members[i]);
+    cobre_members_write(finding->members, writer);
     mcp_write_member_string(writer, "internal_kind", finding->internal_kind);
     mcp_write_end(writer);
+}
+
+static void write_record_members(const cobre_finding *finding, mcp_json_writer *writer)
+{
+    mcp_write_member_string(writer, "kind", cobre_kind_name(finding->kind));
+    mcp_write_member_string(writer, "message", finding->message);
+    write_context(writer, finding);
+    mcp_write_member_string(writer, "suggestion", finding->suggestion);
 }
 
 void cobre_finding_write(const cobre_finding *finding, mcp_json_writer *writer)
 {
     mcp_write_object(writer);
-    mcp_write_member_string(writer, "kind", cobre_kind_name(finding->kind));
-    mcp_write_member_string(writer, "message", finding->message);
-    write_context(writer, finding);
-    mcp_write_member_string(writer, "suggestion", finding->suggestion);
+    write_record_members(finding, writer);
     mcp_write_end(writer);
 }
 
@@ -405,5 +415,27 @@ void cobre_report_write_summary(const cobre_report *report, mcp_json_writer *wri
                          (int64_t)cobre_report_count(report, COBRE_SEVERITY_ERROR));
     mcp_write_member_int(writer, "warning_count",
                          (int64_t)cobre_report_count(report, COBRE_SEVERITY_WARNING));
+    mcp_write_end(writer);
+}
+
+void cobre_report_write_verdict(const cobre_report *report, mcp_json_writer *writer)
+{
+    mcp_write_member_bool(writer, "valid", cobre_report_count(report, COBRE_SEVERITY_ERROR) == 0);
+    mcp_write_name(writer, "errors");
+    cobre_report_write(report, COBRE_SEVERITY_ERROR, writer);
+    mcp_write_name(writer, "warnings");
+    cobre_report_write(report, COBRE_SEVERITY_WARNING, writer);
+    mcp_write_name(writer, "summary");
+    cobre_report_write_summary(report, writer);
+}
+
+void cobre_report_write_failure(const cobre_report *report, mcp_json_writer *writer)
+{
+    const cobre_finding *first = cobre_report_finding(report, COBRE_SEVERITY_ERROR, 0);
+    mcp_write_object(writer);
+    if (first)
+        write_record_members(first, writer);
+    mcp_write_name(writer, "errors");
+    cobre_report_write(report, COBRE_SEVERITY_ERROR, writer);
     mcp_write_end(writer);
 }

@@ -134,6 +134,15 @@ void cobre_report_write(const cobre_report *report, cobre_severity severity,
 /** Write {files_checked, entities_validated, layers_completed, error_count, warning_count}. */
 void cobre_report_write_summary(const cobre_report *report, mcp_json_writer *writer);
 
+/** Write the members of cobre/validate's result: valid, errors, warnings, summary. */
+void cobre_report_write_verdict(const cobre_report *report, mcp_json_writer *writer);
+
+/** Write the record of the first error, with one more member `errors` that lists all of them. */
+void cobre_report_write_failure(const cobre_report *report, mcp_json_writer *writer);
+
+/** Write members of a context into an object that is begun; NULL writes none. */
+void cobre_members_write(const cobre_member *members, mcp_json_writer *writer);
+
 /** One line for people: "[Kind] file (entity): message"; the arena's, NULL when memory is out. */
 const char *cobre_finding_line(const cobre_finding *finding, mcp_arena *arena);
 

@@ -1,0 +1,375 @@
+/*
+ * run.c - one run from the case directory to the output directory.
+ *
+ * The order is fixed (the output page, section 1): the case is loaded and validated before anything
+ * is made; the output directory is opened and locked; markers of earlier runs go first and those of
+ * this one come last, so a run that dies leaves nothing that looks finished.
+ *
+ * A file that cannot be written in the middle of the training does not lose the error: it is kept, the
+ * solver is stopped through the same door a client uses, and the first failure is what is told.
+ */
+#include "run/run.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "lp/lp.h"
+#include "mcp/clock.h"
+#include "results/results.h"
+
+struct run {
+    const cobre_run_order *order;
+    const cobre_run_observer *observer; /* never NULL */
+    cobre_run_result *out;
+    mcp_arena *arena;
+    const cobre_case *input;
+    int out_fd, lock_fd;
+    results *files;
+    sddp *study;
+    sddp_failure failure;
+    int64_t simulation_began_ms;
+    uint32_t scenarios_done;
+    mcp_error write_error;              /* of a file written from a callback */
+};
+
+static const cobre_run_observer no_observer;
+
+/* ---- how a run ends other than well ------------------------------------------------------------ */
+
+static mcp_status end_with(struct run *run, cobre_run_end end, const cobre_record *record,
+                           mcp_error *err)
+{
+    if (!record)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the error record");
+    run->out->end = end;
+    run->out->record = record;
+    return MCP_OK;
+}
+
+static mcp_status end_failed(struct run *run, const char *what, const mcp_error *cause,
+                             mcp_error *err)
+{
+    if (cause->status == MCP_E_NOMEM)
+        return mcp_error_set(err, MCP_E_NOMEM, "%s: %s", what, cause->message);
+    return end_with(run, COBRE_RUN_FAILED,
+                    cobre_record_new(run->arena, "CheckpointFailed",
+                                     "Check that the directory can be written and has room.",
+                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path",
+                                                              run->out->output_dir),
+                                                   COBRE_TEXT("operation", "write"),
+                                                   COBRE_TEXT("detail",
+                                                              mcp_arena_strdup(run->arena,
+                                                                               cause->message))),
+                                     "%s: %s", what, cause->message),
+                    err);
+}
+
+static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp_error *err)
+{
+    const sddp_failure *where = &run->failure;
+    if (!where->solver_status)
+        return end_failed(run, "The study failed", cause, err);
+    return end_with(run, COBRE_RUN_SOLVER_FAILED,
+                    cobre_record_new(run->arena, "SolverFailure",
+                                     "Look at the hard limits of that stage: minimum storage, "
+                                     "initial storage, and inflow with no slack.",
+                                     COBRE_MEMBERS(COBRE_INT("stage", where->stage),
+                                                   COBRE_INT("iteration", where->iteration),
+                                                   COBRE_INT("opening", where->opening >= 0
+                                                                            ? where->opening
+                                                                            : where->scenario),
+                                                   COBRE_TEXT("phase", where->phase),
+                                                   COBRE_TEXT("solver_status",
+                                                              where->solver_status)),
+                                     "%s", cause->message),
+                    err);
+}
+
+/* ---- what the solver calls back ----------------------------------------------------------------- */
+
+static void on_iteration(const sddp_iteration *row, void *data)
+{
+    struct run *run = data;
+    if (run->write_error.status == MCP_OK)
+        results_add_iteration(run->files, row, &run->write_error);
+    if (run->observer->iteration)
+        run->observer->iteration(row, run->input, run->observer->data);
+}
+
+static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_error *err)
+{
+    struct run *run = data;
+    mcp_status st = results_write_scenario(run->files, scenario, err);
+    if (st != MCP_OK)
+        return st;
+    run->scenarios_done++;
+    if (run->observer->scenario)
+        run->observer->scenario(run->scenarios_done, run->input->config.simulation_scenarios,
+                                mcp_clock_mono_ms() - run->simulation_began_ms,
+                                run->observer->data);
+    return MCP_OK;
+}
+
+static mcp_stop on_stop(void *data)
+{
+    const struct run *run = data;
+    if (run->write_error.status != MCP_OK)
+        return MCP_STOP_CANCELLED;
+    return run->observer->stop ? run->observer->stop(run->observer->data) : MCP_GO_ON;
+}
+
+/* ---- the phases --------------------------------------------------------------------------------- */
+
+/* The rows belong to the study, which ends before the result does. */
+static mcp_status keep_rows(struct run *run, mcp_error *err)
+{
+    sddp_training *training = &run->out->training;
+    sddp_iteration *rows = mcp_arena_array(run->arena, training->iterations, sizeof *rows);
+    if (!rows)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the convergence record");
+    if (training->iterations)
+        memcpy(rows, training->rows, training->iterations * sizeof *rows);
+    training->rows = rows;
+    run->out->has_training = true;
+    return MCP_OK;
+}
+
+static mcp_status train(struct run *run, const sddp_observer *observer, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    sddp_training *training = &run->out->training;
+    mcp_status solved = sddp_train(run->study, observer, training, &run->failure, &cause);
+    mcp_status st = keep_rows(run, err);
+    if (st != MCP_OK)
+        return st;
+
+    mcp_error write_cause = run->write_error;
+    mcp_status written = write_cause.status;
+    if (written == MCP_OK)
+        written = results_write_training(run->files, training, &write_cause);
+    if (solved != MCP_OK)
+        return end_solver_failed(run, &cause, err);
+    if (written != MCP_OK)
+        return end_failed(run, "The training could not be written", &write_cause, err);
+    if (training->reason == SDDP_SHUTDOWN)
+        run->out->end = COBRE_RUN_PARTIAL;
+    return MCP_OK;
+}
+
+static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    sddp_simulation *simulation = &run->out->simulation;
+    run->simulation_began_ms = mcp_clock_mono_ms();
+    mcp_status st = results_begin_simulation(run->files, &cause);
+    if (st != MCP_OK)
+        return end_failed(run, "The simulation could not be begun", &cause, err);
+
+    mcp_status solved = sddp_simulate(run->study, observer, simulation, &run->failure, &cause);
+    mcp_error write_cause = MCP_ERROR_INIT;
+    mcp_status written = results_end_simulation(run->files, simulation, solved != MCP_OK,
+                                                &write_cause);
+    run->out->has_simulation = true;
+    if (solved != MCP_OK)
+        return end_solver_failed(run, &cause, err);
+    if (written != MCP_OK)
+        return end_failed(run, "The simulation could not be written", &write_cause, err);
+    if (simulation->stopped)
+        run->out->end = COBRE_RUN_PARTIAL;
+    return MCP_OK;
+}
+
+/* ---- the road ----------------------------------------------------------------------------------- */
+
+static bool wants_training(const struct run *run)
+{
+    return run->order->phases == COBRE_PHASES_TRAINING
+           || (run->order->phases == COBRE_PHASES_BOTH && run->input->config.training_enabled);
+}
+
+static bool wants_simulation(const struct run *run)
+{
+    return run->order->phases == COBRE_PHASES_SIMULATION
+           || (run->order->phases == COBRE_PHASES_BOTH && run->input->config.simulation_enabled);
+}
+
+static mcp_status open_output(struct run *run, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = run->order->open_output(&run->out_fd, &run->out->output_dir, run->arena,
+                                            run->order->output_data, &cause);
+    if (st != MCP_OK)
+        return end_failed(run, "The output directory cannot be opened", &cause, err);
+    st = results_lock(&run->lock_fd, run->out_fd, &cause);
+    if (st == MCP_E_BUSY)
+        return end_with(run, COBRE_RUN_REFUSED,
+                        cobre_record_new(run->arena, "IncompatibleSettings",
+                                         "Wait for that run to end, or choose another directory.",
+                                         COBRE_MEMBERS(COBRE_TEXT("settings",
+                                                                  run->out->output_dir),
+                                                       COBRE_TEXT("detail", cause.message)),
+                                         "A run is in progress in the output directory '%s'",
+                                         run->out->output_dir),
+                        err);
+    if (st != MCP_OK)
+        return end_failed(run, "The output directory cannot be locked", &cause, err);
+    return MCP_OK;
+}
+
+static mcp_status begin_files(struct run *run, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    results_options options = {
+        .version = COBRE_VERSION,
+        .solver = lp_solver_name(),
+        .solver_version = lp_solver_version(),
+        .threads = run->order->threads,
+        .trains = wants_training(run),
+    };
+    mcp_status st = results_begin(&run->files, run->order->engine, run->input, run->out_fd,
+                                  &options, &cause);
+    return st == MCP_OK ? MCP_OK : end_failed(run, "The output cannot be begun", &cause, err);
+}
+
+static mcp_status build_study(struct run *run, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = sddp_new(&run->study, run->input, run->order->threads, &cause);
+    if (st == MCP_OK)
+        return MCP_OK;
+    if (st == MCP_E_NOMEM)
+        return mcp_error_set(err, MCP_E_NOMEM, "%s", cause.message);
+    return end_with(run, COBRE_RUN_REFUSED,
+                    cobre_record_new(run->arena, "IncompatibleSettings", NULL,
+                                     COBRE_MEMBERS(COBRE_TEXT("file", "config.json")),
+                                     "The study cannot be built: %s", cause.message),
+                    err);
+}
+
+static mcp_status work(struct run *run, mcp_error *err)
+{
+    cobre_run_result *out = run->out;
+    mcp_status st = MCP_OK;
+    if (!wants_training(run) && wants_simulation(run))
+        return end_with(run, COBRE_RUN_REFUSED,
+                        cobre_record_new(run->arena, "CheckpointFailed",
+                                         "Run the phases \"both\": the simulation then follows "
+                                         "the training that it needs.",
+                                         COBRE_MEMBERS(COBRE_TEXT("checkpoint_path",
+                                                                  run->input->config.policy_path),
+                                                       COBRE_TEXT("operation", "read")),
+                                         "A simulation alone needs a saved policy, and this "
+                                         "version does not save policies yet"),
+                        err);
+    st = build_study(run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+        st = open_output(run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+        st = begin_files(run, err);
+    if (st != MCP_OK || out->end != COBRE_RUN_COMPLETED)
+        return st;
+
+    if (run->observer->started)
+        run->observer->started(run->input, run->observer->data);
+    const sddp_observer observer = { on_iteration, on_scenario, on_stop, run };
+    if (wants_training(run))
+        st = train(run, &observer, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED && wants_simulation(run))
+        st = simulate(run, &observer, err);
+    return st;
+}
+
+static mcp_status load(struct run *run, mcp_error *err)
+{
+    cobre_report *report = cobre_report_new(run->arena);
+    if (!report)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the report");
+    run->out->report = report;
+    mcp_status st = cobre_case_load(&run->input, run->order->case_fd, run->order->case_dir,
+                                    run->order->engine, report, run->arena, err);
+    if (st != MCP_OK)
+        return st;
+    run->out->input = run->input;
+    if (cobre_report_count(report, COBRE_SEVERITY_ERROR))
+        run->out->end = COBRE_RUN_INVALID;
+    return MCP_OK;
+}
+
+mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_arena *arena,
+                     mcp_error *err)
+{
+    struct run run = {
+        .order = order,
+        .observer = order->observer ? order->observer : &no_observer,
+        .out = out,
+        .arena = arena,
+        .out_fd = -1,
+        .lock_fd = -1,
+        .failure = { .stage = -1, .iteration = -1, .opening = -1, .scenario = -1 },
+        .write_error = MCP_ERROR_INIT,
+    };
+    memset(out, 0, sizeof *out);
+    mcp_status st = load(&run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+        st = work(&run, err);
+
+    results_free(run.files);
+    sddp_free(run.study);
+    if (run.lock_fd >= 0)
+        close(run.lock_fd);
+    if (run.out_fd >= 0)
+        close(run.out_fd);
+    return st;
+}
+
+/* ---- the result --------------------------------------------------------------------------------- */
+
+static void write_training(const sddp_training *training, mcp_json_writer *writer)
+{
+    const sddp_iteration *last =
+        training->iterations ? &training->rows[training->iterations - 1] : NULL;
+    mcp_write_member_object(writer, "training");
+    mcp_write_member_int(writer, "iterations", (int64_t)training->iterations);
+    mcp_write_member_double(writer, "final_lower_bound", last ? last->lower_bound : 0);
+    mcp_write_member_double(writer, "final_upper_bound", last ? last->upper_bound : 0);
+    mcp_write_member_double(writer, "final_gap", last ? last->gap : 0);
+    mcp_write_member_string(writer, "termination_reason", sddp_reason_name(training->reason));
+    mcp_write_member_int(writer, "total_cuts", training->total_cuts);
+    mcp_write_member_int(writer, "wall_time_ms", training->wall_time_ms);
+    mcp_write_end(writer);
+}
+
+static void write_simulation(const cobre_run_result *result, mcp_json_writer *writer)
+{
+    static const char *const always[] = { "simulation/costs", "simulation/buses" };
+    const cobre_case *input = result->input;
+    mcp_write_member_object(writer, "simulation");
+    mcp_write_member_int(writer, "scenarios", result->simulation.scenarios_completed);
+    mcp_write_member_array(writer, "output_files");
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        mcp_write_string(writer, always[i]);
+    if (input->hydro_count)
+        mcp_write_string(writer, "simulation/hydros");
+    if (input->thermal_count)
+        mcp_write_string(writer, "simulation/thermals");
+    if (input->line_count)
+        mcp_write_string(writer, "simulation/exchanges");
+    mcp_write_end(writer);
+    mcp_write_member_int(writer, "wall_time_ms", result->simulation.wall_time_ms);
+    mcp_write_end(writer);
+}
+
+void cobre_run_write(const cobre_run_result *result, mcp_json_writer *writer)
+{
+    mcp_write_member_string(writer, "status",
+                            result->end == COBRE_RUN_PARTIAL ? "partial" : "completed");
+    mcp_write_member_string(writer, "output_dir", result->output_dir);
+    if (result->has_training)
+        write_training(&result->training, writer);
+    else
+        mcp_write_member_null(writer, "training");
+    if (result->has_simulation)
+        write_simulation(result, writer);
+    else
+        mcp_write_member_null(writer, "simulation");
+}

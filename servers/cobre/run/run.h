@@ -1,0 +1,96 @@
+/**
+ * run.h - one run: validate, train, simulate, write.
+ *
+ * The command line and the tool cobre/run both come here; what they show is written by the functions
+ * below, so that the two can never differ.
+ *
+ * Source: seed SS2.2; the output page, sections 1 and 10; the method page, section 10.
+ */
+#ifndef COBRE_RUN_RUN_H
+#define COBRE_RUN_RUN_H
+
+#include <stdbool.h>
+
+#include "mcp/call.h"
+#include "mcp/json.h"
+
+#include "case/case.h"
+#include "columns/columns.h"
+#include "run/record.h"
+#include "sddp/sddp.h"
+#include "validate/report.h"
+
+/** The version in files and envelopes, and the server's (the output page, 10, "Identity"). */
+#define COBRE_VERSION "2.0.0"
+
+typedef enum cobre_phases {
+    COBRE_PHASES_BOTH,       /* what config.json enables */
+    COBRE_PHASES_TRAINING,
+    COBRE_PHASES_SIMULATION
+} cobre_phases;
+
+/** Called back while a run works, on the thread that called cobre_run. Any member may be NULL. */
+typedef struct cobre_run_observer {
+    /** The case is valid and work begins. */
+    void (*started)(const cobre_case *input, void *data);
+    /** An iteration is done. */
+    void (*iteration)(const sddp_iteration *row, const cobre_case *input, void *data);
+    /** A scenario is done and written. */
+    void (*scenario)(uint32_t done, uint32_t total, int64_t elapsed_ms, void *data);
+    /** Whether to stop. Called from the solver's threads: cheap and thread-safe. */
+    mcp_stop (*stop)(void *data);
+    void *data;
+} cobre_run_observer;
+
+typedef struct cobre_run_order {
+    int case_fd;            /* the case directory; borrowed */
+    const char *case_dir;   /* its canonical path */
+    /**
+     * Opens the output directory, made if need be, once the case has turned out valid.
+     *
+     * @param fd   the run closes it
+     * @param path its absolute path, the arena's
+     */
+    mcp_status (*open_output)(int *fd, const char **path, mcp_arena *arena, void *data,
+                              mcp_error *err);
+    void *output_data;
+    cobre_phases phases;
+    unsigned threads;       /* >= 1 */
+    columns *engine;
+    const cobre_run_observer *observer; /* may be NULL */
+} cobre_run_order;
+
+typedef enum cobre_run_end {
+    COBRE_RUN_COMPLETED,
+    COBRE_RUN_PARTIAL,       /* stopped from outside: what was completed is on disk */
+    COBRE_RUN_INVALID,       /* the report has errors; nothing was written */
+    COBRE_RUN_REFUSED,       /* it cannot be done as ordered: `record` says why */
+    COBRE_RUN_SOLVER_FAILED, /* an LP could not be solved: `record` says which */
+    COBRE_RUN_FAILED         /* reading, writing or memory: `record` says what */
+} cobre_run_end;
+
+typedef struct cobre_run_result {
+    cobre_run_end end;
+    const cobre_report *report;       /* never NULL */
+    const cobre_record *record;       /* for the three last ends */
+    const char *output_dir;           /* absolute; NULL before it was opened */
+    const cobre_case *input;          /* NULL when invalid */
+    bool has_training, has_simulation;
+    sddp_training training;           /* its rows are the arena's */
+    sddp_simulation simulation;
+} cobre_run_result;
+
+/**
+ * Run a case.
+ *
+ * @param out   filled whenever MCP_OK is returned, whatever the end
+ * @param arena pays for all that `out` points to
+ * @return MCP_OK; MCP_E_NOMEM
+ */
+mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_arena *arena,
+                     mcp_error *err);
+
+/** Write the members of cobre/run's result: status, output_dir, training, simulation. */
+void cobre_run_write(const cobre_run_result *result, mcp_json_writer *writer);
+
+#endif

@@ -1,0 +1,444 @@
+/*
+ * tools.c - the tools: arguments in, a domain function, its answer out.
+ *
+ * Each handler opens the directory that it was given through the guard, so nothing outside the allowed
+ * ones is ever touched, asks the domain, and writes. What cannot be answered becomes an error record.
+ */
+#include "tools.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "case/load.h"
+#include "errors.h"
+#include "results/results.h"
+#include "run/run.h"
+
+#define PROGRESS_META "causeway/convergence"
+
+/* ---- directories -------------------------------------------------------------------------------- */
+
+/* Writes the refusal and returns false when the directory cannot be had. */
+static bool open_dir(mcp_call *call, const cobre_app *app, const char *argument,
+                     const char *absent_kind, int *fd, const char **canonical, mcp_status *answer)
+{
+    mcp_arena *arena = mcp_call_arena(call);
+    const char *path = mcp_arg_string(call, argument);
+    mcp_error cause = MCP_ERROR_INIT;
+    if (!path) {
+        *answer = cobre_refuse(
+            call, cobre_record_new(arena, "SchemaViolation", "Give the path without NUL bytes.",
+                                   COBRE_MEMBERS(COBRE_TEXT("field", argument)),
+                                   "%s holds a NUL byte", argument));
+        return false;
+    }
+    mcp_status st = guard_open_dir(fd, canonical, app->guard, path, arena, &cause);
+    if (st == MCP_OK)
+        return true;
+    if (st == MCP_E_NOMEM) {
+        *answer = mcp_error_set(mcp_call_error(call), st, "%s", cause.message);
+        return false;
+    }
+    if (st == MCP_E_DENIED)
+        *answer = cobre_refuse(
+            call,
+            cobre_record_new(arena, "MissingFile",
+                             "Provide a path within the server's configured allowed directories.",
+                             COBRE_MEMBERS(COBRE_TEXT("path", path)),
+                             "Path '%s' is not within the allowed directories", path));
+    else
+        *answer = cobre_refuse(
+            call, cobre_record_new(arena, absent_kind, "Check the path and that it is a directory.",
+                                   strcmp(absent_kind, "MissingFile") == 0
+                                       ? COBRE_MEMBERS(COBRE_TEXT("file", path))
+                                       : COBRE_MEMBERS(COBRE_TEXT("path", path),
+                                                       COBRE_TEXT("expected_content",
+                                                                  "an output directory")),
+                                   "%s", cause.message));
+    return false;
+}
+
+/* ---- cobre/validate, cobre/inspect-case ---------------------------------------------------------- */
+
+static mcp_status load_report(mcp_call *call, const cobre_app *app, int fd, const char *directory,
+                              cobre_report **report)
+{
+    const cobre_case *input = NULL;
+    *report = cobre_report_new(mcp_call_arena(call));
+    if (!*report)
+        return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for the report");
+    return cobre_case_load(&input, fd, directory, app->engine, *report, mcp_call_arena(call),
+                           mcp_call_error(call));
+}
+
+static mcp_status validate(mcp_call *call, void *data)
+{
+    const cobre_app *app = data;
+    int fd = -1;
+    const char *directory = NULL;
+    mcp_status st = MCP_OK;
+    cobre_report *report = NULL;
+    if (!open_dir(call, app, "case_dir", "MissingFile", &fd, &directory, &st))
+        return st;
+    st = load_report(call, app, fd, directory, &report);
+    close(fd);
+    if (st == MCP_OK)
+        cobre_report_write_verdict(report, mcp_call_result(call));
+    return st;
+}
+
+static void write_inspection(const cobre_inspection *about, mcp_json_writer *out)
+{
+    mcp_write_member_value(out, "config", about->config);
+    mcp_write_member_object(out, "entities");
+    mcp_write_member_int(out, "hydros", about->hydros);
+    mcp_write_member_int(out, "thermals", about->thermals);
+    mcp_write_member_int(out, "buses", about->buses);
+    mcp_write_member_int(out, "lines", about->lines);
+    mcp_write_end(out);
+    mcp_write_member_int(out, "stages", about->stages);
+    mcp_write_member_string(out, "scenario_source", about->scenario_source);
+    mcp_write_member_array(out, "files_present");
+    for (size_t i = 0; i < about->file_count; i++)
+        mcp_write_string(out, about->files_present[i]);
+    mcp_write_end(out);
+}
+
+static mcp_status inspect_case(mcp_call *call, void *data)
+{
+    const cobre_app *app = data;
+    mcp_arena *arena = mcp_call_arena(call);
+    int fd = -1;
+    mcp_status st = MCP_OK;
+    cobre_inspection about;
+    cobre_report *report = cobre_report_new(arena);
+    if (!report)
+        return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for the report");
+    if (!open_dir(call, app, "case_dir", "MissingFile", &fd, NULL, &st))
+        return st;
+    st = cobre_case_inspect(&about, fd, report, arena, mcp_call_error(call));
+    close(fd);
+    if (st != MCP_OK)
+        return st;
+    if (cobre_report_count(report, COBRE_SEVERITY_ERROR))
+        return cobre_refuse_case(call, report);
+    write_inspection(&about, mcp_call_result(call));
+    return MCP_OK;
+}
+
+/* ---- cobre/run ----------------------------------------------------------------------------------- */
+
+struct run_watch {
+    mcp_call *call;
+    int64_t iterations;  /* done, so that progress rises on through the simulation */
+    int64_t last_total;  /* scenarios included */
+};
+
+/* A JSON object as text in the call's arena's time: progress copies it. */
+static void report_progress(mcp_call *call, double progress, double total, const char *message,
+                            mcp_buf *metadata)
+{
+    const mcp_progress report = {
+        .progress = progress,
+        .total = total,
+        .message = message,
+        .metadata = metadata->data,
+        .meta_key = PROGRESS_META,
+        .every = true,
+    };
+    if (metadata->status == MCP_OK)
+        mcp_call_progress(call, &report);
+}
+
+static void on_iteration(const sddp_iteration *row, const cobre_case *input, void *data)
+{
+    struct run_watch *watch = data;
+    watch->iterations = row->iteration;
+    if (!mcp_call_wants_progress(watch->call))
+        return;
+    char message[160];
+    snprintf(message, sizeof message,
+             "iteration %d: lower bound %.6g, upper bound %.6g, gap %.1f %%", row->iteration,
+             row->lower_bound, row->upper_bound, 100 * row->gap);
+    mcp_buf metadata;
+    mcp_json_writer writer;
+    mcp_buf_init(&metadata, 4096);
+    mcp_json_writer_init(&writer, &metadata);
+    mcp_write_object(&writer);
+    mcp_write_member_int(&writer, "iteration", row->iteration);
+    mcp_write_member_double(&writer, "lower_bound", row->lower_bound);
+    mcp_write_member_double(&writer, "upper_bound", row->upper_bound);
+    mcp_write_member_double(&writer, "gap", row->gap);
+    mcp_write_member_int(&writer, "wall_time_ms", row->wall_time_ms);
+    mcp_write_end(&writer);
+    report_progress(watch->call, row->iteration,
+                    input->config.has_iteration_limit ? input->config.max_iterations : 0, message,
+                    &metadata);
+    mcp_buf_clear(&metadata);
+}
+
+static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms, void *data)
+{
+    struct run_watch *watch = data;
+    if (!mcp_call_wants_progress(watch->call))
+        return;
+    char message[80];
+    snprintf(message, sizeof message, "simulation: %u of %u scenarios", done, total);
+    mcp_buf metadata;
+    mcp_json_writer writer;
+    mcp_buf_init(&metadata, 4096);
+    mcp_json_writer_init(&writer, &metadata);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "phase", "simulation");
+    mcp_write_member_int(&writer, "scenarios_complete", done);
+    mcp_write_member_int(&writer, "scenarios_total", total);
+    mcp_write_member_int(&writer, "elapsed_ms", elapsed_ms);
+    mcp_write_end(&writer);
+    report_progress(watch->call, (double)watch->iterations + done,
+                    (double)watch->iterations + total, message, &metadata);
+    mcp_buf_clear(&metadata);
+}
+
+static mcp_stop on_stop(void *data)
+{
+    const struct run_watch *watch = data;
+    return mcp_call_stop(watch->call);
+}
+
+struct output_place {
+    int case_fd;
+    const char *case_dir;
+};
+
+static mcp_status open_output(int *fd, const char **path, mcp_arena *arena, void *data,
+                              mcp_error *err)
+{
+    const struct output_place *place = data;
+    *path = mcp_arena_printf(arena, "%s/output", place->case_dir);
+    if (!*path)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the output directory's path");
+    return guard_make_dir(fd, place->case_fd, "output", err);
+}
+
+/* One run at a time; the loser is told which case runs. */
+static bool begin_run(cobre_app *app, const char *case_dir, char running[static 256])
+{
+    pthread_mutex_lock(&app->run_lock);
+    bool is_free = !app->is_running;
+    if (is_free) {
+        app->is_running = true;
+        snprintf(app->running_case, sizeof app->running_case, "%s", case_dir);
+    }
+    memcpy(running, app->running_case, sizeof app->running_case);
+    pthread_mutex_unlock(&app->run_lock);
+    return is_free;
+}
+
+static void end_run(cobre_app *app)
+{
+    pthread_mutex_lock(&app->run_lock);
+    app->is_running = false;
+    pthread_mutex_unlock(&app->run_lock);
+}
+
+static mcp_status answer_run(mcp_call *call, const cobre_run_result *result)
+{
+    switch (result->end) {
+    case COBRE_RUN_COMPLETED:
+    case COBRE_RUN_PARTIAL:
+        cobre_run_write(result, mcp_call_result(call));
+        return MCP_OK;
+    case COBRE_RUN_INVALID:
+        return cobre_refuse_case(call, result->report);
+    case COBRE_RUN_REFUSED:
+    case COBRE_RUN_SOLVER_FAILED:
+    case COBRE_RUN_FAILED:
+        break;
+    }
+    return cobre_refuse(call, result->record);
+}
+
+static cobre_phases phases_of(const char *name)
+{
+    if (name && strcmp(name, "training") == 0)
+        return COBRE_PHASES_TRAINING;
+    if (name && strcmp(name, "simulation") == 0)
+        return COBRE_PHASES_SIMULATION;
+    return COBRE_PHASES_BOTH;
+}
+
+static mcp_status run_case(mcp_call *call, void *data)
+{
+    cobre_app *app = data;
+    mcp_status st = MCP_OK;
+    char running[256];
+    struct output_place place = { -1, NULL };
+    if (!open_dir(call, app, "case_dir", "MissingFile", &place.case_fd, &place.case_dir, &st))
+        return st;
+    if (!begin_run(app, place.case_dir, running)) {
+        close(place.case_fd);
+        return cobre_refuse(
+            call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings",
+                                   "Wait for it to end, or cancel it.",
+                                   COBRE_MEMBERS(COBRE_TEXT("settings", "cobre/run"),
+                                                 COBRE_TEXT("detail", running)),
+                                   "A run is in progress: %s", running));
+    }
+    struct run_watch watch = { call, 0, 0 };
+    const cobre_run_observer observer = { NULL, on_iteration, on_scenario, on_stop, &watch };
+    const cobre_run_order order = {
+        .case_fd = place.case_fd,
+        .case_dir = place.case_dir,
+        .open_output = open_output,
+        .output_data = &place,
+        .phases = phases_of(mcp_arg_string(call, "phases")),
+        .threads = app->threads,
+        .engine = app->engine,
+        .observer = &observer,
+    };
+    cobre_run_result result;
+    st = cobre_run(&result, &order, mcp_call_arena(call), mcp_call_error(call));
+    end_run(app);
+    close(place.case_fd);
+    return st == MCP_OK ? answer_run(call, &result) : st;
+}
+
+/* ---- cobre/query-convergence --------------------------------------------------------------------- */
+
+static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
+{
+    mcp_write_object(out);
+    mcp_write_member_int(out, "iteration", row->iteration);
+    mcp_write_member_double(out, "lower_bound", row->lower_bound);
+    mcp_write_member_double(out, "upper_bound", row->upper_bound);
+    mcp_write_member_double(out, "upper_bound_std", row->upper_bound_std);
+    mcp_write_member_double(out, "ci_95", row->ci_95);
+    mcp_write_member_double(out, "gap", row->gap);
+    mcp_write_member_int(out, "wall_time_ms", row->wall_time_ms);
+    mcp_write_member_int(out, "iteration_time_ms", row->time_total_ms);
+    mcp_write_end(out);
+}
+
+/* The `iteration_range` of the call; false and a refusal when its ends are swapped. */
+static bool iteration_range(mcp_call *call, int64_t range[static 2], mcp_status *answer)
+{
+    const mcp_json *given = mcp_arg_json(call, "iteration_range");
+    range[0] = INT64_MIN;
+    range[1] = INT64_MAX;
+    if (!given)
+        return true;
+    mcp_json_int(mcp_json_item(given, 0), &range[0]);
+    mcp_json_int(mcp_json_item(given, 1), &range[1]);
+    if (range[0] <= range[1])
+        return true;
+    *answer = cobre_refuse(
+        call, cobre_record_new(mcp_call_arena(call), "OutOfRange",
+                               "Give the smaller iteration first.",
+                               COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
+                                             COBRE_INT("value", range[0]),
+                                             COBRE_NULL("min"), COBRE_INT("max", range[1])),
+                               "iteration_range begins at %lld, after its end %lld",
+                               (long long)range[0], (long long)range[1]));
+    return false;
+}
+
+static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *file,
+                                const mcp_error *cause)
+{
+    mcp_arena *arena = mcp_call_arena(call);
+    const char *path = mcp_arg_string(call, "output_dir");
+    if (st == MCP_E_NOT_FOUND)
+        return cobre_refuse(
+            call, cobre_record_new(arena, "OutputNotFound",
+                                   "Run the case first, or check the path.",
+                                   COBRE_MEMBERS(COBRE_TEXT("path", path),
+                                                 COBRE_TEXT("expected_content", file)),
+                                   "'%s' has no %s", path, file));
+    if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT)
+        return cobre_refuse(
+            call, cobre_record_new(arena, "OutputCorrupted", "Run the case again.",
+                                   COBRE_MEMBERS(COBRE_TEXT("file", file),
+                                                 COBRE_TEXT("detail",
+                                                            mcp_arena_strdup(arena,
+                                                                             cause->message))),
+                                   "%s cannot be read: %s", file, cause->message));
+    return mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
+}
+
+static mcp_status query_convergence(mcp_call *call, void *data)
+{
+    const cobre_app *app = data;
+    int fd = -1;
+    int64_t range[2];
+    mcp_status st = MCP_OK;
+    mcp_error cause = MCP_ERROR_INIT;
+    results_convergence history;
+    if (!iteration_range(call, range, &st)
+        || !open_dir(call, app, "output_dir", "OutputNotFound", &fd, NULL, &st))
+        return st;
+    st = results_read_convergence(&history, app->engine, fd, mcp_call_arena(call), &cause);
+    close(fd);
+    if (st != MCP_OK)
+        return refuse_output(call, st, "training/convergence.parquet", &cause);
+
+    mcp_json_writer *out = mcp_call_result(call);
+    mcp_write_member_array(out, "iterations");
+    for (size_t i = 0; i < history.count; i++)
+        if (history.rows[i].iteration >= range[0] && history.rows[i].iteration <= range[1])
+            write_iteration(out, &history.rows[i]);
+    mcp_write_end(out);
+    mcp_write_member_int(out, "total_iterations", (int64_t)history.count);
+    mcp_write_member_string(out, "termination_reason", history.termination_reason);
+    return MCP_OK;
+}
+
+/* ---- cobre/get-config-schema --------------------------------------------------------------------- */
+
+static mcp_status get_config_schema(mcp_call *call, void *data)
+{
+    (void)data;
+    const mcp_file *file = mcp_files_find(cobre_files, "schemas/config.schema.json");
+    if (!file)
+        return mcp_error_set(mcp_call_error(call), MCP_E_INTERNAL,
+                             "schemas/config.schema.json is not embedded");
+    const mcp_json *schema = NULL;
+    mcp_status st = mcp_json_read(&schema, mcp_call_arena(call), file->bytes, file->length,
+                                  mcp_call_error(call));
+    if (st == MCP_OK)
+        mcp_write_member_value(mcp_call_result(call), "schema", schema);
+    return st;
+}
+
+/* ---- what this version does not do yet ----------------------------------------------------------- */
+
+static mcp_status not_served(mcp_call *call, void *data)
+{
+    (void)data;
+    const char *name = mcp_call_name(call);
+    return cobre_refuse(
+        call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings",
+                               "Read the Parquet files of the output directory themselves.",
+                               COBRE_MEMBERS(COBRE_TEXT("tool", name)),
+                               "This version of cobre does not serve %s yet", name));
+}
+
+/* A run has room for a second caller, so that it is the handler that refuses, with a record. */
+#define RUNS_MAX 4
+
+const mcp_tool cobre_tools[] = {
+    /* name                      run                flags                    timeout_ms, max_running */
+    { "cobre/validate",          validate,          MCP_READS,                     60000, 0 },
+    { "cobre/run",               run_case,          MCP_WRITES | MCP_LONG | MCP_STOP_ON_HANGUP,
+                                                                                   0, RUNS_MAX },
+    { "cobre/query-results",     not_served,        MCP_READS,                     30000, 0 },
+    { "cobre/query-convergence", query_convergence, MCP_READS,                     10000, 0 },
+    { "cobre/inspect-policy",    not_served,        MCP_READS,                     10000, 0 },
+    { "cobre/compare-policies",  not_served,        MCP_READS,                     30000, 0 },
+    { "cobre/inspect-case",      inspect_case,      MCP_READS,                     10000, 0 },
+    { "cobre/list-scenarios",    not_served,        MCP_READS,                     10000, 0 },
+    { "cobre/export-results",    not_served,        MCP_WRITES,                    60000, 0 },
+    { "cobre/get-config-schema", get_config_schema, MCP_READS,                      5000, 0 },
+    { 0 }
+};
