@@ -1,0 +1,41 @@
+/*
+ * lines.h - lines from a descriptor: a thread reads, the loop takes them one by one.
+ *
+ * The thread is two batches ahead of the loop at most. So whoever stops taking lines stops the reading,
+ * and what is not read fills the pipe and holds the writer up.
+ */
+#ifndef NET_LINES_H
+#define NET_LINES_H
+
+#include <stddef.h>
+
+#include "mcp/error.h"
+#include "net/loop.h"
+
+typedef struct mcp__lines mcp__lines;
+
+typedef enum mcp__line {
+    MCP__LINE_NONE,     /* nothing more for now: the callback will tell */
+    MCP__LINE_TEXT,     /* a line, not empty, without its "\n" or "\r\n" */
+    MCP__LINE_OVERLONG, /* a line that was too long and is skipped to its end; once for each */
+    MCP__LINE_END       /* the descriptor has ended or cannot be read; stays so */
+} mcp__line;
+
+/**
+ * Start reading.
+ *
+ * @param out         yours, free it with mcp__lines_free
+ * @param fd          pipe, socket, file, terminal or device; borrowed
+ * @param line_max    the longest line that is taken, in bytes
+ * @param has_input   called on the loop when mcp__lines_next may have something again
+ */
+mcp_status mcp__lines_new(mcp__lines **out, mcp__loop *loop, int fd, size_t line_max,
+                          mcp__loop_callback *has_input, void *data, mcp_error *err);
+
+/** The next line. `*text` is the reader's and good until the next call. */
+mcp__line mcp__lines_next(mcp__lines *lines, const char **text, size_t *length);
+
+/** Stop reading and free. The thread is not left behind, whatever it waits for. NULL is fine. */
+void mcp__lines_free(mcp__lines *lines);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * loop.c - libuv's loop, cut down to what we use of it.
+ *
+ * Other threads reach the loop through one queue. Posting wakes the loop only when the queue was empty,
+ * and the loop takes the whole queue at once, so a burst of answers costs one wake-up.
+ *
+ * libuv demands that a handle's memory stays until its close callback has run. So timers and signals are
+ * blocks of their own, which that callback frees; mcp__loop_free runs the loop until the last is gone.
+ *
+ * A signal handle of libuv leaves the default action behind when it stops. We promise to leave what was
+ * in force before, hence the sigaction around it.
+ */
+#include "net/loop.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "net/loop_int.h"
+
+struct mcp__timer {
+    uv_timer_t handle; /* first: what libuv gives back is the block */
+    mcp__loop_callback *callback;
+    void *data;
+};
+
+struct mcp__signal {
+    uv_signal_t handle; /* first */
+    mcp__loop_signal_callback *callback;
+    void *data;
+    int number;
+    struct sigaction earlier;
+};
+
+mcp_status mcp__uv_error(mcp_error *err, int code, const char *what)
+{
+    return mcp_error_errno(err, -code, "%s", what);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+void mcp__handle_close(uv_handle_t *handle)
+{
+    uv_close(handle, on_closed);
+}
+
+static void run_posted(mcp__loop *loop)
+{
+    mcp__node *node = mcp__queue_take(&loop->posted);
+
+    while (node) {
+        mcp__node *next = node->next;
+        node->run(node);
+        node = next;
+    }
+}
+
+static void on_wake(uv_async_t *handle)
+{
+    run_posted(handle->data);
+}
+
+static void on_prepare(uv_prepare_t *handle)
+{
+    mcp__loop *loop = handle->data;
+
+    if (loop->before_wait)
+        loop->before_wait(loop->before_wait_data);
+}
+
+static int start_handles(mcp__loop *loop)
+{
+    int code = uv_async_init(&loop->uv, &loop->wake, on_wake);
+
+    if (code != 0)
+        return code;
+    uv_prepare_init(&loop->uv, &loop->prepare); /* these two cannot fail */
+    uv_prepare_start(&loop->prepare, on_prepare);
+    loop->wake.data = loop;
+    loop->prepare.data = loop;
+    return 0;
+}
+
+mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err)
+{
+    mcp__loop *loop = mcp__alloc_zeroed(1, sizeof(*loop));
+
+    if (!loop)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the event loop");
+    int code = uv_loop_init(&loop->uv);
+    if (code != 0) {
+        free(loop);
+        return mcp__uv_error(err, code, "the event loop cannot be made");
+    }
+    code = start_handles(loop);
+    if (code != 0) {
+        (void)uv_loop_close(&loop->uv);
+        free(loop);
+        return mcp__uv_error(err, code, "the event loop cannot be woken from other threads");
+    }
+    mcp__queue_init(&loop->posted);
+    *out = loop;
+    return MCP_OK;
+}
+
+void mcp__loop_free(mcp__loop *loop)
+{
+    if (!loop)
+        return;
+    run_posted(loop);
+    uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_close((uv_handle_t *)&loop->prepare, NULL);
+    loop->before_wait = NULL;
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+    int code = uv_loop_close(&loop->uv);
+    assert(code == 0);
+    (void)code;
+    mcp__queue_clear(&loop->posted);
+    free(loop);
+}
+
+void mcp__loop_run(mcp__loop *loop)
+{
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+void mcp__loop_stop(mcp__loop *loop)
+{
+    uv_stop(&loop->uv);
+}
+
+void mcp__loop_post(mcp__loop *loop, mcp__node *node)
+{
+    if (mcp__queue_push(&loop->posted, node))
+        (void)uv_async_send(&loop->wake);
+}
+
+void mcp__loop_before_wait(mcp__loop *loop, mcp__loop_callback *callback, void *data)
+{
+    loop->before_wait = callback;
+    loop->before_wait_data = data;
+}
+
+static void on_timer(uv_timer_t *handle)
+{
+    mcp__timer *timer = (mcp__timer *)handle;
+
+    timer->callback(timer->data);
+}
+
+mcp_status mcp__timer_new(mcp__timer **out, mcp__loop *loop, mcp__loop_callback *callback,
+                          void *data, mcp_error *err)
+{
+    mcp__timer *timer = mcp__alloc_zeroed(1, sizeof(*timer));
+
+    if (!timer)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a timer");
+    timer->callback = callback;
+    timer->data = data;
+    (void)uv_timer_init(&loop->uv, &timer->handle); /* cannot fail */
+    *out = timer;
+    return MCP_OK;
+}
+
+void mcp__timer_start(mcp__timer *timer, int64_t delay_ms)
+{
+    /* The loop's idea of now is as old as its last wait; counted from there a timer would be early. */
+    uv_update_time(timer->handle.loop);
+    (void)uv_timer_start(&timer->handle, on_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
+}
+
+void mcp__timer_stop(mcp__timer *timer)
+{
+    (void)uv_timer_stop(&timer->handle);
+}
+
+void mcp__timer_free(mcp__timer *timer)
+{
+    if (timer)
+        mcp__handle_close((uv_handle_t *)&timer->handle);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    mcp__signal *watched = (mcp__signal *)handle;
+
+    watched->callback(number, watched->data);
+}
+
+mcp_status mcp__signal_new(mcp__signal **out, mcp__loop *loop, int number,
+                           mcp__loop_signal_callback *callback, void *data, mcp_error *err)
+{
+    mcp__signal *watched = mcp__alloc_zeroed(1, sizeof(*watched));
+
+    if (!watched)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to watch a signal");
+    watched->callback = callback;
+    watched->data = data;
+    watched->number = number;
+    (void)sigaction(number, NULL, &watched->earlier);
+    int code = uv_signal_init(&loop->uv, &watched->handle);
+    if (code != 0) {
+        free(watched);
+        return mcp__uv_error(err, code, "signals cannot be watched");
+    }
+    code = uv_signal_start(&watched->handle, on_signal, number);
+    if (code != 0) {
+        mcp__handle_close((uv_handle_t *)&watched->handle);
+        return mcp__uv_error(err, code, "the signal cannot be watched");
+    }
+    *out = watched;
+    return MCP_OK;
+}
+
+void mcp__signal_free(mcp__signal *signal)
+{
+    if (!signal)
+        return;
+    (void)uv_signal_stop(&signal->handle);
+    (void)sigaction(signal->number, &signal->earlier, NULL);
+    mcp__handle_close((uv_handle_t *)&signal->handle);
+}

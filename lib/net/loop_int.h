@@ -1,0 +1,26 @@
+/*
+ * loop_int.h - the body of a loop, for the files of lib/net that hang handles of their own on it.
+ */
+#ifndef NET_LOOP_INT_H
+#define NET_LOOP_INT_H
+
+#include <uv.h>
+
+#include "net/loop.h"
+
+struct mcp__loop {
+    uv_loop_t uv;
+    uv_async_t wake;      /* fires when `posted` was empty and is no longer */
+    uv_prepare_t prepare; /* runs just before the loop waits */
+    mcp__queue posted;
+    mcp__loop_callback *before_wait;
+    void *before_wait_data;
+};
+
+/** Close a handle whose memory is the first member of a block from malloc; frees the block. */
+void mcp__handle_close(uv_handle_t *handle);
+
+/** Fill `err` from a libuv error code (a negative errno). */
+mcp_status mcp__uv_error(mcp_error *err, int code, const char *what);
+
+#endif
