@@ -1,0 +1,179 @@
+/*
+ * paths.c - the roots, and the folders that users name.
+ *
+ * Two steps, and both are needed. The path is canonicalised and held against the roots by whole
+ * components: that decides, and gives the same answer for what is there and what is not. Then what is
+ * left below the root is opened beneath the root's descriptor without following links: that makes a
+ * folder swapped for a link in between fail instead of leading out.
+ *
+ * A refusal names the path as it was given, and never a root.
+ */
+#include "guard/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guard/beneath.h"
+#include "guard/canonical.h"
+
+#define SHOWN_MAX 150 /* of a path in a message, which has 240 bytes in all */
+
+struct root {
+    char *path;           /* canonical */
+    int fd;               /* O_PATH */
+};
+
+struct guard {
+    size_t count;
+    struct root roots[];
+};
+
+static const char *shown_end(const char *path)
+{
+    return strnlen(path, SHOWN_MAX + 1) > SHOWN_MAX ? "..." : "";
+}
+
+static mcp_status refuse_outside(const char *path, mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_DENIED, "Path '%.*s%s' is not within the allowed directories",
+                         SHOWN_MAX, path, shown_end(path));
+}
+
+/* What a failed open beneath a root means to the one who named the path. */
+static mcp_status refuse_inside(const char *path, int failure, mcp_error *err)
+{
+    if (failure == EXDEV || failure == ELOOP)
+        return refuse_outside(path, err);
+    if (failure == ENOENT || failure == ENAMETOOLONG)
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "Path '%.*s%s' does not exist",
+                             SHOWN_MAX, path, shown_end(path));
+    if (failure == ENOTDIR || failure == EEXIST)
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "Path '%.*s%s' is not a directory",
+                             SHOWN_MAX, path, shown_end(path));
+    return mcp_error_set(err, MCP_E_IO, "Path '%.*s%s' cannot be opened: %s", SHOWN_MAX,
+                         path, shown_end(path), strerrordesc_np(failure));
+}
+
+static mcp_status open_root(struct root *root, const char *path, mcp_error *err)
+{
+    char canonical[PATH_MAX];
+
+    if (path[0] == '\0' || !guard_canonical(canonical, path))
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "the allowed directory '%.*s' cannot be resolved",
+                             SHOWN_MAX, path);
+    root->fd = open(canonical, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (root->fd < 0)
+        return mcp_error_errno(err, errno, "the allowed directory '%.*s' cannot be opened",
+                               SHOWN_MAX, path);
+    root->path = strdup(canonical);
+    if (!root->path)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the allowed directories");
+    return MCP_OK;
+}
+
+mcp_status guard_new(guard **out, const char *const *roots, size_t count, mcp_error *err)
+{
+    if (count == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "there must be an allowed directory");
+    guard *all = calloc(1, sizeof *all + count * sizeof all->roots[0]);
+    if (!all)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the allowed directories");
+    all->count = count;
+    for (size_t i = 0; i < count; i++)
+        all->roots[i].fd = -1;
+    for (size_t i = 0; i < count; i++) {
+        mcp_status st = open_root(&all->roots[i], roots[i], err);
+        if (st != MCP_OK) {
+            guard_free(all);
+            return st;
+        }
+    }
+    *out = all;
+    return MCP_OK;
+}
+
+void guard_free(guard *all)
+{
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->roots[i].fd >= 0)
+            close(all->roots[i].fd);
+        free(all->roots[i].path);
+    }
+    free(all);
+}
+
+/* The innermost root that holds the path; *below is what is left of it. */
+static const struct root *find_root(const guard *all, const char *canonical, const char **below)
+{
+    const struct root *found = NULL;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const char *rest = guard_below(all->roots[i].path, canonical);
+        if (rest && (!found || strlen(rest) < strlen(*below))) {
+            found = &all->roots[i];
+            *below = rest;
+        }
+    }
+    return found;
+}
+
+static mcp_status make_beneath(int *fd, const struct root *root, const char *below, mcp_error *err)
+{
+    if (below[0])
+        return guard_make_dir(fd, root->fd, below, err);
+    return guard_open_subdir(fd, root->fd, ".", err);
+}
+
+static mcp_status open_named(int *fd, const char **canonical, const guard *all, const char *path,
+                             bool make, mcp_arena *arena, mcp_error *err)
+{
+    char place[PATH_MAX];
+    const char *below = NULL;
+    const char *kept = NULL;
+
+    if (path[0] == '\0')
+        return mcp_error_set(err, MCP_E_PARAMS, "the path is empty");
+    if (strnlen(path, PATH_MAX) == PATH_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "the path is longer than %d bytes", PATH_MAX - 1);
+    if (!guard_canonical(place, path))
+        return refuse_outside(path, err);
+    const struct root *root = find_root(all, place, &below);
+    if (!root)
+        return refuse_outside(path, err);
+    if (canonical) {
+        kept = mcp_arena_strdup(arena, place);
+        if (!kept)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
+    }
+    int opened = guard_beneath(root->fd, below, O_RDONLY | O_DIRECTORY, 0);
+    if (opened < 0 && errno == ENOENT && make) {
+        mcp_status st = make_beneath(&opened, root, below, err);
+        if (st != MCP_OK)
+            return st;
+    }
+    if (opened < 0)
+        return refuse_inside(path, errno, err);
+    *fd = opened;
+    if (canonical)
+        *canonical = kept;
+    return MCP_OK;
+}
+
+mcp_status guard_open_dir(int *fd, const char **canonical, const guard *all, const char *path,
+                          mcp_arena *arena, mcp_error *err)
+{
+    return open_named(fd, canonical, all, path, false, arena, err);
+}
+
+mcp_status guard_open_or_make_dir(int *fd, const char **canonical, const guard *all,
+                                  const char *path, mcp_arena *arena, mcp_error *err)
+{
+    return open_named(fd, canonical, all, path, true, arena, err);
+}

@@ -1,0 +1,227 @@
+/*
+ * test_files.c - reading, writing and removing beneath an open folder.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "guard/paths.h"
+#include "scratch.h"
+
+struct world {
+    scratch folder;
+    mcp_arena *arena;
+    mcp_error err;
+    size_t descriptors;
+};
+
+static int set_up(void **state)
+{
+    static struct world world;
+
+    world.descriptors = scratch_open_descriptors();
+    scratch_open(&world.folder);
+    scratch_write(&world.folder, "case/system/hydros.json", "[1]", 3);
+    scratch_write(&world.folder, "beside", "outside", 7);
+    assert_int_equal(symlinkat("system", world.folder.fd, "case/link"), 0);
+    assert_int_equal(symlinkat("../beside", world.folder.fd, "case/out"), 0);
+    assert_int_equal(mkfifoat(world.folder.fd, "case/pipe", 0666), 0);
+    world.arena = mcp_arena_new(0);
+    *state = &world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *world = *state;
+
+    mcp_arena_free(world->arena);
+    scratch_close(&world->folder);
+    return scratch_open_descriptors() == world->descriptors ? 0 : -1;
+}
+
+static mcp_status open_file(struct world *world, const char *relative)
+{
+    int fd = -1;
+    mcp_status status = guard_open_file(&fd, world->folder.fd, relative, &world->err);
+
+    if (status == MCP_OK)
+        close(fd);
+    return status;
+}
+
+static void only_regular_files_open(void **state)
+{
+    struct world *world = *state;
+
+    assert_int_equal(open_file(world, "case/system/hydros.json"), MCP_OK);
+    assert_int_equal(open_file(world, "case/none"), MCP_E_NOT_FOUND);
+    assert_int_equal(open_file(world, "case/system"), MCP_E_NOT_FOUND);
+    assert_int_equal(open_file(world, "case/pipe"), MCP_E_NOT_FOUND);
+    assert_int_equal(open_file(world, "case/link/hydros.json"), MCP_E_DENIED);
+    assert_int_equal(open_file(world, "case/out"), MCP_E_DENIED);
+    assert_int_equal(open_file(world, "case/../beside"), MCP_E_DENIED);
+    assert_int_equal(open_file(world, ".."), MCP_E_DENIED);
+    assert_int_equal(open_file(world, "/etc/passwd"), MCP_E_PARAMS);
+    assert_int_equal(open_file(world, ""), MCP_E_PARAMS);
+    assert_int_equal(open_file(world, "beside/..hidden"), MCP_E_NOT_FOUND);
+}
+
+static void existence_is_seen_without_links(void **state)
+{
+    struct world *world = *state;
+
+    assert_true(guard_exists(world->folder.fd, "case"));
+    assert_true(guard_exists(world->folder.fd, "case/system/hydros.json"));
+    assert_false(guard_exists(world->folder.fd, "case/pipe"));
+    assert_false(guard_exists(world->folder.fd, "case/out"));
+    assert_false(guard_exists(world->folder.fd, "case/../beside"));
+    assert_false(guard_exists(world->folder.fd, "none"));
+}
+
+static void whole_files_are_read_within_a_bound(void **state)
+{
+    struct world *world = *state;
+    const char *bytes = NULL;
+    size_t length = 0;
+
+    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system/hydros.json",
+                                     3, world->arena, &world->err), MCP_OK);
+    assert_int_equal(length, 3);
+    assert_string_equal(bytes, "[1]");
+    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system/hydros.json",
+                                     2, world->arena, &world->err), MCP_E_LIMIT);
+    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system", 100,
+                                     world->arena, &world->err), MCP_E_NOT_FOUND);
+    mcp_arena *small = mcp_arena_new(1);
+    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "beside", 100, small,
+                                     &world->err), MCP_E_NOMEM);
+    mcp_arena_free(small);
+}
+
+static void folders_are_made_without_following_links(void **state)
+{
+    struct world *world = *state;
+    int fd = -1;
+
+    assert_int_equal(guard_make_dir(&fd, world->folder.fd, "a/./b//c", &world->err), MCP_OK);
+    close(fd);
+    assert_int_equal(guard_make_dir(NULL, world->folder.fd, "a/b", &world->err), MCP_OK);
+    assert_true(guard_exists(world->folder.fd, "a/b/c"));
+    assert_int_equal(guard_make_dir(NULL, world->folder.fd, "case/link/new", &world->err),
+                     MCP_E_DENIED);
+    assert_int_equal(guard_make_dir(NULL, world->folder.fd, "beside/new", &world->err),
+                     MCP_E_NOT_FOUND);
+    assert_int_equal(guard_make_dir(NULL, world->folder.fd, "../new", &world->err), MCP_E_DENIED);
+    assert_false(guard_exists(world->folder.fd, "case/system/new"));
+}
+
+static void files_are_replaced_whole(void **state)
+{
+    struct world *world = *state;
+    const char *bytes = NULL;
+    size_t length = 0;
+
+    assert_int_equal(guard_write_file(world->folder.fd, "case/system/hydros.json", "new text", 8,
+                                      &world->err), MCP_OK);
+    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system/hydros.json",
+                                     100, world->arena, &world->err), MCP_OK);
+    assert_string_equal(bytes, "new text");
+    assert_false(guard_exists(world->folder.fd, "case/system/hydros.json.tmp"));
+    assert_int_equal(guard_write_file(world->folder.fd, "empty", "", 0, &world->err), MCP_OK);
+    assert_true(guard_exists(world->folder.fd, "empty"));
+    assert_int_equal(guard_write_file(world->folder.fd, "none/file", "x", 1, &world->err),
+                     MCP_E_NOT_FOUND);
+    assert_int_equal(guard_write_file(world->folder.fd, "case/system", "x", 1, &world->err),
+                     MCP_E_IO);
+    assert_false(guard_exists(world->folder.fd, "case/system.tmp"));
+}
+
+/* A link laid where the temporary file goes, or where the target is, must not be written through. */
+static void links_are_replaced_not_written_through(void **state)
+{
+    struct world *world = *state;
+    const char *bytes = NULL;
+    size_t length = 0;
+
+    assert_int_equal(symlinkat("../beside", world->folder.fd, "case/new.tmp"), 0);
+    assert_int_equal(guard_write_file(world->folder.fd, "case/new", "mine", 4, &world->err), MCP_OK);
+    assert_int_equal(guard_write_file(world->folder.fd, "case/out", "mine", 4, &world->err), MCP_OK);
+    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "beside", 100, world->arena,
+                                     &world->err), MCP_OK);
+    assert_string_equal(bytes, "outside");
+    assert_true(guard_exists(world->folder.fd, "case/out"));
+    assert_int_equal(guard_write_file(world->folder.fd, "case/link/x", "mine", 4, &world->err),
+                     MCP_E_DENIED);
+}
+
+static void names_of_one_component_are_checked(void **state)
+{
+    static const char *const bad[] = { "", ".", "..", "a/b", "/a" };
+    struct world *world = *state;
+    int fd = -1;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(guard_create(&fd, world->folder.fd, bad[i], &world->err), MCP_E_PARAMS);
+        assert_int_equal(guard_replace(world->folder.fd, "beside", bad[i], &world->err),
+                         MCP_E_PARAMS);
+        assert_int_equal(guard_replace(world->folder.fd, bad[i], "beside", &world->err),
+                         MCP_E_PARAMS);
+    }
+    assert_int_equal(guard_replace(world->folder.fd, "none", "beside", &world->err),
+                     MCP_E_NOT_FOUND);
+    assert_int_equal(guard_create(&fd, world->folder.fd, "case", &world->err), MCP_E_IO);
+}
+
+static void trees_are_removed_and_links_not_followed(void **state)
+{
+    struct world *world = *state;
+
+    assert_int_equal(guard_remove_tree(world->folder.fd, "case", &world->err), MCP_OK);
+    assert_false(guard_exists(world->folder.fd, "case"));
+    assert_true(guard_exists(world->folder.fd, "beside"));
+    assert_int_equal(guard_remove_tree(world->folder.fd, "case", &world->err), MCP_OK);
+    assert_int_equal(guard_remove_tree(world->folder.fd, "case/x/y", &world->err), MCP_OK);
+    assert_int_equal(guard_remove_tree(world->folder.fd, "beside", &world->err), MCP_OK);
+    assert_false(guard_exists(world->folder.fd, "beside"));
+    assert_int_equal(guard_remove_tree(world->folder.fd, ".", &world->err), MCP_E_PARAMS);
+    assert_int_equal(guard_remove_tree(world->folder.fd, "..", &world->err), MCP_E_DENIED);
+}
+
+static void the_depth_of_a_tree_is_bounded(void **state)
+{
+    struct world *world = *state;
+    char deep[300] = "d";
+
+    for (size_t i = 1; i < 70; i++)
+        memcpy(deep + 2 * i - 1, "/d", 3);
+    assert_int_equal(guard_make_dir(NULL, world->folder.fd, deep, &world->err), MCP_OK);
+    assert_int_equal(guard_remove_tree(world->folder.fd, "d", &world->err), MCP_E_LIMIT);
+    assert_int_equal(guard_remove_tree(world->folder.fd, "d/d/d/d/d/d/d/d/d/d", &world->err),
+                     MCP_OK);
+    assert_int_equal(guard_remove_tree(world->folder.fd, "d", &world->err), MCP_OK);
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        EACH(only_regular_files_open),
+        EACH(existence_is_seen_without_links),
+        EACH(whole_files_are_read_within_a_bound),
+        EACH(folders_are_made_without_following_links),
+        EACH(files_are_replaced_whole),
+        EACH(links_are_replaced_not_written_through),
+        EACH(names_of_one_component_are_checked),
+        EACH(trees_are_removed_and_links_not_followed),
+        EACH(the_depth_of_a_tree_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
