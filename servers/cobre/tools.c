@@ -132,11 +132,9 @@ static mcp_status inspect_case(mcp_call *call, void *data)
 
 struct run_watch {
     mcp_call *call;
-    int64_t iterations;  /* done, so that progress rises on through the simulation */
-    int64_t last_total;  /* scenarios included */
+    int64_t iterations; /* done, so that progress rises on through the simulation */
 };
 
-/* A JSON object as text in the call's arena's time: progress copies it. */
 static void report_progress(mcp_call *call, double progress, double total, const char *message,
                             mcp_buf *metadata)
 {
@@ -286,8 +284,10 @@ static mcp_status run_case(mcp_call *call, void *data)
                                                  COBRE_TEXT("detail", running)),
                                    "A run is in progress: %s", running));
     }
-    struct run_watch watch = { call, 0, 0 };
-    const cobre_run_observer observer = { NULL, on_iteration, on_scenario, on_stop, &watch };
+    struct run_watch watch = { call, 0 };
+    const cobre_run_observer observer = {
+        .iteration = on_iteration, .scenario = on_scenario, .stop = on_stop, .data = &watch,
+    };
     const cobre_run_order order = {
         .case_fd = place.case_fd,
         .case_dir = place.case_dir,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "case/load.h"
 #include "lp/lp.h"
 #include "mcp/clock.h"
 #include "results/results.h"
@@ -153,6 +154,8 @@ static mcp_status train(struct run *run, const sddp_observer *observer, mcp_erro
         return end_failed(run, "The training could not be written", &write_cause, err);
     if (training->reason == SDDP_SHUTDOWN)
         run->out->end = COBRE_RUN_PARTIAL;
+    if (run->observer->trained)
+        run->observer->trained(training, run->observer->data);
     return MCP_OK;
 }
 

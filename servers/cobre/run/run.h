@@ -35,6 +35,8 @@ typedef struct cobre_run_observer {
     void (*started)(const cobre_case *input, void *data);
     /** An iteration is done. */
     void (*iteration)(const sddp_iteration *row, const cobre_case *input, void *data);
+    /** The training is over and written. */
+    void (*trained)(const sddp_training *training, void *data);
     /** A scenario is done and written. */
     void (*scenario)(uint32_t done, uint32_t total, int64_t elapsed_ms, void *data);
     /** Whether to stop. Called from the solver's threads: cheap and thread-safe. */

@@ -1,0 +1,160 @@
+/*
+ * console.c - progress and summaries in words.
+ */
+#include "report/console.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "lp/lp.h"
+
+#define LABEL_WIDTH 14
+
+static void say_label(const console *self, const char *label)
+{
+    fprintf(self->stream, "  %s%-*s%s", cli_paint(self->use_color, CLI_DIM), LABEL_WIDTH, label,
+            cli_paint(self->use_color, CLI_PLAIN));
+}
+
+static void say_title(const console *self, const char *title)
+{
+    fprintf(self->stream, "%s%s%s", cli_paint(self->use_color, CLI_BOLD), title,
+            cli_paint(self->use_color, CLI_PLAIN));
+}
+
+void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, unsigned threads,
+                   const char *case_dir)
+{
+    char host[256] = "";
+    memset(self, 0, sizeof *self);
+    self->stream = stream;
+    self->is_quiet = is_quiet;
+    self->use_color = use_color;
+    self->threads = threads;
+    if (is_quiet)
+        return;
+    gethostname(host, sizeof host - 1);
+    say_title(self, "cobre " COBRE_VERSION);
+    fprintf(stream, "  hydrothermal dispatch by SDDP\n\n");
+    say_title(self, "Execution");
+    fputc('\n', stream);
+    say_label(self, "Solver:");
+    fprintf(stream, "%s %s\n", lp_solver_name(), lp_solver_version());
+    say_label(self, "Host:");
+    fprintf(stream, "%s\n", host);
+    say_label(self, "Threads:");
+    fprintf(stream, "%u\n\n", threads);
+    fprintf(stream, "Loading case: %s\n", case_dir);
+}
+
+void console_started(console *self, const cobre_case *input)
+{
+    self->input = input;
+    if (!self->is_quiet)
+        fprintf(self->stream, "  %zu stages, %zu buses, %zu hydros, %zu thermals, %zu lines\n\n",
+                input->stage_count, input->bus_count, input->hydro_count, input->thermal_count,
+                input->line_count);
+    cli_progress_begin(&self->progress, self->stream, "Training", "iter",
+                       input->config.max_iterations, self->is_quiet);
+}
+
+void console_iteration(console *self, const sddp_iteration *row)
+{
+    char lower[CLI_FORMAT_SIZE], upper[CLI_FORMAT_SIZE], detail[160];
+    if (row->iteration == 1)
+        self->first_gap = row->gap;
+    cli_format_number(lower, row->lower_bound);
+    cli_format_number(upper, row->upper_bound);
+    snprintf(detail, sizeof detail, "LB: %s  UB: %s  gap: %.1f%%  fwd: %lldms / bwd: %lldms", lower,
+             upper, 100 * row->gap, (long long)row->time_forward_ms,
+             (long long)row->time_backward_ms);
+    cli_progress_step(&self->progress, (uint64_t)row->iteration, detail);
+}
+
+static void say_number(const console *self, const char *label, double value, const char *tail)
+{
+    char number[CLI_FORMAT_SIZE];
+    cli_format_number(number, value);
+    say_label(self, label);
+    fprintf(self->stream, "$ %s%s\n", number, tail);
+}
+
+static void say_bounds(const console *self, const sddp_iteration *last)
+{
+    char deviation[CLI_FORMAT_SIZE], tail[CLI_FORMAT_SIZE + 8];
+    cli_format_number(deviation, last->upper_bound_std);
+    snprintf(tail, sizeof tail, " +/- %s", deviation);
+    say_number(self, "Lower bound:", last->lower_bound, "");
+    say_number(self, "Upper bound:", last->upper_bound, tail);
+    say_label(self, "Gap:");
+    fprintf(self->stream, "%.1f%% (started at %.1f%%)\n", 100 * last->gap, 100 * self->first_gap);
+}
+
+static void say_solves(const console *self, int64_t solves, int64_t solve_time_us, int64_t wall_ms)
+{
+    double inside = wall_ms > 0
+        ? (double)solve_time_us / 10.0 / (double)wall_ms / (double)self->threads : 0;
+    say_label(self, "LP solves:");
+    fprintf(self->stream, "%lld (%.0f%% of the time inside the solver)\n", (long long)solves,
+            inside > 100 ? 100 : inside);
+}
+
+void console_trained(console *self, const sddp_training *training)
+{
+    char duration[CLI_FORMAT_SIZE];
+    cli_progress_end(&self->progress);
+    if (self->is_quiet)
+        return;
+    cli_format_duration(duration, training->wall_time_ms);
+    fputc('\n', self->stream);
+    say_title(self, "Training complete");
+    fprintf(self->stream, " in %s (%zu iterations, %s)\n", duration, training->iterations,
+            sddp_reason_name(training->reason));
+    if (training->iterations)
+        say_bounds(self, &training->rows[training->iterations - 1]);
+    say_label(self, "Policy rows:");
+    fprintf(self->stream, "%lld active / %lld generated\n", (long long)training->active_cuts,
+            (long long)training->total_cuts);
+    say_solves(self, training->lp_solves, training->solve_time_us, training->wall_time_ms);
+    fputc('\n', self->stream);
+}
+
+void console_scenario(console *self, uint32_t done, uint32_t total)
+{
+    if (!self->is_simulating)
+        cli_progress_begin(&self->progress, self->stream, "Simulation", "scenarios", total,
+                           self->is_quiet);
+    self->is_simulating = true;
+    cli_progress_step(&self->progress, done, NULL);
+}
+
+static void say_simulation(const console *self, const sddp_simulation *simulation)
+{
+    char duration[CLI_FORMAT_SIZE], width[CLI_FORMAT_SIZE], deviation[CLI_FORMAT_SIZE];
+    char tail[3 * CLI_FORMAT_SIZE];
+    cli_format_duration(duration, simulation->wall_time_ms);
+    cli_format_number(width, simulation->ci_95);
+    cli_format_number(deviation, simulation->std);
+    snprintf(tail, sizeof tail, " +/- %s (std: %s)", width, deviation);
+    fputc('\n', self->stream);
+    say_title(self, simulation->stopped ? "Simulation stopped" : "Simulation complete");
+    fprintf(self->stream, " in %s (%u of %u scenarios)\n", duration,
+            simulation->scenarios_completed, simulation->scenarios_total);
+    if (simulation->scenarios_completed)
+        say_number(self, "Expected cost:", simulation->mean, tail);
+    say_solves(self, simulation->lp_solves, simulation->solve_time_us, simulation->wall_time_ms);
+    fputc('\n', self->stream);
+}
+
+void console_end(console *self, const cobre_run_result *result)
+{
+    if (self->input)
+        cli_progress_end(&self->progress);
+    if (self->is_quiet)
+        return;
+    if (result->has_simulation)
+        say_simulation(self, &result->simulation);
+    if (result->end == COBRE_RUN_COMPLETED || result->end == COBRE_RUN_PARTIAL)
+        fprintf(self->stream, "Output written to %s/\n", result->output_dir);
+}
