@@ -33,10 +33,12 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(HAS_ASAN)
 #include <sanitizer/asan_interface.h>
 #define GAP ((size_t)16)
+#define BYTE_ALIGNMENT ((size_t)8) /* what the shadow memory can tell apart */
 #define POISON(from, size) ASAN_POISON_MEMORY_REGION(from, size)
 #define UNPOISON(from, size) ASAN_UNPOISON_MEMORY_REGION(from, size)
 #else
 #define GAP ((size_t)0)
+#define BYTE_ALIGNMENT ((size_t)1)
 #define POISON(from, size) ((void)0)
 #define UNPOISON(from, size) ((void)0)
 #endif
@@ -191,7 +193,7 @@ void *mcp_arena_array(mcp_arena *arena, size_t count, size_t size)
 
 char *mcp__arena_bytes(mcp_arena *arena, size_t size)
 {
-    return take(arena, size, 1);
+    return take(arena, size, BYTE_ALIGNMENT);
 }
 
 char *mcp_arena_strdup(mcp_arena *arena, const char *text)

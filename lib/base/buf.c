@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "base/alloc.h"
 
 #define FIRST_CAPACITY ((size_t)128)
+#define LARGEST ((size_t)PTRDIFF_MAX) /* no object is larger */
 
 void mcp_buf_init(mcp_buf *buf, size_t max_bytes)
 {
@@ -41,7 +43,7 @@ void mcp_buf_reset(mcp_buf *buf)
 /* The next capacity that holds `needed` bytes: doubled, but not far beyond what the bound allows. */
 static size_t next_capacity(const mcp_buf *buf, size_t needed)
 {
-    size_t most = buf->max_bytes < SIZE_MAX ? buf->max_bytes + 1 : SIZE_MAX;
+    size_t most = buf->max_bytes < LARGEST ? buf->max_bytes + 1 : LARGEST;
     size_t next = buf->capacity < most / 2 ? buf->capacity * 2 : most;
 
     if (next < FIRST_CAPACITY)
@@ -51,18 +53,15 @@ static size_t next_capacity(const mcp_buf *buf, size_t needed)
     return next < needed ? needed : next;
 }
 
-/* Make room for `length` bytes and the NUL behind them. */
+/* Make the memory larger, for `length` bytes more and the NUL behind them. */
 static mcp_status grow(mcp_buf *buf, size_t length)
 {
     if (buf->status != MCP_OK)
         return buf->status;
-    if (length > buf->max_bytes - buf->length || buf->length + length == SIZE_MAX)
+    if (length > buf->max_bytes - buf->length || length >= LARGEST - buf->length)
         return buf->status = MCP_E_LIMIT;
 
     size_t needed = buf->length + length + 1;
-    if (needed <= buf->capacity)
-        return MCP_OK;
-
     size_t capacity = next_capacity(buf, needed);
     char *larger = mcp__realloc(buf->data, capacity);
     if (!larger)
@@ -74,12 +73,12 @@ static mcp_status grow(mcp_buf *buf, size_t length)
 
 mcp_status mcp_buf_append(mcp_buf *buf, const void *bytes, size_t length)
 {
-    mcp_status st = grow(buf, length);
+    char *room = mcp_buf_reserve(buf, length);
 
-    if (st != MCP_OK)
-        return st;
+    if (!room)
+        return buf->status;
     if (length > 0)
-        memcpy(buf->data + buf->length, bytes, length);
+        memcpy(room, bytes, length);
     mcp_buf_commit(buf, length);
     return MCP_OK;
 }
@@ -117,7 +116,10 @@ mcp_status mcp_buf_printf(mcp_buf *buf, const char *format, ...)
 
 char *mcp_buf_reserve(mcp_buf *buf, size_t length)
 {
-    return grow(buf, length) == MCP_OK ? buf->data + buf->length : NULL;
+    /* The capacity never passes the bound, so what fits into it needs no other look. */
+    bool fits = buf->status == MCP_OK && length < buf->capacity - buf->length;
+
+    return fits || grow(buf, length) == MCP_OK ? buf->data + buf->length : NULL;
 }
 
 void mcp_buf_commit(mcp_buf *buf, size_t length)

@@ -70,7 +70,8 @@ simdjson::error_code parse(dom::element &root, reader &in, const char *text, siz
 
     if (failed)
         return failed;
-    std::memcpy(in.text.get(), text, length);
+    if (length > 0)
+        std::memcpy(in.text.get(), text, length);
     std::memset(in.text.get() + length, ' ', simdjson::SIMDJSON_PADDING);
     return in.parser.parse(in.text.get(), length, false).get(root);
 }

@@ -159,12 +159,12 @@ static void put_escape(mcp_json_writer *writer, unsigned char byte)
     put(writer, (const char[]){ '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] }, 6);
 }
 
-static void put_string(mcp_json_writer *writer, const char *text, size_t length)
+/* What of a string must be looked at byte by byte, from its first special one on. */
+static void put_special(mcp_json_writer *writer, const char *text, size_t length)
 {
     size_t at = 0;
     size_t copied = 0;
 
-    put(writer, "\"", 1);
     while (writer->status == MCP_OK) {
         at += plain_run(text + at, length - at);
         if (at == length)
@@ -182,6 +182,27 @@ static void put_string(mcp_json_writer *writer, const char *text, size_t length)
         at += size;
     }
     put(writer, text + copied, length - copied);
+}
+
+static void put_string(mcp_json_writer *writer, const char *text, size_t length)
+{
+    size_t plain = plain_run(text, length);
+    char *room = mcp_buf_reserve(writer->buf, plain + 2);
+
+    if (!room) {
+        fail(writer, writer->buf->status);
+        return;
+    }
+    room[0] = '"';
+    if (plain > 0)
+        memcpy(room + 1, text, plain);
+    room[1 + plain] = '"';
+    if (plain == length) {
+        mcp_buf_commit(writer->buf, plain + 2);
+        return;
+    }
+    mcp_buf_commit(writer->buf, plain + 1);
+    put_special(writer, text + plain, length - plain);
     put(writer, "\"", 1);
 }
 
@@ -191,7 +212,8 @@ static void write_name(mcp_json_writer *writer, const char *name, size_t length)
         return;
     assert(in_object(writer) && !writer->name_written && "no name is due here");
     put_comma(writer);
-    put_string(writer, name, length);
+    if (writer->status == MCP_OK)
+        put_string(writer, name, length);
     put(writer, ":", 1);
     writer->name_written = true;
 }
