@@ -15,12 +15,15 @@ foreach(source IN LISTS bench_sources)
     add_executable(bench-${name} ${source})
     target_link_libraries(bench-${name} PRIVATE mcp_private ${server_targets} ${kit_targets} mcp)
     causeway_test_code(bench-${name})
-    list(APPEND bench_runs COMMAND bench-${name})
+    list(APPEND bench_runs COMMAND
+        ${CMAKE_COMMAND} -E env CAUSEWAY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:bench-${name}>)
+    list(APPEND bench_programs bench-${name})
 endforeach()
 foreach(script IN LISTS bench_scripts)
     list(APPEND bench_runs COMMAND
         ${CMAKE_COMMAND} -E env CAUSEWAY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} node ${script})
 endforeach()
 if(bench_runs)
-    add_custom_target(bench ${bench_runs} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
+    add_custom_target(bench ${bench_runs} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM
+        DEPENDS ${bench_programs})
 endif()
