@@ -16,6 +16,7 @@
 
 #include "base/map.h"
 #include "mcp/arena.h"
+#include "mcp/core/fields.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/name.h"
 #include "mcp/feature/prompt_file.h"
@@ -97,13 +98,13 @@ static void render_prompt(mcp_json_writer *writer, const void *entry, mcp_revisi
 
     mcp_write_object(writer);
     mcp_write_member_string(writer, "name", is_safe ? prompt->safe_name : file->name);
-    if (title && revision >= MCP_2025_06_18)
+    if (title && mcp__field_is_known("Prompt", "title", revision))
         mcp_write_member_string(writer, "title", title);
     if (file->description)
         mcp_write_member_string(writer, "description", file->description);
     if (file->argument_count > 0)
         render_arguments(writer, file);
-    if (is_safe && revision >= MCP_2025_06_18) {
+    if (is_safe && mcp__field_is_known("Prompt", "_meta", revision)) {
         mcp_write_member_object(writer, "_meta");
         mcp_write_member_string(writer, "causeway/canonicalName", file->name);
         mcp_write_end(writer);
@@ -382,7 +383,8 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "no such prompt: %.*s", SHOWN_MAX, name);
     if (arguments && !mcp_json_is_object(arguments))
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
-    call->arguments = arguments;
+    if (arguments)
+        call->arguments = arguments;
     st = check_arguments(call, prompt->file);
     if (st != MCP_OK)
         return st;

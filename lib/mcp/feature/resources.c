@@ -55,37 +55,19 @@ struct group {
     bool is_template;
 };
 
-static const mcp__member annotations[] = {
-    /* name          type              since           members */
-    { "audience",     MCP_JSON_ARRAY,  MCP_REVISION_NONE, NULL },
-    { "lastModified", MCP_JSON_STRING, MCP_2025_06_18,    NULL },
-    { 0 }
-};
-
 static const mcp__member resource_members[] = {
-    /* name         type              since              members */
-    { "uri",         MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "name",        MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "description", MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "mimeType",    MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "size",        MCP_JSON_INT,    MCP_REVISION_NONE, NULL },
-    { "annotations", MCP_JSON_OBJECT, MCP_REVISION_NONE, annotations },
-    { "title",       MCP_JSON_STRING, MCP_2025_06_18,    NULL },
-    { "_meta",       MCP_JSON_OBJECT, MCP_2025_06_18,    NULL },
-    { "icons",       MCP_JSON_ARRAY,  MCP_2025_11_25,    NULL },
-    { 0 }
+    { "uri", MCP_JSON_STRING },         { "name", MCP_JSON_STRING },
+    { "title", MCP_JSON_STRING },       { "description", MCP_JSON_STRING },
+    { "mimeType", MCP_JSON_STRING },    { "size", MCP_JSON_INT },
+    { "annotations", MCP_JSON_OBJECT }, { "icons", MCP_JSON_ARRAY },
+    { "_meta", MCP_JSON_OBJECT },       { 0 }
 };
 
 static const mcp__member template_members[] = {
-    /* name         type              since              members */
-    { "uriTemplate", MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "name",        MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "description", MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "mimeType",    MCP_JSON_STRING, MCP_REVISION_NONE, NULL },
-    { "annotations", MCP_JSON_OBJECT, MCP_REVISION_NONE, annotations },
-    { "title",       MCP_JSON_STRING, MCP_2025_06_18,    NULL },
-    { "_meta",       MCP_JSON_OBJECT, MCP_2025_06_18,    NULL },
-    { "icons",       MCP_JSON_ARRAY,  MCP_2025_11_25,    NULL },
+    { "uriTemplate", MCP_JSON_STRING },  { "name", MCP_JSON_STRING },
+    { "title", MCP_JSON_STRING },        { "description", MCP_JSON_STRING },
+    { "mimeType", MCP_JSON_STRING },     { "annotations", MCP_JSON_OBJECT },
+    { "icons", MCP_JSON_ARRAY },         { "_meta", MCP_JSON_OBJECT },
     { 0 }
 };
 
@@ -210,14 +192,10 @@ static const mcp_resource *find_row(const mcp_resource *rows, const char *uri)
     return NULL;
 }
 
-static void render_resource(mcp_json_writer *writer, const void *entry, mcp_revision revision)
+/* Templates got title, _meta and icons in the same revisions as resources, so they share their rows. */
+static void render(mcp_json_writer *writer, const void *entry, mcp_revision revision)
 {
-    mcp__entry_write(writer, entry, resource_members, revision);
-}
-
-static void render_template(mcp_json_writer *writer, const void *entry, mcp_revision revision)
-{
-    mcp__entry_write(writer, entry, template_members, revision);
+    mcp__entry_write(writer, entry, "Resource", revision);
 }
 
 static const struct resource *find_loaded(const mcp__resources *resources, const char *uri)
@@ -248,9 +226,8 @@ static mcp_status list_group(mcp__resources *resources, const mcp_json *entries,
             return fault(err, key, "no row of the table reads it");
         if (find_loaded(resources, key))
             return fault(err, key, "was added before");
-        st = group->is_template
-                 ? mcp__list_add(resources->templates, key, render_template, entry, err)
-                 : mcp__list_add(resources->list, key, render_resource, entry, err);
+        st = mcp__list_add(group->is_template ? resources->templates : resources->list, key, render,
+                           entry, err);
         if (st != MCP_OK)
             return st;
     }
@@ -414,6 +391,7 @@ mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
         return st;
     call->err = (mcp_error)MCP_ERROR_INIT; /* forget the templates that did not fit */
     call->feature = resource;
+    call->mime_type = mcp_json_get_string(resource->entry, "mimeType");
     call->run = read_contents;
     call->data = resource->data;
     call->flags = resource->row->flags;
