@@ -1,0 +1,286 @@
+/*
+ * transcript.c - reads transcripts and holds values against their patterns.
+ *
+ * A pattern is turned into JSON before it is read: `*` becomes a string that begins with one control
+ * character, ~"words" a string that begins with another. No server of ours sends either, so that a
+ * pattern is an ordinary value and matching is one walk over two values.
+ */
+#include "transcript.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mcp/buf.h"
+
+#define ANY "\x01"
+#define HOLDS '\x02'
+
+enum { FILE_MAX = 1 << 20, STEPS_MAX = 1000 };
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+static char *read_file(mcp_arena *arena, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = mcp_arena_alloc(arena, FILE_MAX + 1);
+    size_t length;
+
+    if (!file || !text) {
+        fail_msg("%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    length = fread(text, 1, FILE_MAX + 1, file);
+    fclose(file);
+    if (length > FILE_MAX)
+        fail_msg("%s: longer than %d bytes", path, FILE_MAX);
+    text[length] = '\0';
+    return text;
+}
+
+static const transcript_word *word_at(const char *text, const transcript_word *words)
+{
+    for (; words->word; words++) {
+        if (strncmp(text, words->word, strlen(words->word)) == 0)
+            return words;
+    }
+    return NULL;
+}
+
+/* `text` with each word replaced, in the arena. */
+static const char *replaced(mcp_arena *arena, const char *text, const transcript_word *words)
+{
+    mcp_buf buf;
+    const char *out;
+
+    mcp_buf_init(&buf, FILE_MAX);
+    while (*text) {
+        const transcript_word *word = word_at(text, words);
+        if (word)
+            mcp_buf_puts(&buf, word->text);
+        else
+            mcp_buf_putc(&buf, *text);
+        text += word ? strlen(word->word) : 1;
+    }
+    assert_int_equal(buf.status, MCP_OK);
+    out = mcp_arena_strndup(arena, buf.data ? buf.data : "", buf.length);
+    mcp_buf_clear(&buf);
+    assert_non_null(out);
+    return out;
+}
+
+/* A pattern as JSON text. */
+static void pattern_text(mcp_buf *buf, const char *text)
+{
+    bool is_string = false;
+    bool holds = false;
+
+    for (; *text; text++) {
+        if (is_string && *text == '\\' && text[1]) {
+            mcp_buf_append(buf, text++, 2);
+            continue;
+        }
+        if (*text == '"') {
+            is_string = !is_string;
+            mcp_buf_puts(buf, holds ? "\"\\u0002" : "\"");
+            holds = false;
+        } else if (!is_string && *text == '*') {
+            mcp_buf_puts(buf, "\"\\u0001\"");
+        } else if (!is_string && *text == '~') {
+            holds = true;
+        } else {
+            mcp_buf_putc(buf, *text);
+        }
+    }
+}
+
+static const mcp_json *read_pattern(mcp_arena *arena, const char *text, const char *path, int line)
+{
+    const mcp_json *pattern = NULL;
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_buf buf;
+    mcp_status st;
+
+    mcp_buf_init(&buf, 8 * FILE_MAX);
+    pattern_text(&buf, text);
+    st = buf.status == MCP_OK ? mcp_json_read(&pattern, arena, buf.data, buf.length, &err)
+                              : buf.status;
+    mcp_buf_clear(&buf);
+    if (st != MCP_OK)
+        fail_msg("%s:%d: not a pattern: %s", path, line, err.message);
+    return pattern;
+}
+
+/* The bytes that "%XX" stands for, in the arena. */
+static const char *unescaped(mcp_arena *arena, const char *text, size_t *length, const char *path,
+                             int line)
+{
+    char *out = mcp_arena_alloc(arena, strlen(text) + 1);
+    size_t used = 0;
+
+    assert_non_null(out);
+    while (*text) {
+        unsigned byte = (unsigned char)*text++;
+        if (byte == '%') {
+            if (sscanf(text, "%2x", &byte) != 1)
+                fail_msg("%s:%d: '%%' needs two digits", path, line);
+            text += 2;
+        }
+        out[used++] = (char)byte;
+    }
+    *length = used;
+    return out;
+}
+
+static bool begins(const char **line, const char *mark)
+{
+    size_t length = strlen(mark);
+
+    if (strncmp(*line, mark, length) != 0)
+        return false;
+    *line += length;
+    return true;
+}
+
+static void add_step(transcript *out, mcp_arena *arena, const char *text, int line,
+                     const transcript_word *words)
+{
+    transcript_step *step = &out->steps[out->step_count];
+    bool is_escaped = strncmp(text, ">% ", 3) == 0;
+
+    if (text[0] == '#' || text[0] == '\0')
+        return;
+    if (begins(&text, "! "))
+        step->kind = TRANSCRIPT_OPTION;
+    else if (begins(&text, "> "))
+        step->kind = TRANSCRIPT_SEND;
+    else if (begins(&text, ">% "))
+        step->kind = TRANSCRIPT_SEND;
+    else if (begins(&text, "< "))
+        step->kind = TRANSCRIPT_EXPECT;
+    else if (begins(&text, "<+ "))
+        step->kind = TRANSCRIPT_REPEAT;
+    else
+        fail_msg("%s:%d: begins with none of '# ! > >% < <+'", out->path, line);
+    if (++out->step_count > STEPS_MAX)
+        fail_msg("%s:%d: more than %d steps", out->path, line, STEPS_MAX);
+    step->line = line;
+    step->text = replaced(arena, text, words);
+    step->length = strlen(step->text);
+    if (is_escaped)
+        step->text = unescaped(arena, step->text, &step->length, out->path, line);
+    if (step->kind == TRANSCRIPT_EXPECT || step->kind == TRANSCRIPT_REPEAT)
+        step->pattern = read_pattern(arena, step->text, out->path, line);
+}
+
+void transcript_read(transcript *out, mcp_arena *arena, const char *path,
+                     const transcript_word *words)
+{
+    char *text = read_file(arena, path);
+    int line = 0;
+
+    out->path = mcp_arena_strdup(arena, path);
+    out->steps = mcp_arena_array(arena, STEPS_MAX + 1, sizeof *out->steps);
+    out->step_count = 0;
+    assert_true(out->path && out->steps);
+    while (text) {
+        char *newline = strchr(text, '\n');
+        if (newline)
+            *newline = '\0';
+        add_step(out, arena, text, ++line, words);
+        text = newline ? newline + 1 : NULL;
+    }
+}
+
+/* ---- matching --------------------------------------------------------------------------------- */
+
+struct walk {
+    char *place; /* where the walk is */
+    size_t size;
+};
+
+static bool fits(const mcp_json *pattern, const mcp_json *value, struct walk at);
+
+/* The place below `at`, written behind it. */
+static struct walk below(struct walk at, const char *name)
+{
+    int used = snprintf(at.place, at.size, "/%s", name);
+    size_t step = used < 0 || (size_t)used >= at.size ? 0 : (size_t)used;
+
+    return (struct walk){ at.place + step, at.size - step };
+}
+
+static bool fits_array(const mcp_json *pattern, const mcp_json *value, struct walk at)
+{
+    size_t count = mcp_json_count(pattern);
+
+    if (!mcp_json_is_array(value) || mcp_json_count(value) != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i);
+        if (!fits(mcp_json_item(pattern, i), mcp_json_item(value, i), below(at, number)))
+            return false;
+    }
+    return true;
+}
+
+static bool fits_object(const mcp_json *pattern, const mcp_json *value, struct walk at)
+{
+    bool may_have_more = mcp_json_get(pattern, "*") != NULL;
+    size_t wanted = mcp_json_count(pattern) - (may_have_more ? 1 : 0);
+
+    if (!mcp_json_is_object(value))
+        return false;
+    for (size_t i = 0; i < mcp_json_count(pattern); i++) {
+        const char *name = mcp_json_name(pattern, i, NULL);
+        if (strcmp(name, "*") != 0 &&
+            !fits(mcp_json_item(pattern, i), mcp_json_get(value, name), below(at, name)))
+            return false;
+    }
+    at.place[0] = '\0';
+    return may_have_more || mcp_json_count(value) == wanted;
+}
+
+static bool fits_string(const mcp_json *pattern, const mcp_json *value)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(pattern, &length);
+
+    if (strcmp(text, ANY) == 0)
+        return true;
+    if (text[0] == HOLDS) {
+        const char *whole = mcp_json_string(value, &length);
+        return whole && memmem(whole, length, text + 1, strlen(text + 1));
+    }
+    return mcp_json_equal(pattern, value);
+}
+
+static bool fits(const mcp_json *pattern, const mcp_json *value, struct walk at)
+{
+    at.place[0] = '\0';
+    if (!value)
+        return false;
+    switch (mcp_json_type_of(pattern)) {
+    case MCP_JSON_STRING:
+        return fits_string(pattern, value);
+    case MCP_JSON_ARRAY:
+        return fits_array(pattern, value, at);
+    case MCP_JSON_OBJECT:
+        return fits_object(pattern, value, at);
+    default:
+        return mcp_json_type_of(pattern) == mcp_json_type_of(value) &&
+               mcp_json_equal(pattern, value);
+    }
+}
+
+bool transcript_fits(const mcp_json *pattern, const mcp_json *value, char *place, size_t size)
+{
+    return fits(pattern, value, (struct walk){ place, size });
+}

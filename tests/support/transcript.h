@@ -1,0 +1,58 @@
+/*
+ * transcript.h - conversations as text files: what is sent, and what must come back.
+ *
+ *     # a comment
+ *     ! revision 2025-03-26          an option, for whoever runs the transcript
+ *     > {"jsonrpc":"2.0",...}        a line to send, as it stands
+ *     >% {"method":"%FF"}            the same with bytes written as %XX
+ *     < {"id":1,"result":*}          the next message that must come
+ *     <+ {"method":"x","params":*}   one or more such messages, as many as come in a row
+ *
+ * In what must come, `*` stands for any value, a member "*" for any further members, and ~"words" for
+ * a string that holds those words. The order of members does not matter; all else does, also whether
+ * a number is written as an integer. `{word}` becomes what the caller says that it stands for.
+ */
+#ifndef TRANSCRIPT_H
+#define TRANSCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mcp/arena.h"
+#include "mcp/json.h"
+
+typedef enum transcript_kind {
+    TRANSCRIPT_OPTION, /* "! ..." */
+    TRANSCRIPT_SEND,   /* "> ..." */
+    TRANSCRIPT_EXPECT, /* "< ..." */
+    TRANSCRIPT_REPEAT  /* "<+ ..." */
+} transcript_kind;
+
+typedef struct transcript_step {
+    transcript_kind kind;
+    int line;
+    const char *text; /* the option, or the bytes to send */
+    size_t length;
+    const mcp_json *pattern; /* of what must come */
+} transcript_step;
+
+typedef struct transcript {
+    const char *path;
+    transcript_step *steps;
+    size_t step_count;
+} transcript;
+
+/** What "{word}" stands for. A table of them ends with a row whose word is NULL. */
+typedef struct transcript_word {
+    const char *word; /* with its braces */
+    const char *text;
+} transcript_word;
+
+/** Read a transcript into the arena. A fault in it ends the test, naming the line. */
+void transcript_read(transcript *out, mcp_arena *arena, const char *path,
+                     const transcript_word *words);
+
+/** Whether a value is what a pattern wants; if not, `place` is a JSON Pointer to where it differs. */
+bool transcript_fits(const mcp_json *pattern, const mcp_json *value, char *place, size_t size);
+
+#endif
