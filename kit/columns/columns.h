@@ -30,14 +30,17 @@ typedef struct columns columns;
 typedef enum columns_type {
     COLUMNS_BOOL,  /* uint8_t, 0 or 1 */
     COLUMNS_I8,    /* int8_t */
-    COLUMNS_I32,   /* int32_t; INT(16) is read as this too */
+    COLUMNS_I16,   /* int16_t */
+    COLUMNS_I32,   /* int32_t */
     COLUMNS_I64,   /* int64_t */
-    COLUMNS_U32,   /* uint32_t; the narrower unsigned ones are read as this too */
+    COLUMNS_U8,    /* uint8_t */
+    COLUMNS_U16,   /* uint16_t */
+    COLUMNS_U32,   /* uint32_t */
     COLUMNS_U64,   /* uint64_t */
     COLUMNS_F32,   /* float */
     COLUMNS_F64,   /* double */
-    COLUMNS_TEXT,  /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
     COLUMNS_DATE,  /* int32_t, days since 1970-01-01 */
+    COLUMNS_TEXT,  /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
     COLUMNS_OTHER  /* values is NULL; a type that we do not read (nested, decimal, time, ...) */
 } columns_type;
 
@@ -58,7 +61,12 @@ typedef struct columns_read_options {
     size_t rows_max;        /* more rows than this are MCP_E_LIMIT; 0: 10 million */
 } columns_read_options;
 
-/** An object that has not opened DuckDB yet. @return MCP_OK; MCP_E_NOMEM */
+/**
+ * An object that has not opened DuckDB yet; the first file does.
+ *
+ * @param out yours, free it with columns_close
+ * @return MCP_OK; MCP_E_NOMEM
+ */
 mcp_status columns_open(columns **out, mcp_error *err);
 
 /** NULL is fine. */
@@ -83,17 +91,18 @@ const columns_column *columns_find(const columns_table *table, const char *name)
 /** Whether the row has a value. */
 bool columns_is_valid(const columns_column *column, size_t row);
 
-/** "int32", "double", "text", ...: for messages. */
+/** "Int32", "UInt32", "Float64", "Date32", "Utf8", "Boolean", ... or "an unsupported type". */
 const char *columns_type_name(columns_type type);
 
 /**
- * Write a Parquet file (ZSTD, one row group a 122,880 rows) as "<name>.tmp" in the folder, then
+ * Write a Parquet file (ZSTD, row groups of at most 122,880 rows) as "<name>.tmp" in the folder, then
  * rename it.
  *
  * @param dir_fd  the folder
  * @param name    one component, "data.parquet"
  * @param table   every type but COLUMNS_OTHER; at least one column; no rows is fine
- * @return MCP_OK; MCP_E_PARAMS (no column, OTHER); MCP_E_IO; MCP_E_UNSUPPORTED (DuckDB is not there)
+ * @return MCP_OK; MCP_E_PARAMS (no column, OTHER, a name twice or empty); MCP_E_IO; MCP_E_NOMEM;
+ *         MCP_E_UNSUPPORTED (DuckDB is not there)
  */
 mcp_status columns_write(columns *self, int dir_fd, const char *name, const columns_table *table,
                          mcp_error *err);

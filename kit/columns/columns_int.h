@@ -1,0 +1,31 @@
+/*
+ * columns_int.h - the body of a `columns`, for the files that read and write.
+ */
+#ifndef COLUMNS_COLUMNS_INT_H
+#define COLUMNS_COLUMNS_INT_H
+
+#include <pthread.h>
+
+#include "columns/columns.h"
+#include "columns/engine.h"
+
+struct columns {
+    pthread_mutex_t turn;            /* guards all below: one file at a time */
+    struct engine engine;
+    const columns_table *writing;    /* what the table function gives */
+    size_t written;                  /* rows of it given so far */
+};
+
+/* How we call a type, what DuckDB calls it, and the size of one value in memory (0: none). */
+struct columns_type_row {
+    const char *name;
+    duckdb_type duckdb;
+    size_t size;
+};
+
+const struct columns_type_row *columns_type_row(columns_type type);
+
+/* The type of a DuckDB column. */
+columns_type columns_type_from(duckdb_type type);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * engine.c - finding DuckDB, opening it and locking it down.
+ *
+ * The library is 60 MB and takes 13 ms to load, so it is opened when it is first needed. It is never
+ * closed again: it has threads and destructors of its own.
+ *
+ * An instance is in memory only. Before the first file it is confined to /proc/self/fd/N, paths that
+ * only our own descriptors have; extensions, configuration and all other files are shut off. Its
+ * cache of file contents must be off: it goes by path and time, and /proc/self/fd/7 is another file
+ * with every call.
+ */
+#include "columns/engine.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_ROOM (PATH_MAX + 256)
+
+static const struct {
+    const char *symbol;
+    size_t offset;
+} functions[] = {
+#define X(name) { "duckdb_" #name, offsetof(struct engine_api, name) },
+    ENGINE_FUNCTIONS(X)
+#undef X
+};
+
+static const char *const settings[][2] = {
+    { "threads", "1" },
+    { "memory_limit", "2GB" },
+    { "enable_external_file_cache", "false" },
+    { "autoinstall_known_extensions", "false" },
+    { "autoload_known_extensions", "false" },
+};
+
+/* The order counts: what follows enable_external_access may no longer change what precedes it. */
+static const char *const lockdown[] = {
+    "SET temp_directory = ''",
+    "SET allowed_directories = ['/proc/self/fd/']",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+};
+
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+static struct engine_api loaded_api;
+static bool is_loaded;
+
+/* The library beside the installed program; "" when the program's place is not known. */
+static void installed_path(char out[PATH_ROOM])
+{
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+
+    out[0] = '\0';
+    if (length <= 0)
+        return;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash)
+        snprintf(out, PATH_ROOM, "%.*s/%s", (int)(slash - program), program, DUCKDB_INSTALL_PATH);
+}
+
+static mcp_status find_functions(void *library, const char *path, mcp_error *err)
+{
+    struct engine_api api;
+
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void *symbol = dlsym(library, functions[i].symbol);
+        if (!symbol)
+            return mcp_error_set(err, MCP_E_UNSUPPORTED, "the DuckDB library %s has no %s", path,
+                                 functions[i].symbol);
+        /* POSIX lets dlsym() give functions; C does not let a void * be assigned to one. */
+        memcpy((char *)&api + functions[i].offset, &symbol, sizeof symbol);
+    }
+    loaded_api = api;
+    is_loaded = true;
+    return MCP_OK;
+}
+
+static mcp_status load_from(const char *path, mcp_error *err)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library)
+        return mcp_error_set(err, MCP_E_UNSUPPORTED, "the DuckDB library cannot be opened: %s",
+                             dlerror());
+    mcp_status status = find_functions(library, path, err);
+    if (status != MCP_OK)
+        dlclose(library);
+    return status;
+}
+
+static mcp_status load(mcp_error *err)
+{
+    const char *named = secure_getenv("CAUSEWAY_DUCKDB");
+    char installed[PATH_ROOM];
+
+    if (is_loaded)
+        return MCP_OK;
+    if (named && named[0])
+        return load_from(named, err);
+    installed_path(installed);
+    if (installed[0] && access(installed, R_OK) == 0)
+        return load_from(installed, err);
+    return load_from(DUCKDB_BUILD_PATH, err);
+}
+
+static mcp_status load_once(mcp_error *err)
+{
+    pthread_mutex_lock(&loading);
+    mcp_status status = load(err);
+    pthread_mutex_unlock(&loading);
+    return status;
+}
+
+static mcp_status open_instance(struct engine *engine, mcp_error *err)
+{
+    const struct engine_api *api = engine->api;
+    duckdb_config config = NULL;
+    char *words = NULL;
+    mcp_status status = MCP_OK;
+
+    if (api->create_config(&config) != DuckDBSuccess)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for DuckDB");
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (api->set_config(config, settings[i][0], settings[i][1]) != DuckDBSuccess)
+            status = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting %s",
+                                   settings[i][0]);
+    if (status == MCP_OK && api->open_ext(NULL, &engine->database, config, &words) != DuckDBSuccess)
+        status = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words ? words : "");
+    if (words)
+        api->free(words);
+    api->destroy_config(&config);
+    if (status == MCP_OK && api->connect(engine->database, &engine->connection) != DuckDBSuccess)
+        status = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB takes no connection");
+    return status;
+}
+
+mcp_status engine_open(struct engine *engine, mcp_error *err)
+{
+    duckdb_result result;
+
+    if (engine->connection)
+        return MCP_OK;
+    mcp_status status = load_once(err);
+    if (status != MCP_OK)
+        return status;
+    engine->api = &loaded_api;
+    status = open_instance(engine, err);
+    for (size_t i = 0; status == MCP_OK && i < sizeof lockdown / sizeof lockdown[0]; i++) {
+        status = engine_query(engine, &result, lockdown[i], MCP_E_INTERNAL, err);
+        if (status == MCP_OK)
+            engine->api->destroy_result(&result);
+    }
+    if (status != MCP_OK)
+        engine_close(engine);
+    return status;
+}
+
+void engine_close(struct engine *engine)
+{
+    if (engine->connection)
+        engine->api->disconnect(&engine->connection);
+    if (engine->database)
+        engine->api->close(&engine->database);
+    engine->connection = NULL;
+    engine->database = NULL;
+    engine->has_rows_function = false;
+}
+
+const struct engine_api *engine_loaded(void)
+{
+    return &loaded_api;
+}
+
+/* Take the engine's first line, and our descriptor's path out of it, which would tell nobody anything:
+ * "Invalid Input Error: No magic bytes found at end of file '/proc/self/fd/7'". */
+static void say(mcp_error *err, mcp_status status, const char *words)
+{
+    int length = (int)strcspn(words, "\n");
+    const char *path = strstr(words, "'/proc/self/fd/");
+    const char *end = path ? strchr(path + 1, '\'') : NULL;
+
+    if (!end || end - words >= length) {
+        mcp_error_set(err, status, "%.*s", length, words);
+        return;
+    }
+    int before = (int)(path - words);
+    if (before > 0 && words[before - 1] == ' ')
+        before--;
+    mcp_error_set(err, status, "%.*s%.*s", before, words, length - (int)(end + 1 - words), end + 1);
+}
+
+/* What went wrong; ends the result. */
+static mcp_status failure_of(struct engine *engine, duckdb_result *result, mcp_status refused,
+                             mcp_error *err)
+{
+    const char *words = engine->api->result_error(result);
+    duckdb_error_type type = engine->api->result_error_type(result);
+    mcp_status status = refused;
+
+    if (type == DUCKDB_ERROR_OUT_OF_MEMORY)
+        status = MCP_E_NOMEM;
+    say(err, status, words ? words : "DuckDB gives no reason");
+    engine->api->destroy_result(result);
+    if (type == DUCKDB_ERROR_FATAL || type == DUCKDB_ERROR_INTERNAL)
+        engine_close(engine);
+    return status;
+}
+
+mcp_status engine_query(struct engine *engine, duckdb_result *result, const char *sql,
+                        mcp_status refused, mcp_error *err)
+{
+    if (engine->api->query(engine->connection, sql, result) == DuckDBSuccess)
+        return MCP_OK;
+    return failure_of(engine, result, refused, err);
+}
