@@ -18,7 +18,8 @@ typedef struct child {
     int to;         /* its standard input; -1: closed */
     int from;       /* its standard output */
     int complaints; /* its standard error, a file */
-    mcp_buf unread; /* read from it but not asked for yet */
+    mcp_buf unread; /* read from it; begins with the line given out last */
+    size_t given;   /* bytes of that line with its end */
 } child;
 
 /** Start a program. `arguments` ends with NULL; its first is the program's path. */

@@ -1,9 +1,9 @@
 /*
  * transcript.c - reads transcripts and holds values against their patterns.
  *
- * A pattern is turned into JSON before it is read: `*` becomes a string that begins with one control
- * character, ~"words" a string that begins with another. No server of ours sends either, so that a
- * pattern is an ordinary value and matching is one walk over two values.
+ * A pattern is turned into JSON before it is read: `*`, ~"words" and $name become strings that begin
+ * with a control character each. No server of ours sends these, so that a pattern is an ordinary value
+ * and matching is one walk over two values.
  */
 #include "transcript.h"
 
@@ -19,8 +19,7 @@
 
 #include "mcp/buf.h"
 
-#define ANY "\x01"
-#define HOLDS '\x02'
+enum { ANY = 1, HOLDS = 2, REMEMBER = 3 }; /* first bytes of such strings */
 
 enum { FILE_MAX = 1 << 20, STEPS_MAX = 1000 };
 
@@ -75,6 +74,28 @@ static const char *replaced(mcp_arena *arena, const char *text, const transcript
     return out;
 }
 
+static size_t name_length(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789");
+}
+
+/* What stands outside strings of a pattern, as JSON; returns its last byte. */
+static const char *mark_text(mcp_buf *buf, const char *text, bool *holds)
+{
+    if (*text == '*') {
+        mcp_buf_puts(buf, "\"\\u0001\"");
+    } else if (*text == '~') {
+        *holds = true;
+    } else if (*text == '$') {
+        size_t length = name_length(text + 1);
+        mcp_buf_printf(buf, "\"\\u0003%.*s\"", (int)length, text + 1);
+        return text + length;
+    } else {
+        mcp_buf_putc(buf, *text);
+    }
+    return text;
+}
+
 /* A pattern as JSON text. */
 static void pattern_text(mcp_buf *buf, const char *text)
 {
@@ -82,20 +103,16 @@ static void pattern_text(mcp_buf *buf, const char *text)
     bool holds = false;
 
     for (; *text; text++) {
-        if (is_string && *text == '\\' && text[1]) {
-            mcp_buf_append(buf, text++, 2);
-            continue;
-        }
         if (*text == '"') {
             is_string = !is_string;
             mcp_buf_puts(buf, holds ? "\"\\u0002" : "\"");
             holds = false;
-        } else if (!is_string && *text == '*') {
-            mcp_buf_puts(buf, "\"\\u0001\"");
-        } else if (!is_string && *text == '~') {
-            holds = true;
-        } else {
+        } else if (is_string && *text == '\\' && text[1]) {
+            mcp_buf_append(buf, text++, 2);
+        } else if (is_string) {
             mcp_buf_putc(buf, *text);
+        } else {
+            text = mark_text(buf, text, &holds);
         }
     }
 }
@@ -201,6 +218,7 @@ void transcript_read(transcript *out, mcp_arena *arena, const char *path,
 /* ---- matching --------------------------------------------------------------------------------- */
 
 struct walk {
+    transcript_memory *memory;
     char *place; /* where the walk is */
     size_t size;
 };
@@ -213,7 +231,7 @@ static struct walk below(struct walk at, const char *name)
     int used = snprintf(at.place, at.size, "/%s", name);
     size_t step = used < 0 || (size_t)used >= at.size ? 0 : (size_t)used;
 
-    return (struct walk){ at.place + step, at.size - step };
+    return (struct walk){ at.memory, at.place + step, at.size - step };
 }
 
 static bool fits_array(const mcp_json *pattern, const mcp_json *value, struct walk at)
@@ -248,18 +266,30 @@ static bool fits_object(const mcp_json *pattern, const mcp_json *value, struct w
     return may_have_more || mcp_json_count(value) == wanted;
 }
 
-static bool fits_string(const mcp_json *pattern, const mcp_json *value)
+static void remember(transcript_memory *memory, const char *name, const mcp_json *value)
+{
+    size_t i = 0;
+
+    while (i < memory->count && strcmp(memory->entries[i].name, name) != 0)
+        i++;
+    assert_true(i < sizeof memory->entries / sizeof memory->entries[0]);
+    memory->entries[i].name = name;
+    memory->entries[i].value = value;
+    if (i == memory->count)
+        memory->count++;
+}
+
+static bool fits_string(const mcp_json *pattern, const mcp_json *value, struct walk at)
 {
     size_t length = 0;
-    const char *text = mcp_json_string(pattern, &length);
+    const char *text = mcp_json_string(pattern, NULL);
+    const char *whole = mcp_json_string(value, &length);
 
-    if (strcmp(text, ANY) == 0)
-        return true;
-    if (text[0] == HOLDS) {
-        const char *whole = mcp_json_string(value, &length);
+    if (text[0] == REMEMBER)
+        remember(at.memory, text + 1, value);
+    if (text[0] == HOLDS)
         return whole && memmem(whole, length, text + 1, strlen(text + 1));
-    }
-    return mcp_json_equal(pattern, value);
+    return text[0] == ANY || text[0] == REMEMBER || mcp_json_equal(pattern, value);
 }
 
 static bool fits(const mcp_json *pattern, const mcp_json *value, struct walk at)
@@ -269,7 +299,7 @@ static bool fits(const mcp_json *pattern, const mcp_json *value, struct walk at)
         return false;
     switch (mcp_json_type_of(pattern)) {
     case MCP_JSON_STRING:
-        return fits_string(pattern, value);
+        return fits_string(pattern, value, at);
     case MCP_JSON_ARRAY:
         return fits_array(pattern, value, at);
     case MCP_JSON_OBJECT:
@@ -280,7 +310,47 @@ static bool fits(const mcp_json *pattern, const mcp_json *value, struct walk at)
     }
 }
 
-bool transcript_fits(const mcp_json *pattern, const mcp_json *value, char *place, size_t size)
+bool transcript_fits(const mcp_json *pattern, const mcp_json *value, transcript_memory *memory,
+                     char *place, size_t size)
 {
-    return fits(pattern, value, (struct walk){ place, size });
+    return fits(pattern, value, (struct walk){ memory, place, size });
+}
+
+/* ---- sending ---------------------------------------------------------------------------------- */
+
+static const mcp_json *recalled(const transcript_memory *memory, const char *name, size_t length)
+{
+    for (size_t i = 0; i < memory->count; i++) {
+        const char *known = memory->entries[i].name;
+        if (strlen(known) == length && memcmp(known, name, length) == 0)
+            return memory->entries[i].value;
+    }
+    return NULL;
+}
+
+const char *transcript_line(const transcript_step *step, const transcript_memory *memory,
+                            mcp_arena *arena, size_t *length)
+{
+    const char *line;
+    mcp_buf buf;
+
+    mcp_buf_init(&buf, FILE_MAX);
+    for (size_t i = 0; i < step->length; i++) {
+        size_t name = step->text[i] == '$' ? name_length(step->text + i + 1) : 0;
+        const mcp_json *value = name > 0 ? recalled(memory, step->text + i + 1, name) : NULL;
+        if (value) {
+            mcp_json_writer writer;
+            mcp_json_writer_init(&writer, &buf);
+            mcp_write_value(&writer, value);
+            i += name;
+        } else {
+            mcp_buf_putc(&buf, step->text[i]);
+        }
+    }
+    assert_int_equal(buf.status, MCP_OK);
+    line = mcp_arena_strndup(arena, buf.data ? buf.data : "", buf.length);
+    *length = buf.length;
+    mcp_buf_clear(&buf);
+    assert_non_null(line);
+    return line;
 }

@@ -9,8 +9,9 @@
  *     <+ {"method":"x","params":*}   one or more such messages, as many as come in a row
  *
  * In what must come, `*` stands for any value, a member "*" for any further members, and ~"words" for
- * a string that holds those words. The order of members does not matter; all else does, also whether
- * a number is written as an integer. `{word}` becomes what the caller says that it stands for.
+ * a string that holds those words. `$name` stands for any value and remembers it; where a line is
+ * sent later, `$name` becomes that value. The order of members does not matter; all else does, also
+ * whether a number is written as an integer. `{word}` becomes what the caller says it stands for.
  */
 #ifndef TRANSCRIPT_H
 #define TRANSCRIPT_H
@@ -52,7 +53,25 @@ typedef struct transcript_word {
 void transcript_read(transcript *out, mcp_arena *arena, const char *path,
                      const transcript_word *words);
 
-/** Whether a value is what a pattern wants; if not, `place` is a JSON Pointer to where it differs. */
-bool transcript_fits(const mcp_json *pattern, const mcp_json *value, char *place, size_t size);
+/** What `$name`s stand for. Zeroed memory is an empty one. */
+typedef struct transcript_memory {
+    struct {
+        const char *name;
+        const mcp_json *value;
+    } entries[8];
+    size_t count;
+} transcript_memory;
+
+/**
+ * Whether a value is what a pattern wants; if not, `place` is a JSON Pointer to where it differs.
+ *
+ * @param memory filled from the value, whose arena must live as long
+ */
+bool transcript_fits(const mcp_json *pattern, const mcp_json *value, transcript_memory *memory,
+                     char *place, size_t size);
+
+/** The line to send, in the arena, with what is remembered put in. */
+const char *transcript_line(const transcript_step *step, const transcript_memory *memory,
+                            mcp_arena *arena, size_t *length);
 
 #endif
