@@ -1,9 +1,9 @@
 /*
  * alloc.c - malloc behind a hook that can refuse.
  *
- * `successes_left` is negative in every program: then an allocation costs one relaxed load more than
- * malloc. A test that set it counts down, and every allocation below zero is refused, so that a test
- * can walk through all the places where memory may run out.
+ * `successes_left` is negative in every program: then an allocation costs one relaxed load more
+ * than malloc. A test that set it counts down, and every allocation below zero is refused, so that
+ * a test can walk through all the places where memory may run out.
  */
 #include "base/alloc.h"
 

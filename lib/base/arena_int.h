@@ -13,7 +13,9 @@ extern "C" {
 /* Memory for bytes: neither aligned nor zeroed, so that strings lie close together. */
 char *mcp__arena_bytes(mcp_arena *arena, size_t size);
 
-/* Why the arena last answered NULL: MCP_E_LIMIT (its bound) or MCP_E_NOMEM; MCP_OK if it never did. */
+/*
+ * Why the arena last answered NULL: MCP_E_LIMIT (its bound) or MCP_E_NOMEM; MCP_OK if it never did.
+ */
 mcp_status mcp__arena_failure(const mcp_arena *arena);
 
 #ifdef __cplusplus

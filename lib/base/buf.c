@@ -1,9 +1,9 @@
 /*
  * buf.c - a byte buffer that knows how large it may grow.
  *
- * Capacity doubles, so appending costs amortised constant time, but never passes max_bytes plus the
- * NUL that always follows the bytes. A failed append changes nothing but `status`, which sticks: what
- * was there before stays whole, and nothing is appended after a gap.
+ * Capacity doubles, so appending costs amortised constant time, but never passes max_bytes plus
+ * the NUL that always follows the bytes. A failed append changes nothing but `status`, which
+ * sticks: what was there before stays whole, and nothing is appended after a gap.
  */
 #include "mcp/buf.h"
 
@@ -40,7 +40,9 @@ void mcp_buf_reset(mcp_buf *buf)
         buf->data[0] = '\0';
 }
 
-/* The next capacity that holds `needed` bytes: doubled, but not far beyond what the bound allows. */
+/*
+ * The next capacity that holds `needed` bytes: doubled, but not far beyond what the bound allows.
+ */
 static size_t next_capacity(const mcp_buf *buf, size_t needed)
 {
     size_t most = buf->max_bytes < LARGEST ? buf->max_bytes + 1 : LARGEST;

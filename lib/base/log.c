@@ -47,8 +47,8 @@ void mcp_log_stderr(mcp_log_level level, const char *message, void *data)
 
     (void)data;
     mcp_clock_utc(when, mcp_clock_wall_ms(), 1);
-    int length = snprintf(line, sizeof(line) - 1, "%s level=%s %s", when,
-                          mcp_log_level_name(level), message);
+    int length = snprintf(line, sizeof(line) - 1, "%s level=%s %s", when, mcp_log_level_name(level),
+                          message);
     if (length < 0)
         return;
     size_t end = strlen(line);

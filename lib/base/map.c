@@ -1,9 +1,10 @@
 /*
  * map.c - open addressing with linear probing, at most three quarters full.
  *
- * Removing moves later entries of the same run back, so there are no tombstones and a map that lives
- * for days stays as fast as a new one. Keys come from clients, so the hash is SipHash (Aumasson and
- * Bernstein) with one compression round and three final ones, under a key drawn once a process.
+ * Removing moves later entries of the same run back, so there are no tombstones and a map that
+ * lives for days stays as fast as a new one. Keys come from clients, so the hash is SipHash
+ * (Aumasson and Bernstein) with one compression round and three final ones, under a key drawn once
+ * a process.
  */
 #include "base/map.h"
 
@@ -149,7 +150,9 @@ void *mcp__map_get(const mcp__map *map, const char *key, size_t length)
     return map->slots[probe(map->slots, map->capacity, hash, key, length)].value;
 }
 
-/* Close the gap at `hole`: an entry may move back when its own place does not lie behind the hole. */
+/*
+ * Close the gap at `hole`: an entry may move back when its own place does not lie behind the hole.
+ */
 static void close_gap(mcp__map *map, size_t hole)
 {
     size_t mask = map->capacity - 1;

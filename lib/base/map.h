@@ -1,8 +1,8 @@
 /*
  * map.h - a hash map from byte strings to pointers.
  *
- * Hashing is keyed with random bytes of the process, so nobody outside can choose names that collide.
- * One thread at a time.
+ * Hashing is keyed with random bytes of the process, so nobody outside can choose names that
+ * collide. One thread at a time.
  */
 #ifndef MCP_BASE_MAP_H
 #define MCP_BASE_MAP_H
@@ -32,8 +32,9 @@ typedef struct mcp__map {
 } mcp__map;
 
 /*
- * Make `map` empty. With an arena the map ends with it; without one, end it by mcp__map_clear. In an
- * arena what a growing map leaves behind stays allocated, at most as much again as the map itself.
+ * Make `map` empty. With an arena the map ends with it; without one, end it by mcp__map_clear. In
+ * an arena what a growing map leaves behind stays allocated, at most as much again as the map
+ * itself.
  */
 void mcp__map_init(mcp__map *map, mcp_arena *arena);
 

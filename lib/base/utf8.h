@@ -26,7 +26,9 @@ size_t mcp__utf8_length(const char *text, size_t length);
  */
 size_t mcp__utf8_next(const char *text, size_t length, uint32_t *code_point);
 
-/* How many bytes of well-formed text may stay when at most `max_bytes` may: never half a character. */
+/*
+ * How many bytes of well-formed text may stay when at most `max_bytes` may: never half a character.
+ */
 size_t mcp__utf8_cut(const char *text, size_t length, size_t max_bytes);
 
 /*

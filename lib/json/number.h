@@ -16,8 +16,8 @@ extern "C" {
 
 /*
  * Write the shortest JSON number that reads back as this finite double and say how long it is.
- * Without an exponent from 1e-5 up to 1e17, with one beyond; so an integral double that looks like an
- * integer always fits int64_t. Minus zero is "-0.0", so that it stays a double.
+ * Without an exponent from 1e-5 up to 1e17, with one beyond; so an integral double that looks like
+ * an integer always fits int64_t. Minus zero is "-0.0", so that it stays a double.
  */
 size_t mcp__json_format_double(char out[MCP__JSON_DOUBLE_SIZE], double number);
 

@@ -1,8 +1,8 @@
 /*
  * pointer.c - following a JSON Pointer (RFC 6901).
  *
- * A token is compared with names as it stands where it holds no '~'; else name by name, unescaping on
- * the way, so nothing is copied and no length is bounded.
+ * A token is compared with names as it stands where it holds no '~'; else name by name, unescaping
+ * on the way, so nothing is copied and no length is bounded.
  */
 #include <string.h>
 

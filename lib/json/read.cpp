@@ -1,16 +1,16 @@
 /*
  * read.cpp - JSON text into arena values, by simdjson; and doubles into text, by <charconv>.
  *
- * The only C++ of the library. simdjson checks the text and leaves a tape; build() walks it once and
- * writes our values, so nothing of simdjson outlives the call. No exception can leave: simdjson is
- * used through its error codes, and all memory comes from functions that answer null.
+ * The only C++ of the library. simdjson checks the text and leaves a tape; build() walks it once
+ * and writes our values, so nothing of simdjson outlives the call. No exception can leave:
+ * simdjson is used through its error codes, and all memory comes from functions that answer null.
  *
- * A parser keeps about seven times the largest text it has seen. So each thread keeps one for texts
- * up to KEPT_MAX, and a larger text gets a parser that is thrown away. simdjson reads beyond the end
- * of the text, hence the copy into a padded buffer.
+ * A parser keeps about seven times the largest text it has seen. So each thread keeps one for
+ * texts up to KEPT_MAX, and a larger text gets a parser that is thrown away. simdjson reads beyond
+ * the end of the text, hence the copy into a padded buffer.
  *
- * Traps: simdjson counts only non-empty containers as depth, so build() counts once more; its element
- * count saturates at SATURATED; it does not say where an error is, so scan.c looks for it.
+ * Traps: simdjson counts only non-empty containers as depth, so build() counts once more; its
+ * element count saturates at SATURATED; it does not say where an error is, so scan.c looks for it.
  */
 #include <charconv>
 #include <cmath>
@@ -29,10 +29,11 @@
 
 namespace dom = simdjson::dom;
 
-namespace {
+namespace
+{
 
-constexpr size_t KEPT_MAX = size_t{64} << 10;
-constexpr size_t KEPT_MIN = size_t{4} << 10;
+constexpr size_t KEPT_MAX = size_t{ 64 } << 10;
+constexpr size_t KEPT_MIN = size_t{ 4 } << 10;
 constexpr size_t SATURATED = 0xFFFFFF;
 
 /* A parser and the padded buffer that it reads from. */
@@ -230,7 +231,7 @@ mcp_status read_with(reader &in, const mcp_json **out, mcp_arena *arena, const c
 bool is_tiny(const char *text, const char *end)
 {
     const char *at = text + (*text == '-');
-    int64_t magnitude = 0; /* digits between the first that is not 0 and the point; or zeros behind it */
+    int64_t magnitude = 0; /* digits from the first significant one to the point, or minus zeros */
     bool significant = false;
     bool behind_point = false;
 
@@ -251,7 +252,7 @@ bool is_tiny(const char *text, const char *end)
     bool negative = at[1] == '-';
     int64_t exponent = 0;
     for (at += at[1] == '-' || at[1] == '+' ? 2 : 1; at < end; at++) {
-        if (exponent < (int64_t{1} << 40))
+        if (exponent < (int64_t{ 1 } << 40))
             exponent = exponent * 10 + (*at - '0');
     }
     return magnitude + (negative ? -exponent : exponent) <= 0;

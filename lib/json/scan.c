@@ -1,10 +1,10 @@
 /*
  * scan.c - the slow look at a text that was refused.
  *
- * simdjson says that a text is not JSON but not where. This scanner walks the text from the front by
- * the grammar of RFC 8259 and stops at the first byte that cannot stand there. It runs only for
- * refused texts, so it is written for clear answers. It must refuse exactly what reading refuses; the
- * fuzz target holds the two against each other.
+ * simdjson says that a text is not JSON but not where. This scanner walks the text from the front
+ * by the grammar of RFC 8259 and stops at the first byte that cannot stand there. It runs only for
+ * refused texts, so it is written for clear answers. It must refuse exactly what reading refuses;
+ * the fuzz target holds the two against each other.
  *
  * It recurses once a level and at most MCP_JSON_DEPTH_MAX levels.
  */
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "json/number.h"
 #include "mcp/json.h"
+#include "json/number.h"
 
 typedef struct scanner {
     const char *text;
@@ -58,7 +58,7 @@ static void skip_space(scanner *in)
         in->at++;
 }
 
-/* ---- strings ---------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* Four hexadecimal digits behind a \u that stands at `escape`. */
 static bool scan_hex(scanner *in, unsigned *unit)
@@ -138,7 +138,7 @@ static bool scan_string(scanner *in)
     return fail(in, "a string does not end");
 }
 
-/* ---- numbers and words ------------------------------------------------------------------------ */
+/* ---- numbers and words ----------------------------------------------------------------------- */
 
 static bool is_digit(char byte)
 {
@@ -187,7 +187,7 @@ static bool scan_word(scanner *in, const char *word)
     return true;
 }
 
-/* ---- containers ------------------------------------------------------------------------------- */
+/* ---- containers ------------------------------------------------------------------------------ */
 
 static bool scan_items(scanner *in)
 {

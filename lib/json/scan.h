@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 typedef struct mcp__json_fault {
-    mcp_status status;  /* MCP_E_PARSE or MCP_E_LIMIT */
-    size_t offset;      /* the first byte that no JSON text could have there; the length at its end */
+    mcp_status status; /* MCP_E_PARSE or MCP_E_LIMIT */
+    size_t offset; /* the first byte that no JSON text could have there; the length at its end */
     const char *reason; /* constant */
 } mcp__json_fault;
 

@@ -4,8 +4,9 @@
  * Every accessor takes NULL as "absent", so look-ups chain. Comparing numbers is exact: an integer
  * equals a double only if the double is that integer, never because rounding made it so.
  *
- * Where a name occurs twice the last one counts. Equality looks at the members that count and at each
- * of them once, so that nested duplicates cannot make it compare the same pair again and again.
+ * Where a name occurs twice the last one counts. Equality looks at the members that count and at
+ * each of them once, so that nested duplicates cannot make it compare the same pair again and
+ * again.
  */
 #include "json/value.h"
 
@@ -13,7 +14,7 @@
 
 #include "base/map.h"
 
-/* ---- objects ---------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 size_t mcp__json_slots(size_t count)
 {
@@ -105,7 +106,7 @@ const char *mcp_json_get_string(const mcp_json *object, const char *name)
     return mcp_json_string(mcp_json_get(object, name), NULL);
 }
 
-/* ---- types ------------------------------------------------------------------------------------ */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 mcp_json_type mcp_json_type_of(const mcp_json *value)
 {
@@ -115,9 +116,9 @@ mcp_json_type mcp_json_type_of(const mcp_json *value)
 const char *mcp_json_type_name(mcp_json_type type)
 {
     static const char *const names[] = {
-        [MCP_JSON_ABSENT] = "absent", [MCP_JSON_NULL] = "null",     [MCP_JSON_BOOL] = "boolean",
-        [MCP_JSON_INT] = "integer",   [MCP_JSON_UINT] = "integer",  [MCP_JSON_DOUBLE] = "number",
-        [MCP_JSON_STRING] = "string", [MCP_JSON_ARRAY] = "array",   [MCP_JSON_OBJECT] = "object",
+        [MCP_JSON_ABSENT] = "absent", [MCP_JSON_NULL] = "null",    [MCP_JSON_BOOL] = "boolean",
+        [MCP_JSON_INT] = "integer",   [MCP_JSON_UINT] = "integer", [MCP_JSON_DOUBLE] = "number",
+        [MCP_JSON_STRING] = "string", [MCP_JSON_ARRAY] = "array",  [MCP_JSON_OBJECT] = "object",
     };
 
     return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "absent";
@@ -150,7 +151,7 @@ bool mcp_json_is_object(const mcp_json *value)
     return mcp_json_type_of(value) == MCP_JSON_OBJECT;
 }
 
-/* ---- scalars ---------------------------------------------------------------------------------- */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 bool mcp_json_bool(const mcp_json *value, bool *out)
 {
@@ -204,7 +205,7 @@ const char *mcp_json_string(const mcp_json *value, size_t *length)
     return value->is.string;
 }
 
-/* ---- containers ------------------------------------------------------------------------------- */
+/* ---- containers ------------------------------------------------------------------------------ */
 
 size_t mcp_json_count(const mcp_json *container)
 {
@@ -229,7 +230,7 @@ const char *mcp_json_name(const mcp_json *object, size_t index, size_t *length)
     return object->is.members[index].name;
 }
 
-/* ---- equality --------------------------------------------------------------------------------- */
+/* ---- equality -------------------------------------------------------------------------------- */
 
 #define TWO_TO_63 9223372036854775808.0
 #define TWO_TO_64 18446744073709551616.0
@@ -238,8 +239,8 @@ const char *mcp_json_name(const mcp_json *object, size_t index, size_t *length)
 static bool integer_equals(const mcp_json *integer, double number)
 {
     if (integer->type == MCP_JSON_UINT)
-        return number >= TWO_TO_63 && number < TWO_TO_64 &&
-               (double)(uint64_t)number == number && (uint64_t)number == integer->is.natural;
+        return number >= TWO_TO_63 && number < TWO_TO_64 && (double)(uint64_t)number == number &&
+               (uint64_t)number == integer->is.natural;
     return number >= -TWO_TO_63 && number < TWO_TO_63 && (double)(int64_t)number == number &&
            (int64_t)number == integer->is.integer;
 }
@@ -252,7 +253,9 @@ static bool numbers_equal(const mcp_json *a, const mcp_json *b)
         return integer_equals(b, a->is.number);
     if (b->type == MCP_JSON_DOUBLE)
         return integer_equals(a, b->is.number);
-    /* What fits int64_t is never kept as MCP_JSON_UINT, so different types are different numbers. */
+    /*
+     * What fits int64_t is never kept as MCP_JSON_UINT, so different types are different numbers.
+     */
     return a->type == b->type && a->is.natural == b->is.natural;
 }
 

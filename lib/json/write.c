@@ -3,8 +3,8 @@
  *
  * Every piece goes through begin_value() or write_name(), which put the comma and check that the
  * piece may stand there. Two 64-bit masks remember for each open level whether it is an object and
- * whether it has items. After a failure nothing is written any more, so what the buffer holds then is
- * a broken beginning that must not be sent.
+ * whether it has items. After a failure nothing is written any more, so what the buffer holds then
+ * is a broken beginning that must not be sent.
  *
  * Strings are escaped as little as JSON demands; runs of plain bytes are copied at once.
  */
@@ -38,7 +38,7 @@ static void put(mcp_json_writer *writer, const char *bytes, size_t length)
         fail(writer, mcp_buf_append(writer->buf, bytes, length));
 }
 
-/* ---- places ----------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static uint64_t level_bit(const mcp_json_writer *writer)
 {
@@ -111,7 +111,7 @@ void mcp_write_end(mcp_json_writer *writer)
     writer->done = writer->depth == 0;
 }
 
-/* ---- strings ---------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 #define ONES UINT64_C(0x0101010101010101)
 #define TOPS UINT64_C(0x8080808080808080)
@@ -237,7 +237,7 @@ void mcp_write_string_n(mcp_json_writer *writer, const char *text, size_t length
         put_string(writer, text, length);
 }
 
-/* ---- scalars ---------------------------------------------------------------------------------- */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 /* One value whose text is ready. */
 static void write_text(mcp_json_writer *writer, const char *text, size_t length)
@@ -305,7 +305,7 @@ void mcp_write_raw(mcp_json_writer *writer, const char *json, size_t length)
     write_text(writer, json, length);
 }
 
-/* ---- values that were read -------------------------------------------------------------------- */
+/* ---- values that were read ------------------------------------------------------------------- */
 
 static void write_items(mcp_json_writer *writer, const mcp_json *array)
 {
@@ -357,7 +357,7 @@ void mcp_write_value(mcp_json_writer *writer, const mcp_json *value)
     }
 }
 
-/* ---- members ---------------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 void mcp_write_member_string(mcp_json_writer *writer, const char *name, const char *text)
 {

@@ -1,15 +1,15 @@
 /*
  * fuzz_json.c - JSON text of any kind: reading, scanning, writing and comparing must agree.
  *
- * The scanner refuses exactly what reading refuses. What was read is written; that is read again and
- * must be equal; writing it once more gives the same bytes.
+ * The scanner refuses exactly what reading refuses. What was read is written; that is read again
+ * and must be equal; writing it once more gives the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/scan.h"
 #include "mcp/json.h"
+#include "json/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,6 @@
 /*
- * test_clock.c - two clocks, and moments as ISO 8601 (expected texts from date(1), `date -u -d @N`).
+ * test_clock.c - two clocks, and moments as ISO 8601 (expected texts from date(1), `date -u -d
+ * @N`).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -111,10 +111,8 @@ static void levels_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_level_decides),
-        cmocka_unit_test(nothing_to_log_to_is_fine),
-        cmocka_unit_test(long_and_broken_lines),
-        cmocka_unit_test(standard_error_gets_one_line),
+        cmocka_unit_test(the_level_decides),     cmocka_unit_test(nothing_to_log_to_is_fine),
+        cmocka_unit_test(long_and_broken_lines), cmocka_unit_test(standard_error_gets_one_line),
         cmocka_unit_test(levels_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

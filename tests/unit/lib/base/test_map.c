@@ -79,7 +79,8 @@ static void equals_an_array_through_many_changes(void **state)
         assert_int_equal(map.count, count);
     }
     for (int i = 0; i < KEYS; i++)
-        assert_ptr_equal(mcp__map_get(&map, keys[i], strlen(keys[i])), is_in[i] ? &values[i] : NULL);
+        assert_ptr_equal(mcp__map_get(&map, keys[i], strlen(keys[i])),
+                         is_in[i] ? &values[i] : NULL);
     mcp__map_clear(&map);
 }
 

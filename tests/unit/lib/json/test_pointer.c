@@ -41,7 +41,7 @@ static void the_table_of_the_rfc(void **state)
         const char *pointer;
         int64_t number;
     } rows[] = {
-        { "/", 0 },  { "/a~1b", 1 },  { "/c%d", 2 }, { "/e^f", 3 }, { "/g|h", 4 },
+        { "/", 0 },     { "/a~1b", 1 }, { "/c%d", 2 }, { "/e^f", 3 },  { "/g|h", 4 },
         { "/i\\j", 5 }, { "/k\"l", 6 }, { "/ ", 7 },   { "/m~0n", 8 },
     };
     const mcp_json *value = read_text("{\"foo\":[\"bar\",\"baz\"],\"\":0,\"a/b\":1,\"c%d\":2,"
@@ -62,13 +62,39 @@ static void the_table_of_the_rfc(void **state)
 static void what_leads_nowhere(void **state)
 {
     static const char *const pointers[] = {
-        "a",     "/x",     "/a/3",  "/a/-",      "/a/-1",      "/a/01",     "/a/00",  "/a/ 1",
-        "/a/1 ", "/a/+1",  "/a/1x", "/a/",       "/a/1e0",     "/a/0/x",    "/a/0/0", "/s/0",
-        "/n/a",  "/o/a~b", "/o/~",  "/o/~2",     "/o/a~",      "//",        "/o//",   "/A",
-        "/a/18446744073709551616", "/a/99999999999", "/a/4294967296", "/a~", "#/a", "/o/a/b",
+        "a",
+        "/x",
+        "/a/3",
+        "/a/-",
+        "/a/-1",
+        "/a/01",
+        "/a/00",
+        "/a/ 1",
+        "/a/1 ",
+        "/a/+1",
+        "/a/1x",
+        "/a/",
+        "/a/1e0",
+        "/a/0/x",
+        "/a/0/0",
+        "/s/0",
+        "/n/a",
+        "/o/a~b",
+        "/o/~",
+        "/o/~2",
+        "/o/a~",
+        "//",
+        "/o//",
+        "/A",
+        "/a/18446744073709551616",
+        "/a/99999999999",
+        "/a/4294967296",
+        "/a~",
+        "#/a",
+        "/o/a/b",
     };
-    const mcp_json *value =
-        read_text("{\"a\":[1,2,3],\"s\":\"text\",\"n\":null,\"o\":{\"a~b\":1,\"~\":2,\"a/b\":3}}");
+    const mcp_json *value = read_text(
+        "{\"a\":[1,2,3],\"s\":\"text\",\"n\":null,\"o\":{\"a~b\":1,\"~\":2,\"a/b\":3}}");
 
     (void)state;
     for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
@@ -86,8 +112,8 @@ static void escapes(void **state)
         const char *pointer;
         int64_t number;
     } rows[] = {
-        { "/~0", 1 },     { "/~1", 2 }, { "/~01", 3 }, { "/~1~0~1", 4 },
-        { "/~001", 5 },   { "/a//", 6 }, { "/~0d", 8 },
+        { "/~0", 1 },   { "/~1", 2 },  { "/~01", 3 }, { "/~1~0~1", 4 },
+        { "/~001", 5 }, { "/a//", 6 }, { "/~0d", 8 },
     };
 
     (void)state;

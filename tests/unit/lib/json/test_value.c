@@ -45,10 +45,10 @@ static void each_type_is_itself_only(void **state)
         mcp_json_type type;
         const char *name;
     } rows[] = {
-        { "null", MCP_JSON_NULL, "null" },       { "true", MCP_JSON_BOOL, "boolean" },
-        { "7", MCP_JSON_INT, "integer" },        { "18446744073709551615", MCP_JSON_UINT, "integer" },
-        { "7.0", MCP_JSON_DOUBLE, "number" },    { "\"7\"", MCP_JSON_STRING, "string" },
-        { "[7]", MCP_JSON_ARRAY, "array" },      { "{\"a\":7}", MCP_JSON_OBJECT, "object" },
+        { "null", MCP_JSON_NULL, "null" },    { "true", MCP_JSON_BOOL, "boolean" },
+        { "7", MCP_JSON_INT, "integer" },     { "18446744073709551615", MCP_JSON_UINT, "integer" },
+        { "7.0", MCP_JSON_DOUBLE, "number" }, { "\"7\"", MCP_JSON_STRING, "string" },
+        { "[7]", MCP_JSON_ARRAY, "array" },   { "{\"a\":7}", MCP_JSON_OBJECT, "object" },
     };
 
     (void)state;
@@ -306,14 +306,10 @@ static void nested_duplicates_do_not_multiply(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_type_is_itself_only),
-        TEST(absent_answers_everything),
-        TEST(integers_by_the_range_asked_for),
-        TEST(members_in_text_order),
-        TEST(finds_in_small_and_large_objects),
-        TEST(the_last_duplicate_counts),
-        TEST(equal_by_the_mathematical_value),
-        TEST(large_objects_are_equal_in_any_order),
+        TEST(each_type_is_itself_only),          TEST(absent_answers_everything),
+        TEST(integers_by_the_range_asked_for),   TEST(members_in_text_order),
+        TEST(finds_in_small_and_large_objects),  TEST(the_last_duplicate_counts),
+        TEST(equal_by_the_mathematical_value),   TEST(large_objects_are_equal_in_any_order),
         TEST(nested_duplicates_do_not_multiply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

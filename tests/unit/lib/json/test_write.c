@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "json/number.h"
 #include "mcp/json.h"
 #include "oom.h"
+#include "json/number.h"
 
 static mcp_buf buf;
 static mcp_json_writer writer;
@@ -128,9 +128,17 @@ static void escapes_at_every_place(void **state)
         const char *bytes;
         const char *escaped;
     } specials[] = {
-        { "\"", "\\\"" }, { "\\", "\\\\" }, { "\n", "\\n" }, { "\x1f", "\\u001f" }, { " ", " " },
-        { "!", "!" },     { "#", "#" },     { "[", "[" },    { "\x7f", "\x7f" },
-        { "\xC3\xA4", "\xC3\xA4" },         { "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80" },
+        { "\"", "\\\"" },
+        { "\\", "\\\\" },
+        { "\n", "\\n" },
+        { "\x1f", "\\u001f" },
+        { " ", " " },
+        { "!", "!" },
+        { "#", "#" },
+        { "[", "[" },
+        { "\x7f", "\x7f" },
+        { "\xC3\xA4", "\xC3\xA4" },
+        { "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80" },
     };
 
     (void)state;
@@ -155,7 +163,8 @@ static void escapes_at_every_place(void **state)
 
 static void text_that_is_not_utf8_fails(void **state)
 {
-    static const char *const texts[] = { "\x80", "abcdefgh\xFF", "\xED\xA0\x80", "\xC3", "\xC0\x80" };
+    static const char *const texts[] = { "\x80", "abcdefgh\xFF", "\xED\xA0\x80", "\xC3",
+                                         "\xC0\x80" };
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -271,8 +280,8 @@ static size_t significant_digits(const char *text)
 }
 
 /*
- * Read back by our reader and by the C library. One digit less must not do; but an integer is written
- * with all its digits, because that is shorter than an exponent.
+ * Read back by our reader and by the C library. One digit less must not do; but an integer is
+ * written with all its digits, because that is shorter than an exponent.
  */
 static void must_round_trip(double number)
 {
@@ -295,10 +304,31 @@ static void must_round_trip(double number)
 static void doubles_round_trip(void **state)
 {
     static const double hard[] = {
-        5e-324, DBL_MAX, -DBL_MAX, DBL_MIN, 0.1, 72105.4, 1e23, 9007199254740991.0, 0x1p53, 0x1p54,
-        0x1p63, 0x1p64, -0x1p63, -0x1.0000000000001p63, 0x1.fffffffffffffp62, 0x1.fffffffffffffp63,
-        2.2250738585072011e-308, 1.2345678901234567e-5, 9.999999999999999e16, 1e17, 99999999999999980.0,
-        9.5367431640625e-07, 123456.789, 0x1.0p-1022, 0x0.8p-1022,
+        5e-324,
+        DBL_MAX,
+        -DBL_MAX,
+        DBL_MIN,
+        0.1,
+        72105.4,
+        1e23,
+        9007199254740991.0,
+        0x1p53,
+        0x1p54,
+        0x1p63,
+        0x1p64,
+        -0x1p63,
+        -0x1.0000000000001p63,
+        0x1.fffffffffffffp62,
+        0x1.fffffffffffffp63,
+        2.2250738585072011e-308,
+        1.2345678901234567e-5,
+        9.999999999999999e16,
+        1e17,
+        99999999999999980.0,
+        9.5367431640625e-07,
+        123456.789,
+        0x1.0p-1022,
+        0x0.8p-1022,
     };
     uint64_t bits = 88172645463325252u;
 
