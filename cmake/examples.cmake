@@ -12,7 +12,7 @@ file(GLOB bench_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.mjs)
 set(bench_runs)
 foreach(source IN LISTS bench_sources)
     cmake_path(GET source STEM name)
-    add_executable(bench-${name} ${source})
+    add_executable(bench-${name} EXCLUDE_FROM_ALL ${source})
     target_link_libraries(bench-${name} PRIVATE mcp_private ${server_targets} ${kit_targets} mcp)
     causeway_test_code(bench-${name})
     list(APPEND bench_runs COMMAND
