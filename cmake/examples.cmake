@@ -15,6 +15,7 @@ foreach(source IN LISTS bench_sources)
     add_executable(bench-${name} EXCLUDE_FROM_ALL ${source})
     target_link_libraries(bench-${name} PRIVATE mcp_private ${server_targets} ${kit_targets} mcp)
     causeway_test_code(bench-${name})
+    set_target_properties(bench-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     list(APPEND bench_runs COMMAND
         ${CMAKE_COMMAND} -E env CAUSEWAY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:bench-${name}>)
     list(APPEND bench_programs bench-${name})
