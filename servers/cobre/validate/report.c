@@ -152,6 +152,28 @@ static size_t members_count(const cobre_member *members)
     return count;
 }
 
+/*
+ * Texts that were cut to fit a bound may end within a character, and file names may be of any bytes: what
+ * is no UTF-8 becomes '?', or the record could not be written.
+ */
+static char *clean_copy(mcp_arena *arena, const char *text)
+{
+    char *copy = mcp_arena_strdup(arena, text);
+
+    for (unsigned char *at = (unsigned char *)copy; at && *at;) {
+        size_t length = *at < 0x80 ? 1 : *at >= 0xF0 && *at < 0xF5 ? 4 : *at >= 0xE0 && *at < 0xF0 ? 3 :
+                        *at >= 0xC2 && *at < 0xE0 ? 2 : 0;
+        size_t seen = length ? 1 : 0;
+        while (seen > 0 && seen < length && (at[seen] & 0xC0) == 0x80)
+            seen++;
+        if (length == 0 || seen < length)
+            *at++ = '?';
+        else
+            at += length;
+    }
+    return copy;
+}
+
 static const char *const *list_copy(mcp_arena *arena, const char *const *list)
 {
     size_t count = 0;
@@ -160,7 +182,7 @@ static const char *const *list_copy(mcp_arena *arena, const char *const *list)
         count++;
     const char **copy = mcp_arena_array(arena, count + 1, sizeof *copy);
     for (size_t i = 0; copy && i < count; i++) {
-        copy[i] = mcp_arena_strdup(arena, list[i]);
+        copy[i] = clean_copy(arena, list[i]);
         if (!copy[i])
             return NULL;
     }
@@ -178,7 +200,7 @@ static bool members_copy(mcp_arena *arena, cobre_finding *finding)
         copy[i] = finding->members[i];
         copy[i].name = mcp_arena_strdup(arena, copy[i].name);
         if (copy[i].text)
-            copy[i].text = mcp_arena_strdup(arena, copy[i].text);
+            copy[i].text = clean_copy(arena, copy[i].text);
         if (copy[i].list)
             copy[i].list = list_copy(arena, copy[i].list);
         if (!copy[i].name || (finding->members[i].text && !copy[i].text) ||
@@ -193,7 +215,7 @@ static bool text_copy(mcp_arena *arena, const char **text)
 {
     if (!*text)
         return true;
-    *text = mcp_arena_strdup(arena, *text);
+    *text = clean_copy(arena, *text);
     return *text != NULL;
 }
 
@@ -207,6 +229,8 @@ static const struct kept *finding_copy(mcp_arena *arena, const cobre_finding *fi
     kept->order = order;
     cobre_finding *copy = &kept->finding;
     copy->message = with_place(arena, finding);
+    if (copy->message)
+        copy->message = clean_copy(arena, copy->message);
     if (!copy->internal_kind)
         copy->internal_kind = internal_names[finding->kind];
     if (!copy->message || !text_copy(arena, &copy->internal_kind) || !text_copy(arena, &copy->file) ||

@@ -1,0 +1,320 @@
+/*
+ * config.c - reads config.json.
+ *
+ * All of it is checked, also what this version does not model (unserved.c refuses that later), so that a
+ * wrong type is found wherever it stands. Unknown keys are ignored by the format; the ones that older
+ * formats had get a warning that says where the setting lives now.
+ * Source: the case page, section 2.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "case/input.h"
+
+static const char *const cut_formulations[] = { "single", "multi", NULL };
+static const char *const cut_methods[] = { "level1", "lml1", "domination", NULL };
+static const char *const inflow_methods[] = { "penalty", "none", "truncation",
+                                              "truncation_with_penalty", NULL };
+static const char *const compatibilities[] = { "cobre-0.5", NULL };
+static const char *const storage_bounds[] = { "hard", "soft", NULL };
+static const char *const policy_types[] = { "outer", "inner", NULL };
+static const char *const policy_modes[] = { "fresh", "warm_start", "resume", NULL };
+static const char *const selections[] = { "pacf", "pacf_annual", "fixed", NULL };
+static const char *const rule_types[] = { "iteration_limit", "time_limit", "bound_stalling",
+                                          "simulation", NULL };
+static const char *const schemes[] = { "in_sample", "out_of_sample", "external", NULL };
+static const char *const inflow_schemes[] = { "in_sample", "out_of_sample", "external",
+                                              "historical", NULL };
+
+/* What is checked and kept; `ignored` takes what is checked only. */
+struct members {
+    cobre_raw_config kept;
+    struct {
+        const mcp_json *object, *simulation_source, *training_source, *rules;
+        const char *text;
+        int64_t integer;
+        double real;
+        bool flag;
+    } ignored;
+};
+
+#define KEPT(path, type, flags, member) COBRE_F(struct members, path, type, flags, kept.member)
+#define PRESET(path, type, flags, member, preset)                                                  \
+    COBRE_P(struct members, path, type, flags, kept.member, preset)
+#define CHOICE(path, flags, member, choices, preset)                                               \
+    COBRE_C(struct members, path, flags, kept.member, choices, preset)
+#define SEEN(path, type, flags, member) COBRE_F(struct members, path, type, flags, ignored.member)
+
+static const cobre_field fields[] = {
+    SEEN("$schema", TEXT, COBRE_OPTIONAL, text),
+    SEEN("modeling", OBJECT, 0, object),
+    SEEN("training", OBJECT, COBRE_REQUIRED, object),
+    SEEN("upper_bound_evaluation", OBJECT, 0, object),
+    SEEN("policy", OBJECT, 0, object),
+    SEEN("simulation", OBJECT, 0, object),
+    SEEN("exports", OBJECT, 0, object),
+    SEEN("estimation", OBJECT, 0, object),
+    PRESET("training.enabled", BOOL, 0, training_enabled, 1),
+    KEPT("training.tree_seed", INT64, COBRE_OPTIONAL, tree_seed),
+    KEPT("training.forward_passes", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, forward_passes),
+    KEPT("training.stopping_rules", ARRAY, COBRE_REQUIRED, rules_json),
+    KEPT("training.stopping_mode", TEXT, 0, stopping_mode),
+    CHOICE("training.cut_formulation", COBRE_OPTIONAL, cut_formulation, cut_formulations, 0),
+    KEPT("training.forward_pass", OBJECT, COBRE_OPTIONAL, forward_pass),
+    SEEN("training.forward_pass.type", TEXT, 0, text),
+    SEEN("training.cut_selection", OBJECT, 0, object),
+    PRESET("training.cut_selection.enabled", BOOL, 0, cut_selection_enabled, 0),
+    CHOICE("training.cut_selection.method", COBRE_OPTIONAL, cut_method, cut_methods, -1),
+    SEEN("training.cut_selection.threshold", UINT32, 0, integer),
+    SEEN("training.cut_selection.memory_window", UINT32, COBRE_OPTIONAL, integer),
+    SEEN("training.cut_selection.domination_epsilon", REAL, COBRE_OPTIONAL, real),
+    PRESET("training.cut_selection.check_frequency", UINT32, 0, cut_check_frequency, 5),
+    SEEN("training.cut_selection.cut_activity_tolerance", REAL, 0, real),
+    PRESET("training.cut_selection.basis_activity_window", UINT32, 0, cut_basis_window, 5),
+    KEPT("training.cut_selection.max_active_per_stage", UINT32, COBRE_OPTIONAL, cut_max_active),
+    SEEN("training.solver", OBJECT, 0, object),
+    SEEN("training.solver.retry_max_attempts", UINT32, 0, integer),
+    SEEN("training.solver.retry_time_budget_seconds", REAL, 0, real),
+    KEPT("training.scenario_source", OBJECT, COBRE_OPTIONAL, training_source.json),
+    SEEN("modeling.inflow_non_negativity", OBJECT, 0, object),
+    CHOICE("modeling.inflow_non_negativity.method", 0, inflow_method, inflow_methods, 0),
+    SEEN("modeling.inflow_non_negativity.penalty_cost", REAL, 0, real),
+    CHOICE("modeling.compatibility", COBRE_OPTIONAL, compatibility, compatibilities, -1),
+    CHOICE("modeling.storage_bounds", 0, storage_bounds, storage_bounds, 0),
+    PRESET("modeling.cycle_rounds", UINT32, COBRE_POSITIVE, cycle_rounds, 2),
+    PRESET("simulation.enabled", BOOL, 0, simulation_enabled, 0),
+    PRESET("simulation.num_scenarios", UINT32, 0, scenarios, 2000),
+    CHOICE("simulation.policy_type", 0, policy_type, policy_types, 0),
+    SEEN("simulation.output_path", TEXT, COBRE_OPTIONAL, text),
+    SEEN("simulation.output_mode", TEXT, COBRE_OPTIONAL, text),
+    SEEN("simulation.io_channel_capacity", UINT32, 0, integer),
+    KEPT("simulation.scenario_source", OBJECT, COBRE_OPTIONAL, simulation_source.json),
+    KEPT("policy.path", TEXT, 0, policy_path),
+    CHOICE("policy.mode", 0, policy_mode, policy_modes, 0),
+    SEEN("policy.validate_compatibility", BOOL, 0, flag),
+    KEPT("policy.checkpointing", OBJECT, 0, checkpointing),
+    SEEN("policy.checkpointing.enabled", BOOL, COBRE_OPTIONAL, flag),
+    SEEN("policy.checkpointing.initial_iteration", UINT32, COBRE_OPTIONAL, integer),
+    SEEN("policy.checkpointing.interval_iterations", UINT32, COBRE_OPTIONAL, integer),
+    SEEN("policy.checkpointing.store_basis", BOOL, COBRE_OPTIONAL, flag),
+    SEEN("policy.checkpointing.compress", BOOL, COBRE_OPTIONAL, flag),
+    KEPT("policy.boundary", OBJECT, COBRE_OPTIONAL, boundary),
+    PRESET("exports.states", BOOL, 0, export_states, 0),
+    PRESET("exports.stochastic", BOOL, 0, export_stochastic, 0),
+    SEEN("estimation.max_order", UINT32, 0, integer),
+    CHOICE("estimation.order_selection", 0, order_selection, selections, 0),
+    SEEN("estimation.min_observations_per_season", UINT32, 0, integer),
+    SEEN("estimation.max_coefficient_magnitude", REAL, COBRE_OPTIONAL, real),
+    PRESET("upper_bound_evaluation.enabled", BOOL, COBRE_OPTIONAL, upper_bound_enabled, 0),
+    SEEN("upper_bound_evaluation.initial_iteration", UINT32, COBRE_OPTIONAL, integer),
+    SEEN("upper_bound_evaluation.interval_iterations", UINT32, COBRE_OPTIONAL, integer),
+    SEEN("upper_bound_evaluation.lipschitz", OBJECT, COBRE_OPTIONAL, object),
+    SEEN("upper_bound_evaluation.lipschitz.mode", TEXT, COBRE_OPTIONAL, text),
+    SEEN("upper_bound_evaluation.lipschitz.fallback_value", REAL, COBRE_OPTIONAL, real),
+    SEEN("upper_bound_evaluation.lipschitz.scale_factor", REAL, COBRE_OPTIONAL, real),
+    COBRE_FIELDS_END
+};
+
+static const cobre_field boundary_fields[] = {
+    SEEN("path", TEXT, COBRE_REQUIRED, text),
+    SEEN("source_stage", UINT32, COBRE_REQUIRED, integer),
+    COBRE_FIELDS_END
+};
+
+/* ---- stopping rules ---------------------------------------------------------------------------- */
+
+#define RULE(path, type, flags, member) COBRE_F(cobre_raw_rule, path, type, flags, member)
+
+static const cobre_field rule_type[] = {
+    COBRE_C(cobre_raw_rule, "type", COBRE_REQUIRED, type, rule_types, -1), COBRE_FIELDS_END
+};
+
+static const cobre_field *const rule_fields[] = {
+    [COBRE_RULE_ITERATION_LIMIT] = (const cobre_field[]){
+        RULE("limit", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, limit), COBRE_FIELDS_END },
+    [COBRE_RULE_TIME_LIMIT] = (const cobre_field[]){
+        RULE("seconds", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, seconds), COBRE_FIELDS_END },
+    [COBRE_RULE_BOUND_STALLING] = (const cobre_field[]){
+        RULE("iterations", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, iterations),
+        RULE("tolerance", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, tolerance), COBRE_FIELDS_END },
+    [COBRE_RULE_SIMULATION] = (const cobre_field[]){
+        RULE("replications", UINT32, COBRE_REQUIRED, replications),
+        RULE("period", UINT32, COBRE_REQUIRED, period),
+        RULE("bound_window", UINT32, COBRE_REQUIRED, bound_window),
+        RULE("distance_tol", REAL, COBRE_REQUIRED, distance_tol),
+        RULE("bound_tol", REAL, COBRE_REQUIRED, bound_tol), COBRE_FIELDS_END },
+};
+
+static void read_rule(cobre_reader *reader, const mcp_json *json, size_t index,
+                      cobre_raw_rule *rule)
+{
+    char prefix[64];
+
+    snprintf(prefix, sizeof prefix, "training.stopping_rules[%zu]", index);
+    if (!cobre_reader_is_object(reader, json, prefix))
+        return;
+    snprintf(prefix, sizeof prefix, "training.stopping_rules[%zu].", index);
+    cobre_read_fields(reader, json, prefix, rule_type, rule);
+    if (!reader->failed)
+        cobre_read_fields(reader, json, prefix, rule_fields[rule->type], rule);
+}
+
+static void read_rules(cobre_reader *reader, cobre_raw_config *config)
+{
+    if (reader->failed)
+        return;
+    config->rule_count = mcp_json_count(config->rules_json);
+    config->rules = cobre_reader_array(reader, config->rule_count, sizeof *config->rules);
+    for (size_t i = 0; i < config->rule_count && !reader->failed; i++)
+        read_rule(reader, mcp_json_item(config->rules_json, i), i, &config->rules[i]);
+}
+
+/* ---- scenario sources -------------------------------------------------------------------------- */
+
+static const cobre_field source_fields[] = {
+    COBRE_F(cobre_raw_source, "seed", INT64, COBRE_OPTIONAL, seed),
+    COBRE_F(cobre_raw_source, "historical_years", ANY, COBRE_OPTIONAL, historical_years),
+    COBRE_C(cobre_raw_source, "inflow.scheme", 0, inflow, inflow_schemes, 0),
+    COBRE_C(cobre_raw_source, "load.scheme", 0, load, schemes, 0),
+    COBRE_C(cobre_raw_source, "ncs.scheme", 0, ncs, schemes, 0),
+    COBRE_FIELDS_END
+};
+
+/* The one place of the format where an unknown key is an error. */
+static void check_class_keys(cobre_reader *reader, const mcp_json *source, const char *prefix,
+                             const char *class)
+{
+    const mcp_json *object = mcp_json_get(source, class);
+    char path[128];
+
+    for (size_t i = 0; i < mcp_json_count(object) && !reader->failed; i++) {
+        const char *name = mcp_json_name(object, i, NULL);
+        if (strcmp(name, "scheme") == 0)
+            continue;
+        snprintf(path, sizeof path, "%s%s.%.40s", prefix, class, name);
+        cobre_reader_violation(reader, path, "no key but scheme", "an unknown key",
+                               "Remove the key; a class of scenario_source takes scheme alone.");
+    }
+}
+
+static void check_years(cobre_reader *reader, const mcp_json *years, const char *path)
+{
+    int64_t from = 0, to = 0, year = 0;
+
+    if (mcp_json_is_object(years)) {
+        if (!mcp_json_int(mcp_json_get(years, "from"), &from) ||
+            !mcp_json_int(mcp_json_get(years, "to"), &to))
+            cobre_reader_violation(reader, path, "integers from and to", "something else",
+                                   "Write {\"from\": 1990, \"to\": 2020}.");
+        else if (from > to)
+            cobre_reader_range(reader, path, (double)from, -INFINITY, (double)to,
+                               "must not begin after it ends");
+        return;
+    }
+    if (!mcp_json_is_array(years)) {
+        cobre_reader_type(reader, path, "array or object", years);
+        return;
+    }
+    for (size_t i = 0; i < mcp_json_count(years) && !reader->failed; i++) {
+        if (!mcp_json_int(mcp_json_item(years, i), &year))
+            cobre_reader_type(reader, path, "array of integers", mcp_json_item(years, i));
+    }
+}
+
+static void check_source(cobre_reader *reader, const cobre_raw_source *source, const char *prefix)
+{
+    bool is_historical = source->inflow == COBRE_HISTORICAL;
+    bool needs_seed = source->inflow != COBRE_IN_SAMPLE || source->load != COBRE_IN_SAMPLE ||
+                      source->ncs != COBRE_IN_SAMPLE;
+    char path[96];
+
+    snprintf(path, sizeof path, "%shistorical_years", prefix);
+    if (source->historical_years && !mcp_json_is_null(source->historical_years)) {
+        if (is_historical)
+            check_years(reader, source->historical_years, path);
+        else
+            cobre_reader_violation(reader, path, "a class whose scheme is historical", "none",
+                                   "Remove historical_years or make inflow historical.");
+    }
+    snprintf(path, sizeof path, "%sseed", prefix);
+    if (!reader->failed && needs_seed && source->seed == COBRE_ABSENT)
+        cobre_reader_missing(reader, path);
+}
+
+static void read_source(cobre_reader *reader, const char *prefix, cobre_raw_source *source)
+{
+    const mcp_json *json = source->json && mcp_json_is_object(source->json) ? source->json : NULL;
+
+    cobre_read_fields(reader, json, prefix, source_fields, source);
+    if (!json)
+        return;
+    check_class_keys(reader, json, prefix, "inflow");
+    check_class_keys(reader, json, prefix, "load");
+    check_class_keys(reader, json, prefix, "ncs");
+    if (!reader->failed)
+        check_source(reader, source, prefix);
+}
+
+/* ---- cut selection ----------------------------------------------------------------------------- */
+
+static void check_basis_window(cobre_reader *reader, const cobre_raw_config *config)
+{
+    if (config->cut_basis_window < 1 || config->cut_basis_window > 31)
+        cobre_reader_range(reader, "training.cut_selection.basis_activity_window",
+                           (double)config->cut_basis_window, 1, 31, "must lie in 1 to 31");
+}
+
+/* ---- keys of older formats --------------------------------------------------------------------- */
+
+static const struct moved {
+    const char *pointer; /* where it stands */
+    const char *field;
+    const char *advice;
+} moved[] = {
+    { "/stages", "stages", "The stages are listed in stages.json." },
+    { "/num_openings", "num_openings", "Set num_scenarios of each stage in stages.json." },
+    { "/cut_selection", "cut_selection", "Move it to training.cut_selection." },
+    { "/exports/training", "exports.training", "Training results are always written." },
+    { "/exports/cuts", "exports.cuts", "Remove it." },
+    { "/exports/vertices", "exports.vertices", "Remove it." },
+    { "/exports/simulation", "exports.simulation", "Set simulation.enabled." },
+    { "/exports/forward_detail", "exports.forward_detail", "Remove it." },
+    { "/exports/backward_detail", "exports.backward_detail", "Remove it." },
+    { "/exports/compression", "exports.compression", "Remove it." },
+};
+
+static void warn_moved(cobre_reader *reader, const mcp_json *root)
+{
+    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
+        if (!mcp_json_pointer(root, moved[i].pointer))
+            continue;
+        cobre_finding finding =
+            cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, moved[i].field);
+        finding.severity = COBRE_SEVERITY_WARNING;
+        finding.message =
+            cobre_report_text(reader->report, "%s is not read here any more", moved[i].field);
+        finding.suggestion = moved[i].advice;
+        cobre_report_add(reader->report, &finding);
+    }
+}
+
+/* ---- the file ---------------------------------------------------------------------------------- */
+
+void cobre_read_config(cobre_reader *reader, const mcp_json *root, cobre_input *input)
+{
+    struct members members = { .kept = { .json = root } };
+    cobre_raw_config *config = &members.kept;
+
+    cobre_read_fields(reader, root, "", fields, &members);
+    if (!reader->failed && config->boundary)
+        cobre_read_fields(reader, config->boundary, "policy.boundary.", boundary_fields, &members);
+    read_rules(reader, config);
+    if (!reader->failed)
+        check_basis_window(reader, config);
+    read_source(reader, "training.scenario_source.", &config->training_source);
+    read_source(reader, "simulation.scenario_source.", &config->simulation_source);
+    if (!reader->failed)
+        warn_moved(reader, root);
+    input->config = *config;
+}

@@ -1,0 +1,243 @@
+/*
+ * initial.c - reads initial_conditions.json: storages, past inflows, recent observations.
+ *
+ * A hydro has at most one entry per array, and never one in both storage arrays.
+ * Source: the case page, section 4.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "case/input.h"
+
+struct root {
+    const mcp_json *storage, *filling, *past, *recent;
+    const char *schema;
+};
+
+static const cobre_field root_fields[] = {
+    COBRE_F(struct root, "$schema", TEXT, COBRE_OPTIONAL, schema),
+    COBRE_F(struct root, "storage", ARRAY, COBRE_REQUIRED, storage),
+    COBRE_F(struct root, "filling_storage", ARRAY, COBRE_REQUIRED, filling),
+    COBRE_F(struct root, "past_inflows", ARRAY, COBRE_OPTIONAL, past),
+    COBRE_F(struct root, "recent_observations", ARRAY, COBRE_OPTIONAL, recent),
+    COBRE_FIELDS_END
+};
+
+static const cobre_field storage_fields[] = {
+    COBRE_F(cobre_raw_storage, "hydro_id", INT32, COBRE_REQUIRED, hydro),
+    COBRE_F(cobre_raw_storage, "value_hm3", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, value),
+    COBRE_FIELDS_END
+};
+
+/* Name the hydro at work, for what is found from here on. */
+static void at_hydro(cobre_reader *reader, const mcp_json *entry)
+{
+    reader->noun = "hydro";
+    reader->has_id = mcp_json_int(mcp_json_get(entry, "hydro_id"), &reader->id);
+}
+
+/* "name[index]" when the entry is an object; else NULL and reported. */
+static const char *entry_prefix(cobre_reader *reader, const mcp_json *entry, const char *name,
+                                size_t index, char *prefix, size_t size)
+{
+    snprintf(prefix, size, "%s[%zu]", name, index);
+    if (!cobre_reader_is_object(reader, entry, prefix))
+        return NULL;
+    snprintf(prefix, size, "%s[%zu].", name, index);
+    at_hydro(reader, entry);
+    return prefix;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = ((const cobre_raw_storage *)a)->hydro, y = ((const cobre_raw_storage *)b)->hydro;
+
+    return x < y ? -1 : x > y;
+}
+
+static void refuse_repeats(cobre_reader *reader, const char *array, cobre_raw_storage *list,
+                           size_t count)
+{
+    if (count > 1 && !reader->failed)
+        qsort(list, count, sizeof *list, compare);
+    for (size_t i = 1; i < count && !reader->failed; i++) {
+        if (list[i - 1].hydro == list[i].hydro) {
+            reader->noun = "hydro";
+            cobre_reader_duplicate(reader, "hydro_id", list[i].hydro, array);
+        }
+    }
+}
+
+static void read_storages(cobre_reader *reader, const mcp_json *array, const char *name,
+                          cobre_raw_storage **out, size_t *out_count)
+{
+    size_t count = mcp_json_count(array);
+    cobre_raw_storage *list = cobre_reader_array(reader, count, sizeof *list);
+    char prefix[64];
+
+    for (size_t i = 0; i < count && !reader->failed; i++) {
+        const mcp_json *entry = mcp_json_item(array, i);
+        if (entry_prefix(reader, entry, name, i, prefix, sizeof prefix))
+            cobre_read_fields(reader, entry, prefix, storage_fields, &list[i]);
+    }
+    refuse_repeats(reader, name, list, count);
+    *out = list;
+    *out_count = reader->failed ? 0 : count;
+}
+
+/* Both lists are sorted by hydro. */
+static void refuse_both(cobre_reader *reader, const cobre_input *input)
+{
+    size_t i = 0, k = 0;
+
+    while (!reader->failed && i < input->storage_count && k < input->filling_storage_count) {
+        int64_t a = input->storages[i].hydro, b = input->filling_storages[k].hydro;
+        if (a == b) {
+            reader->noun = "hydro";
+            reader->has_id = true;
+            reader->id = a;
+            cobre_reader_violation(reader, "filling_storage", "a hydro in one array only",
+                                   "one in storage and in filling_storage",
+                                   "Remove the hydro from one of the two arrays.");
+        }
+        i += a <= b;
+        k += b <= a;
+    }
+}
+
+/* ---- past inflows ------------------------------------------------------------------------------ */
+
+struct past_members {
+    int64_t hydro;
+    const mcp_json *values, *seasons;
+};
+
+static const cobre_field past_fields[] = {
+    COBRE_F(struct past_members, "hydro_id", INT32, COBRE_REQUIRED, hydro),
+    COBRE_F(struct past_members, "values_m3s", ARRAY, COBRE_REQUIRED, values),
+    COBRE_F(struct past_members, "season_ids", ARRAY, COBRE_OPTIONAL, seasons),
+    COBRE_FIELDS_END
+};
+
+static void check_past(cobre_reader *reader, const char *prefix, const struct past_members *past)
+{
+    char path[96];
+    double value = 0;
+    uint64_t season = 0;
+
+    snprintf(path, sizeof path, "%svalues_m3s", prefix);
+    for (size_t i = 0; i < mcp_json_count(past->values) && !reader->failed; i++) {
+        if (!mcp_json_double(mcp_json_item(past->values, i), &value))
+            cobre_reader_type(reader, path, "array of numbers", mcp_json_item(past->values, i));
+    }
+    snprintf(path, sizeof path, "%sseason_ids", prefix);
+    for (size_t i = 0; i < mcp_json_count(past->seasons) && !reader->failed; i++) {
+        if (!mcp_json_uint(mcp_json_item(past->seasons, i), &season))
+            cobre_reader_type(reader, path, "array of integers", mcp_json_item(past->seasons, i));
+    }
+    if (!reader->failed && past->seasons &&
+        mcp_json_count(past->seasons) != mcp_json_count(past->values))
+        cobre_reader_violation(reader, path, "as many as values_m3s", "another number of entries",
+                               "Give one season id per value, or none at all.");
+}
+
+static void read_past(cobre_reader *reader, const mcp_json *array, cobre_input *input)
+{
+    size_t count = mcp_json_count(array);
+    cobre_raw_storage *list = cobre_reader_array(reader, count, sizeof *list);
+    struct past_members members;
+    char prefix[64];
+
+    for (size_t i = 0; i < count && !reader->failed; i++) {
+        const mcp_json *entry = mcp_json_item(array, i);
+        if (!entry_prefix(reader, entry, "past_inflows", i, prefix, sizeof prefix))
+            return;
+        cobre_read_fields(reader, entry, prefix, past_fields, &members);
+        if (!reader->failed)
+            check_past(reader, prefix, &members);
+        list[i].hydro = members.hydro;
+    }
+    refuse_repeats(reader, "past_inflows", list, count);
+    input->past_inflows = list;
+    input->past_inflow_count = reader->failed ? 0 : count;
+}
+
+/* ---- recent observations ----------------------------------------------------------------------- */
+
+struct observation {
+    int64_t hydro;
+    cobre_date start, end;
+    double value;
+};
+
+static const cobre_field observation_fields[] = {
+    COBRE_F(struct observation, "hydro_id", INT32, COBRE_REQUIRED, hydro),
+    COBRE_F(struct observation, "start_date", DATE, COBRE_REQUIRED, start),
+    COBRE_F(struct observation, "end_date", DATE, COBRE_REQUIRED, end),
+    COBRE_F(struct observation, "value_m3s", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, value),
+    COBRE_FIELDS_END
+};
+
+static int compare_observations(const void *a, const void *b)
+{
+    const struct observation *x = a, *y = b;
+
+    if (x->hydro != y->hydro)
+        return x->hydro < y->hydro ? -1 : 1;
+    return x->start.day < y->start.day ? -1 : x->start.day > y->start.day;
+}
+
+static void refuse_overlaps(cobre_reader *reader, struct observation *list, size_t count)
+{
+    if (count > 1 && !reader->failed)
+        qsort(list, count, sizeof *list, compare_observations);
+    for (size_t i = 1; i < count && !reader->failed; i++) {
+        if (list[i].hydro != list[i - 1].hydro || list[i].start.day >= list[i - 1].end.day)
+            continue;
+        reader->noun = "hydro";
+        reader->has_id = true;
+        reader->id = list[i].hydro;
+        cobre_reader_violation(reader, "recent_observations", "ranges that do not overlap",
+                               cobre_report_text(reader->report, "one from %s within another",
+                                                 list[i].start.text),
+                               "End a range (exclusive) where the next begins, or before.");
+    }
+}
+
+static void read_recent(cobre_reader *reader, const mcp_json *array)
+{
+    size_t count = mcp_json_count(array);
+    struct observation *list = cobre_reader_array(reader, count, sizeof *list);
+    char prefix[64];
+
+    for (size_t i = 0; i < count && !reader->failed; i++) {
+        const mcp_json *entry = mcp_json_item(array, i);
+        if (!entry_prefix(reader, entry, "recent_observations", i, prefix, sizeof prefix))
+            return;
+        cobre_read_fields(reader, entry, prefix, observation_fields, &list[i]);
+        if (!reader->failed && list[i].start.day >= list[i].end.day)
+            cobre_reader_violation(reader, "recent_observations", "end_date after start_date",
+                                   list[i].end.text, "The end date is exclusive.");
+    }
+    refuse_overlaps(reader, list, count);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------- */
+
+void cobre_read_initial(cobre_reader *reader, const mcp_json *root, cobre_input *input)
+{
+    struct root members;
+
+    cobre_read_fields(reader, root, "", root_fields, &members);
+    if (reader->failed)
+        return;
+    read_storages(reader, members.storage, "storage", &input->storages, &input->storage_count);
+    if (!reader->failed)
+        read_storages(reader, members.filling, "filling_storage", &input->filling_storages,
+                      &input->filling_storage_count);
+    refuse_both(reader, input);
+    if (!reader->failed)
+        read_past(reader, members.past, input);
+    if (!reader->failed)
+        read_recent(reader, members.recent);
+}

@@ -1,0 +1,42 @@
+/**
+ * layers.h - the validation layers that look across files; each adds its findings to the report.
+ *
+ * None of them stops at its first finding. They run on input that layer 2 passed.
+ * Source: the errors page, sections 5.3 to 5.7.
+ */
+#ifndef COBRE_VALIDATE_LAYERS_H
+#define COBRE_VALIDATE_LAYERS_H
+
+#include "case/input.h"
+
+/** Layers 3 to 5, in order. */
+void cobre_check_layers(const cobre_input *input);
+
+/** Layer 3: every id that a file mentions exists. */
+void cobre_check_references(const cobre_input *input);
+
+/** Layer 4: statistics cover every entity in every study stage. */
+void cobre_check_coverage(const cobre_input *input);
+
+/** Layer 5a: hydros, lines and thermals make physical sense. */
+void cobre_check_plants(const cobre_input *input);
+
+/** Layer 5b: the stages, the policy graph and the series. */
+void cobre_check_stages(const cobre_input *input);
+
+/** Layer 5b: the order of the penalties. */
+void cobre_check_penalties(const cobre_input *input);
+
+/** Layer 5: what the format knows and this version does not model (case/unserved.c). */
+void cobre_check_unserved(const cobre_input *input);
+
+/** The start of a finding at a record of a registry. */
+cobre_finding cobre_finding_at(cobre_severity severity, cobre_kind kind, int layer,
+                               cobre_registry registry, const cobre_record *record,
+                               const char *field);
+
+/** The start of a finding about a whole file or one of its settings. */
+cobre_finding cobre_finding_in(cobre_severity severity, cobre_kind kind, int layer,
+                               const char *file, const char *field);
+
+#endif
