@@ -1,19 +1,45 @@
-/* readme.mjs - the README's first block of C is examples/hello.c, and each folder that its map names is there. */
+/*
+ * readme.mjs - the README keeps its word: its first block of C is examples/hello.c, each file that it links to and
+ * each folder of its map is there, and each command `make X` that it names is a target.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { finish, text, top } from "./tree.mjs";
 
-const findings = [];
 const readme = text("README.md") ?? "";
-const block = /```c\n([^]*?)```/.exec(readme)?.[1];
-if (block === undefined)
-  findings.push("README.md has no block of C");
-else if (block.trim() !== (text("examples/hello.c") ?? "").trim())
+const makefile = text("Makefile") ?? "";
+const findings = [];
+let looked = 0;
+
+function there(path, how) {
+  looked++;
+  if (!existsSync(join(top, path)))
+    findings.push(`README.md ${how} ${path}, which is not there`);
+}
+
+const hello = (text("examples/hello.c") ?? "").trim();
+const block = (/```c\n([^]*?)```/.exec(readme)?.[1] ?? "").trim();
+if (block === "" || block !== hello)
   findings.push("README.md: the first block of C is not examples/hello.c");
 
-const links = [...readme.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map((match) => match[1]);
-for (const link of links) {
-  if (!existsSync(join(top, link)))
-    findings.push(`README.md leads to ${link}, which is not there`);
+for (const [, link] of readme.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g))
+  there(link, "links to");
+
+/* A folder of the map stands at the left edge, or two places in, below the last one at the left edge. */
+let parent = "";
+for (const line of (/## Folder map[^]*?```text\n([^]*?)```/.exec(readme)?.[1] ?? "").split("\n")) {
+  const [, indent, names] = /^( {0,2})(?! )((?:[\w.-]+\/)+(?: (?:[\w.-]+\/)+)*)/.exec(line) ?? [];
+  if (names === undefined)
+    continue;
+  if (indent === "")
+    parent = names.split(" ")[0];
+  for (const name of names.split(" "))
+    there(indent === "" ? name : parent + name, "has in its map");
 }
-finish("readme", 1 + links.length, findings);
+
+for (const [, target] of readme.matchAll(/`?\bmake ([a-z]+)\b(?=`| {2,}#|$)/gm)) {
+  looked++;
+  if (!new RegExp(`^([a-z]+ )*${target}\\b[^:=\n]*:`, "m").test(makefile))
+    findings.push(`README.md: make ${target} is not a target of the Makefile`);
+}
+finish("readme", 1 + looked, findings);
