@@ -7,7 +7,7 @@ import { files, finish, text } from "./tree.mjs";
 
 const edge = "(^|[\\s\"'`=(:,<])";
 const PLACES = new RegExp(
-  edge + "(" + ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/[a-z]", "/Us" + "ers/[a-z]", "/fa" + "rm/"].join("|") + ")", "m");
+  edge + "(" + ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/(?!me/)[a-z]", "/Us" + "ers/[a-z]", "/fa" + "rm/"].join("|") + ")", "m");
 const HOSTS = new RegExp(
   ["registry\\.npm" + "js", "registry\\.yarn" + "pkg", "deb\\.deb" + "ian\\.org", "py" + "pi\\.org", "crates" + "\\.io",
     "proxy\\.go" + "lang"].join("|"));
