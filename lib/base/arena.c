@@ -65,11 +65,10 @@ struct mcp_arena {
 
 static_assert(sizeof(chunk) % alignof(max_align_t) == 0, "what follows a chunk's head is aligned");
 
+/* `alignment` is a power of two. */
 static char *align_up(char *at, size_t alignment)
 {
-    size_t over = (uintptr_t)at % alignment;
-
-    return over == 0 ? at : at + (alignment - over);
+    return at + (-(uintptr_t)at & (alignment - 1));
 }
 
 static chunk *chunk_new(size_t size)

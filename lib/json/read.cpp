@@ -59,7 +59,10 @@ simdjson::error_code make_room(reader &in, size_t length)
     in.text.reset(new (std::nothrow) char[room + simdjson::SIMDJSON_PADDING]);
     if (!in.text)
         return simdjson::MEMALLOC;
+    /* Both at once, else simdjson makes the document's memory as large as each text in turn. */
     simdjson::error_code failed = in.parser.allocate(room, MCP_JSON_DEPTH_MAX + 1);
+    if (!failed)
+        failed = in.parser.doc.allocate(room);
     if (!failed)
         in.room = room;
     return failed;
