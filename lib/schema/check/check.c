@@ -1,0 +1,319 @@
+/*
+ * check.c - the walk of a value through a compiled schema.
+ *
+ * mcp__check_node tries the rules of one node in order and ends at the first refusal. On its way
+ * it keeps the scope of resources for `$dynamicRef` and, only where some `unevaluated*` will
+ * ask, marks of what has been looked at: a node that has such a keyword starts with empty marks
+ * of its own, since it may only see what it and the schemas it applies in place looked at, and
+ * hands them on when it fits.
+ *
+ * All work is paid for in steps and nesting is bounded, so a schema that refers to itself
+ * without going deeper into the value, or one made to be slow, ends in MCP_E_LIMIT.
+ */
+#include "schema/check/check.h"
+
+#include <string.h>
+
+#include "base/arena_int.h"
+
+enum { BLOCK_SIZE = 4000, BLOCK_MAX = 1 << 20 };
+
+/*
+ * ---- status and steps
+ * -------------------------------------------------------------------------
+ */
+
+bool mcp__check_break(mcp__check *check, mcp_status status, const char *words)
+{
+    if (check->status == MCP_OK)
+        check->status = mcp_error_set(check->err, status, "%s", words);
+    return false;
+}
+
+bool mcp__check_step(mcp__check *check, uint64_t steps)
+{
+    if (check->status != MCP_OK)
+        return false;
+    if (check->steps_left < steps)
+        return mcp__check_break(check, MCP_E_LIMIT,
+                                "checking the value against its schema takes too much work");
+    check->steps_left -= steps;
+    return true;
+}
+
+bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const char *text,
+                        size_t length)
+{
+    bool matches = false;
+
+    if (!mcp__check_step(check, 1))
+        return false;
+    check->status = mcp__pattern_match(&matches, pattern, &check->matcher, text, length,
+                                       &check->steps_left, check->err);
+    return matches;
+}
+
+/*
+ * ---- the stack
+ * --------------------------------------------------------------------------------
+ */
+
+static mcp__block *block_new(mcp__check *check, size_t size)
+{
+    size_t room = check->block ? check->block->size * 2 : BLOCK_SIZE;
+
+    room = room > BLOCK_MAX ? BLOCK_MAX : room;
+    room = room < size ? size : room;
+    mcp__block *block = mcp_arena_alloc(check->scratch, sizeof *block + room);
+    if (!block) {
+        bool is_bound = mcp__arena_failure(check->scratch) == MCP_E_LIMIT;
+        mcp__check_break(check, is_bound ? MCP_E_LIMIT : MCP_E_NOMEM,
+                         "no memory to check a value against its schema");
+        return NULL;
+    }
+    block->size = room;
+    return block;
+}
+
+void *mcp__stack_take(mcp__check *check, size_t size)
+{
+    mcp__block *block = check->block;
+
+    size = (size + 7) & ~(size_t)7;
+    if (!block || block->size - block->used < size) {
+        mcp__block *next = block ? block->next : check->first_block;
+        if (!next || next->size < size) {
+            next = block_new(check, size);
+            if (!next)
+                return NULL;
+            next->next = block ? block->next : check->first_block;
+        }
+        if (block)
+            block->next = next;
+        else
+            check->first_block = next;
+        next->used = 0;
+        check->block = block = next;
+    }
+    void *out = block->bytes + block->used;
+    block->used += size;
+    memset(out, 0, size);
+    return out;
+}
+
+mcp__stack_mark mcp__stack_top(const mcp__check *check)
+{
+    return (mcp__stack_mark){ check->block, check->block ? check->block->used : 0 };
+}
+
+void mcp__stack_release(mcp__check *check, mcp__stack_mark mark)
+{
+    check->block = mark.block;
+    if (mark.block)
+        mark.block->used = mark.used;
+}
+
+/*
+ * ---- marks
+ * ------------------------------------------------------------------------------------
+ */
+
+bool mcp__marks_take(mcp__marks *marks, mcp__check *check, const mcp_json *value)
+{
+    size_t count = mcp_json_count(value);
+    size_t words = (count + 63) / 64;
+
+    if (!mcp__check_step(check, words / 8))
+        return false;
+    marks->bits = mcp__stack_take(check, words * sizeof *marks->bits);
+    marks->count = count;
+    return marks->bits != NULL;
+}
+
+void mcp__marks_set(mcp__marks *marks, size_t index)
+{
+    if (marks)
+        marks->bits[index / 64] |= (uint64_t)1 << index % 64;
+}
+
+void mcp__marks_set_all(mcp__marks *marks)
+{
+    if (marks)
+        memset(marks->bits, 0xff, (marks->count + 63) / 64 * sizeof *marks->bits);
+}
+
+bool mcp__marks_has(const mcp__marks *marks, size_t index)
+{
+    return marks->bits[index / 64] >> index % 64 & 1;
+}
+
+void mcp__marks_add(mcp__marks *marks, const mcp__marks *more)
+{
+    for (size_t i = 0; marks && more && i < (marks->count + 63) / 64; i++)
+        marks->bits[i] |= more->bits[i];
+}
+
+/*
+ * ---- refusals
+ * ---------------------------------------------------------------------------------
+ */
+
+void mcp__found_copy(mcp__found *to, const mcp__found *from)
+{
+    memcpy(to, from, offsetof(mcp__found, path) + from->depth * sizeof *from->path);
+}
+
+static bool record(mcp__check *check, const mcp__rule *rule, const mcp__node *node,
+                   const mcp_json *value, const mcp__details *details)
+{
+    mcp__found *found = &check->found;
+
+    if (check->quiet > 0 || check->status != MCP_OK)
+        return false;
+    found->rule = rule;
+    found->node = node;
+    found->actual = value;
+    found->details = details ? *details : (mcp__details){ 0 };
+    found->depth = check->depth;
+    memcpy(found->path, check->path, check->depth * sizeof *check->path);
+    return false;
+}
+
+bool mcp__check_refuse(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                       const mcp__details *details)
+{
+    return record(check, rule, rule->node, value, details);
+}
+
+/*
+ * ---- the walk
+ * ---------------------------------------------------------------------------------
+ */
+
+static unsigned type_of(const mcp_json *value)
+{
+    switch (mcp_json_type_of(value)) {
+    case MCP_JSON_BOOL:
+        return MCP__BOOLEAN;
+    case MCP_JSON_INT:
+    case MCP_JSON_UINT:
+    case MCP_JSON_DOUBLE:
+        return MCP__NUMBER;
+    case MCP_JSON_STRING:
+        return MCP__STRING;
+    case MCP_JSON_ARRAY:
+        return MCP__ARRAY;
+    case MCP_JSON_OBJECT:
+        return MCP__OBJECT;
+    default:
+        return MCP__NULL;
+    }
+}
+
+static bool check_rules(mcp__check *check, const mcp__node *node, const mcp_json *value,
+                        mcp__marks *marks)
+{
+    unsigned type = type_of(value);
+
+    for (size_t i = 0; i < node->rule_count; i++) {
+        const mcp__rule *rule = &node->rules[i];
+        if (!rule->keyword->check || !(rule->keyword->types & type))
+            continue;
+        if (!mcp__check_step(check, 1) || !rule->keyword->check(check, rule, value, marks))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * A node that asks what was looked at has marks of its own, and hands them on when the value
+ * fits.
+ */
+static bool check_tracked(mcp__check *check, const mcp__node *node, const mcp_json *value,
+                          mcp__marks *marks)
+{
+    mcp__stack_mark top = mcp__stack_top(check);
+    mcp__marks own;
+    bool fits = mcp__marks_take(&own, check, value) && check_rules(check, node, value, &own);
+
+    if (fits)
+        mcp__marks_add(marks, &own);
+    mcp__stack_release(check, top);
+    return fits;
+}
+
+bool mcp__check_node(mcp__check *check, const mcp__node *node, const mcp_json *value,
+                     mcp__marks *marks)
+{
+    mcp__scope scope = { node->resource, check->scope };
+    const mcp__scope *outer = check->scope;
+
+    if (!mcp__check_step(check, 1))
+        return false;
+    if (node->refuses)
+        return record(check, NULL, node, value, NULL);
+    if (check->nesting >= MCP__NESTING_MAX)
+        return mcp__check_break(check, MCP_E_LIMIT, "the schema leads back to itself without end");
+    check->nesting++;
+    if (!outer || outer->resource != node->resource)
+        check->scope = &scope;
+    bool fits = node->tracks ? check_tracked(check, node, value, marks)
+                             : check_rules(check, node, value, marks);
+    check->scope = outer;
+    check->nesting--;
+    return fits;
+}
+
+static bool check_at(mcp__check *check, const mcp__node *node, const mcp_json *value,
+                     mcp__segment segment)
+{
+    if (check->depth >= MCP__PATH_MAX)
+        return mcp__check_break(check, MCP_E_LIMIT, "the value is nested too deep to check");
+    check->path[check->depth++] = segment;
+    bool fits = mcp__check_node(check, node, value, NULL);
+    check->depth--;
+    return fits;
+}
+
+bool mcp__check_member(mcp__check *check, const mcp__node *node, const mcp_json *object,
+                       size_t index)
+{
+    mcp__segment segment = { 0 };
+
+    segment.name = mcp_json_name(object, index, &segment.length);
+    return check_at(check, node, mcp_json_item(object, index), segment);
+}
+
+bool mcp__check_item(mcp__check *check, const mcp__node *node, const mcp_json *array, size_t index)
+{
+    mcp__segment segment = { .index = index };
+
+    return check_at(check, node, mcp_json_item(array, index), segment);
+}
+
+bool mcp__check_quietly(mcp__check *check, const mcp__node *node, const mcp_json *value,
+                        mcp__marks *marks)
+{
+    check->quiet++;
+    bool fits = mcp__check_node(check, node, value, marks);
+    check->quiet--;
+    return fits;
+}
+
+mcp_status mcp_schema_check(const mcp_schema *schema, const mcp_json *value, mcp_arena *scratch,
+                            mcp_schema_finding *finding, mcp_error *err)
+{
+    mcp__check *check = mcp_arena_alloc(scratch, sizeof *check);
+
+    if (!check)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to check a value against its schema");
+    check->schema = schema;
+    check->scratch = scratch;
+    check->err = err;
+    check->steps_left = schema->steps_max;
+    bool fits = mcp__check_node(check, schema->root, value, NULL);
+    mcp__matcher_clear(&check->matcher);
+    if (check->status != MCP_OK || fits)
+        return check->status;
+    return mcp__finding_write(finding, check, err);
+}

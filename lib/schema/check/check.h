@@ -1,0 +1,181 @@
+/*
+ * check.h - what the files that check a value share.
+ *
+ * A check lives on one thread, from mcp_schema_check to its return. It ends at the first
+ * refusal, so every function here answers "go on?": false is a refusal that has been recorded,
+ * or a failure of the check itself in `status`. What is needed for a while comes from a stack of
+ * blocks and goes back to it, so alternatives that are tried and dropped cost no memory.
+ */
+#ifndef MCP_SCHEMA_CHECK_H
+#define MCP_SCHEMA_CHECK_H
+
+#include "schema/node.h"
+
+/* Deepest nesting of schemas within one check, references included. */
+enum { MCP__NESTING_MAX = 1000 };
+
+/* Deepest place in a value: what the reader lets through, and a member's name below it. */
+enum { MCP__PATH_MAX = MCP_JSON_DEPTH_MAX + 2 };
+
+/* One step of the way into the value: a member's name, or an index where the name is NULL. */
+typedef struct mcp__segment {
+    const char *name;
+    size_t length;
+    size_t index;
+} mcp__segment;
+
+/* Resources that are being evaluated, innermost first: what `$dynamicRef` searches. */
+typedef struct mcp__scope {
+    const mcp__resource *resource;
+    const struct mcp__scope *outer;
+} mcp__scope;
+
+/* What a refusal says besides who refused what; zeros for nothing. */
+typedef struct mcp__details {
+    const char *property; /* a member's name, or NULL */
+    size_t property_length;
+    const char *needed_by; /* dependentRequired: the member that is there */
+    size_t needed_by_length;
+    size_t first; /* numbers for the message */
+    size_t second;
+} mcp__details;
+
+/* A refusal. */
+typedef struct mcp__found {
+    const mcp__rule *rule; /* whose; NULL for a schema that is `false` */
+    const mcp__node *node; /* where the keyword stands, or the `false` itself */
+    const mcp_json *actual;
+    mcp__details details;
+    size_t depth; /* of the value's place */
+    mcp__segment path[MCP__PATH_MAX];
+} mcp__found;
+
+typedef struct mcp__block {
+    struct mcp__block *next;
+    size_t used;
+    size_t size;
+    unsigned char bytes[];
+} mcp__block;
+
+/* Where the stack was; see mcp__stack_release. */
+typedef struct mcp__stack_mark {
+    mcp__block *block;
+    size_t used;
+} mcp__stack_mark;
+
+struct mcp__check {
+    const mcp_schema *schema;
+    mcp_arena *scratch;
+    mcp_error *err;
+    mcp_status status; /* of the check itself: the first failure sticks */
+    uint64_t steps_left;
+    unsigned nesting;
+    unsigned quiet; /* above 0: refusals are expected and not recorded */
+    const mcp__scope *scope;
+    mcp__matcher matcher;
+    mcp__block *first_block;
+    mcp__block *block; /* the top of the stack */
+    mcp__found found;  /* the last refusal */
+    size_t depth;
+    mcp__segment path[MCP__PATH_MAX];
+};
+
+/* Which members or items of a value some keyword has looked at. NULL where nobody will ask. */
+struct mcp__marks {
+    uint64_t *bits;
+    size_t count;
+};
+
+/* Does the value fit? */
+bool mcp__check_node(mcp__check *check, const mcp__node *node, const mcp_json *value,
+                     mcp__marks *marks);
+
+/* As mcp__check_node, for a member or an item, whose place is one step deeper. */
+bool mcp__check_member(mcp__check *check, const mcp__node *node, const mcp_json *object,
+                       size_t index);
+bool mcp__check_item(mcp__check *check, const mcp__node *node, const mcp_json *array, size_t index);
+
+/* As mcp__check_node, but a refusal is an answer and leaves no finding. */
+bool mcp__check_quietly(mcp__check *check, const mcp__node *node, const mcp_json *value,
+                        mcp__marks *marks);
+
+/* Pay for work; false when the steps are used up or the check has failed before. */
+bool mcp__check_step(mcp__check *check, uint64_t steps);
+
+/* End the check without an answer. */
+bool mcp__check_break(mcp__check *check, mcp_status status, const char *words);
+
+/*
+ * Record that `value`, at the present place, does not obey. The answer, false, is for `return`.
+ * `details` may be NULL.
+ */
+bool mcp__check_refuse(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                       const mcp__details *details);
+
+/* Memory until the mark is released; NULL ends the check. */
+void *mcp__stack_take(mcp__check *check, size_t size);
+mcp__stack_mark mcp__stack_top(const mcp__check *check);
+void mcp__stack_release(mcp__check *check, mcp__stack_mark mark);
+
+/* Marks for the members or items of a value, none set; from the stack. False ends the check. */
+bool mcp__marks_take(mcp__marks *marks, mcp__check *check, const mcp_json *value);
+void mcp__marks_set(mcp__marks *marks, size_t index);
+void mcp__marks_set_all(mcp__marks *marks);
+bool mcp__marks_has(const mcp__marks *marks, size_t index);
+void mcp__marks_add(mcp__marks *marks, const mcp__marks *more);
+
+/* Does the name match? False as well when the check ends. */
+bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const char *text,
+                        size_t length);
+
+/* Copy a refusal; only the part of the path that is used. */
+void mcp__found_copy(mcp__found *to, const mcp__found *from);
+
+/* Write the refusal for people and programs. Either may be NULL. */
+mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *check, mcp_error *err);
+
+/* The keywords. */
+typedef bool mcp__keyword_check(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                mcp__marks *marks);
+
+mcp__keyword_check mcp__check_type;
+mcp__keyword_check mcp__check_const;
+mcp__keyword_check mcp__check_enum;
+mcp__keyword_check mcp__check_maximum;
+mcp__keyword_check mcp__check_exclusive_maximum;
+mcp__keyword_check mcp__check_minimum;
+mcp__keyword_check mcp__check_exclusive_minimum;
+mcp__keyword_check mcp__check_multiple_of;
+mcp__keyword_check mcp__check_max_length;
+mcp__keyword_check mcp__check_min_length;
+mcp__keyword_check mcp__check_pattern;
+mcp__keyword_check mcp__check_format;
+
+mcp__keyword_check mcp__check_max_properties;
+mcp__keyword_check mcp__check_min_properties;
+mcp__keyword_check mcp__check_required;
+mcp__keyword_check mcp__check_dependent_required;
+mcp__keyword_check mcp__check_dependent_schemas;
+mcp__keyword_check mcp__check_property_names;
+mcp__keyword_check mcp__check_properties;
+mcp__keyword_check mcp__check_pattern_properties;
+mcp__keyword_check mcp__check_additional;
+mcp__keyword_check mcp__check_unevaluated_members;
+
+mcp__keyword_check mcp__check_max_items;
+mcp__keyword_check mcp__check_min_items;
+mcp__keyword_check mcp__check_unique_items;
+mcp__keyword_check mcp__check_prefix_items;
+mcp__keyword_check mcp__check_items;
+mcp__keyword_check mcp__check_contains;
+mcp__keyword_check mcp__check_unevaluated_items;
+
+mcp__keyword_check mcp__check_ref;
+mcp__keyword_check mcp__check_dynamic_ref;
+mcp__keyword_check mcp__check_all_of;
+mcp__keyword_check mcp__check_any_of;
+mcp__keyword_check mcp__check_one_of;
+mcp__keyword_check mcp__check_not;
+mcp__keyword_check mcp__check_if;
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * object.c - the keywords that look at the members of an object.
+ *
+ * The walk goes over the members of the value, and the schema's `properties`, a hashed JSON
+ * object itself, is asked for each: so the work grows with the value, and the place of each
+ * member, which the marks are kept by, is known.
+ */
+#include "schema/check/check.h"
+
+#include "json/value.h"
+
+/* The steps of looking a name up. */
+enum { LOOK = 1 };
+
+bool mcp__check_max_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                               mcp__marks *marks)
+{
+    mcp__details details = { .first = mcp_json_count(value) };
+
+    (void)marks;
+    return details.first <= rule->as.count || mcp__check_refuse(check, rule, value, &details);
+}
+
+bool mcp__check_min_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                               mcp__marks *marks)
+{
+    mcp__details details = { .first = mcp_json_count(value) };
+
+    (void)marks;
+    return details.first >= rule->as.count || mcp__check_refuse(check, rule, value, &details);
+}
+
+/* All of `names` must be members of the value. `details` says on whose behalf. */
+static bool has_all(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                    const mcp_json *names, mcp__details details)
+{
+    for (size_t i = 0; i < mcp_json_count(names); i++) {
+        details.property = mcp_json_string(mcp_json_item(names, i), &details.property_length);
+        if (!mcp__check_step(check, LOOK))
+            return false;
+        if (!mcp_json_get_n(value, details.property, details.property_length))
+            return mcp__check_refuse(check, rule, value, &details);
+    }
+    return true;
+}
+
+bool mcp__check_required(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                         mcp__marks *marks)
+{
+    (void)marks;
+    return has_all(check, rule, value, rule->value, (mcp__details){ 0 });
+}
+
+bool mcp__check_dependent_required(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                   mcp__marks *marks)
+{
+    (void)marks;
+    for (size_t i = 0; i < mcp_json_count(rule->value); i++) {
+        mcp__details details = { 0 };
+        details.needed_by = mcp_json_name(rule->value, i, &details.needed_by_length);
+        if (!mcp__check_step(check, LOOK))
+            return false;
+        if (mcp_json_get_n(value, details.needed_by, details.needed_by_length) &&
+            !has_all(check, rule, value, mcp_json_item(rule->value, i), details))
+            return false;
+    }
+    return true;
+}
+
+bool mcp__check_dependent_schemas(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                  mcp__marks *marks)
+{
+    for (size_t i = 0; i < rule->node_count; i++) {
+        const mcp__place *at = &rule->nodes[i]->at;
+        if (!mcp__check_step(check, LOOK))
+            return false;
+        if (mcp_json_get_n(value, at->name, at->name_length) &&
+            !mcp__check_node(check, rule->nodes[i], value, marks))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * A name is no value of the document, so one is made; the finding is about the object that has
+ * it.
+ */
+bool mcp__check_property_names(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                               mcp__marks *marks)
+{
+    (void)marks;
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        mcp__details details = { 0 };
+        details.property = mcp_json_name(value, i, &details.property_length);
+        struct mcp_json name = { .type = MCP_JSON_STRING,
+                                 .count = (uint32_t)details.property_length,
+                                 .is.string = details.property };
+        if (!mcp__check_quietly(check, rule->nodes[0], &name, NULL))
+            return mcp__check_refuse(check, rule, value, &details);
+    }
+    return true;
+}
+
+bool mcp__check_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                           mcp__marks *marks)
+{
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        size_t length = 0;
+        const char *name = mcp_json_name(value, i, &length);
+        size_t found = mcp__json_find(rule->value, name, length);
+        if (!mcp__check_step(check, LOOK))
+            return false;
+        if (found == rule->node_count)
+            continue;
+        if (!mcp__check_member(check, rule->nodes[found], value, i))
+            return false;
+        mcp__marks_set(marks, i);
+    }
+    return true;
+}
+
+bool mcp__check_pattern_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                   mcp__marks *marks)
+{
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        size_t length = 0;
+        const char *name = mcp_json_name(value, i, &length);
+        for (size_t k = 0; k < rule->node_count; k++) {
+            if (!mcp__check_matches(check, rule->as.patterns[k], name, length))
+                continue;
+            if (!mcp__check_member(check, rule->nodes[k], value, i))
+                return false;
+            mcp__marks_set(marks, i);
+        }
+    }
+    return check->status == MCP_OK;
+}
+
+/* Whether `properties` or `patternProperties` beside the rule has this member. */
+static bool is_taken(mcp__check *check, const mcp__rule *rule, const char *name, size_t length)
+{
+    const mcp__rule *properties = rule->with[0];
+    const mcp__rule *patterns = rule->with[1];
+
+    if (properties && mcp__json_find(properties->value, name, length) < properties->node_count)
+        return true;
+    for (size_t k = 0; patterns && k < patterns->node_count; k++) {
+        if (mcp__check_matches(check, patterns->as.patterns[k], name, length))
+            return true;
+    }
+    return false;
+}
+
+/* A member that nobody else has: where nothing may be, the finding is about the object. */
+static bool check_surplus(mcp__check *check, const mcp__rule *rule, const mcp_json *value, size_t i)
+{
+    mcp__details details = { 0 };
+
+    if (!rule->nodes[0]->refuses)
+        return mcp__check_member(check, rule->nodes[0], value, i);
+    details.property = mcp_json_name(value, i, &details.property_length);
+    return mcp__check_refuse(check, rule, value, &details);
+}
+
+bool mcp__check_additional(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                           mcp__marks *marks)
+{
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        size_t length = 0;
+        const char *name = mcp_json_name(value, i, &length);
+        bool taken = is_taken(check, rule, name, length);
+        if (!mcp__check_step(check, LOOK))
+            return false;
+        if (taken)
+            continue;
+        if (!check_surplus(check, rule, value, i))
+            return false;
+        mcp__marks_set(marks, i);
+    }
+    return true;
+}
+
+bool mcp__check_unevaluated_members(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                    mcp__marks *marks)
+{
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        if (!mcp__check_step(check, 1))
+            return false;
+        if (!mcp__marks_has(marks, i) && !check_surplus(check, rule, value, i))
+            return false;
+    }
+    mcp__marks_set_all(marks);
+    return true;
+}

@@ -1,0 +1,176 @@
+/*
+ * value.c - the keywords that look at one value alone: type, const, enum, numbers, strings.
+ */
+#include "base/utf8.h"
+#include "schema/check/check.h"
+
+static unsigned type_bits(const mcp_json *value)
+{
+    static const unsigned bits[] = {
+        [MCP_JSON_NULL] = MCP__NULL,     [MCP_JSON_BOOL] = MCP__BOOLEAN,
+        [MCP_JSON_INT] = MCP__NUMBER,    [MCP_JSON_UINT] = MCP__NUMBER,
+        [MCP_JSON_DOUBLE] = MCP__NUMBER, [MCP_JSON_STRING] = MCP__STRING,
+        [MCP_JSON_ARRAY] = MCP__ARRAY,   [MCP_JSON_OBJECT] = MCP__OBJECT,
+    };
+    unsigned type = bits[mcp_json_type_of(value)];
+
+    return type == MCP__NUMBER && mcp__number_is_whole(value) ? type | MCP__INTEGER : type;
+}
+
+bool mcp__check_type(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                     mcp__marks *marks)
+{
+    (void)marks;
+    return (rule->as.types & type_bits(value)) || mcp__check_refuse(check, rule, value, NULL);
+}
+
+/*
+ * ---- const, enum
+ * ------------------------------------------------------------------------------
+ */
+
+/* The value's hash, paid for; the hashes of what it is compared with are there already. */
+static bool hash_of(uint64_t *out, mcp__check *check, const mcp_json *value)
+{
+    uint64_t visited = 0;
+
+    *out = mcp__value_hash(value, &visited);
+    return mcp__check_step(check, visited);
+}
+
+bool mcp__check_const(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                      mcp__marks *marks)
+{
+    uint64_t hash;
+
+    (void)marks;
+    if (!hash_of(&hash, check, value))
+        return false;
+    if (rule->as.hashes[0] == hash && mcp_json_equal(rule->value, value))
+        return true;
+    return mcp__check_refuse(check, rule, value, NULL);
+}
+
+bool mcp__check_enum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                     mcp__marks *marks)
+{
+    size_t count = mcp_json_count(rule->value);
+    uint64_t hash;
+
+    (void)marks;
+    if (!hash_of(&hash, check, value) || !mcp__check_step(check, count / 8))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (rule->as.hashes[i] == hash && mcp_json_equal(mcp_json_item(rule->value, i), value))
+            return true;
+    }
+    return mcp__check_refuse(check, rule, value, NULL);
+}
+
+/*
+ * ---- numbers
+ * ----------------------------------------------------------------------------------
+ */
+
+bool mcp__check_maximum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                        mcp__marks *marks)
+{
+    (void)marks;
+    return mcp__number_compare(value, rule->value) <= 0 ||
+           mcp__check_refuse(check, rule, value, NULL);
+}
+
+bool mcp__check_exclusive_maximum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                  mcp__marks *marks)
+{
+    (void)marks;
+    return mcp__number_compare(value, rule->value) < 0 ||
+           mcp__check_refuse(check, rule, value, NULL);
+}
+
+bool mcp__check_minimum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                        mcp__marks *marks)
+{
+    (void)marks;
+    return mcp__number_compare(value, rule->value) >= 0 ||
+           mcp__check_refuse(check, rule, value, NULL);
+}
+
+bool mcp__check_exclusive_minimum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                  mcp__marks *marks)
+{
+    (void)marks;
+    return mcp__number_compare(value, rule->value) > 0 ||
+           mcp__check_refuse(check, rule, value, NULL);
+}
+
+bool mcp__check_multiple_of(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                            mcp__marks *marks)
+{
+    (void)marks;
+    return mcp__decimal_divides(rule->as.divisor, mcp__number_decimal(value)) ||
+           mcp__check_refuse(check, rule, value, NULL);
+}
+
+/*
+ * ---- strings
+ * ----------------------------------------------------------------------------------
+ */
+
+/* In characters, not bytes (Validation 6.3.1). */
+static bool length_of(size_t *out, mcp__check *check, const mcp_json *value)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(value, &length);
+
+    *out = mcp__utf8_length(text, length);
+    return mcp__check_step(check, length / 256);
+}
+
+bool mcp__check_max_length(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                           mcp__marks *marks)
+{
+    mcp__details details = { 0 };
+
+    (void)marks;
+    if (!length_of(&details.first, check, value))
+        return false;
+    return details.first <= rule->as.count || mcp__check_refuse(check, rule, value, &details);
+}
+
+bool mcp__check_min_length(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                           mcp__marks *marks)
+{
+    mcp__details details = { 0 };
+
+    (void)marks;
+    if (!length_of(&details.first, check, value))
+        return false;
+    return details.first >= rule->as.count || mcp__check_refuse(check, rule, value, &details);
+}
+
+bool mcp__check_pattern(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                        mcp__marks *marks)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(value, &length);
+
+    (void)marks;
+    return mcp__check_matches(check, rule->as.patterns[0], text, length) ||
+           mcp__check_refuse(check, rule, value, NULL);
+}
+
+bool mcp__check_format(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                       mcp__marks *marks)
+{
+    const mcp__format *format = rule->as.format;
+    size_t length = 0;
+    const char *text = mcp_json_string(value, &length);
+
+    (void)marks;
+    if (!format)
+        return true;
+    if (!mcp__check_step(check, length / 64))
+        return false;
+    return format->accepts(text, length) || mcp__check_refuse(check, rule, value, NULL);
+}

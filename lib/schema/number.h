@@ -1,0 +1,43 @@
+/*
+ * number.h - exact questions about JSON numbers: order, divisibility, being whole.
+ *
+ * Integers of 64 bits and doubles are compared by value, never by rounding one to the other.
+ * Divisibility is decided on decimals, since 0.3 is a multiple of 0.1 for whoever wrote the
+ * schema.
+ */
+#ifndef MCP_SCHEMA_NUMBER_H
+#define MCP_SCHEMA_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mcp/json.h"
+
+/* digits * 10^exponent, without trailing zeros in `digits`; the sign is left out. */
+typedef struct mcp__decimal {
+    uint64_t digits;
+    int exponent;
+} mcp__decimal;
+
+/* Negative, 0 or positive as a is below, equal to or above b. Both must be numbers. */
+int mcp__number_compare(const mcp_json *a, const mcp_json *b);
+
+/* Whether the value is a number without a fraction: 2, and 2.0 as well. */
+bool mcp__number_is_whole(const mcp_json *value);
+
+/* Whether the value is a whole number from 0 to 2^64-1; then *out is set. */
+bool mcp__number_is_count(const mcp_json *value, uint64_t *out);
+
+/* The shortest decimal that reads back as this number. */
+mcp__decimal mcp__number_decimal(const mcp_json *value);
+
+/* Whether `a` is an integer times `b`; `b` must not be 0. */
+bool mcp__decimal_divides(mcp__decimal b, mcp__decimal a);
+
+/*
+ * A hash that is equal for values that mcp_json_equal calls equal. *visited grows by the number
+ * of values looked at (never NULL).
+ */
+uint64_t mcp__value_hash(const mcp_json *value, uint64_t *visited);
+
+#endif

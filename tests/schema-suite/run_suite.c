@@ -1,0 +1,257 @@
+/*
+ * run_suite.c - the official JSON-Schema-Test-Suite, draft 2020-12, run against lib/schema.
+ *
+ * Usage: run_suite FOLDER [GAPS]. FOLDER holds `tests` and `remotes` as Debian's
+ * libtest-json-schema-acceptance-perl installs them. The required part must pass but for what GAPS
+ * lists, and what it lists must fail: so the list can only shrink. The optional part is run as well,
+ * with formats asserting, and only counted.
+ *
+ * Remotes are documents under http://localhost:1234/, as the suite's README wants it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mcp/buf.h"
+#include "mcp/json.h"
+#include "mcp/schema.h"
+
+enum { REMOTES_MAX = 256, GAPS_MAX = 64, FILE_MAX = 8 << 20 };
+
+typedef struct suite {
+    const char *folder;
+    mcp_arena *arena;
+    mcp_schema_document remotes[REMOTES_MAX];
+    size_t remote_count;
+    char *gaps[GAPS_MAX];
+    bool gap_seen[GAPS_MAX];
+    size_t gap_count;
+    size_t groups;
+    size_t passed;
+    size_t failed;
+    size_t unlisted; /* failures that the list does not know */
+} suite;
+
+static void die(const char *what, const char *which)
+{
+    fprintf(stderr, "run_suite: %s: %s\n", what, which);
+    exit(2);
+}
+
+static char *slurp(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = malloc(FILE_MAX);
+
+    if (!file || !text)
+        die("cannot read", path);
+    *length = fread(text, 1, FILE_MAX - 1, file);
+    text[*length] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* The JSON of a file; NULL when it is not for our reader, which the optional part may be. */
+static const mcp_json *load(mcp_arena *arena, const char *path, mcp_error *err)
+{
+    const mcp_json *value = NULL;
+    size_t length = 0;
+    char *text = slurp(path, &length);
+
+    mcp_json_read(&value, arena, text, length, err);
+    free(text);
+    return value;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Calls `visit` for each *.json below FOLDER/part; in folders too where `is_deep`. */
+static void visit_files(suite *suite, const char *part, bool is_deep,
+                        void (*visit)(struct suite *suite, const char *path, const char *name))
+{
+    struct dirent **entries = NULL;
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/%s", suite->folder, part);
+    int count = scandir(path, &entries, NULL, by_name);
+    if (count < 0)
+        die(strerror(errno), path);
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        size_t length = strlen(name);
+        char inner[512];
+        snprintf(inner, sizeof inner, "%.250s/%.250s", part, name);
+        snprintf(path, sizeof path, "%.500s/%.500s", suite->folder, inner);
+        if (name[0] != '.' && is_deep && is_folder(path))
+            visit_files(suite, inner, true, visit);
+        else if (length > 5 && strcmp(name + length - 5, ".json") == 0)
+            visit(suite, path, inner);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void add_remote(suite *suite, const char *path, const char *name)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_schema_document *remote = &suite->remotes[suite->remote_count++];
+
+    if (suite->remote_count == REMOTES_MAX)
+        die("more remotes than expected", path);
+    remote->uri = mcp_arena_printf(suite->arena, "http://localhost:1234/%s", strchr(name, '/') + 1);
+    remote->schema = load(suite->arena, path, &err);
+    if (!remote->schema)
+        die(err.message, path);
+}
+
+static void read_gaps(suite *suite, const char *path)
+{
+    size_t length = 0;
+    char *text = slurp(path, &length);
+
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (line[0] == '#')
+            continue;
+        if (suite->gap_count == GAPS_MAX)
+            die("more gaps than may be", path);
+        suite->gaps[suite->gap_count++] = mcp_arena_strdup(suite->arena, line);
+    }
+    free(text);
+}
+
+static bool is_gap(suite *suite, const char *name)
+{
+    for (size_t i = 0; i < suite->gap_count; i++) {
+        if (strcmp(suite->gaps[i], name) == 0) {
+            suite->gap_seen[i] = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One test: what the check says against what the suite says. */
+static bool test_passes(const mcp_schema *schema, const mcp_json *test, char *why, size_t room)
+{
+    mcp_arena *scratch = mcp_arena_new(0);
+    mcp_error err = MCP_ERROR_INIT;
+    bool is_valid = false;
+
+    mcp_json_bool(mcp_json_get(test, "valid"), &is_valid);
+    mcp_status st = mcp_schema_check(schema, mcp_json_get(test, "data"), scratch, NULL, &err);
+    snprintf(why, room, "%s", st == MCP_OK ? "accepted" : err.message);
+    mcp_arena_free(scratch);
+    return st == (is_valid ? MCP_OK : MCP_E_SCHEMA);
+}
+
+static void count_test(suite *suite, const char *name, bool passes, bool is_required, const char *why)
+{
+    bool listed = is_required && is_gap(suite, name);
+
+    if (passes)
+        suite->passed++;
+    else
+        suite->failed++;
+    if (!is_required && !passes && getenv("SUITE_VERBOSE"))
+        printf("  optional: %s: %s\n", name, why);
+    if (is_required && passes == listed) {
+        suite->unlisted++;
+        printf("%s: %s: %s\n", passes ? "PASSES BUT IS LISTED" : "FAILS", name, why);
+    }
+}
+
+static void run_group(suite *suite, const char *file, const mcp_json *group, bool is_required)
+{
+    mcp_schema_options options = MCP_SCHEMA_OPTIONS_INIT;
+    const mcp_json *tests = mcp_json_get(group, "tests");
+    const char *title = mcp_json_get_string(group, "description");
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_schema *schema = NULL;
+
+    options.documents = suite->remotes;
+    options.document_count = suite->remote_count;
+    options.assert_formats = !is_required;
+    mcp_schema_compile(&schema, mcp_json_get(group, "schema"), &options, &err);
+    suite->groups++;
+    for (size_t i = 0; i < mcp_json_count(tests); i++) {
+        const mcp_json *test = mcp_json_item(tests, i);
+        char name[600];
+        char why[300];
+        snprintf(why, sizeof why, "does not compile: %s", err.message);
+        snprintf(name, sizeof name, "%s / %s / %s", file, title,
+                 mcp_json_get_string(test, "description"));
+        bool passes = schema && test_passes(schema, test, why, sizeof why);
+        count_test(suite, name, passes, is_required, why);
+    }
+    mcp_schema_free(schema);
+}
+
+static void run_file(suite *suite, const char *path, const char *file, bool is_required)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_error err = MCP_ERROR_INIT;
+    const mcp_json *groups = load(arena, path, &err);
+    size_t passed = suite->passed;
+    size_t failed = suite->failed;
+
+    if (!groups && is_required)
+        die(err.message, path);
+    for (size_t i = 0; i < mcp_json_count(groups); i++)
+        run_group(suite, file, mcp_json_item(groups, i), is_required);
+    if (!groups)
+        printf("optional %-40s not read: %s\n", file, err.message);
+    else if (!is_required)
+        printf("optional %-40s %zu of %zu\n", file, suite->passed - passed,
+               suite->passed - passed + suite->failed - failed);
+    mcp_arena_free(arena);
+}
+
+static void run_required(suite *suite, const char *path, const char *name)
+{
+    run_file(suite, path, strrchr(name, '/') + 1, true);
+}
+
+static void run_optional(suite *suite, const char *path, const char *name)
+{
+    run_file(suite, path, strstr(name, "optional/") + strlen("optional/"), false);
+}
+
+int main(int argc, char **argv)
+{
+    static suite suite;
+
+    suite.folder = argc > 1 ? argv[1] : "/usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance";
+    suite.arena = mcp_arena_new(0);
+    read_gaps(&suite, argc > 2 ? argv[2] : "tests/schema-suite/known-gaps.txt");
+    visit_files(&suite, "remotes", true, add_remote);
+
+    visit_files(&suite, "tests/draft2020-12", false, run_required);
+    printf("required: %zu of %zu tests in %zu groups pass, %zu gaps listed\n", suite.passed,
+           suite.passed + suite.failed, suite.groups, suite.gap_count);
+    for (size_t i = 0; i < suite.gap_count; i++) {
+        if (!suite.gap_seen[i]) {
+            printf("LISTED BUT NOT A TEST: %s\n", suite.gaps[i]);
+            suite.unlisted++;
+        }
+    }
+    size_t required = suite.passed + suite.failed;
+    suite.passed = suite.failed = 0;
+    visit_files(&suite, "tests/draft2020-12/optional", true, run_optional);
+    printf("optional: %zu of %zu tests pass\n", suite.passed, suite.passed + suite.failed);
+    mcp_arena_free(suite.arena);
+    return suite.unlisted == 0 && required > 1000 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
