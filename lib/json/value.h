@@ -1,5 +1,6 @@
 /*
- * value.h - how a JSON value lies in memory. Only lib/json looks inside.
+ * value.h - how a JSON value lies in memory. Only lib/json looks inside; what
+ * lib/schema needs of it is mcp__json_find.
  *
  * A value is 16 bytes. Items of an array lie side by side, members of an object too, so the i-th
  * is found at once. An object of more than MCP__JSON_INDEXED members has a hash index right behind
