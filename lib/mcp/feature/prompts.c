@@ -361,8 +361,7 @@ static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
     mcp_write_member_array(writer, "messages");
     st = write_messages(call, prompt->file, writer);
     if (st != MCP_OK)
-        return mcp_error_set(&call->err, st, "prompt '%.*s' could not be filled", SHOWN_MAX,
-                             call->name);
+        return st;
     mcp_write_end(writer);
     mcp_write_end(writer);
     return mcp_json_writer_status(writer);
