@@ -1,0 +1,380 @@
+/*
+ * cli.c - reading a command line, and the values that commands ask for.
+ *
+ * The line is read once, left to right, against the command's table and the program's. A value comes
+ * from the line, else from the environment, else from the table; whichever it is, it is checked
+ * before the command runs, so a command never sees a number out of bounds.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli_int.h"
+
+static const cli_option *find_in(const cli_option *options, const char *name, size_t length)
+{
+    for (; options && options->name; options++)
+        if (strlen(options->name) == length && strncmp(options->name, name, length) == 0)
+            return options;
+    return NULL;
+}
+
+static const cli_option *find_option(const cli_line *line, const char *name, size_t length)
+{
+    const cli_option *found = NULL;
+
+    if (line->command)
+        found = find_in(line->command->options, name, length);
+    return found ? found : find_in(line->program->options, name, length);
+}
+
+static const cli_command *find_command(const cli_program *program, const char *name)
+{
+    for (const cli_command *command = program->commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+static bool is_single(const cli_program *program)
+{
+    return program->commands->name && program->commands->name[0] == '\0';
+}
+
+/* ---- wrong lines -------------------------------------------------------------------------------- */
+
+static void hint_help(const cli_line *line)
+{
+    bool named = line->command && line->command->name[0];
+
+    fprintf(line->err, "Try '%s%s%s --help'.\n", line->program->name, named ? " " : "",
+            named ? line->command->name : "");
+}
+
+static const char *nearest_option(const cli_line *line, const char *name)
+{
+    const cli_option *tables[] = { line->command ? line->command->options : NULL,
+                                   line->program->options };
+    const char *best = NULL;
+    size_t best_distance = CLI_HINT_DISTANCE + 1;
+
+    for (size_t i = 0; i < 2; i++)
+        for (const cli_option *option = tables[i]; option && option->name; option++)
+            if (!option->hidden)
+                cli_nearer(&best, &best_distance, name, option->name);
+    return best;
+}
+
+static int refuse_option(const cli_line *line, const char *name, size_t length)
+{
+    char text[CLI_NAME_MAX + 1];
+
+    if (length > CLI_NAME_MAX)
+        length = CLI_NAME_MAX;
+    memcpy(text, name, length);
+    text[length] = '\0';
+    const char *near = nearest_option(line, text);
+    fprintf(line->err, "%s: unknown option '--%s'", line->program->name, text);
+    if (near)
+        fprintf(line->err, "; did you mean '--%s'?", near);
+    fputc('\n', line->err);
+    hint_help(line);
+    return CLI_USAGE;
+}
+
+static int refuse_command(const cli_line *line, const char *name)
+{
+    const char *near = NULL;
+    size_t distance = CLI_HINT_DISTANCE + 1;
+
+    for (const cli_command *command = line->program->commands; command->name; command++)
+        cli_nearer(&near, &distance, name, command->name);
+    fprintf(line->err, "%s: unknown command '%s'", line->program->name, name);
+    if (near)
+        fprintf(line->err, "; did you mean '%s'?", near);
+    fputc('\n', line->err);
+    hint_help(line);
+    return CLI_USAGE;
+}
+
+/* ---- checking values ---------------------------------------------------------------------------- */
+
+static bool parse_int(const char *text, int64_t *out)
+{
+    char *end = NULL;
+
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == ' ')
+        return false;
+    *out = number;
+    return true;
+}
+
+static bool is_within(const cli_option *option, int64_t number)
+{
+    return (option->min == 0 && option->max == 0) ||
+           (number >= option->min && number <= option->max);
+}
+
+static bool is_choice(const cli_option *option, const char *text)
+{
+    for (const char *const *choice = option->choices; *choice; choice++)
+        if (strcmp(*choice, text) == 0)
+            return true;
+    return false;
+}
+
+static void print_choices(const cli_option *option, FILE *stream)
+{
+    for (const char *const *choice = option->choices; *choice; choice++)
+        fprintf(stream, "%s%s", choice == option->choices ? "" : choice[1] ? ", " : " or ", *choice);
+}
+
+static int refuse_int(const cli_line *line, const cli_option *option, const char *where,
+                      const char *text)
+{
+    fprintf(line->err, "%s: %s%s wants ", line->program->name, where,
+            where[0] == '-' ? option->name : option->env);
+    if (option->min == 0 && option->max == 0)
+        fprintf(line->err, "a whole number");
+    else
+        fprintf(line->err, "a whole number from %" PRId64 " to %" PRId64, option->min, option->max);
+    fprintf(line->err, ", not '%s'\n", text);
+    return CLI_USAGE;
+}
+
+/* `where` is "--" for the line, "the variable " for the environment. */
+static int check_value(const cli_line *line, const cli_option *option, const char *where,
+                       const char *text)
+{
+    int64_t number = 0;
+
+    if (option->type == CLI_INT && (!parse_int(text, &number) || !is_within(option, number)))
+        return refuse_int(line, option, where, text);
+    if (option->type == CLI_CHOICE && !is_choice(option, text)) {
+        fprintf(line->err, "%s: %s%s wants ", line->program->name, where,
+                where[0] == '-' ? option->name : option->env);
+        print_choices(option, line->err);
+        fprintf(line->err, ", not '%s'\n", text);
+        return CLI_USAGE;
+    }
+    return 0;
+}
+
+/* ---- reading the line --------------------------------------------------------------------------- */
+
+static void keep_value(cli_line *line, const cli_option *option, const char *text)
+{
+    for (size_t i = 0; i < line->value_count; i++)
+        if (line->values[i].option == option) {
+            line->values[i].text = text; /* the last one counts */
+            return;
+        }
+    line->values[line->value_count++] = (struct cli_value){ option, text };
+}
+
+static int read_option(cli_line *line, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const cli_option *option = find_option(line, name, length);
+    const char *text = equals ? equals + 1 : NULL;
+
+    if (!option)
+        return refuse_option(line, name, length);
+    if (option->type == CLI_FLAG && text) {
+        fprintf(line->err, "%s: --%s takes no value\n", line->program->name, option->name);
+        return CLI_USAGE;
+    }
+    if (option->type != CLI_FLAG && !text && *at + 1 < argc)
+        text = argv[++*at];
+    if (option->type != CLI_FLAG && !text) {
+        fprintf(line->err, "%s: --%s wants %s\n", line->program->name, option->name,
+                option->argument ? option->argument : "a value");
+        return CLI_USAGE;
+    }
+    keep_value(line, option, text ? text : "1");
+    return text ? check_value(line, option, "--", text) : 0;
+}
+
+/* An argument, or the command's name where that is still to come. */
+static int read_word(cli_line *line, const char *word)
+{
+    if (!line->command) {
+        line->command = find_command(line->program, word);
+        return line->command ? 0 : refuse_command(line, word);
+    }
+    line->arguments[line->argument_count++] = word;
+    return 0;
+}
+
+/* 0 to go on, CLI_USAGE, or CLI_DONE after help or version. */
+static int read_word_or_option(cli_line *line, int argc, char **argv, int *at, bool *only_words)
+{
+    const char *word = argv[*at];
+
+    if (*only_words || word[0] != '-' || word[1] == '\0')
+        return read_word(line, word);
+    if (strcmp(word, "--") == 0) {
+        *only_words = true;
+        return 0;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        cli_print_help(line, line->out);
+        return CLI_DONE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        fprintf(line->out, "%s %s\n", line->program->name, line->program->version);
+        return CLI_DONE;
+    }
+    if (word[1] == '-')
+        return read_option(line, argc, argv, at);
+    fprintf(line->err, "%s: unknown option '%s'\n", line->program->name, word);
+    hint_help(line);
+    return CLI_USAGE;
+}
+
+static int check_arguments(const cli_line *line)
+{
+    const cli_command *command = line->command;
+
+    if (line->argument_count >= command->arguments_min &&
+        line->argument_count <= command->arguments_max)
+        return 0;
+    if (line->argument_count < command->arguments_min)
+        fprintf(line->err, "%s: missing %s\n", line->program->name, command->arguments);
+    else
+        fprintf(line->err, "%s: unexpected argument '%s'\n", line->program->name,
+                line->arguments[command->arguments_max]);
+    hint_help(line);
+    return CLI_USAGE;
+}
+
+/* What the environment says must make sense too. */
+static int check_environment(const cli_line *line)
+{
+    const cli_option *tables[] = { line->command->options, line->program->options };
+    int status = 0;
+
+    for (size_t i = 0; i < 2; i++)
+        for (const cli_option *option = tables[i]; option && option->name && !status; option++) {
+            const char *text = option->env ? getenv(option->env) : NULL;
+            if (text && text[0] && !cli_given(line, option->name))
+                status = check_value(line, option, "the variable ", text);
+        }
+    return status;
+}
+
+static int read_line(cli_line *line, int argc, char **argv)
+{
+    bool only_words = false;
+    int status = 0;
+
+    for (int at = 1; at < argc && status == 0; at++)
+        status = read_word_or_option(line, argc, argv, &at, &only_words);
+    if (status != 0)
+        return status;
+    if (!line->command) {
+        cli_print_help(line, line->err);
+        return CLI_USAGE;
+    }
+    status = check_arguments(line);
+    return status ? status : check_environment(line);
+}
+
+int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data)
+{
+    size_t words = argc > 0 ? (size_t)argc : 1;
+    cli_line line = { .program = program, .out = out, .err = err };
+    int status = 1;
+
+    if (is_single(program))
+        line.command = program->commands;
+    line.arguments = calloc(words, sizeof *line.arguments);
+    line.values = calloc(words, sizeof *line.values);
+    if (line.arguments && line.values)
+        status = read_line(&line, argc, argv);
+    else
+        fprintf(err, "%s: out of memory\n", program->name);
+    if (status == 0 && line.arguments && line.values)
+        status = line.command->run(&line, data);
+    else if (status == CLI_DONE)
+        status = 0;
+    free(line.arguments);
+    free(line.values);
+    return status;
+}
+
+/* ---- what a command asks ------------------------------------------------------------------------ */
+
+static const char *given_text(const cli_line *line, const cli_option *option)
+{
+    for (size_t i = 0; i < line->value_count; i++)
+        if (line->values[i].option == option)
+            return line->values[i].text;
+    return NULL;
+}
+
+const char *cli_string(const cli_line *line, const char *name)
+{
+    const cli_option *option = find_option(line, name, strlen(name));
+    const char *text = option ? given_text(line, option) : NULL;
+
+    if (!option || text)
+        return text;
+    text = option->env ? getenv(option->env) : NULL;
+    return text && text[0] ? text : option->standard;
+}
+
+bool cli_flag(const cli_line *line, const char *name)
+{
+    static const char *const no[] = { "", "0", "false", "no" };
+    const char *text = cli_string(line, name);
+
+    for (size_t i = 0; text && i < sizeof no / sizeof no[0]; i++)
+        if (strcmp(text, no[i]) == 0)
+            return false;
+    return text != NULL;
+}
+
+int64_t cli_int(const cli_line *line, const char *name, int64_t fallback)
+{
+    const char *text = cli_string(line, name);
+    int64_t number = fallback;
+
+    if (text && !parse_int(text, &number))
+        return fallback;
+    return number;
+}
+
+bool cli_given(const cli_line *line, const char *name)
+{
+    const cli_option *option = find_option(line, name, strlen(name));
+
+    return option && given_text(line, option);
+}
+
+const char *cli_argument(const cli_line *line, size_t index)
+{
+    return index < line->argument_count ? line->arguments[index] : NULL;
+}
+
+size_t cli_argument_count(const cli_line *line)
+{
+    return line->argument_count;
+}
+
+FILE *cli_out(const cli_line *line)
+{
+    return line->out;
+}
+
+FILE *cli_err(const cli_line *line)
+{
+    return line->err;
+}

@@ -1,0 +1,34 @@
+/*
+ * cli_int.h - a line being read, shared by the reader and the help.
+ */
+#ifndef CLI_CLI_INT_H
+#define CLI_CLI_INT_H
+
+#include "cli/cli.h"
+
+#define CLI_DONE (-1)        /* help or version was printed: the program ends well */
+#define CLI_NAME_MAX 63      /* of a wrong name, as repeated in a message */
+#define CLI_HINT_DISTANCE 2  /* how many letters off a name may be to be hinted at */
+
+struct cli_value {
+    const cli_option *option;
+    const char *text;
+};
+
+struct cli_line {
+    const cli_program *program;
+    const cli_command *command;  /* NULL until its name is read */
+    FILE *out, *err;
+    const char **arguments;
+    size_t argument_count;
+    struct cli_value *values;
+    size_t value_count;
+};
+
+/* The help of the command, or of the program when there is none yet. */
+void cli_print_help(const cli_line *line, FILE *stream);
+
+/* Keep `name` as the best when it is nearer to what was typed than the best so far. */
+void cli_nearer(const char **best, size_t *best_distance, const char *typed, const char *name);
+
+#endif

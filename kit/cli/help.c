@@ -1,0 +1,163 @@
+/*
+ * help.c - help texts made from the tables, and the name that was probably meant.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli_int.h"
+
+#define COLUMN_MAX 30 /* an option longer than this has its help on the next line */
+
+/* "--threads N" as it stands at the left of a line. */
+static size_t option_label(char *out, size_t size, const cli_option *option)
+{
+    int length = snprintf(out, size, "--%s%s%s", option->name, option->argument ? " " : "",
+                          option->argument ? option->argument : "");
+
+    return length < 0 ? 0 : (size_t)length;
+}
+
+static void print_extras(const cli_option *option, FILE *stream)
+{
+    const char *between = " (";
+
+    if (option->type == CLI_CHOICE) {
+        fputs(between, stream);
+        for (const char *const *choice = option->choices; *choice; choice++)
+            fprintf(stream, "%s%s", choice == option->choices ? "" : "|", *choice);
+        between = "; ";
+    }
+    if (option->standard) {
+        fprintf(stream, "%sdefault %s", between, option->standard);
+        between = "; ";
+    }
+    if (option->env) {
+        fprintf(stream, "%senvironment %s", between, option->env);
+        between = "; ";
+    }
+    if (between[0] == ';')
+        fputc(')', stream);
+}
+
+static void print_option(const cli_option *option, int width, FILE *stream)
+{
+    char label[128];
+    size_t length = option_label(label, sizeof label, option);
+
+    if (length > (size_t)width)
+        fprintf(stream, "  %s\n  %*s", label, width, "");
+    else
+        fprintf(stream, "  %-*s", width, label);
+    fprintf(stream, "  %s", option->help ? option->help : "");
+    print_extras(option, stream);
+    fputc('\n', stream);
+}
+
+static void widen(int *width, const cli_option *options)
+{
+    char label[128];
+
+    for (; options && options->name; options++) {
+        size_t length = option_label(label, sizeof label, options);
+        if (!options->hidden && length <= COLUMN_MAX && length > (size_t)*width)
+            *width = (int)length;
+    }
+}
+
+static void print_table(const cli_option *options, int width, FILE *stream)
+{
+    for (; options && options->name; options++)
+        if (!options->hidden)
+            print_option(options, width, stream);
+}
+
+static void print_options(const cli_line *line, FILE *stream)
+{
+    static const cli_option always[] = {
+        { .name = "help", .help = "show this help (also -h)" },
+        { .name = "version", .help = "show the version" },
+        { 0 },
+    };
+    const cli_option *own = line->command ? line->command->options : NULL;
+    int width = 0;
+
+    widen(&width, own);
+    widen(&width, line->program->options);
+    widen(&width, always);
+    fputs("\nOptions:\n", stream);
+    print_table(own, width, stream);
+    print_table(line->program->options, width, stream);
+    print_table(always, width, stream);
+}
+
+static void print_commands(const cli_program *program, FILE *stream)
+{
+    int width = 0;
+
+    for (const cli_command *command = program->commands; command->name; command++)
+        if (strlen(command->name) > (size_t)width)
+            width = (int)strlen(command->name);
+    fputs("\nCommands:\n", stream);
+    for (const cli_command *command = program->commands; command->name; command++)
+        fprintf(stream, "  %-*s  %s\n", width, command->name, command->summary);
+    fprintf(stream, "\n'%s COMMAND --help' tells more about a command.\n", program->name);
+}
+
+void cli_print_help(const cli_line *line, FILE *stream)
+{
+    const cli_program *program = line->program;
+    const cli_command *command = line->command;
+    bool named = command && command->name[0];
+    const char *arguments = command ? command->arguments : "COMMAND";
+    const char *notes = named ? command->notes : program->notes;
+
+    fprintf(stream, "Usage: %s%s%s [OPTIONS]%s%s\n", program->name, named ? " " : "",
+            named ? command->name : "", arguments ? " " : "", arguments ? arguments : "");
+    fprintf(stream, "\n%s\n", named ? command->summary : program->summary);
+    if (!command)
+        print_commands(program, stream);
+    print_options(line, stream);
+    if (notes)
+        fprintf(stream, "\n%s\n", notes);
+}
+
+/* ---- hints -------------------------------------------------------------------------------------- */
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* Letters to insert, remove or change (Wagner and Fischer, 1974), for names of our lengths. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[CLI_NAME_MAX + 1];
+    size_t length = strlen(b);
+
+    if (length > CLI_NAME_MAX || strlen(a) > CLI_NAME_MAX)
+        return CLI_NAME_MAX;
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t above = row[j];
+            row[j] = least(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[length];
+}
+
+void cli_nearer(const char **best, size_t *best_distance, const char *typed, const char *name)
+{
+    size_t far = distance(typed, name);
+
+    if (far < *best_distance && far < strlen(name)) {
+        *best = name;
+        *best_distance = far;
+    }
+}

@@ -1,0 +1,195 @@
+/*
+ * progress.c - a bar that is redrawn in place, or lines.
+ *
+ * On a terminal the line is written with a carriage return before and "erase to the end" behind it,
+ * and cut to the width of the window: a line that wraps could not be erased. The first step is always
+ * drawn, the last too, and in between at most one each 125 ms.
+ */
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "mcp/clock.h"
+
+#define REDRAW_MS 125
+#define BAR_CELLS 40
+#define WIDTH_DEFAULT 120
+#define LINE_MAX 1024
+
+unsigned cli_width(FILE *stream)
+{
+    struct winsize size = { 0 };
+    const char *columns = getenv("COLUMNS");
+
+    if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    long wanted = columns ? strtol(columns, NULL, 10) : 0;
+    return wanted > 0 && wanted < 10000 ? (unsigned)wanted : WIDTH_DEFAULT;
+}
+
+void cli_format_number(char out[CLI_FORMAT_SIZE], double number)
+{
+    char digits[CLI_FORMAT_SIZE];
+
+    snprintf(digits, sizeof digits, "%.5e", number);
+    char *exponent = strchr(digits, 'e');
+    if (!exponent) { /* nan, inf */
+        snprintf(out, CLI_FORMAT_SIZE, "%s", digits);
+        return;
+    }
+    *exponent = '\0';
+    snprintf(out, CLI_FORMAT_SIZE, "%.20se%ld", digits, strtol(exponent + 1, NULL, 10));
+}
+
+void cli_format_duration(char out[CLI_FORMAT_SIZE], int64_t ms)
+{
+    int64_t seconds = (ms + 500) / 1000;
+
+    if (ms < 59950)
+        snprintf(out, CLI_FORMAT_SIZE, "%.1fs", (double)ms / 1000);
+    else if (seconds < 3600)
+        snprintf(out, CLI_FORMAT_SIZE, "%" PRId64 "m %" PRId64 "s", seconds / 60, seconds % 60);
+    else
+        snprintf(out, CLI_FORMAT_SIZE, "%" PRId64 "h %" PRId64 "m", seconds / 3600,
+                 seconds / 60 % 60);
+}
+
+/* "00:01:09" */
+static void format_clock(char out[CLI_FORMAT_SIZE], int64_t ms)
+{
+    int64_t seconds = ms / 1000;
+
+    snprintf(out, CLI_FORMAT_SIZE, "%02" PRId64 ":%02" PRId64 ":%02" PRId64, seconds / 3600,
+             seconds / 60 % 60, seconds % 60);
+}
+
+/* "[00:00:01 < 00:00:09]": passed, and left as it goes; the second only while there is a rest. */
+static void format_times(const cli_progress *progress, uint64_t done, int64_t now_ms, char *out,
+                         size_t size)
+{
+    char passed[CLI_FORMAT_SIZE], left[CLI_FORMAT_SIZE];
+    int64_t spent = now_ms - progress->began_ms;
+
+    format_clock(passed, spent);
+    if (done == 0 || done >= progress->total) {
+        snprintf(out, size, "[%s]", passed);
+        return;
+    }
+    format_clock(left, (int64_t)((double)spent / (double)done * (double)(progress->total - done)));
+    snprintf(out, size, "[%s < %s]", passed, left);
+}
+
+static void format_bar(const cli_progress *progress, uint64_t done, char *out, size_t size)
+{
+    size_t full = 0, at = 0;
+
+    if (progress->total > 0)
+        full = (size_t)((double)done / (double)progress->total * BAR_CELLS);
+    full = full > BAR_CELLS ? BAR_CELLS : full;
+    for (size_t i = 0; i < BAR_CELLS && at + 4 < size; i++) {
+        const char *cell = i < full ? "\xE2\x96\x88" : "\xE2\x96\x91"; /* full block, light shade */
+        memcpy(out + at, cell, 3);
+        at += 3;
+    }
+    out[at] = '\0';
+}
+
+static void format_line(const cli_progress *progress, uint64_t done, const char *detail,
+                        const char *bar, char *out, size_t size)
+{
+    char count[64], times[2 * CLI_FORMAT_SIZE + 8];
+
+    if (progress->total > 0)
+        snprintf(count, sizeof count, "%" PRIu64 "/%" PRIu64, done, progress->total);
+    else
+        snprintf(count, sizeof count, "%" PRIu64, done);
+    format_times(progress, done, mcp_clock_mono_ms(), times, sizeof times);
+    snprintf(out, size, "%-10s %s%s%s %s%s%s  %s", progress->label, bar, bar[0] ? " " : "", count,
+             progress->unit, detail && detail[0] ? "  " : "", detail ? detail : "", times);
+}
+
+/* Cut the text behind `width` characters. */
+static void cut_to_width(char *text, unsigned width)
+{
+    unsigned characters = 0;
+
+    for (; *text; text++) {
+        if (((unsigned char)*text & 0xC0) == 0x80)
+            continue;
+        if (characters++ == width) {
+            *text = '\0';
+            return;
+        }
+    }
+}
+
+void cli_progress_begin(cli_progress *progress, FILE *stream, const char *label, const char *unit,
+                        uint64_t total, bool quiet)
+{
+    *progress = (cli_progress){
+        .stream = stream, .label = label, .unit = unit, .total = total, .quiet = quiet,
+        .is_terminal = isatty(fileno(stream)),
+        .width = cli_width(stream),
+        .began_ms = mcp_clock_mono_ms(),
+    };
+}
+
+static void draw_bar(cli_progress *progress, uint64_t done, const char *detail)
+{
+    char line[LINE_MAX], bar[BAR_CELLS * 3 + 1];
+    int64_t now = mcp_clock_mono_ms();
+
+    if (progress->is_drawn && done != progress->total && now - progress->drawn_ms < REDRAW_MS)
+        return;
+    progress->width = cli_width(progress->stream);
+    format_bar(progress, done, bar, sizeof bar);
+    format_line(progress, done, detail, progress->total > 0 ? bar : "", line, sizeof line);
+    cut_to_width(line, progress->width > 1 ? progress->width - 1 : 1);
+    fprintf(progress->stream, "\r%s\033[K", line);
+    fflush(progress->stream);
+    progress->is_drawn = true;
+    progress->drawn_ms = now;
+}
+
+void cli_progress_step(cli_progress *progress, uint64_t done, const char *detail)
+{
+    char line[LINE_MAX];
+
+    if (progress->quiet)
+        return;
+    if (progress->is_terminal) {
+        draw_bar(progress, done, detail);
+        return;
+    }
+    format_line(progress, done, detail, "", line, sizeof line);
+    fprintf(progress->stream, "%s\n", line);
+    fflush(progress->stream);
+}
+
+static void clear_bar(cli_progress *progress)
+{
+    if (progress->is_drawn)
+        fputs("\r\033[K", progress->stream);
+    progress->is_drawn = false;
+}
+
+void cli_progress_say(cli_progress *progress, const char *line)
+{
+    if (progress->quiet)
+        return;
+    clear_bar(progress);
+    fprintf(progress->stream, "%s\n", line);
+    fflush(progress->stream);
+}
+
+void cli_progress_end(cli_progress *progress)
+{
+    if (progress->quiet)
+        return;
+    clear_bar(progress);
+    fflush(progress->stream);
+}

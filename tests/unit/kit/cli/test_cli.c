@@ -1,0 +1,271 @@
+/*
+ * test_cli.c - what command lines mean, and what is said about those that mean nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/cli.h"
+
+struct seen {
+    int runs;
+    char text[400];
+};
+
+static int show(const cli_line *line, void *data)
+{
+    struct seen *seen = data;
+
+    seen->runs++;
+    snprintf(seen->text, sizeof seen->text, "case=%s n=%zu out=%s threads=%d json=%d mode=%s color=%s",
+             cli_argument(line, 0) ? cli_argument(line, 0) : "-", cli_argument_count(line),
+             cli_string(line, "output") ? cli_string(line, "output") : "-",
+             (int)cli_int(line, "threads", -1), cli_flag(line, "json"), cli_string(line, "mode") ? cli_string(line, "mode") : "-",
+             cli_string(line, "color"));
+    assert_null(cli_argument(line, 99));
+    assert_null(cli_string(line, "no-such-option"));
+    fputs("ran\n", cli_out(line));
+    return 7;
+}
+
+static const char *const modes[] = { "fast", "exact", NULL };
+static const char *const colors[] = { "auto", "always", "never", NULL };
+static const cli_option run_options[] = {
+    { .name = "output", .type = CLI_STRING, .argument = "DIR", .help = "where results go" },
+    { .name = "threads", .type = CLI_INT, .argument = "N", .min = 1, .max = 64, .standard = "1",
+      .env = "CLI_TEST_THREADS", .help = "worker threads" },
+    { .name = "json", .type = CLI_FLAG, .env = "CLI_TEST_JSON", .help = "print one JSON object" },
+    { .name = "mode", .type = CLI_CHOICE, .choices = modes, .standard = "fast", .help = "how" },
+    { .name = "secret", .type = CLI_FLAG, .hidden = true },
+    { 0 },
+};
+static const cli_option shared_options[] = {
+    { .name = "color", .type = CLI_CHOICE, .argument = "WHEN", .choices = colors,
+      .standard = "auto", .help = "when to colour" },
+    { 0 },
+};
+static const cli_command commands[] = {
+    { .name = "run", .arguments = "CASE", .arguments_min = 1, .arguments_max = 1,
+      .summary = "train and simulate", .options = run_options, .run = show,
+      .notes = "More about runs." },
+    { .name = "validate", .arguments = "CASE...", .arguments_min = 1, .arguments_max = 9,
+      .summary = "check a case", .run = show },
+    { 0 },
+};
+static const cli_program program = {
+    .name = "prog", .version = "1.2.3", .summary = "Does things.", .options = shared_options,
+    .commands = commands,
+};
+
+static struct seen seen;
+static char *out_text, *err_text;
+
+/* Run the program with words; its texts are in out_text and err_text. */
+static int run_program(const cli_program *which, const char *const *words)
+{
+    char *argv[16] = { (char *)"prog" };
+    int argc = 1;
+    size_t length;
+
+    free(out_text);
+    free(err_text);
+    FILE *out = open_memstream(&out_text, &length);
+    FILE *err = open_memstream(&err_text, &length);
+    memset(&seen, 0, sizeof seen);
+    while (*words)
+        argv[argc++] = (char *)*words++;
+    int status = cli_main(which, argc, argv, out, err, &seen);
+    fclose(out);
+    fclose(err);
+    return status;
+}
+
+#define RUN(...) run_program(&program, (const char *const[]){ __VA_ARGS__, NULL })
+
+static int clear_environment(void **state)
+{
+    (void)state;
+    unsetenv("CLI_TEST_THREADS");
+    unsetenv("CLI_TEST_JSON");
+    return 0;
+}
+
+static int free_texts(void **state)
+{
+    (void)state;
+    free(out_text);
+    free(err_text);
+    out_text = err_text = NULL;
+    return 0;
+}
+
+static void options_stand_anywhere(void **state)
+{
+    static const char *const expected =
+        "case=a n=1 out=d threads=3 json=1 mode=exact color=never";
+
+    (void)state;
+    assert_int_equal(RUN("run", "a", "--output", "d", "--threads=3", "--json", "--mode", "exact",
+                         "--color=never"), 7);
+    assert_string_equal(seen.text, expected);
+    assert_string_equal(out_text, "ran\n");
+    assert_int_equal(RUN("--color", "never", "run", "--mode=exact", "--json", "--threads", "3",
+                         "--output=d", "a"), 7);
+    assert_string_equal(seen.text, expected);
+}
+
+static void what_is_left_out_has_its_standard(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("run", "a"), 7);
+    assert_string_equal(seen.text, "case=a n=1 out=- threads=1 json=0 mode=fast color=auto");
+    /* A command without these options has none of their standards. */
+    assert_int_equal(RUN("validate", "a", "b"), 7);
+    assert_string_equal(seen.text, "case=a n=2 out=- threads=-1 json=0 mode=- color=auto");
+}
+
+static void the_environment_stands_in(void **state)
+{
+    (void)state;
+    setenv("CLI_TEST_THREADS", "8", 1);
+    setenv("CLI_TEST_JSON", "1", 1);
+    assert_int_equal(RUN("run", "a"), 7);
+    assert_string_equal(seen.text, "case=a n=1 out=- threads=8 json=1 mode=fast color=auto");
+    setenv("CLI_TEST_JSON", "false", 1);
+    assert_int_equal(RUN("run", "a", "--threads", "2"), 7);
+    assert_string_equal(seen.text, "case=a n=1 out=- threads=2 json=0 mode=fast color=auto");
+    setenv("CLI_TEST_THREADS", "many", 1);
+    assert_int_equal(RUN("run", "a"), CLI_USAGE);
+    assert_non_null(strstr(err_text, "CLI_TEST_THREADS wants a whole number from 1 to 64"));
+    assert_int_equal(RUN("run", "a", "--threads", "2"), 7);
+    setenv("CLI_TEST_THREADS", "", 1);
+    assert_int_equal(RUN("run", "a"), 7);
+}
+
+static void the_last_of_two_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("run", "a", "--threads", "2", "--threads", "5"), 7);
+    assert_non_null(strstr(seen.text, "threads=5"));
+}
+
+static void two_dashes_end_options(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("run", "--json", "--", "--threads"), 7);
+    assert_non_null(strstr(seen.text, "case=--threads"));
+    assert_int_equal(RUN("run", "-"), 7);
+    assert_non_null(strstr(seen.text, "case=- "));
+}
+
+static void refused(int status, const char *words)
+{
+    assert_int_equal(status, CLI_USAGE);
+    assert_int_equal(seen.runs, 0);
+    if (!strstr(err_text, words))
+        fail_msg("'%s' does not say '%s'", err_text, words);
+    assert_string_equal(out_text, "");
+}
+
+static void wrong_lines_are_told_with_a_hint(void **state)
+{
+    (void)state;
+    refused(RUN("run", "a", "--thread", "2"), "unknown option '--thread'; did you mean '--threads'?");
+    refused(RUN("run", "a", "--thread", "2"), "Try 'prog run --help'.");
+    refused(RUN("run", "a", "--zzzz"), "unknown option '--zzzz'\n");
+    refused(RUN("run", "a", "--secre"), "unknown option '--secre'\n");
+    refused(RUN("run", "a", "-x"), "unknown option '-x'");
+    refused(RUN("runn"), "unknown command 'runn'; did you mean 'run'?");
+    refused(RUN("--threads", "2", "run", "a"), "unknown option '--threads'");
+    refused(RUN("run"), "missing CASE");
+    refused(RUN("run", "a", "b"), "unexpected argument 'b'");
+    refused(RUN("run", "a", "--output"), "--output wants DIR");
+    refused(RUN("run", "a", "--json=yes"), "--json takes no value");
+    refused(RUN("run", "a", "--mode", "slow"), "--mode wants fast or exact, not 'slow'");
+    refused(RUN("run", "a", "--color="), "--color wants auto, always or never, not ''");
+    refused(run_program(&program, (const char *const[]){ NULL }), "Usage: prog [OPTIONS] COMMAND");
+}
+
+static void numbers_are_whole_and_within_bounds(void **state)
+{
+    static const char *const wrong[] = { "0", "65", "", "2x", "1.5", " 2", "99999999999999999999",
+                                         "-1", "0x10" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        refused(RUN("run", "a", "--threads", wrong[i]),
+                "--threads wants a whole number from 1 to 64, not '");
+    assert_int_equal(RUN("run", "a", "--threads", "64"), 7);
+}
+
+static void a_name_without_end_is_cut(void **state)
+{
+    char name[400] = "--";
+
+    (void)state;
+    memset(name + 2, 'x', 300);
+    refused(RUN("run", "a", name), "unknown option '--xxx");
+    assert_true(strlen(err_text) < 200);
+}
+
+static void help_is_made_from_the_tables(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("--help"), 0);
+    assert_non_null(strstr(out_text, "Usage: prog [OPTIONS] COMMAND\n\nDoes things.\n"));
+    assert_non_null(strstr(out_text, "  validate  check a case\n"));
+    assert_non_null(strstr(out_text, "  --color WHEN  when to colour (auto|always|never; default auto)\n"));
+    assert_int_equal(RUN("run", "-h"), 0);
+    assert_non_null(strstr(out_text, "Usage: prog run [OPTIONS] CASE\n\ntrain and simulate\n"));
+    assert_non_null(strstr(out_text, "  --threads N   worker threads (default 1; environment CLI_TEST_THREADS)\n"));
+    assert_non_null(strstr(out_text, "\nMore about runs.\n"));
+    assert_null(strstr(out_text, "secret"));
+    assert_string_equal(err_text, "");
+    assert_int_equal(seen.runs, 0);
+    assert_int_equal(RUN("run", "--version"), 0);
+    assert_string_equal(out_text, "prog 1.2.3\n");
+}
+
+static void a_program_may_have_one_nameless_command(void **state)
+{
+    static const cli_command only[] = {
+        { .name = "", .arguments = "[CASE]", .arguments_max = 1, .options = run_options, .run = show },
+        { 0 },
+    };
+    static const cli_program single = {
+        .name = "prog", .version = "1", .summary = "One thing.", .options = shared_options,
+        .commands = only,
+    };
+
+    (void)state;
+    assert_int_equal(run_program(&single, (const char *const[]){ "a", "--json", NULL }), 7);
+    assert_non_null(strstr(seen.text, "case=a n=1"));
+    assert_int_equal(run_program(&single, (const char *const[]){ NULL }), 7);
+    assert_int_equal(run_program(&single, (const char *const[]){ "--help", NULL }), 0);
+    assert_non_null(strstr(out_text, "Usage: prog [OPTIONS] [CASE]\n\nOne thing.\n"));
+    assert_null(strstr(out_text, "Commands:"));
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, clear_environment, free_texts)
+    const struct CMUnitTest tests[] = {
+        EACH(options_stand_anywhere),
+        EACH(what_is_left_out_has_its_standard),
+        EACH(the_environment_stands_in),
+        EACH(the_last_of_two_counts),
+        EACH(two_dashes_end_options),
+        EACH(wrong_lines_are_told_with_a_hint),
+        EACH(numbers_are_whole_and_within_bounds),
+        EACH(a_name_without_end_is_cut),
+        EACH(help_is_made_from_the_tables),
+        EACH(a_program_may_have_one_nameless_command),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
