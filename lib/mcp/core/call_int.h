@@ -22,13 +22,9 @@
 #include "net/pool.h"
 
 typedef struct mcp__session mcp__session;
-typedef struct mcp__call_table mcp__call_table;
 
 /** Writes the whole `result` value of a call whose handler returned MCP_OK. Runs on the worker. */
 typedef mcp_status mcp__finisher(mcp_call *call, mcp_json_writer *writer);
-
-/** Hears on the loop that the worker gave a call back; undoes what preparing it had counted. */
-typedef void mcp__releaser(mcp_call *call);
 
 /** What a prompt's place becomes; a list in the order of writing. */
 typedef struct mcp__place {
@@ -55,19 +51,22 @@ struct mcp_call {
     const mcp_json *params; /* an object; NULL: none were sent */
     const mcp_json *meta;   /* params._meta */
     mcp_revision revision;
+    const mcp_json *no_arguments; /* an empty object */
 
     /* filled by the method's function; does not change once a worker has it */
     const char *name;           /* of the tool or prompt, or the URI; NULL for other methods */
-    const mcp_json *arguments;  /* an object; NULL reads as an empty one */
+    const mcp_json *arguments;  /* an object; `no_arguments` when none were sent */
     const mcp_json *properties; /* `properties` of the input schema, whose defaults the accessors use */
     const mcp_json *schema;     /* the input schema itself, where a `$ref` of a property leads */
     const void *feature;        /* the feature's own record of what is called */
+    const char *mime_type;      /* of contents for which the handler names none; may be NULL */
     mcp_handler *run;           /* NULL: the result is written already, no worker is needed */
     void *data;                 /* for `run` */
     unsigned flags;             /* enum mcp_flags */
     int timeout_ms;             /* 0: none */
     mcp__finisher *finish;      /* NULL: the result is what was written to mcp_call_result */
-    mcp__releaser *release;     /* NULL: nothing to undo */
+    int *tally;                 /* the loop's: how many such calls run; counted up for this one by who
+                                   set it, down when it is over; NULL: not counted */
     bool is_tool;               /* a time-out is told as a tool result */
 
     /* the answer, in the making */
@@ -92,23 +91,25 @@ struct mcp_call {
 
     /* the loop's own, also while a worker has the call */
     struct {
-        mcp_call *next, *previous; /* in the table's list of open calls, or of waiting ones */
+        mcp_call *next, *previous; /* in the table's list of open calls */
+        mcp_call *next_waiting;    /* in the table's list of calls that wait for their turn */
         mcp_call *chain;           /* in the table's bucket */
         uint64_t hash;
         int64_t deadline_ms;       /* 0: none */
         bool is_open;              /* in the table; false: answered or cancelled, drop what comes */
-        bool is_running;           /* the executor has it */
+        bool is_waiting;           /* not yet given to the executor */
     } loop;
 };
 
 /**
  * A call in an arena of its own.
  *
- * @param arena   becomes the call's when MCP_OK is returned
+ * @param arena        becomes the call's when MCP_OK is returned
+ * @param no_arguments an empty object; borrowed while the call lives
  * @return MCP_OK; MCP_E_NOMEM
  */
 mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_options *options,
-                         mcp_error *err);
+                         const mcp_json *no_arguments, mcp_error *err);
 
 /** Free the call, its arena and its buffers. NULL is fine. */
 void mcp__call_free(mcp_call *call);

@@ -19,6 +19,8 @@
 #ifndef MCP_FEATURE_FEATURE_H
 #define MCP_FEATURE_FEATURE_H
 
+#include <stdbool.h>
+
 #include "mcp/core/call_int.h"
 #include "mcp/error.h"
 #include "mcp/feature/list.h"
@@ -35,6 +37,12 @@ void mcp__tools_free(mcp__tools *tools);
 mcp_status mcp__tools_load(mcp__tools *tools, const mcp_features *features, mcp_error *err);
 mcp_status mcp__tools_list(mcp__tools *tools, mcp_call *call);
 mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call);
+
+/** How many MCP_LONG calls may run at once: the sum of their max_running. */
+int mcp__tools_long_threads(const mcp__tools *tools);
+
+/** Whether results are held against their output schemas: on in builds with assertions, else off. */
+void mcp__tools_check_results(mcp__tools *tools, bool check);
 
 mcp_status mcp__resources_new(mcp__resources **out, const mcp_server_options *options,
                               mcp_error *err);

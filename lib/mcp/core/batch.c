@@ -1,0 +1,95 @@
+/*
+ * batch.c - answers of one batch on their way into one array.
+ *
+ * JSON-RPC wants the answers of a batch in one array, in any order, and nothing at all when it held only
+ * notifications. Each message of the batch ends here exactly once, so a count is all the state there is.
+ * Notifications of its calls do not pass here: they go to the peer behind at once.
+ */
+#include "mcp/core/batch.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+typedef struct gathering {
+    mcp__peer peer; /* first */
+    mcp__peer *behind;
+    size_t pending;
+    size_t max_bytes;
+    mcp_buf array;
+} gathering;
+
+static void send_array(gathering *batch)
+{
+    if (batch->array.length == 0)
+        return;
+    batch->array.max_bytes = batch->max_bytes + 1;
+    (void)mcp_buf_putc(&batch->array, ']');
+    if (batch->array.status == MCP_OK)
+        batch->behind->answer(batch->behind, &batch->array);
+    mcp_buf_clear(&batch->array);
+    batch->array.max_bytes = batch->max_bytes;
+}
+
+static void end_one(gathering *batch)
+{
+    if (--batch->pending > 0)
+        return;
+    bool is_empty = batch->array.length == 0;
+    mcp__peer *behind = batch->behind;
+    send_array(batch);
+    free(batch);
+    if (is_empty)
+        behind->skip(behind);
+}
+
+static void answer(mcp__peer *peer, mcp_buf *message)
+{
+    gathering *batch = (gathering *)peer;
+
+    if (batch->array.length > 0 && message->length + 2 > batch->max_bytes - batch->array.length)
+        send_array(batch);
+    size_t before = batch->array.length;
+    (void)mcp_buf_putc(&batch->array, before == 0 ? '[' : ',');
+    if (mcp_buf_append(&batch->array, message->data, message->length) != MCP_OK) {
+        batch->array.length = before; /* no memory: the others still go */
+        batch->array.status = MCP_OK;
+    }
+    mcp_buf_clear(message);
+    end_one(batch);
+}
+
+static void notify(mcp__peer *peer, mcp_buf *message)
+{
+    mcp__peer *behind = ((gathering *)peer)->behind;
+
+    behind->notify(behind, message);
+}
+
+static bool is_slow(const mcp__peer *peer)
+{
+    const mcp__peer *behind = ((const gathering *)peer)->behind;
+
+    return behind->is_slow(behind);
+}
+
+static void skip(mcp__peer *peer)
+{
+    end_one((gathering *)peer);
+}
+
+mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size_t max_bytes,
+                          mcp_error *err)
+{
+    gathering *batch = mcp__alloc_zeroed(1, sizeof(*batch));
+
+    if (!batch)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch");
+    *batch = (gathering){
+        .peer = { .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip },
+        .behind = behind, .pending = count, .max_bytes = max_bytes + 2,
+    };
+    mcp_buf_init(&batch->array, batch->max_bytes);
+    *out = &batch->peer;
+    return MCP_OK;
+}

@@ -1,0 +1,454 @@
+/*
+ * dispatch.c - a message's way through the server.
+ *
+ *     bytes -> message -> call -> route -> [executor] -> reply -> peer
+ *
+ * Each message ends in exactly one `answer` or `skip` of its peer. A call that needs a worker is opened in
+ * the session's table first; from then on three things can close it: its worker's return, its deadline,
+ * and a cancellation. Whichever comes first takes it out of the table; what comes later finds it closed
+ * and drops its work. The call's memory goes when its worker has given it back, never before.
+ *
+ * A client has at most calls_max_running calls with workers; more wait in line, and when the line is full
+ * the transport stops reading.
+ */
+#include "mcp/core/dispatch.h"
+
+#include <assert.h>
+
+#include "mcp/clock.h"
+#include "mcp/core/batch.h"
+#include "mcp/core/message.h"
+#include "mcp/core/progress.h"
+#include "mcp/core/reply.h"
+
+static void start_waiting(mcp__session *session);
+
+/* ---- answering -------------------------------------------------------------------------------- */
+
+/* An error for which there may be no memory: then the session's spare buffer, filled beforehand, serves. */
+static void answer_error(mcp__session *session, mcp__peer *peer, const mcp_json *id,
+                         mcp_status status, const char *message)
+{
+    const mcp_server_options *options = session->setup.options;
+    mcp_buf *out = &session->spare;
+
+    mcp_buf_reset(out);
+    mcp_status st = mcp__reply_error(out, id, session->revision, status, message);
+    if (st != MCP_OK) { /* a long id or message */
+        mcp_buf large;
+        mcp_buf_init(&large, options->reply_max_bytes);
+        st = mcp__reply_error(&large, id, session->revision, status, message);
+        if (st == MCP_OK)
+            peer->answer(peer, &large);
+        mcp_buf_clear(&large);
+    } else {
+        peer->answer(peer, out);
+    }
+    if (st != MCP_OK) {
+        mcp_log_write(&options->log, MCP_LOG_ERROR, "no memory to answer a request");
+        peer->skip(peer);
+    }
+    mcp_buf_reset(out);
+    (void)mcp_buf_reserve(out, MCP__SESSION_SPARE);
+    out->status = MCP_OK;
+}
+
+static void answer_call(mcp_call *call)
+{
+    mcp__peer *peer = call->peer;
+
+    if (call->reply.length > 0)
+        peer->answer(peer, &call->reply);
+    else
+        answer_error(call->session, peer, call->id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+}
+
+/* ---- running ---------------------------------------------------------------------------------- */
+
+static mcp_call *call_of(mcp__task *task)
+{
+    return (mcp_call *)((char *)task - offsetof(mcp_call, task));
+}
+
+/* On a worker. */
+static void work(mcp__task *task)
+{
+    mcp_call *call = call_of(task);
+    mcp_stop stop = mcp_call_stop(call);
+
+    if (stop == MCP_STOP_CANCELLED || stop == MCP_STOP_DEADLINE)
+        return; /* closed before it began */
+    call->status = call->run(call, call->data);
+    stop = mcp_call_stop(call);
+    if (stop != MCP_STOP_CANCELLED && stop != MCP_STOP_DEADLINE)
+        mcp__reply_render(call);
+}
+
+static void untally(mcp_call *call)
+{
+    if (call->tally)
+        (*call->tally)--;
+    call->tally = NULL;
+}
+
+static void done(mcp__task *task)
+{
+    mcp_call *call = call_of(task);
+    mcp__session *session = call->session;
+
+    session->calls.running--;
+    untally(call);
+    if (call->loop.is_open) {
+        mcp__progress_finish(call);
+        mcp__call_table_remove(&session->calls, call);
+        answer_call(call);
+    }
+    mcp__call_free(call);
+    start_waiting(session);
+}
+
+/* No thread can be had: the answer is an error, at once. */
+static void fail_start(mcp_call *call, mcp_status st)
+{
+    untally(call);
+    call->status = st;
+    mcp__call_table_remove(&call->session->calls, call);
+    mcp__reply_render(call);
+    answer_call(call);
+    mcp__call_free(call);
+}
+
+static void start(mcp_call *call)
+{
+    mcp__session *session = call->session;
+    mcp__executor *executor = session->setup.executor;
+    mcp__lane lane = call->flags & MCP_LONG ? MCP__LANE_LONG : MCP__LANE_SHORT;
+
+    if (call->timeout_ms > 0) {
+        call->loop.deadline_ms = mcp_clock_mono_ms() + call->timeout_ms;
+        mcp__call_table_due(&session->calls, call->loop.deadline_ms);
+    }
+    call->task.work = work;
+    call->task.done = done;
+    session->calls.running++;
+    mcp_status st = executor->submit(executor, &call->task, lane, &call->err);
+    if (st != MCP_OK) {
+        session->calls.running--;
+        fail_start(call, st);
+    }
+}
+
+static bool may_start(const mcp__session *session)
+{
+    return session->calls.running < session->setup.options->calls_max_running;
+}
+
+static void start_waiting(mcp__session *session)
+{
+    while (session->calls.waiting > 0 && may_start(session))
+        start(mcp__call_table_next(&session->calls));
+}
+
+/* ---- from a message to a call ----------------------------------------------------------------- */
+
+static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
+                           mcp_arena *arena, const mcp__message *message)
+{
+    const mcp__session_setup *setup = &session->setup;
+    mcp_call *call = NULL;
+
+    if (mcp__call_new(&call, arena, setup->options, setup->no_arguments, NULL) != MCP_OK)
+        return NULL;
+    call->server = setup->server;
+    call->executor = setup->executor;
+    call->session = session;
+    call->peer = peer;
+    call->notices = notices;
+    call->id = message->id;
+    call->method = message->method;
+    call->params = message->params;
+    call->meta = message->meta;
+    call->revision = mcp__session_revision(session);
+    call->progress.token = mcp_json_get(message->meta, "progressToken");
+    return call;
+}
+
+static void serve_notification(mcp_call *call)
+{
+    mcp_status st = call->session->setup.route(call);
+
+    if (st != MCP_OK)
+        mcp_log_write(&call->options->log, MCP_LOG_DEBUG, "a notification was passed over: %s",
+                      call->err.message);
+    call->peer->skip(call->peer);
+    mcp__call_free(call);
+}
+
+static void serve_request(mcp_call *call)
+{
+    mcp__call_table *calls = &call->session->calls;
+
+    if (mcp__call_table_find(calls, call->id)) {
+        call->status = mcp_error_set(&call->err, MCP_E_REQUEST,
+                                     "a request with this id is still being answered");
+    } else {
+        call->status = call->session->setup.route(call);
+        if (call->status == MCP_OK && call->run && !call->is_refused) {
+            mcp__call_table_add(calls, call);
+            if (may_start(call->session))
+                start(call);
+            else
+                mcp__call_table_wait(calls, call);
+            return;
+        }
+    }
+    mcp__reply_render(call);
+    answer_call(call);
+    mcp__call_free(call);
+}
+
+/* An error for what is no request, or silence for a notification with a fault: those get no answer. */
+static void serve_invalid(mcp__session *session, mcp__peer *peer, const mcp__message *message,
+                          const mcp_json *value, const mcp_error *err)
+{
+    if (message->method && !mcp_json_get(value, "id")) {
+        mcp_log_write(&session->setup.options->log, MCP_LOG_DEBUG,
+                      "a notification was passed over: %s", err->message);
+        peer->skip(peer);
+        return;
+    }
+    answer_error(session, peer, message->id, err->status, err->message);
+}
+
+/* Takes `arena`, which pays for `value`. */
+static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
+                        mcp_arena *arena, const mcp_json *value)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    mcp__message message;
+    mcp_call *call = NULL;
+
+    (void)mcp__message_sort(&message, value, &err);
+    if (message.kind == MCP__INVALID) {
+        serve_invalid(session, peer, &message, value, &err);
+    } else if (message.kind == MCP__RESPONSE) {
+        mcp_log_write(&session->setup.options->log, MCP_LOG_DEBUG,
+                      "a response to no request of ours was passed over");
+        peer->skip(peer);
+    } else {
+        call = make_call(session, peer, notices, arena, &message);
+        if (!call)
+            answer_error(session, peer, message.id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+    }
+    if (!call)
+        mcp_arena_free(arena);
+    else if (message.kind == MCP__NOTIFICATION)
+        serve_notification(call);
+    else
+        serve_request(call);
+}
+
+/* ---- batches ---------------------------------------------------------------------------------- */
+
+static bool takes_batches(const mcp__session *session)
+{
+    const mcp_server_options *options = session->setup.options;
+
+    if (session->revision != MCP_REVISION_NONE)
+        return session->revision == MCP_2025_03_26;
+    return options->oldest <= MCP_2025_03_26 && options->newest >= MCP_2025_03_26;
+}
+
+/* An element gets its own arena, so that its call can outlive the batch: hence the copy. */
+static void serve_element(mcp__session *session, mcp__peer *batch, mcp__peer *notices,
+                          const mcp_json *element)
+{
+    const mcp_server_options *options = session->setup.options;
+    mcp_arena *arena = mcp_arena_new(options->arena_max_bytes);
+    const mcp_json *value = NULL;
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, options->message_max_bytes * 2); /* escapes may come out longer */
+    mcp_json_writer_init(&writer, &text);
+    mcp_write_value(&writer, element);
+    if (arena && mcp_json_writer_status(&writer) == MCP_OK)
+        (void)mcp_json_read(&value, arena, text.data, text.length, NULL);
+    mcp_buf_clear(&text);
+    if (value) {
+        serve_value(session, batch, notices, arena, value);
+        return;
+    }
+    mcp_arena_free(arena);
+    answer_error(session, batch, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+}
+
+static const char *batch_fault(const mcp__session *session, size_t count)
+{
+    if (!takes_batches(session))
+        return "batches are not part of this revision";
+    if (count == 0)
+        return "a batch must not be empty";
+    if (count > MCP__BATCH_MAX)
+        return "a batch may have 100 messages at most";
+    return NULL;
+}
+
+static void serve_batch(mcp__session *session, mcp__peer *peer, const mcp_json *array)
+{
+    size_t count = mcp_json_count(array);
+    const char *fault = batch_fault(session, count);
+    mcp__peer *batch = NULL;
+
+    if (fault) {
+        answer_error(session, peer, NULL, MCP_E_REQUEST, fault);
+        return;
+    }
+    if (mcp__batch_new(&batch, peer, count, session->setup.options->reply_max_bytes, NULL) !=
+        MCP_OK) {
+        answer_error(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        serve_element(session, batch, peer, mcp_json_item(array, i));
+}
+
+/* ---- what the transport calls ----------------------------------------------------------------- */
+
+void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *text, size_t length)
+{
+    mcp_arena *arena = mcp_arena_new(session->setup.options->arena_max_bytes);
+    mcp_error err = MCP_ERROR_INIT;
+    const mcp_json *value = NULL;
+
+    if (!arena) {
+        answer_error(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        return;
+    }
+    mcp_status st = mcp__message_read(&value, arena, text, length, &err);
+    if (st == MCP_OK && !mcp_json_is_array(value)) {
+        serve_value(session, peer, peer, arena, value);
+        return;
+    }
+    if (st == MCP_OK)
+        serve_batch(session, peer, value);
+    else
+        answer_error(session, peer, NULL, st, err.message);
+    mcp_arena_free(arena);
+}
+
+void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer)
+{
+    mcp_error err = MCP_ERROR_INIT;
+
+    (void)mcp_error_set(&err, MCP_E_PARSE, "a message may have %zu bytes at most",
+                        session->setup.options->message_max_bytes);
+    answer_error(session, peer, NULL, err.status, err.message);
+}
+
+bool mcp__dispatch_is_full(const mcp__session *session)
+{
+    return session->calls.waiting >= session->setup.options->calls_max_queued;
+}
+
+bool mcp__dispatch_is_idle(const mcp__session *session)
+{
+    return !session->calls.first && session->calls.running == 0;
+}
+
+static void time_out(mcp__session *session, mcp_call *call)
+{
+    mcp__peer *peer = call->peer;
+    mcp_buf reply;
+
+    mcp__call_set_stop(call, MCP_STOP_DEADLINE);
+    mcp__call_table_remove(&session->calls, call);
+    mcp_buf_init(&reply, session->setup.options->reply_max_bytes);
+    if (mcp__reply_timeout(&reply, call) == MCP_OK)
+        peer->answer(peer, &reply);
+    else
+        answer_error(session, peer, call->id, MCP_E_TIMEOUT, mcp_status_words(MCP_E_TIMEOUT));
+    mcp_buf_clear(&reply);
+}
+
+int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
+{
+    mcp__call_table *calls = &session->calls;
+    mcp_call *next;
+
+    if (now_ms < calls->due_ms && !calls->has_held_reports)
+        return calls->due_ms;
+    calls->due_ms = INT64_MAX;
+    calls->has_held_reports = false;
+    for (mcp_call *call = calls->first; call; call = next) {
+        next = call->loop.next;
+        if (call->loop.is_waiting)
+            continue;
+        if (call->loop.deadline_ms > 0 && call->loop.deadline_ms <= now_ms) {
+            time_out(session, call);
+            continue;
+        }
+        if (call->loop.deadline_ms > 0)
+            mcp__call_table_due(calls, call->loop.deadline_ms);
+        if (call->progress.token)
+            mcp__call_table_due(calls, mcp__progress_deliver(call, now_ms));
+    }
+    return calls->due_ms;
+}
+
+/* Close a call without an answer. */
+static void close_silently(mcp__session *session, mcp_call *call)
+{
+    mcp__peer *peer = call->peer;
+    bool was_waiting = call->loop.is_waiting;
+
+    if (was_waiting)
+        mcp__call_table_unwait(&session->calls, call);
+    mcp__call_set_stop(call, MCP_STOP_CANCELLED);
+    mcp__call_table_remove(&session->calls, call);
+    if (was_waiting) {
+        untally(call);
+        mcp__call_free(call);
+    }
+    peer->skip(peer);
+}
+
+void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id)
+{
+    mcp_call *call = mcp__call_table_find(&session->calls, id);
+
+    if (call)
+        close_silently(session, call);
+}
+
+void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
+{
+    mcp_call *next;
+
+    for (mcp_call *call = session->calls.first; call; call = next) {
+        next = call->loop.next;
+        if (why == MCP_STOP_CANCELLED)
+            close_silently(session, call);
+        else if (why != MCP_STOP_CLIENT_GONE || (call->flags & MCP_STOP_ON_HANGUP))
+            mcp__call_set_stop(call, why);
+    }
+}
+
+void mcp__dispatch_refuse_waiting(mcp__session *session)
+{
+    mcp_call *call;
+
+    while ((call = mcp__call_table_next(&session->calls)) != NULL)
+        fail_start(call, mcp_error_set(&call->err, MCP_E_STOPPED, "the server is going down"));
+}
+
+void mcp__dispatch_abandon(mcp__session *session)
+{
+    mcp__dispatch_refuse_waiting(session);
+    while (session->calls.first) {
+        mcp_call *call = session->calls.first;
+        mcp__peer *peer = call->peer;
+        mcp__call_table_remove(&session->calls, call);
+        answer_error(session, peer, call->id, MCP_E_STOPPED, "the server is going down");
+    }
+}

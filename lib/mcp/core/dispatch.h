@@ -1,0 +1,48 @@
+/*
+ * dispatch.h - from the bytes of a message to its answer.
+ *
+ * A transport hands each message in and gives the session its time; everything here runs on the loop.
+ */
+#ifndef MCP_CORE_DISPATCH_H
+#define MCP_CORE_DISPATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/core/peer.h"
+#include "mcp/core/session.h"
+
+/** One message. The answer goes to `peer`, now or later; `text` is not kept. */
+void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *text, size_t length);
+
+/** Answer for a message that was longer than may be. */
+void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer);
+
+/** True when no further message should be handed in for now. */
+bool mcp__dispatch_is_full(const mcp__session *session);
+
+/** True when no call is open and no worker has one. */
+bool mcp__dispatch_is_idle(const mcp__session *session);
+
+/**
+ * Do what is due: time-outs, and reports that had to wait.
+ *
+ * @return when to call again at the latest; INT64_MAX: not for the sake of time
+ */
+int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms);
+
+/** Cancel the open call of that id: its answer will not be sent. Unknown ids are passed over. */
+void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id);
+
+/** Ask open calls to stop: all of them, or for CLIENT_GONE those whose flags say so. CANCELLED also
+ *  closes them. */
+void mcp__dispatch_stop(mcp__session *session, mcp_stop why);
+
+/** Answer calls that have not begun with an error; nothing more is begun. */
+void mcp__dispatch_refuse_waiting(mcp__session *session);
+
+/** Answer every open call with an error, whatever its worker still does. */
+void mcp__dispatch_abandon(mcp__session *session);
+
+#endif

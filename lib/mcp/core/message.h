@@ -1,0 +1,45 @@
+/*
+ * message.h - one JSON-RPC message, read from bytes and sorted.
+ */
+#ifndef MCP_CORE_MESSAGE_H
+#define MCP_CORE_MESSAGE_H
+
+#include <stddef.h>
+
+#include "mcp/arena.h"
+#include "mcp/error.h"
+#include "mcp/json.h"
+
+typedef enum mcp__message_kind {
+    MCP__REQUEST,
+    MCP__NOTIFICATION,
+    MCP__RESPONSE, /* to a request of ours */
+    MCP__INVALID   /* to be answered with an error, see mcp__message_sort */
+} mcp__message_kind;
+
+/** A message's parts, borrowed from the value it was sorted from. */
+typedef struct mcp__message {
+    mcp__message_kind kind;
+    const mcp_json *id;     /* a string or an integer; NULL where there is none, or none that can be */
+    const char *method;     /* NULL for a response */
+    const mcp_json *params; /* an object or NULL */
+    const mcp_json *meta;   /* params._meta, an object or NULL */
+} mcp__message;
+
+/**
+ * Read one message's text.
+ *
+ * @param out an object, or an array (a batch), or something that is neither; the arena's
+ * @return MCP_OK; MCP_E_PARSE (also for what is nested too deep); MCP_E_NOMEM; MCP_E_LIMIT (the arena's bound)
+ */
+mcp_status mcp__message_read(const mcp_json **out, mcp_arena *arena, const char *text,
+                             size_t length, mcp_error *err);
+
+/**
+ * Sort a value into its kind. *out is always filled.
+ *
+ * @return MCP_OK; MCP_E_REQUEST or MCP_E_PARAMS: the kind is MCP__INVALID and err says why
+ */
+mcp_status mcp__message_sort(mcp__message *out, const mcp_json *value, mcp_error *err);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * progress.c - reports from a handler to its client, as many as the client can use.
+ *
+ *     worker: mcp_call_progress -> formats -> [list in the call] -> posts one node -> loop: deliver
+ *
+ * A handler may report a million times a second and must never wait. So a report that is not marked
+ * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms. Those
+ * marked `every` are kept in line, up to 64; they are thinned only while the client does not read.
+ *
+ * The loop delivers again when the table says that a report is due, or when a slow client has taken
+ * something. The newest report always leaves before the answer, and none after it.
+ *
+ * `lock` guards the list; it is never held while something is formatted, posted or sent.
+ */
+#include "mcp/core/progress.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mcp/clock.h"
+#include "mcp/core/call_int.h"
+#include "mcp/core/session.h"
+
+#define SPACING_MS 20
+#define REPORTS_MAX 64
+#define REPORT_MAX_BYTES ((size_t)64 * 1024)
+
+struct mcp__report {
+    struct mcp__report *next;
+    mcp_buf message;
+    bool every;
+};
+
+static void report_free(struct mcp__report *report)
+{
+    if (!report)
+        return;
+    mcp_buf_clear(&report->message);
+    free(report);
+}
+
+/* ---- on the worker ---------------------------------------------------------------------------- */
+
+/* The metadata is the handler's text: it is read, so that nothing but one JSON object can leave. */
+static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const char *text)
+{
+    mcp_status st;
+
+    *arena = mcp_arena_new(0);
+    if (!*arena)
+        return MCP_E_NOMEM;
+    st = mcp_json_read(out, *arena, text, strlen(text), NULL);
+    if (st == MCP_OK && !mcp_json_is_object(*out))
+        st = MCP_E_PARAMS;
+    return st;
+}
+
+static void write_params(mcp_json_writer *writer, const mcp_json *token,
+                         const mcp_progress *progress, const mcp_json *metadata)
+{
+    mcp_write_member_object(writer, "params");
+    mcp_write_member_value(writer, "progressToken", token);
+    mcp_write_member_double(writer, "progress", progress->progress);
+    if (progress->total != 0)
+        mcp_write_member_double(writer, "total", progress->total);
+    if (progress->message)
+        mcp_write_member_string(writer, "message", progress->message);
+    if (metadata) {
+        mcp_write_member_value(writer, "metadata", metadata);
+        if (progress->meta_key) {
+            mcp_write_member_object(writer, "_meta");
+            mcp_write_member_value(writer, progress->meta_key, metadata);
+            mcp_write_end(writer);
+        }
+    }
+    mcp_write_end(writer);
+}
+
+static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress *progress)
+{
+    const mcp_json *metadata = NULL;
+    mcp_arena *arena = NULL;
+    mcp_json_writer writer;
+    mcp_status st = MCP_OK;
+
+    if (progress->metadata)
+        st = read_metadata(&metadata, &arena, progress->metadata);
+    if (st == MCP_OK) {
+        mcp_json_writer_init(&writer, out);
+        mcp_write_object(&writer);
+        mcp_write_member_string(&writer, "jsonrpc", "2.0");
+        mcp_write_member_string(&writer, "method", "notifications/progress");
+        write_params(&writer, token, progress, metadata);
+        mcp_write_end(&writer);
+        st = mcp_json_writer_status(&writer);
+    }
+    mcp_arena_free(arena);
+    return st;
+}
+
+static mcp_status report_new(struct mcp__report **out, const mcp_json *token,
+                             const mcp_progress *progress)
+{
+    struct mcp__report *report = mcp__alloc_zeroed(1, sizeof(*report));
+
+    if (!report)
+        return MCP_E_NOMEM;
+    report->every = progress->every;
+    mcp_buf_init(&report->message, REPORT_MAX_BYTES);
+    mcp_status st = format(&report->message, token, progress);
+    if (st != MCP_OK) {
+        report_free(report);
+        return st;
+    }
+    *out = report;
+    return MCP_OK;
+}
+
+/* Put the report in line, or in the place of the last one. Returns whether the loop must be told. */
+static bool enqueue(mcp__progress *progress, struct mcp__report *report)
+{
+    struct mcp__report *replaced = NULL;
+
+    pthread_mutex_lock(&progress->lock);
+    struct mcp__report *last = progress->newest;
+    if (last && ((!last->every && !report->every) || progress->count >= REPORTS_MAX)) {
+        struct mcp__report **at = &progress->first;
+        while (*at != last)
+            at = &(*at)->next;
+        *at = report;
+        replaced = last;
+    } else {
+        if (last)
+            last->next = report;
+        else
+            progress->first = report;
+        progress->count++;
+    }
+    progress->newest = report;
+    bool post = !progress->is_posted;
+    progress->is_posted = true;
+    pthread_mutex_unlock(&progress->lock);
+    report_free(replaced);
+    return post;
+}
+
+mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
+{
+    mcp__progress *progress = &call->progress;
+    struct mcp__report *fresh = NULL;
+
+    if (!progress->token)
+        return MCP_OK;
+    if (progress->has_last && !(report->progress > progress->last))
+        return MCP_OK;
+    mcp_status st = report_new(&fresh, progress->token, report);
+    if (st != MCP_OK)
+        return mcp_error_set(&call->err, st, "a progress report cannot be written");
+    progress->last = report->progress;
+    progress->has_last = true;
+    if (enqueue(progress, fresh))
+        call->executor->post(call->executor, &progress->node);
+    return MCP_OK;
+}
+
+bool mcp_call_wants_progress(const mcp_call *call)
+{
+    return call->progress.token != NULL;
+}
+
+/* ---- on the loop ------------------------------------------------------------------------------ */
+
+static void on_posted(mcp__node *node)
+{
+    mcp_call *call = (mcp_call *)((char *)node - offsetof(mcp_call, progress.node));
+    mcp__progress *progress = &call->progress;
+
+    pthread_mutex_lock(&progress->lock);
+    progress->is_posted = false;
+    pthread_mutex_unlock(&progress->lock);
+    mcp__call_table_due(&call->session->calls,
+                        mcp__progress_deliver(call, mcp_clock_mono_ms()));
+}
+
+void mcp__progress_init(mcp__progress *progress, const mcp_json *token)
+{
+    *progress = (mcp__progress){ .token = token, .sent_ms = INT64_MIN / 2 };
+    pthread_mutex_init(&progress->lock, NULL);
+    progress->node.run = on_posted;
+}
+
+static struct mcp__report *pop(mcp__progress *progress)
+{
+    struct mcp__report *report = progress->first;
+
+    progress->first = report->next;
+    progress->count--;
+    if (!progress->first)
+        progress->newest = NULL;
+    return report;
+}
+
+/* Free all but the newest; all, when `keep` is 0. */
+static void drop(mcp__progress *progress, size_t keep)
+{
+    struct mcp__report *dropped = NULL;
+
+    pthread_mutex_lock(&progress->lock);
+    while (progress->count > keep) {
+        struct mcp__report *report = pop(progress);
+        report->next = dropped;
+        dropped = report;
+    }
+    pthread_mutex_unlock(&progress->lock);
+    while (dropped) {
+        struct mcp__report *next = dropped->next;
+        report_free(dropped);
+        dropped = next;
+    }
+}
+
+void mcp__progress_clear(mcp__progress *progress)
+{
+    drop(progress, 0);
+    pthread_mutex_destroy(&progress->lock);
+}
+
+/* The next report that may leave now, or NULL. *due_ms: when one may, if it has to wait. */
+static struct mcp__report *next_report(mcp__progress *progress, int64_t now_ms, int64_t *due_ms)
+{
+    struct mcp__report *report = NULL;
+
+    *due_ms = INT64_MAX;
+    pthread_mutex_lock(&progress->lock);
+    if (progress->first) {
+        if (progress->first->every || now_ms - progress->sent_ms >= SPACING_MS)
+            report = pop(progress);
+        else
+            *due_ms = progress->sent_ms + SPACING_MS;
+    }
+    pthread_mutex_unlock(&progress->lock);
+    return report;
+}
+
+static void send(mcp_call *call, struct mcp__report *report, int64_t now_ms)
+{
+    call->progress.sent_ms = now_ms;
+    call->notices->notify(call->notices, &report->message);
+    report_free(report);
+}
+
+int64_t mcp__progress_deliver(mcp_call *call, int64_t now_ms)
+{
+    struct mcp__report *report;
+    int64_t due_ms = INT64_MAX;
+
+    if (!call->loop.is_open) {
+        drop(&call->progress, 0);
+        return INT64_MAX;
+    }
+    for (;;) {
+        if (call->notices->is_slow(call->notices)) {
+            drop(&call->progress, 1);
+            call->session->calls.has_held_reports = true;
+            return INT64_MAX;
+        }
+        report = next_report(&call->progress, now_ms, &due_ms);
+        if (!report)
+            return due_ms;
+        send(call, report, now_ms);
+    }
+}
+
+void mcp__progress_finish(mcp_call *call)
+{
+    struct mcp__report *report;
+    int64_t due_ms;
+
+    if (call->notices->is_slow(call->notices))
+        drop(&call->progress, 1);
+    while ((report = next_report(&call->progress, INT64_MAX / 2, &due_ms)) != NULL)
+        send(call, report, INT64_MIN / 2);
+}

@@ -1,0 +1,59 @@
+/*
+ * session.h - what a revision of the initialize era keeps for one client, and the calls it has open.
+ */
+#ifndef MCP_CORE_SESSION_H
+#define MCP_CORE_SESSION_H
+
+#include "mcp/core/call_int.h"
+#include "mcp/core/call_table.h"
+#include "mcp/server.h"
+#include "net/pool.h"
+
+/**
+ * Finds what answers a call and prepares it (feature/feature.h says how). Runs on the loop.
+ *
+ * @return MCP_OK; else the status of the error that is the answer, call->err filled
+ */
+typedef mcp_status mcp__route(mcp_call *call);
+
+/** Bytes kept ready for an error message when memory is out. */
+#define MCP__SESSION_SPARE ((size_t)512)
+
+/** What a session is made of; all borrowed while it lives. */
+typedef struct mcp__session_setup {
+    mcp_server *server;
+    const mcp_server_options *options; /* every default filled in */
+    mcp__route *route;
+    mcp__executor *executor;
+    const mcp_json *no_arguments; /* an empty object */
+} mcp__session_setup;
+
+/** The loop's alone. */
+struct mcp__session {
+    mcp__session_setup setup;
+    mcp_revision revision; /* as negotiated; NONE: no initialize yet */
+    bool is_initialized;   /* the client said so */
+    mcp_arena *client;     /* pays for the two below; NULL before initialize */
+    const mcp_json *client_info;
+    const mcp_json *client_capabilities;
+    mcp__call_table calls;
+    mcp_buf spare; /* room for one short error message when memory is out */
+};
+
+mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *setup, mcp_error *err);
+
+/** End what the session holds. No call may be open or running. */
+void mcp__session_clear(mcp__session *session);
+
+/** The revision that a request without further claim is served under. */
+mcp_revision mcp__session_revision(const mcp__session *session);
+
+/**
+ * Begin anew under a revision, remembering who the client says it is.
+ *
+ * @param params the params of initialize; not kept
+ */
+mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const mcp_json *params,
+                             mcp_error *err);
+
+#endif

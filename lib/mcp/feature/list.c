@@ -1,0 +1,195 @@
+/*
+ * list.c - lists that are rendered when the server is put together and only copied when asked for.
+ *
+ * An entry is kept as JSON text once for each revision. A page is the entries from a cursor on. The
+ * cursor is base64url of "<member>:<key of the last entry sent>": it names an entry and not a number, so
+ * that it leads on to the right place even if the list has changed since.
+ */
+#include "mcp/feature/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mcp/core/base64.h"
+#include "mcp/core/call_int.h"
+
+#define PAGE_ENTRIES 100
+#define ENTRY_MAX_BYTES ((size_t)4 * 1024 * 1024)
+#define REVISIONS (MCP_REVISION_NEWEST + 1)
+
+struct entry {
+    struct entry *next;
+    char *key;
+    size_t key_length;
+    mcp_buf texts[REVISIONS]; /* by mcp_revision; NONE stays empty */
+};
+
+struct mcp__list {
+    const char *member;
+    struct entry *first;
+    struct entry *last;
+    size_t count;
+    size_t page;
+};
+
+mcp_status mcp__list_new(mcp__list **out, const char *member, mcp_error *err)
+{
+    mcp__list *list = mcp__alloc_zeroed(1, sizeof(*list));
+
+    if (!list)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the list of %s", member);
+    list->member = member;
+    list->page = PAGE_ENTRIES;
+    *out = list;
+    return MCP_OK;
+}
+
+static void entry_free(struct entry *entry)
+{
+    for (int revision = 0; revision < REVISIONS; revision++)
+        mcp_buf_clear(&entry->texts[revision]);
+    free(entry->key);
+    free(entry);
+}
+
+void mcp__list_free(mcp__list *list)
+{
+    struct entry *next;
+
+    if (!list)
+        return;
+    for (struct entry *entry = list->first; entry; entry = next) {
+        next = entry->next;
+        entry_free(entry);
+    }
+    free(list);
+}
+
+static struct entry *entry_new(const char *key)
+{
+    struct entry *entry = mcp__alloc_zeroed(1, sizeof(*entry));
+
+    if (!entry)
+        return NULL;
+    for (int revision = 0; revision < REVISIONS; revision++)
+        mcp_buf_init(&entry->texts[revision], ENTRY_MAX_BYTES);
+    entry->key_length = strlen(key);
+    entry->key = mcp__alloc(entry->key_length + 1);
+    if (!entry->key) {
+        entry_free(entry);
+        return NULL;
+    }
+    memcpy(entry->key, key, entry->key_length + 1);
+    return entry;
+}
+
+static mcp_status render_all(struct entry *entry, mcp__list_render *render, const void *what)
+{
+    mcp_status st = MCP_OK;
+
+    for (int revision = MCP_2024_11_05; revision < REVISIONS && st == MCP_OK; revision++) {
+        mcp_json_writer writer;
+        mcp_json_writer_init(&writer, &entry->texts[revision]);
+        render(&writer, what, (mcp_revision)revision);
+        st = mcp_json_writer_status(&writer);
+    }
+    return st;
+}
+
+mcp_status mcp__list_add(mcp__list *list, const char *key, mcp__list_render *render,
+                         const void *entry, mcp_error *err)
+{
+    struct entry *fresh = entry_new(key);
+    mcp_status st = fresh ? render_all(fresh, render, entry) : MCP_E_NOMEM;
+
+    if (st != MCP_OK) {
+        if (fresh)
+            entry_free(fresh);
+        return mcp_error_set(err, st, "%s cannot be put into the list of %s: %s", key,
+                             list->member, mcp_status_words(st));
+    }
+    if (list->last)
+        list->last->next = fresh;
+    else
+        list->first = fresh;
+    list->last = fresh;
+    list->count++;
+    return MCP_OK;
+}
+
+size_t mcp__list_count(const mcp__list *list)
+{
+    return list->count;
+}
+
+void mcp__list_set_page(mcp__list *list, size_t entries)
+{
+    list->page = entries;
+}
+
+/* The key that a cursor of this list names, NULL when it is no such cursor. */
+static const char *cursor_key(const mcp__list *list, mcp_arena *arena, const char *cursor,
+                              size_t length, size_t *key_length)
+{
+    size_t prefix = strlen(list->member);
+    size_t decoded = 0;
+    const char *text = mcp__base64url_decode(arena, cursor, length, &decoded);
+
+    if (!text || decoded <= prefix || memcmp(text, list->member, prefix) != 0 ||
+        text[prefix] != ':')
+        return NULL;
+    *key_length = decoded - prefix - 1;
+    return text + prefix + 1;
+}
+
+/* *from: the first entry of the page; NULL at the end. */
+static mcp_status find_page(const mcp__list *list, mcp_call *call, const struct entry **from)
+{
+    const mcp_json *cursor = mcp_json_get(call->params, "cursor");
+    size_t length = 0;
+    size_t key_length = 0;
+    const char *text = mcp_json_string(cursor, &length);
+    const char *key;
+
+    *from = list->first;
+    if (!cursor)
+        return MCP_OK;
+    key = text ? cursor_key(list, call->arena, text, length, &key_length) : NULL;
+    for (const struct entry *entry = list->first; key && entry; entry = entry->next)
+        if (entry->key_length == key_length && memcmp(entry->key, key, key_length) == 0) {
+            *from = entry->next;
+            return MCP_OK;
+        }
+    return mcp_error_set(&call->err, MCP_E_PARAMS, "the cursor is not one of this list");
+}
+
+static mcp_status write_cursor(const mcp__list *list, mcp_call *call, const struct entry *last)
+{
+    const char *plain = mcp_arena_printf(call->arena, "%s:%s", list->member, last->key);
+    const char *cursor = plain ? mcp__base64url_encode(call->arena, plain, strlen(plain)) : NULL;
+
+    if (!cursor)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a cursor");
+    mcp_write_member_string(mcp_call_result(call), "nextCursor", cursor);
+    return MCP_OK;
+}
+
+mcp_status mcp__list_answer(const mcp__list *list, mcp_call *call)
+{
+    const struct entry *at = NULL;
+    const struct entry *last = NULL;
+    mcp_json_writer *writer;
+    mcp_status st = find_page(list, call, &at);
+
+    if (st != MCP_OK)
+        return st;
+    writer = mcp_call_result(call);
+    mcp_write_member_array(writer, list->member);
+    for (size_t i = 0; at && i < list->page; i++, at = at->next) {
+        mcp_write_raw(writer, at->texts[call->revision].data, at->texts[call->revision].length);
+        last = at;
+    }
+    mcp_write_end(writer);
+    return at && last ? write_cursor(list, call, last) : MCP_OK;
+}
