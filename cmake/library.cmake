@@ -42,7 +42,7 @@ endfunction()
 lib_layer(base     base   NEEDS Threads::Threads)
 lib_layer(json     json   USES base             NEEDS PkgConfig::SIMDJSON)
 lib_layer(schema   schema USES json base        NEEDS PkgConfig::PCRE2)
-lib_layer(net      net    USES base             NEEDS PkgConfig::UV Threads::Threads)
+lib_layer(net      net    USES base             NEEDS PkgConfig::UV Llhttp::Llhttp Wslay::Wslay OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 lib_layer(mcp_core mcp    USES schema json net base)
 list(REMOVE_DUPLICATES lib_needs)
 
