@@ -99,7 +99,7 @@ const char *cobre_report_text(cobre_report *report, const char *format, ...)
     return text;
 }
 
-/* ---- the place, in words ---------------------------------------------------------------------- */
+/* ---- the place, in words -------------------------------------------------------------- */
 
 static int label_write(char *text, size_t size, const cobre_finding *finding)
 {
@@ -141,7 +141,7 @@ const char *cobre_finding_line(const cobre_finding *finding, mcp_arena *arena)
     return mcp_arena_printf(arena, "[%s] %s: %s", kind, finding->file, finding->message);
 }
 
-/* ---- keeping ---------------------------------------------------------------------------------- */
+/* ---- keeping -------------------------------------------------------------------------- */
 
 static size_t members_count(const cobre_member *members)
 {
@@ -277,6 +277,11 @@ mcp_status cobre_report_status(const cobre_report *report)
     return report->status;
 }
 
+void cobre_report_out_of_memory(cobre_report *report)
+{
+    report->status = MCP_E_NOMEM;
+}
+
 static int compare(const void *left, const void *right)
 {
     const struct kept *a = *(const struct kept *const *)left;
@@ -327,7 +332,7 @@ void cobre_report_set_coverage(cobre_report *report, const cobre_coverage *cover
     report->coverage = *coverage;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------- */
 
 static void write_list(mcp_json_writer *writer, const char *const *list)
 {

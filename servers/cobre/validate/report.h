@@ -101,6 +101,9 @@ const char *cobre_report_text(cobre_report *report, const char *format, ...) MCP
 /** MCP_OK, or MCP_E_NOMEM when a finding could not be kept. */
 mcp_status cobre_report_status(const cobre_report *report);
 
+/** Remember that memory ran out during a check, so that a clean report is not taken for an answer. */
+void cobre_report_out_of_memory(cobre_report *report);
+
 /** Put the findings in order: lowest layer, then file, then entity, then as found. */
 void cobre_report_sort(cobre_report *report);
 

@@ -20,7 +20,7 @@ struct registry {
 #define REQ COBRE_REQUIRED
 #define NOT_NEG COBRE_NOT_NEGATIVE
 
-/* ---- buses and lines --------------------------------------------------------------------------- */
+/* ---- buses and lines ------------------------------------------------------------------- */
 
 static const cobre_field bus_fields[] = {
     COBRE_F(cobre_raw_bus, "id", INT32, REQ, head.id),
@@ -52,7 +52,7 @@ static const cobre_field line_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- hydros ------------------------------------------------------------------------------------ */
+/* ---- hydros ---------------------------------------------------------------------------- */
 
 static const char *const models[] = { "constant_productivity", "linearized_head", "fpha", NULL };
 
@@ -200,7 +200,7 @@ static void check_hydro(cobre_reader *reader, void *record)
         check_evaporation(reader, hydro);
 }
 
-/* ---- thermals and the rarer ones ----------------------------------------------------------------- */
+/* ---- thermals and the rarer ones --------------------------------------------------------- */
 
 struct thermal_members {
     cobre_raw_thermal kept;
@@ -272,7 +272,7 @@ static const cobre_field contract_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- any registry ------------------------------------------------------------------------------ */
+/* ---- any registry ---------------------------------------------------------------------- */
 
 static const struct registry registries[] = {
     { COBRE_BUSES, "buses", bus_fields, sizeof(cobre_raw_bus), read_bus_segments },
