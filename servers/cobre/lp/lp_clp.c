@@ -1,27 +1,30 @@
 /*
- * lp_clp.c - the port over COIN-OR Clp; the only file that includes it.
+ * lp_clp.c - the port over COIN-OR Clp; with lp_clp_seed.cpp the only file that includes it.
  *
  * Bounds are written straight into Clp's live arrays, and so is the basis: Clp_copyinStatus would
  * allocate each time. The pointers move when rows come or go, so they are fetched again then.
- * Scaling and perturbation are off: the stage programs are well scaled, and perturbation draws
- * random numbers that would carry over from one solve to the next.
+ * Scaling and perturbation are off, since the stage programs are well scaled. A solve depends on
+ * bounds, rows and basis only, because Clp throws its work away at the end of each and its random
+ * numbers are seeded at the start.
  *
- * Clp frees all its work memory at the end of each solve. glibc gives such a block at the top of
- * the heap back to the kernel at once, which costs four times what a small solve does; keep_heap()
- * tells it not to, once a process.
+ * That work memory is freed at the top of the heap, and glibc gives such a block back to the kernel
+ * at once, which costs four times what a small solve does; keep_heap() tells it not to, once a
+ * process.
  *
  * Traps: infinity is 1e30; a new model has no status array before its first solve; the upper five
  * bits of a status byte are Clp's own.
  */
 #include "lp/lp.h"
 
-#include <coin/Clp_C_Interface.h>
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <coin/Clp_C_Interface.h>
+
+#include "lp/lp_clp_seed.h"
 #include "mcp/clock.h"
 
 #define PLACE_BITS 7
@@ -194,6 +197,7 @@ static lp_status solve_again(lp *model)
 
     for (int attempt = 0; attempt < 3 && end != LP_OPTIMAL; attempt++) {
         reset_basis(model);
+        lp_clp_seed(model->clp);
         Clp_scaling(model->clp, attempt == 2 ? 3 : 0);
         if (attempt == 0)
             Clp_dual(model->clp, 0);
@@ -211,6 +215,7 @@ lp_status lp_solve(lp *model)
 {
     int64_t begin = mcp_clock_mono_ns();
 
+    lp_clp_seed(model->clp);
     Clp_dual(model->clp, 0);
     model->work.pivots += Clp_numberIterations(model->clp);
     lp_status end = status_of(model);

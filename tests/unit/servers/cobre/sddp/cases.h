@@ -251,4 +251,63 @@ static inline void case_d09(case_kit *k)
         kit_bus(k, t, 0)->load_mean = 50.0;
 }
 
+/* Blocks of a stage with their hours; the stage's hours become their sum. */
+static inline void kit_set_blocks(case_kit *k, size_t t, size_t count, const double *hours)
+{
+    k->stages[t].block_count = count;
+    k->stages[t].hours = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        k->blocks[t][i] = (cobre_block){ (uint32_t)i, "BLOCK", hours[i] };
+        k->stages[t].hours += hours[i];
+    }
+}
+
+static inline void kit_wide_plants(case_kit *k)
+{
+    for (size_t h = 0; h < k->c.hydro_count; h++) {
+        double size = 40.0 + 13.0 * (double)(h % 5);
+        k->hydros[h].downstream = h % 4 == 3 ? COBRE_NONE : h + 1;
+        k->hydros[h].bus = h % 2;
+        k->hydros[h].productivity = 0.6 + 0.05 * (double)(h % 7);
+        kit_set_hydro(k, h, 2.0 * size, 6.0 * size, size, 300.0);
+        for (size_t t = 0; t < k->c.stage_count; t++) {
+            cobre_hydro_stage *at = kit_hydro(k, t, h);
+            at->inflow_mean = 18.0 + (double)((h * 7 + t * 5) % 11);
+            at->inflow_std = 0.4 * at->inflow_mean;
+            at->spillage_cost = 0.01 + 0.001 * (double)h;
+        }
+    }
+    for (size_t i = 0; i < k->c.thermal_count; i++) {
+        kit_set_thermal(k, i, 60.0 + 10.0 * (double)i, 20.0 + 17.0 * (double)i);
+        k->thermals[i].bus = i % 2;
+    }
+}
+
+/* Many plants on two buses, three blocks, stochastic load: enough pivots for roundings to show. */
+static inline void case_wide(case_kit *k, size_t stages, size_t hydros)
+{
+    static const double hours[] = { 120.0, 400.0, 210.0 };
+    static const double factor[] = { 1.3, 1.0, 0.8 };
+
+    kit_begin(k, stages, hydros, 6, 2, 1);
+    k->c.config.forward_passes = 3;
+    k->c.config.inflow_method = COBRE_INFLOW_TRUNCATION;
+    k->c.config.simulation_enabled = true;
+    k->c.config.simulation_scenarios = 11;
+    k->lines[0] = (cobre_line){ .name = "L", .source = 0, .target = 1 };
+    kit_wide_plants(k);
+    for (size_t t = 0; t < stages; t++) {
+        kit_set_blocks(k, t, 3, hours);
+        k->stages[t].openings = 6;
+        k->stages[t].discount = 0.99;
+        *kit_line(k, t, 0) = (cobre_line_stage){ 80.0, 60.0, 0.5, NULL, NULL };
+        for (size_t b = 0; b < 2; b++) {
+            kit_bus(k, t, b)->load_mean = 30.0 * (double)hydros;
+            kit_bus(k, t, b)->load_std = b ? 20.0 : 0.0;
+            kit_bus(k, t, b)->load_factor = factor;
+        }
+    }
+    k->bus_is_stochastic[1] = true;
+}
+
 #endif
