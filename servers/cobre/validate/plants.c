@@ -75,7 +75,7 @@ static int64_t integer_at(const cobre_record *record, size_t offset)
     return *(const int64_t *)(const void *)((const char *)record + offset);
 }
 
-/* ---- pairs ----------------------------------------------------------------------------- */
+/* ---- pairs --------------------------------------------------------------------- */
 
 static void report_pair(const cobre_input *input, cobre_finding *finding, const char *min_name,
                         double min, const char *max_name, double max)
@@ -129,7 +129,7 @@ static void check_row(const cobre_input *input, const struct registry_rules *rul
     }
 }
 
-/* ---- lives ----------------------------------------------------------------------------- */
+/* ---- lives --------------------------------------------------------------------- */
 
 static void check_life(const cobre_input *input, const struct registry_rules *rule,
                        const cobre_record *record)
@@ -175,7 +175,7 @@ static void check_filling(const cobre_input *input, const cobre_raw_hydro *hydro
                        "Set entry_stage_id to the stage in which the hydro begins to work.");
 }
 
-/* ---- cascade ----------------------------------------------------------------------------- */
+/* ---- cascade --------------------------------------------------------------------- */
 
 static size_t downstream_of(const cobre_input *input, size_t hydro)
 {
@@ -229,7 +229,7 @@ static void check_cascade(const cobre_input *input)
     }
 }
 
-/* ---- what is odd, but no error ----------------------------------------------------------- */
+/* ---- what is odd, but no error --------------------------------------------------- */
 
 static void warn_storages(const cobre_input *input)
 {
@@ -274,7 +274,7 @@ static void warn_idle_thermals(const cobre_input *input)
     }
 }
 
-/* ---- the layer --------------------------------------------------------------------------- */
+/* ---- the layer ------------------------------------------------------------------- */
 
 static void check_registry(const cobre_input *input, const struct registry_rules *rule)
 {

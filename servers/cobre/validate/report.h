@@ -75,6 +75,7 @@ typedef struct cobre_finding {
     const char *entity_name;   /* NULL: not known */
     int64_t row;               /* 1-based row of a Parquet file; 0: not a row */
     const char *field;         /* "generation.max_mw"; NULL: none */
+    const char *bare;          /* set by the report: the message as it was given */
     const char *message;       /* without the place: the report appends " (hydro 3 'NAME' in FILE)" */
     const char *suggestion;    /* NULL: none */
     const cobre_member *members; /* further context, in order; NULL: none */

@@ -16,7 +16,7 @@ static cobre_finding at_stages(cobre_severity severity, cobre_kind kind, const c
     return cobre_finding_in(severity, kind, LAYER, cobre_files_known[COBRE_FILE_STAGES].path, field);
 }
 
-/* ---- the policy graph -------------------------------------------------------------------- */
+/* ---- the policy graph ------------------------------------------------------------ */
 
 static void check_stage_count(const cobre_input *input)
 {
@@ -124,7 +124,7 @@ static void check_graph(const cobre_input *input)
     cobre_report_add(input->report, &finding);
 }
 
-/* ---- seasons ----------------------------------------------------------------------------- */
+/* ---- seasons --------------------------------------------------------------------- */
 
 static bool season_exists(const cobre_input *input, int64_t id)
 {
@@ -211,7 +211,7 @@ static void check_seasons(const cobre_input *input)
         check_season(input, &input->seasons[i]);
 }
 
-/* ---- series ------------------------------------------------------------------------------ */
+/* ---- series ---------------------------------------------------------------------- */
 
 static void warn_deterministic(const cobre_input *input)
 {

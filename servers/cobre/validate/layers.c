@@ -1,7 +1,17 @@
 /*
- * place.c - where a finding is: in a file, or at a record of a registry.
+ * layers.c - runs the layers that look across files, and says where a finding is.
  */
 #include "validate/layers.h"
+
+void cobre_check_layers(const cobre_input *input)
+{
+    cobre_check_references(input);
+    cobre_check_coverage(input);
+    cobre_check_plants(input);
+    cobre_check_stages(input);
+    cobre_check_penalties(input);
+    cobre_check_unserved(input);
+}
 
 cobre_finding cobre_finding_in(cobre_severity severity, cobre_kind kind, int layer,
                                const char *file, const char *field)
