@@ -50,9 +50,9 @@ static mcp_status count(mcp_call *call, void *data)
             atomic_fetch_add(stopped, 1);
             return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "stopped at %d", (int)i);
         }
-        nanosleep(&step, NULL);
-        progress.message = mcp_arena_printf(mcp_call_arena(call), "counted to %d", (int)i);
+        progress.message = mcp_arena_printf(mcp_call_arena(call), "counting %d", (int)i);
         mcp_call_progress(call, &progress);
+        nanosleep(&step, NULL);
     }
     mcp_write_member_int(mcp_call_result(call), "counted", to);
     return MCP_OK;
