@@ -2,7 +2,8 @@
  * keyword.c - the keywords of draft 2020-12, and how each one's value is read.
  *
  * One row a keyword, in the order in which a value is checked: what is cheap and tells most
- * comes first, so that the first finding is the useful one; `unevaluated*` comes last, because
+ * comes first, so that the first finding is the useful one, and the members that are there before those that
+ * are missing, so that the wrong branch of a union is seen by its wrong constant; `unevaluated*` comes last, because
  * it asks what all others looked at. Keywords that only inform (title, default, contentEncoding,
  * ...) have no row.
  */
@@ -313,6 +314,7 @@ const mcp__keyword mcp__keywords[] = {
     {"minLength",             VALIDATION,  STRING, read_count,       mcp__check_min_length},
     {"pattern",               VALIDATION,  STRING, read_pattern,     mcp__check_pattern},
     {"format",                FORMAT,      STRING, read_format,      mcp__check_format},
+    {"properties",            APPLICATOR,  OBJECT, read_schema_map,  mcp__check_properties},
     {"maxProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_max_properties},
     {"minProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_min_properties},
     {"required",              VALIDATION,  OBJECT, read_names,       mcp__check_required},
@@ -333,7 +335,6 @@ const mcp__keyword mcp__keywords[] = {
     {"if",                    APPLICATOR,  ANY,    read_schema,      mcp__check_if},
     {"dependentSchemas",      APPLICATOR,  OBJECT, read_schema_map,  mcp__check_dependent_schemas},
     {"propertyNames",         APPLICATOR,  OBJECT, read_schema,      mcp__check_property_names},
-    {"properties",            APPLICATOR,  OBJECT, read_schema_map,  mcp__check_properties},
     {"patternProperties",     APPLICATOR,  OBJECT, read_pattern_map, mcp__check_pattern_properties},
     {"additionalProperties",  APPLICATOR,  OBJECT, read_schema,      mcp__check_additional},
     {"prefixItems",           APPLICATOR,  ARRAY,  read_schema_list, mcp__check_prefix_items},
