@@ -2,8 +2,8 @@
  * convergence.c - reading a training's record back, with what is derived from it.
  *
  * The data itself is asked for, not the marker: a record without metadata is one of a run that goes
- * on or that was interrupted, and the lock tells which. A file that is there but is not this table is
- * MCP_E_PARSE, whether by its bytes or by its columns.
+ * on or that was interrupted, and the lock tells which. A file that is there but is not this table
+ * is MCP_E_PARSE, whether by its bytes or by its columns.
  */
 #include <math.h>
 #include <string.h>
@@ -17,8 +17,22 @@
 #define METADATA_MAX ((size_t)1 << 20)
 
 /* The columns of the record in the order of its schema. */
-enum { C_ITERATION, C_LOWER, C_UPPER, C_STD, C_GAP, C_ADDED, C_REMOVED, C_ACTIVE, C_FORWARD,
-       C_BACKWARD, C_TOTAL, C_PASSES, C_SOLVES, C_COUNT };
+enum {
+    C_ITERATION,
+    C_LOWER,
+    C_UPPER,
+    C_STD,
+    C_GAP,
+    C_ADDED,
+    C_REMOVED,
+    C_ACTIVE,
+    C_FORWARD,
+    C_BACKWARD,
+    C_TOTAL,
+    C_PASSES,
+    C_SOLVES,
+    C_COUNT
+};
 
 static mcp_status find_columns(const columns_column *found[C_COUNT], const columns_table *table,
                                mcp_error *err)
@@ -31,9 +45,9 @@ static mcp_status find_columns(const columns_column *found[C_COUNT], const colum
         if (!column)
             return mcp_error_set(err, MCP_E_PARSE, RECORD ": there is no column %s", field->name);
         if (column->type != field->type)
-            return mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has type %s but %s is required",
-                                 field->name, columns_type_name(column->type),
-                                 columns_type_name(field->type));
+            return mcp_error_set(err, MCP_E_PARSE,
+                                 RECORD ": column %s has type %s but %s is required", field->name,
+                                 columns_type_name(column->type), columns_type_name(field->type));
         if (column->valid && !field->is_nullable && memchr(column->valid, 0, table->rows))
             return mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has missing values",
                                  field->name);
@@ -97,8 +111,8 @@ static mcp_status take_rows(results_convergence *out, const columns_table *table
     return MCP_OK;
 }
 
-static mcp_status read_rows(results_convergence *out, columns *engine, int out_fd,
-                            mcp_arena *arena, mcp_error *err)
+static mcp_status read_rows(results_convergence *out, columns *engine, int out_fd, mcp_arena *arena,
+                            mcp_error *err)
 {
     mcp_error why = MCP_ERROR_INIT;
     const columns_table *table = NULL;
@@ -120,8 +134,8 @@ static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mc
     const mcp_json *metadata = NULL;
     const char *bytes = NULL;
     size_t length = 0;
-    mcp_status status =
-        guard_read_file(&bytes, &length, out_fd, METADATA, METADATA_MAX, arena, err);
+    mcp_status status = guard_read_file(&bytes, &length, out_fd, METADATA, METADATA_MAX, arena,
+                                        err);
 
     if (status == MCP_E_NOT_FOUND) {
         *out = results_is_locked(out_fd) ? "running" : "unknown";
@@ -132,8 +146,8 @@ static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mc
     status = mcp_json_read(&metadata, arena, bytes, length, &why);
     if (status != MCP_OK)
         return mcp_error_set(err, status, METADATA ": %s", why.message);
-    const char *reason =
-        mcp_json_string(mcp_json_pointer(metadata, "/convergence/termination_reason"), NULL);
+    const char *reason = mcp_json_string(
+        mcp_json_pointer(metadata, "/convergence/termination_reason"), NULL);
     *out = reason ? reason : "unknown";
     return MCP_OK;
 }

@@ -15,9 +15,16 @@
 /* Codes: the output page, section 4. */
 enum entity_type { TYPE_HYDRO = 0, TYPE_THERMAL = 1, TYPE_BUS = 2, TYPE_LINE = 3 };
 enum bound_type {
-    BOUND_STORAGE_MIN, BOUND_STORAGE_MAX, BOUND_TURBINED_MIN, BOUND_TURBINED_MAX,
-    BOUND_OUTFLOW_MIN, BOUND_OUTFLOW_MAX, BOUND_GENERATION_MIN, BOUND_GENERATION_MAX,
-    BOUND_FLOW_MIN, BOUND_FLOW_MAX
+    BOUND_STORAGE_MIN,
+    BOUND_STORAGE_MAX,
+    BOUND_TURBINED_MIN,
+    BOUND_TURBINED_MAX,
+    BOUND_OUTFLOW_MIN,
+    BOUND_OUTFLOW_MAX,
+    BOUND_GENERATION_MIN,
+    BOUND_GENERATION_MAX,
+    BOUND_FLOW_MIN,
+    BOUND_FLOW_MAX
 };
 
 static const struct {
@@ -155,7 +162,7 @@ static mcp_status write_variables(results *self, mcp_error *err)
     return write_text(self, FOLDER "/variables.csv", &buf, err);
 }
 
-/* ---- bounds.parquet ----------------------------------------------------------------------------- */
+/* ---- bounds.parquet -------------------------------------------------------------------------- */
 
 static void put_bound(sheet *to, enum entity_type type, int32_t id, size_t stage,
                       enum bound_type bound, double value)
@@ -209,8 +216,8 @@ static void put_bounds(sheet *to, const cobre_case *in)
 static mcp_status write_bounds(results *self, mcp_error *err)
 {
     const cobre_case *in = self->input;
-    size_t rows = in->stage_count * (8 * in->hydro_count + 2 * in->thermal_count +
-                                     2 * in->line_count);
+    size_t rows = in->stage_count *
+                  (8 * in->hydro_count + 2 * in->thermal_count + 2 * in->line_count);
     mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
     sheet *to = arena ? sheet_new(arena, RESULTS_BOUNDS, rows) : NULL;
     int fd = -1;

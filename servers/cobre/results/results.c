@@ -1,9 +1,10 @@
 /*
  * results.c - beginning a run's output, and what its phases share.
  *
- * The order is the promise: markers and metadata of the phases to come are removed first, data files
- * are written beside and renamed, metadata.json follows them, then everything is pushed to the disk,
- * and only then _SUCCESS appears. Whoever is interrupted anywhere leaves a directory without marker.
+ * The order is the promise: markers and metadata of the phases to come are removed first, data
+ * files are written beside and renamed, metadata.json follows them, then everything is pushed to
+ * the disk, and only then _SUCCESS appears. Whoever is interrupted anywhere leaves a directory
+ * without marker.
  */
 #include "results/results.h"
 
@@ -21,7 +22,9 @@
 #define ROWS_BYTES_MAX ((size_t)1 << 30)
 
 static const char *const void_for_training[] = {
-    "training/_SUCCESS", "training/metadata.json", "training/convergence.parquet",
+    "training/_SUCCESS",
+    "training/metadata.json",
+    "training/convergence.parquet",
     "training/timing/iterations.parquet",
 };
 static const char *const void_for_all[] = { "simulation/_SUCCESS", "simulation/metadata.json" };

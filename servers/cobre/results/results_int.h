@@ -19,14 +19,14 @@ struct results {
     const cobre_case *input;
     int out_fd;
     results_options options;
-    mcp_arena *arena;                 /* owns this struct and the sheets */
-    int64_t began_ms, began_wall_ms;  /* of the phase that runs */
+    mcp_arena *arena;                /* owns this struct and the sheets */
+    int64_t began_ms, began_wall_ms; /* of the phase that runs */
 
-    mcp_buf rows;                     /* sddp_iteration after sddp_iteration */
-    int64_t shown_ms;                 /* when convergence.parquet was written last */
+    mcp_buf rows;     /* sddp_iteration after sddp_iteration */
+    int64_t shown_ms; /* when convergence.parquet was written last */
 
-    sheet *sheets[ENTITY_COUNT];      /* NULL: the case has none of that entity */
-    int entity_fds[ENTITY_COUNT];     /* simulation/<entity>; -1 before the simulation */
+    sheet *sheets[ENTITY_COUNT];  /* NULL: the case has none of that entity */
+    int entity_fds[ENTITY_COUNT]; /* simulation/<entity>; -1 before the simulation */
     uint32_t scenarios_written, scenarios_failed;
 };
 

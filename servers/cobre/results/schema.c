@@ -1,9 +1,9 @@
 /*
  * schema.c - one row a column: name, type, whether it may be null, unit, meaning.
  *
- * The writers fill their rows in this order, and variables.csv is this table as text. Names, types and
- * order are those of the output page, sections 3 to 5; spot_price and pumped_volume_hm3 have the units
- * that they are in, not the ones that the original prints.
+ * The writers fill their rows in this order, and variables.csv is this table as text. Names, types
+ * and order are those of the output page, sections 3 to 5; spot_price and pumped_volume_hm3 have
+ * the units that they are in, not the ones that the original prints.
  */
 #include "results/schema.h"
 
@@ -18,9 +18,18 @@
 #define I32_NULL COLUMNS_I32, true
 #define F64_NULL COLUMNS_F64, true
 
-#define STAGE { "stage_id", I32, "", "Stage, counted from 0" }
-#define BLOCK { "block_id", I32_NULL, "", "Block of the stage, counted from 0; null for the whole stage" }
-#define OPERATIVE_STATE { "operative_state_code", I8, "", "Operative state, see codes.json" }
+#define STAGE                                                                                      \
+    {                                                                                              \
+        "stage_id", I32, "", "Stage, counted from 0"                                               \
+    }
+#define BLOCK                                                                                      \
+    {                                                                                              \
+        "block_id", I32_NULL, "", "Block of the stage, counted from 0; null for the whole stage"   \
+    }
+#define OPERATIVE_STATE                                                                            \
+    {                                                                                              \
+        "operative_state_code", I8, "", "Operative state, see codes.json"                          \
+    }
 
 static const results_field costs[] = {
     STAGE,
@@ -61,15 +70,19 @@ static const results_field hydros[] = {
     { "evaporation_m3s", F64_NULL, "m3/s", "Evaporation" },
     { "diverted_inflow_m3s", F64_NULL, "m3/s", "Flow diverted to the plant" },
     { "diverted_outflow_m3s", F64_NULL, "m3/s", "Flow diverted from the plant" },
-    { "incremental_inflow_m3s", F64, "m3/s", "Natural inflow between the plants upstream and this one" },
-    { "inflow_m3s", F64, "m3/s", "Incremental inflow, outflow of the plants upstream and diverted inflow" },
+    { "incremental_inflow_m3s", F64, "m3/s",
+      "Natural inflow between the plants upstream and this one" },
+    { "inflow_m3s", F64, "m3/s",
+      "Incremental inflow, outflow of the plants upstream and diverted inflow" },
     { "storage_initial_hm3", F64, "hm3", "Storage at the start of the stage" },
     { "storage_final_hm3", F64, "hm3", "Storage at the end of the stage" },
     { "generation_mw", F64, "MW", "Generation" },
     { "generation_mwh", F64, "MWh", "Energy generated in the block" },
-    { "productivity_mw_per_m3s", F64_NULL, "MW/(m3/s)", "Productivity; null with a production function" },
+    { "productivity_mw_per_m3s", F64_NULL, "MW/(m3/s)",
+      "Productivity; null with a production function" },
     { "spillage_cost", F64, "$", "Cost of spillage and diversion" },
-    { "water_value_per_hm3", F64, "$/hm3", "Dual of the water balance; zero or negative for useful water" },
+    { "water_value_per_hm3", F64, "$/hm3",
+      "Dual of the water balance; zero or negative for useful water" },
     { "storage_binding_code", I8, "", "Storage bound that binds, see codes.json" },
     OPERATIVE_STATE,
     { "turbined_slack_m3s", F64, "m3/s", "Turbined flow missing to its minimum" },
@@ -80,7 +93,8 @@ static const results_field hydros[] = {
     { "filling_target_violation_hm3", F64, "hm3", "Storage missing to the filling target" },
     { "evaporation_violation_pos_m3s", F64, "m3/s", "Evaporation above what it must be" },
     { "evaporation_violation_neg_m3s", F64, "m3/s", "Evaporation below what it must be" },
-    { "inflow_nonnegativity_slack_m3s", F64, "m3/s", "Inflow added to keep it from being negative" },
+    { "inflow_nonnegativity_slack_m3s", F64, "m3/s",
+      "Inflow added to keep it from being negative" },
     { "water_withdrawal_violation_pos_m3s", F64, "m3/s", "Withdrawal above what it must be" },
     { "water_withdrawal_violation_neg_m3s", F64, "m3/s", "Withdrawal below what it must be" },
 };
@@ -275,7 +289,10 @@ static const results_field bounds[] = {
     { "bound_value", F64, "", "Bound, in the unit of its kind" },
 };
 
-#define SCHEMA(name, fields) { name, fields, sizeof(fields) / sizeof((fields)[0]) }
+#define SCHEMA(name, fields)                                                                       \
+    {                                                                                              \
+        name, fields, sizeof(fields) / sizeof((fields)[0])                                         \
+    }
 
 static const results_schema schemas[] = {
     [RESULTS_COSTS] = SCHEMA("costs", costs),
@@ -305,10 +322,10 @@ const results_schema *results_schema_of(results_table table)
 const char *results_type_name(columns_type type)
 {
     static const char *const names[] = {
-        [COLUMNS_BOOL] = "bool", [COLUMNS_I8] = "i8",   [COLUMNS_I16] = "i16",
-        [COLUMNS_I32] = "i32",   [COLUMNS_I64] = "i64", [COLUMNS_U8] = "u8",
-        [COLUMNS_U16] = "u16",   [COLUMNS_U32] = "u32", [COLUMNS_U64] = "u64",
-        [COLUMNS_F32] = "f32",   [COLUMNS_F64] = "f64", [COLUMNS_DATE] = "date",
+        [COLUMNS_BOOL] = "bool", [COLUMNS_I8] = "i8",         [COLUMNS_I16] = "i16",
+        [COLUMNS_I32] = "i32",   [COLUMNS_I64] = "i64",       [COLUMNS_U8] = "u8",
+        [COLUMNS_U16] = "u16",   [COLUMNS_U32] = "u32",       [COLUMNS_U64] = "u64",
+        [COLUMNS_F32] = "f32",   [COLUMNS_F64] = "f64",       [COLUMNS_DATE] = "date",
         [COLUMNS_TEXT] = "str",  [COLUMNS_OTHER] = "unknown",
     };
 

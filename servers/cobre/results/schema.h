@@ -1,5 +1,5 @@
 /*
- * schema.h - the columns of every Parquet file that the format knows, also of those not written yet.
+ * schema.h - the columns of every Parquet file of the format, also of those not written yet.
  */
 #ifndef RESULTS_SCHEMA_H
 #define RESULTS_SCHEMA_H
@@ -35,12 +35,12 @@ typedef struct results_field {
     const char *name;
     columns_type type;
     bool is_nullable;
-    const char *unit;        /* "" for none */
+    const char *unit; /* "" for none */
     const char *description;
 } results_field;
 
 typedef struct results_schema {
-    const char *file;        /* as in variables.csv */
+    const char *file; /* as in variables.csv */
     const results_field *fields;
     size_t count;
 } results_schema;

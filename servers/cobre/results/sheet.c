@@ -11,7 +11,7 @@ struct sheet {
     const results_schema *schema;
     columns_column *columns;
     size_t rows, rows_max;
-    size_t next;             /* the column that the next value goes to */
+    size_t next; /* the column that the next value goes to */
 };
 
 static size_t size_of(columns_type type)
@@ -124,7 +124,9 @@ mcp_status sheet_write(const sheet *self, columns *engine, int dir_fd, const cha
                        mcp_error *err)
 {
     const columns_table table = {
-        .rows = self->rows, .column_count = self->schema->count, .columns = self->columns,
+        .rows = self->rows,
+        .column_count = self->schema->count,
+        .columns = self->columns,
     };
 
     assert(self->next == self->schema->count);

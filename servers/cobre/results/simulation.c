@@ -15,10 +15,10 @@
 #include "guard/paths.h"
 #include "results/results_int.h"
 
-#define OPERATING 2           /* codes.json, operative_state */
+#define OPERATING 2            /* codes.json, operative_state */
 #define BINDING_TOLERANCE 1e-6 /* hm3 */
 
-/* ---- costs -------------------------------------------------------------------------------------- */
+/* ---- costs ----------------------------------------------------------------------------------- */
 
 struct stage_costs {
     double thermal, deficit, excess;
@@ -37,9 +37,8 @@ static double spillage_cost(const cobre_case *in, const sddp_stage_result *did, 
     const cobre_hydro_stage *hydro_stage = &in->hydro_stages[did->stage * in->hydro_count + hydro];
     size_t cell = hydro * did->blocks + block;
 
-    return block_hours(in, did->stage, block) *
-           (did->spilled[cell] * hydro_stage->spillage_cost +
-            did->diverted[cell] * hydro_stage->diversion_cost);
+    return block_hours(in, did->stage, block) * (did->spilled[cell] * hydro_stage->spillage_cost +
+                                                 did->diverted[cell] * hydro_stage->diversion_cost);
 }
 
 static void add_hydro_costs(struct stage_costs *costs, const cobre_case *in,
@@ -113,8 +112,8 @@ static void fill_costs(sheet *to, const cobre_case *in, const sddp_stage_result 
     sheet_f64(to, costs.deficit);
     sheet_f64(to, costs.excess);
     sheet_zeros(to, 2); /* storage_violation, filling_target: those bounds are hard */
-    sheet_f64(to, costs.outflow_below + costs.outflow_above + costs.turbined +
-                         costs.generation + costs.withdrawal);
+    sheet_f64(to, costs.outflow_below + costs.outflow_above + costs.turbined + costs.generation +
+                      costs.withdrawal);
     sheet_f64(to, costs.outflow_below);
     sheet_f64(to, costs.outflow_above);
     sheet_f64(to, costs.turbined);
@@ -129,7 +128,7 @@ static void fill_costs(sheet *to, const cobre_case *in, const sddp_stage_result 
     sheet_f64(to, 0.0); /* pumping */
 }
 
-/* ---- entities ----------------------------------------------------------------------------------- */
+/* ---- entities -------------------------------------------------------------------------------- */
 
 static void fill_buses(sheet *to, const cobre_case *in, const sddp_stage_result *did)
 {
@@ -229,8 +228,8 @@ static int8_t binding_code(const cobre_hydro_stage *bounds, double storage)
     return (int8_t)(is_empty + 2 * is_full);
 }
 
-static void fill_hydro_row(sheet *to, const cobre_case *in, const sddp_stage_result *did,
-                           size_t h, size_t k, double inflow)
+static void fill_hydro_row(sheet *to, const cobre_case *in, const sddp_stage_result *did, size_t h,
+                           size_t k, double inflow)
 {
     const cobre_hydro *hydro = &in->hydros[h];
     size_t cell = h * did->blocks + k;
@@ -256,7 +255,7 @@ static void fill_hydro_row(sheet *to, const cobre_case *in, const sddp_stage_res
     sheet_f64(to, spillage_cost(in, did, h, k));
     sheet_f64(to, did->water_value[h]);
     sheet_i8(to, binding_code(&in->hydro_stages[did->stage * in->hydro_count + h],
-                                 did->storage_final[h]));
+                              did->storage_final[h]));
     sheet_i8(to, OPERATING);
     sheet_f64(to, did->turbined_below[cell]);
     sheet_f64(to, did->outflow_below[cell]);
@@ -289,7 +288,7 @@ static const struct {
     [ENTITY_EXCHANGES] = { "exchanges", RESULTS_EXCHANGES, fill_exchanges },
 };
 
-/* ---- the phase ---------------------------------------------------------------------------------- */
+/* ---- the phase ------------------------------------------------------------------------------- */
 
 static size_t rows_of(const cobre_case *in, size_t entity)
 {

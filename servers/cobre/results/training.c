@@ -41,9 +41,9 @@ static void fill_process_timing(sheet *to, const sddp_iteration *row)
     sheet_i32(to, row->iteration);
     sheet_i32(to, 0);
     sheet_null(to);
-    sheet_zeros(to, 5);                    /* forward_wall to cut_sync */
+    sheet_zeros(to, 5); /* forward_wall to cut_sync */
     sheet_i64(to, row->lower_bound_ms);
-    sheet_zeros(to, 8);                    /* state_exchange to fwd_scheduling_overhead */
+    sheet_zeros(to, 8); /* state_exchange to fwd_scheduling_overhead */
     sheet_i64(to, row->overhead_ms);
 }
 
@@ -59,8 +59,8 @@ static void fill_worker_timing(sheet *to, const sddp_iteration *row)
 }
 
 /* Write a sheet of the training; ends `arena`, which holds it. */
-static mcp_status write_sheet(results *self, mcp_arena *arena, const sheet *to,
-                              const char *folder, const char *name, mcp_error *err)
+static mcp_status write_sheet(results *self, mcp_arena *arena, const sheet *to, const char *folder,
+                              const char *name, mcp_error *err)
 {
     int fd = -1;
     mcp_status status = guard_open_subdir(&fd, self->out_fd, folder, err);
@@ -127,7 +127,7 @@ mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_e
                                      self->rows.length / sizeof *row, err);
 }
 
-/* ---- metadata.json ------------------------------------------------------------------------------ */
+/* ---- metadata.json --------------------------------------------------------------------------- */
 
 static const char *status_of(const sddp_training *training)
 {
@@ -169,8 +169,9 @@ static void describe_problem(const cobre_case *input, mcp_json_writer *writer)
 
 static void describe_outcome(const sddp_training *training, mcp_json_writer *writer)
 {
-    const sddp_iteration *last =
-        training->iterations > 0 ? &training->rows[training->iterations - 1] : NULL;
+    const sddp_iteration *last = training->iterations > 0
+                                     ? &training->rows[training->iterations - 1]
+                                     : NULL;
 
     mcp_write_member_object(writer, "iterations");
     mcp_write_member_int(writer, "completed", (int64_t)training->iterations);
@@ -214,8 +215,7 @@ static mcp_status write_metadata(const results *self, const sddp_training *train
 
 mcp_status results_write_training(results *self, const sddp_training *training, mcp_error *err)
 {
-    mcp_status status =
-        results_write_convergence(self, training->rows, training->iterations, err);
+    mcp_status status = results_write_convergence(self, training->rows, training->iterations, err);
 
     if (status == MCP_OK)
         status = results_write_timing(self, training->rows, training->iterations, err);

@@ -21,8 +21,9 @@ static void numbers_have_five_decimals(void **state)
     static const struct {
         double number;
         const char *text;
-    } rows[] = { { 1036240.0, "1.03624e6" }, { 0.0, "0.00000e0" }, { -0.00012345678, "-1.23457e-4" },
-                 { 1e100, "1.00000e100" }, { 9.999999e5, "1.00000e6" }, { 1.0 / 0.0, "inf" } };
+    } rows[] = { { 1036240.0, "1.03624e6" },        { 0.0, "0.00000e0" },
+                 { -0.00012345678, "-1.23457e-4" }, { 1e100, "1.00000e100" },
+                 { 9.999999e5, "1.00000e6" },       { 1.0 / 0.0, "inf" } };
     char out[CLI_FORMAT_SIZE];
 
     (void)state;
@@ -37,9 +38,9 @@ static void durations_change_their_units(void **state)
     static const struct {
         int64_t ms;
         const char *text;
-    } rows[] = { { 0, "0.0s" }, { 9100, "9.1s" }, { 59900, "59.9s" }, { 59960, "1m 0s" },
-                 { 125000, "2m 5s" }, { 3599400, "59m 59s" }, { 3600000, "1h 0m" },
-                 { 4320000, "1h 12m" } };
+    } rows[] = { { 0, "0.0s" },        { 9100, "9.1s" },     { 59900, "59.9s" },
+                 { 59960, "1m 0s" },   { 125000, "2m 5s" },  { 3599400, "59m 59s" },
+                 { 3600000, "1h 0m" }, { 4320000, "1h 12m" } };
     char out[CLI_FORMAT_SIZE];
 
     (void)state;
