@@ -14,7 +14,9 @@
 
 #include "mcp/buf.h"
 
+/* clang-format off */
 #define FILE_OF(path, text) { path, text, sizeof text - 1 }
+/* clang-format on */
 
 /* ---- tools ------------------------------------------------------------------------------------ */
 
@@ -113,6 +115,7 @@ static mcp_status count_up(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+/* clang-format off */
 static const mcp_tool tools[] = {
     /* name         run           flags                                      timeout_ms  running */
     { "fix/echo",   echo,         MCP_READS,                                          0, 0 },
@@ -123,6 +126,7 @@ static const mcp_tool tools[] = {
     { "fix/count",  count_up,     MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP,          0, 0 },
     { 0 }
 };
+/* clang-format on */
 
 /* ---- resources -------------------------------------------------------------------------------- */
 
@@ -177,14 +181,13 @@ static mcp_status read_find(mcp_call *call, void *data)
     return mcp_call_contents_text(call, NULL, "text/plain", text, strlen(text));
 }
 
-static const mcp_resource resources[] = {
-    { "fix://text", read_text, MCP_READS, 0 },
-    { "fix://bytes", read_bytes, MCP_READS, 0 },
-    { "fix://folder", read_folder, MCP_READS, 0 },
-    { "fix://case/{case_dir}/config", read_config, MCP_READS, 0 },
-    { "fix://find{?q,limit}", read_find, MCP_READS, 0 },
-    { 0 }
-};
+static const mcp_resource resources[] = { { "fix://text", read_text, MCP_READS, 0 },
+                                          { "fix://bytes", read_bytes, MCP_READS, 0 },
+                                          { "fix://folder", read_folder, MCP_READS, 0 },
+                                          { "fix://case/{case_dir}/config", read_config, MCP_READS,
+                                            0 },
+                                          { "fix://find{?q,limit}", read_find, MCP_READS, 0 },
+                                          { 0 } };
 
 /* ---- prompts ---------------------------------------------------------------------------------- */
 
@@ -216,14 +219,13 @@ static mcp_status fill_review(mcp_call *call, void *data)
                           mcp_arena_printf(mcp_call_arena(call), "%zu", strlen(what)));
 }
 
-static const mcp_prompt prompts[] = {
-    { "fix/greet", NULL, MCP_READS, 0 },
-    { "fix/review", fill_review, MCP_READS, 0 },
-    { 0 }
-};
+static const mcp_prompt prompts[] = { { "fix/greet", NULL, MCP_READS, 0 },
+                                      { "fix/review", fill_review, MCP_READS, 0 },
+                                      { 0 } };
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const mcp_file files[] = {
     FILE_OF("tools/echo.json", echo_json),       FILE_OF("tools/save.json", save_json),
     FILE_OF("tools/blocks.json", blocks_json),   FILE_OF("tools/refuse.json", refuse_json),
@@ -231,6 +233,7 @@ static const mcp_file files[] = {
     FILE_OF("resources.json", resources_json),   FILE_OF("prompts/greet.md", greet_md),
     FILE_OF("prompts/review.md", review_md),     { 0 }
 };
+/* clang-format on */
 
 const mcp_features fixture_features = {
     .files = files, .tools = tools, .resources = resources, .prompts = prompts

@@ -311,8 +311,7 @@ static const mcp_json *parsed(const transcript_step *step, const char *text, siz
     mcp_error err = MCP_ERROR_INIT;
 
     if (mcp_json_read(&value, talk.arena, text, length, &err) != MCP_OK)
-        fail_msg("%s:%d: not JSON (%s): %.*s", talk.path, step->line, err.message, SHOWN_MAX,
-                 text);
+        fail_msg("%s:%d: not JSON (%s): %.*s", talk.path, step->line, err.message, SHOWN_MAX, text);
     return value;
 }
 
@@ -434,16 +433,16 @@ static int tear_down(void **state)
 static void test_transcript(void **state)
 {
     char *cases = realpath("examples/cases", NULL);
-    const transcript_word words[] = {
-        { "{cases}", cases ? cases : "examples/cases" }, { "{tmp}", talk.tmp.path }, { 0 }
-    };
+    const transcript_word words[] = { { "{cases}", cases ? cases : "examples/cases" },
+                                      { "{tmp}", talk.tmp.path },
+                                      { 0 } };
     size_t first = 0;
 
     (void)state;
     transcript_read(&talk.script, talk.arena, talk.path, words);
     free(cases);
-    for (; first < talk.script.step_count &&
-           talk.script.steps[first].kind == TRANSCRIPT_OPTION; first++)
+    for (; first < talk.script.step_count && talk.script.steps[first].kind == TRANSCRIPT_OPTION;
+         first++)
         set_option(&talk.script.steps[first]);
     if (is_program())
         child_start(&talk.program, talk.arguments);
@@ -453,10 +452,43 @@ static void test_transcript(void **state)
     finish();
 }
 
+/* A runner whose patterns took anything would let every conversation pass. */
+static void test_patterns(void **state)
+{
+    static const char rows[] = /* pattern, value that fits, value that does not */
+        "> 1\n< 1\n! 1.0\n> {\"a\":*}\n< {\"a\":null}\n! {}\n> {\"a\":1}\n< {\"a\":1}\n"
+        "! {\"a\":1,\"b\":2}\n> {\"a\":1,\"*\":*}\n< {\"b\":2,\"a\":1}\n! {\"b\":2}\n"
+        "> ~\"ell\"\n< \"hello\"\n! \"help\"\n> [*,2]\n< [1,2]\n! [1,2,3]\n> \"*\"\n< \"*\"\n"
+        "! \"x\"\n> {\"a\":{\"b\":[$x]}}\n< {\"a\":{\"b\":[7]}}\n! {\"a\":{\"b\":[]}}\n";
+    const transcript_word no_words[] = { { 0 } };
+    const mcp_json *pattern = NULL, *value = NULL;
+    const char *path = scratch_path(&talk.tmp, "rows");
+    char place[64];
+
+    (void)state;
+    for (const char *at = rows; *at;) {
+        size_t length = strcspn(at, "\n");
+        char *line = mcp_arena_printf(talk.arena, "< %.*s\n", (int)length - 2, at + 2);
+        if (at[0] == '>') {
+            scratch_write(&talk.tmp, "rows", line, strlen(line));
+            transcript_read(&talk.script, talk.arena, path, no_words);
+            pattern = talk.script.steps[0].pattern;
+        } else {
+            assert_int_equal(mcp_json_read(&value, talk.arena, at + 2, length - 2, NULL), MCP_OK);
+            if (transcript_fits(pattern, value, &talk.memory, place, sizeof place) !=
+                (at[0] == '<'))
+                fail_msg("wrong about %.*s", (int)length, at);
+        }
+        at += length + 1;
+    }
+}
+
 /* Arguments name transcripts; without any, all of them are played. */
 int main(int argc, char **argv)
 {
-    static struct CMUnitTest tests[TRANSCRIPTS_MAX];
+    static char no_path[] = "patterns";
+    static struct CMUnitTest tests[TRANSCRIPTS_MAX + 1] = { { no_path, test_patterns, set_up,
+                                                              tear_down, no_path } };
     glob_t all = { 0 };
     size_t count = 0;
 
@@ -467,9 +499,9 @@ int main(int argc, char **argv)
     size_t given = argc < 2 ? all.gl_pathc : (size_t)argc - 1;
     for (; count < given && count < TRANSCRIPTS_MAX; count++) {
         char *path = argc < 2 ? all.gl_pathv[count] : argv[count + 1];
-        tests[count] = (struct CMUnitTest){ path, test_transcript, set_up, tear_down, path };
+        tests[count + 1] = (struct CMUnitTest){ path, test_transcript, set_up, tear_down, path };
     }
-    int failed = _cmocka_run_group_tests("wire", tests, count, NULL, NULL);
+    int failed = _cmocka_run_group_tests("wire", tests, count + 1, NULL, NULL);
     globfree(&all);
     return failed;
 }
