@@ -57,22 +57,22 @@ typedef struct shelf {
     mcp_schema_options options;
 } shelf;
 
-static void put(shelf *shelf, const char *uri, const char *text)
+static void put(shelf *all, const char *uri, const char *text)
 {
-    size_t at = shelf->options.document_count++;
+    size_t at = all->options.document_count++;
 
-    if (!shelf->arena)
-        shelf->arena = mcp_arena_new(0);
-    shelf->documents[at] = (mcp_schema_document){ uri, read_json(shelf->arena, text) };
-    shelf->options.documents = shelf->documents;
+    if (!all->arena)
+        all->arena = mcp_arena_new(0);
+    all->documents[at] = (mcp_schema_document){ uri, read_json(all->arena, text) };
+    all->options.documents = all->documents;
 }
 
 static void documents_are_found_by_uri_and_by_id(void **state)
 {
-    shelf shelf = { 0 };
+    shelf all = { 0 };
 
     (void)state;
-    put(&shelf, "http://x/one.json",
+    put(&all, "http://x/one.json",
         "{\"$id\":\"http://y/two.json\",\"$defs\":{\"a\":{\"$id\":\"three.json\","
         "\"$anchor\":\"here\",\"type\":\"null\"}}}");
     static const char *const ways[] = {
@@ -82,68 +82,68 @@ static void documents_are_found_by_uri_and_by_id(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char schema[100];
         snprintf(schema, sizeof schema, "{\"$ref\":\"%s\"}", ways[i]);
-        assert_int_equal(verdict(schema, "1", &shelf.options), MCP_E_SCHEMA);
-        assert_int_equal(verdict(schema, "null", &shelf.options), MCP_OK);
+        assert_int_equal(verdict(schema, "1", &all.options), MCP_E_SCHEMA);
+        assert_int_equal(verdict(schema, "null", &all.options), MCP_OK);
     }
-    mcp_arena_free(shelf.arena);
+    mcp_arena_free(all.arena);
 }
 
 static void documents_refer_to_each_other(void **state)
 {
-    shelf shelf = { 0 };
+    shelf all = { 0 };
 
     (void)state;
-    put(&shelf, "http://x/tree", "{\"properties\":{\"left\":{\"$ref\":\"leaf\"}}}");
-    put(&shelf, "http://x/leaf",
+    put(&all, "http://x/tree", "{\"properties\":{\"left\":{\"$ref\":\"leaf\"}}}");
+    put(&all, "http://x/leaf",
         "{\"anyOf\":[{\"type\":\"integer\"},{\"$ref\":\"tree\","
         "\"type\":\"object\"}]}");
     const char *schema = "{\"$ref\":\"http://x/tree\"}";
-    assert_int_equal(verdict(schema, "{\"left\":{\"left\":{\"left\":1}}}", &shelf.options), MCP_OK);
-    assert_int_equal(verdict(schema, "{\"left\":{\"left\":{\"left\":\"1\"}}}", &shelf.options),
+    assert_int_equal(verdict(schema, "{\"left\":{\"left\":{\"left\":1}}}", &all.options), MCP_OK);
+    assert_int_equal(verdict(schema, "{\"left\":{\"left\":{\"left\":\"1\"}}}", &all.options),
                      MCP_E_SCHEMA);
-    mcp_arena_free(shelf.arena);
+    mcp_arena_free(all.arena);
 }
 
 static void faults_of_a_document_name_it(void **state)
 {
-    shelf shelf = { 0 };
+    shelf all = { 0 };
 
     (void)state;
-    put(&shelf, "http://x/bad", "{\"$defs\":{\"a\":{\"type\":\"nil\"}}}");
+    put(&all, "http://x/bad", "{\"$defs\":{\"a\":{\"type\":\"nil\"}}}");
     rejects_with("{\"$ref\":\"http://x/bad\"}", MCP_E_SCHEMA, "http://x/bad#/$defs/a/type",
-                 &shelf.options);
+                 &all.options);
     fits("true", "1"); /* nobody asks for it */
-    mcp_arena_free(shelf.arena);
+    mcp_arena_free(all.arena);
 }
 
 static void base_uri_of_a_schema_without_id(void **state)
 {
-    shelf shelf = { 0 };
+    shelf all = { 0 };
 
     (void)state;
-    put(&shelf, "http://x/y/z", "{\"type\":\"null\"}");
-    rejects_with("{\"$ref\":\"z\"}", MCP_E_SCHEMA, "leads nowhere", &shelf.options);
-    shelf.options.base_uri = "http://x/y/main";
-    assert_int_equal(verdict("{\"$ref\":\"z\"}", "1", &shelf.options), MCP_E_SCHEMA);
+    put(&all, "http://x/y/z", "{\"type\":\"null\"}");
+    rejects_with("{\"$ref\":\"z\"}", MCP_E_SCHEMA, "leads nowhere", &all.options);
+    all.options.base_uri = "http://x/y/main";
+    assert_int_equal(verdict("{\"$ref\":\"z\"}", "1", &all.options), MCP_E_SCHEMA);
     assert_int_equal(
-        verdict("{\"$ref\":\"main#/$defs/a\",\"$defs\":{\"a\":false}}", "1", &shelf.options),
+        verdict("{\"$ref\":\"main#/$defs/a\",\"$defs\":{\"a\":false}}", "1", &all.options),
         MCP_E_SCHEMA);
-    mcp_arena_free(shelf.arena);
+    mcp_arena_free(all.arena);
 }
 
 /* A shelf may hold other drafts, as long as nobody asks for them. */
 static void documents_of_other_drafts_do_not_disturb(void **state)
 {
-    shelf shelf = { 0 };
+    shelf all = { 0 };
 
     (void)state;
-    put(&shelf, "http://x/old",
+    put(&all, "http://x/old",
         "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":[{}]}");
-    put(&shelf, "http://x/new", "{\"$id\":\"http://y/new\",\"type\":\"null\"}");
-    assert_int_equal(verdict("{\"$ref\":\"http://y/new\"}", "1", &shelf.options), MCP_E_SCHEMA);
+    put(&all, "http://x/new", "{\"$id\":\"http://y/new\",\"type\":\"null\"}");
+    assert_int_equal(verdict("{\"$ref\":\"http://y/new\"}", "1", &all.options), MCP_E_SCHEMA);
     rejects_with("{\"$ref\":\"http://x/old\"}", MCP_E_SCHEMA, "draft-07/schema is not known",
-                 &shelf.options);
-    mcp_arena_free(shelf.arena);
+                 &all.options);
+    mcp_arena_free(all.arena);
 }
 
 static void the_same_value_under_two_uris(void **state)

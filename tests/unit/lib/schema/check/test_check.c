@@ -139,14 +139,14 @@ typedef struct pair {
 
 static mcp_status check_once(void *data)
 {
-    const pair *pair = data;
+    const pair *both = data;
     mcp_schema_finding finding;
     mcp_error err = MCP_ERROR_INIT;
     mcp_arena *scratch = mcp_arena_new(0);
 
     if (!scratch)
         return MCP_E_NOMEM;
-    mcp_status st = mcp_schema_check(pair->schema, pair->value, scratch, &finding, &err);
+    mcp_status st = mcp_schema_check(both->schema, both->value, scratch, &finding, &err);
     assert_int_equal(st, err.status);
     mcp_arena_free(scratch);
     return st == MCP_E_SCHEMA ? MCP_OK : st; /* the value does not fit, so this is the goal */
@@ -160,10 +160,10 @@ static void memory_runs_out_at_every_point(void **state)
         "{\"anyOf\":[{\"items\":{\"type\":\"null\"}},{\"uniqueItems\":true}],"
         "\"unevaluatedItems\":false}",
         NULL);
-    pair pair = { schema, read_json(arena, "[1,1]") };
+    pair both = { schema, read_json(arena, "[1,1]") };
 
     (void)state;
-    oom_walk(check_once, &pair);
+    oom_walk(check_once, &both);
     mcp_schema_free(schema);
     mcp_arena_free(arena);
 }
@@ -180,12 +180,12 @@ static void threads_share_a_schema(void **state)
     mcp_arena *arena = mcp_arena_new(0);
     mcp_schema *schema = compile(arena, "{\"items\":{\"pattern\":\"^a+$\"},\"uniqueItems\":true}",
                                  NULL);
-    pair pair = { schema, read_json(arena, "[\"aaaa\",\"aaaaa\",\"b\"]") };
+    pair both = { schema, read_json(arena, "[\"aaaa\",\"aaaaa\",\"b\"]") };
     pthread_t threads[4];
 
     (void)state;
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, check_often, &pair), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, check_often, &both), 0);
     for (size_t i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     mcp_schema_free(schema);
