@@ -414,7 +414,8 @@ static mcp_status fit(mcp_call *fitted, const char *tool, const mcp_json **argum
 
 static void a_server_may_refuse_and_fit_in_its_own_way(void **state)
 {
-    mcp_server_options own = { .refuse = own_refusal, .fit = fit, .data = "own" };
+    static char mark[] = "own";
+    mcp_server_options own = { .refuse = own_refusal, .fit = fit, .data = mark };
 
     (void)state;
     begin(&own, "2025-03-26");
