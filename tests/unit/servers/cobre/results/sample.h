@@ -1,8 +1,8 @@
 /*
  * sample.h - a small made-up case and what happened in it, for the tests of the writers.
  *
- * Two stages: the first has blocks of 100 and 300 hours, the second one of 200. Two hydros, the first
- * above the second and also diverting to it; one thermal; two buses; one line.
+ * Two stages: the first has blocks of 100 and 300 hours, the second one of 200. Two hydros, the
+ * first above the second and also diverting to it; one thermal; two buses; one line.
  */
 #ifndef RESULTS_SAMPLE_H
 #define RESULTS_SAMPLE_H

@@ -1,6 +1,6 @@
 /*
- * test_dictionaries.c - codes, entities, variables, bounds and the state, in the forms of the output
- * page, section 4.
+ * test_dictionaries.c - codes, entities, variables, bounds and the state, in the forms of the
+ * output page, section 4.
  */
 #include "sample.h"
 
