@@ -26,7 +26,7 @@ static mcp_status fault(const mcp__compiler *compiler, const mcp__rule *rule, mc
 static mcp_status room_for_nodes(mcp__compiler *compiler, mcp__rule *rule, size_t count,
                                  mcp_error *err)
 {
-    rule->nodes = mcp_arena_array(compiler->arena, count, sizeof *rule->nodes);
+    rule->nodes = mcp_arena_array(compiler->arena, count, sizeof(const mcp__node *));
     return rule->nodes ? MCP_OK : mcp__compile_no_memory(compiler, err);
 }
 
@@ -251,7 +251,8 @@ static mcp_status read_pattern(mcp__compiler *compiler, mcp__rule *rule, mcp_err
 {
     size_t length = 0;
     const char *text = mcp_json_string(rule->value, &length);
-    const mcp__pattern **patterns = mcp_arena_array(compiler->arena, 1, sizeof *patterns);
+    const mcp__pattern **patterns = mcp_arena_array(compiler->arena, 1,
+                                                    sizeof(const mcp__pattern *));
 
     if (!text)
         return fault(compiler, rule, err, "must be a string");
@@ -268,7 +269,7 @@ static mcp_status read_pattern_map(mcp__compiler *compiler, mcp__rule *rule, mcp
     if (st != MCP_OK)
         return st;
     const mcp__pattern **patterns = mcp_arena_array(compiler->arena, rule->node_count,
-                                                    sizeof *patterns);
+                                                    sizeof(const mcp__pattern *));
     if (!patterns)
         return mcp__compile_no_memory(compiler, err);
     rule->as.patterns = patterns;

@@ -94,6 +94,23 @@ static void patterns_share_the_budget(void **state)
                      MCP_E_LIMIT);
 }
 
+/* Each of these expands to all the code that an expression may have. */
+static void expressions_in_values_share_the_budget(void **state)
+{
+    mcp_schema_options options = MCP_SCHEMA_OPTIONS_INIT;
+    const size_t count = 20000;
+    char *text = malloc(count * 24 + 2);
+    size_t length = 0;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        length += (size_t)sprintf(text + length, "%c\"((a{99}){99}){3}\"", i == 0 ? '[' : ',');
+    memcpy(text + length, "]", 2);
+    options.assert_formats = true;
+    assert_int_equal(verdict("{\"items\":{\"format\":\"regex\"}}", text, &options), MCP_E_LIMIT);
+    free(text);
+}
+
 /* Whatever keyword is the one that runs out of steps, the answer is never "fits". */
 static void running_out_is_never_an_answer(void **state)
 {
@@ -229,6 +246,7 @@ int main(void)
         cmocka_unit_test(recursion_with_the_value),
         cmocka_unit_test(exponential_alternatives),
         cmocka_unit_test(patterns_share_the_budget),
+        cmocka_unit_test(expressions_in_values_share_the_budget),
         cmocka_unit_test(running_out_is_never_an_answer),
         cmocka_unit_test(a_small_arena_is_a_limit),
         cmocka_unit_test(memory_runs_out_at_every_point),
