@@ -96,7 +96,7 @@ static void take_row(sddp_iteration *row, const columns_column *const found[C_CO
 static mcp_status take_rows(results_convergence *out, const columns_table *table, mcp_arena *arena,
                             mcp_error *err)
 {
-    const columns_column *found[C_COUNT];
+    const columns_column *found[C_COUNT] = { NULL };
     mcp_status status = find_columns(found, table, err);
 
     if (status != MCP_OK)
