@@ -2,10 +2,10 @@
  * keyword.c - the keywords of draft 2020-12, and how each one's value is read.
  *
  * One row a keyword, in the order in which a value is checked: what is cheap and tells most
- * comes first, so that the first finding is the useful one, and the members that are there before those that
- * are missing, so that the wrong branch of a union is seen by its wrong constant; `unevaluated*` comes last, because
- * it asks what all others looked at. Keywords that only inform (title, default, contentEncoding,
- * ...) have no row.
+ * comes first, so that the first finding is the useful one, and the members that are there
+ * before those that are missing, so that the wrong branch of a union is seen by its wrong
+ * constant; `unevaluated*` comes last, because it asks what all others looked at. Keywords that
+ * only inform (title, default, contentEncoding, ...) have no row.
  */
 #include <string.h>
 
