@@ -263,25 +263,44 @@ static void leave_outside(struct outside *outside)
         (void)sigaction(SIGPIPE, &outside->broken_pipe, NULL);
 }
 
+/* /dev/null, on a descriptor above the three that everybody knows: those may be free just now. */
+static int open_nothing(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    (void)close(fd);
+    return high;
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
 static mcp_status take_outside(struct outside *outside, mcp_error *err)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     *outside = (struct outside){ .in = -1, .out = -1 };
+    if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
+        return mcp_error_set(err, MCP_E_IO, "standard input or output is closed");
+    int nothing = open_nothing();
     if (nothing < 0)
         return mcp_error_errno(err, errno, "/dev/null cannot be opened");
+    if (!is_open(STDERR_FILENO)) /* else the next thing opened would take its place */
+        (void)dup2(nothing, STDERR_FILENO);
     (void)fflush(stdout);
-    bool has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
     outside->in = take_descriptor(STDIN_FILENO, nothing);
     if (outside->in >= 0)
-        outside->out = take_descriptor(STDOUT_FILENO, has_stderr ? STDERR_FILENO : nothing);
+        outside->out = take_descriptor(STDOUT_FILENO, STDERR_FILENO);
     int cause = errno;
     (void)close(nothing);
     if (outside->out < 0) {
         leave_outside(outside);
-        return mcp_error_set(err, MCP_E_IO, "standard input and output cannot be used: %s",
-                             cause == EBADF ? "one of them is closed" : "no descriptor is free");
+        return mcp_error_errno(err, cause, "standard input and output cannot be taken over");
     }
     outside->ignores_broken_pipe = sigaction(SIGPIPE, &ignore, &outside->broken_pipe) == 0;
     return MCP_OK;
