@@ -34,26 +34,39 @@ enum {
     C_COUNT
 };
 
-static mcp_status find_columns(const columns_column *found[C_COUNT], const columns_table *table,
-                               mcp_error *err)
+/* The column of a field, or NULL and why it will not do. */
+static const columns_column *find_column(const columns_table *table, const results_field *field,
+                                         mcp_error *err)
+{
+    const columns_column *column = columns_find(table, field->name);
+
+    if (!column) {
+        mcp_error_set(err, MCP_E_PARSE, RECORD ": there is no column %s", field->name);
+        return NULL;
+    }
+    if (column->type != field->type) {
+        mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has type %s but %s is required",
+                      field->name, columns_type_name(column->type), columns_type_name(field->type));
+        return NULL;
+    }
+    if (column->valid && !field->is_nullable && memchr(column->valid, 0, table->rows)) {
+        mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has missing values", field->name);
+        return NULL;
+    }
+    return column;
+}
+
+static bool find_columns(const columns_column *found[C_COUNT], const columns_table *table,
+                         mcp_error *err)
 {
     const results_schema *schema = results_schema_of(RESULTS_CONVERGENCE);
 
     for (size_t i = 0; i < C_COUNT; i++) {
-        const results_field *field = &schema->fields[i];
-        const columns_column *column = columns_find(table, field->name);
-        if (!column)
-            return mcp_error_set(err, MCP_E_PARSE, RECORD ": there is no column %s", field->name);
-        if (column->type != field->type)
-            return mcp_error_set(err, MCP_E_PARSE,
-                                 RECORD ": column %s has type %s but %s is required", field->name,
-                                 columns_type_name(column->type), columns_type_name(field->type));
-        if (column->valid && !field->is_nullable && memchr(column->valid, 0, table->rows))
-            return mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has missing values",
-                                 field->name);
-        found[i] = column;
+        found[i] = find_column(table, &schema->fields[i], err);
+        if (!found[i])
+            return false;
     }
-    return MCP_OK;
+    return true;
 }
 
 static double f64_at(const columns_column *column, size_t row)
@@ -96,11 +109,10 @@ static void take_row(sddp_iteration *row, const columns_column *const found[C_CO
 static mcp_status take_rows(results_convergence *out, const columns_table *table, mcp_arena *arena,
                             mcp_error *err)
 {
-    const columns_column *found[C_COUNT] = { NULL };
-    mcp_status status = find_columns(found, table, err);
+    const columns_column *found[C_COUNT];
 
-    if (status != MCP_OK)
-        return status;
+    if (!find_columns(found, table, err))
+        return MCP_E_PARSE;
     sddp_iteration *rows = mcp_arena_array(arena, table->rows, sizeof *rows);
     if (!rows)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu iterations", table->rows);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -258,13 +259,60 @@ static void files_follow_one_another(void **state)
     assert_int_equal(read_back(world, "t.parquet")->rows, 1);
 }
 
+struct worker {
+    struct world *world;
+    int32_t number;
+    bool is_right;
+};
+
+/* Writes a file of its own number again and again, and reads it back each time. */
+static void *write_and_read(void *data)
+{
+    struct worker *worker = data;
+    const columns_column column = { "n", COLUMNS_I32, &worker->number, NULL };
+    const columns_table table = { 1, 1, &column };
+    mcp_arena *arena = mcp_arena_new(0);
+    char name[32];
+
+    worker->is_right = true;
+    snprintf(name, sizeof name, "%d.parquet", (int)worker->number);
+    for (int i = 0; i < 20 && worker->is_right; i++) {
+        const columns_table *back = NULL;
+        mcp_status status = columns_write(worker->world->engine, worker->world->folder.fd, name,
+                                          &table, NULL);
+        int fd = openat(worker->world->folder.fd, name, O_RDONLY | O_CLOEXEC);
+        if (status == MCP_OK)
+            status = columns_read(&back, worker->world->engine, fd, NULL, arena, NULL);
+        worker->is_right = status == MCP_OK && back->rows == 1 &&
+                           *(const int32_t *)back->columns[0].values == worker->number;
+        close(fd);
+    }
+    mcp_arena_free(arena);
+    return NULL;
+}
+
+static void threads_may_share_one(void **state)
+{
+    pthread_t threads[4];
+    struct worker workers[4];
+
+    for (int32_t i = 0; i < 4; i++) {
+        workers[i] = (struct worker){ *state, i, false };
+        assert_int_equal(pthread_create(&threads[i], NULL, write_and_read, &workers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(workers[i].is_right);
+    }
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         EACH(every_type_comes_back),    EACH(types_are_those_of_the_format),
         EACH(no_rows_are_a_file_too),   EACH(a_file_is_replaced_whole_or_not_at_all),
-        EACH(files_follow_one_another),
+        EACH(files_follow_one_another), EACH(threads_may_share_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
