@@ -70,10 +70,10 @@ static void set_config(struct builder *b)
 
     config->json = raw->json;
     config->training_enabled = raw->training_enabled;
-    config->has_tree_seed = raw->tree_seed != COBRE_ABSENT;
+    config->has_tree_seed = raw->has_tree_seed;
     config->tree_seed = config->has_tree_seed ? raw->tree_seed : 0;
     config->seed = 42;
-    if (config->has_tree_seed)
+    if (raw->has_tree_seed)
         config->seed = raw->tree_seed < 0 ? -(uint64_t)raw->tree_seed : (uint64_t)raw->tree_seed;
     config->forward_passes = (uint32_t)raw->forward_passes;
     config->stop_when_all = raw->stopping_mode && strcasecmp(raw->stopping_mode, "all") == 0;

@@ -42,7 +42,7 @@ typedef struct cobre_raw_source {
 
 typedef struct cobre_raw_config {
     const mcp_json *json;
-    bool training_enabled;
+    bool training_enabled, has_tree_seed;
     int64_t tree_seed, forward_passes;
     const mcp_json *rules_json;
     cobre_raw_rule *rules;

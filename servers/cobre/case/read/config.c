@@ -238,7 +238,7 @@ static void check_source(cobre_reader *reader, const cobre_raw_source *source, c
                                    "Remove historical_years or make inflow historical.");
     }
     snprintf(path, sizeof path, "%sseed", prefix);
-    if (!reader->failed && needs_seed && source->seed == COBRE_ABSENT)
+    if (!reader->failed && needs_seed && !mcp_json_is_number(mcp_json_get(source->json, "seed")))
         cobre_reader_missing(reader, path);
 }
 
@@ -316,5 +316,7 @@ void cobre_read_config(cobre_reader *reader, const mcp_json *root, cobre_input *
     read_source(reader, "simulation.scenario_source.", &config->simulation_source);
     if (!reader->failed)
         warn_moved(reader, root);
+    /* Every int64 is a seed, COBRE_ABSENT too. */
+    config->has_tree_seed = mcp_json_is_number(mcp_json_pointer(root, "/training/tree_seed"));
     input->config = *config;
 }
