@@ -37,10 +37,12 @@ after(async () => {
     fs.rmSync(scratch, { recursive: true, force: true });
 });
 
-/** A private copy of one of the example cases, in a folder of its own. */
+/** A private copy of one of the example cases, in a folder of its own, with few scenarios: each is
+ *  some files, which a sanitized build writes slowly. */
 function copyCase(name, label) {
     const target = path.join(scratch, label, name);
     fs.cpSync(path.join(cases, name), target, { recursive: true });
+    editConfig(target, (config) => { config.simulation.num_scenarios = 10; });
     return target;
 }
 
