@@ -21,7 +21,7 @@ function(lib_layer name folder)
         target_link_libraries(${name} PRIVATE mcp_private ${ARG_NEEDS})
         target_compile_definitions(${name} PRIVATE CAUSEWAY_VERSION="${PROJECT_VERSION}" PCRE2_CODE_UNIT_WIDTH=8)
         target_compile_options(${name} PRIVATE -fno-semantic-interposition
-            "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fvisibility=hidden;-fvisibility-inlines-hidden>")
+            "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti>")
         causeway_product(${name} NO_PRINTF)
         add_library(only_${name} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}>)
         set_target_properties(only_${name} PROPERTIES LINKER_LANGUAGE CXX)

@@ -16,8 +16,9 @@ function(causeway_product target)
     endif()
 endfunction()
 
-# causeway_test_code(<target>): tests, fuzz targets and benches. A main or a fuzzer's entry needs no prototype.
+# causeway_test_code(<target>): tests, fuzz targets and benches. A main or a
+# fuzzer's entry needs no prototype, and a test may name a thing as its type is named.
 function(causeway_test_code target)
     target_compile_options(${target} PRIVATE
-        "$<$<COMPILE_LANGUAGE:C>:${CAUSEWAY_WARNINGS};-Wno-conversion;-Wstrict-prototypes>")
+        "$<$<COMPILE_LANGUAGE:C>:${CAUSEWAY_WARNINGS};-Wno-conversion;-Wno-shadow;-Wstrict-prototypes>")
 endfunction()

@@ -30,11 +30,9 @@ static const char stopped_json[] =
     "\"outputSchema\":{\"type\":\"object\",\"required\":[\"stopped\"],"
     "\"properties\":{\"stopped\":{\"type\":\"integer\"}}}}";
 
-static const mcp_file files[] = {
-    { "tools/count.json", count_json, sizeof count_json - 1 },
-    { "tools/stopped.json", stopped_json, sizeof stopped_json - 1 },
-    { 0 }
-};
+static const mcp_file files[] = { { "tools/count.json", count_json, sizeof count_json - 1 },
+                                  { "tools/stopped.json", stopped_json, sizeof stopped_json - 1 },
+                                  { 0 } };
 
 static mcp_status count(mcp_call *call, void *data)
 {
@@ -50,9 +48,9 @@ static mcp_status count(mcp_call *call, void *data)
             atomic_fetch_add(stopped, 1);
             return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "stopped at %d", (int)i);
         }
-        nanosleep(&step, NULL);
-        progress.message = mcp_arena_printf(mcp_call_arena(call), "counted to %d", (int)i);
+        progress.message = mcp_arena_printf(mcp_call_arena(call), "counting %d", (int)i);
         mcp_call_progress(call, &progress);
+        nanosleep(&step, NULL);
     }
     mcp_write_member_int(mcp_call_result(call), "counted", to);
     return MCP_OK;
@@ -64,12 +62,14 @@ static mcp_status stopped(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+/* clang-format off */
 static const mcp_tool tools[] = {
     /* name      run      flags                 timeout_ms  max_running */
     { "count",   count,   MCP_READS | MCP_LONG, 0,          4 },
     { "stopped", stopped, MCP_READS,            0,          0 },
     { 0 }
 };
+/* clang-format on */
 
 /* False when the arguments are not "--revision R" or none. */
 static bool read_arguments(mcp_server_options *options, int argc, char **argv)

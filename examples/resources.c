@@ -23,25 +23,22 @@ static const char resources_json[] =
     "{\"uriTemplate\":\"notes://note/{id}\",\"name\":\"note\",\"title\":\"One note\","
     "\"description\":\"A note by its name\",\"mimeType\":\"text/plain\"}]}";
 
-static const char summarise_md[] =
-    "---\n"
-    "name: notes/summarise\n"
-    "title: Summarise\n"
-    "description: Ask for a summary of one note\n"
-    "argument: id, required, The note's name\n"
-    "argument: tone, optional, How it shall sound\n"
-    "---\n"
-    "Summarise this note in one sentence. Tone: {{tone}}\n"
-    "\n"
-    "{{note}}\n"
-    "--- assistant\n"
-    "In one sentence:\n";
+static const char summarise_md[] = "---\n"
+                                   "name: notes/summarise\n"
+                                   "title: Summarise\n"
+                                   "description: Ask for a summary of one note\n"
+                                   "argument: id, required, The note's name\n"
+                                   "argument: tone, optional, How it shall sound\n"
+                                   "---\n"
+                                   "Summarise this note in one sentence. Tone: {{tone}}\n"
+                                   "\n"
+                                   "{{note}}\n"
+                                   "--- assistant\n"
+                                   "In one sentence:\n";
 
-static const mcp_file files[] = {
-    { "resources.json", resources_json, sizeof resources_json - 1 },
-    { "prompts/summarise.md", summarise_md, sizeof summarise_md - 1 },
-    { 0 }
-};
+static const mcp_file files[] = { { "resources.json", resources_json, sizeof resources_json - 1 },
+                                  { "prompts/summarise.md", summarise_md, sizeof summarise_md - 1 },
+                                  { 0 } };
 
 static const struct note {
     const char *id;
@@ -88,10 +85,9 @@ static mcp_status read_note(mcp_call *call, void *data)
 /* GIF89a, one point: the smallest picture that every client shows. */
 static mcp_status read_dot(mcp_call *call, void *data)
 {
-    static const unsigned char dot[35] = {
-        'G', 'I', 'F', '8', '9', 'a', 1, 0, 1, 0, 0x80, 0, 0, 0x80, 0x80, 0x80, 0, 0, 0,
-        ',', 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 'D', 1, 0, ';'
-    };
+    static const unsigned char dot[35] = { 'G', 'I',  'F',  '8',  '9', 'a', 1, 0,   1, 0, 0x80, 0,
+                                           0,   0x80, 0x80, 0x80, 0,   0,   0, ',', 0, 0, 0,    0,
+                                           1,   0,    1,    0,    0,   2,   2, 'D', 1, 0, ';' };
 
     (void)data;
     return mcp_call_contents_blob(call, NULL, NULL, dot, sizeof dot);
@@ -107,6 +103,7 @@ static mcp_status fill_summarise(mcp_call *call, void *data)
     return mcp_call_place(call, "note", note->text);
 }
 
+/* clang-format off */
 static const mcp_resource resources[] = {
     /* uri                  read        flags      timeout_ms */
     { "notes://index",     read_index, MCP_READS, 0 },
@@ -120,6 +117,7 @@ static const mcp_prompt prompts[] = {
     { "notes/summarise", fill_summarise, MCP_READS, 0 },
     { 0 }
 };
+/* clang-format on */
 
 /* False when the arguments are not "--revision R" or none. */
 static bool read_arguments(mcp_server_options *options, int argc, char **argv)

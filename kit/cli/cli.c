@@ -1,9 +1,9 @@
 /*
  * cli.c - reading a command line, and the values that commands ask for.
  *
- * The line is read once, left to right, against the command's table and the program's. A value comes
- * from the line, else from the environment, else from the table; whichever it is, it is checked
- * before the command runs, so a command never sees a number out of bounds.
+ * The line is read once, left to right, against the command's table and the program's. A value
+ * comes from the line, else from the environment, else from the table; whichever it is, it is
+ * checked before the command runs, so a command never sees a number out of bounds.
  */
 #include "cli/cli.h"
 
@@ -44,7 +44,7 @@ static bool is_single(const cli_program *program)
     return program->commands->name && program->commands->name[0] == '\0';
 }
 
-/* ---- wrong lines -------------------------------------------------------------------------------- */
+/* ---- wrong lines ----------------------------------------------------------------------------- */
 
 static void hint_help(const cli_line *line)
 {
@@ -100,7 +100,7 @@ static int refuse_command(const cli_line *line, const char *name)
     return CLI_USAGE;
 }
 
-/* ---- checking values ---------------------------------------------------------------------------- */
+/* ---- checking values ------------------------------------------------------------------------- */
 
 static bool parse_int(const char *text, int64_t *out)
 {
@@ -130,8 +130,12 @@ static bool is_choice(const cli_option *option, const char *text)
 
 static void print_choices(const cli_option *option, FILE *stream)
 {
-    for (const char *const *choice = option->choices; *choice; choice++)
-        fprintf(stream, "%s%s", choice == option->choices ? "" : choice[1] ? ", " : " or ", *choice);
+    const char *between = "";
+
+    for (const char *const *choice = option->choices; *choice; choice++) {
+        fprintf(stream, "%s%s", between, *choice);
+        between = choice[1] && !choice[2] ? " or " : ", ";
+    }
 }
 
 static int refuse_int(const cli_line *line, const cli_option *option, const char *where,
@@ -165,7 +169,7 @@ static int check_value(const cli_line *line, const cli_option *option, const cha
     return 0;
 }
 
-/* ---- reading the line --------------------------------------------------------------------------- */
+/* ---- reading the line ------------------------------------------------------------------------ */
 
 static void keep_value(cli_line *line, const cli_option *option, const char *text)
 {
@@ -310,7 +314,7 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
     return status;
 }
 
-/* ---- what a command asks ------------------------------------------------------------------------ */
+/* ---- what a command asks --------------------------------------------------------------------- */
 
 static const char *given_text(const cli_line *line, const cli_option *option)
 {

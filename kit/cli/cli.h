@@ -1,8 +1,9 @@
 /**
  * cli.h - command lines from tables: options, subcommands, --help, --version.
  *
- * A program is a table of commands, each with a table of options; help texts are made from them. What
- * a user gets wrong is told on the error stream with a hint, and the program exits with CLI_USAGE.
+ * A program is a table of commands, each with a table of options; help texts are made from them.
+ * What a user gets wrong is told on the error stream with a hint, and the program exits with
+ * CLI_USAGE.
  *
  *     static const cli_option run_options[] = {
  *         { .name = "output", .type = CLI_STRING, .argument = "DIR", .help = "where results go" },
@@ -36,22 +37,22 @@
 #define CLI_USAGE 2
 
 typedef enum cli_type {
-    CLI_FLAG,   /* takes no value */
-    CLI_INT,    /* min to max */
+    CLI_FLAG, /* takes no value */
+    CLI_INT,  /* min to max */
     CLI_STRING,
-    CLI_CHOICE  /* one of `choices` */
+    CLI_CHOICE /* one of `choices` */
 } cli_type;
 
 typedef struct cli_option {
-    const char *name;            /* without the dashes; NULL ends a table */
+    const char *name; /* without the dashes; NULL ends a table */
     cli_type type;
-    const char *argument;        /* what help calls the value; NULL for a flag */
-    const char *help;            /* one line */
-    const char *env;             /* environment variable that stands in; NULL: none */
-    const char *standard;        /* what holds without either; NULL: absent */
-    const char *const *choices;  /* CLI_CHOICE: ended by NULL */
-    int64_t min, max;            /* CLI_INT; both 0: no bound */
-    bool hidden;                 /* not in help */
+    const char *argument;       /* what help calls the value; NULL for a flag */
+    const char *help;           /* one line */
+    const char *env;            /* environment variable that stands in; NULL: none */
+    const char *standard;       /* what holds without either; NULL: absent */
+    const char *const *choices; /* CLI_CHOICE: ended by NULL */
+    int64_t min, max;           /* CLI_INT; both 0: no bound */
+    bool hidden;                /* not in help */
 } cli_option;
 
 typedef struct cli_line cli_line;
@@ -60,12 +61,12 @@ typedef struct cli_line cli_line;
 typedef int cli_command_run(const cli_line *line, void *data);
 
 typedef struct cli_command {
-    const char *name;            /* NULL ends a table */
-    const char *arguments;       /* as in usage: "CASE"; NULL: none */
+    const char *name;      /* NULL ends a table */
+    const char *arguments; /* as in usage: "CASE"; NULL: none */
     size_t arguments_min, arguments_max;
-    const char *summary;         /* one line */
-    const char *notes;           /* text after the options in help; NULL: none */
-    const cli_option *options;   /* NULL: none */
+    const char *summary;       /* one line */
+    const char *notes;         /* text after the options in help; NULL: none */
+    const cli_option *options; /* NULL: none */
     cli_command_run *run;
 } cli_command;
 
@@ -87,7 +88,7 @@ typedef struct cli_program {
  */
 int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data);
 
-/* ---- what a command asks its line --------------------------------------------------------------- */
+/* ---- what a command asks its line ------------------------------------------------------------ */
 
 /** The i-th argument; NULL past the last. */
 const char *cli_argument(const cli_line *line, size_t index);
@@ -109,9 +110,17 @@ bool cli_given(const cli_line *line, const char *name);
 FILE *cli_out(const cli_line *line);
 FILE *cli_err(const cli_line *line);
 
-/* ---- colours ------------------------------------------------------------------------------------ */
+/* ---- colours --------------------------------------------------------------------------------- */
 
-typedef enum cli_color { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW, CLI_CYAN } cli_color;
+typedef enum cli_color {
+    CLI_PLAIN,
+    CLI_BOLD,
+    CLI_DIM,
+    CLI_RED,
+    CLI_GREEN,
+    CLI_YELLOW,
+    CLI_CYAN
+} cli_color;
 
 /**
  * Whether to colour what goes to `stream`.

@@ -6,9 +6,9 @@
 
 #include "cli/cli.h"
 
-#define CLI_DONE (-1)        /* help or version was printed: the program ends well */
-#define CLI_NAME_MAX 63      /* of a wrong name, as repeated in a message */
-#define CLI_HINT_DISTANCE 2  /* how many letters off a name may be to be hinted at */
+#define CLI_DONE (-1)       /* help or version was printed: the program ends well */
+#define CLI_NAME_MAX 63     /* of a wrong name, as repeated in a message */
+#define CLI_HINT_DISTANCE 2 /* how many letters off a name may be to be hinted at */
 
 struct cli_value {
     const cli_option *option;
@@ -17,7 +17,7 @@ struct cli_value {
 
 struct cli_line {
     const cli_program *program;
-    const cli_command *command;  /* NULL until its name is read */
+    const cli_command *command; /* NULL until its name is read */
     FILE *out, *err;
     const char **arguments;
     size_t argument_count;

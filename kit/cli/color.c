@@ -33,8 +33,8 @@ bool cli_use_color(const char *choice, FILE *stream)
 const char *cli_paint(bool use, cli_color color)
 {
     static const char *const sequences[] = {
-        [CLI_PLAIN] = "\033[0m",   [CLI_BOLD] = "\033[1m",    [CLI_DIM] = "\033[2m",
-        [CLI_RED] = "\033[31m",    [CLI_GREEN] = "\033[32m",  [CLI_YELLOW] = "\033[33m",
+        [CLI_PLAIN] = "\033[0m", [CLI_BOLD] = "\033[1m",   [CLI_DIM] = "\033[2m",
+        [CLI_RED] = "\033[31m",  [CLI_GREEN] = "\033[32m", [CLI_YELLOW] = "\033[33m",
         [CLI_CYAN] = "\033[36m",
     };
 

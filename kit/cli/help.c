@@ -121,7 +121,7 @@ void cli_print_help(const cli_line *line, FILE *stream)
         fprintf(stream, "\n%s\n", notes);
 }
 
-/* ---- hints -------------------------------------------------------------------------------------- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b, size_t c)
 {

@@ -2,8 +2,8 @@
  * progress.c - a bar that is redrawn in place, or lines.
  *
  * On a terminal the line is written with a carriage return before and "erase to the end" behind it,
- * and cut to the width of the window: a line that wraps could not be erased. The first step is always
- * drawn, the last too, and in between at most one each 125 ms.
+ * and cut to the width of the window: a line that wraps could not be erased. The first step is
+ * always drawn, the last too, and in between at most one each 125 ms.
  */
 #include "cli/progress.h"
 
@@ -131,7 +131,11 @@ void cli_progress_begin(cli_progress *progress, FILE *stream, const char *label,
                         uint64_t total, bool quiet)
 {
     *progress = (cli_progress){
-        .stream = stream, .label = label, .unit = unit, .total = total, .quiet = quiet,
+        .stream = stream,
+        .label = label,
+        .unit = unit,
+        .total = total,
+        .quiet = quiet,
         .is_terminal = isatty(fileno(stream)),
         .width = cli_width(stream),
         .began_ms = mcp_clock_mono_ms(),

@@ -1,8 +1,8 @@
 /**
  * progress.h - how far a long work is: a bar on a terminal, plain lines elsewhere.
  *
- * On a terminal one line is redrawn, at most eight times a second, and cleared at the end. Otherwise
- * each step is one line. One thread uses a progress.
+ * On a terminal one line is redrawn, at most eight times a second, and cleared at the end.
+ * Otherwise each step is one line. One thread uses a progress.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -14,11 +14,11 @@
 
 typedef struct cli_progress {
     FILE *stream;
-    const char *label;      /* "Training" */
-    const char *unit;       /* "iter" */
-    uint64_t total;         /* 0: not known */
+    const char *label; /* "Training" */
+    const char *unit;  /* "iter" */
+    uint64_t total;    /* 0: not known */
     bool quiet, is_terminal, is_drawn;
-    unsigned width;         /* of the terminal, in columns */
+    unsigned width; /* of the terminal, in columns */
     int64_t began_ms, drawn_ms;
 } cli_progress;
 

@@ -12,7 +12,7 @@
 
 typedef struct cli_table_column {
     const char *title;
-    bool is_right;     /* numbers stand at the right edge */
+    bool is_right; /* numbers stand at the right edge */
 } cli_table_column;
 
 /**

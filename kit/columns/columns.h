@@ -1,12 +1,12 @@
 /**
  * columns.h - Parquet files in and out, through DuckDB.
  *
- * DuckDB is never linked: its library is opened when the first file is read or written, so a program
- * that touches no Parquet file pays nothing. It is looked for in the environment variable
+ * DuckDB is never linked: its library is opened when the first file is read or written, so a
+ * program that touches no Parquet file pays nothing. It is looked for in the environment variable
  * CAUSEWAY_DUCKDB (a path), beside the installed program, and in the build tree.
  *
- * Files are given by descriptor, never by name, so that what `guard/paths.h` opened is what is read.
- * One `columns` may be shared by threads; their calls take turns.
+ * Files are given by descriptor, never by name, so that what `guard/paths.h` opened is what is
+ * read. One `columns` may be shared by threads; their calls take turns.
  *
  *     const columns_table *table;
  *     columns_read(&table, app->columns, fd, NULL, arena, err);
@@ -28,27 +28,27 @@ typedef struct columns columns;
 
 /** What a column holds, and the C type of each of its `values`. */
 typedef enum columns_type {
-    COLUMNS_BOOL,  /* uint8_t, 0 or 1 */
-    COLUMNS_I8,    /* int8_t */
-    COLUMNS_I16,   /* int16_t */
-    COLUMNS_I32,   /* int32_t */
-    COLUMNS_I64,   /* int64_t */
-    COLUMNS_U8,    /* uint8_t */
-    COLUMNS_U16,   /* uint16_t */
-    COLUMNS_U32,   /* uint32_t */
-    COLUMNS_U64,   /* uint64_t */
-    COLUMNS_F32,   /* float */
-    COLUMNS_F64,   /* double */
-    COLUMNS_DATE,  /* int32_t, days since 1970-01-01 */
-    COLUMNS_TEXT,  /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
-    COLUMNS_OTHER  /* values is NULL; a type that we do not read (nested, decimal, time, ...) */
+    COLUMNS_BOOL, /* uint8_t, 0 or 1 */
+    COLUMNS_I8,   /* int8_t */
+    COLUMNS_I16,  /* int16_t */
+    COLUMNS_I32,  /* int32_t */
+    COLUMNS_I64,  /* int64_t */
+    COLUMNS_U8,   /* uint8_t */
+    COLUMNS_U16,  /* uint16_t */
+    COLUMNS_U32,  /* uint32_t */
+    COLUMNS_U64,  /* uint64_t */
+    COLUMNS_F32,  /* float */
+    COLUMNS_F64,  /* double */
+    COLUMNS_DATE, /* int32_t, days since 1970-01-01 */
+    COLUMNS_TEXT, /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
+    COLUMNS_OTHER /* values is NULL; a type that we do not read (nested, decimal, time, ...) */
 } columns_type;
 
 typedef struct columns_column {
     const char *name;
     columns_type type;
-    const void *values;     /* one a row; where not valid: zero, or NULL for TEXT */
-    const uint8_t *valid;   /* one byte a row, 0 or 1; NULL: every row is valid */
+    const void *values;   /* one a row; where not valid: zero, or NULL for TEXT */
+    const uint8_t *valid; /* one byte a row, 0 or 1; NULL: every row is valid */
 } columns_column;
 
 typedef struct columns_table {
@@ -58,7 +58,7 @@ typedef struct columns_table {
 } columns_table;
 
 typedef struct columns_read_options {
-    size_t rows_max;        /* more rows than this are MCP_E_LIMIT; 0: 10 million */
+    size_t rows_max; /* more rows than this are MCP_E_LIMIT; 0: 10 million */
 } columns_read_options;
 
 /**
@@ -79,7 +79,7 @@ void columns_close(columns *self);
  * @param fd      a regular file, open for reading; stays open, its position does not matter
  * @param options NULL for the defaults
  * @return MCP_OK; MCP_E_PARSE (not a Parquet file, cut short, or broken: the message says what the
- *         engine says); MCP_E_LIMIT (rows); MCP_E_NOMEM (the arena's bound too); MCP_E_PARAMS (not a
+ *         engine says); MCP_E_LIMIT (rows); MCP_E_NOMEM (the arena's bound too); MCP_E_PARAMS (no
  *         regular file); MCP_E_UNSUPPORTED (DuckDB is not there; the message names the path)
  */
 mcp_status columns_read(const columns_table **out, columns *self, int fd,
@@ -95,8 +95,8 @@ bool columns_is_valid(const columns_column *column, size_t row);
 const char *columns_type_name(columns_type type);
 
 /**
- * Write a Parquet file (ZSTD, row groups of at most 122,880 rows) as "<name>.tmp" in the folder, then
- * rename it.
+ * Write a Parquet file (ZSTD, row groups of at most 122,880 rows) as "<name>.tmp" in the folder,
+ * then rename it.
  *
  * @param dir_fd  the folder
  * @param name    one component, "data.parquet"

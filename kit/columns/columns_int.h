@@ -10,10 +10,10 @@
 #include "columns/engine.h"
 
 struct columns {
-    pthread_mutex_t turn;            /* guards all below: one file at a time */
+    pthread_mutex_t turn; /* guards all below: one file at a time */
     struct engine engine;
-    const columns_table *writing;    /* what the table function gives */
-    size_t written;                  /* rows of it given so far */
+    const columns_table *writing; /* what the table function gives */
+    size_t written;               /* rows of it given so far */
 };
 
 /* How we call a type, what DuckDB calls it, and the size of one value in memory (0: none). */

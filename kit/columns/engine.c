@@ -1,13 +1,13 @@
 /*
  * engine.c - finding DuckDB, opening it and locking it down.
  *
- * The library is 60 MB and takes 13 ms to load, so it is opened when it is first needed. It is never
- * closed again: it has threads and destructors of its own.
+ * The library is 60 MB and takes 13 ms to load, so it is opened when it is first needed. It is
+ * never closed again: it has threads and destructors of its own.
  *
- * An instance is in memory only. Before the first file it is confined to /proc/self/fd/N, paths that
- * only our own descriptors have; extensions, configuration and all other files are shut off. Its
- * cache of file contents must be off: it goes by path and time, and /proc/self/fd/7 is another file
- * with every call.
+ * An instance is in memory only. Before the first file it is confined to /proc/self/fd/N, paths
+ * that only our own descriptors have; extensions, configuration and all other files are shut off.
+ * Its cache of file contents must be off: it goes by path and time, and /proc/self/fd/7 is another
+ * file with every call.
  */
 #include "columns/engine.h"
 
@@ -133,7 +133,8 @@ static mcp_status open_instance(struct engine *engine, mcp_error *err)
             status = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting %s",
                                    settings[i][0]);
     if (status == MCP_OK && api->open_ext(NULL, &engine->database, config, &words) != DuckDBSuccess)
-        status = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words ? words : "");
+        status = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s",
+                               words ? words : "");
     if (words)
         api->free(words);
     api->destroy_config(&config);
@@ -179,7 +180,7 @@ const struct engine_api *engine_loaded(void)
     return &loaded_api;
 }
 
-/* Take the engine's first line, and our descriptor's path out of it, which would tell nobody anything:
+/* Take the engine's first line, and our descriptor's path out of it, which tells nobody anything:
  * "Invalid Input Error: No magic bytes found at end of file '/proc/self/fd/7'". */
 static void say(mcp_error *err, mcp_status status, const char *words)
 {

@@ -14,17 +14,50 @@
 #include "mcp/error.h"
 
 #define ENGINE_FUNCTIONS(X)                                                                        \
-    X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close) X(connect)               \
-    X(disconnect) X(free) X(query) X(destroy_result) X(result_error) X(result_error_type)          \
-    X(column_count) X(column_name) X(column_type) X(row_count) X(fetch_chunk)                      \
-    X(destroy_data_chunk) X(data_chunk_get_size) X(data_chunk_set_size) X(data_chunk_get_vector)   \
-    X(vector_size) X(vector_get_data) X(vector_get_validity) X(vector_ensure_validity_writable)    \
-    X(vector_assign_string_element) X(validity_row_is_valid) X(validity_set_row_invalid)           \
-    X(string_t_length) X(string_t_data) X(create_logical_type) X(destroy_logical_type)             \
-    X(create_table_function) X(destroy_table_function) X(table_function_set_name)                  \
-    X(table_function_set_extra_info) X(table_function_set_bind) X(table_function_set_init)         \
-    X(table_function_set_function) X(register_table_function) X(bind_get_extra_info)               \
-    X(bind_add_result_column) X(bind_set_cardinality) X(function_get_extra_info)
+    X(create_config)                                                                               \
+    X(set_config)                                                                                  \
+    X(destroy_config)                                                                              \
+    X(open_ext)                                                                                    \
+    X(close)                                                                                       \
+    X(connect)                                                                                     \
+    X(disconnect)                                                                                  \
+    X(free)                                                                                        \
+    X(query)                                                                                       \
+    X(destroy_result)                                                                              \
+    X(result_error)                                                                                \
+    X(result_error_type)                                                                           \
+    X(column_count)                                                                                \
+    X(column_name)                                                                                 \
+    X(column_type)                                                                                 \
+    X(row_count)                                                                                   \
+    X(fetch_chunk)                                                                                 \
+    X(destroy_data_chunk)                                                                          \
+    X(data_chunk_get_size)                                                                         \
+    X(data_chunk_set_size)                                                                         \
+    X(data_chunk_get_vector)                                                                       \
+    X(vector_size)                                                                                 \
+    X(vector_get_data)                                                                             \
+    X(vector_get_validity)                                                                         \
+    X(vector_ensure_validity_writable)                                                             \
+    X(vector_assign_string_element)                                                                \
+    X(validity_row_is_valid)                                                                       \
+    X(validity_set_row_invalid)                                                                    \
+    X(string_t_length)                                                                             \
+    X(string_t_data)                                                                               \
+    X(create_logical_type)                                                                         \
+    X(destroy_logical_type)                                                                        \
+    X(create_table_function)                                                                       \
+    X(destroy_table_function)                                                                      \
+    X(table_function_set_name)                                                                     \
+    X(table_function_set_extra_info)                                                               \
+    X(table_function_set_bind)                                                                     \
+    X(table_function_set_init)                                                                     \
+    X(table_function_set_function)                                                                 \
+    X(register_table_function)                                                                     \
+    X(bind_get_extra_info)                                                                         \
+    X(bind_add_result_column)                                                                      \
+    X(bind_set_cardinality)                                                                        \
+    X(function_get_extra_info)
 
 struct engine_api {
 #define X(name) __typeof__(duckdb_##name) *name;
@@ -37,12 +70,12 @@ struct engine {
     const struct engine_api *api;
     duckdb_database database;
     duckdb_connection connection;
-    bool has_rows_function;          /* what write.c registers once an instance */
+    bool has_rows_function; /* what write.c registers once an instance */
 };
 
 /*
- * Open the library (once in a process) and an instance that reads and writes descriptors of ours and
- * nothing else. Does nothing when it is open already.
+ * Open the library (once in a process) and an instance that reads and writes descriptors of ours
+ * and nothing else. Does nothing when it is open already.
  *
  * MCP_E_UNSUPPORTED: the library is not there, or is not DuckDB.
  */
@@ -58,8 +91,8 @@ void engine_close(struct engine *engine);
  * Run one statement. On MCP_OK the result is the caller's to destroy; else it is destroyed here. A
  * failure that leaves the instance unusable closes it, so that the next engine_open starts afresh.
  *
- * `refused` is the status of a failure that is not the engine's own (memory, a bug): MCP_E_PARSE for
- * reading, MCP_E_IO for writing.
+ * `refused` is the status of a failure that is not the engine's own (memory, a bug): MCP_E_PARSE
+ * for reading, MCP_E_IO for writing.
  */
 mcp_status engine_query(struct engine *engine, duckdb_result *result, const char *sql,
                         mcp_status refused, mcp_error *err);

@@ -143,7 +143,8 @@ static mcp_status lay_out(struct reading *reading, mcp_error *err)
         return no_memory(err);
     for (size_t i = 0; i < count; i++) {
         columns_column *column = &reading->columns[i];
-        column->name = mcp_arena_strdup(reading->arena, reading->api->column_name(reading->result, i));
+        column->name = mcp_arena_strdup(reading->arena,
+                                        reading->api->column_name(reading->result, i));
         column->type = columns_type_from(reading->api->column_type(reading->result, i));
         size_t size = columns_type_row(column->type)->size;
         if (size > 0)

@@ -1,10 +1,10 @@
 /*
  * write.c - arrays into one Parquet file.
  *
- * The arrays are not copied into a table of DuckDB's first. A table function of ours, registered once
- * an instance, hands DuckDB the rows of `columns->writing` in its chunks, and one COPY writes them;
- * so a small file costs little more than its planning. The file is one that we made ourselves, given
- * as /proc/self/fd/N; when all is in it, it is renamed.
+ * The arrays are not copied into a table of DuckDB's first. A table function of ours, registered
+ * once an instance, hands DuckDB the rows of `columns->writing` in its chunks, and one COPY writes
+ * them; so a small file costs little more than its planning. The file is one that we made
+ * ourselves, given as /proc/self/fd/N; when all is in it, it is renamed.
  *
  * The callbacks run inside engine_query(), on DuckDB's one thread, while `turn` is held.
  */
@@ -120,7 +120,8 @@ static mcp_status copy_to(columns *self, int fd, const columns_table *table, mcp
     self->written = 0;
     snprintf(sql, sizeof sql,
              "COPY (FROM causeway_rows()) TO '/proc/self/fd/%d' "
-             "(FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)", fd);
+             "(FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
+             fd);
     status = engine_query(&self->engine, &result, sql, MCP_E_IO, err);
     if (status == MCP_OK)
         self->engine.api->destroy_result(&result);

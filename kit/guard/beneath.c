@@ -1,10 +1,10 @@
 /*
  * beneath.c - openat2(2), and the walk that stands in for it.
  *
- * openat2 resolves the whole name in the kernel with RESOLVE_BENEATH, NO_SYMLINKS and NO_MAGICLINKS,
- * so no rename in between can lead it astray. Where there is none (before Linux 5.6, or a container
- * that filters it) the name is opened component by component with O_NOFOLLOW, and ".." is refused;
- * then every step stands on a descriptor, which cannot be swapped either.
+ * openat2 resolves the whole name in the kernel with RESOLVE_BENEATH, NO_SYMLINKS and
+ * NO_MAGICLINKS, so no rename in between can lead it astray. Where there is none (before Linux 5.6,
+ * or a container that filters it) the name is opened component by component with O_NOFOLLOW, and
+ * ".." is refused; then every step stands on a descriptor, which cannot be swapped either.
  */
 #include "guard/beneath.h"
 

@@ -2,10 +2,10 @@
  * canonical.c - finding the place that a path stands for.
  *
  * realpath() fails for a path that does not exist, and by failing tells whether it does. This walk
- * goes on instead: each component is appended and, when it is a link, replaced by what the link says;
- * what is missing or unreadable is kept as it is written. The answer is only a place to hold against
- * the roots. Between this answer and opening, anything may be swapped: the opening is done beneath
- * the root and without links, and what was swapped fails there.
+ * goes on instead: each component is appended and, when it is a link, replaced by what the link
+ * says; what is missing or unreadable is kept as it is written. The answer is only a place to hold
+ * against the roots. Between this answer and opening, anything may be swapped: the opening is done
+ * beneath the root and without links, and what was swapped fails there.
  *
  * Links in procfs (/proc/self/root, /proc/self/cwd, /proc/self/fd/N) are refused. Their text is no
  * path: the kernel jumps where they lead, which may be another mount namespace.
@@ -23,9 +23,9 @@
 #define LINKS_MAX 40 /* as the kernel */
 
 struct walk {
-    char *out;            /* canonical so far: "" is the root, else "/a/b" */
+    char *out; /* canonical so far: "" is the root, else "/a/b" */
     size_t length;
-    char rest[PATH_MAX];  /* components to come */
+    char rest[PATH_MAX]; /* components to come */
     unsigned links;
 };
 

@@ -2,9 +2,9 @@
  * paths.c - the roots, and the folders that users name.
  *
  * Two steps, and both are needed. The path is canonicalised and held against the roots by whole
- * components: that decides, and gives the same answer for what is there and what is not. Then what is
- * left below the root is opened beneath the root's descriptor without following links: that makes a
- * folder swapped for a link in between fail instead of leading out.
+ * components: that decides, and gives the same answer for what is there and what is not. Then what
+ * is left below the root is opened beneath the root's descriptor without following links: that
+ * makes a folder swapped for a link in between fail instead of leading out.
  *
  * A refusal names the path as it was given, and never a root.
  */
@@ -24,8 +24,8 @@
 #define SHOWN_MAX 150 /* of a path in a message, which has 240 bytes in all */
 
 struct root {
-    char *path;           /* canonical */
-    int fd;               /* O_PATH */
+    char *path; /* canonical */
+    int fd;     /* O_PATH */
 };
 
 struct guard {
@@ -50,13 +50,13 @@ static mcp_status refuse_inside(const char *path, int failure, mcp_error *err)
     if (failure == EXDEV || failure == ELOOP)
         return refuse_outside(path, err);
     if (failure == ENOENT || failure == ENAMETOOLONG)
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "Path '%.*s%s' does not exist",
-                             SHOWN_MAX, path, shown_end(path));
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "Path '%.*s%s' does not exist", SHOWN_MAX, path,
+                             shown_end(path));
     if (failure == ENOTDIR || failure == EEXIST)
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "Path '%.*s%s' is not a directory",
-                             SHOWN_MAX, path, shown_end(path));
-    return mcp_error_set(err, MCP_E_IO, "Path '%.*s%s' cannot be opened: %s", SHOWN_MAX,
-                         path, shown_end(path), strerrordesc_np(failure));
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "Path '%.*s%s' is not a directory", SHOWN_MAX,
+                             path, shown_end(path));
+    return mcp_error_set(err, MCP_E_IO, "Path '%.*s%s' cannot be opened: %s", SHOWN_MAX, path,
+                         shown_end(path), strerrordesc_np(failure));
 }
 
 static mcp_status open_root(struct root *root, const char *path, mcp_error *err)
@@ -64,8 +64,8 @@ static mcp_status open_root(struct root *root, const char *path, mcp_error *err)
     char canonical[PATH_MAX];
 
     if (path[0] == '\0' || !guard_canonical(canonical, path))
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "the allowed directory '%.*s' cannot be resolved",
-                             SHOWN_MAX, path);
+        return mcp_error_set(err, MCP_E_NOT_FOUND,
+                             "the allowed directory '%.*s' cannot be resolved", SHOWN_MAX, path);
     root->fd = open(canonical, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (root->fd < 0)
         return mcp_error_errno(err, errno, "the allowed directory '%.*s' cannot be opened",

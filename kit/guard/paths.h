@@ -10,8 +10,8 @@
  *     guard_open_dir(&case_fd, &canonical, guard, path_from_outside, arena, err);
  *     guard_read_file(&bytes, &length, case_fd, "system/hydros.json", 16 << 20, arena, err);
  *
- * A guard never changes, so threads may share it. Descriptors given out are the caller's to close and
- * have FD_CLOEXEC. Relative names are bounded by PATH_MAX; one that is empty or absolute is
+ * A guard never changes, so threads may share it. Descriptors given out are the caller's to close
+ * and have FD_CLOEXEC. Relative names are bounded by PATH_MAX; one that is empty or absolute is
  * MCP_E_PARAMS; one that leads out of the folder or over a link is MCP_E_DENIED.
  */
 #ifndef GUARD_PATHS_H
@@ -30,8 +30,8 @@ typedef struct guard guard;
  *
  * @param out   yours, free it with guard_free
  * @param roots folders that exist; links in them are resolved now, once
- * @return MCP_OK; MCP_E_PARAMS (no root); MCP_E_NOT_FOUND, MCP_E_DENIED, MCP_E_IO (a root that cannot
- *         be opened; the message names it); MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_PARAMS (no root); MCP_E_NOT_FOUND, MCP_E_DENIED, MCP_E_IO (a root that
+ *         cannot be opened; the message names it); MCP_E_NOMEM
  */
 mcp_status guard_new(guard **out, const char *const *roots, size_t count, mcp_error *err);
 
@@ -61,7 +61,7 @@ mcp_status guard_open_dir(int *fd, const char **canonical, const guard *all, con
 mcp_status guard_open_or_make_dir(int *fd, const char **canonical, const guard *all,
                                   const char *path, mcp_arena *arena, mcp_error *err);
 
-/* ---- beneath a folder that is open ------------------------------------------------------------- */
+/* ---- beneath a folder that is open ----------------------------------------------------------- */
 
 /** Open a regular file for reading. Anything else of that name is MCP_E_NOT_FOUND. */
 mcp_status guard_open_file(int *fd, int dir_fd, const char *relative, mcp_error *err);
@@ -107,8 +107,8 @@ mcp_status guard_write_file(int dir_fd, const char *relative, const void *bytes,
                             mcp_error *err);
 
 /**
- * Remove a file, or a folder with all that is in it; links are removed, never followed. That nothing
- * is there is MCP_OK. Folders nested deeper than 64 are MCP_E_LIMIT.
+ * Remove a file, or a folder with all that is in it; links are removed, never followed. That
+ * nothing is there is MCP_OK. Folders nested deeper than 64 are MCP_E_LIMIT.
  */
 mcp_status guard_remove_tree(int dir_fd, const char *relative, mcp_error *err);
 

@@ -223,19 +223,33 @@ static void lane_close(struct lane *lane)
     pthread_cond_broadcast(&lane->work_came);
 }
 
+static void lane_leave(struct lane *lane)
+{
+    for (int i = 0; i < lane->started; i++)
+        pthread_detach(lane->threads[i]);
+}
+
+static void lane_end(struct lane *lane)
+{
+    for (int i = 0; i < lane->started; i++)
+        pthread_join(lane->threads[i], NULL);
+    lane_clear(lane);
+}
+
 bool mcp__pool_free(mcp__pool *pool)
 {
     if (!pool)
         return true;
-    lane_close(&pool->lanes[MCP__LANE_SHORT]);
-    lane_close(&pool->lanes[MCP__LANE_LONG]);
-    if (pool->busy > 0)
-        return false;
+    bool can_end = pool->busy == 0;
+    for (int i = 0; i < 2; i++)
+        lane_close(&pool->lanes[i]);
     for (int i = 0; i < 2; i++) {
-        for (int t = 0; t < pool->lanes[i].started; t++)
-            pthread_join(pool->lanes[i].threads[t], NULL);
-        lane_clear(&pool->lanes[i]);
+        if (can_end)
+            lane_end(&pool->lanes[i]);
+        else
+            lane_leave(&pool->lanes[i]);
     }
-    free(pool);
-    return true;
+    if (can_end)
+        free(pool);
+    return can_end;
 }

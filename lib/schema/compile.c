@@ -180,7 +180,7 @@ mcp_status mcp__compile_node(const mcp__node **out, mcp__compiler *compiler, con
     if (!mcp_json_is_object(json) && !mcp_json_bool(json, &accepts))
         return mcp__compile_fault(compiler, node, NULL, err, "a schema is an object or a boolean");
     node->refuses = !accepts;
-    if (mcp__map_put(&compiler->nodes, (const char *)&node->json, sizeof node->json, node) !=
+    if (mcp__map_put(&compiler->nodes, (const char *)&node->json, sizeof(const mcp_json *), node) !=
         MCP_OK)
         return mcp__compile_no_memory(compiler, err);
     if (!compiler->schema->root)
@@ -202,7 +202,8 @@ mcp_status mcp__compile_document(const mcp__node **out, mcp__compiler *compiler,
                                  const mcp_json *json, mcp_error *err)
 {
     static const mcp__place root = { 0 };
-    mcp__node *known = mcp__map_get(&compiler->nodes, (const char *)&json, sizeof json);
+    mcp__node *known = mcp__map_get(&compiler->nodes, (const char *)&json,
+                                    sizeof(const mcp_json *));
 
     if (!known)
         return mcp__compile_node(out, compiler, json, &root, NULL, uri, err);
@@ -233,7 +234,7 @@ mcp_status mcp__find_document(const mcp_json **out, mcp__compiler *compiler, con
  * -------------------------------------------------------------------------------
  */
 
-static mcp_status compile_all(mcp__compiler *compiler, const mcp_json *json, mcp_error *err)
+static mcp_status compile_root(mcp__compiler *compiler, const mcp_json *json, mcp_error *err)
 {
     const mcp__node *root = NULL;
     const char *base = compiler->options->base_uri;
@@ -248,36 +249,43 @@ static mcp_status compile_all(mcp__compiler *compiler, const mcp_json *json, mcp
     return st;
 }
 
-mcp_status mcp_schema_compile(mcp_schema **out, const mcp_json *json,
+/* The maps are needed while compiling only, so they are not the arena's. */
+static mcp_status compile_into(mcp_schema *compiled, const mcp_json *json,
+                               const mcp_schema_options *options, mcp_error *err)
+{
+    mcp__compiler compiler = { .schema = compiled, .arena = compiled->arena, .options = options };
+
+    compiler.subschemas_left = options->subschemas_max ? options->subschemas_max : SUBSCHEMAS_MAX;
+    mcp__map_init(&compiler.resources, NULL);
+    mcp__map_init(&compiler.anchors, NULL);
+    mcp__map_init(&compiler.nodes, NULL);
+    mcp_status st = compile_root(&compiler, json, err);
+    mcp__map_clear(&compiler.resources);
+    mcp__map_clear(&compiler.anchors);
+    mcp__map_clear(&compiler.nodes);
+    return st;
+}
+
+mcp_status mcp_schema_compile(mcp_schema **out, const mcp_json *schema,
                               const mcp_schema_options *options, mcp_error *err)
 {
     static const mcp_schema_options defaults = MCP_SCHEMA_OPTIONS_INIT;
-    mcp_schema *schema = mcp__alloc_zeroed(1, sizeof *schema);
-    mcp__compiler compiler = { .schema = schema, .options = options ? options : &defaults };
-
-    if (!schema)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to compile a schema");
-    options = compiler.options;
-    schema->steps_max = options->steps_max ? options->steps_max : STEPS_MAX;
-    schema->arena = compiler.arena = mcp_arena_new(arena_max);
+    const mcp_schema_options *used = options ? options : &defaults;
+    mcp_schema *compiled = mcp__alloc_zeroed(1, sizeof *compiled);
     mcp_status st = MCP_E_NOMEM;
-    if (schema->arena) {
-        compiler.subschemas_left = options->subschemas_max ? options->subschemas_max
-                                                           : SUBSCHEMAS_MAX;
-        mcp__map_init(&compiler.resources, NULL);
-        mcp__map_init(&compiler.anchors, NULL);
-        mcp__map_init(&compiler.nodes, NULL);
-        st = compile_all(&compiler, json, err);
-        mcp__map_clear(&compiler.resources);
-        mcp__map_clear(&compiler.anchors);
-        mcp__map_clear(&compiler.nodes);
+
+    if (compiled)
+        compiled->arena = mcp_arena_new(arena_max);
+    if (compiled && compiled->arena) {
+        compiled->steps_max = used->steps_max ? used->steps_max : STEPS_MAX;
+        st = compile_into(compiled, schema, used, err);
     } else {
         mcp_error_set(err, st, "no memory to compile a schema");
     }
     if (st == MCP_OK)
-        *out = schema;
+        *out = compiled;
     else
-        mcp_schema_free(schema);
+        mcp_schema_free(compiled);
     return st;
 }
 

@@ -62,8 +62,7 @@ mcp_status mcp__identify(mcp__compiler *compiler, mcp__node *node, mcp__resource
 mcp_status mcp__resolve_references(mcp__compiler *compiler, mcp_error *err);
 
 /* The vocabularies that a schema with this `$schema` uses. */
-mcp_status mcp__dialect(unsigned *vocabularies, mcp__compiler *compiler, const char *uri,
-                        mcp_error *err);
+mcp_status mcp__dialect(unsigned *out, mcp__compiler *compiler, const char *uri, mcp_error *err);
 
 /* The root of the document or meta-schema of that URI, not compiled; NULL when there is none. */
 mcp_status mcp__find_document(const mcp_json **out, mcp__compiler *compiler, const char *uri,

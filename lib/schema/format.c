@@ -445,20 +445,20 @@ static bool accepts_relative_json_pointer(const char *text, size_t length)
 }
 
 static const mcp__format formats[] = {
-    { "date-time", accepts_date_time },
-    { "date", accepts_date },
-    { "time", accepts_time },
-    { "duration", accepts_duration },
-    { "email", accepts_email },
-    { "hostname", accepts_hostname },
-    { "ipv4", accepts_ipv4 },
-    { "ipv6", accepts_ipv6 },
-    { "uri", accepts_uri },
-    { "uri-reference", accepts_uri_reference },
-    { "uuid", accepts_uuid },
-    { "json-pointer", accepts_json_pointer },
-    { "relative-json-pointer", accepts_relative_json_pointer },
-    { "regex", mcp__pattern_is_valid },
+    { "date-time", accepts_date_time, 0 },
+    { "date", accepts_date, 0 },
+    { "time", accepts_time, 0 },
+    { "duration", accepts_duration, 0 },
+    { "email", accepts_email, 0 },
+    { "hostname", accepts_hostname, 0 },
+    { "ipv4", accepts_ipv4, 0 },
+    { "ipv6", accepts_ipv6, 0 },
+    { "uri", accepts_uri, 0 },
+    { "uri-reference", accepts_uri_reference, 0 },
+    { "uuid", accepts_uuid, 0 },
+    { "json-pointer", accepts_json_pointer, 0 },
+    { "relative-json-pointer", accepts_relative_json_pointer, 0 },
+    { "regex", mcp__pattern_is_valid, 500 },
 };
 
 const mcp__format *mcp__format_find(const char *name)

@@ -13,6 +13,7 @@
 typedef struct mcp__format {
     const char *name;
     bool (*accepts)(const char *text, size_t length);
+    unsigned steps; /* what asking costs besides the length; compiling an expression is dear */
 } mcp__format;
 
 /* The format of that name; NULL when it is not served. */

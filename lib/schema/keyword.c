@@ -2,9 +2,10 @@
  * keyword.c - the keywords of draft 2020-12, and how each one's value is read.
  *
  * One row a keyword, in the order in which a value is checked: what is cheap and tells most
- * comes first, so that the first finding is the useful one; `unevaluated*` comes last, because
- * it asks what all others looked at. Keywords that only inform (title, default, contentEncoding,
- * ...) have no row.
+ * comes first, so that the first finding is the useful one, and the members that are there
+ * before those that are missing, so that the wrong branch of a union is seen by its wrong
+ * constant; `unevaluated*` comes last, because it asks what all others looked at. Keywords that
+ * only inform (title, default, contentEncoding, ...) have no row.
  */
 #include <string.h>
 
@@ -25,7 +26,7 @@ static mcp_status fault(const mcp__compiler *compiler, const mcp__rule *rule, mc
 static mcp_status room_for_nodes(mcp__compiler *compiler, mcp__rule *rule, size_t count,
                                  mcp_error *err)
 {
-    rule->nodes = mcp_arena_array(compiler->arena, count, sizeof *rule->nodes);
+    rule->nodes = mcp_arena_array(compiler->arena, count, sizeof(const mcp__node *));
     return rule->nodes ? MCP_OK : mcp__compile_no_memory(compiler, err);
 }
 
@@ -250,7 +251,8 @@ static mcp_status read_pattern(mcp__compiler *compiler, mcp__rule *rule, mcp_err
 {
     size_t length = 0;
     const char *text = mcp_json_string(rule->value, &length);
-    const mcp__pattern **patterns = mcp_arena_array(compiler->arena, 1, sizeof *patterns);
+    const mcp__pattern **patterns = mcp_arena_array(compiler->arena, 1,
+                                                    sizeof(const mcp__pattern *));
 
     if (!text)
         return fault(compiler, rule, err, "must be a string");
@@ -267,7 +269,7 @@ static mcp_status read_pattern_map(mcp__compiler *compiler, mcp__rule *rule, mcp
     if (st != MCP_OK)
         return st;
     const mcp__pattern **patterns = mcp_arena_array(compiler->arena, rule->node_count,
-                                                    sizeof *patterns);
+                                                    sizeof(const mcp__pattern *));
     if (!patterns)
         return mcp__compile_no_memory(compiler, err);
     rule->as.patterns = patterns;
@@ -313,6 +315,7 @@ const mcp__keyword mcp__keywords[] = {
     {"minLength",             VALIDATION,  STRING, read_count,       mcp__check_min_length},
     {"pattern",               VALIDATION,  STRING, read_pattern,     mcp__check_pattern},
     {"format",                FORMAT,      STRING, read_format,      mcp__check_format},
+    {"properties",            APPLICATOR,  OBJECT, read_schema_map,  mcp__check_properties},
     {"maxProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_max_properties},
     {"minProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_min_properties},
     {"required",              VALIDATION,  OBJECT, read_names,       mcp__check_required},
@@ -333,7 +336,6 @@ const mcp__keyword mcp__keywords[] = {
     {"if",                    APPLICATOR,  ANY,    read_schema,      mcp__check_if},
     {"dependentSchemas",      APPLICATOR,  OBJECT, read_schema_map,  mcp__check_dependent_schemas},
     {"propertyNames",         APPLICATOR,  OBJECT, read_schema,      mcp__check_property_names},
-    {"properties",            APPLICATOR,  OBJECT, read_schema_map,  mcp__check_properties},
     {"patternProperties",     APPLICATOR,  OBJECT, read_pattern_map, mcp__check_pattern_properties},
     {"additionalProperties",  APPLICATOR,  OBJECT, read_schema,      mcp__check_additional},
     {"prefixItems",           APPLICATOR,  ARRAY,  read_schema_list, mcp__check_prefix_items},

@@ -704,7 +704,9 @@ mcp_status mcp__pattern_match(bool *out, const mcp__pattern *pattern, mcp__match
 
     if (!matcher_ready(matcher))
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to match a pattern");
-    matcher->steps_left = *steps_left > scan ? *steps_left - scan : 0;
+    if (*steps_left < scan)
+        return mcp_error_set(err, MCP_E_LIMIT, "matching a pattern takes too much work");
+    matcher->steps_left = *steps_left - scan;
     matcher->position = 0;
     pcre2_set_callout(matcher->context, pay, matcher);
     int result = pcre2_match(pattern->code, (PCRE2_SPTR)text, length, 0, PCRE2_NO_UTF_CHECK,

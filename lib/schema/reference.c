@@ -7,6 +7,7 @@
  * or an anchor. A pointer may lead into a keyword that we do not know; what is there is compiled
  * when it is asked for.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "schema/compile.h"
@@ -56,7 +57,8 @@ static mcp_status find_resource(mcp__resource **out, mcp__compiler *compiler, co
 
 static mcp__node *node_of(const mcp__compiler *compiler, const mcp_json *json)
 {
-    return json ? mcp__map_get(&compiler->nodes, (const char *)&json, sizeof json) : NULL;
+    return json ? mcp__map_get(&compiler->nodes, (const char *)&json, sizeof(const mcp_json *))
+                : NULL;
 }
 
 /*
@@ -78,6 +80,7 @@ static mcp_status compile_at(const mcp__node **out, mcp__compiler *compiler,
         around = node_of(compiler, mcp_json_pointer(resource->root->json, pointer));
         *cut = '/';
     }
+    assert(around); /* at the latest the root, to which the empty pointer leads */
     mcp__place at = { .parent = around, .keyword = mcp_arena_strdup(compiler->arena, cut + 1) };
     if (!at.keyword)
         return mcp__compile_no_memory(compiler, err);
@@ -142,7 +145,7 @@ static mcp_status resolve_one(mcp__compiler *compiler, mcp__rule *rule, mcp_erro
     if (!text || strlen(text) != length)
         return mcp__compile_fault(compiler, rule->node, keyword, err, "must be a URI reference");
     char *uri = mcp__uri_resolve(compiler->arena, rule->node->resource->uri, text);
-    rule->nodes = mcp_arena_array(compiler->arena, 1, sizeof *rule->nodes);
+    rule->nodes = mcp_arena_array(compiler->arena, 1, sizeof(const mcp__node *));
     if (!uri || !rule->nodes)
         return mcp__compile_no_memory(compiler, err);
     char *fragment = mcp__uri_split(uri);

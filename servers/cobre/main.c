@@ -25,6 +25,10 @@ enum { EXIT_DONE, EXIT_INVALID, EXIT_FILES, EXIT_SOLVER, EXIT_INTERNAL };
 #define CASE_ARENA_MAX ((size_t)4 << 30)
 #define JSON_MAX ((size_t)64 << 20)
 
+/* The first SIGTERM lets the running iteration end, which may take minutes on a large case, and no
+ * grace time cuts that short (method page, 10); who cannot wait sends the second. */
+#define GRACE_MS (24 * 3600 * 1000)
+
 /* ---- the two signals that end a run ------------------------------------------------------------- */
 
 static volatile sig_atomic_t signals_seen;
@@ -401,6 +405,7 @@ static mcp_status serve_app(cobre_app *app, const cli_line *line, mcp_error *err
     options.fit = cobre_fit_arguments;
     options.data = app;
     options.arena_max_bytes = CASE_ARENA_MAX;
+    options.grace_ms = GRACE_MS;
     options.log = (mcp_log){ mcp_log_stderr, NULL, log_level(cli_string(line, "log-level")) };
 
     const mcp_features features = { .files = cobre_files, .tools = cobre_tools, .data = app };

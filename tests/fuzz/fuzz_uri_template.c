@@ -53,15 +53,16 @@ static void match_whole(mcp_arena *arena, const char *uri, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *newline = size > 0 ? memchr(data, '\n', size) : NULL;
+    if (size == 0)
+        return 0; /* and `data` may be NULL */
+    const uint8_t *newline = memchr(data, '\n', size);
     size_t head = newline ? (size_t)(newline - data) : size;
     const char *uri = (const char *)(newline ? newline + 1 : data + size);
     mcp_arena *arena = mcp_arena_new((size_t)1 << 24);
-    char *text;
 
     if (!arena)
         return 0;
-    text = mcp_arena_strndup(arena, (const char *)data, head);
+    char *text = mcp_arena_strndup(arena, (const char *)data, head);
     if (text) {
         match_both(arena, text, uri, size - (size_t)(uri - (const char *)data));
         match_whole(arena, uri, size - (size_t)(uri - (const char *)data));

@@ -29,10 +29,11 @@ static mcp_status block_end(mcp_call *call, mcp_json_writer *writer)
 {
     mcp_write_end(writer);
     mcp_status st = mcp_json_writer_status(writer);
-    if (st == MCP_OK)
-        return MCP_OK;
     if (call->content_status == MCP_OK)
         call->content_status = st;
+    st = call->content_status;
+    if (st == MCP_OK)
+        return MCP_OK;
     return mcp_error_set(&call->err, st, "a block of the answer cannot be written: %s",
                          mcp_status_words(st));
 }

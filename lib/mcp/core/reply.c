@@ -54,8 +54,10 @@ static mcp_status write_plain_result(mcp_call *call, mcp_json_writer *writer)
 {
     (void)mcp_call_result(call);
     end_all(&call->result_writer);
-    mcp_write_raw(writer, call->result.data, call->result.length);
-    return mcp_json_writer_status(&call->result_writer);
+    mcp_status st = mcp_json_writer_status(&call->result_writer);
+    if (st == MCP_OK)
+        mcp_write_raw(writer, call->result.data, call->result.length);
+    return st;
 }
 
 static mcp_status render_result(mcp_call *call)

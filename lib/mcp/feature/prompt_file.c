@@ -80,8 +80,8 @@ static bool next_line(struct reader *r, struct text *line)
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
 }
 
 static bool is_name(struct text text)
@@ -299,8 +299,11 @@ mcp_status mcp__prompt_file_read(mcp__prompt_file **out, mcp_arena *arena, const
                                  mcp_error *err)
 {
     mcp__prompt_file *prompt = mcp_arena_alloc(arena, sizeof *prompt);
-    struct reader r = { .prompt = prompt, .arena = arena, .at = file->bytes,
-                        .end = file->bytes + file->length, .err = err };
+    struct reader r = { .prompt = prompt,
+                        .arena = arena,
+                        .at = file->bytes,
+                        .end = file->bytes + file->length,
+                        .err = err };
     mcp_status st;
 
     if (!prompt)

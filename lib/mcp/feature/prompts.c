@@ -135,10 +135,9 @@ static mcp_status check_places(const mcp__prompt_file *file, mcp_error *err)
         for (size_t k = 0; k < message->part_count; k++) {
             const mcp__prompt_part *part = &message->parts[k];
             if (part->is_place && !mcp__prompt_argument_find(file, part->text, part->length))
-                return mcp_error_set(err, MCP_E_PARAMS, "%s: nothing fills the place '%.*s'",
-                                     file->path,
-                                     part->length < SHOWN_MAX ? (int)part->length : SHOWN_MAX,
-                                     part->text);
+                return mcp_error_set(
+                    err, MCP_E_PARAMS, "%s: nothing fills the place '%.*s'", file->path,
+                    part->length < SHOWN_MAX ? (int)part->length : SHOWN_MAX, part->text);
         }
     }
     return MCP_OK;
@@ -296,8 +295,7 @@ static const char *place_text(const mcp_call *call, const mcp__prompt_part *plac
             text = p->text;
     }
     if (!text)
-        return mcp_json_string(mcp_json_get_n(call->arguments, place->text, place->length),
-                               length);
+        return mcp_json_string(mcp_json_get_n(call->arguments, place->text, place->length), length);
     *length = strlen(text);
     return text;
 }
@@ -392,8 +390,8 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
     call->run = prompt->row->fill;
     call->data = prompt->data;
     call->flags = prompt->row->flags;
-    call->timeout_ms =
-        prompt->row->timeout_ms ? prompt->row->timeout_ms : prompts->options->timeout_ms;
+    call->timeout_ms = prompt->row->timeout_ms ? prompt->row->timeout_ms
+                                               : prompts->options->timeout_ms;
     call->finish = write_prompt;
     return MCP_OK;
 }

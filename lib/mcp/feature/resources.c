@@ -55,6 +55,7 @@ struct group {
     bool is_template;
 };
 
+/* clang-format off */
 static const mcp__member resource_members[] = {
     { "uri", MCP_JSON_STRING },         { "name", MCP_JSON_STRING },
     { "title", MCP_JSON_STRING },       { "description", MCP_JSON_STRING },
@@ -76,6 +77,7 @@ static const struct group groups[] = {
     { "resources",         "uri",         resource_members, false },
     { "resourceTemplates", "uriTemplate", template_members, true },
 };
+/* clang-format on */
 
 static const size_t group_count = sizeof groups / sizeof groups[0];
 
@@ -156,7 +158,8 @@ static mcp_status read_definitions(const mcp_json **out, mcp__resources *resourc
 /* RFC 3986 section 3.1: a URI begins with its scheme. */
 static bool has_scheme(const char *uri)
 {
-    size_t length = strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
+    size_t length = strspn(uri,
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
 
     return isalpha((unsigned char)uri[0]) && uri[length] == ':';
 }
@@ -268,24 +271,23 @@ static mcp_status keep(mcp__resources *resources, struct resource *resource, mcp
     return MCP_OK;
 }
 
-static mcp_status bind_row(mcp__resources *resources, const mcp_resource *row,
-                           const mcp_json *root, void *data, mcp_error *err)
+static mcp_status bind_row(mcp__resources *resources, const mcp_resource *row, const mcp_json *root,
+                           void *data, mcp_error *err)
 {
     const struct group *group = &groups[mcp__uri_is_template(row->uri) ? 1 : 0];
     struct resource *resource = mcp_arena_alloc(resources->arena, sizeof *resource);
 
     if (!resource)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for resources");
-    *resource = (struct resource){
-        .row = row, .data = data, .entry = find_entry(root, group, row->uri)
-    };
+    *resource = (struct resource){ .row = row,
+                                   .data = data,
+                                   .entry = find_entry(root, group, row->uri) };
     if (!resource->entry)
         return fault(err, row->uri, "has a row but no entry");
     if (!row->read)
         return fault(err, row->uri, "its row has no function");
     if (row->flags & (MCP_WRITES | MCP_LONG))
-        return fault(err, row->uri, "a resource is read, and soon: MCP_WRITES and MCP_LONG are "
-                                    "for tools");
+        return fault(err, row->uri, "is read, and soon: MCP_WRITES and MCP_LONG are for tools");
     return keep(resources, resource, err);
 }
 
@@ -395,8 +397,8 @@ mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
     call->run = read_contents;
     call->data = resource->data;
     call->flags = resource->row->flags;
-    call->timeout_ms =
-        resource->row->timeout_ms ? resource->row->timeout_ms : resources->options->timeout_ms;
+    call->timeout_ms = resource->row->timeout_ms ? resource->row->timeout_ms
+                                                 : resources->options->timeout_ms;
     call->finish = write_contents;
     return MCP_OK;
 }

@@ -511,14 +511,15 @@ static mcp_status refuse(mcp_call *call, const struct tool *tool, mcp_refusal re
 /* The members of params that say what is called. */
 static mcp_status read_call(struct tool **out, mcp__tools *tools, mcp_call *call)
 {
-    const char *name = mcp_json_get_string(call->params, "name");
+    size_t length = 0;
+    const char *name = mcp_json_string(mcp_json_get(call->params, "name"), &length);
     const mcp_json *arguments = mcp_json_get(call->params, "arguments");
 
     if (!name)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be the name of a tool");
     if (arguments && !mcp_json_is_object(arguments))
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
-    *out = find(tools, name);
+    *out = strlen(name) == length ? find(tools, name) : NULL;
     if (!*out)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %s", name);
     if (arguments)

@@ -45,7 +45,7 @@ struct name {
 
 struct atom {
     enum atom_kind kind;
-    const char *text;  /* LITERAL: its bytes */
+    const char *text; /* LITERAL: its bytes */
     size_t length;
     size_t first_name; /* VARIABLE, QUERY: into the template's names */
     size_t name_count; /* VARIABLE: 1 */
@@ -74,6 +74,7 @@ struct operator_row {
     size_t least;
 };
 
+/* clang-format off */
 static const struct operator_row operators[] = {
     /* symbol lead separator alone  among    list   least */
     { '\0', "",  ',',      "/?#",  "/?#,",  "/?#", 1 },
@@ -84,6 +85,7 @@ static const struct operator_row operators[] = {
     { '?',  "?", '&',      "",     "",      "",    0 },
     { '&',  "&", '&',      "",     "",      "",    0 },
 };
+/* clang-format on */
 
 int mcp__uri_is_template(const char *text)
 {
@@ -219,8 +221,8 @@ static const struct operator_row *find_operator(char symbol)
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
 }
 
 static bool has_name(const mcp__uri_template *t, const char *text, size_t length)
@@ -233,8 +235,8 @@ static bool has_name(const mcp__uri_template *t, const char *text, size_t length
 }
 
 /* Take one name of an expression; *at moves behind it and behind its '*'. */
-static mcp_status add_name(mcp__uri_template *t, mcp_arena *arena, const char **at,
-                           const char *end, mcp_error *err)
+static mcp_status add_name(mcp__uri_template *t, mcp_arena *arena, const char **at, const char *end,
+                           mcp_error *err)
 {
     struct name *name = &t->names[t->name_count];
     const char *text = *at;
@@ -265,8 +267,8 @@ static mcp_status add_name(mcp__uri_template *t, mcp_arena *arena, const char **
 }
 
 /* The names between the operator and the closing brace. */
-static mcp_status add_names(mcp__uri_template *t, mcp_arena *arena, const char *at,
-                            const char *end, mcp_error *err)
+static mcp_status add_names(mcp__uri_template *t, mcp_arena *arena, const char *at, const char *end,
+                            mcp_error *err)
 {
     mcp_status st = add_name(t, arena, &at, end, err);
 
@@ -400,7 +402,7 @@ struct match {
     const struct atom *wide; /* the variable that takes raw slashes, or NULL */
     const char *uri;         /* in one spelling */
     size_t length;
-    uint8_t *marks;          /* a row an atom and one for the end, a byte a place */
+    uint8_t *marks;               /* a row an atom and one for the end, a byte a place */
     size_t starts[ATOMS_MAX + 1]; /* where each atom's part begins */
     mcp_arena *arena;
     mcp_json_writer writer;
@@ -609,8 +611,7 @@ static bool next_pair(struct pair *pair, const char **at, const char *end)
 
 static bool is_key(const struct pair *pair, const struct name *name)
 {
-    return pair->key_length == name->length &&
-           memcmp(pair->key, name->text, name->length) == 0;
+    return pair->key_length == name->length && memcmp(pair->key, name->text, name->length) == 0;
 }
 
 /* Write what the query says of one name. `*found` counts its pairs. */

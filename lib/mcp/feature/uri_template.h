@@ -10,17 +10,17 @@
 #include "mcp/error.h"
 #include "mcp/json.h"
 
-#define MCP__URI_TEMPLATE_MAX 2048   /* bytes of a template */
-#define MCP__URI_EXPRESSIONS_MAX 16  /* `{...}` in a template */
-#define MCP__URI_VARIABLES_MAX 32    /* names in all its expressions */
-#define MCP__URI_MAX 16384           /* bytes of a URI that is matched */
+#define MCP__URI_TEMPLATE_MAX 2048  /* bytes of a template */
+#define MCP__URI_EXPRESSIONS_MAX 16 /* `{...}` in a template */
+#define MCP__URI_VARIABLES_MAX 32   /* names in all its expressions */
+#define MCP__URI_MAX 16384          /* bytes of a URI that is matched */
 
 /** A compiled template. Never changes; may be matched by several threads at once. */
 typedef struct mcp__uri_template mcp__uri_template;
 
 typedef enum mcp__uri_slashes {
     MCP__SLASHES_ENCODED, /* as RFC 6570 expands: '/' within `{x}` must come as %2F */
-    MCP__SLASHES_RAW      /* the template's first `{x}` also takes raw slashes, when text follows it */
+    MCP__SLASHES_RAW /* the template's first `{x}` also takes raw slashes, when text follows it */
 } mcp__uri_slashes;
 
 /**

@@ -16,6 +16,8 @@
 
 #include "base/arena_int.h"
 
+static const char no_memory[] = "no memory to check a value against its schema";
+
 enum { BLOCK_SIZE = 4000, BLOCK_MAX = 1 << 20 };
 
 /*
@@ -66,9 +68,7 @@ static mcp__block *block_new(mcp__check *check, size_t size)
     room = room < size ? size : room;
     mcp__block *block = mcp_arena_alloc(check->scratch, sizeof *block + room);
     if (!block) {
-        bool is_bound = mcp__arena_failure(check->scratch) == MCP_E_LIMIT;
-        mcp__check_break(check, is_bound ? MCP_E_LIMIT : MCP_E_NOMEM,
-                         "no memory to check a value against its schema");
+        mcp__check_break(check, mcp__arena_failure(check->scratch), no_memory);
         return NULL;
     }
     block->size = room;
@@ -306,7 +306,7 @@ mcp_status mcp_schema_check(const mcp_schema *schema, const mcp_json *value, mcp
     mcp__check *check = mcp_arena_alloc(scratch, sizeof *check);
 
     if (!check)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to check a value against its schema");
+        return mcp_error_set(err, mcp__arena_failure(scratch), no_memory);
     check->schema = schema;
     check->scratch = scratch;
     check->err = err;

@@ -192,7 +192,8 @@ static char *keep(mcp_arena *arena, mcp_buf *text)
 
     if (text->status == MCP_OK)
         out = mcp_arena_strndup(arena, text->data ? text->data : "", text->length);
-    mcp_buf_reset(text);
+    if (out)
+        mcp_buf_reset(text);
     return out;
 }
 
@@ -214,8 +215,10 @@ static mcp_status fill(mcp_schema_finding *finding, const mcp__found *found, mcp
     out.schema_path = keep(scratch, text);
     if (details->property)
         out.property = mcp_arena_strndup(scratch, details->property, details->property_length);
+    if (text->status != MCP_OK)
+        return text->status;
     if (!out.instance_path || !out.schema_path || (details->property && !out.property))
-        return MCP_E_LIMIT;
+        return mcp__arena_failure(scratch);
     *finding = out;
     return MCP_OK;
 }

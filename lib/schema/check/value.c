@@ -170,7 +170,7 @@ bool mcp__check_format(mcp__check *check, const mcp__rule *rule, const mcp_json 
     (void)marks;
     if (!format)
         return true;
-    if (!mcp__check_step(check, length / 64))
+    if (!mcp__check_step(check, format->steps + length / 64))
         return false;
     return format->accepts(text, length) || mcp__check_refuse(check, rule, value, NULL);
 }

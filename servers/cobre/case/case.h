@@ -23,7 +23,7 @@
 
 #define COBRE_NONE SIZE_MAX
 
-/* ---- config.json ------------------------------------------------------------------------------ */
+/* ---- config.json ---------------------------------------------------------------------- */
 
 typedef enum cobre_rule_kind {
     COBRE_RULE_ITERATION_LIMIT,
@@ -64,7 +64,7 @@ typedef struct cobre_config {
     bool original_arithmetic;       /* modeling.compatibility "cobre-0.5" */
 } cobre_config;
 
-/* ---- stages.json ------------------------------------------------------------------------------ */
+/* ---- stages.json ---------------------------------------------------------------------- */
 
 typedef struct cobre_block {
     uint32_t id;          /* = its index */
@@ -87,7 +87,7 @@ typedef struct cobre_stage {
     double cvar_alpha, cvar_lambda;
 } cobre_stage;
 
-/* ---- system/ and penalties.json ---------------------------------------------------------------- */
+/* ---- system/ and penalties.json -------------------------------------------------------- */
 
 typedef struct cobre_deficit_segment {
     double depth_mw;      /* INFINITY for the last */
@@ -158,7 +158,7 @@ typedef struct cobre_bus_stage {
     const double *load_factor;  /* by block; NULL: 1 */
 } cobre_bus_stage;
 
-/* ---- the whole ---------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------- */
 
 typedef struct cobre_case {
     mcp_arena *arena;         /* owns everything here, this struct too */

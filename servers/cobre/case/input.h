@@ -21,7 +21,7 @@
 #include "case/read/rows.h"
 #include "validate/report.h"
 
-/* ---- config.json ------------------------------------------------------------------------------- */
+/* ---- config.json ----------------------------------------------------------------------- */
 
 enum { COBRE_IN_SAMPLE, COBRE_OUT_OF_SAMPLE, COBRE_EXTERNAL, COBRE_HISTORICAL };
 enum { COBRE_POLICY_FRESH, COBRE_POLICY_WARM_START, COBRE_POLICY_RESUME };
@@ -42,7 +42,7 @@ typedef struct cobre_raw_source {
 
 typedef struct cobre_raw_config {
     const mcp_json *json;
-    bool training_enabled;
+    bool training_enabled, has_tree_seed;
     int64_t tree_seed, forward_passes;
     const mcp_json *rules_json;
     cobre_raw_rule *rules;
@@ -71,7 +71,7 @@ typedef struct cobre_record {
     const char *name;
 } cobre_record;
 
-/* ---- stages.json ------------------------------------------------------------------------------- */
+/* ---- stages.json ----------------------------------------------------------------------- */
 
 typedef struct cobre_raw_stage {
     cobre_record head; /* without a name */
@@ -105,7 +105,7 @@ typedef struct cobre_raw_season {
     const char *label;
 } cobre_raw_season;
 
-/* ---- system/ ----------------------------------------------------------------------------------- */
+/* ---- system/ --------------------------------------------------------------------------- */
 
 typedef struct cobre_raw_bus {
     cobre_record head;
@@ -197,7 +197,7 @@ typedef struct cobre_raw_penalties {
     double costs[COBRE_COST_COUNT]; /* optional ones resolved */
 } cobre_raw_penalties;
 
-/* ---- initial_conditions.json and factors --------------------------------------------------------- */
+/* ---- initial_conditions.json and factors ------------------------------------------------- */
 
 typedef struct cobre_raw_storage {
     int64_t hydro;
@@ -216,7 +216,7 @@ typedef struct cobre_raw_factors {
     size_t count;
 } cobre_raw_factors;
 
-/* ---- the whole ---------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------- */
 
 typedef struct cobre_input {
     mcp_arena *arena;

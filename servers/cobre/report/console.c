@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "lp/lp.h"
 
-#define LABEL_WIDTH 14
+#define LABEL_WIDTH 16
 
 static void say_label(const console *self, const char *label)
 {
@@ -91,13 +91,10 @@ static void say_bounds(const console *self, const sddp_iteration *last)
     fprintf(self->stream, "%.1f%% (started at %.1f%%)\n", 100 * last->gap, 100 * self->first_gap);
 }
 
-static void say_solves(const console *self, int64_t solves, int64_t solve_time_us, int64_t wall_ms)
+static void say_solves(const console *self, int64_t solves)
 {
-    double inside = wall_ms > 0
-        ? (double)solve_time_us / 10.0 / (double)wall_ms / (double)self->threads : 0;
     say_label(self, "LP solves:");
-    fprintf(self->stream, "%lld (%.0f%% of the time inside the solver)\n", (long long)solves,
-            inside > 100 ? 100 : inside);
+    fprintf(self->stream, "%lld\n", (long long)solves);
 }
 
 void console_trained(console *self, const sddp_training *training)
@@ -116,7 +113,7 @@ void console_trained(console *self, const sddp_training *training)
     say_label(self, "Policy rows:");
     fprintf(self->stream, "%lld active / %lld generated\n", (long long)training->active_cuts,
             (long long)training->total_cuts);
-    say_solves(self, training->lp_solves, training->solve_time_us, training->wall_time_ms);
+    say_solves(self, training->lp_solves);
     fputc('\n', self->stream);
 }
 
@@ -143,7 +140,7 @@ static void say_simulation(const console *self, const sddp_simulation *simulatio
             simulation->scenarios_completed, simulation->scenarios_total);
     if (simulation->scenarios_completed)
         say_number(self, "Expected cost:", simulation->mean, tail);
-    say_solves(self, simulation->lp_solves, simulation->solve_time_us, simulation->wall_time_ms);
+    say_solves(self, simulation->lp_solves);
     fputc('\n', self->stream);
 }
 

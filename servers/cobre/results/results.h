@@ -1,10 +1,10 @@
 /**
  * results.h - the output directory of a run: what is written there, and reading it back.
  *
- * One `results` writes one run. Every file is written beside its target and renamed, metadata.json is
- * the last but one and _SUCCESS the last file of a phase, so nothing half-written looks finished: the
- * marker is there exactly when the phase was completed. A run holds the directory's lock for as long
- * as it lasts.
+ * One `results` writes one run. Every file is written beside its target and renamed, metadata.json
+ * is the last but one and _SUCCESS the last file of a phase, so nothing half-written looks
+ * finished: the marker is there exactly when the phase was completed. A run holds the directory's
+ * lock for as long as it lasts.
  *
  *     results_lock(&lock_fd, out_fd, err);               MCP_E_BUSY: another run holds it
  *     results_begin(&results, columns, input, out_fd, &options, err);
@@ -34,10 +34,11 @@
 #include "case/case.h"
 #include "sddp/sddp.h"
 
-/* ---- the lock ---------------------------------------------------------------------------------- */
+/* ---- the lock -------------------------------------------------------------------------------- */
 
 /**
- * Take the directory's lock (flock on ".lock"). It ends when `lock_fd` is closed or the process dies.
+ * Take the directory's lock (flock on ".lock"). It ends when `lock_fd` is closed or the process
+ * dies.
  *
  * @return MCP_OK; MCP_E_BUSY (another run holds it, in this process or another); MCP_E_IO
  */
@@ -46,21 +47,21 @@ mcp_status results_lock(int *lock_fd, int out_fd, mcp_error *err);
 /** Whether a run holds the lock now. */
 bool results_is_locked(int out_fd);
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct results results;
 
 typedef struct results_options {
-    const char *version;         /* cobre_version */
-    const char *solver;          /* "clp" */
-    const char *solver_version;  /* NULL: left out */
+    const char *version;        /* cobre_version */
+    const char *solver;         /* "clp" */
+    const char *solver_version; /* NULL: left out */
     unsigned threads;
-    bool trains;                 /* a training comes first: its old results are void */
+    bool trains; /* a training comes first: its old results are void */
 } results_options;
 
 /**
- * Begin a run: remove the markers, metadata and convergence record of the phases to come (a training
- * makes an older simulation void as well), and write the dictionaries if it trains.
+ * Begin a run: remove the markers, metadata and convergence record of the phases to come (a
+ * training makes an older simulation void as well), and write the dictionaries if it trains.
  *
  * @param out     yours, free it with results_free
  * @param engine  borrowed, as `input` and `out_fd` are, until then
@@ -73,14 +74,14 @@ mcp_status results_begin(results **out, columns *engine, const cobre_case *input
 void results_free(results *self);
 
 /**
- * Keep one finished iteration, and write convergence.parquet when the last time was a second ago, so
- * that a run can be watched from outside.
+ * Keep one finished iteration, and write convergence.parquet when the last time was a second ago,
+ * so that a run can be watched from outside.
  */
 mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_error *err);
 
 /**
- * Write all files of the training. The status in metadata.json is "failed" for SDDP_ERROR, "partial"
- * for SDDP_SHUTDOWN, else "complete", and only then _SUCCESS follows.
+ * Write all files of the training. The status in metadata.json is "failed" for SDDP_ERROR,
+ * "partial" for SDDP_SHUTDOWN, else "complete", and only then _SUCCESS follows.
  */
 mcp_status results_write_training(results *self, const sddp_training *training, mcp_error *err);
 
@@ -98,20 +99,21 @@ mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, 
 mcp_status results_end_simulation(results *self, const sddp_simulation *simulation, bool failed,
                                   mcp_error *err);
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct results_convergence {
-    const sddp_iteration *rows;     /* all members but lower_bound_ms and overhead_ms, which are 0 */
+    const sddp_iteration *rows; /* all members but lower_bound_ms and overhead_ms, which are 0 */
     size_t count;
-    const char *termination_reason; /* metadata's; "running" while a run holds the lock; "unknown" */
+    const char
+        *termination_reason; /* metadata's; "running" while a run holds the lock; "unknown" */
 } results_convergence;
 
 /**
  * Read training/convergence.parquet and derive ci_95, gap and wall_time_ms.
  *
  * @param out its pointers are the arena's
- * @return MCP_OK; MCP_E_NOT_FOUND (no such file); MCP_E_PARSE (there, but broken or not that table);
- *         MCP_E_DENIED (a link); MCP_E_NOMEM; MCP_E_LIMIT; MCP_E_UNSUPPORTED (no DuckDB)
+ * @return MCP_OK; MCP_E_NOT_FOUND (no such file); MCP_E_PARSE (there, but broken or not that
+ *         table); MCP_E_DENIED (a link); MCP_E_NOMEM; MCP_E_LIMIT; MCP_E_UNSUPPORTED (no DuckDB)
  */
 mcp_status results_read_convergence(results_convergence *out, columns *engine, int out_fd,
                                     mcp_arena *arena, mcp_error *err);

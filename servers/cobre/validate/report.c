@@ -99,7 +99,7 @@ const char *cobre_report_text(cobre_report *report, const char *format, ...)
     return text;
 }
 
-/* ---- the place, in words ---------------------------------------------------------------------- */
+/* ---- the place, in words ------------------------------------------------------ */
 
 static int label_write(char *text, size_t size, const cobre_finding *finding)
 {
@@ -135,13 +135,13 @@ const char *cobre_finding_line(const cobre_finding *finding, mcp_arena *arena)
 
     if (label_write(label, sizeof label, finding) >= (int)sizeof label)
         end_at_character(label, sizeof label - 1);
+    const char *message = finding->bare ? finding->bare : finding->message;
     if (label[0])
-        return mcp_arena_printf(arena, "[%s] %s (%s): %s", kind, finding->file, label,
-                                finding->message);
-    return mcp_arena_printf(arena, "[%s] %s: %s", kind, finding->file, finding->message);
+        return mcp_arena_printf(arena, "[%s] %s (%s): %s", kind, finding->file, label, message);
+    return mcp_arena_printf(arena, "[%s] %s: %s", kind, finding->file, message);
 }
 
-/* ---- keeping ---------------------------------------------------------------------------------- */
+/* ---- keeping ------------------------------------------------------------------ */
 
 static size_t members_count(const cobre_member *members)
 {
@@ -228,12 +228,14 @@ static const struct kept *finding_copy(mcp_arena *arena, const cobre_finding *fi
     kept->finding = *finding;
     kept->order = order;
     cobre_finding *copy = &kept->finding;
+    copy->bare = finding->message;
     copy->message = with_place(arena, finding);
     if (copy->message)
         copy->message = clean_copy(arena, copy->message);
     if (!copy->internal_kind)
         copy->internal_kind = internal_names[finding->kind];
-    if (!copy->message || !text_copy(arena, &copy->internal_kind) || !text_copy(arena, &copy->file) ||
+    if (!copy->message || !text_copy(arena, &copy->bare) ||
+        !text_copy(arena, &copy->internal_kind) || !text_copy(arena, &copy->file) ||
         !text_copy(arena, &copy->noun) || !text_copy(arena, &copy->entity_name) ||
         !text_copy(arena, &copy->field) || !text_copy(arena, &copy->suggestion) ||
         !members_copy(arena, copy))
@@ -275,6 +277,11 @@ void cobre_report_add(cobre_report *report, const cobre_finding *finding)
 mcp_status cobre_report_status(const cobre_report *report)
 {
     return report->status;
+}
+
+void cobre_report_out_of_memory(cobre_report *report)
+{
+    report->status = MCP_E_NOMEM;
 }
 
 static int compare(const void *left, const void *right)
@@ -327,7 +334,7 @@ void cobre_report_set_coverage(cobre_report *report, const cobre_coverage *cover
     report->coverage = *coverage;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------ */
 
 static void write_list(mcp_json_writer *writer, const char *const *list)
 {

@@ -75,6 +75,7 @@ typedef struct cobre_finding {
     const char *entity_name;   /* NULL: not known */
     int64_t row;               /* 1-based row of a Parquet file; 0: not a row */
     const char *field;         /* "generation.max_mw"; NULL: none */
+    const char *bare;          /* set by the report: the message as it was given */
     const char *message;       /* without the place: the report appends " (hydro 3 'NAME' in FILE)" */
     const char *suggestion;    /* NULL: none */
     const cobre_member *members; /* further context, in order; NULL: none */
@@ -100,6 +101,9 @@ const char *cobre_report_text(cobre_report *report, const char *format, ...) MCP
 
 /** MCP_OK, or MCP_E_NOMEM when a finding could not be kept. */
 mcp_status cobre_report_status(const cobre_report *report);
+
+/** Remember that memory ran out during a check, so that a clean report is not taken for an answer. */
+void cobre_report_out_of_memory(cobre_report *report);
 
 /** Put the findings in order: lowest layer, then file, then entity, then as found. */
 void cobre_report_sort(cobre_report *report);

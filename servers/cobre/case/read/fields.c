@@ -21,7 +21,7 @@ static const char *const type_words[] = {
     [COBRE_FIELD_ANY] = "value",
 };
 
-/* ---- the problems ------------------------------------------------------------------------------ */
+/* ---- the problems ---------------------------------------------------------------------- */
 
 cobre_finding cobre_reader_finding(const cobre_reader *reader, cobre_kind kind, const char *path)
 {
@@ -129,7 +129,7 @@ void cobre_reader_violation(cobre_reader *reader, const char *path, const char *
     report(reader, &finding);
 }
 
-/* ---- one member -------------------------------------------------------------------------------- */
+/* ---- one member ------------------------------------------------------------------------ */
 
 static void *place(const cobre_field *field, void *record)
 {
@@ -349,7 +349,7 @@ void cobre_read_fields(cobre_reader *reader, const mcp_json *object, const char 
     }
 }
 
-/* ---- around the members ------------------------------------------------------------------------ */
+/* ---- around the members ---------------------------------------------------------------- */
 
 void cobre_reader_entity(cobre_reader *reader, const char *noun, const mcp_json *object)
 {

@@ -119,7 +119,7 @@ void *cobre_reader_array(cobre_reader *reader, size_t count, size_t size);
 /** False, reported, unless the value is an object. */
 bool cobre_reader_is_object(cobre_reader *reader, const mcp_json *value, const char *path);
 
-/* ---- the problems ------------------------------------------------------------------------------ */
+/* ---- the problems ---------------------------------------------------------------------- */
 
 void cobre_reader_missing(cobre_reader *reader, const char *path);
 void cobre_reader_type(cobre_reader *reader, const char *path, const char *expected,

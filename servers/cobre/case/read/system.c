@@ -11,6 +11,7 @@
 
 struct registry {
     cobre_registry id;
+    cobre_file_id file;
     const char *key;             /* of the array in the file */
     const cobre_field *fields;
     size_t size;                 /* of a record */
@@ -20,7 +21,7 @@ struct registry {
 #define REQ COBRE_REQUIRED
 #define NOT_NEG COBRE_NOT_NEGATIVE
 
-/* ---- buses and lines --------------------------------------------------------------------------- */
+/* ---- buses and lines ------------------------------------------------------------------- */
 
 static const cobre_field bus_fields[] = {
     COBRE_F(cobre_raw_bus, "id", INT32, REQ, head.id),
@@ -52,7 +53,7 @@ static const cobre_field line_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- hydros ------------------------------------------------------------------------------------ */
+/* ---- hydros ---------------------------------------------------------------------------- */
 
 static const char *const models[] = { "constant_productivity", "linearized_head", "fpha", NULL };
 
@@ -200,7 +201,7 @@ static void check_hydro(cobre_reader *reader, void *record)
         check_evaporation(reader, hydro);
 }
 
-/* ---- thermals and the rarer ones ----------------------------------------------------------------- */
+/* ---- thermals and the rarer ones --------------------------------------------------------- */
 
 struct thermal_members {
     cobre_raw_thermal kept;
@@ -272,17 +273,17 @@ static const cobre_field contract_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- any registry ------------------------------------------------------------------------------ */
+/* ---- any registry ---------------------------------------------------------------------- */
 
 static const struct registry registries[] = {
-    { COBRE_BUSES, "buses", bus_fields, sizeof(cobre_raw_bus), read_bus_segments },
-    { COBRE_LINES, "lines", line_fields, sizeof(cobre_raw_line), NULL },
-    { COBRE_HYDROS, "hydros", hydro_fields, sizeof(cobre_raw_hydro), check_hydro },
-    { COBRE_THERMALS, "thermals", thermal_fields, sizeof(cobre_raw_thermal), check_gnl },
-    { COBRE_SOURCES, "non_controllable_sources", source_fields, sizeof(cobre_raw_source_plant),
+    { COBRE_BUSES, COBRE_FILE_BUSES, "buses", bus_fields, sizeof(cobre_raw_bus), read_bus_segments },
+    { COBRE_LINES, COBRE_FILE_LINES, "lines", line_fields, sizeof(cobre_raw_line), NULL },
+    { COBRE_HYDROS, COBRE_FILE_HYDROS, "hydros", hydro_fields, sizeof(cobre_raw_hydro), check_hydro },
+    { COBRE_THERMALS, COBRE_FILE_THERMALS, "thermals", thermal_fields, sizeof(cobre_raw_thermal), check_gnl },
+    { COBRE_SOURCES, COBRE_FILE_SOURCES, "non_controllable_sources", source_fields, sizeof(cobre_raw_source_plant),
       NULL },
-    { COBRE_STATIONS, "pumping_stations", station_fields, sizeof(cobre_raw_station), NULL },
-    { COBRE_CONTRACTS, "contracts", contract_fields, sizeof(cobre_raw_contract), NULL },
+    { COBRE_STATIONS, COBRE_FILE_STATIONS, "pumping_stations", station_fields, sizeof(cobre_raw_station), NULL },
+    { COBRE_CONTRACTS, COBRE_FILE_CONTRACTS, "contracts", contract_fields, sizeof(cobre_raw_contract), NULL },
 };
 
 /* The members that lead into other registries: layer 3 asks for them here. */
@@ -332,8 +333,10 @@ static void read_registry(cobre_reader *reader, const mcp_json *root, cobre_regi
         reader->noun = cobre_registry_noun(id);
         cobre_reader_duplicate(reader, "id", twice, reader->file);
     }
-    if (!reader->failed)
-        input->registries[id] = (cobre_registry_items){ items, count, registry->size };
+    if (reader->failed)
+        return;
+    input->registries[id] = (cobre_registry_items){ items, count, registry->size };
+    input->entries[registry->file] = count;
 }
 
 void cobre_read_buses(cobre_reader *reader, const mcp_json *root, cobre_input *input)

@@ -23,11 +23,12 @@ static int show(const cli_line *line, void *data)
     struct seen *seen = data;
 
     seen->runs++;
-    snprintf(seen->text, sizeof seen->text, "case=%s n=%zu out=%s threads=%d json=%d mode=%s color=%s",
+    snprintf(seen->text, sizeof seen->text,
+             "case=%s n=%zu out=%s threads=%d json=%d mode=%s color=%s",
              cli_argument(line, 0) ? cli_argument(line, 0) : "-", cli_argument_count(line),
              cli_string(line, "output") ? cli_string(line, "output") : "-",
-             (int)cli_int(line, "threads", -1), cli_flag(line, "json"), cli_string(line, "mode") ? cli_string(line, "mode") : "-",
-             cli_string(line, "color"));
+             (int)cli_int(line, "threads", -1), cli_flag(line, "json"),
+             cli_string(line, "mode") ? cli_string(line, "mode") : "-", cli_string(line, "color"));
     assert_null(cli_argument(line, 99));
     assert_null(cli_string(line, "no-such-option"));
     fputs("ran\n", cli_out(line));
@@ -38,28 +39,50 @@ static const char *const modes[] = { "fast", "exact", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
 static const cli_option run_options[] = {
     { .name = "output", .type = CLI_STRING, .argument = "DIR", .help = "where results go" },
-    { .name = "threads", .type = CLI_INT, .argument = "N", .min = 1, .max = 64, .standard = "1",
-      .env = "CLI_TEST_THREADS", .help = "worker threads" },
+    { .name = "threads",
+      .type = CLI_INT,
+      .argument = "N",
+      .min = 1,
+      .max = 64,
+      .standard = "1",
+      .env = "CLI_TEST_THREADS",
+      .help = "worker threads" },
     { .name = "json", .type = CLI_FLAG, .env = "CLI_TEST_JSON", .help = "print one JSON object" },
     { .name = "mode", .type = CLI_CHOICE, .choices = modes, .standard = "fast", .help = "how" },
     { .name = "secret", .type = CLI_FLAG, .hidden = true },
     { 0 },
 };
 static const cli_option shared_options[] = {
-    { .name = "color", .type = CLI_CHOICE, .argument = "WHEN", .choices = colors,
-      .standard = "auto", .help = "when to colour" },
+    { .name = "color",
+      .type = CLI_CHOICE,
+      .argument = "WHEN",
+      .choices = colors,
+      .standard = "auto",
+      .help = "when to colour" },
     { 0 },
 };
 static const cli_command commands[] = {
-    { .name = "run", .arguments = "CASE", .arguments_min = 1, .arguments_max = 1,
-      .summary = "train and simulate", .options = run_options, .run = show,
+    { .name = "run",
+      .arguments = "CASE",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "train and simulate",
+      .options = run_options,
+      .run = show,
       .notes = "More about runs." },
-    { .name = "validate", .arguments = "CASE...", .arguments_min = 1, .arguments_max = 9,
-      .summary = "check a case", .run = show },
+    { .name = "validate",
+      .arguments = "CASE...",
+      .arguments_min = 1,
+      .arguments_max = 9,
+      .summary = "check a case",
+      .run = show },
     { 0 },
 };
 static const cli_program program = {
-    .name = "prog", .version = "1.2.3", .summary = "Does things.", .options = shared_options,
+    .name = "prog",
+    .version = "1.2.3",
+    .summary = "Does things.",
+    .options = shared_options,
     .commands = commands,
 };
 
@@ -107,16 +130,17 @@ static int free_texts(void **state)
 
 static void options_stand_anywhere(void **state)
 {
-    static const char *const expected =
-        "case=a n=1 out=d threads=3 json=1 mode=exact color=never";
+    static const char *const expected = "case=a n=1 out=d threads=3 json=1 mode=exact color=never";
 
     (void)state;
     assert_int_equal(RUN("run", "a", "--output", "d", "--threads=3", "--json", "--mode", "exact",
-                         "--color=never"), 7);
+                         "--color=never"),
+                     7);
     assert_string_equal(seen.text, expected);
     assert_string_equal(out_text, "ran\n");
     assert_int_equal(RUN("--color", "never", "run", "--mode=exact", "--json", "--threads", "3",
-                         "--output=d", "a"), 7);
+                         "--output=d", "a"),
+                     7);
     assert_string_equal(seen.text, expected);
 }
 
@@ -176,7 +200,8 @@ static void refused(int status, const char *words)
 static void wrong_lines_are_told_with_a_hint(void **state)
 {
     (void)state;
-    refused(RUN("run", "a", "--thread", "2"), "unknown option '--thread'; did you mean '--threads'?");
+    refused(RUN("run", "a", "--thread", "2"),
+            "unknown option '--thread'; did you mean '--threads'?");
     refused(RUN("run", "a", "--thread", "2"), "Try 'prog run --help'.");
     refused(RUN("run", "a", "--zzzz"), "unknown option '--zzzz'\n");
     refused(RUN("run", "a", "--secre"), "unknown option '--secre'\n");
@@ -194,7 +219,7 @@ static void wrong_lines_are_told_with_a_hint(void **state)
 
 static void numbers_are_whole_and_within_bounds(void **state)
 {
-    static const char *const wrong[] = { "0", "65", "", "2x", "1.5", " 2", "99999999999999999999",
+    static const char *const wrong[] = { "0",  "65",  "", "2x", "1.5", " 2", "99999999999999999999",
                                          "-1", "0x10" };
 
     (void)state;
@@ -220,10 +245,12 @@ static void help_is_made_from_the_tables(void **state)
     assert_int_equal(RUN("--help"), 0);
     assert_non_null(strstr(out_text, "Usage: prog [OPTIONS] COMMAND\n\nDoes things.\n"));
     assert_non_null(strstr(out_text, "  validate  check a case\n"));
-    assert_non_null(strstr(out_text, "  --color WHEN  when to colour (auto|always|never; default auto)\n"));
+    assert_non_null(
+        strstr(out_text, "  --color WHEN  when to colour (auto|always|never; default auto)\n"));
     assert_int_equal(RUN("run", "-h"), 0);
     assert_non_null(strstr(out_text, "Usage: prog run [OPTIONS] CASE\n\ntrain and simulate\n"));
-    assert_non_null(strstr(out_text, "  --threads N   worker threads (default 1; environment CLI_TEST_THREADS)\n"));
+    assert_non_null(strstr(
+        out_text, "  --threads N   worker threads (default 1; environment CLI_TEST_THREADS)\n"));
     assert_non_null(strstr(out_text, "\nMore about runs.\n"));
     assert_null(strstr(out_text, "secret"));
     assert_string_equal(err_text, "");
@@ -235,11 +262,18 @@ static void help_is_made_from_the_tables(void **state)
 static void a_program_may_have_one_nameless_command(void **state)
 {
     static const cli_command only[] = {
-        { .name = "", .arguments = "[CASE]", .arguments_max = 1, .options = run_options, .run = show },
+        { .name = "",
+          .arguments = "[CASE]",
+          .arguments_max = 1,
+          .options = run_options,
+          .run = show },
         { 0 },
     };
     static const cli_program single = {
-        .name = "prog", .version = "1", .summary = "One thing.", .options = shared_options,
+        .name = "prog",
+        .version = "1",
+        .summary = "One thing.",
+        .options = shared_options,
         .commands = only,
     };
 

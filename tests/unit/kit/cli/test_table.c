@@ -14,8 +14,7 @@
 
 static const cli_table_column columns[] = { { "name", false }, { "MW", true }, { "note", false } };
 static const char *const cells[] = {
-    "Paran\xC3\xA1", "1.5", "upstream",
-    "a longer name", NULL, "",
+    "Paran\xC3\xA1", "1.5", "upstream", "a longer name", NULL, "",
 };
 
 static void expect(size_t rows, bool color, const char *expected)
@@ -33,9 +32,10 @@ static void expect(size_t rows, bool color, const char *expected)
 static void columns_line_up(void **state)
 {
     (void)state;
-    expect(2, false, "name            MW  note\n"
-                     "Paran\xC3\xA1         1.5  upstream\n"
-                     "a longer name    -\n");
+    expect(2, false,
+           "name            MW  note\n"
+           "Paran\xC3\xA1         1.5  upstream\n"
+           "a longer name    -\n");
     expect(0, false, "name  MW  note\n");
     expect(0, true, "\033[1mname  MW  note\033[0m\n");
 }

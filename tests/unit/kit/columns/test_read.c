@@ -139,8 +139,9 @@ static void folders_and_closed_descriptors_are_bad_arguments(void **state)
     int pipes[2];
 
     (void)state;
-    assert_int_equal(columns_read(&table, world.engine, world.folder.fd, NULL, world.arena,
-                                  &world.err), MCP_E_PARAMS);
+    assert_int_equal(
+        columns_read(&table, world.engine, world.folder.fd, NULL, world.arena, &world.err),
+        MCP_E_PARAMS);
     assert_int_equal(columns_read(&table, world.engine, -1, NULL, world.arena, &world.err),
                      MCP_E_PARAMS);
     assert_int_equal(pipe(pipes), 0);

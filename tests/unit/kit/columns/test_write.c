@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +105,8 @@ static void fill(void)
         f32s[i] = i == 0 ? FLT_MAX : i == 1 ? FLT_TRUE_MIN : (float)i / 3;
         f64s[i] = i == 0 ? -DBL_MAX : i == 1 ? DBL_TRUE_MIN : i == 3 ? INFINITY : (double)i / 3;
         dates[i] = (int32_t)i - 2500;
-        snprintf(text_room[i], sizeof text_room[i], i % 2 ? "\xC3\xA9t\xC3\xA9 %zu" : "row number %zu of many", i);
+        snprintf(text_room[i], sizeof text_room[i],
+                 i % 2 ? "\xC3\xA9t\xC3\xA9 %zu" : "row number %zu of many", i);
         texts[i] = i == 0 ? "" : text_room[i];
     }
 }
@@ -135,8 +137,8 @@ static void every_type_comes_back(void **state)
     const columns_table table = { .rows = ROWS, .column_count = TYPES, .columns = every_type };
 
     fill();
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "all.parquet", &table,
-                                   &world->err), MCP_OK);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "all.parquet", &table, &world->err), MCP_OK);
     const columns_table *back = read_back(world, "all.parquet");
     assert_int_equal(back->rows, ROWS);
     assert_int_equal(back->column_count, TYPES);
@@ -162,8 +164,8 @@ static void types_are_those_of_the_format(void **state)
     struct engine engine = { 0 };
 
     fill();
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "all.parquet", &table,
-                                   &world->err), MCP_OK);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "all.parquet", &table, &world->err), MCP_OK);
     int fd = openat(world->folder.fd, "all.parquet", O_RDONLY | O_CLOEXEC);
     assert_int_equal(engine_open(&engine, &world->err), MCP_OK);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
@@ -187,8 +189,9 @@ static void no_rows_are_a_file_too(void **state)
     struct world *world = *state;
     const columns_table table = { .rows = 0, .column_count = TYPES, .columns = every_type };
 
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "none.parquet", &table,
-                                   &world->err), MCP_OK);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "none.parquet", &table, &world->err),
+        MCP_OK);
     const columns_table *back = read_back(world, "none.parquet");
     assert_int_equal(back->rows, 0);
     assert_int_equal(back->column_count, TYPES);
@@ -206,25 +209,29 @@ static void a_file_is_replaced_whole_or_not_at_all(void **state)
     columns_table table = { .rows = 1, .column_count = 1, .columns = &column };
     struct stat st;
 
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "x.parquet", &table,
-                                   &world->err), MCP_OK);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err), MCP_OK);
     table.rows = 2;
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "x.parquet", &table,
-                                   &world->err), MCP_OK);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err), MCP_OK);
     table.columns = &other;
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "x.parquet", &table,
-                                   &world->err), MCP_E_PARAMS);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err),
+        MCP_E_PARAMS);
     table.columns = twice;
     table.column_count = 2;
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "x.parquet", &table,
-                                   &world->err), MCP_E_PARAMS);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err),
+        MCP_E_PARAMS);
     table.column_count = 0;
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "x.parquet", &table,
-                                   &world->err), MCP_E_PARAMS);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err),
+        MCP_E_PARAMS);
     table.columns = &column;
     table.column_count = 1;
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "a/x.parquet", &table,
-                                   &world->err), MCP_E_PARAMS);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "a/x.parquet", &table, &world->err),
+        MCP_E_PARAMS);
     assert_int_equal(read_back(world, "x.parquet")->rows, 2);
     assert_int_equal(fstatat(world->folder.fd, "x.parquet.tmp", &st, 0), -1);
 }
@@ -240,25 +247,72 @@ static void files_follow_one_another(void **state)
     struct world *world = *state;
 
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(columns_write(world->engine, world->folder.fd, "t.parquet", &tables[i],
-                                       &world->err), MCP_OK);
+        assert_int_equal(
+            columns_write(world->engine, world->folder.fd, "t.parquet", &tables[i], &world->err),
+            MCP_OK);
     assert_string_equal(((const char *const *)read_back(world, "t.parquet")->columns[0].values)[1],
                         "b");
-    assert_int_equal(columns_write(world->engine, world->folder.fd, "t.parquet", &tables[1],
-                                   &world->err), MCP_OK);
+    assert_int_equal(
+        columns_write(world->engine, world->folder.fd, "t.parquet", &tables[1], &world->err),
+        MCP_OK);
     assert_int_equal(((const int32_t *)read_back(world, "t.parquet")->columns[0].values)[0], 4);
     assert_int_equal(read_back(world, "t.parquet")->rows, 1);
+}
+
+struct worker {
+    struct world *world;
+    int32_t number;
+    bool is_right;
+};
+
+/* Writes a file of its own number again and again, and reads it back each time. */
+static void *write_and_read(void *data)
+{
+    struct worker *worker = data;
+    const columns_column column = { "n", COLUMNS_I32, &worker->number, NULL };
+    const columns_table table = { 1, 1, &column };
+    mcp_arena *arena = mcp_arena_new(0);
+    char name[32];
+
+    worker->is_right = true;
+    snprintf(name, sizeof name, "%d.parquet", (int)worker->number);
+    for (int i = 0; i < 20 && worker->is_right; i++) {
+        const columns_table *back = NULL;
+        mcp_status status = columns_write(worker->world->engine, worker->world->folder.fd, name,
+                                          &table, NULL);
+        int fd = openat(worker->world->folder.fd, name, O_RDONLY | O_CLOEXEC);
+        if (status == MCP_OK)
+            status = columns_read(&back, worker->world->engine, fd, NULL, arena, NULL);
+        worker->is_right = status == MCP_OK && back->rows == 1 &&
+                           *(const int32_t *)back->columns[0].values == worker->number;
+        close(fd);
+    }
+    mcp_arena_free(arena);
+    return NULL;
+}
+
+static void threads_may_share_one(void **state)
+{
+    pthread_t threads[4];
+    struct worker workers[4];
+
+    for (int32_t i = 0; i < 4; i++) {
+        workers[i] = (struct worker){ *state, i, false };
+        assert_int_equal(pthread_create(&threads[i], NULL, write_and_read, &workers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(workers[i].is_right);
+    }
 }
 
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        EACH(every_type_comes_back),
-        EACH(types_are_those_of_the_format),
-        EACH(no_rows_are_a_file_too),
-        EACH(a_file_is_replaced_whole_or_not_at_all),
-        EACH(files_follow_one_another),
+        EACH(every_type_comes_back),    EACH(types_are_those_of_the_format),
+        EACH(no_rows_are_a_file_too),   EACH(a_file_is_replaced_whole_or_not_at_all),
+        EACH(files_follow_one_another), EACH(threads_may_share_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

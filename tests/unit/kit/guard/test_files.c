@@ -93,16 +93,20 @@ static void whole_files_are_read_within_a_bound(void **state)
     size_t length = 0;
 
     assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system/hydros.json",
-                                     3, world->arena, &world->err), MCP_OK);
+                                     3, world->arena, &world->err),
+                     MCP_OK);
     assert_int_equal(length, 3);
     assert_string_equal(bytes, "[1]");
     assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system/hydros.json",
-                                     2, world->arena, &world->err), MCP_E_LIMIT);
+                                     2, world->arena, &world->err),
+                     MCP_E_LIMIT);
     assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system", 100,
-                                     world->arena, &world->err), MCP_E_NOT_FOUND);
+                                     world->arena, &world->err),
+                     MCP_E_NOT_FOUND);
     mcp_arena *small = mcp_arena_new(1);
-    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "beside", 100, small,
-                                     &world->err), MCP_E_NOMEM);
+    assert_int_equal(
+        guard_read_file(&bytes, &length, world->folder.fd, "beside", 100, small, &world->err),
+        MCP_E_NOMEM);
     mcp_arena_free(small);
 }
 
@@ -129,10 +133,12 @@ static void files_are_replaced_whole(void **state)
     const char *bytes = NULL;
     size_t length = 0;
 
-    assert_int_equal(guard_write_file(world->folder.fd, "case/system/hydros.json", "new text", 8,
-                                      &world->err), MCP_OK);
+    assert_int_equal(
+        guard_write_file(world->folder.fd, "case/system/hydros.json", "new text", 8, &world->err),
+        MCP_OK);
     assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "case/system/hydros.json",
-                                     100, world->arena, &world->err), MCP_OK);
+                                     100, world->arena, &world->err),
+                     MCP_OK);
     assert_string_equal(bytes, "new text");
     assert_false(guard_exists(world->folder.fd, "case/system/hydros.json.tmp"));
     assert_int_equal(guard_write_file(world->folder.fd, "empty", "", 0, &world->err), MCP_OK);
@@ -144,7 +150,7 @@ static void files_are_replaced_whole(void **state)
     assert_false(guard_exists(world->folder.fd, "case/system.tmp"));
 }
 
-/* A link laid where the temporary file goes, or where the target is, must not be written through. */
+/* A link laid where the temporary file goes, or the target, must not be written through. */
 static void links_are_replaced_not_written_through(void **state)
 {
     struct world *world = *state;
@@ -152,10 +158,13 @@ static void links_are_replaced_not_written_through(void **state)
     size_t length = 0;
 
     assert_int_equal(symlinkat("../beside", world->folder.fd, "case/new.tmp"), 0);
-    assert_int_equal(guard_write_file(world->folder.fd, "case/new", "mine", 4, &world->err), MCP_OK);
-    assert_int_equal(guard_write_file(world->folder.fd, "case/out", "mine", 4, &world->err), MCP_OK);
+    assert_int_equal(guard_write_file(world->folder.fd, "case/new", "mine", 4, &world->err),
+                     MCP_OK);
+    assert_int_equal(guard_write_file(world->folder.fd, "case/out", "mine", 4, &world->err),
+                     MCP_OK);
     assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "beside", 100, world->arena,
-                                     &world->err), MCP_OK);
+                                     &world->err),
+                     MCP_OK);
     assert_string_equal(bytes, "outside");
     assert_true(guard_exists(world->folder.fd, "case/out"));
     assert_int_equal(guard_write_file(world->folder.fd, "case/link/x", "mine", 4, &world->err),

@@ -17,7 +17,7 @@
 #include "scratch.h"
 
 struct world {
-    scratch folder;      /* roots "one" and "two", and "secret" beside them */
+    scratch folder; /* roots "one" and "two", and "secret" beside them */
     guard *all;
     mcp_arena *arena;
     mcp_error err;
@@ -59,8 +59,7 @@ static int tear_down(void **state)
 static mcp_status open_path(struct world *world, const char *path, const char **canonical)
 {
     int fd = -1;
-    mcp_status status =
-        guard_open_dir(&fd, canonical, world->all, path, world->arena, &world->err);
+    mcp_status status = guard_open_dir(&fd, canonical, world->all, path, world->arena, &world->err);
 
     if (status == MCP_OK)
         close(fd);
@@ -76,8 +75,9 @@ static void folders_inside_open(void **state)
 
     assert_int_equal(open_path(world, scratch_path(&world->folder, "one"), &canonical), MCP_OK);
     assert_string_equal(canonical, scratch_path(&world->folder, "one"));
-    assert_int_equal(open_path(world, scratch_path(&world->folder, "secret/../one/./case/"),
-                               &canonical), MCP_OK);
+    assert_int_equal(
+        open_path(world, scratch_path(&world->folder, "secret/../one/./case/"), &canonical),
+        MCP_OK);
     assert_string_equal(canonical, scratch_path(&world->folder, "one/case"));
     assert_int_equal(open_path(world, scratch_path(&world->folder, "one/across"), &canonical),
                      MCP_OK);
@@ -101,16 +101,25 @@ static void relative_paths_start_at_the_current_directory(void **state)
 
 static void what_is_outside_gives_one_answer(void **state)
 {
-    static const char *const outside[] = { "secret", "no-such", "one-more", "one/out",
-        "one/out/config.json", "one/out/none", "one/out-and-absent", "one/../secret", "one/../..",
-        "secret/config.json", "one/../no-such/case" };
+    static const char *const outside[] = { "secret",
+                                           "no-such",
+                                           "one-more",
+                                           "one/out",
+                                           "one/out/config.json",
+                                           "one/out/none",
+                                           "one/out-and-absent",
+                                           "one/../secret",
+                                           "one/../..",
+                                           "secret/config.json",
+                                           "one/../no-such/case" };
     struct world *world = *state;
 
     for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
         char expected[sizeof world->err.message + PATH_MAX];
         const char *path = scratch_path(&world->folder, outside[i]);
         assert_int_equal(open_path(world, path, NULL), MCP_E_DENIED);
-        snprintf(expected, sizeof expected, "Path '%s' is not within the allowed directories", path);
+        snprintf(expected, sizeof expected, "Path '%s' is not within the allowed directories",
+                 path);
         assert_string_equal(world->err.message, expected);
     }
 }
@@ -118,8 +127,10 @@ static void what_is_outside_gives_one_answer(void **state)
 static void links_of_procfs_are_no_way_in_or_out(void **state)
 {
     static const char *const ways[][2] = {
-        { "/proc/self/root", "/one/case" }, { "/proc/self/root", "/secret" },
-        { "/proc/thread-self/root", "/one" }, { "/proc/1/root", "/one" },
+        { "/proc/self/root", "/one/case" },
+        { "/proc/self/root", "/secret" },
+        { "/proc/thread-self/root", "/one" },
+        { "/proc/1/root", "/one" },
     };
     struct world *world = *state;
     char path[PATH_MAX];
@@ -172,8 +183,9 @@ static void an_arena_that_is_full_is_a_status(void **state)
     const char *canonical = NULL;
     int fd = -1;
 
-    assert_int_equal(guard_open_dir(&fd, &canonical, world->all, scratch_path(&world->folder, "one"),
-                                    small, &world->err), MCP_E_NOMEM);
+    assert_int_equal(guard_open_dir(&fd, &canonical, world->all,
+                                    scratch_path(&world->folder, "one"), small, &world->err),
+                     MCP_E_NOMEM);
     assert_int_equal(fd, -1);
     assert_null(canonical);
     mcp_arena_free(small);
@@ -188,18 +200,21 @@ static void folders_are_made_inside_only(void **state)
 
     assert_int_equal(guard_open_or_make_dir(&fd, &canonical, world->all,
                                             scratch_path(&world->folder, "one/new/deep"),
-                                            world->arena, &world->err), MCP_OK);
+                                            world->arena, &world->err),
+                     MCP_OK);
     assert_int_equal(fstat(fd, &st), 0);
     assert_true(S_ISDIR(st.st_mode));
     close(fd);
     assert_string_equal(canonical, scratch_path(&world->folder, "one/new/deep"));
     assert_int_equal(guard_open_or_make_dir(&fd, NULL, world->all,
                                             scratch_path(&world->folder, "one/out/new"),
-                                            world->arena, &world->err), MCP_E_DENIED);
+                                            world->arena, &world->err),
+                     MCP_E_DENIED);
     assert_int_equal(fstatat(world->folder.fd, "secret/new", &st, 0), -1);
     assert_int_equal(guard_open_or_make_dir(&fd, NULL, world->all,
                                             scratch_path(&world->folder, "one/case/config.json/x"),
-                                            world->arena, &world->err), MCP_E_NOT_FOUND);
+                                            world->arena, &world->err),
+                     MCP_E_NOT_FOUND);
 }
 
 static void roots_must_exist(void **state)

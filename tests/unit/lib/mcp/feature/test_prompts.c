@@ -13,7 +13,9 @@
 #include "mcp/feature/feature.h"
 #include "oom.h"
 
+/* clang-format off */
 #define FILE_OF(path, text) { path, text, sizeof text - 1 }
+/* clang-format on */
 
 static mcp_arena *arena;
 static mcp__prompts *prompts;
@@ -59,20 +61,15 @@ static mcp_status fill_report(mcp_call *call, void *data)
 }
 
 static const mcp_file files[] = {
-    FILE_OF("prompts/b-report.md", report),
-    FILE_OF("tools/x.md", "not a prompt"),
-    FILE_OF("prompts/greet.md", greet),
-    FILE_OF("prompts/notes.txt", "not a prompt"),
-    FILE_OF("prompts/plain.md", plain),
-    { 0 }
+    FILE_OF("prompts/b-report.md", report), FILE_OF("tools/x.md", "not a prompt"),
+    FILE_OF("prompts/greet.md", greet),     FILE_OF("prompts/notes.txt", "not a prompt"),
+    FILE_OF("prompts/plain.md", plain),     { 0 }
 };
 
-static const mcp_prompt rows[] = {
-    { "fix/greet", NULL, MCP_READS, 0 },
-    { "plain", NULL, MCP_READS, 0 },
-    { "fix/report", fill_report, MCP_READS, 250 },
-    { 0 }
-};
+static const mcp_prompt rows[] = { { "fix/greet", NULL, MCP_READS, 0 },
+                                   { "plain", NULL, MCP_READS, 0 },
+                                   { "fix/report", fill_report, MCP_READS, 250 },
+                                   { 0 } };
 
 static const mcp_features features = { .files = files, .prompts = rows, .data = set_data };
 
@@ -162,10 +159,12 @@ static void test_safe_names_keep_the_other_beside_them(void **state)
     assert_json(mcp_json_item(entries, 2),
                 "{\"name\":\"fix_report\",\"title\":\"fix/report\","
                 "\"arguments\":[{\"name\":\"dirs\",\"required\":false}],"
-                "\"_meta\":{\"causeway/canonicalName\":\"fix/report\"}}", arena);
+                "\"_meta\":{\"causeway/canonicalName\":\"fix/report\"}}",
+                arena);
     assert_json(mcp_json_item(entries_of(MCP_2024_11_05), 2),
                 "{\"name\":\"fix_report\","
-                "\"arguments\":[{\"name\":\"dirs\",\"required\":false}]}", arena);
+                "\"arguments\":[{\"name\":\"dirs\",\"required\":false}]}",
+                arena);
 }
 
 /* ---- getting ---------------------------------------------------------------------------------- */
@@ -174,7 +173,8 @@ static void test_fills_places_with_arguments(void **state)
 {
     (void)state;
     assert_json(mcp_json_get(ask("{\"name\":\"fix/greet\",\"arguments\":{\"who\":\"Ada\","
-                                 "\"tone\":\"warm \\u00e9\\n\",\"other\":\"unknown\"}}"), "result"),
+                                 "\"tone\":\"warm \\u00e9\\n\",\"other\":\"unknown\"}}"),
+                             "result"),
                 "{\"description\":\"Says hello\",\"messages\":["
                 "{\"role\":\"user\",\"content\":{\"type\":\"text\","
                 "\"text\":\"Greet Ada, Ada! Tone: warm \\u00e9\\n.\"}},"
@@ -182,10 +182,12 @@ static void test_fills_places_with_arguments(void **state)
                 arena);
     assert_json(mcp_json_get(ask("{\"name\":\"plain\"}"), "result"),
                 "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\","
-                "\"text\":\"No arguments.\"}}]}", arena);
+                "\"text\":\"No arguments.\"}}]}",
+                arena);
     assert_json(mcp_json_get(ask("{\"name\":\"plain\",\"arguments\":{}}"), "result"),
                 "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\","
-                "\"text\":\"No arguments.\"}}]}", arena);
+                "\"text\":\"No arguments.\"}}]}",
+                arena);
 }
 
 static const char *first_text(const mcp_json *message)
@@ -250,10 +252,11 @@ static void test_an_answer_is_bounded(void **state)
     (void)state;
     options.reply_max_bytes = 300;
     assert_non_null(mcp_json_get(ask("{\"name\":\"plain\"}"), "result"));
-    assert_rpc_error(ask("{\"name\":\"fix/greet\",\"arguments\":{\"who\":\"aaaaaaaaaaaaaaaaaaaaaaaaa"
-                         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}"), -32603,
-                     "300");
+    assert_rpc_error(
+        ask("{\"name\":\"fix/greet\",\"arguments\":{\"who\":\"aaaaaaaaaaaaaaaaaaaaaaaaa"
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}"),
+        -32603, "300");
 }
 
 /* ---- loading ---------------------------------------------------------------------------------- */
@@ -278,9 +281,11 @@ static void test_file_and_table_must_name_the_same(void **state)
     static const char broken[] = "---\nname: a/b\n";
     static const mcp_file none[] = { { 0 } };
     static const mcp_file one[] = { FILE_OF("prompts/p.md", body), { 0 } };
-    static const mcp_file same[] = { FILE_OF("prompts/p.md", body), FILE_OF("prompts/q.md", body),
+    static const mcp_file same[] = { FILE_OF("prompts/p.md", body),
+                                     FILE_OF("prompts/q.md", body),
                                      { 0 } };
-    static const mcp_file alias[] = { FILE_OF("prompts/p.md", body), FILE_OF("prompts/q.md", other),
+    static const mcp_file alias[] = { FILE_OF("prompts/p.md", body),
+                                      FILE_OF("prompts/q.md", other),
                                       { 0 } };
     static const mcp_file open_place[] = { FILE_OF("prompts/p.md", place), { 0 } };
     static const mcp_file half[] = { FILE_OF("prompts/p.md", broken), { 0 } };
@@ -294,14 +299,10 @@ static void test_file_and_table_must_name_the_same(void **state)
         const mcp_prompt *table;
         const char *words;
     } wrong[] = {
-        { none, row, "'a/b'" },
-        { NULL, row, "'a/b'" },
-        { one, no_rows, "prompts/p.md" },
-        { same, row, "prompts/q.md" },
-        { one, twice, "prompts/p.md" },
-        { alias, both, "'a_b'" },
-        { open_place, row, "'nobody'" },
-        { half, row, "prompts/p.md: line" },
+        { none, row, "'a/b'" },           { NULL, row, "'a/b'" },
+        { one, no_rows, "prompts/p.md" }, { same, row, "prompts/q.md" },
+        { one, twice, "prompts/p.md" },   { alias, both, "'a_b'" },
+        { open_place, row, "'nobody'" },  { half, row, "prompts/p.md: line" },
         { one, writes, "MCP_WRITES" },
     };
 

@@ -13,7 +13,9 @@
 #include "mcp/feature/feature.h"
 #include "oom.h"
 
+/* clang-format off */
 #define FILE_OF(text) { "resources.json", text, sizeof text - 1 }
+/* clang-format on */
 
 static mcp_arena *arena;
 static mcp__resources *resources;
@@ -116,24 +118,22 @@ static const char definitions[] =
     "{\"uriTemplate\":\"fix://case/{case_dir}/entities/{type}\",\"name\":\"entities\"},"
     "{\"uriTemplate\":\"fix://{host}/{a}/entities/{b}\",\"name\":\"late\"}]}";
 
-static const mcp_resource rows[] = {
-    { "fix://plain", read_plain, MCP_READS, 0 },
-    { "fix://bytes", read_bytes, MCP_READS, 0 },
-    { "fix://folder", read_folder, MCP_READS, 0 },
-    { "fix://nothing", read_nothing, MCP_READS, 0 },
-    { "fix://case/{case_dir}/config", read_config, MCP_READS, 0 },
-    { "fix://case/exact/config", read_any, MCP_READS, 250 },
-    { "fix://gone/{why}", read_gone, MCP_READS, 0 },
-    { "fix://case/{case_dir}/entities/{type}", read_entities, MCP_READS, 0 },
-    { "fix://{host}/{a}/entities/{b}", read_any, MCP_READS, 0 },
-    { "fix://any/{+rest}", read_any, MCP_READS, 0 },
-    { 0 }
-};
+static const mcp_resource rows[] = { { "fix://plain", read_plain, MCP_READS, 0 },
+                                     { "fix://bytes", read_bytes, MCP_READS, 0 },
+                                     { "fix://folder", read_folder, MCP_READS, 0 },
+                                     { "fix://nothing", read_nothing, MCP_READS, 0 },
+                                     { "fix://case/{case_dir}/config", read_config, MCP_READS, 0 },
+                                     { "fix://case/exact/config", read_any, MCP_READS, 250 },
+                                     { "fix://gone/{why}", read_gone, MCP_READS, 0 },
+                                     { "fix://case/{case_dir}/entities/{type}", read_entities,
+                                       MCP_READS, 0 },
+                                     { "fix://{host}/{a}/entities/{b}", read_any, MCP_READS, 0 },
+                                     { "fix://any/{+rest}", read_any, MCP_READS, 0 },
+                                     { 0 } };
 
 static const mcp_file files[] = { FILE_OF(definitions), { 0 } };
 
-static const mcp_features features = { .files = files, .resources = rows,
-                                       .data = set_data };
+static const mcp_features features = { .files = files, .resources = rows, .data = set_data };
 
 static int set_up(void **state)
 {
@@ -209,10 +209,11 @@ static void test_entries_have_what_their_revision_knows(void **state)
         { MCP_2025_03_26, "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"mimeType\":\"text/plain\","
                           "\"size\":9,\"x-own\":true,"
                           "\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5}}" },
-        { MCP_2025_06_18, "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"title\":\"Plain\","
-                          "\"mimeType\":\"text/plain\",\"size\":9,\"_meta\":{\"k\":1},"
-                          "\"x-own\":true,\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5,"
-                          "\"lastModified\":\"2025-01-12T15:00:58Z\"}}" },
+        { MCP_2025_06_18,
+          "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"title\":\"Plain\","
+          "\"mimeType\":\"text/plain\",\"size\":9,\"_meta\":{\"k\":1},"
+          "\"x-own\":true,\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5,"
+          "\"lastModified\":\"2025-01-12T15:00:58Z\"}}" },
         { MCP_2025_11_25, "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"title\":\"Plain\","
                           "\"mimeType\":\"text/plain\",\"size\":9,\"_meta\":{\"k\":1},"
                           "\"icons\":[{\"src\":\"data:,\"}],\"x-own\":true,"
@@ -234,14 +235,17 @@ static void test_reads_text_and_bytes_and_several(void **state)
     (void)state;
     assert_json(mcp_json_get(read_uri("fix://plain"), "result"),
                 "{\"contents\":[{\"uri\":\"fix://plain\",\"mimeType\":\"text/plain\","
-                "\"text\":\"two\\nlines\"}]}", arena);
+                "\"text\":\"two\\nlines\"}]}",
+                arena);
     assert_json(mcp_json_get(read_uri("fix://bytes"), "result"), /* RFC 4648 section 4 */
                 "{\"contents\":[{\"uri\":\"fix://bytes\",\"mimeType\":\"image/png\","
-                "\"blob\":\"AAEC/w==\"}]}", arena);
+                "\"blob\":\"AAEC/w==\"}]}",
+                arena);
     assert_json(mcp_json_get(read_uri("fix://folder"), "result"),
                 "{\"contents\":[{\"uri\":\"fix://folder/a\",\"mimeType\":\"text/plain\","
                 "\"text\":\"A\"},{\"uri\":\"fix://folder/b\",\"mimeType\":\"inode/directory\","
-                "\"blob\":\"Qg==\"}]}", arena);
+                "\"blob\":\"Qg==\"}]}",
+                arena);
 }
 
 static void assert_read(const char *uri, const char *row, const char *with)
@@ -299,18 +303,22 @@ static void test_other_failures_are_not_told_apart(void **state)
 
     (void)state;
     assert_rpc_error(message, -32603, "");
-    assert_null(strstr(mcp_json_string(mcp_json_pointer(message, "/error/message"), NULL),
-                       "secret"));
+    assert_null(
+        strstr(mcp_json_string(mcp_json_pointer(message, "/error/message"), NULL), "secret"));
     assert_null(mcp_json_pointer(message, "/error/data"));
     assert_rpc_error(read_uri("fix://nothing"), -32603, "");
 }
 
 static void test_wants_a_uri(void **state)
 {
-    static const char *const wrong[] = {
-        NULL, "{}", "{\"uri\":null}", "{\"uri\":1}", "{\"uri\":[\"fix://plain\"]}",
-        "{\"uri\":\"\"}", "{\"uri\":\"fix://plain\\u0000\"}", "{\"URI\":\"fix://plain\"}"
-    };
+    static const char *const wrong[] = { NULL,
+                                         "{}",
+                                         "{\"uri\":null}",
+                                         "{\"uri\":1}",
+                                         "{\"uri\":[\"fix://plain\"]}",
+                                         "{\"uri\":\"\"}",
+                                         "{\"uri\":\"fix://plain\\u0000\"}",
+                                         "{\"URI\":\"fix://plain\"}" };
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -361,7 +369,8 @@ static const mcp_resource no_rows[] = { { 0 } };
 static void test_file_and_table_must_name_the_same(void **state)
 {
     static const mcp_resource twice[] = { { "a:b", read_nothing, 0, 0 },
-                                          { "a:b", read_nothing, 0, 0 }, { 0 } };
+                                          { "a:b", read_nothing, 0, 0 },
+                                          { 0 } };
     static const mcp_resource idle[] = { { "a:b", NULL, 0, 0 }, { 0 } };
     static const mcp_resource writes[] = { { "a:b", read_nothing, MCP_WRITES, 0 }, { 0 } };
     static const struct {
@@ -411,7 +420,8 @@ static void test_a_template_that_cannot_be_matched_stops_the_start(void **state)
 
     (void)state;
     assert_int_equal(load("{\"resourceTemplates\":[{\"uriTemplate\":\"a:{b}{c}\",\"name\":\"b\"}]}",
-                          table, &err), MCP_E_PARAMS);
+                          table, &err),
+                     MCP_E_PARAMS);
     assert_non_null(strstr(err.message, "a:{b}{c}"));
 }
 
@@ -433,9 +443,10 @@ static void test_sets_add_up_but_do_not_overlap(void **state)
 
     (void)state;
     assert_int_equal(mcp__resources_load(resources, &set, NULL), MCP_OK);
-    assert_int_equal(mcp_json_count(mcp_json_pointer(
-                         feature_ask(list, &options, MCP_2025_06_18, NULL, arena),
-                         "/result/resources")), 6);
+    assert_int_equal(
+        mcp_json_count(mcp_json_pointer(feature_ask(list, &options, MCP_2025_06_18, NULL, arena),
+                                        "/result/resources")),
+        6);
     assert_int_equal(mcp__resources_load(resources, &set, &err), MCP_E_PARAMS);
     assert_non_null(strstr(err.message, "b:more"));
 }

@@ -126,14 +126,11 @@ static void test_reads_back_the_expansions_of_the_rfc(void **state)
         { "{/list*}", "/red/green/blue", "{\"list\":[\"red\",\"green\",\"blue\"]}" },
         { "{?who}", "?who=fred", "{\"who\":\"fred\"}" },
         { "{?x,y}", "?x=1024&y=768", "{\"x\":\"1024\",\"y\":\"768\"}" },
-        { "{?x,y,empty}", "?x=1024&y=768&empty=",
-          "{\"x\":\"1024\",\"y\":\"768\",\"empty\":\"\"}" },
-        { "{?list*}", "?list=red&list=green&list=blue",
-          "{\"list\":[\"red\",\"green\",\"blue\"]}" },
+        { "{?x,y,empty}", "?x=1024&y=768&empty=", "{\"x\":\"1024\",\"y\":\"768\",\"empty\":\"\"}" },
+        { "{?list*}", "?list=red&list=green&list=blue", "{\"list\":[\"red\",\"green\",\"blue\"]}" },
         { "{?list}", "?list=red,green,blue", "{\"list\":\"red,green,blue\"}" },
         { "?fixed=yes{&x}", "?fixed=yes&x=1024", "{\"x\":\"1024\"}" },
-        { "{&x,y,empty}", "&x=1024&y=768&empty=",
-          "{\"x\":\"1024\",\"y\":\"768\",\"empty\":\"\"}" },
+        { "{&x,y,empty}", "&x=1024&y=768&empty=", "{\"x\":\"1024\",\"y\":\"768\",\"empty\":\"\"}" },
         { 0 }
     };
 
@@ -143,21 +140,20 @@ static void test_reads_back_the_expansions_of_the_rfc(void **state)
 
 static void test_a_query_comes_in_any_order_and_may_be_left_out(void **state)
 {
-    static const struct row rows[] = {
-        { "a{?x,y}", "a", "{}" },
-        { "a{?x,y}", "a?", "{}" },
-        { "a{?x,y}", "a?y=2", "{\"y\":\"2\"}" },
-        { "a{?x,y}", "a?y=2&x=1", "{\"x\":\"1\",\"y\":\"2\"}" },
-        { "a{?x}{&y}", "a?y=2", "{\"y\":\"2\"}" },
-        { "a{?x}", "a?x", "{\"x\":\"\"}" },
-        { "a{?x}", "a?x=1=2", "{\"x\":\"1=2\"}" },
-        { "a{?x}{#f}", "a?x=1#end", "{\"x\":\"1\",\"f\":\"end\"}" },
-        { "{+path}{?x}", "/a/b?x=1", "{\"path\":\"/a/b\",\"x\":\"1\"}" },
-        { "a{?x}", "a?z=1", NULL },
-        { "a{?x}", "a?x=1&z=1", NULL },
-        { "a{?x}", "a&x=1", NULL },
-        { 0 }
-    };
+    static const struct row rows[] = { { "a{?x,y}", "a", "{}" },
+                                       { "a{?x,y}", "a?", "{}" },
+                                       { "a{?x,y}", "a?y=2", "{\"y\":\"2\"}" },
+                                       { "a{?x,y}", "a?y=2&x=1", "{\"x\":\"1\",\"y\":\"2\"}" },
+                                       { "a{?x}{&y}", "a?y=2", "{\"y\":\"2\"}" },
+                                       { "a{?x}", "a?x", "{\"x\":\"\"}" },
+                                       { "a{?x}", "a?x=1=2", "{\"x\":\"1=2\"}" },
+                                       { "a{?x}{#f}", "a?x=1#end", "{\"x\":\"1\",\"f\":\"end\"}" },
+                                       { "{+path}{?x}", "/a/b?x=1",
+                                         "{\"path\":\"/a/b\",\"x\":\"1\"}" },
+                                       { "a{?x}", "a?z=1", NULL },
+                                       { "a{?x}", "a?x=1&z=1", NULL },
+                                       { "a{?x}", "a&x=1", NULL },
+                                       { 0 } };
     const mcp_json *got = NULL;
 
     (void)state;
@@ -167,27 +163,26 @@ static void test_a_query_comes_in_any_order_and_may_be_left_out(void **state)
 
 static void test_a_plain_variable_is_one_segment(void **state)
 {
-    static const struct row rows[] = {
-        { "case/{dir}/config", "case/%2Fdata%2Fa/config", "{\"dir\":\"/data/a\"}" },
-        { "case/{dir}/config", "case/a/config", "{\"dir\":\"a\"}" },
-        { "case/{dir}/config", "case//config", NULL },
-        { "case/{dir}/config", "case/a/b/config", NULL },
-        { "case/{dir}/config", "case/a/config/", NULL },
-        { "case/{dir}/config", "case/a/confi", NULL },
-        { "case/{dir}/config", "Case/a/config", NULL },
-        { "case/{dir}/config", "", NULL },
-        { "case/{dir}", "case/a?b", NULL },
-        { "case/{dir}", "case/a#b", NULL },
-        { "{a}.{b}", "x.y.z", "{\"a\":\"x\",\"b\":\"y.z\"}" },
-        { "{a}{.b}", "x.y.z", "{\"a\":\"x.y\",\"b\":\"z\"}" },
-        { "{a}-{b}!", "x-y-z!", "{\"a\":\"x\",\"b\":\"y-z\"}" },
-        { "{a}/{b}", "x/y", "{\"a\":\"x\",\"b\":\"y\"}" },
-        { "plain", "plain", "{}" },
-        { "plain", "plainer", NULL },
-        { "", "", "{}" },
-        { "", "a", NULL },
-        { 0 }
-    };
+    static const struct row rows[] = { { "case/{dir}/config", "case/%2Fdata%2Fa/config",
+                                         "{\"dir\":\"/data/a\"}" },
+                                       { "case/{dir}/config", "case/a/config", "{\"dir\":\"a\"}" },
+                                       { "case/{dir}/config", "case//config", NULL },
+                                       { "case/{dir}/config", "case/a/b/config", NULL },
+                                       { "case/{dir}/config", "case/a/config/", NULL },
+                                       { "case/{dir}/config", "case/a/confi", NULL },
+                                       { "case/{dir}/config", "Case/a/config", NULL },
+                                       { "case/{dir}/config", "", NULL },
+                                       { "case/{dir}", "case/a?b", NULL },
+                                       { "case/{dir}", "case/a#b", NULL },
+                                       { "{a}.{b}", "x.y.z", "{\"a\":\"x\",\"b\":\"y.z\"}" },
+                                       { "{a}{.b}", "x.y.z", "{\"a\":\"x.y\",\"b\":\"z\"}" },
+                                       { "{a}-{b}!", "x-y-z!", "{\"a\":\"x\",\"b\":\"y-z\"}" },
+                                       { "{a}/{b}", "x/y", "{\"a\":\"x\",\"b\":\"y\"}" },
+                                       { "plain", "plain", "{}" },
+                                       { "plain", "plainer", NULL },
+                                       { "", "", "{}" },
+                                       { "", "a", NULL },
+                                       { 0 } };
 
     (void)state;
     check_rows(rows, MCP__SLASHES_ENCODED);
@@ -221,8 +216,8 @@ static void test_raw_slashes_are_taken_up_to_the_fixed_tail(void **state)
         { "cobre://case/{case_dir}/entities/{entity_type}",
           "cobre://case//d/entities/x/entities/hydros",
           "{\"case_dir\":\"/d/entities/x\",\"entity_type\":\"hydros\"}" },
-        { "cobre://case/{case_dir}/entities/{entity_type}",
-          "cobre://case//d/entities/hydros/more", NULL },
+        { "cobre://case/{case_dir}/entities/{entity_type}", "cobre://case//d/entities/hydros/more",
+          NULL },
         { "cobre://case/{case_dir}/config", "cobre://case//a?b/config", NULL },
         { "cobre://case/{case_dir}/config", "cobre://case//config", NULL },
         { "cobre://case/{case_dir}", "cobre://case//a/b", NULL }, /* no tail: where would it end */
@@ -245,7 +240,7 @@ static void test_decodes_once(void **state)
         { "a/{x}", "a/\xc3\xa9", "{\"x\":\"\\u00e9\"}" }, /* an IRI's own bytes */
         { "caf\xc3\xa9/{x}", "caf%c3%A9/1", "{\"x\":\"1\"}" },
         { "a%2fb/{x}", "a%2Fb/1", "{\"x\":\"1\"}" },
-        { "a/{x}", "a/+", "{\"x\":\"+\"}" }, /* a plus is a plus: URIs are not forms */
+        { "a/{x}", "a/+", "{\"x\":\"+\"}" },       /* a plus is a plus: URIs are not forms */
         { "a/{x}2F", "a/%2F2F", "{\"x\":\"/\"}" }, /* an escape is never cut in two */
         { "a/{x}2F", "a/%2F", NULL },
         { 0 }
@@ -258,8 +253,8 @@ static void test_decodes_once(void **state)
 static void test_refuses_what_is_no_text(void **state)
 {
     static const char *const uris[] = {
-        "a/%", "a/%2", "a/%2g", "a/%g2", "a/%%20", "a/x%00y", "%00", "a/%ff", "a/%c3", "a/\xff",
-        "a/%ED%A0%80", "a/%C0%AF", "a/%F4%90%80%80", NULL
+        "a/%",   "a/%2",  "a/%2g",  "a/%g2",       "a/%%20",   "a/x%00y",        "%00",
+        "a/%ff", "a/%c3", "a/\xff", "a/%ED%A0%80", "a/%C0%AF", "a/%F4%90%80%80", NULL
     };
     const mcp_json *got = NULL;
 
@@ -270,17 +265,19 @@ static void test_refuses_what_is_no_text(void **state)
             fail_msg("'%s' gives %s", uris[i], mcp_status_name(st));
     }
     assert_int_equal(mcp__uri_template_match(&got, compiled("a/{x}"), "a/x\0y", 5,
-                                             MCP__SLASHES_ENCODED, arena, NULL), MCP_E_PARAMS);
+                                             MCP__SLASHES_ENCODED, arena, NULL),
+                     MCP_E_PARAMS);
     assert_null(got);
 }
 
 static void test_refuses_templates_that_cannot_be_matched(void **state)
 {
     static const char *const templates[] = {
-        "{", "{x", "a}b", "{}", "{x{y}}", "{x,}", "{,x}", "{x y}", "{x:3}", "{;x}", "{=x}", "{!x}",
-        "{|x}", "{@x}", "{x}{y}", "{x}{+y}", "{x,x}", "{x}/{x}", "{?x}{&x}", "{x*,y}", "{?a}/b",
-        "{?a}{/b}", "{?a}{?b}", "a b", "a<b", "a\\b", "a%2", "a%zz", "a%00", "\x01", "{x**}",
-        "{*}", "{+}", NULL
+        "{",        "{x",       "a}b",   "{}",      "{x{y}}",   "{x,}",   "{,x}",
+        "{x y}",    "{x:3}",    "{;x}",  "{=x}",    "{!x}",     "{|x}",   "{@x}",
+        "{x}{y}",   "{x}{+y}",  "{x,x}", "{x}/{x}", "{?x}{&x}", "{x*,y}", "{?a}/b",
+        "{?a}{/b}", "{?a}{?b}", "a b",   "a<b",     "a\\b",     "a%2",    "a%zz",
+        "a%00",     "\x01",     "{x**}", "{*}",     "{+}",      NULL
     };
     const mcp__uri_template *template = NULL;
 
@@ -331,9 +328,11 @@ static void test_templates_and_uris_are_bounded(void **state)
     assert_int_equal(compile_status(repeated("a", 2048)), MCP_OK);
     assert_int_equal(compile_status(repeated("a", 2049)), MCP_E_LIMIT);
     assert_int_equal(mcp__uri_template_match(&got, compiled("{x}"), uri, MCP__URI_MAX,
-                                             MCP__SLASHES_ENCODED, arena, NULL), MCP_OK);
+                                             MCP__SLASHES_ENCODED, arena, NULL),
+                     MCP_OK);
     assert_int_equal(mcp__uri_template_match(&got, compiled("{x}"), uri, MCP__URI_MAX + 1,
-                                             MCP__SLASHES_ENCODED, arena, NULL), MCP_E_PARAMS);
+                                             MCP__SLASHES_ENCODED, arena, NULL),
+                     MCP_E_PARAMS);
 }
 
 /* CVE-2026-0621: a matcher by regular expression took exponential time on such pairs. With k

@@ -1,0 +1,100 @@
+/*
+ * lp.h - one linear program in memory, solved many times with small changes: the port to the
+ * solver.
+ *
+ * minimise c.x over lower <= x <= upper, row_lower <= A x <= row_upper. Which solver stands behind
+ * is chosen when linking: one file lp_NAME.c a solver. An lp belongs to one thread at a time;
+ * different lps may be used by different threads at once. What a solve answers depends on the
+ * program and the basis it starts from only, not on what was solved before.
+ *
+ * A basis is one byte per column, then one per row.
+ */
+#ifndef LP_LP_H
+#define LP_LP_H
+
+#include <stdint.h>
+
+#include "mcp/error.h"
+
+/* A bound at or beyond this is none. */
+#define LP_INFINITY 1e30
+
+typedef struct lp lp;
+
+/* The program as it is loaded: columns one after another, row numbers ascending inside a column. */
+typedef struct lp_program {
+    int columns, rows;
+    const int *start; /* columns + 1 */
+    const int *row;   /* by element */
+    const double *value;
+    const double *lower, *upper, *cost;  /* by column */
+    const double *row_lower, *row_upper; /* by row */
+} lp_program;
+
+/* Rows to be appended, one after another. */
+typedef struct lp_rows {
+    int count;
+    const double *lower, *upper;
+    const int *start; /* count + 1 */
+    const int *column;
+    const double *value;
+} lp_rows;
+
+typedef enum lp_place { LP_FREE, LP_BASIC, LP_AT_UPPER, LP_AT_LOWER, LP_SUPER, LP_FIXED } lp_place;
+
+typedef enum lp_status { LP_OPTIMAL, LP_INFEASIBLE, LP_UNBOUNDED, LP_LIMIT, LP_FAILED } lp_status;
+
+/* Running totals; reset by nobody. */
+typedef struct lp_totals {
+    int64_t solver_ns; /* wall time inside the solver */
+    int64_t solves;    /* calls of lp_solve */
+    int64_t pivots;
+    int64_t retries; /* attempts after a first one that did not end optimal */
+} lp_totals;
+
+/* Load a program. MCP_OK; MCP_E_NOMEM. `program` is not kept. */
+mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err);
+
+/* NULL is fine. */
+void lp_free(lp *model);
+
+void lp_set_column(lp *model, int column, double lower, double upper);
+void lp_set_row(lp *model, int row, double lower, double upper);
+
+/* Append rows; they start out basic. */
+void lp_add_rows(lp *model, const lp_rows *rows);
+
+/* Delete rows by number; the others close up and keep their order. */
+void lp_delete_rows(lp *model, int count, const int *rows);
+
+int lp_columns(const lp *model);
+int lp_rows_count(const lp *model);
+
+/* Start the next solve from this basis: lp_columns + rows bytes. */
+void lp_set_basis(lp *model, const uint8_t *basis);
+
+/* The basis in force; valid until the next change of the lp. Only the values of lp_place. */
+const uint8_t *lp_basis(lp *model);
+
+/* Solve from the basis in force. On a bad end it is tried again from scratch and by other
+ * methods. */
+lp_status lp_solve(lp *model);
+
+/* The solution of the last lp_solve that was LP_OPTIMAL; valid until the next change of the lp. */
+double lp_objective(const lp *model);
+const double *lp_primal(const lp *model); /* by column */
+
+/* By column: d objective / d value of a fixed one. By row: d objective / d right-hand side. */
+const double *lp_reduced_costs(const lp *model);
+const double *lp_duals(const lp *model);
+
+const lp_totals *lp_work(const lp *model);
+
+/* "optimal", "infeasible", "unbounded", "limit", "failed". */
+const char *lp_status_name(lp_status status);
+
+/* "clp" and its version. */
+const char *lp_solver_name(void);
+const char *lp_solver_version(void);
+
+#endif

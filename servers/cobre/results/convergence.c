@@ -1,0 +1,178 @@
+/*
+ * convergence.c - reading a training's record back, with what is derived from it.
+ *
+ * The data itself is asked for, not the marker: a record without metadata is one of a run that goes
+ * on or that was interrupted, and the lock tells which. A file that is there but is not this table
+ * is MCP_E_PARSE, whether by its bytes or by its columns.
+ */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guard/paths.h"
+#include "results/results_int.h"
+
+#define RECORD "training/convergence.parquet"
+#define METADATA "training/metadata.json"
+#define METADATA_MAX ((size_t)1 << 20)
+
+/* The columns of the record in the order of its schema. */
+enum {
+    C_ITERATION,
+    C_LOWER,
+    C_UPPER,
+    C_STD,
+    C_GAP,
+    C_ADDED,
+    C_REMOVED,
+    C_ACTIVE,
+    C_FORWARD,
+    C_BACKWARD,
+    C_TOTAL,
+    C_PASSES,
+    C_SOLVES,
+    C_COUNT
+};
+
+/* The column of a field, or NULL and why it will not do. */
+static const columns_column *find_column(const columns_table *table, const results_field *field,
+                                         mcp_error *err)
+{
+    const columns_column *column = columns_find(table, field->name);
+
+    if (!column) {
+        mcp_error_set(err, MCP_E_PARSE, RECORD ": there is no column %s", field->name);
+        return NULL;
+    }
+    if (column->type != field->type) {
+        mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has type %s but %s is required",
+                      field->name, columns_type_name(column->type), columns_type_name(field->type));
+        return NULL;
+    }
+    if (column->valid && !field->is_nullable && memchr(column->valid, 0, table->rows)) {
+        mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has missing values", field->name);
+        return NULL;
+    }
+    return column;
+}
+
+static bool find_columns(const columns_column *found[C_COUNT], const columns_table *table,
+                         mcp_error *err)
+{
+    const results_schema *schema = results_schema_of(RESULTS_CONVERGENCE);
+
+    for (size_t i = 0; i < C_COUNT; i++) {
+        found[i] = find_column(table, &schema->fields[i], err);
+        if (!found[i])
+            return false;
+    }
+    return true;
+}
+
+static double f64_at(const columns_column *column, size_t row)
+{
+    return ((const double *)column->values)[row];
+}
+
+static int32_t i32_at(const columns_column *column, size_t row)
+{
+    return ((const int32_t *)column->values)[row];
+}
+
+static int64_t i64_at(const columns_column *column, size_t row)
+{
+    return ((const int64_t *)column->values)[row];
+}
+
+/* One row; `wall_ms` is the time before it. */
+static void take_row(sddp_iteration *row, const columns_column *const found[C_COUNT], size_t i,
+                     int64_t wall_ms)
+{
+    row->iteration = i32_at(found[C_ITERATION], i);
+    row->lower_bound = f64_at(found[C_LOWER], i);
+    row->upper_bound = f64_at(found[C_UPPER], i);
+    row->upper_bound_std = f64_at(found[C_STD], i);
+    row->cuts_added = i32_at(found[C_ADDED], i);
+    row->cuts_removed = i32_at(found[C_REMOVED], i);
+    row->cuts_active = i64_at(found[C_ACTIVE], i);
+    row->time_forward_ms = i64_at(found[C_FORWARD], i);
+    row->time_backward_ms = i64_at(found[C_BACKWARD], i);
+    row->time_total_ms = i64_at(found[C_TOTAL], i);
+    row->forward_passes = i32_at(found[C_PASSES], i);
+    row->lp_solves = i64_at(found[C_SOLVES], i);
+    row->wall_time_ms = (int64_t)((uint64_t)wall_ms + (uint64_t)row->time_total_ms);
+    if (row->forward_passes > 0)
+        row->ci_95 = 1.96 * row->upper_bound_std / sqrt(row->forward_passes);
+    row->gap = (row->upper_bound - row->lower_bound) / fmax(1.0, fabs(row->upper_bound));
+}
+
+static mcp_status take_rows(results_convergence *out, const columns_table *table, mcp_arena *arena,
+                            mcp_error *err)
+{
+    const columns_column *found[C_COUNT];
+
+    if (!find_columns(found, table, err))
+        return MCP_E_PARSE;
+    sddp_iteration *rows = mcp_arena_array(arena, table->rows, sizeof *rows);
+    if (!rows)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu iterations", table->rows);
+    for (size_t i = 0; i < table->rows; i++)
+        take_row(&rows[i], found, i, i > 0 ? rows[i - 1].wall_time_ms : 0);
+    out->rows = rows;
+    out->count = table->rows;
+    return MCP_OK;
+}
+
+static mcp_status read_rows(results_convergence *out, columns *engine, int out_fd, mcp_arena *arena,
+                            mcp_error *err)
+{
+    mcp_error why = MCP_ERROR_INIT;
+    const columns_table *table = NULL;
+    int fd = -1;
+    mcp_status status = guard_open_file(&fd, out_fd, RECORD, err);
+
+    if (status != MCP_OK)
+        return status;
+    status = columns_read(&table, engine, fd, NULL, arena, &why);
+    close(fd);
+    if (status != MCP_OK)
+        return mcp_error_set(err, status, RECORD ": %s", why.message);
+    return take_rows(out, table, arena, err);
+}
+
+static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mcp_error *err)
+{
+    mcp_error why = MCP_ERROR_INIT;
+    const mcp_json *metadata = NULL;
+    const char *bytes = NULL;
+    size_t length = 0;
+    mcp_status status = guard_read_file(&bytes, &length, out_fd, METADATA, METADATA_MAX, arena,
+                                        err);
+
+    if (status == MCP_E_NOT_FOUND) {
+        *out = results_is_locked(out_fd) ? "running" : "unknown";
+        return MCP_OK;
+    }
+    if (status != MCP_OK)
+        return status;
+    status = mcp_json_read(&metadata, arena, bytes, length, &why);
+    if (status != MCP_OK)
+        return mcp_error_set(err, status, METADATA ": %s", why.message);
+    const char *reason = mcp_json_string(
+        mcp_json_pointer(metadata, "/convergence/termination_reason"), NULL);
+    *out = reason ? reason : "unknown";
+    return MCP_OK;
+}
+
+mcp_status results_read_convergence(results_convergence *out, columns *engine, int out_fd,
+                                    mcp_arena *arena, mcp_error *err)
+{
+    results_convergence found = { 0 };
+    mcp_status status = read_rows(&found, engine, out_fd, arena, err);
+
+    if (status == MCP_OK)
+        status = read_reason(&found.termination_reason, out_fd, arena, err);
+    if (status == MCP_OK)
+        *out = found;
+    return status;
+}

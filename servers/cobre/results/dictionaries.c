@@ -1,0 +1,277 @@
+/*
+ * dictionaries.c - the files that say what the numbers in the other files mean.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guard/paths.h"
+#include "mcp/clock.h"
+#include "results/results_int.h"
+
+#define FOLDER "training/dictionaries"
+
+/* Codes: the output page, section 4. */
+enum entity_type { TYPE_HYDRO = 0, TYPE_THERMAL = 1, TYPE_BUS = 2, TYPE_LINE = 3 };
+enum bound_type {
+    BOUND_STORAGE_MIN,
+    BOUND_STORAGE_MAX,
+    BOUND_TURBINED_MIN,
+    BOUND_TURBINED_MAX,
+    BOUND_OUTFLOW_MIN,
+    BOUND_OUTFLOW_MAX,
+    BOUND_GENERATION_MIN,
+    BOUND_GENERATION_MAX,
+    BOUND_FLOW_MIN,
+    BOUND_FLOW_MAX
+};
+
+static const struct {
+    const char *group; /* NULL: of the group above */
+    const char *code, *name;
+} codes[] = {
+    { "operative_state", "0", "deactivated" },
+    { NULL, "1", "maintenance" },
+    { NULL, "2", "operating" },
+    { NULL, "3", "saturated" },
+    { "storage_binding", "0", "none" },
+    { NULL, "1", "below_minimum" },
+    { NULL, "2", "above_maximum" },
+    { NULL, "3", "both" },
+    { "contract_type", "0", "import" },
+    { NULL, "1", "export" },
+    { "entity_type", "0", "hydro" },
+    { NULL, "1", "thermal" },
+    { NULL, "2", "bus" },
+    { NULL, "3", "line" },
+    { NULL, "4", "pumping_station" },
+    { NULL, "5", "contract" },
+    { NULL, "7", "non_controllable" },
+    { "bound_type", "0", "storage_min" },
+    { NULL, "1", "storage_max" },
+    { NULL, "2", "turbined_min" },
+    { NULL, "3", "turbined_max" },
+    { NULL, "4", "outflow_min" },
+    { NULL, "5", "outflow_max" },
+    { NULL, "6", "generation_min" },
+    { NULL, "7", "generation_max" },
+    { NULL, "8", "flow_min" },
+    { NULL, "9", "flow_max" },
+};
+
+static mcp_status write_codes(results *self, mcp_error *err)
+{
+    char now[MCP_CLOCK_UTC_SIZE];
+    mcp_json_writer writer;
+    mcp_buf buf;
+
+    mcp_clock_utc(now, mcp_clock_wall_ms(), 0);
+    mcp_buf_init(&buf, RESULTS_TEXT_MAX);
+    mcp_json_writer_init(&writer, &buf);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "version", "1.0");
+    mcp_write_member_string(&writer, "generated_at", now);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        if (codes[i].group && i > 0)
+            mcp_write_end(&writer);
+        if (codes[i].group)
+            mcp_write_member_object(&writer, codes[i].group);
+        mcp_write_member_string(&writer, codes[i].code, codes[i].name);
+    }
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    return results_write_json(self, FOLDER "/codes.json", &writer, err);
+}
+
+/* A field of a CSV line, quoted where RFC 4180 asks for it. */
+static void put_field(mcp_buf *buf, const char *text, char end)
+{
+    if (strpbrk(text, ",\"\r\n")) {
+        mcp_buf_putc(buf, '"');
+        for (const char *at = text; *at; at++) {
+            if (*at == '"')
+                mcp_buf_putc(buf, '"');
+            mcp_buf_putc(buf, *at);
+        }
+        mcp_buf_putc(buf, '"');
+    } else {
+        mcp_buf_puts(buf, text);
+    }
+    mcp_buf_putc(buf, end);
+}
+
+static mcp_status write_text(results *self, const char *relative, mcp_buf *buf, mcp_error *err)
+{
+    mcp_status status = buf->status;
+
+    if (status != MCP_OK)
+        mcp_error_set(err, status, "%s cannot be put together", relative);
+    else
+        status = guard_write_file(self->out_fd, relative, buf->data, buf->length, err);
+    mcp_buf_clear(buf);
+    return status;
+}
+
+static void put_entity(mcp_buf *buf, enum entity_type type, int32_t id, const char *name,
+                       int32_t bus_id)
+{
+    mcp_buf_printf(buf, "%d,%d,", (int)type, (int)id);
+    put_field(buf, name, ',');
+    mcp_buf_printf(buf, "%d,0\n", (int)bus_id);
+}
+
+static mcp_status write_entities(results *self, mcp_error *err)
+{
+    const cobre_case *in = self->input;
+    mcp_buf buf;
+
+    mcp_buf_init(&buf, RESULTS_TEXT_MAX);
+    mcp_buf_puts(&buf, "entity_type_code,entity_id,name,bus_id,system_id\n");
+    for (size_t i = 0; i < in->hydro_count; i++)
+        put_entity(&buf, TYPE_HYDRO, in->hydros[i].id, in->hydros[i].name,
+                   in->buses[in->hydros[i].bus].id);
+    for (size_t i = 0; i < in->thermal_count; i++)
+        put_entity(&buf, TYPE_THERMAL, in->thermals[i].id, in->thermals[i].name,
+                   in->buses[in->thermals[i].bus].id);
+    for (size_t i = 0; i < in->bus_count; i++)
+        put_entity(&buf, TYPE_BUS, in->buses[i].id, in->buses[i].name, in->buses[i].id);
+    for (size_t i = 0; i < in->line_count; i++)
+        put_entity(&buf, TYPE_LINE, in->lines[i].id, in->lines[i].name, -1);
+    return write_text(self, FOLDER "/entities.csv", &buf, err);
+}
+
+static mcp_status write_variables(results *self, mcp_error *err)
+{
+    mcp_buf buf;
+
+    mcp_buf_init(&buf, RESULTS_TEXT_MAX);
+    mcp_buf_puts(&buf, "file,column,type,unit,description,nullable\n");
+    for (results_table table = 0; table < RESULTS_TABLE_COUNT; table++) {
+        const results_schema *schema = results_schema_of(table);
+        for (size_t i = 0; i < schema->count; i++) {
+            const results_field *field = &schema->fields[i];
+            put_field(&buf, schema->file, ',');
+            put_field(&buf, field->name, ',');
+            put_field(&buf, results_type_name(field->type), ',');
+            put_field(&buf, field->unit, ',');
+            put_field(&buf, field->description, ',');
+            put_field(&buf, field->is_nullable ? "true" : "false", '\n');
+        }
+    }
+    return write_text(self, FOLDER "/variables.csv", &buf, err);
+}
+
+/* ---- bounds.parquet -------------------------------------------------------------------------- */
+
+static void put_bound(sheet *to, enum entity_type type, int32_t id, size_t stage,
+                      enum bound_type bound, double value)
+{
+    sheet_row(to);
+    sheet_i8(to, (int8_t)type);
+    sheet_i32(to, id);
+    sheet_i32(to, (int32_t)stage);
+    sheet_null(to);
+    sheet_i8(to, (int8_t)bound);
+    sheet_f64(to, value);
+}
+
+static void put_hydro_bounds(sheet *to, const cobre_case *in, size_t h, size_t stage)
+{
+    const cobre_hydro_stage *bounds = &in->hydro_stages[stage * in->hydro_count + h];
+    int32_t id = in->hydros[h].id;
+
+    put_bound(to, TYPE_HYDRO, id, stage, BOUND_STORAGE_MIN, bounds->min_storage);
+    put_bound(to, TYPE_HYDRO, id, stage, BOUND_STORAGE_MAX, bounds->max_storage);
+    put_bound(to, TYPE_HYDRO, id, stage, BOUND_TURBINED_MIN, bounds->min_turbined);
+    put_bound(to, TYPE_HYDRO, id, stage, BOUND_TURBINED_MAX, bounds->max_turbined);
+    put_bound(to, TYPE_HYDRO, id, stage, BOUND_OUTFLOW_MIN, bounds->min_outflow);
+    if (isfinite(bounds->max_outflow))
+        put_bound(to, TYPE_HYDRO, id, stage, BOUND_OUTFLOW_MAX, bounds->max_outflow);
+    put_bound(to, TYPE_HYDRO, id, stage, BOUND_GENERATION_MIN, bounds->min_generation);
+    put_bound(to, TYPE_HYDRO, id, stage, BOUND_GENERATION_MAX, bounds->max_generation);
+}
+
+static void put_bounds(sheet *to, const cobre_case *in)
+{
+    for (size_t h = 0; h < in->hydro_count; h++)
+        for (size_t t = 0; t < in->stage_count; t++)
+            put_hydro_bounds(to, in, h, t);
+    for (size_t i = 0; i < in->thermal_count; i++)
+        for (size_t t = 0; t < in->stage_count; t++) {
+            const cobre_thermal_stage *bounds = &in->thermal_stages[t * in->thermal_count + i];
+            put_bound(to, TYPE_THERMAL, in->thermals[i].id, t, BOUND_GENERATION_MIN,
+                      bounds->min_mw);
+            put_bound(to, TYPE_THERMAL, in->thermals[i].id, t, BOUND_GENERATION_MAX,
+                      bounds->max_mw);
+        }
+    for (size_t l = 0; l < in->line_count; l++)
+        for (size_t t = 0; t < in->stage_count; t++) {
+            put_bound(to, TYPE_LINE, in->lines[l].id, t, BOUND_FLOW_MIN, 0.0);
+            put_bound(to, TYPE_LINE, in->lines[l].id, t, BOUND_FLOW_MAX,
+                      in->line_stages[t * in->line_count + l].direct_mw);
+        }
+}
+
+static mcp_status write_bounds(results *self, mcp_error *err)
+{
+    const cobre_case *in = self->input;
+    size_t rows = in->stage_count *
+                  (8 * in->hydro_count + 2 * in->thermal_count + 2 * in->line_count);
+    mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
+    sheet *to = arena ? sheet_new(arena, RESULTS_BOUNDS, rows) : NULL;
+    int fd = -1;
+
+    if (!to) {
+        mcp_arena_free(arena);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu bounds", rows);
+    }
+    put_bounds(to, in);
+    mcp_status status = guard_open_subdir(&fd, self->out_fd, FOLDER, err);
+    if (status == MCP_OK) {
+        status = sheet_write(to, self->engine, fd, "bounds.parquet", err);
+        close(fd);
+    }
+    mcp_arena_free(arena);
+    return status;
+}
+
+/* The state is the storages; dimension_index is the place in a cut's coefficients. */
+static mcp_status write_state(results *self, mcp_error *err)
+{
+    mcp_json_writer writer;
+    mcp_buf buf;
+
+    mcp_buf_init(&buf, RESULTS_TEXT_MAX);
+    mcp_json_writer_init(&writer, &buf);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "version", "1.0");
+    mcp_write_member_array(&writer, "state_variables");
+    for (size_t h = 0; h < self->input->hydro_count; h++) {
+        mcp_write_object(&writer);
+        mcp_write_member_string(&writer, "type", "storage");
+        mcp_write_member_string(&writer, "entity_type", "hydro");
+        mcp_write_member_int(&writer, "entity_id", self->input->hydros[h].id);
+        mcp_write_member_string(&writer, "unit", "hm3");
+        mcp_write_member_int(&writer, "dimension_index", (int64_t)h);
+        mcp_write_end(&writer);
+    }
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    return results_write_json(self, FOLDER "/state_dictionary.json", &writer, err);
+}
+
+mcp_status results_write_dictionaries(results *self, mcp_error *err)
+{
+    mcp_status status = write_codes(self, err);
+
+    if (status == MCP_OK)
+        status = write_entities(self, err);
+    if (status == MCP_OK)
+        status = write_variables(self, err);
+    if (status == MCP_OK)
+        status = write_bounds(self, err);
+    if (status == MCP_OK)
+        status = write_state(self, err);
+    return status;
+}

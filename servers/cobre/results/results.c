@@ -1,0 +1,158 @@
+/*
+ * results.c - beginning a run's output, and what its phases share.
+ *
+ * The order is the promise: markers and metadata of the phases to come are removed first, data
+ * files are written beside and renamed, metadata.json follows them, then everything is pushed to
+ * the disk, and only then _SUCCESS appears. Whoever is interrupted anywhere leaves a directory
+ * without marker.
+ */
+#include "results/results.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guard/paths.h"
+#include "mcp/clock.h"
+#include "results/results_int.h"
+
+#define ARENA_MAX ((size_t)8 << 30)
+#define ROWS_BYTES_MAX ((size_t)1 << 30)
+
+static const char *const void_for_training[] = {
+    "training/_SUCCESS",
+    "training/metadata.json",
+    "training/convergence.parquet",
+    "training/timing/iterations.parquet",
+};
+static const char *const void_for_all[] = { "simulation/_SUCCESS", "simulation/metadata.json" };
+
+static mcp_status remove_all(int out_fd, const char *const *names, size_t count, mcp_error *err)
+{
+    mcp_status status = MCP_OK;
+
+    for (size_t i = 0; i < count && status == MCP_OK; i++)
+        status = guard_remove_tree(out_fd, names[i], err);
+    return status;
+}
+
+static mcp_status prepare_directory(results *self, mcp_error *err)
+{
+    static const char *const folders[] = { "training/timing", "training/dictionaries" };
+    mcp_status status = remove_all(self->out_fd, void_for_all,
+                                   sizeof void_for_all / sizeof void_for_all[0], err);
+
+    if (status == MCP_OK && self->options.trains)
+        status = remove_all(self->out_fd, void_for_training,
+                            sizeof void_for_training / sizeof void_for_training[0], err);
+    for (size_t i = 0; i < 2 && status == MCP_OK && self->options.trains; i++)
+        status = guard_make_dir(NULL, self->out_fd, folders[i], err);
+    if (status == MCP_OK)
+        status = guard_make_dir(NULL, self->out_fd, "simulation", err);
+    if (status == MCP_OK && self->options.trains)
+        status = results_write_dictionaries(self, err);
+    return status;
+}
+
+void results_begin_phase(results *self)
+{
+    self->began_ms = mcp_clock_mono_ms();
+    self->began_wall_ms = mcp_clock_wall_ms();
+}
+
+mcp_status results_begin(results **out, columns *engine, const cobre_case *input, int out_fd,
+                         const results_options *options, mcp_error *err)
+{
+    mcp_arena *arena = mcp_arena_new(ARENA_MAX);
+    results *self = arena ? mcp_arena_alloc(arena, sizeof *self) : NULL;
+
+    if (!self) {
+        mcp_arena_free(arena);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the results");
+    }
+    self->arena = arena;
+    self->engine = engine;
+    self->input = input;
+    self->out_fd = out_fd;
+    self->options = *options;
+    mcp_buf_init(&self->rows, ROWS_BYTES_MAX);
+    for (size_t i = 0; i < ENTITY_COUNT; i++)
+        self->entity_fds[i] = -1;
+    results_begin_phase(self);
+    self->shown_ms = self->began_ms;
+    mcp_status status = prepare_directory(self, err);
+    if (status == MCP_OK)
+        *out = self;
+    else
+        results_free(self);
+    return status;
+}
+
+void results_free(results *self)
+{
+    if (!self)
+        return;
+    results_close_entities(self);
+    mcp_buf_clear(&self->rows);
+    mcp_arena_free(self->arena);
+}
+
+void results_describe_run(const results *self, mcp_json_writer *writer, const char *status)
+{
+    char host[256] = "", started[MCP_CLOCK_UTC_SIZE], completed[MCP_CLOCK_UTC_SIZE];
+
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = '\0';
+    mcp_clock_utc(started, self->began_wall_ms, 0);
+    mcp_clock_utc(completed, mcp_clock_wall_ms(), 0);
+    mcp_write_member_string(writer, "cobre_version", self->options.version);
+    mcp_write_member_string(writer, "hostname", host);
+    mcp_write_member_string(writer, "solver", self->options.solver);
+    if (self->options.solver_version)
+        mcp_write_member_string(writer, "solver_version", self->options.solver_version);
+    mcp_write_member_string(writer, "started_at", started);
+    mcp_write_member_string(writer, "completed_at", completed);
+    mcp_write_member_double(writer, "duration_seconds",
+                            (double)(mcp_clock_mono_ms() - self->began_ms) / 1000.0);
+    mcp_write_member_string(writer, "status", status);
+}
+
+void results_describe_distribution(const results *self, mcp_json_writer *writer)
+{
+    mcp_write_member_object(writer, "distribution");
+    mcp_write_member_string(writer, "backend", "local");
+    mcp_write_member_int(writer, "world_size", 1);
+    mcp_write_member_int(writer, "ranks_participated", 1);
+    mcp_write_member_int(writer, "num_nodes", 1);
+    mcp_write_member_int(writer, "threads_per_rank", self->options.threads);
+    mcp_write_end(writer);
+}
+
+mcp_status results_write_json(const results *self, const char *relative, mcp_json_writer *writer,
+                              mcp_error *err)
+{
+    mcp_buf *buf = writer->buf;
+    mcp_status status = mcp_json_writer_status(writer);
+
+    mcp_buf_putc(buf, '\n');
+    if (status == MCP_OK)
+        status = buf->status;
+    if (status != MCP_OK)
+        mcp_error_set(err, status, "%s cannot be put together", relative);
+    else
+        status = guard_write_file(self->out_fd, relative, buf->data, buf->length, err);
+    mcp_buf_clear(buf);
+    return status;
+}
+
+mcp_status results_mark_success(const results *self, const char *phase, mcp_error *err)
+{
+    char name[64];
+
+    if (syncfs(self->out_fd) != 0)
+        return mcp_error_errno(err, errno, "the results cannot be put on the disk");
+    snprintf(name, sizeof name, "%s/_SUCCESS", phase);
+    return guard_write_file(self->out_fd, name, "", 0, err);
+}

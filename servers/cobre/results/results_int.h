@@ -1,0 +1,60 @@
+/*
+ * results_int.h - the body of a `results`, for the files that write one phase each.
+ */
+#ifndef RESULTS_RESULTS_INT_H
+#define RESULTS_RESULTS_INT_H
+
+#include "mcp/json.h"
+
+#include "results/results.h"
+#include "results/sheet.h"
+
+#define RESULTS_TEXT_MAX ((size_t)256 << 20) /* of one JSON or CSV file */
+
+/* The entities of the simulation, in the order in which they are written. */
+enum { ENTITY_COSTS, ENTITY_BUSES, ENTITY_HYDROS, ENTITY_THERMALS, ENTITY_EXCHANGES, ENTITY_COUNT };
+
+struct results {
+    columns *engine;
+    const cobre_case *input;
+    int out_fd;
+    results_options options;
+    mcp_arena *arena;                /* owns this struct and the sheets */
+    int64_t began_ms, began_wall_ms; /* of the phase that runs */
+
+    mcp_buf rows;     /* sddp_iteration after sddp_iteration */
+    int64_t shown_ms; /* when convergence.parquet was written last */
+
+    sheet *sheets[ENTITY_COUNT];  /* NULL: the case has none of that entity */
+    int entity_fds[ENTITY_COUNT]; /* simulation/<entity>; -1 before the simulation */
+    uint32_t scenarios_written, scenarios_failed;
+};
+
+/* Remember when a phase began. */
+void results_begin_phase(results *self);
+
+/* Write convergence.parquet and timing/iterations.parquet. */
+mcp_status results_write_convergence(results *self, const sddp_iteration *rows, size_t count,
+                                     mcp_error *err);
+mcp_status results_write_timing(results *self, const sddp_iteration *rows, size_t count,
+                                mcp_error *err);
+
+/* Write training/dictionaries. */
+mcp_status results_write_dictionaries(results *self, mcp_error *err);
+
+/* The members that both metadata.json begin with, from cobre_version to status. */
+void results_describe_run(const results *self, mcp_json_writer *writer, const char *status);
+void results_describe_distribution(const results *self, mcp_json_writer *writer);
+
+/* Write what the writer wrote, and a line end; ends the buffer. */
+mcp_status results_write_json(const results *self, const char *relative, mcp_json_writer *writer,
+                              mcp_error *err);
+
+/* Put all that was written on the disk, then the empty file that says so. */
+mcp_status results_mark_success(const results *self, const char *phase, mcp_error *err);
+
+/* Room for all rows of a scenario; close entity_fds. */
+mcp_status results_make_sheets(results *self, mcp_error *err);
+void results_close_entities(results *self);
+
+#endif

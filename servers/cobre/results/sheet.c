@@ -1,0 +1,134 @@
+/*
+ * sheet.c - columns that are filled across.
+ *
+ * Room for all rows is taken once; a sheet is used again for each scenario.
+ */
+#include "results/sheet.h"
+
+#include <assert.h>
+
+struct sheet {
+    const results_schema *schema;
+    columns_column *columns;
+    size_t rows, rows_max;
+    size_t next; /* the column that the next value goes to */
+};
+
+static size_t size_of(columns_type type)
+{
+    switch (type) {
+    case COLUMNS_BOOL:
+    case COLUMNS_I8:
+        return sizeof(int8_t);
+    case COLUMNS_I32:
+        return sizeof(int32_t);
+    default:
+        return sizeof(int64_t); /* i64 and f64; the others are in no table that we write */
+    }
+}
+
+sheet *sheet_new(mcp_arena *arena, results_table table, size_t rows_max)
+{
+    const results_schema *schema = results_schema_of(table);
+    sheet *self = mcp_arena_alloc(arena, sizeof *self);
+
+    if (!self)
+        return NULL;
+    self->columns = mcp_arena_array(arena, schema->count, sizeof *self->columns);
+    if (!self->columns)
+        return NULL;
+    for (size_t i = 0; i < schema->count; i++) {
+        const results_field *field = &schema->fields[i];
+        columns_column *column = &self->columns[i];
+        column->name = field->name;
+        column->type = field->type;
+        column->values = mcp_arena_array(arena, rows_max, size_of(field->type));
+        if (field->is_nullable)
+            column->valid = mcp_arena_array(arena, rows_max, 1);
+        if (!column->values || (field->is_nullable && !column->valid))
+            return NULL;
+    }
+    self->schema = schema;
+    self->rows_max = rows_max;
+    self->next = schema->count;
+    return self;
+}
+
+void sheet_clear(sheet *self)
+{
+    self->rows = 0;
+    self->next = self->schema->count;
+}
+
+void sheet_row(sheet *self)
+{
+    assert(self->next == self->schema->count && self->rows < self->rows_max);
+    self->rows++;
+    self->next = 0;
+}
+
+/* The place of the next value, which is of that type. */
+static void *place(sheet *self, columns_type type)
+{
+    assert(self->next < self->schema->count);
+    columns_column *column = &self->columns[self->next++];
+    assert(column->type == type);
+    size_t row = self->rows - 1;
+    if (column->valid)
+        ((uint8_t *)column->valid)[row] = 1;
+    return (char *)column->values + row * size_of(type);
+}
+
+void sheet_bool(sheet *self, bool value)
+{
+    *(uint8_t *)place(self, COLUMNS_BOOL) = value;
+}
+
+void sheet_i8(sheet *self, int8_t value)
+{
+    *(int8_t *)place(self, COLUMNS_I8) = value;
+}
+
+void sheet_i32(sheet *self, int32_t value)
+{
+    *(int32_t *)place(self, COLUMNS_I32) = value;
+}
+
+void sheet_i64(sheet *self, int64_t value)
+{
+    *(int64_t *)place(self, COLUMNS_I64) = value;
+}
+
+void sheet_f64(sheet *self, double value)
+{
+    *(double *)place(self, COLUMNS_F64) = value;
+}
+
+void sheet_null(sheet *self)
+{
+    assert(self->next < self->schema->count && self->columns[self->next].valid);
+    ((uint8_t *)self->columns[self->next++].valid)[self->rows - 1] = 0;
+}
+
+void sheet_zeros(sheet *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (self->columns[self->next].type == COLUMNS_F64)
+            sheet_f64(self, 0.0);
+        else
+            sheet_i64(self, 0);
+    }
+}
+
+mcp_status sheet_write(const sheet *self, columns *engine, int dir_fd, const char *name,
+                       mcp_error *err)
+{
+    const columns_table table = {
+        .rows = self->rows,
+        .column_count = self->schema->count,
+        .columns = self->columns,
+    };
+
+    assert(self->next == self->schema->count);
+    return columns_write(engine, dir_fd, name, &table, err);
+}

@@ -1,0 +1,442 @@
+/*
+ * simulation.c - one folder a scenario: what each entity did, stage by stage.
+ *
+ * A scenario is written as soon as it is done, all its files from sheets that are used again. Rows
+ * are in stage order, inside a stage by entity, then block. Values of the whole stage (storages,
+ * inflows, water values) repeat on every block's row.
+ *
+ * Costs here are built up from what the entities did, not taken from the objective; that their sum
+ * equals immediate_cost is the check that nothing was forgotten (the output page, 5.1).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "guard/paths.h"
+#include "results/results_int.h"
+
+#define OPERATING 2            /* codes.json, operative_state */
+#define BINDING_TOLERANCE 1e-6 /* hm3 */
+
+/* ---- costs ----------------------------------------------------------------------------------- */
+
+struct stage_costs {
+    double thermal, deficit, excess;
+    double outflow_below, outflow_above, turbined, generation, withdrawal;
+    double inflow, spillage, exchange;
+};
+
+static double block_hours(const cobre_case *in, size_t stage, size_t block)
+{
+    return in->stages[stage].blocks[block].hours;
+}
+
+static double spillage_cost(const cobre_case *in, const sddp_stage_result *did, size_t hydro,
+                            size_t block)
+{
+    const cobre_hydro_stage *hydro_stage = &in->hydro_stages[did->stage * in->hydro_count + hydro];
+    size_t cell = hydro * did->blocks + block;
+
+    return block_hours(in, did->stage, block) * (did->spilled[cell] * hydro_stage->spillage_cost +
+                                                 did->diverted[cell] * hydro_stage->diversion_cost);
+}
+
+static void add_hydro_costs(struct stage_costs *costs, const cobre_case *in,
+                            const sddp_stage_result *did, size_t h)
+{
+    const cobre_hydro_stage *hydro_stage = &in->hydro_stages[did->stage * in->hydro_count + h];
+    double hours = in->stages[did->stage].hours;
+
+    for (size_t k = 0; k < did->blocks; k++) {
+        size_t cell = h * did->blocks + k;
+        double tau = block_hours(in, did->stage, k);
+        costs->outflow_below += did->outflow_below[cell] * hydro_stage->outflow_below_cost * tau;
+        costs->outflow_above += did->outflow_above[cell] * hydro_stage->outflow_above_cost * tau;
+        costs->turbined += did->turbined_below[cell] * hydro_stage->turbined_below_cost * tau;
+        costs->generation += did->generation_below[cell] * hydro_stage->generation_below_cost * tau;
+        costs->spillage += spillage_cost(in, did, h, k);
+    }
+    costs->withdrawal += hours * (did->withdrawal_neg[h] * hydro_stage->withdrawal_neg_cost +
+                                  did->withdrawal_pos[h] * hydro_stage->withdrawal_pos_cost);
+    costs->inflow += hours * did->inflow_slack[h] * in->hydros[h].inflow_nonnegativity_cost;
+}
+
+static double thermal_cost(const cobre_case *in, const sddp_stage_result *did, size_t i, size_t k)
+{
+    return did->thermal_mw[i * did->blocks + k] * block_hours(in, did->stage, k) *
+           in->thermal_stages[did->stage * in->thermal_count + i].cost_per_mwh;
+}
+
+static double exchange_cost(const cobre_case *in, const sddp_stage_result *did, size_t l, size_t k)
+{
+    size_t cell = l * did->blocks + k;
+
+    return (did->direct_mw[cell] + did->reverse_mw[cell]) * block_hours(in, did->stage, k) *
+           in->line_stages[did->stage * in->line_count + l].exchange_cost;
+}
+
+static struct stage_costs add_up(const cobre_case *in, const sddp_stage_result *did)
+{
+    struct stage_costs costs = { 0 };
+
+    for (size_t h = 0; h < in->hydro_count; h++)
+        add_hydro_costs(&costs, in, did, h);
+    for (size_t k = 0; k < did->blocks; k++) {
+        for (size_t i = 0; i < in->thermal_count; i++)
+            costs.thermal += thermal_cost(in, did, i, k);
+        for (size_t l = 0; l < in->line_count; l++)
+            costs.exchange += exchange_cost(in, did, l, k);
+        for (size_t b = 0; b < in->bus_count; b++) {
+            size_t cell = b * did->blocks + k;
+            costs.deficit += did->deficit_cost[cell];
+            costs.excess += did->excess_mw[cell] * block_hours(in, did->stage, k) *
+                            in->bus_stages[did->stage * in->bus_count + b].excess_cost;
+        }
+    }
+    return costs;
+}
+
+static void fill_costs(sheet *to, const cobre_case *in, const sddp_stage_result *did)
+{
+    const struct stage_costs costs = add_up(in, did);
+
+    sheet_row(to);
+    sheet_i32(to, (int32_t)did->stage);
+    sheet_null(to);
+    sheet_f64(to, did->objective);
+    sheet_f64(to, did->objective - did->future_cost);
+    sheet_f64(to, did->future_cost);
+    sheet_f64(to, did->discount);
+    sheet_f64(to, costs.thermal);
+    sheet_f64(to, 0.0); /* contract */
+    sheet_f64(to, costs.deficit);
+    sheet_f64(to, costs.excess);
+    sheet_zeros(to, 2); /* storage_violation, filling_target: those bounds are hard */
+    sheet_f64(to, costs.outflow_below + costs.outflow_above + costs.turbined + costs.generation +
+                      costs.withdrawal);
+    sheet_f64(to, costs.outflow_below);
+    sheet_f64(to, costs.outflow_above);
+    sheet_f64(to, costs.turbined);
+    sheet_f64(to, costs.generation);
+    sheet_f64(to, 0.0); /* evaporation */
+    sheet_f64(to, costs.withdrawal);
+    sheet_f64(to, costs.inflow);
+    sheet_f64(to, 0.0); /* generic */
+    sheet_f64(to, costs.spillage);
+    sheet_zeros(to, 2); /* fpha_turbined, curtailment */
+    sheet_f64(to, costs.exchange);
+    sheet_f64(to, 0.0); /* pumping */
+}
+
+/* ---- entities -------------------------------------------------------------------------------- */
+
+static void fill_buses(sheet *to, const cobre_case *in, const sddp_stage_result *did)
+{
+    for (size_t b = 0; b < in->bus_count; b++)
+        for (size_t k = 0; k < did->blocks; k++) {
+            size_t cell = b * did->blocks + k;
+            double hours = block_hours(in, did->stage, k);
+            sheet_row(to);
+            sheet_i32(to, (int32_t)did->stage);
+            sheet_i32(to, (int32_t)k);
+            sheet_i32(to, in->buses[b].id);
+            sheet_f64(to, did->load_mw[cell]);
+            sheet_f64(to, did->load_mw[cell] * hours);
+            sheet_f64(to, did->deficit_mw[cell]);
+            sheet_f64(to, did->deficit_mw[cell] * hours);
+            sheet_f64(to, did->excess_mw[cell]);
+            sheet_f64(to, did->excess_mw[cell] * hours);
+            sheet_f64(to, did->spot_price[cell]);
+        }
+}
+
+static void fill_thermals(sheet *to, const cobre_case *in, const sddp_stage_result *did)
+{
+    for (size_t i = 0; i < in->thermal_count; i++)
+        for (size_t k = 0; k < did->blocks; k++) {
+            double mw = did->thermal_mw[i * did->blocks + k];
+            sheet_row(to);
+            sheet_i32(to, (int32_t)did->stage);
+            sheet_i32(to, (int32_t)k);
+            sheet_i32(to, in->thermals[i].id);
+            sheet_f64(to, mw);
+            sheet_f64(to, mw * block_hours(in, did->stage, k));
+            sheet_f64(to, thermal_cost(in, did, i, k));
+            sheet_bool(to, false);
+            sheet_null(to);
+            sheet_null(to);
+            sheet_i8(to, OPERATING);
+        }
+}
+
+static void fill_exchanges(sheet *to, const cobre_case *in, const sddp_stage_result *did)
+{
+    for (size_t l = 0; l < in->line_count; l++)
+        for (size_t k = 0; k < did->blocks; k++) {
+            size_t cell = l * did->blocks + k;
+            double direct = did->direct_mw[cell], reverse = did->reverse_mw[cell];
+            double losses = in->lines[l].losses_percent / 100.0 * (direct + reverse);
+            double hours = block_hours(in, did->stage, k);
+            sheet_row(to);
+            sheet_i32(to, (int32_t)did->stage);
+            sheet_i32(to, (int32_t)k);
+            sheet_i32(to, in->lines[l].id);
+            sheet_f64(to, direct);
+            sheet_f64(to, reverse);
+            sheet_f64(to, direct - reverse);
+            sheet_f64(to, (direct - reverse) * hours);
+            sheet_f64(to, losses);
+            sheet_f64(to, losses * hours);
+            sheet_f64(to, exchange_cost(in, did, l, k));
+            sheet_i8(to, OPERATING);
+        }
+}
+
+/* What other plants divert to this one in a block. */
+static double diverted_to(const cobre_case *in, const sddp_stage_result *did, size_t hydro,
+                          size_t block)
+{
+    double flow = 0.0;
+
+    for (size_t u = 0; u < in->hydro_count; u++)
+        if (in->hydros[u].diversion_downstream == hydro)
+            flow += did->diverted[u * did->blocks + block];
+    return flow;
+}
+
+/* All that reaches the plant, on the stage's average: incremental inflow, what the plants upstream
+ * let through, and what is diverted to it. */
+static double total_inflow(const cobre_case *in, const sddp_stage_result *did, size_t hydro)
+{
+    double volume = 0.0;
+
+    for (size_t k = 0; k < did->blocks; k++) {
+        double flow = diverted_to(in, did, hydro, k);
+        for (size_t u = 0; u < in->hydro_count; u++)
+            if (in->hydros[u].downstream == hydro)
+                flow += did->turbined[u * did->blocks + k] + did->spilled[u * did->blocks + k];
+        volume += flow * block_hours(in, did->stage, k);
+    }
+    return did->inflow[hydro] + volume / in->stages[did->stage].hours;
+}
+
+static int8_t binding_code(const cobre_hydro_stage *bounds, double storage)
+{
+    bool is_empty = storage <= bounds->min_storage + BINDING_TOLERANCE;
+    bool is_full = storage >= bounds->max_storage - BINDING_TOLERANCE;
+
+    return (int8_t)(is_empty + 2 * is_full);
+}
+
+static void fill_hydro_row(sheet *to, const cobre_case *in, const sddp_stage_result *did, size_t h,
+                           size_t k, double inflow)
+{
+    const cobre_hydro *hydro = &in->hydros[h];
+    size_t cell = h * did->blocks + k;
+    double generation = did->turbined[cell] * hydro->productivity;
+
+    sheet_row(to);
+    sheet_i32(to, (int32_t)did->stage);
+    sheet_i32(to, (int32_t)k);
+    sheet_i32(to, hydro->id);
+    sheet_f64(to, did->turbined[cell]);
+    sheet_f64(to, did->spilled[cell]);
+    sheet_f64(to, did->turbined[cell] + did->spilled[cell]);
+    sheet_f64(to, 0.0); /* evaporation */
+    sheet_f64(to, diverted_to(in, did, h, k));
+    sheet_f64(to, did->diverted[cell]);
+    sheet_f64(to, did->inflow[h]);
+    sheet_f64(to, inflow);
+    sheet_f64(to, did->storage_initial[h]);
+    sheet_f64(to, did->storage_final[h]);
+    sheet_f64(to, generation);
+    sheet_f64(to, generation * block_hours(in, did->stage, k));
+    sheet_f64(to, hydro->productivity);
+    sheet_f64(to, spillage_cost(in, did, h, k));
+    sheet_f64(to, did->water_value[h]);
+    sheet_i8(to, binding_code(&in->hydro_stages[did->stage * in->hydro_count + h],
+                              did->storage_final[h]));
+    sheet_i8(to, OPERATING);
+    sheet_f64(to, did->turbined_below[cell]);
+    sheet_f64(to, did->outflow_below[cell]);
+    sheet_f64(to, did->outflow_above[cell]);
+    sheet_f64(to, did->generation_below[cell]);
+    sheet_zeros(to, 4); /* storage, filling and the two evaporation violations */
+    sheet_f64(to, did->inflow_slack[h]);
+    sheet_f64(to, did->withdrawal_pos[h]);
+    sheet_f64(to, did->withdrawal_neg[h]);
+}
+
+static void fill_hydros(sheet *to, const cobre_case *in, const sddp_stage_result *did)
+{
+    for (size_t h = 0; h < in->hydro_count; h++) {
+        double inflow = total_inflow(in, did, h);
+        for (size_t k = 0; k < did->blocks; k++)
+            fill_hydro_row(to, in, did, h, k, inflow);
+    }
+}
+
+static const struct {
+    const char *folder;
+    results_table table;
+    void (*fill)(sheet *to, const cobre_case *in, const sddp_stage_result *did);
+} entities[ENTITY_COUNT] = {
+    [ENTITY_COSTS] = { "costs", RESULTS_COSTS, fill_costs },
+    [ENTITY_BUSES] = { "buses", RESULTS_BUSES, fill_buses },
+    [ENTITY_HYDROS] = { "hydros", RESULTS_HYDROS, fill_hydros },
+    [ENTITY_THERMALS] = { "thermals", RESULTS_THERMALS, fill_thermals },
+    [ENTITY_EXCHANGES] = { "exchanges", RESULTS_EXCHANGES, fill_exchanges },
+};
+
+/* ---- the phase ------------------------------------------------------------------------------- */
+
+static size_t rows_of(const cobre_case *in, size_t entity)
+{
+    const size_t counts[ENTITY_COUNT] = {
+        [ENTITY_BUSES] = in->bus_count,
+        [ENTITY_HYDROS] = in->hydro_count,
+        [ENTITY_THERMALS] = in->thermal_count,
+        [ENTITY_EXCHANGES] = in->line_count,
+    };
+    size_t blocks = 0;
+
+    if (entity == ENTITY_COSTS)
+        return in->stage_count;
+    for (size_t t = 0; t < in->stage_count; t++)
+        blocks += in->stages[t].block_count;
+    return blocks * counts[entity];
+}
+
+mcp_status results_make_sheets(results *self, mcp_error *err)
+{
+    for (size_t i = 0; i < ENTITY_COUNT; i++) {
+        size_t rows = rows_of(self->input, i);
+        if (rows == 0 || self->sheets[i])
+            continue;
+        self->sheets[i] = sheet_new(self->arena, entities[i].table, rows);
+        if (!self->sheets[i])
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a scenario of %zu rows", rows);
+    }
+    return MCP_OK;
+}
+
+void results_close_entities(results *self)
+{
+    for (size_t i = 0; i < ENTITY_COUNT; i++) {
+        if (self->entity_fds[i] >= 0)
+            close(self->entity_fds[i]);
+        self->entity_fds[i] = -1;
+    }
+}
+
+static mcp_status make_entity_folder(results *self, size_t entity, mcp_error *err)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "simulation/%s", entities[entity].folder);
+    mcp_status status = guard_remove_tree(self->out_fd, path, err);
+    if (status == MCP_OK && self->sheets[entity])
+        status = guard_make_dir(&self->entity_fds[entity], self->out_fd, path, err);
+    return status;
+}
+
+mcp_status results_begin_simulation(results *self, mcp_error *err)
+{
+    results_begin_phase(self);
+    results_close_entities(self);
+    self->scenarios_written = self->scenarios_failed = 0;
+    mcp_status status = results_make_sheets(self, err);
+    for (size_t i = 0; i < ENTITY_COUNT && status == MCP_OK; i++)
+        status = make_entity_folder(self, i, err);
+    return status;
+}
+
+static mcp_status write_entity(results *self, size_t entity, const sddp_scenario *scenario,
+                               mcp_error *err)
+{
+    char folder[32];
+    int fd = -1;
+
+    sheet_clear(self->sheets[entity]);
+    for (size_t t = 0; t < scenario->stage_count; t++)
+        entities[entity].fill(self->sheets[entity], self->input, &scenario->stages[t]);
+    snprintf(folder, sizeof folder, "scenario_id=%04" PRIu32, scenario->scenario);
+    mcp_status status = guard_make_dir(&fd, self->entity_fds[entity], folder, err);
+    if (status != MCP_OK)
+        return status;
+    status = sheet_write(self->sheets[entity], self->engine, fd, "data.parquet", err);
+    close(fd);
+    return status;
+}
+
+mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, mcp_error *err)
+{
+    mcp_status status = MCP_OK;
+
+    for (size_t i = 0; i < ENTITY_COUNT && status == MCP_OK; i++)
+        if (self->sheets[i])
+            status = write_entity(self, i, scenario, err);
+    if (status == MCP_OK)
+        self->scenarios_written++;
+    else
+        self->scenarios_failed++;
+    return status;
+}
+
+static const char *status_of(const results *self, const sddp_simulation *simulation, bool failed)
+{
+    if (failed || self->scenarios_failed > 0)
+        return "failed";
+    return self->scenarios_written == simulation->scenarios_total ? "complete" : "partial";
+}
+
+static void describe_costs(const sddp_simulation *simulation, mcp_json_writer *writer)
+{
+    const struct {
+        const char *name;
+        double value;
+    } members[] = { { "mean", simulation->mean }, { "std", simulation->std },
+                    { "min", simulation->min },   { "max", simulation->max },
+                    { "cvar", simulation->cvar }, { "cvar_alpha", 0.95 } };
+
+    mcp_write_member_object(writer, "cost_summary");
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        mcp_write_name(writer, members[i].name);
+        mcp_write_double_or_null(writer, members[i].value);
+    }
+    mcp_write_end(writer);
+}
+
+static mcp_status write_metadata(const results *self, const sddp_simulation *simulation,
+                                 const char *status, mcp_error *err)
+{
+    mcp_json_writer writer;
+    mcp_buf buf;
+
+    mcp_buf_init(&buf, RESULTS_TEXT_MAX);
+    mcp_json_writer_init(&writer, &buf);
+    mcp_write_object(&writer);
+    results_describe_run(self, &writer, status);
+    mcp_write_member_object(&writer, "scenarios");
+    mcp_write_member_int(&writer, "total", simulation->scenarios_total);
+    mcp_write_member_int(&writer, "completed", self->scenarios_written);
+    mcp_write_member_int(&writer, "failed", self->scenarios_failed);
+    mcp_write_end(&writer);
+    if (self->scenarios_written > 0)
+        describe_costs(simulation, &writer);
+    results_describe_distribution(self, &writer);
+    mcp_write_end(&writer);
+    return results_write_json(self, "simulation/metadata.json", &writer, err);
+}
+
+mcp_status results_end_simulation(results *self, const sddp_simulation *simulation, bool failed,
+                                  mcp_error *err)
+{
+    const char *words = status_of(self, simulation, failed);
+    mcp_status status = write_metadata(self, simulation, words, err);
+
+    if (status == MCP_OK && words[0] == 'c')
+        status = results_mark_success(self, "simulation", err);
+    results_close_entities(self);
+    return status;
+}

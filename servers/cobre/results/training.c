@@ -1,0 +1,227 @@
+/*
+ * training.c - the convergence record, its timing, and the training's metadata.
+ *
+ * Rows that the observer hands in are kept, so that the record can be written while the training
+ * runs; at its end the study's own rows are written, which are the same.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "guard/paths.h"
+#include "mcp/clock.h"
+#include "results/results_int.h"
+
+#define SHOW_EACH_MS 1000
+
+static void fill_convergence(sheet *to, const sddp_iteration *row)
+{
+    sheet_row(to);
+    sheet_i32(to, row->iteration);
+    sheet_f64(to, row->lower_bound);
+    sheet_f64(to, row->upper_bound);
+    sheet_f64(to, row->upper_bound_std);
+    if (row->lower_bound > 0.0)
+        sheet_f64(to, row->gap * 100.0);
+    else
+        sheet_null(to);
+    sheet_i32(to, row->cuts_added);
+    sheet_i32(to, row->cuts_removed);
+    sheet_i64(to, row->cuts_active);
+    sheet_i64(to, row->time_forward_ms);
+    sheet_i64(to, row->time_backward_ms);
+    sheet_i64(to, row->time_total_ms);
+    sheet_i32(to, row->forward_passes);
+    sheet_i64(to, row->lp_solves);
+}
+
+/* What the process as a whole spent: the columns that its one worker does not fill. */
+static void fill_process_timing(sheet *to, const sddp_iteration *row)
+{
+    sheet_row(to);
+    sheet_i32(to, row->iteration);
+    sheet_i32(to, 0);
+    sheet_null(to);
+    sheet_zeros(to, 5); /* forward_wall to cut_sync */
+    sheet_i64(to, row->lower_bound_ms);
+    sheet_zeros(to, 8); /* state_exchange to fwd_scheduling_overhead */
+    sheet_i64(to, row->overhead_ms);
+}
+
+static void fill_worker_timing(sheet *to, const sddp_iteration *row)
+{
+    sheet_row(to);
+    sheet_i32(to, row->iteration);
+    sheet_i32(to, 0);
+    sheet_i32(to, 0);
+    sheet_i64(to, row->time_forward_ms);
+    sheet_i64(to, row->time_backward_ms);
+    sheet_zeros(to, 13);
+}
+
+/* Write a sheet of the training; ends `arena`, which holds it. */
+static mcp_status write_sheet(results *self, mcp_arena *arena, const sheet *to, const char *folder,
+                              const char *name, mcp_error *err)
+{
+    int fd = -1;
+    mcp_status status = guard_open_subdir(&fd, self->out_fd, folder, err);
+
+    if (status == MCP_OK) {
+        status = sheet_write(to, self->engine, fd, name, err);
+        close(fd);
+    }
+    mcp_arena_free(arena);
+    return status;
+}
+
+static mcp_status make_sheet(mcp_arena **arena, sheet **out, results_table table, size_t rows,
+                             mcp_error *err)
+{
+    *arena = mcp_arena_new((size_t)4 << 30);
+    *out = *arena ? sheet_new(*arena, table, rows) : NULL;
+    if (*out)
+        return MCP_OK;
+    mcp_arena_free(*arena);
+    return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu rows of results", rows);
+}
+
+mcp_status results_write_convergence(results *self, const sddp_iteration *rows, size_t count,
+                                     mcp_error *err)
+{
+    mcp_arena *arena = NULL;
+    sheet *to = NULL;
+    mcp_status status = make_sheet(&arena, &to, RESULTS_CONVERGENCE, count, err);
+
+    if (status != MCP_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        fill_convergence(to, &rows[i]);
+    return write_sheet(self, arena, to, "training", "convergence.parquet", err);
+}
+
+mcp_status results_write_timing(results *self, const sddp_iteration *rows, size_t count,
+                                mcp_error *err)
+{
+    mcp_arena *arena = NULL;
+    sheet *to = NULL;
+    mcp_status status = make_sheet(&arena, &to, RESULTS_ITERATION_TIMING, 2 * count, err);
+
+    if (status != MCP_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        fill_process_timing(to, &rows[i]);
+    for (size_t i = 0; i < count; i++)
+        fill_worker_timing(to, &rows[i]);
+    return write_sheet(self, arena, to, "training/timing", "iterations.parquet", err);
+}
+
+mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_error *err)
+{
+    int64_t now = mcp_clock_mono_ms();
+
+    if (mcp_buf_append(&self->rows, row, sizeof *row) != MCP_OK)
+        return mcp_error_set(err, self->rows.status, "no room for the convergence record");
+    if (now - self->shown_ms < SHOW_EACH_MS)
+        return MCP_OK;
+    self->shown_ms = now;
+    return results_write_convergence(self, (const sddp_iteration *)(const void *)self->rows.data,
+                                     self->rows.length / sizeof *row, err);
+}
+
+/* ---- metadata.json --------------------------------------------------------------------------- */
+
+static const char *status_of(const sddp_training *training)
+{
+    if (training->reason == SDDP_ERROR)
+        return "failed";
+    return training->reason == SDDP_SHUTDOWN ? "partial" : "complete";
+}
+
+static void describe_configuration(const cobre_config *config, mcp_json_writer *writer)
+{
+    mcp_write_member_object(writer, "configuration");
+    if (config->has_tree_seed)
+        mcp_write_member_int(writer, "seed", config->tree_seed);
+    else
+        mcp_write_member_null(writer, "seed");
+    size_t i = 0;
+    while (i < config->rule_count && config->rules[i].kind != COBRE_RULE_ITERATION_LIMIT)
+        i++;
+    if (i < config->rule_count)
+        mcp_write_member_int(writer, "max_iterations", config->rules[i].limit);
+    else
+        mcp_write_member_null(writer, "max_iterations");
+    mcp_write_member_int(writer, "forward_passes", config->forward_passes);
+    mcp_write_member_string(writer, "stopping_mode", config->stop_when_all ? "all" : "any");
+    mcp_write_member_string(writer, "policy_mode", "fresh");
+    mcp_write_end(writer);
+}
+
+static void describe_problem(const cobre_case *input, mcp_json_writer *writer)
+{
+    mcp_write_member_object(writer, "problem_dimensions");
+    mcp_write_member_int(writer, "num_stages", (int64_t)input->stage_count);
+    mcp_write_member_int(writer, "num_hydros", (int64_t)input->hydro_count);
+    mcp_write_member_int(writer, "num_thermals", (int64_t)input->thermal_count);
+    mcp_write_member_int(writer, "num_buses", (int64_t)input->bus_count);
+    mcp_write_member_int(writer, "num_lines", (int64_t)input->line_count);
+    mcp_write_end(writer);
+}
+
+static void describe_outcome(const sddp_training *training, mcp_json_writer *writer)
+{
+    const sddp_iteration *last = training->iterations > 0
+                                     ? &training->rows[training->iterations - 1]
+                                     : NULL;
+
+    mcp_write_member_object(writer, "iterations");
+    mcp_write_member_int(writer, "completed", (int64_t)training->iterations);
+    if (training->converged)
+        mcp_write_member_int(writer, "converged_at", (int64_t)training->iterations);
+    else
+        mcp_write_member_null(writer, "converged_at");
+    mcp_write_end(writer);
+    mcp_write_member_object(writer, "convergence");
+    mcp_write_member_bool(writer, "achieved", training->converged);
+    mcp_write_name(writer, "final_gap_percent");
+    if (last && last->lower_bound > 0.0)
+        mcp_write_double_or_null(writer, last->gap * 100.0);
+    else
+        mcp_write_null(writer);
+    mcp_write_member_string(writer, "termination_reason", sddp_reason_name(training->reason));
+    mcp_write_end(writer);
+    mcp_write_member_object(writer, "row_pool");
+    mcp_write_member_int(writer, "total_generated", training->total_cuts);
+    mcp_write_member_int(writer, "total_active", training->active_cuts);
+    mcp_write_member_int(writer, "peak_active", training->peak_active_cuts);
+    mcp_write_end(writer);
+}
+
+static mcp_status write_metadata(const results *self, const sddp_training *training, mcp_error *err)
+{
+    mcp_json_writer writer;
+    mcp_buf buf;
+
+    mcp_buf_init(&buf, RESULTS_TEXT_MAX);
+    mcp_json_writer_init(&writer, &buf);
+    mcp_write_object(&writer);
+    results_describe_run(self, &writer, status_of(training));
+    describe_configuration(&self->input->config, &writer);
+    describe_problem(self->input, &writer);
+    describe_outcome(training, &writer);
+    results_describe_distribution(self, &writer);
+    mcp_write_end(&writer);
+    return results_write_json(self, "training/metadata.json", &writer, err);
+}
+
+mcp_status results_write_training(results *self, const sddp_training *training, mcp_error *err)
+{
+    mcp_status status = results_write_convergence(self, training->rows, training->iterations, err);
+
+    if (status == MCP_OK)
+        status = results_write_timing(self, training->rows, training->iterations, err);
+    if (status == MCP_OK)
+        status = write_metadata(self, training, err);
+    if (status == MCP_OK && strcmp(status_of(training), "complete") == 0)
+        status = results_mark_success(self, "training", err);
+    return status;
+}

@@ -1,0 +1,203 @@
+/*
+ * simulate.c - plays the trained policy over fresh scenarios.
+ *
+ * Scenarios run in batches of a few per thread: their results live in slots that the next batch
+ * uses again, and between batches the observer gets them in scenario order. Working sets and bases
+ * are frozen, so a scenario's result depends on its number alone, whatever the size of a batch.
+ * Draws are those of iteration 0 and scenario numbers from 2^31 - 1 up, which training never uses.
+ * Method page, 9.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mcp/clock.h"
+
+#include "sddp/pass.h"
+#include "sddp/result.h"
+#include "sddp/statistics.h"
+
+#define FIRST_SCENARIO 2147483647u
+#define SLOTS_PER_THREAD 4
+
+typedef struct slot {
+    sddp_stage_result *stages;
+    double **memory; /* by stage */
+    double cost;
+} slot;
+
+typedef struct simulation {
+    slot *slots;
+    size_t slot_count;
+    size_t first;  /* scenario of the batch's first slot */
+    double *costs; /* by scenario */
+} simulation;
+
+static uint32_t scenario_number(size_t scenario)
+{
+    uint64_t number = (uint64_t)scenario + FIRST_SCENARIO;
+    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+}
+
+static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_failure *where,
+                             mcp_error *err)
+{
+    sddp *s = p->study;
+    size_t scenario = (size_t)where->scenario;
+    uint32_t opening = tree_choose(s->tree, s->input->config.seed, 0, scenario_number(scenario), t);
+    const double *noise = tree_noise(s->tree, t, opening);
+    visit v = { t, w->state, noise, study_basis(s, t, 0), NULL };
+    sddp_stage_result *result = &place->stages[t];
+    lp *model = NULL;
+
+    where->opening = (int32_t)opening;
+    mcp_status st = pass_visit(&model, p, w, &v, where, err);
+    if (st != MCP_OK)
+        return st;
+    result_fill(result, place->memory[t], s, t, model, w->state, noise);
+    place->cost += result->discount * (result->objective - result->future_cost);
+    stage_lp_leave(&s->programs[t], lp_primal(model), w->state);
+    return MCP_OK;
+}
+
+static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
+{
+    sddp *s = p->study;
+    simulation *sim = p->data;
+    slot *place = &sim->slots[index];
+    mcp_status st = MCP_OK;
+
+    where->scenario = (int32_t)(sim->first + index);
+    place->cost = 0.0;
+    memcpy(w->state, s->initial, s->dimension * sizeof *w->state);
+    for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
+        st = play_stage(p, w, t, place, where, err);
+    if (st == MCP_OK)
+        sim->costs[sim->first + index] = place->cost;
+    return st;
+}
+
+static mcp_status make_slot(slot *place, sddp *s, mcp_arena *arena, mcp_error *err)
+{
+    place->stages = mcp_arena_array(arena, s->stages, sizeof *place->stages);
+    place->memory = mcp_arena_array(arena, s->stages, sizeof *place->memory);
+    for (size_t t = 0; place->stages && place->memory && t < s->stages; t++) {
+        place->memory[t] = mcp_arena_array(arena, result_length(s, t), sizeof **place->memory);
+        if (!place->memory[t])
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for simulation results");
+    }
+    if (!place->stages || !place->memory)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for simulation results");
+    return MCP_OK;
+}
+
+static mcp_status make_slots(simulation *sim, sddp *s, mcp_arena *arena, size_t scenarios,
+                             mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    sim->slot_count = (size_t)s->threads * SLOTS_PER_THREAD;
+    if (sim->slot_count > scenarios)
+        sim->slot_count = scenarios;
+    sim->slots = mcp_arena_array(arena, sim->slot_count, sizeof *sim->slots);
+    sim->costs = mcp_arena_array(arena, scenarios, 2 * sizeof *sim->costs);
+    if (!sim->slots || !sim->costs)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu scenarios", scenarios);
+    for (size_t i = 0; i < sim->slot_count && st == MCP_OK; i++)
+        st = make_slot(&sim->slots[i], s, arena, err);
+    return st;
+}
+
+static mcp_status tell(const pass *p, const simulation *sim, size_t count, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; p->observer->scenario && i < count && st == MCP_OK; i++) {
+        sddp_scenario scenario = { (uint32_t)(sim->first + i), sim->slots[i].cost,
+                                   sim->slots[i].stages, p->study->stages };
+        st = p->observer->scenario(&scenario, p->observer->data, err);
+    }
+    return st;
+}
+
+/* All scenarios, batch by batch; `first` ends as the number of scenarios completed and told. */
+static mcp_status play_all(pass *p, simulation *sim, size_t scenarios, sddp_failure *failure,
+                           mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    while (sim->first < scenarios && st == MCP_OK) {
+        size_t count = scenarios - sim->first;
+        if (count > sim->slot_count)
+            count = sim->slot_count;
+        st = pass_run(p, play, count, failure, err);
+        if (st == MCP_OK)
+            st = tell(p, sim, count, err);
+        if (st == MCP_OK)
+            sim->first += count;
+    }
+    return st;
+}
+
+static void summarise(sddp_simulation *result, const simulation *sim, size_t scenarios)
+{
+    size_t n = sim->first;
+    statistics costs = statistics_of(sim->costs, n);
+
+    result->scenarios_completed = (uint32_t)n;
+    result->mean = costs.mean;
+    result->std = costs.std;
+    result->ci_95 = costs.half_width;
+    result->cvar = statistics_cvar95(sim->costs, n, sim->costs + scenarios);
+    for (size_t i = 0; i < n; i++) {
+        result->min = i == 0 ? sim->costs[i] : fmin(result->min, sim->costs[i]);
+        result->max = i == 0 ? sim->costs[i] : fmax(result->max, sim->costs[i]);
+    }
+}
+
+/* The simulation itself, with memory of its own that ends with it. */
+static mcp_status simulate(pass *p, sddp_simulation *result, size_t scenarios,
+                           sddp_failure *failure, mcp_error *err)
+{
+    mcp_arena *arena = mcp_arena_new(STUDY_MAX_BYTES);
+    simulation sim = { .first = 0 };
+
+    if (!arena)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the simulation");
+    p->data = &sim;
+    mcp_status st = make_slots(&sim, p->study, arena, scenarios, err);
+    if (st == MCP_OK) {
+        mcp_error trouble = MCP_ERROR_INIT;
+        st = play_all(p, &sim, scenarios, failure, &trouble);
+        summarise(result, &sim, scenarios);
+        if (st == MCP_E_STOPPED && atomic_load(&p->is_halted)) {
+            result->stopped = true;
+            st = MCP_OK;
+        }
+        if (st != MCP_OK)
+            mcp_error_set(err, st, "%s", trouble.message);
+    }
+    mcp_arena_free(arena);
+    return st;
+}
+
+mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simulation *result,
+                         sddp_failure *failure, mcp_error *err)
+{
+    static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
+    pass p = { study, observer ? observer : &nobody, "simulation", -1, true, NULL, false };
+    size_t scenarios = study->input->config.simulation_scenarios;
+    int64_t begin = mcp_clock_mono_ns();
+    int64_t solver_before = study_solver_ns(study), solves_before = study_visits(study);
+    mcp_status st = MCP_OK;
+
+    *failure = (sddp_failure){ "simulation", NULL, -1, -1, -1, -1 };
+    *result = (sddp_simulation){ .scenarios_total = (uint32_t)scenarios };
+    if (study->is_broken)
+        return mcp_error_set(err, MCP_E_NOMEM, "memory ran out in an earlier training");
+    if (scenarios > 0)
+        st = simulate(&p, result, scenarios, failure, err);
+    result->wall_time_ms = (mcp_clock_mono_ns() - begin + 500000) / 1000000;
+    result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;
+    result->lp_solves = study_visits(study) - solves_before;
+    return st;
+}

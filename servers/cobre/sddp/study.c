@@ -1,0 +1,446 @@
+/*
+ * study.c - makes and ends a study, and keeps programs, cuts and bases in step.
+ *
+ * All memory but the solver's own comes from one bounded arena; what a case will need at least is
+ * estimated before anything is built, so that an oversized case is refused in no time.
+ *
+ * A working set changes between passes only. Bases follow it at once (study_follow), the workers'
+ * programs when they are next used. A basis in which a row that has to go is not basic cannot be
+ * shortened; it is replaced by the slack basis. That happens after a cancelled iteration only,
+ * since rows leave the set after being basic for several iterations in every solve.
+ */
+#include "sddp/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes an LP solver keeps by column or row and by element; measured, rounded up. */
+#define SOLVER_BYTES_BY_LINE 250.0
+#define SOLVER_BYTES_BY_ELEMENT 40.0
+#define FIRST_SET_CAPACITY 64
+
+static mcp_status out_of_memory(mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_NOMEM, "no memory for the study");
+}
+
+/* ---- how large it would be ------------------------------------------------------------------- */
+
+static double programs_bytes(const cobre_case *input, size_t lags, unsigned threads)
+{
+    double total = 0.0;
+
+    for (size_t t = 0; t < input->stage_count; t++) {
+        double size[3];
+        stage_lp_size(input, t, lags, size);
+        double lines = size[0] + size[1];
+        total += lines * 40.0 + size[2] * 36.0;
+        total += threads * (lines * SOLVER_BYTES_BY_LINE + size[2] * SOLVER_BYTES_BY_ELEMENT);
+        total += (lines + FIRST_SET_CAPACITY) * input->config.forward_passes;
+    }
+    return total;
+}
+
+static double states_bytes(const cobre_case *input, size_t dimension)
+{
+    double openings = 0.0, passes = input->config.forward_passes, n = (double)dimension;
+
+    for (size_t t = 0; t < input->stage_count; t++)
+        if (input->stages[t].openings > openings)
+            openings = input->stages[t].openings;
+    return sizeof(double) * passes * (n * (double)input->stage_count + openings * (n + 1.0));
+}
+
+static mcp_status check_size(const cobre_case *input, size_t lags, unsigned threads, mcp_error *err)
+{
+    size_t dimension = input->hydro_count * (1 + lags);
+    double bytes = tree_bytes(input) + programs_bytes(input, lags, threads) +
+                   states_bytes(input, dimension);
+
+    for (size_t t = 0; t < input->stage_count; t++) {
+        double size[3];
+        stage_lp_size(input, t, lags, size);
+        if (size[0] > 1e7 || size[1] > 1e7 || size[2] > 1e8)
+            return mcp_error_set(err, MCP_E_LIMIT,
+                                 "the program of stage %zu would have %.0f columns and %.0f rows; "
+                                 "the limit is 10 million",
+                                 t, size[0], size[1]);
+    }
+    if (bytes > (double)STUDY_MAX_BYTES)
+        return mcp_error_set(
+            err, MCP_E_LIMIT,
+            "the study would need %.1f GiB of memory; the limit is %.1f GiB: lower "
+            "num_scenarios, forward_passes or the number of threads",
+            bytes / 0x1p30, (double)STUDY_MAX_BYTES / 0x1p30);
+    return MCP_OK;
+}
+
+static mcp_status check_case(const cobre_case *input, mcp_error *err)
+{
+    if (input->stage_count < 2)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "a study needs at least two stages; the case has %zu",
+                             input->stage_count);
+    if (input->config.forward_passes == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "training.forward_passes must be at least 1");
+    for (size_t t = 0; t < input->stage_count; t++)
+        if (input->stages[t].openings == 0)
+            return mcp_error_set(err, MCP_E_PARAMS, "stage %d has no openings (num_scenarios 0)",
+                                 (int)input->stages[t].id);
+    return MCP_OK;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static mcp_status make_arrays(sddp *s, mcp_error *err)
+{
+    mcp_arena *a = s->arena;
+    size_t n = s->dimension, tasks = s->scenarios * s->openings_max;
+
+    s->programs = mcp_arena_array(a, s->stages, sizeof *s->programs);
+    s->pools = mcp_arena_array(a, s->stages, sizeof *s->pools);
+    s->shelves = mcp_arena_array(a, s->stages, sizeof *s->shelves);
+    s->slack_basis = mcp_arena_array(a, s->stages, sizeof *s->slack_basis);
+    s->workers = mcp_arena_array(a, s->threads, sizeof *s->workers);
+    s->initial = mcp_arena_array(a, n, sizeof *s->initial);
+    s->discount = mcp_arena_array(a, s->stages, sizeof *s->discount);
+    s->trial = mcp_arena_array(a, s->stages * s->scenarios, n * sizeof *s->trial);
+    s->path_cost = mcp_arena_array(a, s->scenarios, sizeof *s->path_cost);
+    s->outcome = mcp_arena_array(a, tasks, (n + 1) * sizeof *s->outcome);
+    s->weights = mcp_arena_array(a, s->openings_max, sizeof *s->weights);
+    s->objectives = mcp_arena_array(a, s->openings_max, sizeof *s->objectives);
+    s->order = mcp_arena_array(a, s->openings_max, sizeof *s->order);
+    s->slope = mcp_arena_array(a, n, sizeof *s->slope);
+    if (!s->programs || !s->pools || !s->shelves || !s->slack_basis || !s->workers || !s->initial ||
+        !s->discount || !s->trial || !s->path_cost || !s->outcome || !s->weights ||
+        !s->objectives || !s->order || !s->slope)
+        return out_of_memory(err);
+    return MCP_OK;
+}
+
+static void set_starting_values(sddp *s)
+{
+    s->discount[0] = 1.0;
+    for (size_t t = 1; t < s->stages; t++)
+        s->discount[t] = s->discount[t - 1] * s->input->stages[t - 1].discount;
+    for (size_t h = 0; h < s->input->hydro_count; h++)
+        s->initial[h] = s->input->hydros[h].initial_storage_hm3;
+    for (size_t t = 0; t < s->stages; t++)
+        cuts_init(&s->pools[t], s->dimension);
+    for (size_t m = 0; m < s->scenarios && s->dimension > 0; m++)
+        memcpy(study_trial(s, 0, m), s->initial, s->dimension * sizeof *s->initial);
+}
+
+static mcp_status make_workers(sddp *s, mcp_error *err)
+{
+    size_t n = s->dimension;
+
+    for (unsigned i = 0; i < s->threads; i++) {
+        worker *w = &s->workers[i];
+        w->desks = mcp_arena_array(s->arena, s->stages, sizeof *w->desks);
+        w->row_column = mcp_arena_array(s->arena, ROW_BATCH * (n + 1), sizeof *w->row_column);
+        w->row_value = mcp_arena_array(s->arena, ROW_BATCH * (n + 1), sizeof *w->row_value);
+        w->state = mcp_arena_array(s->arena, n, sizeof *w->state);
+        w->outgoing = mcp_arena_array(s->arena, n, sizeof *w->outgoing);
+        if (!w->desks || !w->row_column || !w->row_value || !w->state || !w->outgoing)
+            return out_of_memory(err);
+    }
+    return MCP_OK;
+}
+
+/* Load the program once to see what basis it starts from. */
+static mcp_status keep_slack_basis(sddp *s, size_t t, mcp_error *err)
+{
+    const lp_program *program = &s->programs[t].program;
+    size_t length = (size_t)program->columns + (size_t)program->rows;
+    lp *model = NULL;
+
+    s->slack_basis[t] = mcp_arena_alloc(s->arena, length);
+    if (!s->slack_basis[t])
+        return out_of_memory(err);
+    mcp_status st = lp_new(&model, program, err);
+    if (st != MCP_OK)
+        return st;
+    memcpy(s->slack_basis[t], lp_basis(model), length);
+    s->workers[0].desks[t].model = model;
+    return MCP_OK;
+}
+
+static mcp_status make_shelf(sddp *s, size_t t, mcp_error *err)
+{
+    const lp_program *program = &s->programs[t].program;
+    size_t length = (size_t)program->columns + (size_t)program->rows;
+    shelf *sh = &s->shelves[t];
+
+    sh->stride = length + FIRST_SET_CAPACITY;
+    sh->bytes = mcp_arena_array(s->arena, s->scenarios, sh->stride);
+    if (!sh->bytes)
+        return out_of_memory(err);
+    for (size_t m = 0; m < s->scenarios; m++)
+        memcpy(study_basis(s, t, m), s->slack_basis[t], length);
+    return MCP_OK;
+}
+
+static mcp_status make_stages(sddp *s, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
+        st = stage_lp_build(&s->programs[t], s->arena, s->input, t, s->lags, err);
+        if (st == MCP_OK)
+            st = keep_slack_basis(s, t, err);
+        if (st == MCP_OK)
+            st = make_shelf(s, t, err);
+        if (st == MCP_OK)
+            st = study_reserve_cuts(s, t, 1, err);
+    }
+    return st;
+}
+
+static mcp_status make(sddp *s, mcp_error *err)
+{
+    mcp_status st = make_arrays(s, err);
+
+    if (st == MCP_OK)
+        st = make_workers(s, err);
+    if (st == MCP_OK)
+        st = tree_sample(&s->tree, s->arena, s->input, err);
+    if (st != MCP_OK)
+        return st;
+    set_starting_values(s);
+    return make_stages(s, err);
+}
+
+mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_error *err)
+{
+    size_t lags = 0;
+    mcp_status st = check_case(input, err);
+
+    if (threads == 0)
+        threads = 1;
+    if (st == MCP_OK)
+        st = check_size(input, lags, threads, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_arena *arena = mcp_arena_new(STUDY_MAX_BYTES);
+    sddp *made = arena ? mcp_arena_alloc(arena, sizeof *made) : NULL;
+    if (!made) {
+        mcp_arena_free(arena);
+        return out_of_memory(err);
+    }
+    made->arena = arena;
+    made->input = input;
+    made->threads = threads;
+    made->lags = lags;
+    made->stages = input->stage_count;
+    made->scenarios = input->config.forward_passes;
+    made->dimension = input->hydro_count * (1 + lags);
+    for (size_t t = 0; t < made->stages; t++)
+        if (input->stages[t].openings > made->openings_max)
+            made->openings_max = input->stages[t].openings;
+    st = make(made, err);
+    if (st != MCP_OK) {
+        sddp_free(made);
+        return st;
+    }
+    *out = made;
+    return MCP_OK;
+}
+
+void sddp_free(sddp *study)
+{
+    if (!study)
+        return;
+    for (unsigned i = 0; study->workers && i < study->threads; i++)
+        for (size_t t = 0; study->workers[i].desks && t < study->stages; t++)
+            lp_free(study->workers[i].desks[t].model);
+    mcp_arena_free(study->arena);
+}
+
+const double *sddp_opening(const sddp *study, size_t stage, uint32_t opening, size_t *dimension)
+{
+    *dimension = study->tree->dimension;
+    return tree_noise(study->tree, stage, opening);
+}
+
+/* ---- cuts and bases -------------------------------------------------------------------------- */
+
+uint8_t *study_basis(const sddp *study, size_t stage, size_t scenario)
+{
+    return study->shelves[stage].bytes + scenario * study->shelves[stage].stride;
+}
+
+double *study_trial(const sddp *study, size_t stage, size_t scenario)
+{
+    return study->trial + (stage * study->scenarios + scenario) * study->dimension;
+}
+
+static mcp_status grow_desk(sddp *s, desk *d, size_t old, size_t capacity, mcp_error *err)
+{
+    uint32_t *rows = mcp_arena_array(s->arena, capacity, sizeof *rows);
+    uint8_t *tight = mcp_arena_alloc(s->arena, capacity);
+
+    if (!rows || !tight)
+        return out_of_memory(err);
+    if (old > 0) {
+        memcpy(rows, d->rows, old * sizeof *rows);
+        memcpy(tight, d->tight, old);
+    }
+    d->rows = rows;
+    d->tight = tight;
+    return MCP_OK;
+}
+
+static mcp_status grow_scratch(sddp *s, worker *w, size_t capacity, mcp_error *err)
+{
+    double *values = mcp_arena_array(s->arena, capacity, sizeof *values);
+    int *gone = mcp_arena_array(s->arena, capacity, sizeof *gone);
+
+    if (!values || !gone)
+        return out_of_memory(err);
+    w->values = values;
+    w->gone = gone;
+    w->cut_capacity = capacity;
+    return MCP_OK;
+}
+
+static mcp_status grow_shelf_rows(sddp *s, shelf *sh, size_t capacity, mcp_error *err)
+{
+    uint32_t *rows = mcp_arena_array(s->arena, capacity, sizeof *rows);
+
+    if (!rows)
+        return out_of_memory(err);
+    if (sh->row_count > 0)
+        memcpy(rows, sh->rows, sh->row_count * sizeof *rows);
+    sh->rows = rows;
+    return MCP_OK;
+}
+
+mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error *err)
+{
+    cut_pool *pool = &study->pools[stage];
+    size_t capacity = cuts_capacity_for(pool, extra);
+    mcp_status st = MCP_OK;
+
+    if (capacity == pool->capacity)
+        return MCP_OK;
+    for (unsigned i = 0; i < study->threads && st == MCP_OK; i++) {
+        worker *w = &study->workers[i];
+        st = grow_desk(study, &w->desks[stage], pool->capacity, capacity, err);
+        if (st == MCP_OK && capacity > w->cut_capacity)
+            st = grow_scratch(study, w, capacity, err);
+    }
+    if (st == MCP_OK)
+        st = grow_shelf_rows(study, &study->shelves[stage], capacity, err);
+    if (st == MCP_OK)
+        st = cuts_grow(pool, study->arena, capacity, err);
+    return st;
+}
+
+static mcp_status widen_shelf(sddp *s, size_t t, size_t needed, mcp_error *err)
+{
+    shelf *sh = &s->shelves[t];
+    size_t stride = sh->stride;
+
+    if (needed <= stride)
+        return MCP_OK;
+    while (stride < needed)
+        stride += stride / 2;
+    uint8_t *bytes = mcp_arena_array(s->arena, s->scenarios, stride);
+    if (!bytes)
+        return out_of_memory(err);
+    for (size_t m = 0; m < s->scenarios; m++)
+        memcpy(bytes + m * stride, sh->bytes + m * sh->stride, sh->stride);
+    sh->bytes = bytes;
+    sh->stride = stride;
+    return MCP_OK;
+}
+
+/* Take the bytes of the rows that go out of a basis. False: one of them was not basic. */
+static bool shorten(uint8_t *rows, size_t count, const int *gone, size_t gone_count)
+{
+    size_t kept = 0, next = 0;
+    bool is_sound = true;
+
+    for (size_t i = 0; i < count; i++) {
+        if (next < gone_count && (size_t)gone[next] == i) {
+            is_sound = is_sound && rows[i] == LP_BASIC;
+            next++;
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    return is_sound;
+}
+
+mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
+{
+    cut_pool *pool = &study->pools[stage];
+    shelf *sh = &study->shelves[stage];
+    const lp_program *program = &study->programs[stage].program;
+    size_t fixed = (size_t)program->columns + (size_t)program->rows;
+    int *gone = study->workers[0].gone;
+
+    if (sh->version == pool->version && sh->epoch == pool->epoch)
+        return MCP_OK;
+    mcp_status st = widen_shelf(study, stage, fixed + pool->set_count, err);
+    if (st != MCP_OK) {
+        study->is_broken = true;
+        return st;
+    }
+    size_t gone_count = cuts_gone(pool, sh->rows, sh->row_count, gone);
+    size_t kept = sh->row_count - gone_count;
+    for (size_t m = 0; m < study->scenarios; m++) {
+        uint8_t *basis = study_basis(study, stage, m);
+        if (!shorten(basis + fixed, sh->row_count, gone, gone_count)) {
+            memcpy(basis, study->slack_basis[stage], fixed);
+            memset(basis + fixed, LP_BASIC, kept);
+        }
+        memset(basis + fixed + kept, LP_BASIC, pool->set_count - kept);
+    }
+    memcpy(sh->rows, pool->set, pool->set_count * sizeof *sh->rows);
+    sh->row_count = pool->set_count;
+    sh->version = pool->version;
+    sh->epoch = pool->epoch;
+    return MCP_OK;
+}
+
+mcp_status study_settle(sddp *study, size_t stage, uint32_t iteration, mcp_error *err)
+{
+    cut_pool *pool = &study->pools[stage];
+    uint8_t *all = study->workers[0].desks[stage].tight;
+
+    for (unsigned i = 1; i < study->threads; i++) {
+        uint8_t *tight = study->workers[i].desks[stage].tight;
+        for (size_t c = 0; c < pool->count; c++)
+            all[c] |= tight[c];
+        memset(tight, 0, pool->count);
+    }
+    for (size_t c = 0; c < pool->count; c++)
+        if (all[c])
+            cuts_touch(pool, (uint32_t)c, iteration);
+    memset(all, 0, pool->count);
+    return study_follow(study, stage, err);
+}
+
+/* ---- what the work took ---------------------------------------------------------------------- */
+
+int64_t study_solver_ns(const sddp *study)
+{
+    int64_t total = 0;
+
+    for (unsigned i = 0; i < study->threads; i++)
+        for (size_t t = 0; t < study->stages; t++)
+            if (study->workers[i].desks[t].model)
+                total += lp_work(study->workers[i].desks[t].model)->solver_ns;
+    return total;
+}
+
+int64_t study_visits(const sddp *study)
+{
+    int64_t total = 0;
+
+    for (unsigned i = 0; i < study->threads; i++)
+        total += study->workers[i].visits;
+    return total;
+}

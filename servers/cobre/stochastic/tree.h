@@ -1,0 +1,44 @@
+/*
+ * tree.h - the opening tree: the finite set of noises that a stage may bring.
+ *
+ * Built once before training, never changed, read by all threads. A noise is one vector per stage
+ * and opening: a deviate per hydro, then one per stochastic bus, in id order. Method page, 4.3 and
+ * 4.4.
+ */
+#ifndef STOCHASTIC_TREE_H
+#define STOCHASTIC_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/arena.h"
+#include "mcp/error.h"
+
+#include "case/case.h"
+
+typedef struct noise_tree {
+    size_t dimension; /* hydros, then stochastic buses */
+    size_t stage_count;
+    const uint32_t *openings; /* by stage */
+    double *const *noise;     /* by stage: [opening * dimension + i] */
+} noise_tree;
+
+/*
+ * Sample the tree of a case: sample average approximation, seeded by (seed, opening, stage id).
+ *
+ * out is the arena's. MCP_OK; MCP_E_NOMEM (also when the arena's bound is reached).
+ */
+mcp_status tree_sample(const noise_tree **out, mcp_arena *arena, const cobre_case *input,
+                       mcp_error *err);
+
+/* How many bytes tree_sample will need; a double, so that it cannot overflow. */
+double tree_bytes(const cobre_case *input);
+
+/* The noise of one opening. */
+const double *tree_noise(const noise_tree *tree, size_t stage, uint32_t opening);
+
+/* Which opening a forward path meets: in-sample choice by (seed, iteration, scenario, stage). */
+uint32_t tree_choose(const noise_tree *tree, uint64_t seed, uint32_t iteration, uint32_t scenario,
+                     size_t stage);
+
+#endif

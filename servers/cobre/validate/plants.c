@@ -1,0 +1,306 @@
+/*
+ * plants.c - layer 5a: bounds that fit each other, cascades without a ring, lives that end after
+ * they begin.
+ *
+ * Pairs of bounds are tables of offsets, checked for the entity and again for every row that overrides
+ * one of the two in a stage.
+ * Source: the errors page, sections 5.5 and 5.7.
+ */
+#include "validate/layers.h"
+
+#include <stdio.h>
+
+enum { LAYER = 5, RING_TEXT = 400 };
+
+/* Two members of a record of which the first may not be above the second. */
+struct pair {
+    const char *min_name, *max_name;
+    size_t min, max;               /* offsets */
+    size_t min_column, max_column; /* in the override file; 0: not there */
+};
+
+struct registry_rules {
+    cobre_registry registry;
+    cobre_file_id overrides; /* COBRE_FILE_COUNT: none */
+    const struct pair *pairs;
+    size_t pair_count;
+    size_t entry, exit; /* offsets */
+};
+
+static const struct pair hydro_pairs[] = {
+    { "reservoir.min_storage_hm3", "reservoir.max_storage_hm3",
+      offsetof(cobre_raw_hydro, min_storage), offsetof(cobre_raw_hydro, max_storage),
+      COBRE_HB_MIN_STORAGE, COBRE_HB_MAX_STORAGE },
+    { "outflow.min_outflow_m3s", "outflow.max_outflow_m3s",
+      offsetof(cobre_raw_hydro, min_outflow), offsetof(cobre_raw_hydro, max_outflow),
+      COBRE_HB_MIN_OUTFLOW, COBRE_HB_MAX_OUTFLOW },
+    { "generation.min_turbined_m3s", "generation.max_turbined_m3s",
+      offsetof(cobre_raw_hydro, min_turbined), offsetof(cobre_raw_hydro, max_turbined),
+      COBRE_HB_MIN_TURBINED, COBRE_HB_MAX_TURBINED },
+    { "generation.min_generation_mw", "generation.max_generation_mw",
+      offsetof(cobre_raw_hydro, min_generation), offsetof(cobre_raw_hydro, max_generation),
+      COBRE_HB_MIN_GENERATION, COBRE_HB_MAX_GENERATION },
+};
+static const struct pair thermal_pairs[] = {
+    { "generation.min_mw", "generation.max_mw", offsetof(cobre_raw_thermal, min),
+      offsetof(cobre_raw_thermal, max), COBRE_TB_MIN, COBRE_TB_MAX },
+};
+static const struct pair station_pairs[] = {
+    { "flow.min_m3s", "flow.max_m3s", offsetof(cobre_raw_station, min),
+      offsetof(cobre_raw_station, max), 0, 0 },
+};
+static const struct pair contract_pairs[] = {
+    { "limits.min_mw", "limits.max_mw", offsetof(cobre_raw_contract, min),
+      offsetof(cobre_raw_contract, max), 0, 0 },
+};
+
+#define LIFE(type) offsetof(type, entry), offsetof(type, exit)
+
+static const struct registry_rules rules[] = {
+    { COBRE_HYDROS, COBRE_FILE_HYDRO_BOUNDS, hydro_pairs, 4, LIFE(cobre_raw_hydro) },
+    { COBRE_THERMALS, COBRE_FILE_THERMAL_BOUNDS, thermal_pairs, 1, LIFE(cobre_raw_thermal) },
+    { COBRE_LINES, COBRE_FILE_COUNT, NULL, 0, LIFE(cobre_raw_line) },
+    { COBRE_SOURCES, COBRE_FILE_COUNT, NULL, 0, LIFE(cobre_raw_source_plant) },
+    { COBRE_STATIONS, COBRE_FILE_COUNT, station_pairs, 1, LIFE(cobre_raw_station) },
+    { COBRE_CONTRACTS, COBRE_FILE_COUNT, contract_pairs, 1, LIFE(cobre_raw_contract) },
+};
+
+static double real_at(const cobre_record *record, size_t offset)
+{
+    return *(const double *)(const void *)((const char *)record + offset);
+}
+
+static int64_t integer_at(const cobre_record *record, size_t offset)
+{
+    return *(const int64_t *)(const void *)((const char *)record + offset);
+}
+
+/* ---- pairs --------------------------------------------------------------------- */
+
+static void report_pair(const cobre_input *input, cobre_finding *finding, const char *min_name,
+                        double min, const char *max_name, double max)
+{
+    finding->message = cobre_report_text(input->report, "%s %.12g is above %s %.12g", min_name, min,
+                                         max_name, max);
+    finding->suggestion = cobre_report_text(input->report, "Lower %s or raise %s.", min_name,
+                                            max_name);
+    finding->members =
+        COBRE_MEMBERS(COBRE_TEXT("field_min", min_name), COBRE_REAL("value_min", min),
+                      COBRE_TEXT("field_max", max_name), COBRE_REAL("value_max", max));
+    cobre_report_add(input->report, finding);
+}
+
+static void check_pairs(const cobre_input *input, const struct registry_rules *rule,
+                        const cobre_record *record)
+{
+    for (size_t i = 0; i < rule->pair_count; i++) {
+        const struct pair *pair = &rule->pairs[i];
+        double min = real_at(record, pair->min), max = real_at(record, pair->max);
+        if (!(min > max)) /* an absent bound is NAN */
+            continue;
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_CAPACITY_VIOLATION,
+                                                 LAYER, rule->registry, record, pair->min_name);
+        report_pair(input, &finding, pair->min_name, min, pair->max_name, max);
+    }
+}
+
+static void check_row(const cobre_input *input, const struct registry_rules *rule, size_t row)
+{
+    const cobre_table *table = &input->tables[rule->overrides];
+    const cobre_record *record = cobre_input_find(input, rule->registry,
+                                                  cobre_table_int(table, COBRE_COL_ENTITY, row));
+
+    for (size_t i = 0; record && i < rule->pair_count; i++) {
+        const struct pair *pair = &rule->pairs[i];
+        double min = cobre_table_real(table, pair->min_column, row);
+        double max = cobre_table_real(table, pair->max_column, row);
+        if (isnan(min) && isnan(max))
+            continue;
+        min = isnan(min) ? real_at(record, pair->min) : min;
+        max = isnan(max) ? real_at(record, pair->max) : max;
+        if (!(min > max))
+            continue;
+        const char *name = table->spec->columns[pair->min_column].name;
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_CAPACITY_VIOLATION,
+                                                 LAYER, rule->registry, record, name);
+        finding.file = cobre_files_known[rule->overrides].path;
+        finding.row = (int64_t)row + 1;
+        report_pair(input, &finding, name, min, table->spec->columns[pair->max_column].name, max);
+    }
+}
+
+/* ---- lives --------------------------------------------------------------------- */
+
+static void check_life(const cobre_input *input, const struct registry_rules *rule,
+                       const cobre_record *record)
+{
+    int64_t entry = integer_at(record, rule->entry), exit = integer_at(record, rule->exit);
+
+    if (entry == COBRE_ABSENT || exit == COBRE_ABSENT || entry < exit)
+        return;
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_STAGE_MISMATCH, LAYER,
+                                             rule->registry, record, "entry_stage_id");
+    finding.message = cobre_report_text(input->report,
+                                        "entry_stage_id %lld is not before exit_stage_id %lld",
+                                        (long long)entry, (long long)exit);
+    finding.suggestion = "Let the entity leave in a later stage than it enters, or drop one of the two.";
+    finding.members = COBRE_MEMBERS(COBRE_INT("stage_id", entry),
+                                    COBRE_TEXT("detail", "entry must be before exit"));
+    cobre_report_add(input->report, &finding);
+}
+
+static void report_filling(const cobre_input *input, const cobre_raw_hydro *hydro,
+                           const char *field, const char *detail, const char *suggestion)
+{
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_STAGE_MISMATCH, LAYER,
+                                             COBRE_HYDROS, &hydro->head, field);
+
+    finding.message = cobre_report_text(input->report, "%s: %s (start %lld)", field, detail,
+                                        (long long)hydro->filling_start);
+    finding.suggestion = suggestion;
+    finding.members = COBRE_MEMBERS(COBRE_INT("stage_id", hydro->filling_start),
+                                    COBRE_TEXT("detail", detail));
+    cobre_report_add(input->report, &finding);
+}
+
+static void check_filling(const cobre_input *input, const cobre_raw_hydro *hydro)
+{
+    if (!hydro->filling)
+        return;
+    if (!cobre_input_find(input, COBRE_STUDY_STAGES, hydro->filling_start))
+        report_filling(input, hydro, "filling.start_stage_id", "it is no study stage",
+                       "Let filling start in a stage of stages.json.");
+    if (hydro->entry == COBRE_ABSENT || hydro->entry <= hydro->filling_start)
+        report_filling(input, hydro, "entry_stage_id", "a filling hydro enters after its filling starts",
+                       "Set entry_stage_id to the stage in which the hydro begins to work.");
+}
+
+/* ---- cascade --------------------------------------------------------------------- */
+
+static size_t downstream_of(const cobre_input *input, size_t hydro)
+{
+    const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
+
+    return hydros[hydro].downstream == COBRE_ABSENT
+               ? COBRE_NONE
+               : cobre_input_index(input, COBRE_HYDROS, hydros[hydro].downstream);
+}
+
+static void report_ring(const cobre_input *input, size_t start)
+{
+    const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
+    char ring[RING_TEXT] = "";
+    size_t at = start, used = 0;
+
+    do {
+        if (used < sizeof ring)
+            used += (size_t)snprintf(ring + used, sizeof ring - used, "%lld -> ",
+                                     (long long)hydros[at].head.id);
+        at = downstream_of(input, at);
+    } while (at != start);
+    cobre_finding finding =
+        cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER, COBRE_HYDROS,
+                         &hydros[start].head, "downstream_id");
+    finding.internal_kind = "CycleDetected";
+    finding.message = cobre_report_text(input->report, "the cascade runs in a ring: %s%lld", ring,
+                                        (long long)hydros[start].head.id);
+    finding.suggestion = "Let the last hydro of the cascade have downstream_id null.";
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("rule", "acyclic_cascade"),
+                                    COBRE_TEXT("detail", finding.message));
+    cobre_report_add(input->report, &finding);
+}
+
+/* Every hydro has at most one downstream: walk from each, and mark the walk that first came by. */
+static void check_cascade(const cobre_input *input)
+{
+    size_t count = input->registries[COBRE_HYDROS].count;
+    size_t *walk = mcp_arena_array(input->arena, count, sizeof *walk);
+
+    if (!walk)
+        cobre_report_out_of_memory(input->report);
+    for (size_t start = 0; start < count && walk; start++) {
+        size_t at = start;
+        while (at != COBRE_NONE && walk[at] == 0) {
+            walk[at] = start + 1;
+            at = downstream_of(input, at);
+        }
+        if (at != COBRE_NONE && walk[at] == start + 1)
+            report_ring(input, at);
+    }
+}
+
+/* ---- what is odd, but no error --------------------------------------------------- */
+
+static void warn_storages(const cobre_input *input)
+{
+    for (size_t i = 0; i < input->storage_count; i++) {
+        const cobre_raw_hydro *hydro = (const void *)cobre_input_find(input, COBRE_HYDROS,
+                                                                      input->storages[i].hydro);
+        double value = input->storages[i].value;
+        if (!hydro || (value >= hydro->min_storage && value <= hydro->max_storage))
+            continue;
+        cobre_finding finding =
+            cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
+                             COBRE_HYDROS, &hydro->head, "storage.value_hm3");
+        finding.internal_kind = "InvalidValue";
+        finding.file = cobre_files_known[COBRE_FILE_INITIAL].path;
+        finding.message = cobre_report_text(
+            input->report, "initial storage %.12g lies outside the reservoir's %.12g to %.12g hm3",
+            value, hydro->min_storage, hydro->max_storage);
+        finding.suggestion = "Check value_hm3 against reservoir in system/hydros.json.";
+        finding.members = COBRE_MEMBERS(COBRE_TEXT("rule", "initial_storage_in_bounds"),
+                                        COBRE_TEXT("detail", finding.message));
+        cobre_report_add(input->report, &finding);
+    }
+}
+
+static void warn_idle_thermals(const cobre_input *input)
+{
+    const cobre_registry_items *items = &input->registries[COBRE_THERMALS];
+    const cobre_raw_thermal *thermals = items->items;
+
+    for (size_t i = 0; i < items->count; i++) {
+        if (thermals[i].max > 0)
+            continue;
+        cobre_finding finding =
+            cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
+                             COBRE_THERMALS, &thermals[i].head, "generation.max_mw");
+        finding.internal_kind = "ModelQuality";
+        finding.message = "the plant can never generate: generation.max_mw is 0";
+        finding.suggestion = "Remove the plant or give it a capacity.";
+        finding.members = COBRE_MEMBERS(COBRE_TEXT("rule", "unused_thermal"),
+                                        COBRE_TEXT("detail", "max_mw is 0"));
+        cobre_report_add(input->report, &finding);
+    }
+}
+
+/* ---- the layer ------------------------------------------------------------------- */
+
+static void check_registry(const cobre_input *input, const struct registry_rules *rule)
+{
+    const cobre_registry_items *items = &input->registries[rule->registry];
+
+    for (size_t i = 0; i < items->count; i++) {
+        const cobre_record *record =
+            (const void *)((const char *)items->items + i * items->size);
+        check_pairs(input, rule, record);
+        check_life(input, rule, record);
+    }
+    if (rule->overrides == COBRE_FILE_COUNT)
+        return;
+    for (size_t i = 0; i < input->tables[rule->overrides].rows; i++)
+        check_row(input, rule, input->tables[rule->overrides].order[i]);
+}
+
+void cobre_check_plants(const cobre_input *input)
+{
+    const cobre_registry_items *hydros = &input->registries[COBRE_HYDROS];
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        check_registry(input, &rules[i]);
+    for (size_t i = 0; i < hydros->count; i++)
+        check_filling(input, (const cobre_raw_hydro *)hydros->items + i);
+    check_cascade(input);
+    warn_storages(input);
+    warn_idle_thermals(input);
+}

@@ -1,0 +1,187 @@
+/*
+ * references.c - layer 3: every id that a file mentions exists.
+ *
+ * The field and column tables of the readers say whose ids they hold, so most of the layer is one
+ * loop over tables. Rows whose entity exists but whose stage does not are skipped by the format; they
+ * get a warning, because they are mostly a mistake.
+ * Source: the errors page, section 5.3.
+ */
+#include "validate/layers.h"
+
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void report_missing(const cobre_input *input, cobre_finding *finding, const char *field,
+                           int64_t id, cobre_registry registry)
+{
+    const char *file = cobre_registry_file(registry), *short_name = base_name(file);
+    const char *value = cobre_report_text(input->report, "%lld", (long long)id);
+    const bool is_error = finding->severity == COBRE_SEVERITY_ERROR;
+
+    finding->message = cobre_report_text(input->report, "%s '%s' not found in %s%s", field, value,
+                                         file, is_error ? "" : "; the entry is ignored");
+    finding->suggestion =
+        cobre_report_text(input->report, "Check that %s '%s' exists in %s.", field, value, file);
+    finding->members = COBRE_MEMBERS(COBRE_TEXT("referenced_value", value),
+                                     COBRE_TEXT("referenced_registry", short_name));
+    cobre_report_add(input->report, finding);
+}
+
+/* ---- registries ---------------------------------------------------------------- */
+
+static void check_record(const cobre_input *input, cobre_registry registry,
+                         const cobre_field *fields, const cobre_record *record)
+{
+    for (const cobre_field *field = fields; field->path; field++) {
+        if (field->refers == COBRE_NO_REGISTRY)
+            continue;
+        int64_t id = *(const int64_t *)(const void *)((const char *)record + field->offset);
+        if (id == COBRE_ABSENT || cobre_input_find(input, field->refers, id))
+            continue;
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_MISSING_REFERENCE,
+                                                 3, registry, record, field->path);
+        report_missing(input, &finding, field->path, id, field->refers);
+    }
+}
+
+static void check_registry(const cobre_input *input, cobre_registry registry)
+{
+    const cobre_registry_items *items = &input->registries[registry];
+    const cobre_field *fields = cobre_registry_fields(registry);
+
+    for (size_t i = 0; i < items->count && fields; i++)
+        check_record(input, registry, fields,
+                     (const void *)((const char *)items->items + i * items->size));
+}
+
+/* ---- Parquet rows -------------------------------------------------------------- */
+
+static cobre_finding at_row(const cobre_table *table, cobre_file_id id, cobre_severity severity,
+                            const char *column, size_t row)
+{
+    cobre_finding finding = cobre_finding_in(severity, COBRE_KIND_MISSING_REFERENCE, 3,
+                                             cobre_files_known[id].path, column);
+    cobre_registry registry = table->spec->columns[0].refers;
+
+    finding.row = (int64_t)row + 1;
+    finding.noun = cobre_registry_noun(registry);
+    finding.has_entity_id = finding.noun != NULL;
+    finding.entity_id = cobre_table_int(table, 0, row);
+    return finding;
+}
+
+static void check_column(const cobre_input *input, cobre_file_id id, size_t column)
+{
+    const cobre_table *table = &input->tables[id];
+    const cobre_column *spec = &table->spec->columns[column];
+
+    for (size_t i = 0; i < table->rows; i++) {
+        size_t row = table->order[i];
+        int64_t value = cobre_table_int(table, column, row);
+        if (value == COBRE_ABSENT || cobre_input_find(input, spec->refers, value))
+            continue;
+        cobre_finding finding = at_row(table, id, COBRE_SEVERITY_ERROR, spec->name, row);
+        report_missing(input, &finding, spec->name, value, spec->refers);
+    }
+}
+
+/* Rows of an override whose stage is no study stage. */
+static void warn_stages(const cobre_input *input, cobre_file_id id)
+{
+    const cobre_table *table = &input->tables[id];
+
+    for (size_t i = 0; i < table->rows; i++) {
+        size_t row = table->order[i];
+        int64_t stage = cobre_table_int(table, COBRE_COL_STAGE, row);
+        if (cobre_input_find(input, COBRE_STUDY_STAGES, stage))
+            continue;
+        cobre_finding finding = at_row(table, id, COBRE_SEVERITY_WARNING, "stage_id", row);
+        report_missing(input, &finding, "stage_id", stage, COBRE_STUDY_STAGES);
+    }
+}
+
+static void check_table(const cobre_input *input, cobre_file_id id)
+{
+    const cobre_table *table = &input->tables[id];
+
+    for (size_t i = 0; table->rows > 0 && table->spec->columns[i].name; i++) {
+        if (table->spec->columns[i].refers != COBRE_NO_REGISTRY)
+            check_column(input, id, i);
+    }
+    if (table->rows > 0 && table->spec->repeats == COBRE_REPEATS_LAST_WINS &&
+        table->spec->columns[COBRE_COL_STAGE].refers == COBRE_NO_REGISTRY)
+        warn_stages(input, id);
+}
+
+/* ---- factors and initial conditions ---------------------------------------------- */
+
+static void check_factor(const cobre_input *input, cobre_file_id file, cobre_severity severity,
+                         const cobre_raw_factor *factor, cobre_registry registry,
+                         const char *entity_key)
+{
+    cobre_finding finding = cobre_finding_in(severity, COBRE_KIND_MISSING_REFERENCE, 3,
+                                             cobre_files_known[file].path, entity_key);
+
+    finding.noun = cobre_registry_noun(registry);
+    finding.has_entity_id = true;
+    finding.entity_id = factor->entity;
+    if (!cobre_input_find(input, registry, factor->entity))
+        report_missing(input, &finding, entity_key, factor->entity, registry);
+    finding.field = "stage_id";
+    if (!cobre_input_find(input, COBRE_STUDY_STAGES, factor->stage))
+        report_missing(input, &finding, "stage_id", factor->stage, COBRE_STUDY_STAGES);
+}
+
+static void check_factors(const cobre_input *input, cobre_file_id file, cobre_severity severity,
+                          const cobre_raw_factors *factors, cobre_registry registry,
+                          const char *entity_key)
+{
+    int64_t last = -1;
+
+    for (size_t i = 0; i < factors->count; i++) {
+        if (factors->items[i].entry != last)
+            check_factor(input, file, severity, &factors->items[i], registry, entity_key);
+        last = factors->items[i].entry;
+    }
+}
+
+static void check_storages(const cobre_input *input, const cobre_raw_storage *list, size_t count,
+                           const char *field, cobre_severity severity)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (cobre_input_find(input, COBRE_HYDROS, list[i].hydro))
+            continue;
+        cobre_finding finding = cobre_finding_in(severity, COBRE_KIND_MISSING_REFERENCE, 3,
+                                                 cobre_files_known[COBRE_FILE_INITIAL].path, field);
+        finding.noun = "hydro";
+        finding.has_entity_id = true;
+        finding.entity_id = list[i].hydro;
+        report_missing(input, &finding, "hydro_id", list[i].hydro, COBRE_HYDROS);
+    }
+}
+
+void cobre_check_references(const cobre_input *input)
+{
+    for (size_t i = COBRE_BUSES; i <= COBRE_CONTRACTS; i++)
+        check_registry(input, (cobre_registry)i);
+    for (size_t i = 0; i < COBRE_FILE_COUNT; i++)
+        check_table(input, (cobre_file_id)i);
+    check_factors(input, COBRE_FILE_LOAD_FACTORS, COBRE_SEVERITY_ERROR, &input->load_factors,
+                  COBRE_BUSES, "bus_id");
+    check_factors(input, COBRE_FILE_SOURCE_FACTORS, COBRE_SEVERITY_ERROR, &input->source_factors,
+                  COBRE_SOURCES, "ncs_id");
+    check_factors(input, COBRE_FILE_EXCHANGE_FACTORS, COBRE_SEVERITY_WARNING,
+                  &input->exchange_factors, COBRE_LINES, "line_id");
+    check_storages(input, input->storages, input->storage_count, "storage.hydro_id",
+                   COBRE_SEVERITY_ERROR);
+    check_storages(input, input->filling_storages, input->filling_storage_count,
+                   "filling_storage.hydro_id", COBRE_SEVERITY_ERROR);
+    check_storages(input, input->past_inflows, input->past_inflow_count, "past_inflows.hydro_id",
+                   COBRE_SEVERITY_WARNING);
+}

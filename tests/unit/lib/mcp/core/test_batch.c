@@ -1,0 +1,96 @@
+/*
+ * test_batch.c - gathering answers, and an array that outgrows a message.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#undef skip /* cmocka's */
+
+#include "mcp/core/batch.h"
+#include "mcp/core/peer_memory.h"
+
+static mcp__peer_memory client;
+static mcp__peer *batch;
+
+static void begin(size_t count, size_t max_bytes)
+{
+    mcp__peer_memory_init(&client);
+    assert_int_equal(mcp__batch_new(&batch, &client.peer, count, max_bytes, NULL), MCP_OK);
+}
+
+static void send(void (*function)(mcp__peer *, mcp_buf *), const char *text)
+{
+    mcp_buf message;
+
+    mcp_buf_init(&message, 1000);
+    assert_int_equal(mcp_buf_puts(&message, text), MCP_OK);
+    function(batch, &message);
+    assert_null(message.data);
+}
+
+static void expect(const char *text)
+{
+    assert_string_equal(client.text.data ? client.text.data : "", text);
+    mcp__peer_memory_clear(&client);
+}
+
+static void answers_leave_together(void **state)
+{
+    (void)state;
+    begin(3, 1000);
+    send(batch->answer, "1");
+    batch->skip(batch);
+    assert_int_equal(client.answers, 0);
+    send(batch->answer, "2");
+    expect("[1,2]\n");
+}
+
+static void without_answers_nothing_leaves(void **state)
+{
+    (void)state;
+    begin(2, 1000);
+    batch->skip(batch);
+    assert_int_equal(client.skipped, 0);
+    batch->skip(batch);
+    assert_int_equal(client.skipped, 1);
+    expect("");
+}
+
+static void notifications_pass_at_once(void **state)
+{
+    (void)state;
+    begin(1, 1000);
+    send(batch->notify, "{}");
+    assert_false(batch->is_slow(batch));
+    client.is_slow = true;
+    assert_true(batch->is_slow(batch));
+    send(batch->answer, "1");
+    expect("{}\n[1]\n");
+}
+
+static void what_does_not_fit_goes_into_a_further_array(void **state)
+{
+    (void)state;
+    begin(3, 10);
+    send(batch->answer, "12345");
+    send(batch->answer, "1234567890");
+    send(batch->answer, "1");
+    expect("[12345]\n[1234567890]\n[1]\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_leave_together),
+        cmocka_unit_test(without_answers_nothing_leaves),
+        cmocka_unit_test(notifications_pass_at_once),
+        cmocka_unit_test(what_does_not_fit_goes_into_a_further_array),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

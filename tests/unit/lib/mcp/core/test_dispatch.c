@@ -1,0 +1,417 @@
+/*
+ * test_dispatch.c - a message's way: ids, faults, batches, lines, cancellation, time-outs, going down, and
+ * memory that runs out anywhere on it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include "base/alloc.h"
+#include "conversation.h"
+#include "mcp/clock.h"
+
+static mcp_status echo(mcp_call *call, void *data)
+{
+    int *runs = data;
+
+    if (runs)
+        (*runs)++;
+    mcp_write_member_value(mcp_call_result(call), "got", mcp_call_arguments(call));
+    return MCP_OK;
+}
+
+static const char echo_json[] = "{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}";
+static const char long_json[] = "{\"name\":\"long\",\"inputSchema\":{\"type\":\"object\"}}";
+static const char gone_json[] = "{\"name\":\"gone\",\"inputSchema\":{\"type\":\"object\"}}";
+static const mcp_file files[] = {
+    { "tools/echo.json", echo_json, sizeof(echo_json) - 1 },
+    { "tools/long.json", long_json, sizeof(long_json) - 1 },
+    { "tools/gone.json", gone_json, sizeof(gone_json) - 1 },
+    { 0 },
+};
+static const mcp_tool tools[] = {
+    { "echo", echo, MCP_READS, 1000, 0 },
+    { "long", echo, MCP_READS | MCP_LONG, 0, 2 },
+    { "gone", echo, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0, 0 },
+    { 0 },
+};
+
+static int runs;
+static const mcp_features features = { .files = files, .tools = tools, .data = &runs };
+
+static conversation c;
+
+static int set_up(void **state)
+{
+    (void)state;
+    runs = 0;
+    conversation_open(&c, NULL, &features);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    conversation_close(&c);
+    return 0;
+}
+
+#define CALL(id, name) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
+#define ANSWER(id) \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"got\\\":{}}\"}]}}"
+#define ERROR(id, code, message) \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code ",\"message\":\"" message "\"}}"
+#define CANCEL(id) \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":" id "}}"
+
+static void ids_come_back_as_they_were(void **state)
+{
+    static const char *const ids[] = { "1", "\"1\"", "0", "-5", "9007199254740993", "\"\"", "\"\\u00e9\\n\\\"\"",
+                                       "18446744073709551615", "9223372036854775807" };
+    char asked[200];
+    char wanted[200];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        (void)snprintf(asked, sizeof(asked), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", ids[i]);
+        (void)snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", ids[i]);
+        conversation_ask(&c, asked, wanted);
+    }
+    /* Equality of JSON numbers would not tell 9007199254740993 from its neighbour: look at the bytes. */
+    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":9007199254740993,\"method\":\"ping\"}");
+    assert_non_null(strstr(c.peer.text.data, "\"id\":9007199254740993,"));
+}
+
+static void an_id_in_use_is_refused(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_ask(&c, CALL("1", "echo"), "");
+    conversation_ask(&c, CALL("1", "echo"),
+                     ERROR("1", "-32600", "a request with this id is still being answered"));
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
+                     ERROR("1", "-32600", "a request with this id is still being answered"));
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"method\":\"ping\"}",
+                     "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{}}");
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c, ANSWER("1"));
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+}
+
+static void what_is_no_message_is_answered_once(void **state)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    int64_t code = 0;
+
+    (void)state;
+    conversation_say(&c, "{");
+    const mcp_json *answer = conversation_answer(&c, arena);
+    assert_true(mcp_json_int(mcp_json_pointer(answer, "/error/code"), &code));
+    assert_int_equal(code, -32700);
+    assert_true(mcp_json_is_null(mcp_json_get(answer, "id")));
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}",
+                     ERROR("null", "-32600", "id must be a string or an integer"));
+    conversation_ask(&c, "{\"jsonrpc\":\"1.0\",\"id\":4,\"method\":\"ping\"}",
+                     ERROR("4", "-32600", "jsonrpc must be \\\"2.0\\\""));
+    mcp_arena_free(arena);
+}
+
+static void an_unknown_id_is_null_until_a_revision_lets_it_be_left_out(void **state)
+{
+    static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18" };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        conversation_initialize(&c, revisions[i]);
+        conversation_ask(&c, "7", ERROR("null", "-32600", "a message must be an object"));
+    }
+    conversation_initialize(&c, "2025-11-25");
+    conversation_ask(&c, "7", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"a message must be an object\"}}");
+    mcp__dispatch_overlong(&c.session, &c.peer.peer);
+    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
+}
+
+static void a_batch_is_answered_as_one(void **state)
+{
+    (void)state;
+    conversation_initialize(&c, "2025-03-26");
+    conversation_ask(&c, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"method\":\"x\"},"
+                         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"nope\"},5]",
+                     "[" "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}" ","
+                     ERROR("2", "-32601", "there is no method nope here") ","
+                     ERROR("null", "-32600", "a message must be an object") "]");
+    conversation_ask(&c, "[{\"jsonrpc\":\"2.0\",\"method\":\"x\"},{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}]", "");
+    assert_int_equal(c.peer.answers, 0);
+}
+
+static void a_batch_waits_for_its_last_call(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_ask(&c, "[" CALL("1", "echo") "," CALL("2", "echo") "," CALL("3", "echo") "]", "");
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_ask(&c, CANCEL("2"), "");
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c, "");
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c, "[" ANSWER("1") "," ANSWER("3") "]");
+}
+
+static void a_batch_whose_calls_were_all_cancelled_is_silent(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_ask(&c, "[" CALL("1", "echo") "]", "");
+    conversation_ask(&c, CANCEL("1"), "");
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c, "");
+    assert_int_equal(runs, 0);
+}
+
+static void batches_have_their_bounds(void **state)
+{
+    char text[8192] = "[";
+
+    (void)state;
+    conversation_ask(&c, "[]", ERROR("null", "-32600", "a batch must not be empty"));
+    for (int i = 0; i < 101; i++)
+        strcat(text, i == 0 ? "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}" : ",1");
+    strcat(text, "]");
+    conversation_ask(&c, text, ERROR("null", "-32600", "a batch may have 100 messages at most"));
+    conversation_ask(&c, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-03-26\"}}]",
+                     "[" ERROR("1", "-32600", "initialize must not be part of a batch") "]");
+    conversation_ask(&c, "[[]]", "[" ERROR("null", "-32600", "a message must be an object") "]");
+}
+
+static void batches_belong_to_one_revision(void **state)
+{
+    static const char *const others[] = { "2024-11-05", "2025-06-18" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        conversation_initialize(&c, others[i]);
+        conversation_ask(&c, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+                         ERROR("null", "-32600", "batches are not part of this revision"));
+    }
+}
+
+static void more_than_32_calls_wait_in_line(void **state)
+{
+    char text[128];
+
+    (void)state;
+    c.executor.is_held = true;
+    for (int i = 0; i < 32 + 256; i++) {
+        assert_false(mcp__dispatch_is_full(&c.session));
+        (void)snprintf(text, sizeof(text), CALL("%d", "echo"), i);
+        conversation_say(&c, text);
+    }
+    assert_true(mcp__dispatch_is_full(&c.session));
+    assert_int_equal(c.executor.held, 32);
+    assert_int_equal(c.session.calls.waiting, 256);
+    conversation_ask(&c, CANCEL("100"), ""); /* one in the line */
+    assert_false(mcp__dispatch_is_full(&c.session));
+    conversation_ask(&c, CANCEL("287"), ""); /* the last of it */
+    assert_int_equal(c.session.calls.waiting, 254);
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c, ANSWER("0"));
+    assert_int_equal(c.executor.held, 32);
+    while (mcp__inline_step(&c.executor))
+        ;
+    assert_int_equal(c.peer.answers, 32 + 256 - 3);
+    assert_true(mcp__dispatch_is_idle(&c.session));
+    mcp__peer_memory_reset(&c.peer);
+}
+
+static void a_cancelled_call_is_not_answered(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_say(&c, CALL("1", "echo"));
+    conversation_say(&c, CALL("\"1\"", "echo"));
+    conversation_ask(&c, CANCEL("1"), "");
+    conversation_ask(&c, CANCEL("1"), "");
+    conversation_say(&c, CALL("1", "echo")); /* the id is free again */
+    while (mcp__inline_step(&c.executor))
+        ;
+    conversation_expect(&c, ANSWER("\"1\"") "\n" ANSWER("1"));
+    assert_int_equal(runs, 2);
+}
+
+static void a_late_call_is_answered_at_its_deadline(void **state)
+{
+    int64_t now = mcp_clock_mono_ms();
+
+    (void)state;
+    c.executor.is_held = true;
+    conversation_say(&c, CALL("1", "echo"));
+    int64_t due = mcp__dispatch_tick(&c.session, now);
+    assert_in_range(due, now + 900, now + 1100);
+    conversation_expect(&c, "");
+    assert_true(mcp__dispatch_tick(&c.session, due) == INT64_MAX);
+    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+                            "\"echo ran longer than its time limit of 1000 ms\"}],\"isError\":true}}");
+    assert_false(mcp__dispatch_is_idle(&c.session));
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c, "");
+    assert_true(mcp__dispatch_is_idle(&c.session));
+}
+
+static void a_long_call_has_no_deadline(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_say(&c, CALL("1", "long"));
+    assert_true(mcp__dispatch_tick(&c.session, mcp_clock_mono_ms()) == INT64_MAX);
+}
+
+static void a_long_tool_runs_so_often_at_once(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_say(&c, CALL("1", "long"));
+    conversation_say(&c, CALL("2", "long"));
+    conversation_expect(&c, "");
+    conversation_ask(&c, CALL("3", "long"),
+                     "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"long is running "
+                     "already; try again when it has ended.\"}],\"isError\":true}}");
+    conversation_ask(&c, CANCEL("1"), "");
+    conversation_say(&c, CALL("4", "long")); /* the cancelled one still has its thread */
+    assert_int_equal(c.peer.answers, 1);
+    mcp__peer_memory_reset(&c.peer);
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_ask(&c, CALL("5", "long"), "");
+    while (mcp__inline_step(&c.executor))
+        ;
+    conversation_expect(&c, ANSWER("2") "\n" ANSWER("5"));
+}
+
+static void no_thread_is_an_answer_too(void **state)
+{
+    (void)state;
+    c.executor.is_full = true;
+    conversation_ask(&c, CALL("1", "long"), ERROR("1", "-32603", "no thread is free"));
+    c.executor.is_full = false;
+    conversation_ask(&c, CALL("1", "long"), ANSWER("1"));
+}
+
+static void a_hang_up_stops_who_asked_for_it(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_say(&c, CALL("1", "long"));
+    conversation_say(&c, CALL("2", "gone"));
+    mcp__dispatch_stop(&c.session, MCP_STOP_CLIENT_GONE);
+    assert_int_equal(mcp_call_stop(c.session.calls.first), MCP_GO_ON);
+    assert_int_equal(mcp_call_stop(c.session.calls.last), MCP_STOP_CLIENT_GONE);
+    mcp__dispatch_stop(&c.session, MCP_STOP_SHUTDOWN);
+    assert_int_equal(mcp_call_stop(c.session.calls.first), MCP_STOP_SHUTDOWN);
+    assert_int_equal(mcp_call_stop(c.session.calls.last), MCP_STOP_CLIENT_GONE);
+    while (mcp__inline_step(&c.executor))
+        ;
+    conversation_expect(&c, ANSWER("1") "\n" ANSWER("2")); /* given soon, still sent */
+}
+
+static void cancelling_all_leaves_nothing_open(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    conversation_say(&c, CALL("1", "long"));
+    conversation_say(&c, CALL("2", "echo"));
+    mcp__dispatch_stop(&c.session, MCP_STOP_CANCELLED);
+    assert_null(c.session.calls.first);
+    while (mcp__inline_step(&c.executor))
+        ;
+    conversation_expect(&c, "");
+    assert_true(mcp__dispatch_is_idle(&c.session));
+}
+
+static void going_down_answers_what_waits_and_what_is_left(void **state)
+{
+    char text[128];
+
+    (void)state;
+    c.executor.is_held = true;
+    for (int i = 0; i < 33; i++) {
+        (void)snprintf(text, sizeof(text), CALL("%d", "echo"), i);
+        conversation_say(&c, text);
+    }
+    mcp__dispatch_refuse_waiting(&c.session);
+    conversation_expect(&c, ERROR("32", "-32603", "the server is going down"));
+    mcp__dispatch_abandon(&c.session);
+    assert_int_equal(c.peer.answers, 32);
+    mcp__peer_memory_reset(&c.peer);
+    while (mcp__inline_step(&c.executor))
+        ;
+    conversation_expect(&c, "");
+    assert_true(mcp__dispatch_is_idle(&c.session));
+}
+
+/* Whatever allocation fails: one answer comes (or, where not even an error can be made, none), nothing
+ * leaks, and the server works afterwards. */
+static void check_out_of_memory(const char *text, size_t answers)
+{
+    bool refused = true;
+
+    for (long successes = 0; refused; successes++) {
+        assert_true(successes < 10000);
+        mcp__peer_memory_reset(&c.peer);
+        mcp__alloc_fail_after(successes);
+        conversation_say(&c, text);
+        mcp__dispatch_stop(&c.session, MCP_STOP_CANCELLED);
+        refused = mcp__alloc_was_refused();
+        mcp__alloc_fail_after(-1);
+        assert_true(c.peer.answers <= answers);
+        assert_true(mcp__dispatch_is_idle(&c.session));
+        if (refused && c.peer.answers == 1 && c.peer.text.length > 1)
+            assert_non_null(strstr(c.peer.text.data, "jsonrpc"));
+    }
+    assert_int_equal(c.peer.answers, answers);
+    mcp__peer_memory_reset(&c.peer);
+    conversation_ask(&c, CALL("1", "echo"), ANSWER("1"));
+}
+
+static void memory_may_run_out_anywhere(void **state)
+{
+    (void)state;
+    (void)mcp_buf_reserve(&c.peer.text, 65536); /* the peer is not what is tested */
+    check_out_of_memory(CALL("1", "echo"), 1);
+    check_out_of_memory("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}", 1);
+    check_out_of_memory("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                        "\"2025-03-26\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}", 1);
+    check_out_of_memory("[" CALL("1", "echo") "," CALL("2", "echo") "]", 1);
+    check_out_of_memory("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":7}}", 1);
+    check_out_of_memory("{", 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ids_come_back_as_they_were, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_id_in_use_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_no_message_is_answered_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unknown_id_is_null_until_a_revision_lets_it_be_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_is_answered_as_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_waits_for_its_last_call, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_whose_calls_were_all_cancelled_is_silent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(batches_have_their_bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(batches_belong_to_one_revision, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_than_32_calls_wait_in_line, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cancelled_call_is_not_answered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_late_call_is_answered_at_its_deadline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_long_call_has_no_deadline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_long_tool_runs_so_often_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_thread_is_an_answer_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hang_up_stops_who_asked_for_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cancelling_all_leaves_nothing_open, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(going_down_answers_what_waits_and_what_is_left, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_may_run_out_anywhere, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

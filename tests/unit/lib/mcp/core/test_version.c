@@ -1,0 +1,69 @@
+/*
+ * test_version.c - the names of revisions, both ways.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mcp/version.h"
+
+static const struct {
+    mcp_revision revision;
+    const char *name;
+} published[] = {
+    { MCP_2024_11_05, "2024-11-05" },
+    { MCP_2025_03_26, "2025-03-26" },
+    { MCP_2025_06_18, "2025-06-18" },
+    { MCP_2025_11_25, "2025-11-25" },
+};
+
+static void names_go_both_ways(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(published) / sizeof(published[0]); i++) {
+        assert_string_equal(mcp_revision_name(published[i].revision), published[i].name);
+        assert_int_equal(mcp_revision_find(published[i].name), published[i].revision);
+    }
+}
+
+static void later_revisions_are_greater(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i < sizeof(published) / sizeof(published[0]); i++)
+        assert_true(published[i].revision > published[i - 1].revision);
+    assert_int_equal(MCP_REVISION_NEWEST, MCP_2025_11_25);
+}
+
+static void what_is_unknown_has_no_name(void **state)
+{
+    (void)state;
+    assert_int_equal(mcp_revision_find(NULL), MCP_REVISION_NONE);
+    assert_int_equal(mcp_revision_find(""), MCP_REVISION_NONE);
+    assert_int_equal(mcp_revision_find("2025-06-19"), MCP_REVISION_NONE);
+    assert_int_equal(mcp_revision_find("2025-06-18 "), MCP_REVISION_NONE);
+    assert_string_equal(mcp_revision_name(MCP_REVISION_NONE), "");
+    assert_string_equal(mcp_revision_name((mcp_revision)99), "");
+    assert_string_equal(mcp_revision_name((mcp_revision)-1), "");
+}
+
+static void the_library_has_a_version(void **state)
+{
+    (void)state;
+    assert_string_equal(mcp_version(), CAUSEWAY_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_go_both_ways),
+        cmocka_unit_test(later_revisions_are_greater),
+        cmocka_unit_test(what_is_unknown_has_no_name),
+        cmocka_unit_test(the_library_has_a_version),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

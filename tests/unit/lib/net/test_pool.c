@@ -1,0 +1,243 @@
+/*
+ * test_pool.c - two lanes: what is short shares threads, what is long has its own, and all of it comes
+ * back to the loop.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "net/inline.h"
+#include "net/pool.h"
+
+#define MANY 5000
+
+typedef struct job {
+    mcp__task task; /* first */
+    sem_t *begun;   /* NULL: do not tell */
+    sem_t *gate;    /* NULL: do not wait */
+    int worked;
+    int done;
+} job;
+
+static mcp__loop *loop;
+static mcp__pool *pool;
+static mcp__executor *executor;
+static pthread_t loop_thread;
+static int left; /* jobs until the loop stops */
+static atomic_int at_once;
+static atomic_int most_at_once;
+
+static void open_pool(int short_threads, int long_threads)
+{
+    loop_thread = pthread_self();
+    at_once = 0;
+    most_at_once = 0;
+    assert_int_equal(mcp__loop_new(&loop, NULL), MCP_OK);
+    assert_int_equal(mcp__pool_new(&pool, loop, short_threads, long_threads, NULL), MCP_OK);
+    executor = mcp__pool_executor(pool);
+}
+
+static void close_pool(void)
+{
+    assert_int_equal(mcp__pool_busy(pool), 0);
+    assert_true(mcp__pool_free(pool));
+    mcp__loop_free(loop);
+}
+
+static void work(mcp__task *task)
+{
+    job *self = (job *)task;
+    int now = ++at_once;
+
+    assert_false(pthread_equal(pthread_self(), loop_thread));
+    for (int most = most_at_once; now > most && !atomic_compare_exchange_weak(&most_at_once, &most, now);)
+        ;
+    if (self->begun)
+        sem_post(self->begun);
+    if (self->gate)
+        sem_wait(self->gate);
+    self->worked++;
+    at_once--;
+}
+
+static void done(mcp__task *task)
+{
+    job *self = (job *)task;
+
+    assert_true(pthread_equal(pthread_self(), loop_thread));
+    assert_int_equal(self->worked, 1);
+    self->done++;
+    if (--left == 0)
+        mcp__loop_stop(loop);
+}
+
+static void submit(job *self, mcp__lane lane)
+{
+    self->task.work = work;
+    self->task.done = done;
+    assert_int_equal(executor->submit(executor, &self->task, lane, NULL), MCP_OK);
+}
+
+static void every_task_comes_back_once(void **state)
+{
+    static job jobs[MANY];
+
+    (void)state;
+    memset(jobs, 0, sizeof(jobs));
+    open_pool(3, 0);
+    left = MANY;
+    for (int i = 0; i < MANY; i++)
+        submit(&jobs[i], MCP__LANE_SHORT);
+    mcp__loop_run(loop);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(jobs[i].done, 1);
+    assert_in_range(most_at_once, 1, 3);
+    close_pool();
+}
+
+/* As many run at once as there are threads: each waits until all have begun. */
+static void the_short_lane_has_all_its_threads(void **state)
+{
+    job jobs[4] = { { .worked = 0 } };
+    sem_t begun;
+    sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    open_pool(4, 0);
+    left = 4;
+    for (int i = 0; i < 4; i++) {
+        jobs[i].begun = &begun;
+        jobs[i].gate = &gate;
+        submit(&jobs[i], MCP__LANE_SHORT);
+    }
+    for (int i = 0; i < 4; i++)
+        sem_wait(&begun);
+    assert_int_equal(mcp__pool_busy(pool), 4);
+    for (int i = 0; i < 4; i++)
+        sem_post(&gate);
+    mcp__loop_run(loop);
+    assert_int_equal(most_at_once, 4);
+    close_pool();
+    sem_destroy(&begun);
+    sem_destroy(&gate);
+}
+
+static void long_tasks_do_not_hold_up_short_ones(void **state)
+{
+    job lengthy[2] = { { .worked = 0 } };
+    job quick[20] = { { .worked = 0 } };
+    sem_t begun;
+    sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    open_pool(1, 2);
+    for (int i = 0; i < 2; i++) {
+        lengthy[i].begun = &begun;
+        lengthy[i].gate = &gate;
+        submit(&lengthy[i], MCP__LANE_LONG);
+    }
+    for (int i = 0; i < 2; i++)
+        sem_wait(&begun);
+    left = 20;
+    for (int i = 0; i < 20; i++)
+        submit(&quick[i], MCP__LANE_SHORT);
+    mcp__loop_run(loop); /* the short ones end while the long ones wait */
+    assert_int_equal(lengthy[0].done + lengthy[1].done, 0);
+    left = 2;
+    sem_post(&gate);
+    sem_post(&gate);
+    mcp__loop_run(loop);
+    close_pool();
+    sem_destroy(&begun);
+    sem_destroy(&gate);
+}
+
+static void threads_start_when_work_comes(void **state)
+{
+    (void)state;
+    open_pool(8, 8);
+    close_pool(); /* nothing was started: nothing to join, and no time passes */
+}
+
+/* The pool is left to a task that does not end. Kept in statics, so that it is reachable to the end. */
+static void a_task_that_does_not_end_keeps_its_pool(void **state)
+{
+    static job stuck;
+    static sem_t begun;
+    static sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    open_pool(1, 1);
+    stuck = (job){ .begun = &begun, .gate = &gate };
+    submit(&stuck, MCP__LANE_LONG);
+    sem_wait(&begun);
+    assert_int_equal(mcp__pool_busy(pool), 1);
+    assert_false(mcp__pool_free(pool));
+    left = 1;
+    sem_post(&gate);
+    mcp__loop_run(loop);
+    assert_int_equal(stuck.done, 1);
+}
+
+static void inline_work(mcp__task *task)
+{
+    ((job *)task)->worked++;
+}
+
+static void inline_done(mcp__task *task)
+{
+    ((job *)task)->done++;
+}
+
+static void the_inline_executor_holds_work_when_told(void **state)
+{
+    job one = { .task = { .work = inline_work, .done = inline_done } };
+    job two = one;
+    mcp__inline self;
+
+    (void)state;
+    mcp__inline_init(&self);
+    assert_int_equal(self.executor.submit(&self.executor, &one.task, MCP__LANE_SHORT, NULL), MCP_OK);
+    assert_int_equal(one.done, 1);
+    self.is_held = true;
+    assert_int_equal(self.executor.submit(&self.executor, &one.task, MCP__LANE_SHORT, NULL), MCP_OK);
+    assert_int_equal(self.executor.submit(&self.executor, &two.task, MCP__LANE_LONG, NULL), MCP_OK);
+    assert_int_equal(self.held, 2);
+    assert_int_equal(one.worked, 1);
+    assert_true(mcp__inline_step(&self));
+    assert_int_equal(one.done, 2);
+    assert_true(mcp__inline_step(&self));
+    assert_int_equal(two.done, 1);
+    assert_false(mcp__inline_step(&self));
+    self.is_full = true;
+    assert_int_equal(self.executor.submit(&self.executor, &one.task, MCP__LANE_LONG, NULL), MCP_E_BUSY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_task_comes_back_once),
+        cmocka_unit_test(the_short_lane_has_all_its_threads),
+        cmocka_unit_test(long_tasks_do_not_hold_up_short_ones),
+        cmocka_unit_test(threads_start_when_work_comes),
+        cmocka_unit_test(a_task_that_does_not_end_keeps_its_pool),
+        cmocka_unit_test(the_inline_executor_holds_work_when_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

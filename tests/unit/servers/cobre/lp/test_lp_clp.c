@@ -1,0 +1,179 @@
+/*
+ * test_lp_clp.c - the LP port: optima and duals known by hand, changes, bases, bad ends, and that a
+ * solve knows nothing of the ones before.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lp/lp.h"
+
+/*
+ * minimise -3x - 5y with x <= 4, 2y <= 12, 3x + 2y <= 18, x, y >= 0: the textbook program of Wyndor
+ * Glass (Hillier and Lieberman). Optimum -36 at (2, 6), duals 0, -3/2, -1.
+ */
+static lp *wyndor(void)
+{
+    static const int start[] = { 0, 2, 4 }, row[] = { 0, 2, 1, 2 };
+    static const double value[] = { 1, 3, 2, 2 }, lower[] = { 0, 0 };
+    static const double upper[] = { LP_INFINITY, LP_INFINITY }, cost[] = { -3, -5 };
+    static const double row_lower[] = { -LP_INFINITY, -LP_INFINITY, -LP_INFINITY };
+    static const double row_upper[] = { 4, 12, 18 };
+    const lp_program program = {
+        2, 3, start, row, value, lower, upper, cost, row_lower, row_upper
+    };
+    lp *model = NULL;
+
+    assert_int_equal(lp_new(&model, &program, NULL), MCP_OK);
+    return model;
+}
+
+static void assert_close(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-9)
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+static void optimum_and_duals(void **state)
+{
+    lp *model = wyndor();
+
+    (void)state;
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_close(lp_objective(model), -36);
+    assert_close(lp_primal(model)[0], 2);
+    assert_close(lp_primal(model)[1], 6);
+    assert_close(lp_duals(model)[0], 0);
+    assert_close(lp_duals(model)[1], -1.5);
+    assert_close(lp_duals(model)[2], -1);
+    assert_int_equal(lp_work(model)->solves, 1);
+    assert_int_equal(lp_work(model)->retries, 0);
+    assert_true(lp_work(model)->solver_ns > 0);
+    lp_free(model);
+}
+
+/* With x fixed at 3: y = 4.5, objective -31.5; one more of x costs -3 and takes 1.5 of y away. */
+static void reduced_cost_of_a_fixed_column(void **state)
+{
+    lp *model = wyndor();
+
+    (void)state;
+    lp_set_column(model, 0, 3, 3);
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_close(lp_objective(model), -31.5);
+    assert_close(lp_reduced_costs(model)[0], -3 + 5 * 1.5);
+    lp_free(model);
+}
+
+static void changed_bounds(void **state)
+{
+    lp *model = wyndor();
+
+    (void)state;
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    lp_set_row(model, 2, -LP_INFINITY, 24);
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_close(lp_objective(model), -42); /* (4, 6) */
+    lp_free(model);
+}
+
+/* x + y <= 7 brings (2, 6) down to the edge; y <= 4 on top of it gives (3, 4). */
+static void rows_come_and_go(void **state)
+{
+    static const int start[] = { 0, 2, 3 }, column[] = { 0, 1, 1 };
+    static const double value[] = { 1, 1, 1 }, upper[] = { 7, 4 };
+    static const double lower[] = { -LP_INFINITY, -LP_INFINITY };
+    lp *model = wyndor();
+
+    (void)state;
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    lp_add_rows(model, &(lp_rows){ 2, lower, upper, start, column, value });
+    assert_int_equal(lp_rows_count(model), 5);
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_close(lp_objective(model), -29);
+    lp_delete_rows(model, 1, (int[]){ 4 });
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_close(lp_objective(model), -33); /* (1, 6) */
+    lp_delete_rows(model, 1, (int[]){ 3 });
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_close(lp_objective(model), -36);
+    assert_int_equal(lp_rows_count(model), 3);
+    assert_int_equal(lp_columns(model), 2);
+    lp_free(model);
+}
+
+/* From the optimal basis no pivot is left to do. */
+static void warm_start(void **state)
+{
+    uint8_t basis[5];
+    lp *model = wyndor();
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(lp_basis(model)[i], i < 2 ? LP_AT_LOWER : LP_BASIC);
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    memcpy(basis, lp_basis(model), sizeof basis);
+    assert_int_equal(basis[0], LP_BASIC);
+    assert_int_equal(basis[1], LP_BASIC);
+    assert_int_equal(basis[2], LP_BASIC);
+    lp_free(model);
+
+    model = wyndor();
+    lp_set_basis(model, basis);
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_int_equal(lp_work(model)->pivots, 0);
+    assert_close(lp_objective(model), -36);
+    lp_free(model);
+}
+
+static void infeasible_and_back(void **state)
+{
+    lp *model = wyndor();
+
+    (void)state;
+    lp_set_row(model, 1, 14, 14);
+    lp_set_row(model, 2, -LP_INFINITY, 12);
+    assert_int_equal(lp_solve(model), LP_INFEASIBLE);
+    assert_int_equal(lp_work(model)->retries, 3);
+    assert_string_equal(lp_status_name(LP_INFEASIBLE), "infeasible");
+    lp_set_row(model, 1, -LP_INFINITY, 12);
+    lp_set_row(model, 2, -LP_INFINITY, 18);
+    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_close(lp_objective(model), -36);
+    lp_free(model);
+}
+
+static void unbounded(void **state)
+{
+    lp *model = wyndor();
+
+    (void)state;
+    lp_set_row(model, 1, -LP_INFINITY, LP_INFINITY);
+    lp_set_row(model, 2, -LP_INFINITY, LP_INFINITY);
+    assert_int_equal(lp_solve(model), LP_UNBOUNDED);
+    lp_free(model);
+}
+
+static void nothing_to_free(void **state)
+{
+    (void)state;
+    lp_free(NULL);
+    assert_string_equal(lp_solver_name(), "clp");
+    assert_int_equal(lp_solver_version()[0], '1');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(optimum_and_duals), cmocka_unit_test(reduced_cost_of_a_fixed_column),
+        cmocka_unit_test(changed_bounds),    cmocka_unit_test(rows_come_and_go),
+        cmocka_unit_test(warm_start),        cmocka_unit_test(infeasible_and_back),
+        cmocka_unit_test(unbounded),         cmocka_unit_test(nothing_to_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/*
+ * test_training.c - the convergence record, its timing and metadata, and the marker.
+ */
+#include "sample.h"
+
+static void write_training(struct world *world, const sddp_training *training)
+{
+    results *run = begin(world, &sample_options);
+
+    assert_int_equal(results_write_training(run, training, &world->err), MCP_OK);
+    results_free(run);
+}
+
+static void the_record_has_a_row_an_iteration(void **state)
+{
+    struct world *world = *state;
+
+    write_training(world, &sample_training);
+    const columns_table *table = read_table(world, "training/convergence.parquet");
+    assert_int_equal(table->rows, 2);
+    assert_int_equal(table->column_count, 13);
+    expect_number(table, "iteration", 1, 2);
+    expect_number(table, "lower_bound", 0, -5.0);
+    expect_number(table, "upper_bound_mean", 0, 120.0);
+    expect_number(table, "upper_bound_std", 0, 10.0);
+    expect_number(table, "gap_percent", 0, NAN); /* the lower bound is not positive */
+    expect_number(table, "gap_percent", 1, 10.0);
+    expect_number(table, "cuts_removed", 1, 1);
+    expect_number(table, "cuts_active", 1, 5);
+    expect_number(table, "time_total_ms", 1, 15);
+    expect_number(table, "forward_passes", 1, 4);
+    expect_number(table, "lp_solves", 0, 77);
+}
+
+/* Summing a column over an iteration gives the iteration's total (output page, 3.2). */
+static void timing_rows_add_up(void **state)
+{
+    struct world *world = *state;
+
+    write_training(world, &sample_training);
+    const columns_table *table = read_table(world, "training/timing/iterations.parquet");
+    assert_int_equal(table->rows, 4);
+    expect_number(table, "worker_id", 0, NAN);
+    expect_number(table, "worker_id", 2, 0);
+    expect_number(table, "iteration", 1, 2);
+    expect_number(table, "iteration", 3, 2);
+    double forward = 0, backward = 0, bound = 0, rest = 0;
+    for (size_t row = 0; row < 4; row++) {
+        if (number_at(table, "iteration", row) != 2)
+            continue;
+        forward += number_at(table, "forward_wall_ms", row);
+        backward += number_at(table, "backward_wall_ms", row);
+        bound += number_at(table, "lower_bound_ms", row);
+        rest += number_at(table, "overhead_ms", row);
+    }
+    assert_true(forward == 6 && backward == 7 && bound == 3 && rest == 4);
+}
+
+static void metadata_tells_the_run(void **state)
+{
+    struct world *world = *state;
+
+    write_training(world, &sample_training);
+    const mcp_json *json = read_json(world, "training/metadata.json");
+    expect_pointer_text(json, "/cobre_version", "2.0.0");
+    expect_pointer_text(json, "/solver", "clp");
+    expect_pointer_text(json, "/solver_version", "1.17");
+    expect_pointer_text(json, "/status", "complete");
+    assert_int_equal(strlen(mcp_json_get_string(json, "started_at")), 20);
+    assert_int_equal(mcp_json_get_string(json, "completed_at")[19], 'Z');
+    expect_pointer_int(json, "/configuration/seed", -42);
+    expect_pointer_int(json, "/configuration/max_iterations", 128);
+    expect_pointer_int(json, "/configuration/forward_passes", 4);
+    expect_pointer_text(json, "/configuration/stopping_mode", "any");
+    expect_pointer_text(json, "/configuration/policy_mode", "fresh");
+    expect_pointer_int(json, "/problem_dimensions/num_stages", 2);
+    expect_pointer_int(json, "/problem_dimensions/num_hydros", 2);
+    expect_pointer_int(json, "/problem_dimensions/num_lines", 1);
+    expect_pointer_int(json, "/iterations/completed", 2);
+    assert_true(mcp_json_is_null(mcp_json_pointer(json, "/iterations/converged_at")));
+    expect_pointer_text(json, "/convergence/termination_reason", "iteration_limit");
+    double gap = 0;
+    assert_true(mcp_json_double(mcp_json_pointer(json, "/convergence/final_gap_percent"), &gap));
+    assert_true(fabs(gap - 10.0) < 1e-12);
+    expect_pointer_int(json, "/row_pool/total_generated", 6);
+    expect_pointer_int(json, "/row_pool/total_active", 5);
+    expect_pointer_int(json, "/distribution/threads_per_rank", 2);
+}
+
+static void only_a_complete_training_is_marked(void **state)
+{
+    static const struct {
+        sddp_reason reason;
+        bool converged;
+        const char *status, *words;
+    } ends[] = {
+        { SDDP_SHUTDOWN, false, "partial", "shutdown" },
+        { SDDP_ERROR, false, "failed", "error" },
+        { SDDP_BOUND_STALLING, true, "complete", "bound_stalling" },
+        { SDDP_TIME_LIMIT, false, "complete", "time_limit" },
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        sddp_training training = sample_training;
+        training.reason = ends[i].reason;
+        training.converged = ends[i].converged;
+        write_training(world, &training);
+        const mcp_json *json = read_json(world, "training/metadata.json");
+        expect_pointer_text(json, "/status", ends[i].status);
+        expect_pointer_text(json, "/convergence/termination_reason", ends[i].words);
+        assert_int_equal(is_there(world, "training/_SUCCESS"),
+                         strcmp(ends[i].status, "complete") == 0);
+        if (ends[i].converged)
+            expect_pointer_int(json, "/iterations/converged_at", 2);
+    }
+}
+
+static void a_training_that_ends_at_once_is_written_too(void **state)
+{
+    struct world *world = *state;
+    const sddp_training nothing = { .reason = SDDP_ERROR };
+
+    write_training(world, &nothing);
+    assert_int_equal(read_table(world, "training/convergence.parquet")->rows, 0);
+    const mcp_json *json = read_json(world, "training/metadata.json");
+    assert_true(mcp_json_is_null(mcp_json_pointer(json, "/convergence/final_gap_percent")));
+    expect_pointer_int(json, "/iterations/completed", 0);
+}
+
+/* Rows that come while the training runs are shown at most once a second. */
+static void the_record_can_be_watched(void **state)
+{
+    struct world *world = *state;
+    results *run = begin(world, &sample_options);
+
+    assert_int_equal(results_add_iteration(run, &sample_rows[0], &world->err), MCP_OK);
+    assert_false(is_there(world, "training/convergence.parquet"));
+    usleep(1100000); /* the second that must pass */
+    assert_int_equal(results_add_iteration(run, &sample_rows[1], &world->err), MCP_OK);
+    assert_int_equal(read_table(world, "training/convergence.parquet")->rows, 2);
+    assert_int_equal(results_add_iteration(run, &sample_rows[1], &world->err), MCP_OK);
+    assert_int_equal(read_table(world, "training/convergence.parquet")->rows, 2);
+    assert_false(is_there(world, "training/metadata.json"));
+    results_free(run);
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        EACH(the_record_has_a_row_an_iteration),
+        EACH(timing_rows_add_up),
+        EACH(metadata_tells_the_run),
+        EACH(only_a_complete_training_is_marked),
+        EACH(a_training_that_ends_at_once_is_written_too),
+        EACH(the_record_can_be_watched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/*
+ * test_pass.c - parallel passes: every task once, the lowest failure reported, stops obeyed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cases.h"
+#include "sddp/pass.h"
+
+enum { TASKS = 500 };
+
+static case_kit kit;
+static sddp *study;
+static _Atomic int runs[TASKS];
+
+static int begin(void **state)
+{
+    (void)state;
+    case_d01(&kit);
+    for (int i = 0; i < TASKS; i++)
+        runs[i] = 0;
+    return sddp_new(&study, &kit.c, 3, NULL);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    sddp_free(study);
+    return 0;
+}
+
+static mcp_status count_task(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
+{
+    const bool *fails = p->data;
+
+    (void)w;
+    runs[index]++;
+    if (!fails || !fails[index])
+        return MCP_OK;
+    where->opening = (int32_t)index;
+    return mcp_error_set(err, MCP_E_INTERNAL, "task %zu", index);
+}
+
+static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
+
+static void every_task_once(void **state)
+{
+    pass p = { study, &nobody, "forward", 1, false, NULL, false };
+    sddp_failure failure;
+
+    (void)state;
+    assert_int_equal(pass_run(&p, count_task, TASKS, &failure, NULL), MCP_OK);
+    for (int i = 0; i < TASKS; i++)
+        assert_int_equal(runs[i], 1);
+}
+
+static void lowest_failure_is_told(void **state)
+{
+    static bool fails[TASKS];
+    sddp_failure failure;
+    mcp_error err = MCP_ERROR_INIT;
+
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        pass p = { study, &nobody, "backward", 7, false, fails, false };
+        for (int i = 0; i < TASKS; i++)
+            fails[i] = i == 40 + round || i == 41 + round || i == 300;
+        assert_int_equal(pass_run(&p, count_task, TASKS, &failure, &err), MCP_E_INTERNAL);
+        assert_int_equal(failure.opening, 40 + round);
+        assert_string_equal(failure.phase, "backward");
+        assert_int_equal(failure.iteration, 7);
+        assert_null(failure.solver_status);
+        for (int i = 0; i <= 40; i++)
+            assert_true(runs[i] > round);
+    }
+}
+
+static mcp_stop answer(void *data)
+{
+    return *(const mcp_stop *)data;
+}
+
+static mcp_status visit_task(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
+{
+    visit v = { 1, NULL, NULL, study_basis(study, 1, 0), NULL };
+    lp *model = NULL;
+
+    (void)index;
+    return pass_visit(&model, p, w, &v, where, err);
+}
+
+static mcp_status run_with(mcp_stop stop, bool any_stop_halts)
+{
+    sddp_observer observer = { NULL, NULL, answer, &stop };
+    pass p = { study, &observer, "forward", 1, any_stop_halts, NULL, false };
+    sddp_failure failure;
+
+    return pass_run(&p, visit_task, 20, &failure, NULL);
+}
+
+static void which_stops_halt(void **state)
+{
+    (void)state;
+    assert_int_equal(run_with(MCP_GO_ON, true), MCP_OK);
+    assert_int_equal(run_with(MCP_STOP_SHUTDOWN, false), MCP_OK);
+    assert_int_equal(run_with(MCP_STOP_CLIENT_GONE, false), MCP_OK);
+    assert_int_equal(run_with(MCP_STOP_CANCELLED, false), MCP_E_STOPPED);
+    assert_int_equal(run_with(MCP_STOP_SHUTDOWN, true), MCP_E_STOPPED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_task_once, begin, end),
+        cmocka_unit_test_setup_teardown(lowest_failure_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(which_stops_halt, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/*
+ * test_simulate.c - simulation: published figures, and results whose parts add up.
+ *
+ * The identities are those of the output page, 5.1: what a stage cost is the sum of what its parts
+ * cost, and water and power balance.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cases.h"
+#include "sddp/sddp.h"
+
+static case_kit kit;
+
+static sddp *trained(unsigned threads)
+{
+    sddp *study = NULL;
+    sddp_training training;
+    sddp_failure failure;
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (sddp_new(&study, &kit.c, threads, &err) != MCP_OK ||
+        sddp_train(study, NULL, &training, &failure, &err) != MCP_OK)
+        fail_msg("%s", err.message);
+    return study;
+}
+
+static void simulate(sddp *study, const sddp_observer *observer, sddp_simulation *result)
+{
+    sddp_failure failure;
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (sddp_simulate(study, observer, result, &failure, &err) != MCP_OK)
+        fail_msg("%s", err.message);
+}
+
+/* Method page, 15: mean 2 463 357.956, deviation 4 767 158.62, half-width 9.34363e5, 400 solves. */
+static void figures_of_1dtoy(void **state)
+{
+    sddp_simulation result;
+
+    (void)state;
+    case_1dtoy(&kit);
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        sddp *study = trained(threads);
+        simulate(study, NULL, &result);
+        assert_true(fabs(result.mean - 2463357.956) < 0.001);
+        assert_true(fabs(result.std - 4767158.62) < 0.01);
+        assert_true(fabs(result.ci_95 - 9.34363e5) < 0.6);
+        assert_int_equal(result.lp_solves, 400);
+        assert_int_equal(result.scenarios_total, 100);
+        assert_int_equal(result.scenarios_completed, 100);
+        assert_false(result.stopped);
+        assert_true(result.min < result.mean && result.mean < result.cvar);
+        assert_true(result.cvar <= result.max);
+        sddp_free(study);
+    }
+}
+
+/* ---- parts that add up ----------------------------------------------------------------------- */
+
+static double sum_blocks(const double *values, size_t entity, const sddp_stage_result *r,
+                         const cobre_stage *stage)
+{
+    double sum = 0.0;
+
+    for (size_t k = 0; k < r->blocks; k++)
+        sum += values[entity * r->blocks + k] * stage->blocks[k].hours;
+    return sum;
+}
+
+static double cost_of_hydro(const sddp_stage_result *r, size_t h)
+{
+    const cobre_stage *stage = &kit.stages[r->stage];
+    const cobre_hydro_stage *at = kit_hydro(&kit, r->stage, h);
+
+    return at->spillage_cost * sum_blocks(r->spilled, h, r, stage) +
+           at->diversion_cost * sum_blocks(r->diverted, h, r, stage) +
+           at->outflow_below_cost * sum_blocks(r->outflow_below, h, r, stage) +
+           at->outflow_above_cost * sum_blocks(r->outflow_above, h, r, stage) +
+           at->turbined_below_cost * sum_blocks(r->turbined_below, h, r, stage) +
+           at->generation_below_cost * sum_blocks(r->generation_below, h, r, stage) +
+           stage->hours * (kit.hydros[h].inflow_nonnegativity_cost * r->inflow_slack[h] +
+                           at->withdrawal_neg_cost * r->withdrawal_neg[h] +
+                           at->withdrawal_pos_cost * r->withdrawal_pos[h]);
+}
+
+static double cost_of_parts(const sddp_stage_result *r)
+{
+    const cobre_stage *stage = &kit.stages[r->stage];
+    double cost = 0.0;
+
+    for (size_t h = 0; h < kit.c.hydro_count; h++)
+        cost += cost_of_hydro(r, h);
+    for (size_t i = 0; i < kit.c.thermal_count; i++)
+        cost += kit_thermal(&kit, r->stage, i)->cost_per_mwh *
+                sum_blocks(r->thermal_mw, i, r, stage);
+    for (size_t i = 0; i < kit.c.line_count; i++)
+        cost += kit_line(&kit, r->stage, i)->exchange_cost *
+                (sum_blocks(r->direct_mw, i, r, stage) + sum_blocks(r->reverse_mw, i, r, stage));
+    for (size_t b = 0; b < kit.c.bus_count; b++) {
+        cost += kit_bus(&kit, r->stage, b)->excess_cost * sum_blocks(r->excess_mw, b, r, stage);
+        for (size_t k = 0; k < r->blocks; k++)
+            cost += r->deficit_cost[b * r->blocks + k];
+    }
+    return cost;
+}
+
+static double power_at(const sddp_stage_result *r, size_t bus, size_t k)
+{
+    double power = r->deficit_mw[bus * r->blocks + k] - r->excess_mw[bus * r->blocks + k];
+
+    for (size_t h = 0; h < kit.c.hydro_count; h++)
+        if (kit.hydros[h].bus == bus)
+            power += kit.hydros[h].productivity * r->turbined[h * r->blocks + k];
+    for (size_t i = 0; i < kit.c.thermal_count; i++)
+        if (kit.thermals[i].bus == bus)
+            power += r->thermal_mw[i * r->blocks + k];
+    for (size_t i = 0; i < kit.c.line_count; i++) {
+        double net = r->direct_mw[i * r->blocks + k] - r->reverse_mw[i * r->blocks + k];
+        power += kit.lines[i].target == bus ? net : 0.0;
+        power -= kit.lines[i].source == bus ? net : 0.0;
+    }
+    return power;
+}
+
+static double outflow(const sddp_stage_result *r, size_t h)
+{
+    const cobre_stage *stage = &kit.stages[r->stage];
+    return 0.0036 * (sum_blocks(r->turbined, h, r, stage) + sum_blocks(r->spilled, h, r, stage));
+}
+
+/* What a plant's storage must be at the end of the stage. */
+static double storage_of(const sddp_stage_result *r, size_t h)
+{
+    const cobre_stage *stage = &kit.stages[r->stage];
+    double rate = r->inflow[h] + r->inflow_slack[h] - kit_hydro(&kit, r->stage, h)->withdrawal +
+                  r->withdrawal_neg[h] - r->withdrawal_pos[h];
+    double storage = r->storage_initial[h] + 0.0036 * stage->hours * rate - outflow(r, h) -
+                     0.0036 * sum_blocks(r->diverted, h, r, stage);
+
+    for (size_t u = 0; u < kit.c.hydro_count; u++) {
+        if (kit.hydros[u].downstream == h)
+            storage += outflow(r, u);
+        if (kit.hydros[u].diversion_downstream == h)
+            storage += 0.0036 * sum_blocks(r->diverted, u, r, stage);
+    }
+    return storage;
+}
+
+static void assert_near(double value, double expected, const char *what)
+{
+    if (fabs(value - expected) > 1e-6 * fmax(1.0, fabs(expected)))
+        fail_msg("%s: %.12g instead of %.12g", what, value, expected);
+}
+
+static void check_stage(const sddp_stage_result *r, const sddp_stage_result *before)
+{
+    assert_near(cost_of_parts(r), r->objective - r->future_cost, "cost");
+    for (size_t b = 0; b < kit.c.bus_count; b++)
+        for (size_t k = 0; k < r->blocks; k++)
+            assert_near(power_at(r, b, k), r->load_mw[b * r->blocks + k], "load");
+    for (size_t h = 0; h < kit.c.hydro_count; h++) {
+        assert_near(storage_of(r, h), r->storage_final[h], "storage");
+        if (before)
+            assert_near(r->storage_initial[h], before->storage_final[h], "storage handed over");
+    }
+}
+
+static mcp_status check_scenario(const sddp_scenario *result, void *data, mcp_error *err)
+{
+    uint32_t *next = data;
+    double cost = 0.0, discount = 1.0;
+
+    (void)err;
+    assert_int_equal(result->scenario, (*next)++);
+    assert_int_equal(result->stage_count, kit.c.stage_count);
+    for (size_t t = 0; t < result->stage_count; t++) {
+        const sddp_stage_result *r = &result->stages[t];
+        assert_int_equal(r->stage, t);
+        assert_int_equal(r->blocks, kit.stages[t].block_count);
+        check_stage(r, t > 0 ? r - 1 : NULL);
+        assert_near(r->discount, discount, "discount");
+        cost += discount * (r->objective - r->future_cost);
+        discount *= kit.stages[t].discount;
+    }
+    assert_near(result->stages[result->stage_count - 1].future_cost, 0.0, "end of the horizon");
+    assert_near(result->cost, cost, "scenario");
+    return MCP_OK;
+}
+
+static void check_all(unsigned threads)
+{
+    uint32_t next = 0;
+    sddp_observer observer = { NULL, check_scenario, NULL, &next };
+    sddp_simulation result;
+    sddp *study = trained(threads);
+
+    simulate(study, &observer, &result);
+    assert_int_equal(next, kit.c.config.simulation_scenarios);
+    assert_int_equal(result.scenarios_completed, next);
+    sddp_free(study);
+}
+
+static void parts_of_1dtoy(void **state)
+{
+    (void)state;
+    case_1dtoy(&kit);
+    check_all(1);
+}
+
+/* Everything at once: limits that bind, withdrawals, a diversion, a line, deficits. */
+static void parts_of_a_wide_case(void **state)
+{
+    (void)state;
+    case_wide(&kit, 4, 8);
+    kit_set_limit(&kit, 6);
+    kit.c.config.inflow_method = COBRE_INFLOW_PENALTY;
+    kit.hydros[3].diversion_downstream = 6;
+    kit.hydros[3].diversion_max_m3s = 5.0;
+    for (size_t h = 0; h < 8; h++) {
+        kit.hydros[h].inflow_nonnegativity_cost = 900.0;
+        for (size_t t = 0; t < 4; t++) {
+            cobre_hydro_stage *at = kit_hydro(&kit, t, h);
+            at->inflow_std = at->inflow_mean;
+            at->min_outflow = 15.0 + (double)h;
+            at->min_turbined = 9.0;
+            at->min_generation = 10.0;
+            at->withdrawal = h % 3 ? 0.0 : 6.0;
+            at->outflow_below_cost = 60.0;
+            at->turbined_below_cost = 30.0;
+            at->generation_below_cost = 40.0;
+            at->withdrawal_neg_cost = 80.0;
+            at->withdrawal_pos_cost = 20.0;
+            at->diversion_cost = 0.02;
+        }
+    }
+    check_all(2);
+}
+
+/* ---- ways to end early ----------------------------------------------------------------------- */
+
+static mcp_status refuse_the_sixth(const sddp_scenario *result, void *data, mcp_error *err)
+{
+    (void)data;
+    if (result->scenario < 5)
+        return MCP_OK;
+    return mcp_error_set(err, MCP_E_IO, "the disk is full");
+}
+
+static void a_failing_observer_ends_it(void **state)
+{
+    sddp_observer observer = { NULL, refuse_the_sixth, NULL, NULL };
+    sddp_simulation result;
+    sddp_failure failure;
+    mcp_error err = MCP_ERROR_INIT;
+
+    (void)state;
+    case_1dtoy(&kit);
+    kit_set_limit(&kit, 3);
+    sddp *study = trained(1);
+    assert_int_equal(sddp_simulate(study, &observer, &result, &failure, &err), MCP_E_IO);
+    assert_string_equal(err.message, "the disk is full");
+    assert_null(failure.solver_status);
+    sddp_free(study);
+}
+
+static mcp_stop stop_after(void *data)
+{
+    int *left = data;
+    return (*left)-- > 0 ? MCP_GO_ON : MCP_STOP_SHUTDOWN;
+}
+
+/* 4 stages a scenario, batches of 4 scenarios: after 40 solves two batches are complete. */
+static void any_stop_gives_up(void **state)
+{
+    int left = 40;
+    sddp_observer observer = { NULL, NULL, stop_after, &left };
+    sddp_simulation result;
+
+    (void)state;
+    case_1dtoy(&kit);
+    kit_set_limit(&kit, 3);
+    sddp *study = trained(1);
+    simulate(study, &observer, &result);
+    assert_true(result.stopped);
+    assert_int_equal(result.scenarios_completed, 8);
+    assert_int_equal(result.scenarios_total, 100);
+    sddp_free(study);
+}
+
+static void infeasible_scenarios_are_named(void **state)
+{
+    sddp *study = NULL;
+    sddp_simulation result;
+    sddp_failure failure;
+    mcp_error err = MCP_ERROR_INIT;
+
+    (void)state;
+    case_d02(&kit);
+    kit.c.config.simulation_scenarios = 3;
+    kit_hydro(&kit, 1, 0)->max_storage = kit_hydro(&kit, 1, 0)->min_storage = 900.0;
+    assert_int_equal(sddp_new(&study, &kit.c, 2, &err), MCP_OK);
+    assert_int_equal(sddp_simulate(study, NULL, &result, &failure, &err), MCP_E_INTERNAL);
+    assert_string_equal(failure.phase, "simulation");
+    assert_string_equal(failure.solver_status, "infeasible");
+    assert_int_equal(failure.scenario, 0);
+    assert_int_equal(failure.stage, 1);
+    assert_int_equal(failure.iteration, -1);
+    sddp_free(study);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_of_1dtoy),     cmocka_unit_test(parts_of_1dtoy),
+        cmocka_unit_test(parts_of_a_wide_case), cmocka_unit_test(a_failing_observer_ends_it),
+        cmocka_unit_test(any_stop_gives_up),    cmocka_unit_test(infeasible_scenarios_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/*
+ * test_stop.c - the stopping rules of the method page, 10, on made-up histories.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sddp/stop.h"
+
+static sddp_iteration rows[20];
+
+static void history(const double *bounds, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (sddp_iteration){ .iteration = (int32_t)i + 1, .lower_bound = bounds[i] };
+}
+
+static const cobre_stopping_rule limit_3 = { COBRE_RULE_ITERATION_LIMIT, 3, 0.0, 0.0 };
+static const cobre_stopping_rule ten_seconds = { COBRE_RULE_TIME_LIMIT, 0, 10.0, 0.0 };
+static const cobre_stopping_rule stalled_3 = { COBRE_RULE_BOUND_STALLING, 3, 0.0, 0.01 };
+static const cobre_stopping_rule stalled_1 = { COBRE_RULE_BOUND_STALLING, 1, 0.0, 0.01 };
+
+static cobre_config config_of(const cobre_stopping_rule *rules, size_t count, bool all)
+{
+    return (cobre_config){
+        .rules = rules, .rule_count = count, .stop_when_all = all, .max_iterations = 100
+    };
+}
+
+static void iteration_limit(void **state)
+{
+    cobre_config config = config_of(&limit_3, 1, false);
+    sddp_reason reason = SDDP_ERROR;
+
+    (void)state;
+    history((double[]){ 1, 2, 3 }, 3);
+    assert_false(stop_by_rules(&reason, &config, rows, 2, 0.0));
+    assert_true(stop_by_rules(&reason, &config, rows, 3, 0.0));
+    assert_int_equal(reason, SDDP_ITERATION_LIMIT);
+}
+
+static void time_limit(void **state)
+{
+    cobre_config config = config_of(&ten_seconds, 1, false);
+    sddp_reason reason = SDDP_ERROR;
+
+    (void)state;
+    history((double[]){ 1 }, 1);
+    assert_false(stop_by_rules(&reason, &config, rows, 1, 9.99));
+    assert_true(stop_by_rules(&reason, &config, rows, 1, 10.0));
+    assert_int_equal(reason, SDDP_TIME_LIMIT);
+}
+
+/* Window 3 compares with the bound two iterations ago, and not before three bounds exist. */
+static void bound_stalling(void **state)
+{
+    cobre_config config = config_of(&stalled_3, 1, false);
+    sddp_reason reason = SDDP_ERROR;
+
+    (void)state;
+    history((double[]){ 100, 100, 100.5, 103 }, 4);
+    assert_false(stop_by_rules(&reason, &config, rows, 2, 0.0));
+    assert_true(stop_by_rules(&reason, &config, rows, 3, 0.0));
+    assert_int_equal(reason, SDDP_BOUND_STALLING);
+    assert_false(stop_by_rules(&reason, &config, rows, 4, 0.0));
+}
+
+static void window_of_one_fires_at_once(void **state)
+{
+    cobre_config config = config_of(&stalled_1, 1, false);
+    sddp_reason reason = SDDP_ERROR;
+
+    (void)state;
+    history((double[]){ 7 }, 1);
+    assert_true(stop_by_rules(&reason, &config, rows, 1, 0.0));
+}
+
+/* Bounds below 1 are compared absolutely. */
+static void small_bounds(void **state)
+{
+    cobre_config config = config_of(&stalled_3, 1, false);
+    sddp_reason reason = SDDP_ERROR;
+
+    (void)state;
+    history((double[]){ 0.001, 0.002, 0.009 }, 3);
+    assert_true(stop_by_rules(&reason, &config, rows, 3, 0.0));
+}
+
+static void first_rule_names_the_reason(void **state)
+{
+    const cobre_stopping_rule both[] = { ten_seconds, limit_3 };
+    cobre_config config = config_of(both, 2, false);
+    sddp_reason reason = SDDP_ERROR;
+
+    (void)state;
+    history((double[]){ 1, 2, 3 }, 3);
+    assert_true(stop_by_rules(&reason, &config, rows, 3, 11.0));
+    assert_int_equal(reason, SDDP_TIME_LIMIT);
+    assert_true(stop_by_rules(&reason, &config, rows, 3, 1.0));
+    assert_int_equal(reason, SDDP_ITERATION_LIMIT);
+}
+
+/* Mode all waits for every rule, but not beyond the largest iteration limit. */
+static void all_rules_together(void **state)
+{
+    const cobre_stopping_rule both[] = { ten_seconds, stalled_3 };
+    cobre_config config = config_of(both, 2, true);
+    sddp_reason reason = SDDP_ERROR;
+
+    (void)state;
+    history((double[]){ 100, 100, 100, 105 }, 4);
+    assert_false(stop_by_rules(&reason, &config, rows, 3, 1.0));
+    assert_false(stop_by_rules(&reason, &config, rows, 4, 11.0));
+    assert_true(stop_by_rules(&reason, &config, rows, 3, 11.0));
+    assert_int_equal(reason, SDDP_TIME_LIMIT);
+    config.max_iterations = 4;
+    assert_true(stop_by_rules(&reason, &config, rows, 4, 1.0));
+    assert_int_equal(reason, SDDP_ITERATION_LIMIT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iteration_limit),    cmocka_unit_test(time_limit),
+        cmocka_unit_test(bound_stalling),     cmocka_unit_test(window_of_one_fires_at_once),
+        cmocka_unit_test(small_bounds),       cmocka_unit_test(first_rule_names_the_reason),
+        cmocka_unit_test(all_rules_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

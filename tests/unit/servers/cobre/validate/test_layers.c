@@ -1,0 +1,255 @@
+/*
+ * test_layers.c - layers 3 to 5: one row a rule of the errors page, broken alone.
+ */
+#include "../case/broken.h"
+
+#define REFERENCE COBRE_KIND_MISSING_REFERENCE
+#define COVERAGE COBRE_KIND_COVERAGE_MISMATCH
+#define STAGE COBRE_KIND_STAGE_MISMATCH
+#define SETTINGS COBRE_KIND_INCOMPATIBLE_SETTINGS
+#define PHYSICAL COBRE_KIND_PHYSICAL_CONSTRAINT
+#define CAPACITY COBRE_KIND_CAPACITY_VIOLATION
+#define PENALTY COBRE_KIND_PENALTY_CONSISTENCY
+#define RANGE COBRE_KIND_OUT_OF_RANGE
+#define NONE NO_ENTITY
+
+#define CONFIG "config.json"
+#define STAGES "stages.json"
+#define COSTS "penalties.json"
+#define INITIAL "initial_conditions.json"
+#define BUSES "system/buses.json"
+#define LINES "system/lines.json"
+#define HYDROS "system/hydros.json"
+#define THERMALS "system/thermals.json"
+#define INFLOW "scenarios/inflow_seasonal_stats.parquet"
+#define LOAD "scenarios/load_seasonal_stats.parquet"
+#define LOAD_FACTORS "scenarios/load_factors.json"
+
+static int setup(void **state)
+{
+    columns *engine = NULL;
+
+    assert_int_equal(columns_open(&engine, NULL), MCP_OK);
+    *state = engine;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    columns_close(*state);
+    return 0;
+}
+
+static void references(void **state)
+{
+    static const broken rows[] = {
+        { LINES, "'source_bus_id':0", "'source_bus_id':99", REFERENCE, 3, 0, "source_bus_id", NULL,
+          0 },
+        { LINES, "'target_bus_id':1", "'target_bus_id':-1", REFERENCE, 3, 0, "target_bus_id", NULL,
+          0 },
+        { HYDROS, "'bus_id':1", "'bus_id':99", REFERENCE, 3, 2, "bus_id", NULL, 0 },
+        { HYDROS, "'downstream_id':2", "'downstream_id':3", REFERENCE, 3, 1, "downstream_id", NULL,
+          0 },
+        { HYDROS, "'penalties'", "'diversion':{'downstream_id':9,'max_flow_m3s':1},'penalties'",
+          REFERENCE, 3, 2, "diversion.downstream_id", NULL, 0 },
+        { THERMALS, "'bus_id':1", "'bus_id':2", REFERENCE, 3, 6, "bus_id", NULL, 0 },
+        { INITIAL, "'hydro_id':2", "'hydro_id':7", REFERENCE, 3, 7, "storage.hydro_id", NULL, 0 },
+        { "constraints/thermal_bounds.parquet", NULL,
+          "thermal_id i32: 5 7; stage_id i32: 0 0; max_generation_mw f64: 40 40", REFERENCE, 3, 7,
+          "thermal_id", NULL, 0 },
+        { "constraints/hydro_bounds.parquet", NULL,
+          "hydro_id i32: 3; stage_id i32: 0; max_storage_hm3 f64: 40", REFERENCE, 3, 3, "hydro_id",
+          NULL, 0 },
+        { "constraints/line_bounds.parquet", NULL,
+          "line_id i32: 3; stage_id i32: 0; direct_mw f64: 40", REFERENCE, 3, 3, "line_id", NULL,
+          0 },
+        { "constraints/penalty_overrides_bus.parquet", NULL,
+          "bus_id i32: 3; stage_id i32: 0; excess_cost f64: 40", REFERENCE, 3, 3, "bus_id", NULL,
+          0 },
+        { "constraints/penalty_overrides_line.parquet", NULL,
+          "line_id i32: 3; stage_id i32: 0; exchange_cost f64: 40", REFERENCE, 3, 3, "line_id",
+          NULL, 0 },
+        { "constraints/penalty_overrides_hydro.parquet", NULL,
+          "hydro_id i32: 3; stage_id i32: 0; spillage_cost f64: 40", REFERENCE, 3, 3, "hydro_id",
+          NULL, 0 },
+        { INFLOW, NULL, "hydro_id i32: 1 1 1 2 2 2 3; stage_id i32: 0 1 2 0 1 2 0;"
+          "mean_m3s f64: 1 1 1 1 1 1 1; std_m3s f64: 1 1 1 1 1 1 1", REFERENCE, 3, 3, "hydro_id",
+          NULL, 0 },
+        { LOAD, NULL, "bus_id i32: 0 0 0 1 1 1 2; stage_id i32: 0 1 2 0 1 2 0;"
+          "mean_mw f64: 1 1 1 1 1 1 1; std_mw f64: 0 0 0 0 0 0 0", REFERENCE, 3, 2, "bus_id", NULL,
+          0 },
+        { LOAD_FACTORS, NULL, "{'load_factors':[{'bus_id':9,'stage_id':0,'block_factors':["
+          "{'block_id':0,'factor':1},{'block_id':1,'factor':1}]}]}", REFERENCE, 3, 9, "bus_id",
+          NULL, 0 },
+        { LOAD_FACTORS, NULL, "{'load_factors':[{'bus_id':0,'stage_id':9,'block_factors':["
+          "{'block_id':0,'factor':1}]}]}", REFERENCE, 3, 0, "stage_id", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
+}
+
+static void reference_warnings(void **state)
+{
+    static const broken rows[] = {
+        { "constraints/line_bounds.parquet", NULL,
+          "line_id i32: 0; stage_id i32: 9; direct_mw f64: 40", REFERENCE, 3, 0, "stage_id", NULL,
+          0 },
+        { "constraints/exchange_factors.json", NULL,
+          "{'exchange_factors':[{'line_id':5,'stage_id':0,'block_factors':["
+          "{'block_id':0,'direct_factor':1,'reverse_factor':1}]}]}", REFERENCE, 3, 5, "line_id",
+          NULL, 0 },
+        { INITIAL, "'filling_storage':[]", "'filling_storage':[],'past_inflows':["
+          "{'hydro_id':8,'values_m3s':[3]}]", REFERENCE, 3, 8, "past_inflows.hydro_id", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
+}
+
+static void coverage(void **state)
+{
+    static const broken rows[] = {
+        { INFLOW, NULL, "hydro_id i32: 1 1 1 2 2; stage_id i32: 0 1 2 0 2;"
+          "mean_m3s f64: 1 1 1 1 1; std_m3s f64: 1 1 1 1 1", COVERAGE, 4, 2, "stage_id", NULL, 0 },
+        { INFLOW, NULL, "hydro_id i32: 1 1 1; stage_id i32: 0 1 2; mean_m3s f64: 1 1 1;"
+          "std_m3s f64: 1 1 1", COVERAGE, 4, 2, "stage_id", NULL, 0 },
+        { LOAD, NULL, "bus_id i32: 1 1 1 0 0; stage_id i32: 0 1 2 0 1; mean_mw f64: 1 1 1 1 1;"
+          "std_mw f64: 0 0 0 0 0", COVERAGE, 4, 0, "stage_id", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
+}
+
+static void plants(void **state)
+{
+    static const broken rows[] = {
+        { HYDROS, "'downstream_id':null", "'downstream_id':1", PHYSICAL, 5, 1, "downstream_id",
+          NULL, 0 },
+        { HYDROS, "'downstream_id':null", "'downstream_id':2", PHYSICAL, 5, 2, "downstream_id",
+          NULL, 0 },
+        { HYDROS, "'min_storage_hm3':10", "'min_storage_hm3':201", CAPACITY, 5, 1,
+          "reservoir.min_storage_hm3", NULL, 0 },
+        { HYDROS, "'min_outflow_m3s':0", "'min_outflow_m3s':91", CAPACITY, 5, 1,
+          "outflow.min_outflow_m3s", NULL, 0 },
+        { HYDROS, "'min_turbined_m3s':0,'max_turbined_m3s':70",
+          "'min_turbined_m3s':71,'max_turbined_m3s':70", CAPACITY, 5, 2,
+          "generation.min_turbined_m3s", NULL, 0 },
+        { HYDROS, "'min_generation_mw':0,'max_generation_mw':63",
+          "'min_generation_mw':64,'max_generation_mw':63", CAPACITY, 5, 2,
+          "generation.min_generation_mw", NULL, 0 },
+        { THERMALS, "'min_mw':5", "'min_mw':31", CAPACITY, 5, 6, "generation.min_mw", NULL, 0 },
+        { "constraints/hydro_bounds.parquet", NULL,
+          "hydro_id i32: 1; stage_id i32: 0; max_storage_hm3 f64: 9", CAPACITY, 5, 1,
+          "min_storage_hm3", NULL, 0 },
+        { "constraints/thermal_bounds.parquet", NULL,
+          "thermal_id i32: 6; stage_id i32: 0; min_generation_mw f64: 31", CAPACITY, 5, 6,
+          "min_generation_mw", NULL, 0 },
+        { THERMALS, "'bus_id':1", "'bus_id':1,'entry_stage_id':2,'exit_stage_id':2", STAGE, 5, 6,
+          "entry_stage_id", NULL, 1 },
+        { LINES, "'capacity'", "'entry_stage_id':2,'exit_stage_id':1,'capacity'", STAGE, 5, 0,
+          "entry_stage_id", NULL, 1 },
+        { HYDROS, "'penalties'", "'entry_stage_id':2,'filling':{'start_stage_id':9},'penalties'",
+          STAGE, 5, 2, "filling.start_stage_id", NULL, 3 },
+        { HYDROS, "'penalties'", "'filling':{'start_stage_id':0},'penalties'", STAGE, 5, 2,
+          "entry_stage_id", NULL, 1 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
+}
+
+static void plant_warnings(void **state)
+{
+    static const broken rows[] = {
+        { INITIAL, "'value_hm3':30", "'value_hm3':51", PHYSICAL, 5, 2, "storage.value_hm3", INITIAL,
+          0 },
+        { THERMALS, "'max_mw':40", "'max_mw':0", PHYSICAL, 5, 5, "generation.max_mw", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
+}
+
+static void stages(void **state)
+{
+    static const broken rows[] = {
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':7,'target_id':1,'probability':1}]", STAGE, 5, 7,
+          "policy_graph.transitions.source_id", NULL, 0 },
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':0,'target_id':7,'probability':1}]", STAGE, 5, 7,
+          "policy_graph.transitions.target_id", NULL, 0 },
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':0,'target_id':1,'probability':0.4},"
+          "{'source_id':0,'target_id':2,'probability':0.5}]", RANGE, 5, 0,
+          "policy_graph.transitions.probability", NULL, 1 },
+        { STAGES, "'finite_horizon','annual_discount_rate':0.1",
+          "'cyclic','annual_discount_rate':0", RANGE, 5, NONE, "policy_graph.annual_discount_rate",
+          NULL, 1 },
+        { STAGES, NULL, "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0},"
+          "'stages':[{'id':0,'start_date':'2030-01-01','end_date':'2030-02-01',"
+          "'num_scenarios':3,'blocks':[{'id':0,'name':'A','hours':1}]}]}", STAGE, 5, NONE, "stages",
+          NULL, 0 },
+        { STAGES, NULL, "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0},"
+          "'stages':[]}", STAGE, 5, NONE, "stages", NULL, 0 },
+        { STAGES, "'stages':[", "'season_definitions':{'cycle_type':'monthly','seasons':[]},"
+          "'stages':[{'id':3,'season_id':4,'start_date':'2030-04-01','end_date':'2030-05-01',"
+          "'num_scenarios':3,'blocks':[{'id':0,'name':'A','hours':1}]},", PHYSICAL, 5, 3,
+          "season_id", NULL, 4 },
+        { LOAD_FACTORS, NULL, "{'load_factors':[{'bus_id':0,'stage_id':0,'block_factors':["
+          "{'block_id':2,'factor':1}]}]}", PHYSICAL, 5, 0, "block_id", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
+}
+
+static void stage_warnings(void **state)
+{
+    static const broken rows[] = {
+        { CONFIG, "{'type':'iteration_limit','limit':20},", "", SETTINGS, 5, NONE,
+          "training.stopping_rules", NULL, 0 },
+        { INFLOW, NULL, "hydro_id i32: 1 1 1 2 2 2; stage_id i32: 0 1 2 0 1 2;"
+          "mean_m3s f64: 1 1 1 1 1 1; std_m3s f64: 1 1 1 1 0 1", PHYSICAL, 5, 2, "std_m3s", NULL,
+          0 },
+        { STAGES, "'stages':[", "'season_definitions':{'cycle_type':'monthly','seasons':["
+          "{'id':1,'label':'Jan','month_start':1}]},'stages':[", PHYSICAL, 5, NONE, "season_id",
+          NULL, 0 },
+        { "constraints/exchange_factors.json", NULL,
+          "{'exchange_factors':[{'line_id':0,'stage_id':1,'block_factors':["
+          "{'block_id':1,'direct_factor':1,'reverse_factor':1}]}]}", PHYSICAL, 5, 0, "block_id",
+          NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
+}
+
+static void penalty_order(void **state)
+{
+    static const broken rows[] = {
+        { COSTS, "'filling_target_violation_cost':3000", "'filling_target_violation_cost':2000",
+          PENALTY, 5, 1, "filling_target_violation_cost", NULL, 0 },
+        { COSTS, "'storage_violation_below_cost':2000", "'storage_violation_below_cost':900",
+          PENALTY, 5, 1, "storage_violation_below_cost", NULL, 0 },
+        { COSTS, "'outflow_violation_above_cost':103", "'outflow_violation_above_cost':900",
+          PENALTY, 5, 1, "outflow_violation_above_cost", NULL, 0 },
+        { COSTS, "'turbined_violation_below_cost':101", "'turbined_violation_below_cost':0.02",
+          PENALTY, 5, 1, "turbined_violation_below_cost", NULL, 0 },
+        { HYDROS, "'spillage_cost':0.015", "'spillage_cost':0", PENALTY, 5, 2, "spillage_cost",
+          COSTS, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(references),
+        cmocka_unit_test(reference_warnings),
+        cmocka_unit_test(coverage),
+        cmocka_unit_test(plants),
+        cmocka_unit_test(plant_warnings),
+        cmocka_unit_test(stages),
+        cmocka_unit_test(stage_warnings),
+        cmocka_unit_test(penalty_order),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
