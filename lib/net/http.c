@@ -1,0 +1,447 @@
+/*
+ * http.c - the server: its doors, its list of connections, its clock, its end; and what can be read of a
+ * request.
+ *
+ * Deadlines are kept in the connections and looked at by one timer that sweeps over all of them. A sweep
+ * over ten thousand costs half a millisecond, once a second; a timer for each would cost more memory than
+ * the connection itself.
+ *
+ * Connections that something happened to are `due` and are settled just before the loop waits.
+ */
+#include "net/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "net/http/connection.h"
+
+#define SWEEP_MIN_MS 10
+#define SWEEP_MAX_MS 1000
+#define ANSWER_HEAD_MAX ((size_t)64 * 1024)
+
+/* A listener, and what its connections have in common. */
+struct server_door {
+    server_door *next;
+    mcp__http *http;
+    mcp__listener *listener;
+    mcp__tls_context *tls;
+    bool is_unix;
+};
+
+/* Runs before the loop waits. A block of its own, which its close callback frees. */
+struct turn {
+    uv_prepare_t handle; /* first */
+    mcp__http *http;
+};
+
+/* ---- the loop's turn -------------------------------------------------------------------------- */
+
+static void tell_empty(mcp__http *http)
+{
+    mcp__loop_callback *callback = http->is_empty;
+
+    if (!http->is_stopping || http->count > 0 || !callback)
+        return;
+    http->is_empty = NULL;
+    callback(http->is_empty_data);
+}
+
+static void settle_due(mcp__http *http)
+{
+    while (http->due) {
+        connection *conn = http->due;
+        http->due = conn->next_due;
+        conn->is_due = false;
+        mcp__connection_settle(conn);
+    }
+}
+
+static void on_turn(uv_prepare_t *handle)
+{
+    mcp__http *http = ((struct turn *)handle)->http;
+
+    settle_due(http);
+    tell_empty(http);
+}
+
+static void on_sweep(void *data)
+{
+    mcp__http *http = data;
+    int64_t now_ms = (int64_t)uv_now(&http->loop->uv);
+    connection *next = NULL;
+
+    for (connection *conn = http->connections; conn; conn = next) {
+        next = conn->next;
+        mcp__connection_tick(conn, now_ms);
+    }
+    if (http->count > 0)
+        mcp__timer_start(http->sweep, http->sweep_ms);
+}
+
+/* ---- doors ------------------------------------------------------------------------------------ */
+
+static void pause_doors(mcp__http *http, bool is_full)
+{
+    http->is_full = is_full;
+    for (server_door *door = http->doors; door; door = door->next) {
+        if (is_full)
+            mcp__listener_pause(door->listener);
+        else
+            mcp__listener_resume(door->listener);
+    }
+}
+
+void mcp__http_left(mcp__http *http)
+{
+    if (http->is_full && http->count < http->options.connections_max)
+        pause_doors(http, false);
+}
+
+static void on_accept(int fd, void *data)
+{
+    server_door *door = data;
+    mcp__http *http = door->http;
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (fd < 0) {
+        mcp_log_write(http->options.log, MCP_LOG_WARNING,
+                      "a connection cannot be taken for now: %s", strerror(-fd));
+        return;
+    }
+    bool is_first = http->count == 0;
+    if (mcp__connection_new(http, fd, door->is_unix, door->tls, &err) != MCP_OK)
+        mcp_log_write(http->options.log, MCP_LOG_WARNING, "a connection is refused: %s",
+                      err.message);
+    if (is_first)
+        mcp__timer_start(http->sweep, http->sweep_ms);
+    if (http->count >= http->options.connections_max)
+        pause_doors(http, true);
+}
+
+static server_door *door_new(mcp__http *http)
+{
+    server_door *door = mcp__alloc_zeroed(1, sizeof(*door));
+
+    if (door)
+        door->http = http;
+    return door;
+}
+
+/* The door is open, or `st` says why not. */
+static mcp_status hang_door(mcp__http *http, server_door *door, mcp_status st)
+{
+    if (st != MCP_OK) {
+        free(door);
+        return st;
+    }
+    door->next = http->doors;
+    http->doors = door;
+    if (http->is_full)
+        mcp__listener_pause(door->listener);
+    return MCP_OK;
+}
+
+mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tls_context *tls,
+                            int *real, mcp_error *err)
+{
+    server_door *door = door_new(http);
+
+    if (tls && !http->plain)
+        http->plain = mcp__alloc(MCP__INPUT_SIZE + MCP__TLS_ROOM);
+    if (!door || (tls && !http->plain)) {
+        free(door);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
+    }
+    door->tls = tls;
+    mcp_status st = mcp__listen_tcp(&door->listener, http->loop, host, port, on_accept, door, err);
+    if (st == MCP_OK && real)
+        *real = mcp__listener_port(door->listener);
+    return hang_door(http, door, st);
+}
+
+mcp_status mcp__http_listen_unix(mcp__http *http, const char *path, mcp_error *err)
+{
+    server_door *door = door_new(http);
+
+    if (!door)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
+    door->is_unix = true;
+    return hang_door(http, door,
+                     mcp__listen_unix(&door->listener, http->loop, path, on_accept, door, err));
+}
+
+static void close_doors(mcp__http *http)
+{
+    while (http->doors) {
+        server_door *door = http->doors;
+        http->doors = door->next;
+        mcp__listener_free(door->listener);
+        free(door);
+    }
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------ */
+
+static void default_size(size_t *value, size_t standard)
+{
+    if (*value == 0)
+        *value = standard;
+}
+
+static void default_ms(int64_t *value, int64_t standard)
+{
+    if (*value == 0)
+        *value = standard;
+}
+
+static void fill_in(mcp__http_options *options)
+{
+    default_size(&options->head_max_bytes, (size_t)16 * 1024);
+    default_size(&options->line_max_bytes, (size_t)8 * 1024);
+    default_size(&options->fields_max, 100);
+    default_size(&options->body_max_bytes, (size_t)4 * 1024 * 1024);
+    default_size(&options->connections_max, 10000);
+    default_size(&options->queue_max_bytes, (size_t)4 * 1024 * 1024);
+    default_size(&options->queue_hard_bytes, (size_t)64 * 1024 * 1024);
+    default_ms(&options->head_timeout_ms, 10000);
+    default_ms(&options->body_timeout_ms, 30000);
+    default_ms(&options->idle_timeout_ms, 75000);
+    default_ms(&options->stall_timeout_ms, 30000);
+}
+
+/* A quarter of the shortest time-out, so that none is late by more than that. */
+static int64_t sweep_interval(const mcp__http_options *options)
+{
+    int64_t all[] = { options->head_timeout_ms, options->body_timeout_ms,
+                      options->idle_timeout_ms, options->stall_timeout_ms };
+    int64_t shortest = SWEEP_MAX_MS * 4;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        shortest = all[i] < shortest ? all[i] : shortest;
+    return shortest / 4 < SWEEP_MIN_MS ? SWEEP_MIN_MS : shortest / 4;
+}
+
+static mcp_status start(mcp__http *http, mcp_error *err)
+{
+    http->input = mcp__alloc(MCP__INPUT_SIZE);
+    if (!http->input)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an HTTP server");
+    mcp_status st = mcp__timer_new(&http->sweep, http->loop, on_sweep, http, err);
+    if (st != MCP_OK)
+        return st;
+    http->turn = mcp__alloc_zeroed(1, sizeof(*http->turn));
+    if (!http->turn)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an HTTP server");
+    http->turn->http = http;
+    (void)uv_prepare_init(&http->loop->uv, &http->turn->handle); /* these two cannot fail */
+    (void)uv_prepare_start(&http->turn->handle, on_turn);
+    return MCP_OK;
+}
+
+mcp_status mcp__http_new(mcp__http **out, mcp__loop *loop, const mcp__http_options *options,
+                         mcp_error *err)
+{
+    mcp__http *http = mcp__alloc_zeroed(1, sizeof(*http));
+
+    if (!http)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an HTTP server");
+    http->loop = loop;
+    http->options = *options;
+    fill_in(&http->options);
+    http->limits = (mcp__head_limits){ .block_max = http->options.head_max_bytes,
+                                       .line_max = http->options.line_max_bytes,
+                                       .fields_max = http->options.fields_max };
+    http->sweep_ms = sweep_interval(&http->options);
+    mcp_buf_init(&http->head, ANSWER_HEAD_MAX);
+    mcp_status st = start(http, err);
+    if (st != MCP_OK) {
+        mcp__http_free(http);
+        return st;
+    }
+    *out = http;
+    return MCP_OK;
+}
+
+void mcp__http_stop(mcp__http *http, mcp__loop_callback *is_empty, void *data)
+{
+    http->is_stopping = true;
+    http->is_empty = is_empty;
+    http->is_empty_data = data;
+    close_doors(http);
+    for (connection *conn = http->connections; conn; conn = conn->next) {
+        if (conn->phase == PHASE_RAW)
+            conn->tenant->stopping(conn->data);
+        mcp__connection_due(conn);
+    }
+}
+
+size_t mcp__http_connections(const mcp__http *http)
+{
+    return http->count;
+}
+
+void mcp__http_free(mcp__http *http)
+{
+    if (!http)
+        return;
+    close_doors(http);
+    while (http->connections)
+        mcp__connection_end(http->connections);
+    if (http->turn)
+        mcp__handle_close((uv_handle_t *)&http->turn->handle);
+    mcp__timer_free(http->sweep);
+    mcp__request_free(http->spare);
+    mcp__pieces_clear(&http->pieces);
+    mcp_buf_clear(&http->head);
+    free(http->input);
+    free(http->plain);
+    free(http);
+}
+
+/* ---- what can be read of a request ------------------------------------------------------------ */
+
+const char *mcp__http_method(const mcp__http_exchange *exchange)
+{
+    return exchange->request->head.bytes;
+}
+
+const char *mcp__http_target(const mcp__http_exchange *exchange)
+{
+    const mcp__head *head = &exchange->request->head;
+
+    return head->bytes + head->target;
+}
+
+const char *mcp__http_path(const mcp__http_exchange *exchange, size_t *length)
+{
+    const mcp__head *head = &exchange->request->head;
+
+    *length = head->path_length;
+    return head->bytes + head->path;
+}
+
+const char *mcp__http_query(const mcp__http_exchange *exchange)
+{
+    const mcp__head *head = &exchange->request->head;
+
+    return head->query > 0 ? head->bytes + head->query : NULL;
+}
+
+const char *mcp__http_field(const mcp__http_exchange *exchange, const char *name)
+{
+    size_t length = 0;
+
+    return mcp__head_value(&exchange->request->head, name, &length);
+}
+
+size_t mcp__http_field_count(const mcp__http_exchange *exchange, const char *name)
+{
+    return mcp__head_count(&exchange->request->head, name);
+}
+
+bool mcp__http_field_has(const mcp__http_exchange *exchange, const char *name, const char *token)
+{
+    return mcp__head_has_token(&exchange->request->head, name, token);
+}
+
+bool mcp__http_field_at(const mcp__http_exchange *exchange, size_t index, const char **name,
+                        const char **value)
+{
+    const mcp__head *head = &exchange->request->head;
+
+    if (index >= head->count)
+        return false;
+    *name = head->bytes + head->fields[index].name;
+    *value = head->bytes + head->fields[index].value;
+    return true;
+}
+
+const char *mcp__http_body(const mcp__http_exchange *exchange, size_t *length)
+{
+    return mcp__request_body(exchange->request, length);
+}
+
+mcp_status mcp__http_body_take(mcp__http_exchange *exchange, mcp_buf *out, mcp_error *err)
+{
+    mcp__request *request = exchange->request;
+    size_t length = 0;
+    const char *body = mcp__request_body(request, &length);
+
+    if (length > out->max_bytes)
+        return mcp_error_set(err, MCP_E_LIMIT, "the body has more than %zu bytes", out->max_bytes);
+    if (request->view_length == 0 && length > 0 && !out->data) {
+        size_t max_bytes = out->max_bytes;
+        *out = request->gathered;
+        out->max_bytes = max_bytes;
+        mcp_buf_init(&request->gathered, request->gathered.max_bytes);
+        return MCP_OK;
+    }
+    mcp_buf_reset(out);
+    if (mcp_buf_append(out, body, length) != MCP_OK)
+        return mcp_error_set(err, out->status, "no memory for the body");
+    return MCP_OK;
+}
+
+int mcp__http_minor(const mcp__http_exchange *exchange)
+{
+    return exchange->request->head.minor;
+}
+
+/* ---- the connection --------------------------------------------------------------------------- */
+
+bool mcp__http_is_tls(const mcp__http_exchange *exchange)
+{
+    return exchange->tls != NULL;
+}
+
+bool mcp__http_is_unix(const mcp__http_exchange *exchange)
+{
+    return exchange->is_unix;
+}
+
+void mcp__http_peer(const mcp__http_exchange *exchange, char out[MCP__HTTP_PEER_SIZE])
+{
+    struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
+    socklen_t length = sizeof(name);
+    char address[INET6_ADDRSTRLEN] = "";
+
+    if (getpeername(exchange->fd, (struct sockaddr *)&name, &length) != 0) {
+        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "gone");
+    } else if (name.ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&name;
+        (void)inet_ntop(AF_INET, &v4->sin_addr, address, sizeof(address));
+        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "%s:%d", address, ntohs(v4->sin_port));
+    } else if (name.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&name;
+        (void)inet_ntop(AF_INET6, &v6->sin6_addr, address, sizeof(address));
+        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "[%s]:%d", address, ntohs(v6->sin6_port));
+    } else {
+        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "unix");
+    }
+}
+
+void *mcp__http_data(const mcp__http_exchange *exchange)
+{
+    return exchange->data;
+}
+
+void mcp__http_set_data(mcp__http_exchange *exchange, void *data)
+{
+    exchange->data = data;
+}
+
+size_t mcp__http_queued(const mcp__http_exchange *exchange)
+{
+    return exchange->out.queued;
+}
+
+bool mcp__http_is_full(const mcp__http_exchange *exchange)
+{
+    return exchange->out.queued >= exchange->http->options.queue_max_bytes;
+}

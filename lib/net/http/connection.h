@@ -1,0 +1,132 @@
+/*
+ * connection.h - the body of a connection and of the server; for the files of lib/net that make up http.h.
+ *
+ * Once begun, a connection goes through these phases:
+ *
+ *     HEAD --> BODY --> WAIT --> HEAD ...      a request is read; it is answered; the next one
+ *       \        \        \--> RAW             it was an upgrade: another protocol's bytes
+ *        \--------\--------\--> LINGER --> closed   the last answer is out, what still comes is dropped
+ */
+#ifndef NET_HTTP_CONNECTION_H
+#define NET_HTTP_CONNECTION_H
+
+#include "net/http.h"
+#include "net/http/outbox.h"
+#include "net/http/request.h"
+#include "net/listen.h"
+#include "net/loop_int.h"
+
+typedef struct mcp__http_exchange connection;
+
+typedef enum connection_phase {
+    PHASE_HEAD,   /* between requests, or in a head */
+    PHASE_BODY,   /* in a body; the exchange may be answered already */
+    PHASE_WAIT,   /* the request is read; its answer is due or under way */
+    PHASE_RAW,    /* a tenant's */
+    PHASE_FLUSH,  /* what is queued is sent, then the connection is closed */
+    PHASE_LINGER, /* the same, but the client may be sending: see connection.c */
+    PHASE_CLOSED  /* the memory waits for libuv */
+} connection_phase;
+
+typedef enum connection_answer {
+    ANSWER_NONE,   /* no exchange has been handed out */
+    ANSWER_DUE,    /* handed out, nothing sent */
+    ANSWER_STREAM, /* begun, not ended */
+    ANSWER_DONE
+} connection_answer;
+
+/* A connection, and the exchange that is on it. */
+struct mcp__http_exchange {
+    uv_poll_t poll; /* first: freed by its close callback */
+    mcp__http *http;
+    connection *next, *previous; /* of the server's list */
+    connection *next_due;        /* of the list of those to settle at the end of the turn */
+
+    mcp__outbox out;
+    mcp_buf pending; /* bytes that came and are not used yet */
+    mcp__head_scan scan;
+    mcp__request *request; /* while one is read, and while it is handed out */
+    mcp__tls *tls;         /* NULL: plain */
+    const mcp__http_tenant *tenant;
+    void *data; /* the exchange's user's, or the tenant's */
+    int64_t read_deadline_ms;  /* 0: none */
+    int64_t write_deadline_ms; /* 0: nothing is queued */
+    int fd;
+    uint8_t phase;
+    uint8_t answer;
+    uint8_t events;   /* what is polled for */
+    bool is_unix;
+    bool is_due;      /* in the list */
+    bool is_last;     /* close after this exchange */
+    bool is_bye;      /* the client said so, and sends no more */
+    bool is_broken;   /* close without further ado */
+    bool is_blocked;  /* the reader takes nothing */
+    bool is_paused;   /* by the tenant */
+    bool is_shut;     /* we have said that we send no more */
+    bool is_head;     /* the method of the exchange */
+    bool is_old;      /* HTTP/1.0 */
+    bool is_chunked;  /* the answer */
+};
+
+typedef struct server_door server_door;
+
+struct mcp__http {
+    mcp__loop *loop;
+    mcp__http_options options; /* none zero */
+    mcp__head_limits limits;
+    server_door *doors;
+    connection *connections;
+    size_t count;
+    connection *due; /* to settle, last in first out */
+    struct turn *turn;
+    mcp__timer *sweep;
+    int64_t sweep_ms;
+    char *input; /* what recv fills, for all connections */
+    char *plain; /* the same after TLS; NULL while there is no TLS */
+    mcp__request *spare;
+    mcp__pieces pieces;
+    mcp_buf head; /* an answer's head is put together here */
+    int64_t date_s; /* the second that `date` says */
+    char date[32];  /* "Fri, 21 Nov 2025 10:00:00 GMT" */
+    bool is_stopping;
+    bool is_full; /* the doors are paused */
+    mcp__loop_callback *is_empty;
+    void *is_empty_data;
+};
+
+#define MCP__INPUT_SIZE ((size_t)64 * 1024)
+
+/* A body that is read and dropped, after an early answer, rather than losing the connection. */
+#define MCP__DISCARD_SIZE ((size_t)64 * 1024)
+
+/** Take a connected socket. Takes `fd`: on failure it is closed. */
+mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_context *tls,
+                               mcp_error *err);
+
+/** Have the connection settled at the end of this turn of the loop: flushed, and brought forward. */
+void mcp__connection_due(connection *conn);
+
+/** Flush, end what is over, go on with what was held back. */
+void mcp__connection_settle(connection *conn);
+
+/** Look at the clock. */
+void mcp__connection_tick(connection *conn, int64_t now);
+
+/** Tell whoever is on it that it is gone, and close. */
+void mcp__connection_end(connection *conn);
+
+/** Queue a refusal as the connection's last words. */
+void mcp__reply_refusal(connection *conn, mcp__refusal refusal);
+
+/** Queue "100 Continue". */
+void mcp__reply_continue(connection *conn);
+
+/** Queue bytes as they are; what cannot be queued breaks the connection. */
+mcp_status mcp__connection_put(connection *conn, const void *bytes, size_t length, mcp_error *err);
+
+mcp_status mcp__connection_put_buf(connection *conn, mcp_buf *bytes, mcp_error *err);
+
+/** A connection is gone; there may be room for another. */
+void mcp__http_left(mcp__http *http);
+
+#endif
