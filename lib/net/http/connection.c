@@ -331,8 +331,6 @@ static void on_head(connection *conn)
     request->is_unwanted = conn->answer != ANSWER_DUE; /* answered already: what comes is dropped */
     if (conn->phase != PHASE_BODY) /* a tenant has it */
         give_request_back(conn);
-    else if (!request->is_unwanted && request->wants_continue && !request->is_complete)
-        mcp__reply_continue(conn);
 }
 
 static void on_whole_request(connection *conn)
@@ -452,6 +450,20 @@ static size_t use_once(connection *conn, char *bytes, size_t length)
     }
 }
 
+/* All is used, and the body is not whole. A client may be waiting to be told to send it. */
+static void await_body(connection *conn)
+{
+    mcp__request *request = conn->request;
+    size_t length = 0;
+
+    (void)mcp__request_body(request, &length);
+    if (request->wants_continue && !request->is_unwanted && length == 0 && request->framing == 0)
+        mcp__reply_continue(conn);
+    request->wants_continue = false;
+    if (mcp__request_keep(request) != MCP_OK)
+        conn->is_broken = true;
+}
+
 /* As many bytes as can be used now. */
 static size_t use(connection *conn, char *bytes, size_t length)
 {
@@ -463,8 +475,8 @@ static size_t use(connection *conn, char *bytes, size_t length)
             break;
         used += count;
     }
-    if (conn->phase == PHASE_BODY && mcp__request_keep(conn->request) != MCP_OK)
-        conn->is_broken = true;
+    if (conn->phase == PHASE_BODY)
+        await_body(conn);
     return used;
 }
 
