@@ -29,6 +29,7 @@
 #include "mcp/json.h"
 #include "mcp/log.h"
 #include "mcp/prompt.h"
+#include "mcp/random.h"
 #include "mcp/resource.h"
 #include "mcp/schema.h"
 #include "mcp/server.h"
