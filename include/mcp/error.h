@@ -16,7 +16,7 @@ extern "C" {
 
 /*
  * One row a status: its name, the JSON-RPC code it is sent as, and its words.
- * Codes: JSON-RPC 2.0 section 5.1 and the MCP revisions up to 2025-11-25.
+ * Codes: JSON-RPC 2.0 section 5.1 and the MCP revisions.
  */
 #define MCP_STATUS_MAP(X)                                                                          \
     X(OK, 0, "done")                                                                               \
@@ -35,7 +35,12 @@ extern "C" {
     X(E_NOT_FOUND, -32603, "no such file or name")                                                 \
     X(E_DENIED, -32603, "not allowed")                                                             \
     X(E_SCHEMA, -32602, "the value does not fit its schema")                                       \
-    X(E_UNSUPPORTED, -32603, "not supported")
+    X(E_UNSUPPORTED, -32603, "not supported")                                                      \
+    X(E_ENVELOPE, -32602, "the request's _meta does not fit")                                      \
+    X(E_HEADERS, -32020, "the HTTP headers do not agree with the body")                            \
+    X(E_CAPABILITY, -32021, "the client did not declare a capability that this needs")             \
+    X(E_REVISION, -32022, "the protocol revision is not served")                                   \
+    X(E_ASKED, -32603, "the client was asked and has not answered yet")
 
 typedef enum mcp_status {
 #define X(name, rpc_code, words) MCP_##name,

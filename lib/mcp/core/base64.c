@@ -1,8 +1,8 @@
 /*
  * base64.c - RFC 4648, sections 4 and 5.
  *
- * Decoding is strict: no padding, no other character, no bits left over that encoding would not have
- * written. So a text has one form, and a cursor that was tampered with is seen.
+ * Decoding is strict: padding where it belongs, no other character, no bits left over that encoding would
+ * not have written. So a text has one form, and a cursor that was tampered with is seen.
  */
 #include "mcp/core/base64.h"
 
@@ -56,14 +56,15 @@ char *mcp__base64url_encode(mcp_arena *arena, const void *bytes, size_t length)
     return out;
 }
 
-static int value_of(char c)
+static int value_of(char c, const char *alphabet)
 {
-    const char *at = c ? strchr(url_safe, c) : NULL;
+    const char *at = c ? strchr(alphabet, c) : NULL;
 
-    return at ? (int)(at - url_safe) : -1;
+    return at ? (int)(at - alphabet) : -1;
 }
 
-char *mcp__base64url_decode(mcp_arena *arena, const char *text, size_t length, size_t *out_length)
+static char *decode(mcp_arena *arena, const char *text, size_t length, const char *alphabet,
+                    size_t *out_length)
 {
     char *out = length % 4 == 1 ? NULL : mcp_arena_alloc(arena, length / 4 * 3 + 3);
     uint32_t bits = 0;
@@ -73,7 +74,7 @@ char *mcp__base64url_decode(mcp_arena *arena, const char *text, size_t length, s
     if (!out)
         return NULL;
     for (size_t i = 0; i < length; i++) {
-        int value = value_of(text[i]);
+        int value = value_of(text[i], alphabet);
         if (value < 0)
             return NULL;
         bits = (bits << 6 | (uint32_t)value) & 0xffffff;
@@ -88,4 +89,18 @@ char *mcp__base64url_decode(mcp_arena *arena, const char *text, size_t length, s
     out[written] = '\0';
     *out_length = written;
     return out;
+}
+
+char *mcp__base64_decode(mcp_arena *arena, const char *text, size_t length, size_t *out_length)
+{
+    if (length % 4 != 0)
+        return NULL;
+    for (int padding = 0; padding < 2 && length > 0 && text[length - 1] == '='; padding++)
+        length--;
+    return decode(arena, text, length, standard, out_length);
+}
+
+char *mcp__base64url_decode(mcp_arena *arena, const char *text, size_t length, size_t *out_length)
+{
+    return decode(arena, text, length, url_safe, out_length);
 }

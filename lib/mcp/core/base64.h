@@ -1,5 +1,6 @@
 /*
- * base64.h - bytes as text (RFC 4648): the standard alphabet for content, the URL-safe one for cursors.
+ * base64.h - bytes as text (RFC 4648): the standard alphabet for content and headers, the URL-safe
+ * one for cursors.
  */
 #ifndef MCP_CORE_BASE64_H
 #define MCP_CORE_BASE64_H
@@ -14,6 +15,10 @@ size_t mcp__base64_length(size_t length);
 
 /** Write the standard form with padding to `out`, which has room for mcp__base64_length(length). */
 void mcp__base64_encode(char *out, const void *bytes, size_t length);
+
+/** The bytes of a text in the standard alphabet with its padding, with a NUL behind them; NULL when it is
+ *  none, or when memory is out. */
+char *mcp__base64_decode(mcp_arena *arena, const char *text, size_t length, size_t *out_length);
 
 /** The URL-safe form without padding, with a NUL; NULL when memory is out. */
 char *mcp__base64url_encode(mcp_arena *arena, const void *bytes, size_t length);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "mcp/buf.h"
+#include "mcp/core/headers.h"
 
 typedef struct mcp__peer mcp__peer;
 
@@ -23,6 +24,11 @@ struct mcp__peer {
     /** A call of this peer has ended and stays without an answer. The peer may end itself here, and
      *  in `answer`, so the caller does not use it afterwards. */
     void (*skip)(mcp__peer *peer);
+    /** The headers of the message that is being handed in; NULL: the transport has none. Set by the
+     *  transport, good until mcp__dispatch_message returns. */
+    const mcp__headers *headers;
+    /** What HTTP's status line says of an answer: set before each `answer`. Others pass over it. */
+    int http_status;
 };
 
 #endif
