@@ -20,6 +20,17 @@ static mcp__refusal bad(const char *words)
     return (mcp__refusal){ 400, words };
 }
 
+static bool is_letter(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+bool mcp__is_token_byte(char byte)
+{
+    return is_letter(byte) || byte == '-' || (byte >= '0' && byte <= '9') ||
+           (byte > ' ' && byte < 0x7f && memchr("!#$%&'*+.^_`|~", byte, 14) != NULL);
+}
+
 /* ---- the end ---------------------------------------------------------------------------------- */
 
 /* The limits, for the bytes up to `length`; the line that is not whole yet counts as one. */
@@ -61,6 +72,9 @@ mcp__refusal mcp__head_find_end(size_t *end, mcp__head_scan *scan, const char *b
     size_t found = 0;
     mcp__refusal refusal = none;
 
+    /* A client that speaks TLS, or nonsense, need not wait for a line end that never comes. */
+    if (length > 0 && bytes[0] != '\r' && !mcp__is_token_byte(bytes[0]))
+        return bad("this is not HTTP");
     /* Beyond the limit nothing need be looked at. */
     size_t most = length <= limits->block_max ? length : limits->block_max + 1;
     while (refusal.status == 0 && found == 0) {
@@ -79,17 +93,6 @@ mcp__refusal mcp__head_find_end(size_t *end, mcp__head_scan *scan, const char *b
 }
 
 /* ---- the request line ------------------------------------------------------------------------- */
-
-static bool is_letter(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-}
-
-bool mcp__is_token_byte(char byte)
-{
-    return is_letter(byte) || byte == '-' || (byte >= '0' && byte <= '9') ||
-           (byte > ' ' && byte < 0x7f && memchr("!#$%&'*+.^_`|~", byte, 14) != NULL);
-}
 
 /* How many bytes from `at` on are token bytes. */
 static size_t token_length(const char *bytes, size_t at, size_t end)
