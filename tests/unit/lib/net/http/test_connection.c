@@ -257,7 +257,7 @@ static void a_reset_is_a_hang_up(void **state)
 /* Even when so much was sent ahead that the socket is not read any more. */
 static void a_hang_up_is_seen_behind_unread_bytes(void **state)
 {
-    static char ahead[200 * 1024]; /* more than is held back, less than the kernel takes */
+    static char ahead[100 * 1024]; /* more than is held back, less than the kernel takes */
     int fd = open_and_say("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n");
 
     (void)state;
