@@ -39,7 +39,8 @@ struct mcp__tls {
 static mcp_status tls_error(mcp_error *err, mcp_status status, const char *what)
 {
     unsigned long code = ERR_get_error();
-    const char *reason = code ? ERR_reason_error_string(code) : NULL;
+    const char *reason = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+                                                : ERR_reason_error_string(code);
 
     ERR_clear_error();
     return mcp_error_set(err, status, "%s%s%s", what, reason ? ": " : "", reason ? reason : "");
