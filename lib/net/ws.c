@@ -79,13 +79,16 @@ static void on_message(wslay_event_context_ptr wslay, const struct wslay_event_o
         ws->options.message(ws, (const char *)arg->msg, arg->msg_length, ws->options.data);
     else if (arg->opcode == WSLAY_BINARY_FRAME)
         mcp__ws_close(ws, MCP__WS_UNSUPPORTED);
+    else if (arg->opcode == WSLAY_CONNECTION_CLOSE && arg->msg_length == 1) /* half a code */
+        mcp__ws_close(ws, MCP__WS_PROTOCOL);
 }
 
 /* Send what wslay has queued; when that was its last frame, close. */
 static void go_on(mcp__ws *ws)
 {
+    if (ws->is_closing)
+        return;
     bool has_failed = wslay_event_send(ws->wslay) != 0;
-
     if (!has_failed && !wslay_event_get_close_sent(ws->wslay))
         return;
     ws->is_closing = true;
@@ -101,8 +104,11 @@ static size_t on_input(void *data, const char *bytes, size_t length)
     ws->unanswered = 0; /* it lives */
     ws->in = bytes;
     ws->in_length = length;
-    if (wslay_event_recv(ws->wslay) != 0 && !ws->is_closing)
+    int code = wslay_event_recv(ws->wslay);
+    if (code == WSLAY_ERR_NOMEM)
         mcp__ws_close(ws, MCP__WS_INTERNAL);
+    else if (code != 0) /* a frame's head that cannot be: wslay would close without saying why */
+        mcp__ws_close(ws, MCP__WS_PROTOCOL);
     size_t used = length - ws->in_length;
     ws->in = NULL;
     ws->in_length = 0;
@@ -315,11 +321,13 @@ void mcp__ws_pause(mcp__ws *ws, bool is_paused)
 
 void mcp__ws_close(mcp__ws *ws, mcp__ws_code code)
 {
+    /* Not by wslay, which cannot once it has found a fault. All it had to send is queued already. */
+    const unsigned char frame[] = { 0x88, 2, (unsigned char)(code >> 8), (unsigned char)code };
+
     if (ws->is_closing)
         return;
-    (void)wslay_event_queue_close(ws->wslay, (uint16_t)code, NULL, 0); /* else closed without it */
-    (void)wslay_event_send(ws->wslay);
     ws->is_closing = true;
+    (void)mcp__http_raw_write(ws->exchange, frame, sizeof(frame), NULL); /* else it is broken */
     mcp__http_raw_close(ws->exchange);
 }
 
