@@ -8,6 +8,7 @@
  *     ! revision R       speaks R alone          ! oldest R, ! newest R    narrows on one side
  *     ! without-initialize R                     ! strict-version
  *     ! tool-names canonical|safe|auto           ! allow-write
+ *     ! more             the second fixture, tests/support/fixture_more.h
  *     ! many N           N further resources     ! running N               calls_max_running
  *     ! message-max N, ! reply-max N             bytes
  *     ! hold             handlers wait until a line `! run`
@@ -30,6 +31,7 @@
 
 #include "child.h"
 #include "fixture.h"
+#include "fixture_more.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/peer_memory.h"
 #include "mcp/server_int.h"
@@ -56,6 +58,7 @@ struct talk {
     /* how the server is made */
     mcp_server_options options;
     int many;
+    bool more;
     char *arguments[ARGUMENTS_MAX + 1]; /* of the program; [0] NULL: in memory */
     int exit_code;
 
@@ -156,6 +159,12 @@ static void set_allow_write(const char *value)
     talk.options.allow_write = true;
 }
 
+static void set_more(const char *value)
+{
+    (void)value;
+    talk.more = true;
+}
+
 static void set_many(const char *value)
 {
     talk.many = atoi(value);
@@ -215,6 +224,7 @@ static const struct {
     { "strict-version", set_strict_version },
     { "tool-names", set_tool_names },
     { "allow-write", set_allow_write },
+    { "more", set_more },
     { "many", set_many },
     { "running", set_running },
     { "message-max", set_message_max },
@@ -248,6 +258,8 @@ static void open_server(void)
     mcp__peer_memory_init(&talk.peer);
     if (st == MCP_OK)
         st = mcp_server_add(talk.server, &fixture_features, &err);
+    if (st == MCP_OK && talk.more)
+        st = mcp_server_add(talk.server, &fixture_more, &err);
     if (st == MCP_OK && talk.many > 0) {
         mcp_features many = fixture_many(talk.arena, talk.many);
         st = mcp_server_add(talk.server, &many, &err);

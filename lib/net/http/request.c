@@ -7,8 +7,8 @@
  * first POST) ends like any other, and what follows it is the next request or, after a handshake that we
  * accept, no HTTP at all.
  *
- * The parser bounds neither chunk extensions nor trailers. What a chunked body spends on framing is
- * counted here: FRAMING_BASE in all and FRAMING_CHUNK for each chunk is far more than an honest one needs.
+ * The parser bounds neither chunk extensions nor trailers. What comes between two runs of the body's bytes is
+ * counted here, and may not pass FRAMING_MAX.
  */
 #include "net/http/request.h"
 
@@ -19,8 +19,7 @@
 
 #include "base/alloc.h"
 
-#define FRAMING_BASE 4096
-#define FRAMING_CHUNK 32
+#define FRAMING_MAX 4096
 #define KEPT_SIZE ((size_t)64 * 1024) /* a body larger than this gives its memory back */
 
 static const mcp__refusal none = { 0, NULL };
@@ -61,32 +60,33 @@ static mcp_status gather(mcp__request *request, const char *bytes, size_t length
     return st;
 }
 
+/* Count what was fed up to `end` as framing; false when that is too much. */
+static bool count_framing(mcp__request *request, const char *end)
+{
+    request->framing += (size_t)(end - request->cursor);
+    request->cursor = end;
+    return request->framing <= FRAMING_MAX;
+}
+
 static int on_body(llhttp_t *parser, const char *at, size_t length)
 {
     mcp__request *request = parser->data;
-    size_t so_far = request->view_length + request->gathered.length;
+    size_t so_far = request->dropped + request->view_length + request->gathered.length;
 
-    if (request->is_unwanted) {
-        request->dropped += length;
-        return request->dropped > request->body_max ? stop(request, 413, "the body is too large")
-                                                    : 0;
-    }
+    if (!count_framing(request, at))
+        return stop(request, 400, "the chunked body is mostly framing");
+    request->framing = 0;
+    request->cursor = at + length;
     if (length > request->body_max - so_far)
         return stop(request, 413, "the body is too large");
-    if (so_far == 0) {
+    if (request->is_unwanted) {
+        request->dropped += length;
+    } else if (so_far == 0) {
         request->view = at;
         request->view_length = length;
     } else if (gather(request, at, length) != MCP_OK) {
         return stop(request, 503, "there is no memory for the body");
     }
-    return 0;
-}
-
-static int on_chunk_header(llhttp_t *parser)
-{
-    mcp__request *request = parser->data;
-
-    request->chunks++;
     return 0;
 }
 
@@ -103,7 +103,6 @@ static const llhttp_settings_t *settings(void)
     static const llhttp_settings_t callbacks = {
         .on_headers_complete = on_headers_complete,
         .on_body = on_body,
-        .on_chunk_header = on_chunk_header,
         .on_message_complete = on_message_complete,
     };
 
@@ -189,23 +188,17 @@ mcp__refusal mcp__request_begin(mcp__request *request, char *bytes, size_t lengt
 
 /* ---- body ------------------------------------------------------------------------------------- */
 
-static uint64_t body_so_far(const mcp__request *request)
-{
-    return request->dropped + request->view_length + request->gathered.length;
-}
-
 mcp__refusal mcp__request_feed(mcp__request *request, size_t *used, const char *bytes,
                                size_t length)
 {
-    uint64_t before = body_so_far(request);
+    request->cursor = bytes;
     llhttp_errno_t code = llhttp_execute(&request->parser, bytes, length);
-
     if (code != HPE_OK && !is_pause(code))
         return parser_refusal(request, code);
-    *used = is_pause(code) ? (size_t)(llhttp_get_error_pos(&request->parser) - bytes) : length;
-    request->framing += *used - (body_so_far(request) - before);
-    if (request->framing > FRAMING_BASE + FRAMING_CHUNK * request->chunks)
+    const char *end = is_pause(code) ? llhttp_get_error_pos(&request->parser) : bytes + length;
+    if (!count_framing(request, end))
         return refuse(400, "the chunked body is mostly framing");
+    *used = (size_t)(end - bytes);
     return none;
 }
 
@@ -284,7 +277,6 @@ void mcp__request_reset(mcp__request *request)
     request->declared = 0;
     request->dropped = 0;
     request->framing = 0;
-    request->chunks = 0;
     request->is_chunked = false;
     request->keeps_alive = false;
     request->wants_continue = false;

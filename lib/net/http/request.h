@@ -28,15 +28,15 @@ typedef struct mcp__request {
     const char *view;
     size_t view_length;
     mcp_buf gathered;
-    uint64_t dropped;
+    size_t dropped;
 
     /* the request's own */
     llhttp_t parser;
     char *kept;     /* a copy of the head's bytes */
     size_t kept_size;
     size_t body_max;
-    uint64_t framing; /* bytes of a chunked body that are not the body's: sizes, extensions, trailers */
-    uint64_t chunks;
+    size_t framing; /* bytes since the body's last: of a chunk's size line, or of trailers */
+    const char *cursor; /* up to where the bytes being fed are counted */
     mcp__refusal refusal;
     struct mcp__request *next; /* in a list of spare ones */
     mcp__head_field fields[];

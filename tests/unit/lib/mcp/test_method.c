@@ -232,14 +232,18 @@ static void existence_comes_before_parameters(void **state)
     conversation_close(&c);
 }
 
-static void a_claim_of_the_next_era_changes_nothing_yet(void **state)
+static void a_claim_chooses_the_era_of_its_request_alone(void **state)
 {
     conversation c;
 
     (void)state;
     conversation_open(&c, NULL, NULL);
     conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{"
-                         "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}",
+                         "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                         "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":"
+                     "\"there is no method ping here\"}}");
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
     conversation_close(&c);
 }
@@ -279,7 +283,7 @@ int main(void)
         cmocka_unit_test(requests_before_the_opening_are_served),
         cmocka_unit_test(methods_that_are_not_ours_do_not_exist),
         cmocka_unit_test(existence_comes_before_parameters),
-        cmocka_unit_test(a_claim_of_the_next_era_changes_nothing_yet),
+        cmocka_unit_test(a_claim_chooses_the_era_of_its_request_alone),
         cmocka_unit_test(notifications_are_never_answered),
     };
 

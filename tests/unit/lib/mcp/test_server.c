@@ -28,7 +28,7 @@ static void zero_is_the_safe_default(void **state)
     (void)state;
     assert_false(server->options.allow_write);
     assert_int_equal(server->options.oldest, MCP_2024_11_05);
-    assert_int_equal(server->options.newest, MCP_2025_11_25);
+    assert_int_equal(server->options.newest, MCP_2026_07_28);
     assert_int_equal(server->options.without_initialize, MCP_2025_03_26);
     assert_int_equal(server->options.message_max_bytes, 4 << 20);
     assert_int_equal(server->options.reply_max_bytes, 16 << 20);

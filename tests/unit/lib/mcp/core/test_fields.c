@@ -1,5 +1,5 @@
 /*
- * test_fields.c - since when a member may be sent; the official schemas of the revisions are the source.
+ * test_fields.c - in which revisions a member may be sent; the official schemas of the revisions are the source.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +23,16 @@ static void members_come_with_their_revision(void **state)
     assert_true(mcp__field_is_known("CallToolResult", "structuredContent", MCP_2025_06_18));
     assert_false(mcp__field_is_known("Implementation", "description", MCP_2025_06_18));
     assert_true(mcp__field_is_known("Implementation", "description", MCP_2025_11_25));
+    assert_false(mcp__field_is_known("Result", "resultType", MCP_2025_11_25));
+    assert_true(mcp__field_is_known("Result", "resultType", MCP_2026_07_28));
+}
+
+static void members_may_go_again(void **state)
+{
+    (void)state;
+    assert_false(mcp__field_is_known("Tool", "execution", MCP_2025_06_18));
+    assert_true(mcp__field_is_known("Tool", "execution", MCP_2025_11_25));
+    assert_false(mcp__field_is_known("Tool", "execution", MCP_2026_07_28));
 }
 
 static void description_differs_by_its_owner(void **state)
@@ -37,6 +47,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_come_with_their_revision),
+        cmocka_unit_test(members_may_go_again),
         cmocka_unit_test(description_differs_by_its_owner),
     };
 

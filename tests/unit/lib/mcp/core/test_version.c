@@ -19,6 +19,7 @@ static const struct {
     { MCP_2025_03_26, "2025-03-26" },
     { MCP_2025_06_18, "2025-06-18" },
     { MCP_2025_11_25, "2025-11-25" },
+    { MCP_2026_07_28, "2026-07-28" },
 };
 
 static void names_go_both_ways(void **state)
@@ -35,7 +36,8 @@ static void later_revisions_are_greater(void **state)
     (void)state;
     for (size_t i = 1; i < sizeof(published) / sizeof(published[0]); i++)
         assert_true(published[i].revision > published[i - 1].revision);
-    assert_int_equal(MCP_REVISION_NEWEST, MCP_2025_11_25);
+    assert_int_equal(MCP_REVISION_NEWEST, MCP_2026_07_28);
+    assert_int_equal(MCP_REVISION_NEWEST_SESSION, MCP_2025_11_25);
 }
 
 static void what_is_unknown_has_no_name(void **state)

@@ -1,0 +1,16 @@
+/*
+ * fixture_more.h - a second set of features beside the fixture's, for what the first revisions did not know.
+ *
+ * tools      more/value     gives an array; its output schema says so
+ *            more/sampling  needs a client that can sample
+ * resources  more://kept    may be kept for a minute by its reader
+ */
+#ifndef FIXTURE_MORE_H
+#define FIXTURE_MORE_H
+
+#include "mcp/server.h"
+
+/** Its features; constant. */
+extern const mcp_features fixture_more;
+
+#endif
