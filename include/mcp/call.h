@@ -37,6 +37,36 @@ typedef struct mcp_call mcp_call;
  */
 typedef mcp_status mcp_handler(mcp_call *call, void *data);
 
+/** What a client declared that it can do, as bits. */
+enum mcp_client_can {
+    MCP_CLIENT_ROOTS = 1 << 0,
+    MCP_CLIENT_SAMPLING = 1 << 1,
+    MCP_CLIENT_SAMPLING_TOOLS = 1 << 2,
+    MCP_CLIENT_ELICITATION = 1 << 3, /* forms */
+    MCP_CLIENT_ELICITATION_URL = 1 << 4,
+    MCP_CLIENT_TASKS = 1 << 5, /* the extension io.modelcontextprotocol/tasks */
+    MCP_CLIENT_UI = 1 << 6     /* the extension io.modelcontextprotocol/ui */
+};
+
+/** How grave a log message to the client is, rising (RFC 5424). */
+typedef enum mcp_level {
+    MCP_LEVEL_NONE, /* no message has it */
+    MCP_LEVEL_DEBUG,
+    MCP_LEVEL_INFO,
+    MCP_LEVEL_NOTICE,
+    MCP_LEVEL_WARNING,
+    MCP_LEVEL_ERROR,
+    MCP_LEVEL_CRITICAL,
+    MCP_LEVEL_ALERT,
+    MCP_LEVEL_EMERGENCY
+} mcp_level;
+
+/** "warning"; "" for MCP_LEVEL_NONE. */
+const char *mcp_level_name(mcp_level level);
+
+/** The level of that name; MCP_LEVEL_NONE for NULL or an unknown one. */
+mcp_level mcp_level_find(const char *name);
+
 /** Why a handler should stop. */
 typedef enum mcp_stop {
     MCP_GO_ON,
@@ -73,6 +103,16 @@ const mcp_json *mcp_call_meta(const mcp_call *call);
 /** The revision that this call is answered under. */
 mcp_revision mcp_call_revision(const mcp_call *call);
 
+/** Whether the client declared all of these (enum mcp_client_can) for this call. */
+bool mcp_call_client_can(const mcp_call *call, unsigned capabilities);
+
+/**
+ * Insist on capabilities of the client.
+ *
+ * @return MCP_OK; MCP_E_CAPABILITY: return it, the client is told what it lacks
+ */
+mcp_status mcp_call_require(mcp_call *call, unsigned capabilities);
+
 /* ---- the call's own things -------------------------------------------------------------------- */
 
 /** Memory that lives until the answer is sent. */
@@ -89,6 +129,12 @@ mcp_stop mcp_call_stop(const mcp_call *call);
 
 /** The result: one JSON object, begun; write members, the library ends it. */
 mcp_json_writer *mcp_call_result(mcp_call *call);
+
+/**
+ * The result where it is no object: write exactly one value. For a tool whose output schema describes
+ * something else than an object; before 2026-07-28 only its text goes out. Not beside mcp_call_result.
+ */
+mcp_json_writer *mcp_call_value(mcp_call *call);
 
 /** A text block beside or instead of the result object. May be called several times. */
 mcp_status mcp_call_text(mcp_call *call, const char *text);
@@ -120,6 +166,13 @@ mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *m
                                   const char *text, size_t length);
 mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *mime_type,
                                   const void *bytes, size_t length);
+
+/**
+ * How long a client may keep what was read, from 2026-07-28; not at all unless this is called.
+ *
+ * @param is_public others than this client's user may be shown it too
+ */
+void mcp_call_cache(mcp_call *call, int64_t ttl_ms, bool is_public);
 
 /* ---- answering prompts/get -------------------------------------------------------------------- */
 

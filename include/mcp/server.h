@@ -70,7 +70,8 @@ typedef struct mcp_server_options {
     /* what we speak */
     mcp_revision oldest;           /* NONE: 2024-11-05 */
     mcp_revision newest;           /* NONE: the newest */
-    mcp_revision without_initialize; /* serves a client that never said one; NONE: 2025-03-26 */
+    mcp_revision without_initialize; /* serves a request that names none and comes before `initialize`;
+                                        NONE: 2025-03-26. Within the two above */
     bool strict_version;           /* refuse an unknown revision instead of offering another */
     mcp_tool_names tool_names;
 

@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "mcp/core/dispatch.h"
-#include "mcp/core/fields.h"
+#include "mcp/core/envelope.h"
+#include "mcp/core/headers.h"
+#include "mcp/core/identity.h"
 #include "mcp/server_int.h"
 
 enum {
@@ -24,19 +26,19 @@ enum {
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
-static void write_versions(mcp_json_writer *writer, const mcp_server_options *options)
+/* `initialize` never agrees on a revision without sessions. */
+static mcp_revision newest_session(const mcp_server_options *options)
 {
-    mcp_write_member_array(writer, "supported");
-    for (int revision = options->newest; revision >= (int)options->oldest; revision--)
-        mcp_write_string(writer, mcp_revision_name((mcp_revision)revision));
-    mcp_write_end(writer);
+    return options->newest < MCP_REVISION_NEWEST_SESSION ? options->newest
+                                                         : MCP_REVISION_NEWEST_SESSION;
 }
 
 static mcp_status refuse_version(mcp_call *call, const char *requested)
 {
     mcp_json_writer *data = mcp__call_error_data(call);
 
-    write_versions(data, call->options);
+    mcp__envelope_write_revisions(data, "supported", call->options->oldest,
+                                  newest_session(call->options));
     mcp_write_member_string(data, "requested", requested);
     return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
 }
@@ -51,12 +53,12 @@ static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 
     if (!requested)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.protocolVersion must be a string");
-    if (revision >= options->oldest && revision <= options->newest)
+    if (revision >= options->oldest && revision <= newest_session(options))
         *out = revision;
     else if (options->strict_version)
         return refuse_version(call, requested);
     else
-        *out = options->newest;
+        *out = newest_session(options);
     return MCP_OK;
 }
 
@@ -78,25 +80,6 @@ static void write_capabilities(mcp_json_writer *writer, unsigned capabilities)
         write_capability(writer, "resources", true);
     if (capabilities & MCP__CAN_PROMPTS)
         write_capability(writer, "prompts", false);
-    mcp_write_end(writer);
-}
-
-static void write_known(mcp_json_writer *writer, const char *member, const char *text,
-                        mcp_revision revision)
-{
-    if (text && mcp__field_is_known("Implementation", member, revision))
-        mcp_write_member_string(writer, member, text);
-}
-
-static void write_server_info(mcp_json_writer *writer, const mcp_server_options *options,
-                              mcp_revision revision)
-{
-    mcp_write_member_object(writer, "serverInfo");
-    mcp_write_member_string(writer, "name", options->name);
-    mcp_write_member_string(writer, "version", options->version);
-    write_known(writer, "title", options->title, revision);
-    write_known(writer, "description", options->description, revision);
-    write_known(writer, "websiteUrl", options->website_url, revision);
     mcp_write_end(writer);
 }
 
@@ -129,7 +112,8 @@ static mcp_status on_initialize(mcp_call *call)
     mcp_json_writer *result = mcp_call_result(call);
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
     write_capabilities(result, call->server->capabilities);
-    write_server_info(result, options, revision);
+    mcp_write_name(result, "serverInfo");
+    mcp__write_identity(result, options, revision);
     if (options->instructions)
         mcp_write_member_string(result, "instructions", options->instructions);
     return MCP_OK;
@@ -154,7 +138,19 @@ static mcp_status on_cancelled(mcp_call *call)
     const mcp_json *id = mcp_json_get(call->params, "requestId");
 
     if (mcp_json_is_string(id) || mcp_json_is_number(id))
-        mcp__dispatch_cancel(call->session, id);
+        mcp__dispatch_cancel(call->session, id, call->notices);
+    return MCP_OK;
+}
+
+static mcp_status on_discover(mcp_call *call)
+{
+    const mcp_server_options *options = call->options;
+    mcp_json_writer *result = mcp_call_result(call);
+
+    mcp__envelope_write_revisions(result, "supportedVersions", options->oldest, options->newest);
+    write_capabilities(result, call->server->capabilities);
+    if (options->instructions)
+        mcp_write_member_string(result, "instructions", options->instructions);
     return MCP_OK;
 }
 
@@ -197,25 +193,36 @@ static mcp_status on_prompts_get(mcp_call *call)
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
+/* How long an answer may be kept, and by whom: lists that are the same for everybody, by everybody. */
+static const mcp__caching list_caching = { .is_told = true, .is_public = true, .ttl_ms = 3600000 };
+static const mcp__caching read_caching = { .is_told = true };
+
+#define SINCE_2024_11_05 MCP_2024_11_05, MCP_REVISION_NEWEST
+#define WITH_SESSIONS MCP_2024_11_05, MCP_REVISION_NEWEST_SESSION
+#define SINCE_2026_07_28 MCP_2026_07_28, MCP_REVISION_NEWEST
+
 static const struct method {
     const char *name;
     mcp_revision from, to;
     unsigned capability;
     unsigned flags;
+    const char *subject;         /* the member of params that the header Mcp-Name repeats */
+    const mcp__caching *caching; /* NULL: nothing is said about it */
     mcp_status (*run)(mcp_call *call);
 } methods[] = {
-    /* name                        from            to                 capability          flags         run */
-    { "tools/call",                MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_TOOLS,     NEEDS_PARAMS,    on_tools_call },
-    { "tools/list",                MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_TOOLS,     0,               on_tools_list },
-    { "resources/read",            MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_RESOURCES, NEEDS_PARAMS,    on_resources_read },
-    { "resources/list",            MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_RESOURCES, 0,               on_resources_list },
-    { "resources/templates/list",  MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_RESOURCES, 0,               on_templates_list },
-    { "prompts/get",               MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_PROMPTS,   NEEDS_PARAMS,    on_prompts_get },
-    { "prompts/list",              MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_PROMPTS,   0,               on_prompts_list },
-    { "ping",                      MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    0,               on_ping },
-    { "initialize",                MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    NEEDS_PARAMS | NOT_IN_BATCH, on_initialize },
-    { "notifications/initialized", MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    IS_NOTIFICATION, on_initialized },
-    { "notifications/cancelled",   MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    IS_NOTIFICATION, on_cancelled },
+    /* name                        from, to          capability          flags            subject  caching        run */
+    { "tools/call",                SINCE_2024_11_05, MCP__CAN_TOOLS,     NEEDS_PARAMS,    "name",  NULL,          on_tools_call },
+    { "tools/list",                SINCE_2024_11_05, MCP__CAN_TOOLS,     0,               NULL,    &list_caching, on_tools_list },
+    { "resources/read",            SINCE_2024_11_05, MCP__CAN_RESOURCES, NEEDS_PARAMS,    "uri",   &read_caching, on_resources_read },
+    { "resources/list",            SINCE_2024_11_05, MCP__CAN_RESOURCES, 0,               NULL,    &list_caching, on_resources_list },
+    { "resources/templates/list",  SINCE_2024_11_05, MCP__CAN_RESOURCES, 0,               NULL,    &list_caching, on_templates_list },
+    { "prompts/get",               SINCE_2024_11_05, MCP__CAN_PROMPTS,   NEEDS_PARAMS,    "name",  NULL,          on_prompts_get },
+    { "prompts/list",              SINCE_2024_11_05, MCP__CAN_PROMPTS,   0,               NULL,    &list_caching, on_prompts_list },
+    { "server/discover",           SINCE_2026_07_28, MCP__CAN_ALWAYS,    0,               NULL,    &list_caching, on_discover },
+    { "ping",                      WITH_SESSIONS,    MCP__CAN_ALWAYS,    0,               NULL,    NULL,          on_ping },
+    { "initialize",                WITH_SESSIONS,    MCP__CAN_ALWAYS,    NEEDS_PARAMS | NOT_IN_BATCH, NULL, NULL, on_initialize },
+    { "notifications/initialized", WITH_SESSIONS,    MCP__CAN_ALWAYS,    IS_NOTIFICATION, NULL,    NULL,          on_initialized },
+    { "notifications/cancelled",   SINCE_2024_11_05, MCP__CAN_ALWAYS,    IS_NOTIFICATION, NULL,    NULL,          on_cancelled },
 };
 
 static const struct method *find(const mcp_call *call)
@@ -234,6 +241,18 @@ static const struct method *find(const mcp_call *call)
     return NULL;
 }
 
+/* The header that names what is called; a body that does not name it is refused by the method itself. */
+static mcp_status check_subject(const struct method *method, mcp_call *call)
+{
+    const mcp_json *subject = method->subject ? mcp_json_get(call->params, method->subject) : NULL;
+
+    if (call->revision <= MCP_REVISION_NEWEST_SESSION || !call->notices->headers ||
+        !mcp_json_is_string(subject))
+        return MCP_OK;
+    return mcp__headers_check_name(call->notices->headers, "Mcp-Name", subject, call->arena,
+                                   &call->err);
+}
+
 mcp_status mcp__method_route(mcp_call *call)
 {
     const struct method *method = find(call);
@@ -245,5 +264,9 @@ mcp_status mcp__method_route(mcp_call *call)
                              method->name);
     if ((method->flags & NEEDS_PARAMS) && !call->params)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "%s needs params", method->name);
+    if (check_subject(method, call) != MCP_OK)
+        return call->err.status;
+    if (method->caching)
+        call->caching = *method->caching;
     return method->run(call);
 }

@@ -11,9 +11,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "mcp/core/identity.h"
 #include "mcp/method.h"
 #include "mcp/server_int.h"
 #include "mcp/transport/stdio.h"
+
+#define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
@@ -50,18 +53,32 @@ static void fill_bounds(mcp_server_options *options)
     set_default(&options->grace_ms, 10000);
 }
 
+/* Stays NONE where no revision with sessions is served. */
+static void fill_without_initialize(mcp_server_options *options)
+{
+    mcp_revision newest = options->newest < MCP_REVISION_NEWEST_SESSION
+                              ? options->newest
+                              : MCP_REVISION_NEWEST_SESSION;
+
+    if (options->oldest > MCP_REVISION_NEWEST_SESSION) {
+        options->without_initialize = MCP_REVISION_NONE;
+        return;
+    }
+    if (options->without_initialize == MCP_REVISION_NONE)
+        options->without_initialize = MCP_2025_03_26;
+    if (options->without_initialize < options->oldest)
+        options->without_initialize = options->oldest;
+    if (options->without_initialize > newest)
+        options->without_initialize = newest;
+}
+
 static void fill_revisions(mcp_server_options *options)
 {
     if (options->oldest == MCP_REVISION_NONE)
         options->oldest = MCP_2024_11_05;
     if (options->newest == MCP_REVISION_NONE)
         options->newest = MCP_REVISION_NEWEST;
-    if (options->without_initialize == MCP_REVISION_NONE)
-        options->without_initialize = MCP_2025_03_26;
-    if (options->without_initialize < options->oldest)
-        options->without_initialize = options->oldest;
-    if (options->without_initialize > options->newest)
-        options->without_initialize = options->newest;
+    fill_without_initialize(options);
 }
 
 static bool is_revision(mcp_revision revision)
@@ -104,12 +121,37 @@ static mcp_status fill_options(mcp_server_options *options, mcp_error *err)
 
 /* ---- assembly --------------------------------------------------------------------------------- */
 
+/* Every result without a session carries it, so it is written once. */
+static mcp_status render_identity(mcp_server *server, mcp_error *err)
+{
+    mcp_json_writer writer;
+    mcp_buf text;
+    mcp_status st;
+
+    mcp_buf_init(&text, IDENTITY_MAX_BYTES);
+    mcp_json_writer_init(&writer, &text);
+    mcp__write_identity(&writer, &server->options, MCP_REVISION_NEWEST);
+    st = mcp_json_writer_status(&writer);
+    if (st == MCP_OK) {
+        server->identity = mcp_arena_strndup(server->arena, text.data, text.length);
+        st = server->identity ? MCP_OK : MCP_E_NOMEM;
+    }
+    mcp_buf_clear(&text);
+    if (st == MCP_OK)
+        return MCP_OK;
+    return mcp_error_set(err, st == MCP_E_NOMEM ? st : MCP_E_PARAMS,
+                         "the server's name, title or description cannot be sent: %s",
+                         mcp_status_words(st));
+}
+
 static mcp_status make_parts(mcp_server *server, mcp_error *err)
 {
     server->arena = mcp_arena_new(0);
     if (!server->arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a server");
     mcp_status st = mcp_json_read(&server->no_arguments, server->arena, "{}", 2, err);
+    if (st == MCP_OK)
+        st = render_identity(server, err);
     if (st == MCP_OK)
         st = mcp__tools_new(&server->tools, &server->options, err);
     if (st == MCP_OK)
@@ -166,6 +208,7 @@ mcp__session_setup mcp__server_session_setup(mcp_server *server, mcp__executor *
         .route = mcp__method_route,
         .executor = executor,
         .no_arguments = server->no_arguments,
+        .identity = server->identity,
     };
 }
 

@@ -26,6 +26,7 @@ struct mcp_server {
     mcp__prompts *prompts;
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
+    const char *identity;         /* the Implementation object as text */
     bool is_left_running; /* a handler did not end: nothing that it may use is freed */
 };
 

@@ -19,14 +19,21 @@ typedef struct gathering {
     mcp_buf array;
 } gathering;
 
-static void send_array(gathering *batch)
+/* The last array is the answer. One that had to go before goes like a notification: it ends nothing. */
+static void send_array(gathering *batch, bool is_last)
 {
+    mcp__peer *behind = batch->behind;
+
     if (batch->array.length == 0)
         return;
     batch->array.max_bytes = batch->max_bytes + 1;
     (void)mcp_buf_putc(&batch->array, ']');
-    if (batch->array.status == MCP_OK)
-        batch->behind->answer(batch->behind, &batch->array);
+    if (batch->array.status == MCP_OK && is_last)
+        behind->answer(behind, &batch->array);
+    else if (batch->array.status == MCP_OK)
+        behind->notify(behind, &batch->array);
+    else if (is_last)
+        behind->skip(behind);
     mcp_buf_clear(&batch->array);
     batch->array.max_bytes = batch->max_bytes;
 }
@@ -37,7 +44,7 @@ static void end_one(gathering *batch)
         return;
     bool is_empty = batch->array.length == 0;
     mcp__peer *behind = batch->behind;
-    send_array(batch);
+    send_array(batch, true);
     free(batch);
     if (is_empty)
         behind->skip(behind);
@@ -48,7 +55,7 @@ static void answer(mcp__peer *peer, mcp_buf *message)
     gathering *batch = (gathering *)peer;
 
     if (batch->array.length > 0 && message->length + 2 > batch->max_bytes - batch->array.length)
-        send_array(batch);
+        send_array(batch, false);
     size_t before = batch->array.length;
     (void)mcp_buf_putc(&batch->array, before == 0 ? '[' : ',');
     if (mcp_buf_append(&batch->array, message->data, message->length) != MCP_OK) {

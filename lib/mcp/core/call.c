@@ -16,6 +16,7 @@
 
 #include "base/utf8.h"
 #include "mcp/core/call_int.h"
+#include "mcp/core/client.h"
 
 mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_options *options,
                          const mcp_json *no_arguments, mcp_error *err)
@@ -156,6 +157,29 @@ void mcp__call_set_stop(mcp_call *call, mcp_stop why)
         atomic_store_explicit(&call->stop, why, memory_order_relaxed);
 }
 
+/* ---- the client ------------------------------------------------------------------------------- */
+
+bool mcp_call_client_can(const mcp_call *call, unsigned capabilities)
+{
+    return (call->client_can & capabilities) == capabilities;
+}
+
+mcp_status mcp_call_require(mcp_call *call, unsigned capabilities)
+{
+    unsigned missing = capabilities & ~call->client_can;
+    mcp_json_writer *data;
+
+    if (!missing)
+        return MCP_OK;
+    data = mcp__call_error_data(call);
+    mcp_write_member_object(data, "requiredCapabilities");
+    mcp__client_write(data, missing);
+    mcp_write_end(data);
+    return mcp_error_set(&call->err, MCP_E_CAPABILITY,
+                         "%s needs a capability that the client did not declare",
+                         mcp_call_name(call));
+}
+
 /* ---- answering -------------------------------------------------------------------------------- */
 
 mcp_json_writer *mcp_call_result(mcp_call *call)
@@ -166,6 +190,33 @@ mcp_json_writer *mcp_call_result(mcp_call *call)
         mcp_write_object(&call->result_writer);
     }
     return &call->result_writer;
+}
+
+mcp_json_writer *mcp_call_value(mcp_call *call)
+{
+    if (!call->result_begun) {
+        call->result_begun = true;
+        call->is_value = true;
+        mcp_json_writer_init(&call->result_writer, &call->result);
+    }
+    return &call->result_writer;
+}
+
+void mcp_call_cache(mcp_call *call, int64_t ttl_ms, bool is_public)
+{
+    call->caching.ttl_ms = ttl_ms > 0 ? ttl_ms : 0;
+    call->caching.is_public = is_public;
+}
+
+mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json)
+{
+    mcp__note *fresh = mcp_arena_alloc(call->arena, sizeof(*fresh));
+
+    if (!fresh)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a note");
+    *fresh = (mcp__note){ .name = name, .json = json, .next = call->notes };
+    call->notes = fresh;
+    return MCP_OK;
 }
 
 mcp_json_writer *mcp__call_error_data(mcp_call *call)

@@ -23,8 +23,22 @@
 
 typedef struct mcp__session mcp__session;
 
-/** Writes the whole `result` value of a call whose handler returned MCP_OK. Runs on the worker. */
+/** Writes the members of `result` for a call whose handler returned MCP_OK. Runs on the worker. */
 typedef mcp_status mcp__finisher(mcp_call *call, mcp_json_writer *writer);
+
+/** A member of the result's _meta. */
+typedef struct mcp__note {
+    const char *name;
+    const char *json; /* its value */
+    struct mcp__note *next;
+} mcp__note;
+
+/** How long an answer may be kept by whom, from 2026-07-28. */
+typedef struct mcp__caching {
+    bool is_told; /* false: this kind of answer says nothing about it */
+    bool is_public;
+    int64_t ttl_ms;
+} mcp__caching;
 
 /** What a prompt's place becomes; a list in the order of writing. */
 typedef struct mcp__place {
@@ -51,6 +65,8 @@ struct mcp_call {
     const mcp_json *params; /* an object; NULL: none were sent */
     const mcp_json *meta;   /* params._meta */
     mcp_revision revision;
+    unsigned client_can;    /* enum mcp_client_can */
+    mcp_level log_level;    /* of the gentlest message that the client wants; NONE: none at all */
     const mcp_json *no_arguments; /* an empty object */
 
     /* filled by the method's function; does not change once a worker has it */
@@ -75,6 +91,10 @@ struct mcp_call {
     mcp_buf result;            /* the object of mcp_call_result */
     mcp_json_writer result_writer;
     bool result_begun;
+    bool is_value;             /* the result is one value of any kind, by mcp_call_value */
+    const char *result_type;   /* from 2026-07-28; NULL: "complete" */
+    mcp__caching caching;
+    mcp__note *notes;
     mcp_buf content;           /* finished content blocks or contents entries, comma-separated */
     mcp_status content_status; /* of the first block that could not be written */
     bool is_refused;
@@ -116,6 +136,9 @@ void mcp__call_free(mcp_call *call);
 
 /** Any thread: ask the call to stop. What is set stays, as mcp_call_stop promises. */
 void mcp__call_set_stop(mcp_call *call, mcp_stop why);
+
+/** Add a member to the result's _meta. Both texts are borrowed while the call lives. */
+mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json);
 
 /** The `data` object of the error that the call will end with; write members, it is ended for you. */
 mcp_json_writer *mcp__call_error_data(mcp_call *call);

@@ -41,14 +41,21 @@ static uint64_t id_hash(const mcp_json *id)
     return mix(hash);
 }
 
-mcp_call *mcp__call_table_find(const mcp__call_table *table, const mcp_json *id)
+mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
+                                  const mcp__peer *notices)
 {
     uint64_t hash = id_hash(id);
     mcp_call *call = table->buckets[hash % MCP__CALL_BUCKETS];
 
-    while (call && (call->loop.hash != hash || !mcp_json_equal(call->id, id)))
+    while (call && (call->loop.hash != hash || (notices && call->notices != notices) ||
+                    !mcp_json_equal(call->id, id)))
         call = call->loop.chain;
     return call;
+}
+
+mcp_call *mcp__call_table_find(const mcp__call_table *table, const mcp_json *id)
+{
+    return mcp__call_table_find_of(table, id, NULL);
 }
 
 void mcp__call_table_add(mcp__call_table *table, mcp_call *call)

@@ -26,6 +26,10 @@ void mcp__call_table_init(mcp__call_table *table);
 /** The open call of that id, NULL when there is none. An id is its type and its value. */
 mcp_call *mcp__call_table_find(const mcp__call_table *table, const mcp_json *id);
 
+/** As mcp__call_table_find, among the calls of one peer. */
+mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
+                                  const mcp__peer *notices);
+
 /** Open a call; no open call may have its id. */
 void mcp__call_table_add(mcp__call_table *table, mcp_call *call);
 

@@ -17,7 +17,9 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/batch.h"
+#include "mcp/core/envelope.h"
 #include "mcp/core/message.h"
+#include "mcp/core/outcome.h"
 #include "mcp/core/progress.h"
 #include "mcp/core/reply.h"
 
@@ -26,18 +28,19 @@ static void start_waiting(mcp__session *session);
 /* ---- answering -------------------------------------------------------------------------------- */
 
 /* An error for which there may be no memory: then the session's spare buffer, filled beforehand, serves. */
-static void answer_error(mcp__session *session, mcp__peer *peer, const mcp_json *id,
-                         mcp_status status, const char *message)
+static void answer_fault(mcp__session *session, mcp__peer *peer, const mcp_json *id,
+                         mcp_revision revision, mcp_status status, const char *message)
 {
     const mcp_server_options *options = session->setup.options;
     mcp_buf *out = &session->spare;
 
+    peer->http_status = mcp__outcome_http(status, revision);
     mcp_buf_reset(out);
-    mcp_status st = mcp__reply_error(out, id, session->revision, status, message);
+    mcp_status st = mcp__reply_error(out, id, revision, status, message);
     if (st != MCP_OK) { /* a long id or message */
         mcp_buf large;
         mcp_buf_init(&large, options->reply_max_bytes);
-        st = mcp__reply_error(&large, id, session->revision, status, message);
+        st = mcp__reply_error(&large, id, revision, status, message);
         if (st == MCP_OK)
             peer->answer(peer, &large);
         mcp_buf_clear(&large);
@@ -53,14 +56,27 @@ static void answer_error(mcp__session *session, mcp__peer *peer, const mcp_json 
     out->status = MCP_OK;
 }
 
+/* The same where no call knows its revision. */
+static void answer_error(mcp__session *session, mcp__peer *peer, const mcp_json *id,
+                         mcp_status status, const char *message)
+{
+    answer_fault(session, peer, id, mcp__envelope_revision(session, peer), status, message);
+}
+
+static void answer_call_fault(mcp_call *call, mcp_status status, const char *message)
+{
+    answer_fault(call->session, call->peer, call->id, call->revision, status, message);
+}
+
 static void answer_call(mcp_call *call)
 {
     mcp__peer *peer = call->peer;
 
+    peer->http_status = mcp__outcome_http(call->status, call->revision);
     if (call->reply.length > 0)
         peer->answer(peer, &call->reply);
     else
-        answer_error(call->session, peer, call->id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        answer_call_fault(call, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */
@@ -138,9 +154,19 @@ static void start(mcp_call *call)
     }
 }
 
+/* Clients that share a session are held back together, by the workers' own line. */
 static bool may_start(const mcp__session *session)
 {
-    return session->calls.running < session->setup.options->calls_max_running;
+    return session->setup.is_shared ||
+           session->calls.running < session->setup.options->calls_max_running;
+}
+
+static bool is_overrun(const mcp__session *session)
+{
+    const mcp_server_options *options = session->setup.options;
+
+    return session->setup.is_shared &&
+           session->calls.running >= options->calls_max_running + options->calls_max_queued;
 }
 
 static void start_waiting(mcp__session *session)
@@ -169,6 +195,7 @@ static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *no
     call->params = message->params;
     call->meta = message->meta;
     call->revision = mcp__session_revision(session);
+    call->log_level = session->log_level;
     call->progress.token = mcp_json_get(message->meta, "progressToken");
     return call;
 }
@@ -184,23 +211,42 @@ static void serve_notification(mcp_call *call)
     mcp__call_free(call);
 }
 
+static mcp_call *find_open(const mcp__session *session, const mcp_json *id,
+                           const mcp__peer *notices)
+{
+    return mcp__call_table_find_of(&session->calls, id,
+                                   session->setup.is_shared ? notices : NULL);
+}
+
+static mcp_status prepare(mcp_call *call)
+{
+    mcp_status st;
+
+    if (find_open(call->session, call->id, call->notices))
+        return mcp_error_set(&call->err, MCP_E_REQUEST,
+                             "a request with this id is still being answered");
+    st = mcp__envelope_open(call);
+    if (st == MCP_OK)
+        st = call->session->setup.route(call);
+    if (st == MCP_OK && call->run && !call->is_refused && is_overrun(call->session))
+        st = mcp_error_set(&call->err, MCP_E_BUSY, "the server is busy");
+    if (st != MCP_OK)
+        untally(call);
+    return st;
+}
+
 static void serve_request(mcp_call *call)
 {
     mcp__call_table *calls = &call->session->calls;
 
-    if (mcp__call_table_find(calls, call->id)) {
-        call->status = mcp_error_set(&call->err, MCP_E_REQUEST,
-                                     "a request with this id is still being answered");
-    } else {
-        call->status = call->session->setup.route(call);
-        if (call->status == MCP_OK && call->run && !call->is_refused) {
-            mcp__call_table_add(calls, call);
-            if (may_start(call->session))
-                start(call);
-            else
-                mcp__call_table_wait(calls, call);
-            return;
-        }
+    call->status = prepare(call);
+    if (call->status == MCP_OK && call->run && !call->is_refused) {
+        mcp__call_table_add(calls, call);
+        if (may_start(call->session))
+            start(call);
+        else
+            mcp__call_table_wait(calls, call);
+        return;
     }
     mcp__reply_render(call);
     answer_call(call);
@@ -231,6 +277,8 @@ static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notic
     (void)mcp__message_sort(&message, value, &err);
     if (message.kind == MCP__INVALID) {
         serve_invalid(session, peer, &message, value, &err);
+    } else if (message.kind == MCP__RESPONSE && session->setup.is_shared) {
+        answer_error(session, peer, NULL, MCP_E_REQUEST, "a response needs a session");
     } else if (message.kind == MCP__RESPONSE) {
         mcp_log_write(&session->setup.options->log, MCP_LOG_DEBUG,
                       "a response to no request of ours was passed over");
@@ -283,9 +331,21 @@ static void serve_element(mcp__session *session, mcp__peer *batch, mcp__peer *no
     answer_error(session, batch, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
 }
 
-static const char *batch_fault(const mcp__session *session, size_t count)
+static bool has_claim(const mcp_json *array)
 {
-    if (!takes_batches(session))
+    for (size_t i = 0; i < mcp_json_count(array); i++) {
+        const mcp_json *params = mcp_json_get(mcp_json_item(array, i), "params");
+        if (mcp__envelope_is_claimed(mcp_json_get(params, "_meta")))
+            return true;
+    }
+    return false;
+}
+
+static const char *batch_fault(const mcp__session *session, const mcp_json *array)
+{
+    size_t count = mcp_json_count(array);
+
+    if (session->setup.is_shared || !takes_batches(session) || has_claim(array))
         return "batches are not part of this revision";
     if (count == 0)
         return "a batch must not be empty";
@@ -297,7 +357,7 @@ static const char *batch_fault(const mcp__session *session, size_t count)
 static void serve_batch(mcp__session *session, mcp__peer *peer, const mcp_json *array)
 {
     size_t count = mcp_json_count(array);
-    const char *fault = batch_fault(session, count);
+    const char *fault = batch_fault(session, array);
     mcp__peer *batch = NULL;
 
     if (fault) {
@@ -315,6 +375,17 @@ static void serve_batch(mcp__session *session, mcp__peer *peer, const mcp_json *
 
 /* ---- what the transport calls ----------------------------------------------------------------- */
 
+void mcp__dispatch_value(mcp__session *session, mcp__peer *peer, mcp_arena *arena,
+                         const mcp_json *value)
+{
+    if (!mcp_json_is_array(value)) {
+        serve_value(session, peer, peer, arena, value);
+        return;
+    }
+    serve_batch(session, peer, value);
+    mcp_arena_free(arena);
+}
+
 void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *text, size_t length)
 {
     mcp_arena *arena = mcp_arena_new(session->setup.options->arena_max_bytes);
@@ -326,14 +397,11 @@ void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *t
         return;
     }
     mcp_status st = mcp__message_read(&value, arena, text, length, &err);
-    if (st == MCP_OK && !mcp_json_is_array(value)) {
-        serve_value(session, peer, peer, arena, value);
+    if (st == MCP_OK) {
+        mcp__dispatch_value(session, peer, arena, value);
         return;
     }
-    if (st == MCP_OK)
-        serve_batch(session, peer, value);
-    else
-        answer_error(session, peer, NULL, st, err.message);
+    answer_error(session, peer, NULL, st, err.message);
     mcp_arena_free(arena);
 }
 
@@ -364,10 +432,11 @@ static void time_out(mcp__session *session, mcp_call *call)
     mcp__call_set_stop(call, MCP_STOP_DEADLINE);
     mcp__call_table_remove(&session->calls, call);
     mcp_buf_init(&reply, session->setup.options->reply_max_bytes);
+    peer->http_status = 200;
     if (mcp__reply_timeout(&reply, call) == MCP_OK)
         peer->answer(peer, &reply);
     else
-        answer_error(session, peer, call->id, MCP_E_TIMEOUT, mcp_status_words(MCP_E_TIMEOUT));
+        answer_call_fault(call, MCP_E_TIMEOUT, mcp_status_words(MCP_E_TIMEOUT));
     mcp_buf_clear(&reply);
 }
 
@@ -413,9 +482,9 @@ static void close_silently(mcp__session *session, mcp_call *call)
     peer->skip(peer);
 }
 
-void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id)
+void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id, const mcp__peer *notices)
 {
-    mcp_call *call = mcp__call_table_find(&session->calls, id);
+    mcp_call *call = find_open(session, id, notices);
 
     if (call)
         close_silently(session, call);
@@ -434,6 +503,21 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
     }
 }
 
+void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notices)
+{
+    mcp_call *next;
+
+    for (mcp_call *call = session->calls.first; call; call = next) {
+        next = call->loop.next;
+        if (call->notices != notices)
+            continue;
+        if (call->revision > MCP_REVISION_NEWEST_SESSION)
+            close_silently(session, call);
+        else if (call->flags & MCP_STOP_ON_HANGUP)
+            mcp__call_set_stop(call, MCP_STOP_CLIENT_GONE);
+    }
+}
+
 void mcp__dispatch_refuse_waiting(mcp__session *session)
 {
     mcp_call *call;
@@ -447,8 +531,7 @@ void mcp__dispatch_abandon(mcp__session *session)
     mcp__dispatch_refuse_waiting(session);
     while (session->calls.first) {
         mcp_call *call = session->calls.first;
-        mcp__peer *peer = call->peer;
         mcp__call_table_remove(&session->calls, call);
-        answer_error(session, peer, call->id, MCP_E_STOPPED, "the server is going down");
+        answer_call_fault(call, MCP_E_STOPPED, "the server is going down");
     }
 }

@@ -16,6 +16,13 @@
 /** One message. The answer goes to `peer`, now or later; `text` is not kept. */
 void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *text, size_t length);
 
+/**
+ * The same for a message that is read already, an array being a batch. Takes `arena`, which pays for
+ * `value`.
+ */
+void mcp__dispatch_value(mcp__session *session, mcp__peer *peer, mcp_arena *arena,
+                         const mcp_json *value);
+
 /** Answer for a message that was longer than may be. */
 void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer);
 
@@ -32,12 +39,17 @@ bool mcp__dispatch_is_idle(const mcp__session *session);
  */
 int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms);
 
-/** Cancel the open call of that id: its answer will not be sent. Unknown ids are passed over. */
-void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id);
+/** Cancel the open call of that id: its answer will not be sent. Unknown ids are passed over.
+ *  @param notices who asks for it; clients that share a session cannot cancel one another's */
+void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id, const mcp__peer *notices);
 
 /** Ask open calls to stop: all of them, or for CLIENT_GONE those whose flags say so. CANCELLED also
  *  closes them. */
 void mcp__dispatch_stop(mcp__session *session, mcp_stop why);
+
+/** Nobody is left behind `notices`, the rest of the session goes on: its calls whose flags say so are asked
+ *  to stop; from 2026-07-28 all of them are cancelled. */
+void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notices);
 
 /** Answer calls that have not begun with an error; nothing more is begun. */
 void mcp__dispatch_refuse_waiting(mcp__session *session);

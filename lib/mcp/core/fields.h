@@ -1,5 +1,5 @@
 /*
- * fields.h - since when a member of a type may be sent.
+ * fields.h - in which revisions a member of a type may be sent.
  */
 #ifndef MCP_CORE_FIELDS_H
 #define MCP_CORE_FIELDS_H

@@ -52,7 +52,7 @@ static mcp_status sort_params(mcp__message *out, const mcp_json *value, mcp_erro
         return st;
     meta = mcp_json_get(params, "_meta");
     if (meta && !mcp_json_is_object(meta))
-        return mcp_error_set(err, MCP_E_PARAMS, "params._meta must be an object");
+        return mcp_error_set(err, MCP_E_ENVELOPE, "params._meta must be an object");
     st = meta ? refuse_duplicate(meta, "params._meta", err) : MCP_OK;
     if (st != MCP_OK)
         return st;
@@ -67,7 +67,7 @@ static mcp_status sort_token(const mcp__message *message, mcp_error *err)
 
     if (!token || is_id(token))
         return MCP_OK;
-    return mcp_error_set(err, MCP_E_PARAMS, "_meta.progressToken must be a string or an integer");
+    return mcp_error_set(err, MCP_E_ENVELOPE, "_meta.progressToken must be a string or an integer");
 }
 
 static mcp_status sort_call(mcp__message *out, const mcp_json *value, mcp_error *err)

@@ -38,7 +38,7 @@ mcp_status mcp__message_read(const mcp_json **out, mcp_arena *arena, const char 
 /**
  * Sort a value into its kind. *out is always filled.
  *
- * @return MCP_OK; MCP_E_REQUEST or MCP_E_PARAMS: the kind is MCP__INVALID and err says why
+ * @return MCP_OK; MCP_E_REQUEST or MCP_E_ENVELOPE: the kind is MCP__INVALID and err says why
  */
 mcp_status mcp__message_sort(mcp__message *out, const mcp_json *value, mcp_error *err);
 

@@ -10,6 +10,12 @@
  */
 #include "mcp/core/reply.h"
 
+#include <string.h>
+
+#include "mcp/core/fields.h"
+#include "mcp/core/outcome.h"
+#include "mcp/core/session.h"
+
 static void write_head(mcp_json_writer *writer, mcp_buf *out, const mcp_json *id,
                        mcp_revision revision)
 {
@@ -20,11 +26,11 @@ static void write_head(mcp_json_writer *writer, mcp_buf *out, const mcp_json *id
         mcp_write_member_value(writer, "id", id);
 }
 
-static void write_error(mcp_json_writer *writer, mcp_status status, const char *message,
-                        const mcp_buf *data)
+static void write_error(mcp_json_writer *writer, mcp_revision revision, mcp_status status,
+                        const char *message, const mcp_buf *data)
 {
     mcp_write_member_object(writer, "error");
-    mcp_write_member_int(writer, "code", mcp_status_code(status));
+    mcp_write_member_int(writer, "code", mcp__outcome_code(status, revision));
     mcp_write_member_string(writer, "message", message);
     if (data && data->length > 0) {
         mcp_write_name(writer, "data");
@@ -40,7 +46,7 @@ mcp_status mcp__reply_error(mcp_buf *out, const mcp_json *id, mcp_revision revis
     mcp_json_writer writer;
 
     write_head(&writer, out, id, revision);
-    write_error(&writer, status, message, NULL);
+    write_error(&writer, revision, status, message, NULL);
     return mcp_json_writer_status(&writer);
 }
 
@@ -50,13 +56,74 @@ static void end_all(mcp_json_writer *writer)
         mcp_write_end(writer);
 }
 
+static bool is_known(const char *member, mcp_revision revision)
+{
+    return mcp__field_is_known("Result", member, revision);
+}
+
+static void write_type(mcp_json_writer *writer, const char *type, mcp_revision revision)
+{
+    if (is_known("resultType", revision))
+        mcp_write_member_string(writer, "resultType", type);
+}
+
+static void write_meta(const mcp_call *call, const mcp__note *notes, mcp_json_writer *writer)
+{
+    const char *identity = call->session ? call->session->setup.identity : NULL;
+
+    if (!is_known("serverInfo", call->revision))
+        identity = NULL;
+    if (!identity && !notes)
+        return;
+    mcp_write_member_object(writer, "_meta");
+    if (identity) {
+        mcp_write_name(writer, "io.modelcontextprotocol/serverInfo");
+        mcp_write_raw(writer, identity, strlen(identity));
+    }
+    for (; notes; notes = notes->next) {
+        mcp_write_name(writer, notes->name);
+        mcp_write_raw(writer, notes->json, strlen(notes->json));
+    }
+    mcp_write_end(writer);
+}
+
+/* What a result has beside its own members, where the revision knows it. */
+static void write_common(const mcp_call *call, mcp_json_writer *writer)
+{
+    write_type(writer, call->result_type ? call->result_type : "complete", call->revision);
+    if (call->caching.is_told && !call->result_type && is_known("ttlMs", call->revision)) {
+        mcp_write_member_int(writer, "ttlMs", call->caching.ttl_ms);
+        mcp_write_member_string(writer, "cacheScope",
+                                call->caching.is_public ? "public" : "private");
+    }
+    write_meta(call, call->notes, writer);
+}
+
+/* The members are there as text already: the rest is written behind them. */
 static mcp_status write_plain_result(mcp_call *call, mcp_json_writer *writer)
 {
-    (void)mcp_call_result(call);
-    end_all(&call->result_writer);
-    mcp_status st = mcp_json_writer_status(&call->result_writer);
+    mcp_json_writer *result = mcp_call_result(call);
+
+    while (result->depth > 1 && result->status == MCP_OK)
+        mcp_write_end(result);
+    write_common(call, result);
+    end_all(result);
+    mcp_status st = mcp_json_writer_status(result);
     if (st == MCP_OK)
         mcp_write_raw(writer, call->result.data, call->result.length);
+    return st;
+}
+
+static mcp_status write_finished_result(mcp_call *call, mcp_json_writer *writer)
+{
+    mcp_status st;
+
+    mcp_write_object(writer);
+    st = call->finish(call, writer);
+    if (st == MCP_OK) {
+        write_common(call, writer);
+        mcp_write_end(writer);
+    }
     return st;
 }
 
@@ -71,7 +138,8 @@ static mcp_status render_result(mcp_call *call)
         (void)mcp_buf_reserve(&call->reply, expected);
     write_head(&writer, &call->reply, call->id, call->revision);
     mcp_write_name(&writer, "result");
-    mcp_status st = call->finish ? call->finish(call, &writer) : write_plain_result(call, &writer);
+    mcp_status st = call->finish ? write_finished_result(call, &writer)
+                                 : write_plain_result(call, &writer);
     if (st != MCP_OK)
         return st;
     mcp_write_end(&writer);
@@ -103,7 +171,8 @@ static void render_error(mcp_call *call, mcp_status status)
     end_all(&call->error_data_writer);
     mcp_buf_reset(&call->reply);
     write_head(&writer, &call->reply, call->id, call->revision);
-    write_error(&writer, status, message, is_hidden(status) ? NULL : &call->error_data);
+    write_error(&writer, call->revision, status, message,
+                is_hidden(status) ? NULL : &call->error_data);
     if (mcp_json_writer_status(&writer) != MCP_OK)
         mcp_buf_clear(&call->reply);
 }
@@ -122,8 +191,19 @@ static mcp_status unsendable(mcp_call *call, mcp_status st)
     return mcp_error_set(&call->err, st, "the answer cannot be written");
 }
 
+/* Sessions have no code for what a client lacks: the model is told, which can do without the tool. */
+static void soften(mcp_call *call)
+{
+    if (call->status != MCP_E_CAPABILITY || !call->is_tool ||
+        call->revision > MCP_REVISION_NEWEST_SESSION)
+        return;
+    (void)mcp_call_refuse(call, "%s", call->err.message);
+    call->status = call->is_refused ? MCP_OK : MCP_E_NOMEM;
+}
+
 void mcp__reply_render(mcp_call *call)
 {
+    soften(call);
     mcp_status st = call->status;
 
     if (st == MCP_OK && call->is_refused && !call->is_tool) {
@@ -158,6 +238,8 @@ mcp_status mcp__reply_timeout(mcp_buf *out, const mcp_call *call)
     mcp_write_end(&writer);
     mcp_write_end(&writer);
     mcp_write_member_bool(&writer, "isError", true);
+    write_type(&writer, "complete", call->revision);
+    write_meta(call, NULL, &writer);
     mcp_write_end(&writer);
     mcp_write_end(&writer);
     return mcp_json_writer_status(&writer);

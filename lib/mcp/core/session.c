@@ -9,6 +9,8 @@
 
 #include <assert.h>
 
+#include "mcp/core/client.h"
+
 #define CLIENT_MAX ((size_t)8 * 1024 * 1024) /* what a client may say about itself, in memory */
 
 static void refill_spare(mcp__session *session)
@@ -19,7 +21,7 @@ static void refill_spare(mcp__session *session)
 
 mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *setup, mcp_error *err)
 {
-    *session = (mcp__session){ .setup = *setup };
+    *session = (mcp__session){ .setup = *setup, .log_level = MCP_LEVEL_INFO };
     mcp__call_table_init(&session->calls);
     mcp_buf_init(&session->spare, MCP__SESSION_SPARE * 2);
     refill_spare(session);
@@ -38,8 +40,13 @@ void mcp__session_clear(mcp__session *session)
 
 mcp_revision mcp__session_revision(const mcp__session *session)
 {
-    return session->revision != MCP_REVISION_NONE ? session->revision
-                                                  : session->setup.options->without_initialize;
+    const mcp_server_options *options = session->setup.options;
+
+    if (session->revision != MCP_REVISION_NONE)
+        return session->revision;
+    if (options->without_initialize != MCP_REVISION_NONE)
+        return options->without_initialize;
+    return options->newest; /* no revision with sessions is served */
 }
 
 /* A copy in an arena of its own: the message that it came in goes when it is answered. */
@@ -75,6 +82,8 @@ mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const
     session->client = arena;
     session->client_info = mcp_json_get(client, "info");
     session->client_capabilities = mcp_json_get(client, "capabilities");
+    session->client_can = mcp__client_read(session->client_capabilities);
+    session->log_level = MCP_LEVEL_INFO;
     session->revision = revision;
     session->is_initialized = false;
     return MCP_OK;

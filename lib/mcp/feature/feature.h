@@ -8,7 +8,7 @@
  *   the answer is known     write the members of `result` to mcp_call_result(call), return MCP_OK
  *   a handler must run      set call->name, arguments, properties/schema (for defaults), run, data,
  *                           flags, timeout_ms, feature, finish; return MCP_OK. `finish` then writes
- *                           the whole `result` on the worker (call->content holds what the handler
+ *                           the members of `result` on the worker (call->content holds what the handler
  *                           wrote by mcp_call_contents_*, call->places what mcp_call_place gave)
  *   it cannot be            fill call->err (mcp_error_set), maybe mcp__call_error_data(call), and
  *                           return the status

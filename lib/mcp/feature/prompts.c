@@ -353,14 +353,12 @@ static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
     const struct prompt *prompt = call->feature;
     mcp_status st;
 
-    mcp_write_object(writer);
     if (prompt->file->description)
         mcp_write_member_string(writer, "description", prompt->file->description);
     mcp_write_member_array(writer, "messages");
     st = write_messages(call, prompt->file, writer);
     if (st != MCP_OK)
         return st;
-    mcp_write_end(writer);
     mcp_write_end(writer);
     return mcp_json_writer_status(writer);
 }

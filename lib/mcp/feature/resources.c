@@ -341,11 +341,8 @@ static mcp_status write_contents(mcp_call *call, mcp_json_writer *writer)
     if (call->content.length == 0)
         return mcp_error_set(&call->err, MCP_E_INTERNAL, "the reader of %.*s wrote no contents",
                              SHOWN_MAX, call->name);
-    mcp_write_object(writer);
-    mcp_write_name(writer, "contents");
-    mcp_write_array(writer);
+    mcp_write_member_array(writer, "contents");
     mcp_write_raw(writer, call->content.data, call->content.length);
-    mcp_write_end(writer);
     mcp_write_end(writer);
     return mcp_json_writer_status(writer);
 }

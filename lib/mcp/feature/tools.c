@@ -29,7 +29,8 @@ struct tool {
     mcp__tools *owner;
     const mcp_json *definition; /* the file */
     const mcp_json *input;      /* inputSchema, with the shared shapes that it names */
-    const mcp_json *output;     /* outputSchema likewise; NULL: none that describes an object */
+    const mcp_json *output;     /* outputSchema likewise; NULL: none */
+    bool gives_object;          /* that is what it describes */
     mcp_schema *input_schema;
     mcp_schema *output_schema;
     char safe_name[MCP__SAFE_NAME_SIZE];
@@ -142,9 +143,7 @@ static mcp_status load_schemas(struct tool *tool, const mcp_json *shared, const 
     what = mcp_arena_printf(tool->owner->arena, "%s: outputSchema", path);
     st = load_schema(&tool->output, &tool->output_schema, tool->owner, output, shared,
                      what ? what : path, err);
-    /* Revisions of this era know structured content only as an object. */
-    if (!describes_object(output))
-        tool->output = NULL;
+    tool->gives_object = describes_object(output);
     return st;
 }
 
@@ -307,6 +306,14 @@ static bool is_disabled(const struct tool *tool)
     return (tool->row->flags & MCP_WRITES) && !tool->owner->options->allow_write;
 }
 
+/* Whether the revision takes what the tool gives as structured content: at first only objects were. */
+static bool is_structured(const struct tool *tool, mcp_revision revision)
+{
+    const char *member = tool->gives_object ? "structuredContent" : "structuredContent of any type";
+
+    return tool->output && mcp__field_is_known("CallToolResult", member, revision);
+}
+
 /* What the library adds to an entry, beside what its file says. */
 struct additions {
     bool safe_name;   /* the name is shown in its safe form */
@@ -366,7 +373,7 @@ static void write_member(mcp_json_writer *writer, const struct tool *tool, size_
         mcp_write_member_value(writer, name, tool->input);
     else if (strcmp(name, "outputSchema") != 0)
         mcp_write_member_value(writer, name, mcp_json_item(tool->definition, index));
-    else if (tool->output)
+    else if (is_structured(tool, revision))
         mcp_write_member_value(writer, name, tool->output);
 }
 
@@ -408,12 +415,10 @@ static void write_text_block(mcp_json_writer *writer, const char *text, size_t l
 
 static void write_refusal(mcp_call *call, mcp_json_writer *writer)
 {
-    mcp_write_object(writer);
     mcp_write_member_array(writer, "content");
     write_text_block(writer, call->refusal, call->refusal_length);
     mcp_write_end(writer);
     mcp_write_member_bool(writer, "isError", true);
-    mcp_write_end(writer);
 }
 
 static void close_result(mcp_call *call)
@@ -461,19 +466,16 @@ static mcp_status finish_tool(mcp_call *call, mcp_json_writer *writer)
         st = check_result(call, tool);
     if (st != MCP_OK)
         return st;
-    mcp_write_object(writer);
     mcp_write_member_array(writer, "content");
     if (call->result_begun)
         write_text_block(writer, call->result.data, call->result.length);
     if (call->content.length > 0) /* several blocks, but the commas between them are there already */
         mcp_write_raw(writer, call->content.data, call->content.length);
     mcp_write_end(writer);
-    if (call->result_begun && tool->output &&
-        mcp__field_is_known("CallToolResult", "structuredContent", call->revision)) {
+    if (call->result_begun && is_structured(tool, call->revision)) {
         mcp_write_name(writer, "structuredContent");
         mcp_write_raw(writer, call->result.data, call->result.length);
     }
-    mcp_write_end(writer);
     return MCP_OK;
 }
 

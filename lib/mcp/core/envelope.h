@@ -1,0 +1,29 @@
+/*
+ * envelope.h - which revision a request is served under, and what its client can do.
+ */
+#ifndef MCP_CORE_ENVELOPE_H
+#define MCP_CORE_ENVELOPE_H
+
+#include <stdbool.h>
+
+#include "mcp/core/call_int.h"
+
+/** True when params._meta says which revision the request speaks: then it needs no session. */
+bool mcp__envelope_is_claimed(const mcp_json *meta);
+
+/**
+ * Settle a request's revision, capabilities and log level, from its own words or else from its session.
+ *
+ * @return MCP_OK; MCP_E_ENVELOPE, MCP_E_HEADERS or MCP_E_REVISION: call->err and, for the last, the
+ *         error's data are filled
+ */
+mcp_status mcp__envelope_open(mcp_call *call);
+
+/** The revision whose rules for errors hold for a message of this peer that is no request. */
+mcp_revision mcp__envelope_revision(const mcp__session *session, const mcp__peer *peer);
+
+/** Write the revisions from `newest` down to `oldest` as an array member. */
+void mcp__envelope_write_revisions(mcp_json_writer *writer, const char *member,
+                                   mcp_revision oldest, mcp_revision newest);
+
+#endif
