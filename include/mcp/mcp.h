@@ -26,6 +26,7 @@
 #include "mcp/clock.h"
 #include "mcp/error.h"
 #include "mcp/files.h"
+#include "mcp/http.h"
 #include "mcp/json.h"
 #include "mcp/log.h"
 #include "mcp/prompt.h"

@@ -1,0 +1,15 @@
+/*
+ * streamable.h - Streamable HTTP: the MCP path, for all revisions.
+ */
+#ifndef MCP_TRANSPORT_STREAMABLE_H
+#define MCP_TRANSPORT_STREAMABLE_H
+
+#include "mcp/transport/web_int.h"
+
+/** Look at a request of the MCP path before its body is read. May answer. */
+void mcp__streamable_head(mcp__web *web, mcp__http_exchange *exchange);
+
+/** Serve it. */
+void mcp__streamable_request(mcp__web *web, mcp__http_exchange *exchange);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * web_int.h - the body of the server over HTTP, for the files that answer on it. The loop's alone.
+ *
+ * Each way of serving has two functions: `head` looks at a request before its body is read and may answer,
+ * `request` has the body.
+ */
+#ifndef MCP_TRANSPORT_WEB_INT_H
+#define MCP_TRANSPORT_WEB_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/core/session_table.h"
+#include "mcp/http.h"
+#include "net/http.h"
+#include "net/loop.h"
+#include "net/pool.h"
+#include "net/tls.h"
+
+typedef struct mcp__web mcp__web;
+typedef struct mcp__web_peer mcp__web_peer;
+
+/** For /metrics. */
+typedef struct mcp__web_counts {
+    uint64_t requests; /* of any kind */
+    uint64_t messages; /* of MCP */
+    uint64_t refused;  /* at the gate */
+    uint64_t streams;  /* begun */
+    uint64_t hung_up;  /* clients gone before their answer */
+} mcp__web_counts;
+
+struct mcp__web {
+    mcp__executor executor;             /* first: the pool's, behind a bound on what may wait */
+    const mcp_server_options *options;
+    mcp_http_options http;              /* every default filled in */
+    size_t path_length;                 /* of http.path */
+    mcp__loop *loop;
+    mcp__pool *pool;
+    mcp__executor *threads;             /* the pool's face */
+    mcp__http *listener;
+    mcp__tls_context *tls;
+    mcp__session_table sessions;
+    mcp__session_entry *shared;         /* for requests that need no session; NULL: no sessions yet */
+    mcp__web_peer *peers;              /* all that are unanswered, and all streams */
+    size_t peer_count;
+    mcp__timer *calls_timer;            /* time-outs and reports */
+    mcp__timer *peers_timer;            /* comments, streams, idle sessions */
+    mcp__timer *leave_timer;            /* the end of the grace time */
+    mcp__signal *signals[2];
+    int64_t calls_due_ms;               /* when calls_timer fires; INT64_MAX: it does not run */
+    int64_t peers_step_ms;
+    bool is_stepping;                   /* peers_timer runs */
+    bool is_ending;
+    bool is_abandoned;
+    bool is_empty;                      /* the listener has no connection any more */
+    mcp__web_counts counts;
+};
+
+/** Answer with a status and a body of one line of JSON or none. The exchange is over. */
+void mcp__web_answer(mcp__web *web, mcp__http_exchange *exchange, int status, mcp_buf *json);
+
+/** The same with one more field. */
+void mcp__web_answer_with(mcp__web *web, mcp__http_exchange *exchange, int status,
+                          const char *field, const char *value, mcp_buf *json);
+
+/** Answer with a JSON-RPC error that belongs to no request, or to the request of `id`. */
+void mcp__web_refuse(mcp__web *web, mcp__http_exchange *exchange, int status, int code,
+                     const mcp_json *id, const char *message);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * web_peer.h - the client behind one HTTP request, or behind one stream.
+ *
+ * It decides by itself how it answers: one JSON body, unless something is to be sent before the answer, or
+ * the answer takes long, or the client reads nothing else: then a stream of events.
+ */
+#ifndef MCP_TRANSPORT_WEB_PEER_H
+#define MCP_TRANSPORT_WEB_PEER_H
+
+#include "mcp/core/message.h"
+#include "mcp/core/peer.h"
+#include "mcp/transport/field.h"
+#include "mcp/transport/web_int.h"
+
+/** Text of an id that a cancelled request is answered with; longer ones are left out. */
+#define MCP__PEER_ID_SIZE 64
+
+struct mcp__web_peer {
+    mcp__peer peer; /* first */
+    mcp__web *web;
+    mcp__web_peer *next, *previous; /* of the web's list */
+    mcp__http_exchange *exchange;    /* NULL: nobody is connected */
+    mcp__session_entry *entry;
+    const char *origin;              /* of a page in a browser that may read the answer; or NULL */
+    mcp__accepted accepted;
+    char id[MCP__PEER_ID_SIZE];      /* the request's id as JSON; "": none, or too long */
+    uint32_t stream;                 /* its number in the session; 0 is the one that GET opens */
+    uint64_t number;                 /* of its last event */
+    int64_t begun_ms;
+    int64_t wrote_ms;
+    bool is_once;                    /* the entry is for this request alone */
+    bool is_request;                 /* an answer is due, not just 202 */
+    bool is_initialize;
+    bool is_stream;
+    bool is_resumable;               /* its events have ids, and are kept */
+};
+
+/** The text of an event id, with its NUL. */
+#define MCP__EVENT_ID_SIZE 40
+
+/**
+ * The peer of a request that has just come.
+ *
+ * @param entry what its messages will be given to; the peer sees to its end where it is `is_once`
+ * @return NULL: no memory, the exchange was answered
+ */
+mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
+                                   mcp__session_entry *entry, bool is_once,
+                                   const mcp__accepted *accepted);
+
+/** Remember the request that is to be answered. */
+void mcp__web_peer_expect(mcp__web_peer *peer, const mcp__message *message);
+
+/**
+ * Begin the stream that GET opens, for what belongs to no request.
+ *
+ * @param after the number of the last event that the client saw on an earlier one; NULL: it begins anew
+ */
+void mcp__web_peer_listen(mcp__web_peer *peer, const uint64_t *after);
+
+/**
+ * Go on with a stream on another connection: send what the client has not seen, and what will come. Takes
+ * the exchange.
+ *
+ * @param after the number of the last event that the client saw
+ */
+void mcp__web_peer_attach(mcp__web_peer *peer, mcp__http_exchange *exchange, uint64_t after);
+
+/** The client is gone. The peer may be gone afterwards. */
+void mcp__web_peer_hung_up(mcp__web_peer *peer);
+
+/** Look at the clock: comments, and streams where the client has waited long. */
+void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms);
+
+/** End a stream in order, or a request that nobody waits for any more. Frees the peer. */
+void mcp__web_peer_end(mcp__web_peer *peer);
+
+/** The peer of that session and stream; NULL when there is none. */
+mcp__web_peer *mcp__web_peer_find(mcp__web *web, const mcp__session_entry *entry, uint32_t stream);
+
+/** Answer a GET for a stream that has ended from what is kept of it. The exchange is over. */
+void mcp__web_peer_replay(mcp__web *web, mcp__http_exchange *exchange, mcp__session_entry *entry,
+                           uint32_t stream, uint64_t after);
+
+#endif
