@@ -14,7 +14,9 @@
 #include "mcp/core/identity.h"
 #include "mcp/method.h"
 #include "mcp/server_int.h"
+#include "mcp/http.h"
 #include "mcp/transport/stdio.h"
+#include "mcp/transport/web.h"
 
 #define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
 
@@ -158,6 +160,9 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
         st = mcp__resources_new(&server->resources, &server->options, err);
     if (st == MCP_OK)
         st = mcp__prompts_new(&server->prompts, &server->options, err);
+    if (st == MCP_OK)
+        st = mcp__completions_new(&server->completions, &server->options, server->prompts,
+                                  server->resources, err);
     return st;
 }
 
@@ -172,6 +177,7 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
     if (!server)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a server");
     server->options = filled;
+    server->capabilities = filled.logging ? MCP__CAN_LOGGING : 0;
     st = make_parts(server, err);
     if (st != MCP_OK) {
         mcp_server_free(server);
@@ -196,6 +202,10 @@ mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_
     if (st == MCP_OK && features->prompts) {
         server->capabilities |= MCP__CAN_PROMPTS;
         st = mcp__prompts_load(server->prompts, features, err);
+    }
+    if (st == MCP_OK && features->completions) {
+        server->capabilities |= MCP__CAN_COMPLETIONS;
+        st = mcp__completions_load(server->completions, features, err);
     }
     return st;
 }
@@ -223,10 +233,22 @@ mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
     return st;
 }
 
+mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, mcp_error *err)
+{
+    mcp__session_setup setup = mcp__server_session_setup(server, NULL);
+    bool is_left_running = false;
+    mcp_status st = mcp__web_serve(&setup, mcp__tools_long_threads(server->tools), options,
+                                   &is_left_running, err);
+
+    server->is_left_running = server->is_left_running || is_left_running;
+    return st;
+}
+
 void mcp_server_free(mcp_server *server)
 {
     if (!server || server->is_left_running)
         return;
+    mcp__completions_free(server->completions);
     mcp__tools_free(server->tools);
     mcp__resources_free(server->resources);
     mcp__prompts_free(server->prompts);
