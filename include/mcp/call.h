@@ -29,6 +29,7 @@
 extern "C" {
 #endif
 
+/** One request being answered. */
 typedef struct mcp_call mcp_call;
 
 /**
@@ -88,8 +89,11 @@ const mcp_json *mcp_call_arguments(const mcp_call *call);
 
 /** NULL when absent without a default, and when the text holds NUL or is no string. */
 const char *mcp_arg_string(const mcp_call *call, const char *name);
+/** An integer argument. */
 int64_t mcp_arg_int(const mcp_call *call, const char *name, int64_t fallback);
+/** A number argument. */
 double mcp_arg_double(const mcp_call *call, const char *name, double fallback);
+/** A boolean argument. */
 bool mcp_arg_bool(const mcp_call *call, const char *name, bool fallback);
 /** The argument as JSON; NULL when absent without a default. */
 const mcp_json *mcp_arg_json(const mcp_call *call, const char *name);
@@ -139,8 +143,9 @@ mcp_json_writer *mcp_call_value(mcp_call *call);
 /** A text block beside or instead of the result object. May be called several times. */
 mcp_status mcp_call_text(mcp_call *call, const char *text);
 
-/** An image ("image/png") or audio ("audio/wav") block; the bytes are base64 encoded here. */
+/** An image block ("image/png"); the bytes are base64 encoded here. */
 mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type);
+/** An audio block ("audio/wav"); the bytes are base64 encoded here. */
 mcp_status mcp_call_audio(mcp_call *call, const void *bytes, size_t length, const char *mime_type);
 
 /** A link to a resource; a text with name and URI before 2025-06-18. `mime_type` may be NULL. */
@@ -164,6 +169,7 @@ mcp_status mcp_call_refuse_text(mcp_call *call, const char *text, size_t length)
 /** One entry of `contents`. `uri` NULL: the one asked for. `mime_type` NULL: the resource's. */
 mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *mime_type,
                                   const char *text, size_t length);
+/** As mcp_call_contents_text, for bytes, which are base64 encoded here. */
 mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *mime_type,
                                   const void *bytes, size_t length);
 
@@ -179,8 +185,17 @@ void mcp_call_cache(mcp_call *call, int64_t ttl_ms, bool is_public);
 /** What a `{{place}}` of the prompt's text becomes; arguments fill their places by themselves. */
 mcp_status mcp_call_place(mcp_call *call, const char *place, const char *text);
 
+/* ---- answering completion/complete ------------------------------------------------------------- */
+
+/** What was typed of the argument so far; "" at first. The arguments chosen already are mcp_arg_string's. */
+const char *mcp_call_typed(const mcp_call *call);
+
+/** Suggest a value, the best first. Of more than 100 the client is told the number only. */
+mcp_status mcp_call_suggest(mcp_call *call, const char *text);
+
 /* ---- telling how far it is -------------------------------------------------------------------- */
 
+/** How far a call is. */
 typedef struct mcp_progress {
     double progress;      /* must rise within a call; a report that does not is dropped */
     double total;         /* 0: unknown, left out */
@@ -198,6 +213,21 @@ mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *progress);
 
 /** True when the client asked for progress: worth formatting one. */
 bool mcp_call_wants_progress(const mcp_call *call);
+
+/**
+ * Send the client a log message. Does nothing where the server does not offer logging
+ * (mcp_server_options.logging) or the client wants none so gentle: within a session what
+ * logging/setLevel said, at first "info"; from 2026-07-28 what the request itself says, else none. No
+ * secrets. A client that does not read makes messages skip, never the handler wait.
+ *
+ * @param logger names the part that speaks; may be NULL
+ * @param format one text, cut at 4000 bytes
+ */
+mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, const char *format,
+                        ...) MCP_PRINTF(4, 5);
+
+/** As mcp_call_log, for any JSON value, given as its text. */
+mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger, const char *json);
 
 #ifdef __cplusplus
 }

@@ -28,11 +28,22 @@ extern "C" {
 
 /** One prompt. A table of them ends with a row whose name is NULL. */
 typedef struct mcp_prompt {
-    const char *name;
+    const char *name;  /* as its file's head has it */
     mcp_handler *fill; /* checks arguments, fills other places by mcp_call_place; NULL: not needed */
-    unsigned flags;
+    unsigned flags;    /* enum mcp_flags */
     int timeout_ms;    /* 0: the server's default */
 } mcp_prompt;
+
+/**
+ * Suggests values while a client fills an argument of a prompt, or a variable of a resource template. A
+ * table of them ends with a row whose `of` is NULL.
+ */
+typedef struct mcp_completion {
+    const char *of;        /* the prompt's name or the URI template, as registered */
+    const char *argument;  /* the argument or variable */
+    mcp_handler *complete; /* reads mcp_call_typed, answers by mcp_call_suggest; must not tell more than
+                              the caller may know */
+} mcp_completion;
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,7 @@
 extern "C" {
 #endif
 
+/** A server. One thread makes it, runs it and frees it. */
 typedef struct mcp_server mcp_server;
 
 /** Which name of a tool tools/list shows; tools/call always takes both (a safe name has only
@@ -58,6 +59,7 @@ typedef mcp_status mcp_refuser(mcp_call *call, mcp_refusal reason,
 typedef mcp_status mcp_fitter(mcp_call *call, const char *tool, const mcp_json **arguments,
                               void *data);
 
+/** Who the server is, what it may do, and its bounds. */
 typedef struct mcp_server_options {
     /* who we are */
     const char *name;         /* serverInfo.name; required */
@@ -73,7 +75,10 @@ typedef struct mcp_server_options {
     mcp_revision without_initialize; /* serves a request that names none and comes before `initialize`;
                                         NONE: 2025-03-26. Within the two above */
     bool strict_version;           /* refuse an unknown revision instead of offering another */
-    mcp_tool_names tool_names;
+    mcp_tool_names tool_names;     /* which names tools/list shows */
+
+    /* what we offer beside features */
+    bool logging;             /* handlers may send log messages to clients, by mcp_call_log */
 
     /* what is allowed */
     bool allow_write;         /* false: MCP_WRITES tools are listed with a note and refused */
@@ -92,7 +97,7 @@ typedef struct mcp_server_options {
     int timeout_ms;           /* of a short call: 60000 */
     int grace_ms;             /* for running calls after the end of input or SIGTERM: 10000 */
 
-    mcp_log log;
+    mcp_log log;              /* zero: silent */
 } mcp_server_options;
 
 /** Every field at its safe default. */
@@ -104,6 +109,7 @@ typedef struct mcp_features {
     const mcp_tool *tools;         /* may be NULL */
     const mcp_resource *resources; /* may be NULL */
     const mcp_prompt *prompts;     /* may be NULL */
+    const mcp_completion *completions; /* for prompts and templates of this or earlier sets; may be NULL */
     void *data;                    /* given to every handler of the set */
 } mcp_features;
 

@@ -14,6 +14,7 @@
 
 #include "mcp/core/dispatch.h"
 #include "mcp/core/envelope.h"
+#include "mcp/core/fields.h"
 #include "mcp/core/headers.h"
 #include "mcp/core/identity.h"
 #include "mcp/server_int.h"
@@ -62,24 +63,39 @@ static mcp_status negotiate(mcp_revision *out, mcp_call *call)
     return MCP_OK;
 }
 
-static void write_capability(mcp_json_writer *writer, const char *name, bool has_subscribe)
+/* What a server declares: the members are those that the revision knows. */
+static const struct declaration {
+    unsigned capability;
+    const char *name;
+    bool has_subscribe;
+    bool has_list_changed;
+} declarations[] = {
+    /* capability           name           subscribe  listChanged */
+    { MCP__CAN_TOOLS,       "tools",       false,     true },
+    { MCP__CAN_RESOURCES,   "resources",   true,      true },
+    { MCP__CAN_PROMPTS,     "prompts",     false,     true },
+    { MCP__CAN_COMPLETIONS, "completions", false,     false },
+    { MCP__CAN_LOGGING,     "logging",     false,     false },
+};
+
+static void write_declaration(mcp_json_writer *writer, const struct declaration *declaration)
 {
-    mcp_write_member_object(writer, name);
-    if (has_subscribe)
+    mcp_write_member_object(writer, declaration->name);
+    if (declaration->has_subscribe)
         mcp_write_member_bool(writer, "subscribe", false);
-    mcp_write_member_bool(writer, "listChanged", false);
+    if (declaration->has_list_changed)
+        mcp_write_member_bool(writer, "listChanged", false);
     mcp_write_end(writer);
 }
 
-static void write_capabilities(mcp_json_writer *writer, unsigned capabilities)
+static void write_capabilities(mcp_json_writer *writer, unsigned capabilities,
+                               mcp_revision revision)
 {
     mcp_write_member_object(writer, "capabilities");
-    if (capabilities & MCP__CAN_TOOLS)
-        write_capability(writer, "tools", false);
-    if (capabilities & MCP__CAN_RESOURCES)
-        write_capability(writer, "resources", true);
-    if (capabilities & MCP__CAN_PROMPTS)
-        write_capability(writer, "prompts", false);
+    for (size_t i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++)
+        if ((capabilities & declarations[i].capability) &&
+            mcp__field_is_known("ServerCapabilities", declarations[i].name, revision))
+            write_declaration(writer, &declarations[i]);
     mcp_write_end(writer);
 }
 
@@ -111,7 +127,7 @@ static mcp_status on_initialize(mcp_call *call)
     call->revision = revision;
     mcp_json_writer *result = mcp_call_result(call);
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
-    write_capabilities(result, call->server->capabilities);
+    write_capabilities(result, call->server->capabilities, call->revision);
     mcp_write_name(result, "serverInfo");
     mcp__write_identity(result, options, revision);
     if (options->instructions)
@@ -148,7 +164,7 @@ static mcp_status on_discover(mcp_call *call)
     mcp_json_writer *result = mcp_call_result(call);
 
     mcp__envelope_write_revisions(result, "supportedVersions", options->oldest, options->newest);
-    write_capabilities(result, call->server->capabilities);
+    write_capabilities(result, call->server->capabilities, call->revision);
     if (options->instructions)
         mcp_write_member_string(result, "instructions", options->instructions);
     return MCP_OK;
@@ -191,6 +207,22 @@ static mcp_status on_prompts_get(mcp_call *call)
     return mcp__prompts_get(call->server->prompts, call);
 }
 
+static mcp_status on_complete(mcp_call *call)
+{
+    return mcp__completions_complete(call->server->completions, call);
+}
+
+static mcp_status on_set_level(mcp_call *call)
+{
+    mcp_level level = mcp_level_find(mcp_json_get_string(call->params, "level"));
+
+    if (level == MCP_LEVEL_NONE)
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.level must be a level of logging");
+    call->session->log_level = level;
+    (void)mcp_call_result(call);
+    return MCP_OK;
+}
+
 /* ---- the table -------------------------------------------------------------------------------- */
 
 /* How long an answer may be kept, and by whom: lists that are the same for everybody, by everybody. */
@@ -218,6 +250,8 @@ static const struct method {
     { "resources/templates/list",  SINCE_2024_11_05, MCP__CAN_RESOURCES, 0,               NULL,    &list_caching, on_templates_list },
     { "prompts/get",               SINCE_2024_11_05, MCP__CAN_PROMPTS,   NEEDS_PARAMS,    "name",  NULL,          on_prompts_get },
     { "prompts/list",              SINCE_2024_11_05, MCP__CAN_PROMPTS,   0,               NULL,    &list_caching, on_prompts_list },
+    { "completion/complete",       SINCE_2024_11_05, MCP__CAN_COMPLETIONS, NEEDS_PARAMS,  NULL,    NULL,          on_complete },
+    { "logging/setLevel",          WITH_SESSIONS,    MCP__CAN_LOGGING,   NEEDS_PARAMS,    NULL,    NULL,          on_set_level },
     { "server/discover",           SINCE_2026_07_28, MCP__CAN_ALWAYS,    0,               NULL,    &list_caching, on_discover },
     { "ping",                      WITH_SESSIONS,    MCP__CAN_ALWAYS,    0,               NULL,    NULL,          on_ping },
     { "initialize",                WITH_SESSIONS,    MCP__CAN_ALWAYS,    NEEDS_PARAMS | NOT_IN_BATCH, NULL, NULL, on_initialize },

@@ -15,7 +15,9 @@ enum mcp__capability {
     MCP__CAN_ALWAYS = 0,
     MCP__CAN_TOOLS = 1 << 0,
     MCP__CAN_RESOURCES = 1 << 1,
-    MCP__CAN_PROMPTS = 1 << 2
+    MCP__CAN_PROMPTS = 1 << 2,
+    MCP__CAN_COMPLETIONS = 1 << 3,
+    MCP__CAN_LOGGING = 1 << 4
 };
 
 struct mcp_server {
@@ -24,6 +26,7 @@ struct mcp_server {
     mcp__tools *tools;
     mcp__resources *resources;
     mcp__prompts *prompts;
+    mcp__completions *completions;
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
     const char *identity;         /* the Implementation object as text */

@@ -3,7 +3,9 @@
  *
  * tools      more/value     gives an array; its output schema says so
  *            more/sampling  needs a client that can sample
- * resources  more://kept    may be kept for a minute by its reader
+ *            more/log       logs at debug, info and error, and reports progress once
+ * resources  more://kept    may be kept for a minute by its reader; more://city/{city} has 101 completions
+ * prompts    more/trip      its city is completed by what is typed and the country chosen
  */
 #ifndef FIXTURE_MORE_H
 #define FIXTURE_MORE_H

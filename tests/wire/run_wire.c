@@ -9,6 +9,7 @@
  *     ! without-initialize R                     ! strict-version
  *     ! tool-names canonical|safe|auto           ! allow-write
  *     ! more             the second fixture, tests/support/fixture_more.h
+ *     ! logging          handlers may log to the client
  *     ! many N           N further resources     ! running N               calls_max_running
  *     ! message-max N, ! reply-max N             bytes
  *     ! hold             handlers wait until a line `! run`
@@ -165,6 +166,12 @@ static void set_more(const char *value)
     talk.more = true;
 }
 
+static void set_logging(const char *value)
+{
+    (void)value;
+    talk.options.logging = true;
+}
+
 static void set_many(const char *value)
 {
     talk.many = atoi(value);
@@ -225,6 +232,7 @@ static const struct {
     { "tool-names", set_tool_names },
     { "allow-write", set_allow_write },
     { "more", set_more },
+    { "logging", set_logging },
     { "many", set_many },
     { "running", set_running },
     { "message-max", set_message_max },

@@ -23,6 +23,15 @@
 
 typedef struct mcp__session mcp__session;
 
+/** What a call of a REST route has beside other calls; its handler's, then the loop's. */
+typedef struct mcp__rest {
+    const char *body; /* as it came; NULL: none */
+    size_t body_length;
+    int http_status;  /* of the answer; 0: not said */
+    const char *mime_type;
+    bool is_sent;     /* mcp_call_send: the answer is in `reply` */
+} mcp__rest;
+
 /** Writes the members of `result` for a call whose handler returned MCP_OK. Runs on the worker. */
 typedef mcp_status mcp__finisher(mcp_call *call, mcp_json_writer *writer);
 
@@ -46,6 +55,9 @@ typedef struct mcp__place {
     const char *text;
     struct mcp__place *next;
 } mcp__place;
+
+/** How many suggestions an answer may hold. */
+#define MCP__SUGGESTIONS_MAX 100
 
 struct mcp_call {
     mcp__task task; /* the executor's hold on it */
@@ -84,6 +96,8 @@ struct mcp_call {
     int *tally;                 /* the loop's: how many such calls run; counted up for this one by who
                                    set it, down when it is over; NULL: not counted */
     bool is_tool;               /* a time-out is told as a tool result */
+    mcp__rest *rest;            /* of a REST route; NULL: a message of MCP */
+    void (*render)(mcp_call *call); /* writes `reply`, where the handler ran; NULL: mcp__reply_render */
 
     /* the answer, in the making */
     mcp_error err;
@@ -104,6 +118,8 @@ struct mcp_call {
     mcp_json_writer error_data_writer;
     bool error_data_begun;
     mcp__place *places;
+    const char *typed;         /* of the argument to complete */
+    size_t suggested;          /* how many values; the first hundred are in `content` */
     mcp_buf reply;             /* the message, ready to send */
     mcp__progress progress;
 

@@ -1,5 +1,5 @@
 /*
- * content.c - the blocks of an answer: text, image, audio, links, embedded resources, contents.
+ * content.c - the blocks of an answer: text, image, audio, links, embedded resources, contents, suggestions.
  *
  * A block is rendered the moment the handler writes it, in the form that the call's revision knows. Type
  * tags are the one thing an older client cannot pass over (its union of types fails), so a type that came
@@ -175,4 +175,26 @@ mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *m
     write_resource_head(&writer, uri ? uri : call->name, mime_type ? mime_type : call->mime_type);
     write_member_bytes(call, &writer, "blob", bytes, length);
     return block_end(call, &writer);
+}
+
+const char *mcp_call_typed(const mcp_call *call)
+{
+    return call->typed ? call->typed : "";
+}
+
+mcp_status mcp_call_suggest(mcp_call *call, const char *text)
+{
+    mcp_json_writer writer;
+
+    if (++call->suggested > MCP__SUGGESTIONS_MAX)
+        return MCP_OK;
+    if (call->content.length > 0)
+        (void)mcp_buf_putc(&call->content, ',');
+    mcp_json_writer_init(&writer, &call->content);
+    mcp_write_string(&writer, text);
+    if (call->content_status == MCP_OK)
+        call->content_status = mcp_json_writer_status(&writer);
+    return call->content_status == MCP_OK
+               ? MCP_OK
+               : mcp_error_set(&call->err, call->content_status, "a suggestion cannot be written");
 }

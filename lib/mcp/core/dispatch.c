@@ -35,6 +35,7 @@ static void answer_fault(mcp__session *session, mcp__peer *peer, const mcp_json 
     mcp_buf *out = &session->spare;
 
     peer->http_status = mcp__outcome_http(status, revision);
+    peer->fault = status;
     mcp_buf_reset(out);
     mcp_status st = mcp__reply_error(out, id, revision, status, message);
     if (st != MCP_OK) { /* a long id or message */
@@ -73,10 +74,19 @@ static void answer_call(mcp_call *call)
     mcp__peer *peer = call->peer;
 
     peer->http_status = mcp__outcome_http(call->status, call->revision);
+    peer->fault = MCP_OK;
     if (call->reply.length > 0)
         peer->answer(peer, &call->reply);
     else
         answer_call_fault(call, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+}
+
+static void render(mcp_call *call)
+{
+    if (call->render)
+        call->render(call);
+    else
+        mcp__reply_render(call);
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */
@@ -97,7 +107,7 @@ static void work(mcp__task *task)
     call->status = call->run(call, call->data);
     stop = mcp_call_stop(call);
     if (stop != MCP_STOP_CANCELLED && stop != MCP_STOP_DEADLINE)
-        mcp__reply_render(call);
+        render(call);
 }
 
 static void untally(mcp_call *call)
@@ -129,7 +139,7 @@ static void fail_start(mcp_call *call, mcp_status st)
     untally(call);
     call->status = st;
     mcp__call_table_remove(&call->session->calls, call);
-    mcp__reply_render(call);
+    render(call);
     answer_call(call);
     mcp__call_free(call);
 }
@@ -405,6 +415,24 @@ void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *t
     mcp_arena_free(arena);
 }
 
+void mcp__dispatch_call(mcp_call *call)
+{
+    mcp__call_table *calls = &call->session->calls;
+
+    if (is_overrun(call->session)) {
+        call->status = mcp_error_set(&call->err, MCP_E_BUSY, "the server is busy");
+        render(call);
+        answer_call(call);
+        mcp__call_free(call);
+        return;
+    }
+    mcp__call_table_add(calls, call);
+    if (may_start(call->session))
+        start(call);
+    else
+        mcp__call_table_wait(calls, call);
+}
+
 void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer)
 {
     mcp_error err = MCP_ERROR_INIT;
@@ -433,6 +461,7 @@ static void time_out(mcp__session *session, mcp_call *call)
     mcp__call_table_remove(&session->calls, call);
     mcp_buf_init(&reply, session->setup.options->reply_max_bytes);
     peer->http_status = 200;
+    peer->fault = MCP_E_TIMEOUT;
     if (mcp__reply_timeout(&reply, call) == MCP_OK)
         peer->answer(peer, &reply);
     else
@@ -459,7 +488,7 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
         }
         if (call->loop.deadline_ms > 0)
             mcp__call_table_due(calls, call->loop.deadline_ms);
-        if (call->progress.token)
+        if (call->progress.token || call->log_level != MCP_LEVEL_NONE)
             mcp__call_table_due(calls, mcp__progress_deliver(call, now_ms));
     }
     return calls->due_ms;

@@ -23,6 +23,12 @@ void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *t
 void mcp__dispatch_value(mcp__session *session, mcp__peer *peer, mcp_arena *arena,
                          const mcp_json *value);
 
+/**
+ * Have a call run that no message made, of a REST route: its `run`, `session` and `peer` are set, and its id
+ * is the only one of its peer. Takes `call`.
+ */
+void mcp__dispatch_call(mcp_call *call);
+
 /** Answer for a message that was longer than may be. */
 void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer);
 

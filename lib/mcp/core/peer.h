@@ -29,6 +29,9 @@ struct mcp__peer {
     const mcp__headers *headers;
     /** What HTTP's status line says of an answer: set before each `answer`. Others pass over it. */
     int http_status;
+    /** Set before each `answer`: why the dispatch answered instead of the call, which a worker may still
+     *  have; MCP_OK: the call did. */
+    mcp_status fault;
 };
 
 #endif

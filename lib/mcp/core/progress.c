@@ -1,11 +1,13 @@
 /*
- * progress.c - reports from a handler to its client, as many as the client can use.
+ * progress.c - reports and log messages from a handler to its client, as many as the client can use.
  *
  *     worker: mcp_call_progress -> formats -> [list in the call] -> posts one node -> loop: deliver
  *
  * A handler may report a million times a second and must never wait. So a report that is not marked
  * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms. Those
  * marked `every` are kept in line, up to 64; they are thinned only while the client does not read.
+ *
+ * Log messages stand in the same line, marked `every`, so that they keep their place among the reports.
  *
  * The loop delivers again when the table says that a report is due, or when a slow client has taken
  * something. The newest report always leaves before the answer, and none after it.
@@ -14,11 +16,14 @@
  */
 #include "mcp/core/progress.h"
 
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/call_int.h"
 #include "mcp/core/session.h"
@@ -26,6 +31,7 @@
 #define SPACING_MS 20
 #define REPORTS_MAX 64
 #define REPORT_MAX_BYTES ((size_t)64 * 1024)
+#define LOG_TEXT_SIZE 4096
 
 struct mcp__report {
     struct mcp__report *next;
@@ -100,22 +106,15 @@ static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress
     return st;
 }
 
-static mcp_status report_new(struct mcp__report **out, const mcp_json *token,
-                             const mcp_progress *progress)
+static struct mcp__report *report_new(bool every)
 {
     struct mcp__report *report = mcp__alloc_zeroed(1, sizeof(*report));
 
     if (!report)
-        return MCP_E_NOMEM;
-    report->every = progress->every;
+        return NULL;
+    report->every = every;
     mcp_buf_init(&report->message, REPORT_MAX_BYTES);
-    mcp_status st = format(&report->message, token, progress);
-    if (st != MCP_OK) {
-        report_free(report);
-        return st;
-    }
-    *out = report;
-    return MCP_OK;
+    return report;
 }
 
 /* Put the report in line, or in the place of the last one. Returns whether the loop must be told. */
@@ -146,23 +145,103 @@ static bool enqueue(mcp__progress *progress, struct mcp__report *report)
     return post;
 }
 
+static void push(mcp_call *call, struct mcp__report *report)
+{
+    if (enqueue(&call->progress, report))
+        call->executor->post(call->executor, &call->progress.node);
+}
+
 mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
 {
     mcp__progress *progress = &call->progress;
-    struct mcp__report *fresh = NULL;
+    struct mcp__report *fresh;
 
     if (!progress->token)
         return MCP_OK;
     if (progress->has_last && !(report->progress > progress->last))
         return MCP_OK;
-    mcp_status st = report_new(&fresh, progress->token, report);
-    if (st != MCP_OK)
+    fresh = report_new(report->every);
+    mcp_status st = fresh ? format(&fresh->message, progress->token, report) : MCP_E_NOMEM;
+    if (st != MCP_OK) {
+        report_free(fresh);
         return mcp_error_set(&call->err, st, "a progress report cannot be written");
+    }
     progress->last = report->progress;
     progress->has_last = true;
-    if (enqueue(progress, fresh))
-        call->executor->post(call->executor, &progress->node);
+    push(call, fresh);
     return MCP_OK;
+}
+
+/* ---- log messages ----------------------------------------------------------------------------- */
+
+static bool wants_log(const mcp_call *call, mcp_level level)
+{
+    return call->options->logging && call->log_level != MCP_LEVEL_NONE && level >= call->log_level;
+}
+
+static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, const char *text,
+                           const mcp_json *data)
+{
+    struct mcp__report *fresh = report_new(true);
+    mcp_json_writer writer;
+
+    if (!fresh)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a log message");
+    mcp_json_writer_init(&writer, &fresh->message);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "jsonrpc", "2.0");
+    mcp_write_member_string(&writer, "method", "notifications/message");
+    mcp_write_member_object(&writer, "params");
+    mcp_write_member_string(&writer, "level", mcp_level_name(level));
+    if (logger)
+        mcp_write_member_string(&writer, "logger", logger);
+    if (data)
+        mcp_write_member_value(&writer, "data", data);
+    else
+        mcp_write_member_string(&writer, "data", text);
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    mcp_status st = mcp_json_writer_status(&writer);
+    if (st != MCP_OK) {
+        report_free(fresh);
+        return mcp_error_set(&call->err, st, "a log message cannot be written");
+    }
+    push(call, fresh);
+    return MCP_OK;
+}
+
+mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, const char *format,
+                        ...)
+{
+    char text[LOG_TEXT_SIZE];
+    va_list arguments;
+
+    if (!wants_log(call, level))
+        return MCP_OK;
+    va_start(arguments, format);
+    int formatted = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (formatted < 0)
+        text[0] = '\0';
+    mcp__utf8_tidy(text, strlen(text), sizeof(text) - 1);
+    return push_log(call, level, logger, text, NULL);
+}
+
+mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger, const char *json)
+{
+    mcp_arena *arena;
+    const mcp_json *data = NULL;
+
+    if (!wants_log(call, level))
+        return MCP_OK;
+    arena = mcp_arena_new(0);
+    mcp_status st = arena ? mcp_json_read(&data, arena, json, strlen(json), NULL) : MCP_E_NOMEM;
+    if (st == MCP_OK)
+        st = push_log(call, level, logger, NULL, data);
+    else
+        st = mcp_error_set(&call->err, st, "the data of a log message is not JSON");
+    mcp_arena_free(arena);
+    return st;
 }
 
 bool mcp_call_wants_progress(const mcp_call *call)

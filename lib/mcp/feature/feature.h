@@ -29,8 +29,9 @@
 typedef struct mcp__tools mcp__tools;
 typedef struct mcp__resources mcp__resources;
 typedef struct mcp__prompts mcp__prompts;
+typedef struct mcp__completions mcp__completions;
 
-/* `options` of all three: borrowed while the object lives; every default is filled in. */
+/* `options` of all: borrowed while the object lives; every default is filled in. */
 
 mcp_status mcp__tools_new(mcp__tools **out, const mcp_server_options *options, mcp_error *err);
 void mcp__tools_free(mcp__tools *tools);
@@ -58,5 +59,22 @@ void mcp__prompts_free(mcp__prompts *prompts);
 mcp_status mcp__prompts_load(mcp__prompts *prompts, const mcp_features *features, mcp_error *err);
 mcp_status mcp__prompts_list(mcp__prompts *prompts, mcp_call *call);
 mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call);
+
+/** The prompt of that name, registered or safe, as registered; NULL: none. */
+const char *mcp__prompts_name(const mcp__prompts *prompts, const char *name);
+bool mcp__prompts_has(const mcp__prompts *prompts, const char *name, const char *argument);
+
+/** The exact resource, or the template by its own text, as registered; NULL: none. */
+const char *mcp__resources_name(const mcp__resources *resources, const char *uri);
+bool mcp__resources_has(const mcp__resources *resources, const char *uri, const char *variable);
+
+/** `prompts` and `resources` are borrowed: what can be completed. */
+mcp_status mcp__completions_new(mcp__completions **out, const mcp_server_options *options,
+                                const mcp__prompts *prompts, const mcp__resources *resources,
+                                mcp_error *err);
+void mcp__completions_free(mcp__completions *completions);
+mcp_status mcp__completions_load(mcp__completions *completions, const mcp_features *features,
+                                 mcp_error *err);
+mcp_status mcp__completions_complete(mcp__completions *completions, mcp_call *call);
 
 #endif

@@ -393,3 +393,20 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
     call->finish = write_prompt;
     return MCP_OK;
 }
+
+/* ---- for completions -------------------------------------------------------------------------- */
+
+const char *mcp__prompts_name(const mcp__prompts *prompts, const char *name)
+{
+    const struct prompt *prompt = mcp__map_get(&prompts->by_name, name, strlen(name));
+
+    return prompt ? prompt->file->name : NULL;
+}
+
+bool mcp__prompts_has(const mcp__prompts *prompts, const char *name, const char *argument)
+{
+    const struct prompt *prompt = mcp__map_get(&prompts->by_name, name, strlen(name));
+
+    return prompt && strcmp(prompt->file->name, name) == 0 &&
+           mcp__prompt_argument_find(prompt->file, argument, strlen(argument)) != NULL;
+}

@@ -399,3 +399,19 @@ mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
     call->finish = write_contents;
     return MCP_OK;
 }
+
+/* ---- for completions -------------------------------------------------------------------------- */
+
+const char *mcp__resources_name(const mcp__resources *resources, const char *uri)
+{
+    const struct resource *resource = find_loaded(resources, uri);
+
+    return resource ? resource->row->uri : NULL;
+}
+
+bool mcp__resources_has(const mcp__resources *resources, const char *uri, const char *variable)
+{
+    const struct resource *resource = find_loaded(resources, uri);
+
+    return resource && resource->template && mcp__uri_template_has(resource->template, variable);
+}

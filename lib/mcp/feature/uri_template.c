@@ -757,3 +757,12 @@ mcp_status mcp__uri_template_match(const mcp_json **out, const mcp__uri_template
         st = collect(out, &m, err);
     return st;
 }
+
+bool mcp__uri_template_has(const mcp__uri_template *template, const char *variable)
+{
+    for (size_t i = 0; i < template->name_count; i++)
+        if (template->names[i].length == strlen(variable) &&
+            memcmp(template->names[i].text, variable, template->names[i].length) == 0)
+            return true;
+    return false;
+}

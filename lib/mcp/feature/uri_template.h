@@ -4,6 +4,7 @@
 #ifndef MCP_FEATURE_URI_TEMPLATE_H
 #define MCP_FEATURE_URI_TEMPLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mcp/arena.h"
@@ -45,6 +46,9 @@ mcp_status mcp__uri_template_compile(const mcp__uri_template **out, mcp_arena *a
 mcp_status mcp__uri_template_match(const mcp_json **out, const mcp__uri_template *template,
                                    const char *uri, size_t length, mcp__uri_slashes slashes,
                                    mcp_arena *arena, mcp_error *err);
+
+/** True when the template has a variable of that name. */
+bool mcp__uri_template_has(const mcp__uri_template *template, const char *variable);
 
 /** True when the text has an expression, so that it is a template and not a URI. */
 int mcp__uri_is_template(const char *text);
