@@ -16,10 +16,14 @@ bench: all ## figures, not tests
 format lint: ## clang-format in place; clang-tidy
 	scripts/bootstrap lint
 	scripts/$@
+docs: ## the library's manual, build/docs/html/index.html; a warning fails
+	scripts/bootstrap docs
+	mkdir -p build/docs
+	doxygen docs/Doxyfile
 install: all ## honours PREFIX and DESTDIR
 	cmake --install build/release --prefix $(PREFIX)
 clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
 	@scripts/bootstrap
-.PHONY: all demo test fuzz bench format lint install clean bootstrap
+.PHONY: all demo test fuzz bench format lint docs install clean bootstrap

@@ -27,10 +27,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
     return()
 endif()
 
-set(MCP_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
-
 function(mcp_embed target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;ROOT" "FILES")
+    set(script ${CMAKE_CURRENT_FUNCTION_LIST_FILE})
     cmake_path(ABSOLUTE_PATH ARG_ROOT NORMALIZE)
     set(paths)
     foreach(glob IN LISTS ARG_FILES)
@@ -46,8 +45,8 @@ function(mcp_embed target)
     file(CONFIGURE OUTPUT ${list} CONTENT "${lines}" @ONLY)
     add_custom_command(OUTPUT ${out}
         COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAME=${ARG_NAME} -DROOT=${ARG_ROOT} -DLIST=${list}
-                -P ${MCP_EMBED_SCRIPT}
-        DEPENDS ${depends} ${list} ${MCP_EMBED_SCRIPT} VERBATIM
+                -P ${script}
+        DEPENDS ${depends} ${list} ${script} VERBATIM
         COMMENT "Embedding ${ARG_NAME}")
     target_sources(${target} PRIVATE ${out})
 endfunction()

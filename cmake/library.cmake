@@ -59,19 +59,18 @@ foreach(library mcp mcp_shared)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME mcp LINKER_LANGUAGE CXX)
 endforeach()
-target_link_libraries(mcp PUBLIC ${lib_needs})
+# Installed, the static library names its needs instead (mcp-config.cmake).
+target_link_libraries(mcp PUBLIC "$<BUILD_INTERFACE:${lib_needs}>")
 target_link_libraries(mcp_shared PRIVATE ${lib_needs})
 
 # Only mcp_ names leave the shared library: not mcp__ ones, nor templates of the C++ file.
 set(exports ${PROJECT_SOURCE_DIR}/cmake/libmcp.map)
 target_link_options(mcp_shared PRIVATE -Wl,--version-script=${exports} -Wl,-Bsymbolic)
-set_target_properties(mcp_shared PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${exports})
+# Before 1.0 each minor version may change the ABI, so the soname carries both numbers.
+set_target_properties(mcp_shared PROPERTIES VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${exports})
 if(NOT CAUSEWAY_SANITIZE)
     target_link_options(mcp_shared PRIVATE -Wl,--no-undefined)
 endif()
 
-install(TARGETS mcp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS mcp_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mcp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/embed.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mcp)
+include(${CMAKE_CURRENT_LIST_DIR}/install.cmake)

@@ -16,6 +16,7 @@
 extern "C" {
 #endif
 
+/** Where memory comes from that is freed together. */
 typedef struct mcp_arena mcp_arena;
 
 /**

@@ -15,10 +15,11 @@
 extern "C" {
 #endif
 
+/** A buffer. Its fields are for reading; the functions below change them. */
 typedef struct mcp_buf {
     char *data;        /* NULL until the first byte */
     size_t length;     /* bytes held, without the NUL */
-    size_t capacity;
+    size_t capacity;   /* bytes there is room for */
     size_t max_bytes;  /* `length` never passes this */
     mcp_status status; /* MCP_OK, MCP_E_LIMIT or MCP_E_NOMEM; sticks */
 } mcp_buf;

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/*
+/**
  * One row a status: its name, the JSON-RPC code it is sent as, and its words.
  * Codes: JSON-RPC 2.0 section 5.1 and the MCP revisions.
  */
@@ -42,12 +42,14 @@ extern "C" {
     X(E_REVISION, -32022, "the protocol revision is not served")                                   \
     X(E_ASKED, -32603, "the client was asked and has not answered yet")
 
+/** What a function ended with; MCP_OK is 0. One value a row of MCP_STATUS_MAP. */
 typedef enum mcp_status {
 #define X(name, rpc_code, words) MCP_##name,
     MCP_STATUS_MAP(X)
 #undef X
 } mcp_status;
 
+/** What went wrong. Lives with the caller; nothing in it needs freeing. */
 typedef struct mcp_error {
     mcp_status status;   /* what a caller may branch on */
     int64_t offset;      /* byte position for MCP_E_PARSE, else -1 */
@@ -58,6 +60,7 @@ typedef struct mcp_error {
 #define MCP_ERROR_INIT { MCP_OK, -1, "" }
 
 #if defined(__GNUC__)
+/** Lets the compiler hold the arguments against the format, as it does for printf. */
 #define MCP_PRINTF(format_index, first_argument)                                                   \
     __attribute__((format(printf, format_index, first_argument)))
 #else

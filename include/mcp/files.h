@@ -15,9 +15,9 @@ extern "C" {
 
 /** One embedded file. A table of them ends with an entry whose path is NULL. */
 typedef struct mcp_file {
-    const char *path; /* relative, with '/': "tools/validate.json" */
-    const char *bytes;
-    size_t length;
+    const char *path;  /* relative, with '/': "tools/validate.json" */
+    const char *bytes; /* what it holds; need not end in NUL */
+    size_t length;     /* of the bytes */
 } mcp_file;
 
 /** The file of that path, or NULL. `files` may be NULL. */

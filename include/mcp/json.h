@@ -26,6 +26,7 @@ extern "C" {
 /** How deep arrays and objects may nest, in what is read and in what is written. */
 #define MCP_JSON_DEPTH_MAX 64
 
+/** What kind of value. */
 typedef enum mcp_json_type {
     MCP_JSON_ABSENT, /* what mcp_json_type_of(NULL) is; no value has it */
     MCP_JSON_NULL,
@@ -38,6 +39,7 @@ typedef enum mcp_json_type {
     MCP_JSON_OBJECT
 } mcp_json_type;
 
+/** A value that was read. It never changes. */
 typedef struct mcp_json mcp_json;
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -62,15 +64,21 @@ const char *mcp_json_duplicate(const mcp_json *object);
 
 /* ---- asking a value --------------------------------------------------------------------------- */
 
+/** The kind of a value; MCP_JSON_ABSENT for NULL. */
 mcp_json_type mcp_json_type_of(const mcp_json *value);
 
 /** The type's name as JSON Schema spells it: "null", "boolean", "integer", "number", "string", ... */
 const char *mcp_json_type_name(mcp_json_type type);
 
+/** True for null; false for NULL. */
 bool mcp_json_is_null(const mcp_json *value);
+/** True for a string; false for NULL. */
 bool mcp_json_is_string(const mcp_json *value);
+/** True for a number of any kind; false for NULL. */
 bool mcp_json_is_number(const mcp_json *value);
+/** True for an array; false for NULL. */
 bool mcp_json_is_array(const mcp_json *value);
+/** True for an object; false for NULL. */
 bool mcp_json_is_object(const mcp_json *value);
 
 /** True when the value is a boolean; then *out is set. */
@@ -122,11 +130,11 @@ bool mcp_json_equal(const mcp_json *a, const mcp_json *b);
  * A piece out of place (a value where a name is due, a second root) is a bug and asserts.
  */
 typedef struct mcp_json_writer {
-    mcp_buf *buf;
-    mcp_status status;
+    mcp_buf *buf;       /* borrowed */
+    mcp_status status;  /* see mcp_json_writer_status */
     uint64_t is_object; /* one bit a level: object or array */
     uint64_t has_items; /* one bit a level: a comma is due */
-    unsigned depth;
+    unsigned depth;     /* objects and arrays that are open */
     bool name_written;  /* a member's value is due */
     bool done;          /* the root is complete */
 } mcp_json_writer;
@@ -137,7 +145,9 @@ void mcp_json_writer_init(mcp_json_writer *writer, mcp_buf *buf);
 /** MCP_OK; MCP_E_LIMIT (buffer or depth); MCP_E_NOMEM; MCP_E_PARAMS (NaN, infinity, bad UTF-8). */
 mcp_status mcp_json_writer_status(const mcp_json_writer *writer);
 
+/** Begin an object; mcp_write_end closes it. */
 void mcp_write_object(mcp_json_writer *writer);
+/** Begin an array; mcp_write_end closes it. */
 void mcp_write_array(mcp_json_writer *writer);
 
 /** Close the innermost object or array. */
@@ -152,7 +162,9 @@ void mcp_write_string(mcp_json_writer *writer, const char *text);
 /** A string of `length` bytes of UTF-8, which may hold NUL. */
 void mcp_write_string_n(mcp_json_writer *writer, const char *text, size_t length);
 
+/** An integer. */
 void mcp_write_int(mcp_json_writer *writer, int64_t number);
+/** An integer that is not negative. */
 void mcp_write_uint(mcp_json_writer *writer, uint64_t number);
 
 /** The shortest text that reads back as the same double. NaN and infinity fail the writer. */
@@ -161,7 +173,9 @@ void mcp_write_double(mcp_json_writer *writer, double number);
 /** As mcp_write_double, but NaN and infinity become null. */
 void mcp_write_double_or_null(mcp_json_writer *writer, double number);
 
+/** true or false. */
 void mcp_write_bool(mcp_json_writer *writer, bool flag);
+/** null. */
 void mcp_write_null(mcp_json_writer *writer);
 
 /** A value that was read; NULL is written as null. */
@@ -171,13 +185,22 @@ void mcp_write_value(mcp_json_writer *writer, const mcp_json *value);
 void mcp_write_raw(mcp_json_writer *writer, const char *json, size_t length);
 
 /* A member at one go: name and value. */
+
+/** mcp_write_name, then mcp_write_string. */
 void mcp_write_member_string(mcp_json_writer *writer, const char *name, const char *text);
+/** mcp_write_name, then mcp_write_int. */
 void mcp_write_member_int(mcp_json_writer *writer, const char *name, int64_t number);
+/** mcp_write_name, then mcp_write_double. */
 void mcp_write_member_double(mcp_json_writer *writer, const char *name, double number);
+/** mcp_write_name, then mcp_write_bool. */
 void mcp_write_member_bool(mcp_json_writer *writer, const char *name, bool flag);
+/** mcp_write_name, then mcp_write_null. */
 void mcp_write_member_null(mcp_json_writer *writer, const char *name);
+/** mcp_write_name, then mcp_write_value. */
 void mcp_write_member_value(mcp_json_writer *writer, const char *name, const mcp_json *value);
+/** mcp_write_name, then mcp_write_object: it is open afterwards. */
 void mcp_write_member_object(mcp_json_writer *writer, const char *name);
+/** mcp_write_name, then mcp_write_array: it is open afterwards. */
 void mcp_write_member_array(mcp_json_writer *writer, const char *name);
 
 #ifdef __cplusplus

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/** How much is logged, rising. */
 typedef enum mcp_log_level {
     MCP_LOG_OFF,
     MCP_LOG_ERROR,
@@ -28,6 +29,7 @@ typedef enum mcp_log_level {
  */
 typedef void mcp_log_sink(mcp_log_level level, const char *message, void *data);
 
+/** Where log lines go, and which. */
 typedef struct mcp_log {
     mcp_log_sink *sink;  /* NULL: nothing is logged */
     void *data;          /* given to the sink */

@@ -23,23 +23,26 @@
 extern "C" {
 #endif
 
+/** A compiled schema. It never changes. */
 typedef struct mcp_schema mcp_schema;
 
 /** A document that a `$ref` may name. Both are borrowed while the schema lives. */
 typedef struct mcp_schema_document {
     const char *uri; /* absolute, without fragment */
-    const mcp_json *schema;
+    const mcp_json *schema; /* the document */
 } mcp_schema_document;
 
+/** How to compile a schema. Zero is the default of every field. */
 typedef struct mcp_schema_options {
     const char *base_uri;                 /* of a schema without $id; NULL: none */
     const mcp_schema_document *documents; /* may be NULL */
-    size_t document_count;
+    size_t document_count;                /* how many those are */
     bool assert_formats;                  /* false: `format` is an annotation, as the draft has it */
     uint32_t subschemas_max;              /* 0 means 10000 */
     uint64_t steps_max;                   /* work one check may do; 0 means 1000000 */
 } mcp_schema_options;
 
+/** Every field at its default. */
 #define MCP_SCHEMA_OPTIONS_INIT { 0, 0, 0, 0, 0, 0 }
 
 /** Where and why a value does not fit: the first finding, at the deepest place that explains it. */

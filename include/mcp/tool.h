@@ -25,8 +25,8 @@ enum mcp_flags {
 
 /** One tool. A table of them ends with a row whose name is NULL. */
 typedef struct mcp_tool {
-    const char *name;
-    mcp_handler *run;
+    const char *name;  /* as its file has it */
+    mcp_handler *run;  /* answers a call */
     unsigned flags;    /* MCP_READS or MCP_WRITES, with others */
     int timeout_ms;    /* 0: the server's default, and none for MCP_LONG */
     int max_running;   /* of an MCP_LONG tool at once; 0 means 1; one more is refused, not queued */
