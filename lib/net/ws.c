@@ -76,7 +76,8 @@ static void on_message(wslay_event_context_ptr wslay, const struct wslay_event_o
     if (ws->is_closing)
         return;
     if (arg->opcode == WSLAY_TEXT_FRAME)
-        ws->options.message(ws, (const char *)arg->msg, arg->msg_length, ws->options.data);
+        ws->options.message(ws, arg->msg ? (const char *)arg->msg : "", arg->msg_length,
+                            ws->options.data);
     else if (arg->opcode == WSLAY_BINARY_FRAME)
         mcp__ws_close(ws, MCP__WS_UNSUPPORTED);
     else if (arg->opcode == WSLAY_CONNECTION_CLOSE && arg->msg_length == 1) /* half a code */

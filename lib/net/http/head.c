@@ -147,6 +147,16 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
+/* No control byte but the tab. The parser lets a lone CR pass at a value's front; others end a line there. */
+static bool is_value(const char *bytes, size_t at, size_t end)
+{
+    for (; at < end; at++) {
+        if ((unsigned char)bytes[at] < ' ' ? bytes[at] != '\t' : bytes[at] == 0x7f)
+            return false;
+    }
+    return true;
+}
+
 static mcp__refusal cut_field(mcp__head *head, size_t at, size_t end)
 {
     const char *bytes = head->bytes;
@@ -157,6 +167,8 @@ static mcp__refusal cut_field(mcp__head *head, size_t at, size_t end)
         return bad("a header field is folded over two lines");
     if (length == 0 || at + length == end || bytes[at + length] != ':')
         return bad("a header field's name has a byte that it must not have");
+    if (!is_value(bytes, at + length + 1, end))
+        return bad("a header field's value has a byte that it must not have");
     field->name = (uint32_t)at;
     field->name_length = (uint32_t)length;
     at += length + 1;

@@ -253,6 +253,11 @@ static void refuses_what_it_must(void **state)
         { "GET / HTTP/1.1\r\nHost\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost: a\r\nX(Y): b\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost: a\r\nX\xe9: b\r\n\r\n", 400 },
+        { "GET / HTTP/1.1\r\nHost: a\r\nX: \rY: b\r\n\r\n", 400 }, /* values: the parser takes this one */
+        { "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n", 400 },
+        { "GET / HTTP/1.1\r\nHost: a\r\nX:\r\r\n\r\n", 400 },
+        { "GET / HTTP/1.1\r\nHost: a\r\nX: a\x7f\r\n\r\n", 400 },
+        { "GET / HTTP/1.1\r\nHost: a\r\nX: a\tb \xe9\r\n\r\n", 0 },
         { "GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n", 400 }, /* folding */
         { "GET / HTTP/1.1\r\nHost: a\r\n\tfolded: b\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\n Host: a\r\n\r\n", 400 },
