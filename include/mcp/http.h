@@ -32,14 +32,14 @@ extern "C" {
 /* ---- routes ----------------------------------------------------------------------------------- */
 
 /**
- * One REST route. Its handler is a handler like a tool's: it runs on a worker, may block, reads
- * variables of the path and the query by mcp_arg_string (percent-decoded; a variable wins over a query
- * member of its name) and the body by mcp_call_body, and answers by mcp_call_result (the JSON body),
- * mcp_call_text (a text body) or mcp_call_send. A table ends with an empty row.
+ * One REST route. Its handler is a handler like a tool's: it runs on a worker and may block. It reads
+ * variables of the path, and members of the query, by mcp_arg_string (percent-decoded; a variable wins
+ * over a member of its name) and the body by mcp_call_body; it answers by mcp_call_result, whose object
+ * is the body, or by mcp_call_send. A table ends with an empty row.
  *
- * The HTTP status is 200 unless mcp_call_status says otherwise. A handler that returns a status, or
- * refuses, is answered by {"error":{"status":"E_PARAMS","message":...}} and 400, 403, 404, 409, 413,
- * 500, 503 or 504 after it.
+ * The HTTP status is 200, or 204 without a body, unless mcp_call_status says otherwise. A handler that
+ * returns a status, or refuses, is answered by {"error":{"status":"E_PARAMS","message":...}} and 400,
+ * 403, 404, 413, 500, 501, 503 or 504 after it.
  */
 typedef struct mcp_route {
     const char *method;   /* "GET", "POST", "PUT", "PATCH" or "DELETE"; HEAD is answered where GET is */

@@ -75,7 +75,7 @@ static void answer_call(mcp_call *call)
 
     peer->http_status = mcp__outcome_http(call->status, call->revision);
     peer->fault = MCP_OK;
-    if (call->reply.length > 0)
+    if (call->reply.length > 0 || call->rest) /* a route's answer may have no body */
         peer->answer(peer, &call->reply);
     else
         answer_call_fault(call, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));

@@ -22,9 +22,12 @@
 #include "mcp/clock.h"
 #include "mcp/transport/gate.h"
 #include "mcp/transport/head.h"
-#include "mcp/transport/web_peer.h"
+#include "mcp/transport/probe.h"
+#include "mcp/transport/rest.h"
+#include "mcp/transport/route_table.h"
 #include "mcp/transport/streamable.h"
 #include "mcp/transport/web_int.h"
+#include "mcp/transport/web_peer.h"
 #include "net/listen.h"
 
 #define LAST_MS 500
@@ -78,12 +81,12 @@ void mcp__web_refuse(mcp__web *web, mcp__http_exchange *exchange, int status, in
 
 /* ---- requests --------------------------------------------------------------------------------- */
 
-static bool is_path(const mcp__http_exchange *exchange, const char *wanted, size_t wanted_length)
+static bool is_mcp(const mcp__web *web, const mcp__http_exchange *exchange)
 {
     size_t length = 0;
     const char *path = mcp__http_path(exchange, &length);
 
-    return length == wanted_length && memcmp(path, wanted, length) == 0;
+    return length == web->path_length && memcmp(path, web->http.path, length) == 0;
 }
 
 static void on_head(mcp__http_exchange *exchange, void *data)
@@ -91,12 +94,13 @@ static void on_head(mcp__http_exchange *exchange, void *data)
     mcp__web *web = data;
 
     web->counts.requests++;
-    if (!mcp__gate_pass(web, exchange) || mcp__gate_preflight(web, exchange))
+    if (mcp__probe_answer(web, exchange) || !mcp__gate_pass(web, exchange) ||
+        mcp__gate_preflight(web, exchange))
         return;
-    if (is_path(exchange, web->http.path, web->path_length))
+    if (is_mcp(web, exchange))
         mcp__streamable_head(web, exchange);
     else
-        mcp__web_answer(web, exchange, 404, NULL);
+        mcp__rest_head(web, exchange);
 }
 
 static void step_later(mcp__web *web)
@@ -110,7 +114,10 @@ static void on_request(mcp__http_exchange *exchange, void *data)
 {
     mcp__web *web = data;
 
-    mcp__streamable_request(web, exchange);
+    if (is_mcp(web, exchange))
+        mcp__streamable_request(web, exchange);
+    else
+        mcp__rest_request(web, exchange);
     step_later(web);
 }
 
@@ -308,7 +315,7 @@ static mcp_status check_options(const mcp_http_options *http, mcp_error *err)
                              "others can reach %s: that needs authorization, or the word that it "
                              "may go without",
                              http->host);
-    return MCP_OK;
+    return mcp__route_check(http->routes, err);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------ */
@@ -390,7 +397,8 @@ static mcp_status assemble(mcp__web *web, const mcp__session_setup *setup, int l
     mcp_status st = mcp__loop_new(&web->loop, err);
 
     if (st == MCP_OK)
-        st = mcp__pool_new(&web->pool, web->loop, web->options->short_threads, long_threads, err);
+        st = mcp__pool_new(&web->pool, web->loop, web->options->short_threads,
+                           long_threads + mcp__route_long_count(web->http.routes), err);
     if (st != MCP_OK)
         return st;
     web->threads = mcp__pool_executor(web->pool);

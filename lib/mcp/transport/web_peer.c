@@ -67,7 +67,7 @@ static void connect(mcp__web_peer *peer, mcp__http_exchange *exchange)
 }
 
 /* The exchange is over already. */
-static void peer_free(mcp__web_peer *peer)
+void mcp__web_peer_free(mcp__web_peer *peer)
 {
     mcp__web *web = peer->web;
 
@@ -225,7 +225,7 @@ static void answer(mcp__peer *self, mcp_buf *message)
         mcp__http_end(peer->exchange);
     mcp_buf_clear(message);
     end_unopened(peer);
-    peer_free(peer);
+    mcp__web_peer_free(peer);
 }
 
 static void notify(mcp__peer *self, mcp_buf *message)
@@ -270,7 +270,7 @@ static void skip(mcp__peer *self)
         reply_cancelled(peer);
     else if (peer->exchange)
         reply(peer, 202, NULL);
-    peer_free(peer);
+    mcp__web_peer_free(peer);
 }
 
 mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
@@ -343,7 +343,7 @@ void mcp__web_peer_listen(mcp__web_peer *peer, const uint64_t *after)
     peer->number = peer->entry->listen_number;
     peer->entry->session.news = &peer->peer;
     if (!begin_events(peer))
-        peer_free(peer);
+        mcp__web_peer_free(peer);
     else if (after)
         send_kept(peer, *after);
     else
@@ -387,7 +387,7 @@ void mcp__web_peer_end(mcp__web_peer *peer)
         mcp__http_end(peer->exchange);
     else if (peer->exchange)
         mcp__http_drop(peer->exchange);
-    peer_free(peer);
+    mcp__web_peer_free(peer);
 }
 
 void mcp__web_peer_hung_up(mcp__web_peer *peer)
@@ -396,7 +396,7 @@ void mcp__web_peer_hung_up(mcp__web_peer *peer)
 
     disconnect(peer);
     if (!is_waiting) {
-        peer_free(peer);
+        mcp__web_peer_free(peer);
         return;
     }
     peer->web->counts.hung_up++;

@@ -23,6 +23,7 @@ struct mcp__web_peer {
     mcp__session_entry *entry;
     const char *origin;              /* of a page in a browser that may read the answer; or NULL */
     mcp__accepted accepted;
+    mcp_call *call;                  /* of a REST route; a worker may have it */
     char id[MCP__PEER_ID_SIZE];      /* the request's id as JSON; "": none, or too long */
     uint32_t stream;                 /* its number in the session; 0 is the one that GET opens */
     uint64_t number;                 /* of its last event */
@@ -74,6 +75,9 @@ void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms);
 
 /** End a stream in order, or a request that nobody waits for any more. Frees the peer. */
 void mcp__web_peer_end(mcp__web_peer *peer);
+
+/** Free the peer; its exchange is over. */
+void mcp__web_peer_free(mcp__web_peer *peer);
 
 /** The peer of that session and stream; NULL when there is none. */
 mcp__web_peer *mcp__web_peer_find(mcp__web *web, const mcp__session_entry *entry, uint32_t stream);
