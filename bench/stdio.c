@@ -1,0 +1,196 @@
+/*
+ * stdio.c - calls a second and the time of one call of the tool `echo`, over standard input and output.
+ *
+ * Two ways: pipelined (WINDOW calls are always under way, which shows what a call costs the server)
+ * and one at a time (the next call is made when the answer is here, which shows how long a client
+ * waits). The peer, the official TypeScript SDK's server with the same tool, runs the same rounds in
+ * turn with ours, so that what else the machine does hits both; the median round counts. Every answer
+ * is looked at: its text, and that each id is answered once.
+ *
+ *     bench-stdio [PROGRAM [ARGUMENT...]]      default: mcp-everything of CAUSEWAY_BIN, or example-echo
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mcp/clock.h"
+
+#include "support/figures.h"
+#include "support/program.h"
+
+enum {
+    ROUNDS = 5,
+    SINGLES = 4000, /* calls one at a time in a round */
+    WINDOW = 128,
+    WARM_UP = 2000,
+    CALL_MAX = 256
+};
+
+typedef struct subject {
+    const char *name;
+    program program;
+    int64_t next_id;
+    long pipelined;            /* calls in a round; the peer has fewer, it takes longer */
+    double per_second[ROUNDS];
+    double median_us[ROUNDS];
+    double late_us[ROUNDS];    /* 99 of 100 are faster */
+} subject;
+
+static const char message[] = "The quick brown fox jumps over the lazy dog";
+
+static void greet(subject *it)
+{
+    static const char hello[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
+    static const char ready[] =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+    size_t length;
+
+    program_say(&it->program, hello, sizeof hello - 1);
+    const char *line = program_line(&it->program, &length);
+    if (!memmem(line, length, "\"serverInfo\"", 12))
+        bench_give_up("%s: initialize was answered by %.*s", it->name, (int)length, line);
+    program_say(&it->program, ready, sizeof ready - 1);
+    it->next_id = 1;
+}
+
+/* Write a call into `out`, of CALL_MAX bytes. */
+static size_t write_call(char *out, int64_t id)
+{
+    return (size_t)snprintf(out, CALL_MAX,
+                            "{\"jsonrpc\":\"2.0\",\"id\":%" PRId64 ",\"method\":\"tools/call\","
+                            "\"params\":{\"name\":\"echo\",\"arguments\":{\"message\":\"%s\"}}}\n",
+                            id, message);
+}
+
+/* The id of an answer that says our message. */
+static int64_t answered(const subject *it, const char *line, size_t length)
+{
+    const char *id = memmem(line, length, "\"id\":", 5);
+
+    if (!id || memmem(line, length, "\"error\"", 7) ||
+        !memmem(line, length, message, sizeof message - 1))
+        bench_give_up("%s: echo was answered by %.*s", it->name, (int)length, line);
+    return strtoll(id + 5, NULL, 10);
+}
+
+/*
+ * `count` calls with WINDOW of them under way. What answers free up is asked in one write, which never
+ * waits: WINDOW calls fit into a pipe.
+ */
+static double pipeline(subject *it, long count)
+{
+    char calls[WINDOW * CALL_MAX];
+    int64_t sum = 0;
+    int64_t first = it->next_id;
+    long asked = 0;
+    long heard = 0;
+    int64_t from = mcp_clock_mono_ns();
+
+    while (heard < count) {
+        size_t length = 0;
+        while (asked < count && asked - heard < WINDOW) {
+            length += write_call(calls + length, it->next_id++);
+            asked++;
+        }
+        program_say(&it->program, calls, length);
+        const char *line = program_line(&it->program, &length);
+        for (; line; line = program_line_at_hand(&it->program, &length), heard++)
+            sum += answered(it, line, length);
+    }
+    double seconds = (double)(mcp_clock_mono_ns() - from) * 1e-9;
+    if (sum != (first + it->next_id - 1) * count / 2)
+        bench_give_up("%s: some call was answered twice, another never", it->name);
+    return (double)count / seconds;
+}
+
+static void one_at_a_time(subject *it, int round)
+{
+    static double us[SINGLES];
+    char call[CALL_MAX];
+    size_t length;
+
+    for (int i = 0; i < SINGLES; i++) {
+        size_t size = write_call(call, it->next_id);
+        int64_t from = mcp_clock_mono_ns();
+        program_say(&it->program, call, size);
+        const char *line = program_line(&it->program, &length);
+        us[i] = (double)(mcp_clock_mono_ns() - from) * 1e-3;
+        if (answered(it, line, length) != it->next_id++)
+            bench_give_up("%s: an answer to another call", it->name);
+    }
+    figures_sort(us, SINGLES);
+    it->median_us[round] = figures_at(us, SINGLES, 0.5);
+    it->late_us[round] = figures_at(us, SINGLES, 0.99);
+}
+
+static void start(subject *it, char *const *command)
+{
+    program_start(&it->program, command);
+    greet(it);
+    pipeline(it, WARM_UP);
+}
+
+static void measure(subject *it, int round)
+{
+    it->per_second[round] = pipeline(it, it->pipelined);
+    one_at_a_time(it, round);
+}
+
+static void finish(subject *it)
+{
+    figures_sort(it->per_second, ROUNDS);
+    figures_sort(it->median_us, ROUNDS);
+    figures_sort(it->late_us, ROUNDS);
+    printf("stdio %-15s pipelined %8.0f calls/s   one at a time %7.1f us, 99 %% within %7.1f us   "
+           "resident %5.1f MB\n",
+           it->name, it->per_second[ROUNDS / 2], it->median_us[ROUNDS / 2], it->late_us[ROUNDS / 2],
+           (double)program_resident_kb(&it->program) / 1024.0);
+    program_end(&it->program);
+}
+
+/* The program of our build tree that has the tool. */
+static char *own_program(void)
+{
+    static char path[4096];
+    static const char *const names[] = { "mcp-everything", "example-echo" };
+    const char *bin = getenv("CAUSEWAY_BIN");
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", bin ? bin : "build/bin", names[i]);
+        if (access(path, X_OK) == 0)
+            return path;
+    }
+    bench_give_up("%s is not there", path);
+}
+
+int main(int argc, char **argv)
+{
+    char node[] = "node";
+    char script[] = "bench/peers/echo.mjs";
+    char *const peer_command[] = { node, script, NULL };
+    char *own_command[] = { NULL, NULL };
+    subject own = { .name = "causeway", .pipelined = 100000 };
+    subject peer = { .name = "TypeScript SDK", .pipelined = 10000 };
+
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2)
+        own_command[0] = own_program();
+    start(&own, argc > 1 ? argv + 1 : own_command);
+    start(&peer, peer_command);
+    for (int round = 0; round < ROUNDS; round++) {
+        measure(&own, round);
+        measure(&peer, round);
+    }
+    finish(&own);
+    finish(&peer);
+    printf("stdio ratio           pipelined %8.1f x         one at a time %7.1f x\n",
+           own.per_second[ROUNDS / 2] / peer.per_second[ROUNDS / 2],
+           peer.median_us[ROUNDS / 2] / own.median_us[ROUNDS / 2]);
+    return 0;
+}
