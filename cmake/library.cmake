@@ -39,7 +39,7 @@ function(lib_layer name folder)
     set(lib_layers ${lib_layers} ${name} PARENT_SCOPE)
 endfunction()
 
-lib_layer(base     base   NEEDS Threads::Threads)
+lib_layer(base     base   NEEDS OpenSSL::Crypto Threads::Threads)
 lib_layer(json     json   USES base             NEEDS PkgConfig::SIMDJSON)
 lib_layer(schema   schema USES json base        NEEDS PkgConfig::PCRE2)
 lib_layer(net      net    USES base             NEEDS PkgConfig::UV Llhttp::Llhttp Wslay::Wslay OpenSSL::SSL OpenSSL::Crypto Threads::Threads)

@@ -27,6 +27,7 @@
 #include "mcp/error.h"
 #include "mcp/files.h"
 #include "mcp/http.h"
+#include "mcp/hash.h"
 #include "mcp/json.h"
 #include "mcp/log.h"
 #include "mcp/prompt.h"
