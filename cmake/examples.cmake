@@ -1,4 +1,5 @@
-# Each file of examples/ is a program example-<name>; each file of bench/ a program bench-<name>, with bench/support/.
+# Each file of examples/ is a program example-<name>, with the sources and embedded files of a folder of its name where
+# there is one; each file of bench/ a program bench-<name>, with bench/support/.
 file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
 foreach(source IN LISTS example_sources)
     cmake_path(GET source STEM name)

@@ -1,0 +1,38 @@
+/*
+ * everything.h - what the parts of the example server hand to its main: tables of features.
+ */
+#ifndef EVERYTHING_H
+#define EVERYTHING_H
+
+#include "mcp/mcp.h"
+
+/** Tool definitions, prompts, resources.json and two small media: what examples/everything/ holds. */
+extern const mcp_file everything_files[];
+
+/* content.c */
+mcp_handler test_simple_text;
+mcp_handler test_image_content;
+mcp_handler test_audio_content;
+mcp_handler test_embedded_resource;
+mcp_handler test_multiple_content_types;
+mcp_handler test_error_handling;
+mcp_handler json_schema_2020_12_tool;
+mcp_handler test_header_argument;
+mcp_handler greet;
+mcp_handler echo;
+
+/* while.c */
+mcp_handler test_tool_with_logging;
+mcp_handler test_logging_tool;
+mcp_handler test_tool_with_progress;
+mcp_handler test_missing_capability;
+
+/** shelf.c */
+extern const mcp_resource everything_resources[];
+extern const mcp_prompt everything_prompts[];
+extern const mcp_completion everything_completions[];
+
+/** One grey point. */
+const mcp_file *everything_image(void);
+
+#endif

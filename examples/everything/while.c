@@ -1,0 +1,56 @@
+/*
+ * while.c - tools that talk to the client while they work: log messages, progress, what they need of it.
+ */
+#include <time.h>
+
+#include "everything.h"
+
+static void pause_ms(long ms)
+{
+    struct timespec span = { ms / 1000, (ms % 1000) * 1000000 };
+
+    nanosleep(&span, NULL);
+}
+
+mcp_status test_tool_with_logging(mcp_call *call, void *data)
+{
+    static const char *const steps[] = { "Tool execution started", "Tool processing data",
+                                         "Tool execution completed" };
+
+    (void)data;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (i > 0)
+            pause_ms(50);
+        mcp_call_log(call, MCP_LEVEL_INFO, NULL, "%s", steps[i]);
+    }
+    return mcp_call_text(call, "Three messages were logged.");
+}
+
+mcp_status test_logging_tool(mcp_call *call, void *data)
+{
+    (void)data;
+    mcp_call_log(call, MCP_LEVEL_INFO, "everything", "A message for those who asked");
+    return mcp_call_text(call, "One message was logged.");
+}
+
+mcp_status test_tool_with_progress(mcp_call *call, void *data)
+{
+    (void)data;
+    for (int done = 0; done <= 100; done += 50) {
+        mcp_progress progress = { .progress = done, .total = 100, .every = true };
+        if (mcp_call_stop(call) != MCP_GO_ON)
+            return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "stopped at %d", done);
+        if (done > 0)
+            pause_ms(50);
+        mcp_call_progress(call, &progress);
+    }
+    return mcp_call_text(call, "Done, after three reports.");
+}
+
+mcp_status test_missing_capability(mcp_call *call, void *data)
+{
+    mcp_status st = mcp_call_require(call, MCP_CLIENT_SAMPLING);
+
+    (void)data;
+    return st == MCP_OK ? mcp_call_text(call, "The client can sample.") : st;
+}
