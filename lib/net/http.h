@@ -10,7 +10,7 @@
  * within `head` and `request` only: copy, or take, what is needed later.
  *
  * Everything here is for the loop's thread. No function calls a callback before it returns, but for
- * mcp__http_free. What a turn of the loop writes to a connection leaves in one write at its end.
+ * mcp__http_free, and mcp__http_stop, which tells the tenants. What a turn of the loop writes to a connection leaves in one write at its end.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H

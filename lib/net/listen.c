@@ -45,6 +45,7 @@ struct mcp__listener {
     int port;
     bool is_paused;  /* by the user */
     bool is_stalled; /* no descriptors; `retry` is running */
+    bool is_told;    /* that it stalls; until one can be taken again */
     char *path;      /* of a Unix-domain socket's file; NULL: TCP */
     dev_t device;    /* which file it was when it was made */
     ino_t inode;
@@ -74,6 +75,9 @@ static void stall(mcp__listener *listener, int code)
     listener->is_stalled = true;
     look(listener);
     mcp__timer_start(listener->retry, RETRY_MS);
+    if (listener->is_told)
+        return;
+    listener->is_told = true;
     listener->callback(-code, listener->data);
 }
 
@@ -93,6 +97,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
     for (int i = 0; i < ACCEPTS_A_TURN && !listener->is_paused; i++) {
         int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
+            listener->is_told = false;
             listener->callback(fd, listener->data);
         } else if (!is_passing(errno)) {
             if (errno != EAGAIN)

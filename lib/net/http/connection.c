@@ -17,7 +17,6 @@
  */
 #include "net/http/connection.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -239,18 +238,25 @@ static void flush(connection *conn)
         conn->write_deadline_ms = now_ms(conn) + conn->http->options.stall_timeout_ms;
 }
 
+/* A gap in what is sent cannot be mended: the connection ends. */
+static mcp_status after_put(connection *conn, mcp_status st, mcp_error *err)
+{
+    mcp__connection_due(conn);
+    if (st == MCP_OK)
+        return st;
+    conn->is_broken = true;
+    if (st == MCP_E_LIMIT)
+        return mcp_error_set(err, st, "the client reads too slowly");
+    return mcp_error_set(err, st, "no memory to queue bytes for a client");
+}
+
 mcp_status mcp__connection_put(connection *conn, const void *bytes, size_t length, mcp_error *err)
 {
     mcp_status st = MCP_E_LIMIT;
 
     if (length <= conn->http->options.queue_hard_bytes - conn->out.queued)
         st = mcp__outbox_put(&conn->out, &conn->http->pieces, bytes, length);
-    mcp__connection_due(conn);
-    if (st == MCP_OK)
-        return st;
-    conn->is_broken = true;
-    return mcp_error_set(err, st, "%s", st == MCP_E_LIMIT ? "the client reads too slowly"
-                                                          : "no memory to queue bytes for a client");
+    return after_put(conn, st, err);
 }
 
 mcp_status mcp__connection_put_buf(connection *conn, mcp_buf *bytes, mcp_error *err)
@@ -260,12 +266,7 @@ mcp_status mcp__connection_put_buf(connection *conn, mcp_buf *bytes, mcp_error *
     if (bytes->length <= conn->http->options.queue_hard_bytes - conn->out.queued)
         st = mcp__outbox_put_buf(&conn->out, &conn->http->pieces, bytes);
     mcp_buf_clear(bytes);
-    mcp__connection_due(conn);
-    if (st == MCP_OK)
-        return st;
-    conn->is_broken = true;
-    return mcp_error_set(err, st, "%s", st == MCP_E_LIMIT ? "the client reads too slowly"
-                                                          : "no memory to queue bytes for a client");
+    return after_put(conn, st, err);
 }
 
 /* ---- requests --------------------------------------------------------------------------------- */
@@ -432,7 +433,7 @@ static size_t use_nothing(connection *conn, size_t length)
     return length;
 }
 
-/* Use bytes as the phase wants them. Returns how many it did not want yet are left: none were used. */
+/* Use bytes as the phase wants them. Returns how many were used; 0: it wants none yet. */
 static size_t use_once(connection *conn, char *bytes, size_t length)
 {
     switch (conn->phase) {

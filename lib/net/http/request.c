@@ -12,7 +12,6 @@
  */
 #include "net/http/request.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
