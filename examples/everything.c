@@ -115,7 +115,8 @@ static void say_address(int port, void *data)
 {
     const struct wishes *wishes = data;
 
-    fprintf(stderr, "everything: http://%s:%d/mcp\n", wishes->host ? wishes->host : "127.0.0.1", port);
+    fprintf(stderr, "everything: http://%s:%d/mcp\n", wishes->host ? wishes->host : "127.0.0.1",
+            port);
 }
 
 static mcp_status serve(mcp_server *server, struct wishes *wishes, mcp_error *err)
@@ -165,9 +166,10 @@ int main(int argc, char **argv)
     mcp_error err = MCP_ERROR_INIT;
 
     if (!read_flags(&wishes, argc, argv)) {
-        fprintf(stderr,
-                "usage: %s [--transport stdio|http|ws] [--host HOST] [--port PORT] [--revision DATE]\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s [--transport stdio|http|ws] [--host HOST] [--port PORT] [--revision DATE]\n",
+            argv[0]);
         return 2;
     }
     if (run(&wishes, &err) == MCP_OK)

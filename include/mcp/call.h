@@ -130,6 +130,7 @@ mcp_error *mcp_call_error(mcp_call *call);
 mcp_stop mcp_call_stop(const mcp_call *call);
 
 /* ---- answering a tool call -------------------------------------------------------------------- */
+/* The blocks (text, image, audio, link, embedded resource) serve prompts too, see prompt.h. */
 
 /** The result: one JSON object, begun; write members, the library ends it. */
 mcp_json_writer *mcp_call_result(mcp_call *call);

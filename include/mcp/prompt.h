@@ -16,6 +16,10 @@
  * A line "--- assistant" or "--- user" in the text starts another message of that role; the first is
  * the user's. `{{argument}}` is replaced by the argument's value, which is never searched for places
  * again; an argument left out leaves its place empty.
+ *
+ * What is no text comes from the prompt's function: each block that it writes by mcp_call_image,
+ * mcp_call_audio, mcp_call_embed, mcp_call_link or mcp_call_text becomes a message of the user's, in
+ * front of those of the file.
  */
 #ifndef MCP_PROMPT_H
 #define MCP_PROMPT_H

@@ -96,6 +96,7 @@ struct mcp_call {
     int *tally;                 /* the loop's: how many such calls run; counted up for this one by who
                                    set it, down when it is over; NULL: not counted */
     bool is_tool;               /* a time-out is told as a tool result */
+    bool is_prompt;             /* a block of content is a message of the user's */
     mcp__rest *rest;            /* of a REST route; NULL: a message of MCP */
     void (*render)(mcp_call *call); /* writes `reply`, where the handler ran; NULL: mcp__reply_render */
 

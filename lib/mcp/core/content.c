@@ -20,6 +20,11 @@ static void block_begin(mcp_call *call, mcp_json_writer *writer, const char *typ
     if (call->content.length > 0)
         (void)mcp_buf_putc(&call->content, ',');
     mcp_json_writer_init(writer, &call->content);
+    if (call->is_prompt) {
+        mcp_write_object(writer);
+        mcp_write_member_string(writer, "role", "user");
+        mcp_write_name(writer, "content");
+    }
     mcp_write_object(writer);
     if (type)
         mcp_write_member_string(writer, "type", type);
@@ -28,6 +33,8 @@ static void block_begin(mcp_call *call, mcp_json_writer *writer, const char *typ
 static mcp_status block_end(mcp_call *call, mcp_json_writer *writer)
 {
     mcp_write_end(writer);
+    if (call->is_prompt)
+        mcp_write_end(writer);
     mcp_status st = mcp_json_writer_status(writer);
     if (call->content_status == MCP_OK)
         call->content_status = st;

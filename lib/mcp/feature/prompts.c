@@ -341,6 +341,8 @@ static mcp_status write_messages(mcp_call *call, const mcp__prompt_file *file,
     mcp_buf text;
     mcp_status st = MCP_OK;
 
+    if (call->content.length > 0) /* several messages, but the commas between them are there already */
+        mcp_write_raw(writer, call->content.data, call->content.length);
     mcp_buf_init(&text, call->options->reply_max_bytes);
     for (size_t i = 0; i < file->message_count && st == MCP_OK; i++)
         st = write_message(call, &file->messages[i], &text, writer);
@@ -391,6 +393,7 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
     call->timeout_ms = prompt->row->timeout_ms ? prompt->row->timeout_ms
                                                : prompts->options->timeout_ms;
     call->finish = write_prompt;
+    call->is_prompt = true;
     return MCP_OK;
 }
 
