@@ -3,9 +3,11 @@
  *
  * Two ways: pipelined (WINDOW calls are always under way, which shows what a call costs the server)
  * and one at a time (the next call is made when the answer is here, which shows how long a client
- * waits). The peer, the official TypeScript SDK's server with the same tool, runs the same rounds in
- * turn with ours, so that what else the machine does hits both; the median round counts. Every answer
- * is looked at: its text, and that each id is answered once.
+ * waits). Beside both stands the server's processor time a call, which a busy machine moves least.
+ *
+ * The peer, the official TypeScript SDK's server with the same tool, runs the same rounds in turn with
+ * ours, so that what else the machine does hits both; the median round counts. Every answer is looked
+ * at: its text, and that each id is answered once.
  *
  *     bench-stdio [PROGRAM [ARGUMENT...]]      default: mcp-everything of CAUSEWAY_BIN, or example-echo
  */
@@ -36,8 +38,10 @@ typedef struct subject {
     int64_t next_id;
     long pipelined;            /* calls in a round; the peer has fewer, it takes longer */
     double per_second[ROUNDS];
+    double pipelined_cpu_us[ROUNDS]; /* of the program, a call */
     double median_us[ROUNDS];
-    double late_us[ROUNDS];    /* 99 of 100 are faster */
+    double late_us[ROUNDS]; /* 99 of 100 are faster */
+    double single_cpu_us[ROUNDS];
 } subject;
 
 static const char message[] = "The quick brown fox jumps over the lazy dog";
@@ -138,18 +142,28 @@ static void start(subject *it, char *const *command)
 
 static void measure(subject *it, int round)
 {
+    int64_t before = program_cpu_ns(&it->program);
     it->per_second[round] = pipeline(it, it->pipelined);
+    int64_t between = program_cpu_ns(&it->program);
     one_at_a_time(it, round);
+    int64_t after = program_cpu_ns(&it->program);
+
+    it->pipelined_cpu_us[round] = (double)(between - before) * 1e-3 / (double)it->pipelined;
+    it->single_cpu_us[round] = (double)(after - between) * 1e-3 / SINGLES;
+}
+
+static double middle(double *figures)
+{
+    figures_sort(figures, ROUNDS);
+    return figures_at(figures, ROUNDS, 0.5);
 }
 
 static void finish(subject *it)
 {
-    figures_sort(it->per_second, ROUNDS);
-    figures_sort(it->median_us, ROUNDS);
-    figures_sort(it->late_us, ROUNDS);
-    printf("stdio %-15s pipelined %8.0f calls/s   one at a time %7.1f us, 99 %% within %7.1f us   "
-           "resident %5.1f MB\n",
-           it->name, it->per_second[ROUNDS / 2], it->median_us[ROUNDS / 2], it->late_us[ROUNDS / 2],
+    printf("stdio %-14s  pipelined %7.0f calls/s, processor %5.1f us a call;  one at a time %6.1f us,"
+           " 99 %% within %6.1f us, processor %5.1f us;  resident %5.1f MB\n",
+           it->name, middle(it->per_second), middle(it->pipelined_cpu_us), middle(it->median_us),
+           middle(it->late_us), middle(it->single_cpu_us),
            (double)program_resident_kb(&it->program) / 1024.0);
     program_end(&it->program);
 }
@@ -189,7 +203,7 @@ int main(int argc, char **argv)
     }
     finish(&own);
     finish(&peer);
-    printf("stdio ratio           pipelined %8.1f x         one at a time %7.1f x\n",
+    printf("stdio ours beside it  pipelined %.1f x as many;  one at a time %.1f x as fast\n",
            own.per_second[ROUNDS / 2] / peer.per_second[ROUNDS / 2],
            peer.median_us[ROUNDS / 2] / own.median_us[ROUNDS / 2]);
     return 0;

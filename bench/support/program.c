@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 void bench_give_up(const char *format, ...)
@@ -121,6 +122,16 @@ long program_resident_kb(const program *it)
             kb = strtol(line + 6, NULL, 10);
     fclose(status);
     return kb;
+}
+
+int64_t program_cpu_ns(const program *it)
+{
+    clockid_t its;
+    struct timespec used;
+
+    if (clock_getcpuclockid(it->pid, &its) != 0 || clock_gettime(its, &used) != 0)
+        bench_give_up("no processor time of the program");
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
 void program_end(program *it)

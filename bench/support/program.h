@@ -7,6 +7,7 @@
 #define BENCH_PROGRAM_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { PROGRAM_LINE_MAX = 1 << 20 };
@@ -41,6 +42,9 @@ void program_read(program *it);
 
 /** VmRSS of /proc/<pid>/status. */
 long program_resident_kb(const program *it);
+
+/** Processor time that it has used so far, all threads, in user and in system mode. */
+int64_t program_cpu_ns(const program *it);
 
 /** Close its input and output and wait for its end. */
 void program_end(program *it);
