@@ -181,6 +181,51 @@ mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *m
  */
 void mcp_call_cache(mcp_call *call, int64_t ttl_ms, bool is_public);
 
+/* ---- asking the client ------------------------------------------------------------------------- */
+
+/**
+ * Ask the client something and have its answer. Tools, resources and prompts may; it never blocks.
+ *
+ * The first time there is no answer yet. Ask whatever else is to be asked in the same run, then return
+ * mcp_call_asked(call). When the answers are there the handler runs again from the top, and the same
+ * questions, which is to say the same keys, have them. So a handler that asks reads as "given these
+ * answers, go on", and does nothing that may happen only once before its last question. An accepted form
+ * that does not fit its schema counts as no answer.
+ *
+ *     const mcp_json *name = mcp_call_ask_form(call, "name", "What is your name?", schema);
+ *     const mcp_json *roots = mcp_call_ask(call, "roots", "roots/list", NULL);
+ *     if (!name || !roots)
+ *         return mcp_call_asked(call);
+ *
+ * Within a session a client has five minutes; then the call ends with an error.
+ *
+ * @param key    names the question within this call, in every run alike
+ * @param method "elicitation/create", "sampling/createMessage" or "roots/list"
+ * @param params the text of a JSON object as the protocol has it; NULL: none
+ * @return the client's result, an object, the call's; NULL: not there yet, or it cannot be asked
+ */
+const mcp_json *mcp_call_ask(mcp_call *call, const char *key, const char *method,
+                             const char *params);
+
+/** As mcp_call_ask with "elicitation/create": a form for the user. `schema` is the text of a flat JSON
+ *  Schema object; never ask for secrets. The answer has `action` and, where that is "accept", `content`. */
+const mcp_json *mcp_call_ask_form(mcp_call *call, const char *key, const char *message,
+                                  const char *schema);
+
+/**
+ * What to return after a question that has no answer.
+ *
+ * @return MCP_E_ASKED; or why nothing could be asked: MCP_E_CAPABILITY (ask mcp_call_client_can first
+ *         where it can be done without), MCP_E_UNSUPPORTED (the client answered with an error)
+ */
+mcp_status mcp_call_asked(mcp_call *call);
+
+/** Keep a text for the run that has the answers. The client may see it, but cannot change it. */
+mcp_status mcp_call_keep(mcp_call *call, const char *text);
+
+/** What the run before this one kept; NULL: nothing, or this is the first. */
+const char *mcp_call_kept(const mcp_call *call);
+
 /* ---- answering prompts/get -------------------------------------------------------------------- */
 
 /** What a `{{place}}` of the prompt's text becomes; arguments fill their places by themselves. */

@@ -78,6 +78,8 @@ typedef struct mcp_server_options {
     mcp_tool_names tool_names;     /* which names tools/list shows */
 
     /* what we offer beside features */
+    const char *state_secret; /* signs what clients keep for us between two requests; one for all processes
+                                 that serve the same clients. At least 32 bytes; NULL: a random one */
     bool logging;             /* handlers may send log messages to clients, by mcp_call_log */
 
     /* what is allowed */

@@ -22,7 +22,8 @@
 enum {
     NEEDS_PARAMS = 1 << 0,
     IS_NOTIFICATION = 1 << 1,
-    NOT_IN_BATCH = 1 << 2
+    NOT_IN_BATCH = 1 << 2,
+    MAY_ASK = 1 << 3 /* its handler may ask the client */
 };
 
 /* ---- opening ---------------------------------------------------------------------------------- */
@@ -243,12 +244,12 @@ static const struct method {
     mcp_status (*run)(mcp_call *call);
 } methods[] = {
     /* name                        from, to          capability          flags            subject  caching        run */
-    { "tools/call",                SINCE_2024_11_05, MCP__CAN_TOOLS,     NEEDS_PARAMS,    "name",  NULL,          on_tools_call },
+    { "tools/call",                SINCE_2024_11_05, MCP__CAN_TOOLS,     NEEDS_PARAMS | MAY_ASK, "name",  NULL,          on_tools_call },
     { "tools/list",                SINCE_2024_11_05, MCP__CAN_TOOLS,     0,               NULL,    &list_caching, on_tools_list },
-    { "resources/read",            SINCE_2024_11_05, MCP__CAN_RESOURCES, NEEDS_PARAMS,    "uri",   &read_caching, on_resources_read },
+    { "resources/read",            SINCE_2024_11_05, MCP__CAN_RESOURCES, NEEDS_PARAMS | MAY_ASK, "uri",   &read_caching, on_resources_read },
     { "resources/list",            SINCE_2024_11_05, MCP__CAN_RESOURCES, 0,               NULL,    &list_caching, on_resources_list },
     { "resources/templates/list",  SINCE_2024_11_05, MCP__CAN_RESOURCES, 0,               NULL,    &list_caching, on_templates_list },
-    { "prompts/get",               SINCE_2024_11_05, MCP__CAN_PROMPTS,   NEEDS_PARAMS,    "name",  NULL,          on_prompts_get },
+    { "prompts/get",               SINCE_2024_11_05, MCP__CAN_PROMPTS,   NEEDS_PARAMS | MAY_ASK, "name",  NULL,          on_prompts_get },
     { "prompts/list",              SINCE_2024_11_05, MCP__CAN_PROMPTS,   0,               NULL,    &list_caching, on_prompts_list },
     { "completion/complete",       SINCE_2024_11_05, MCP__CAN_COMPLETIONS, NEEDS_PARAMS,  NULL,    NULL,          on_complete },
     { "logging/setLevel",          WITH_SESSIONS,    MCP__CAN_LOGGING,   NEEDS_PARAMS,    NULL,    NULL,          on_set_level },
@@ -302,5 +303,9 @@ mcp_status mcp__method_route(mcp_call *call)
         return call->err.status;
     if (method->caching)
         call->caching = *method->caching;
-    return method->run(call);
+    call->asking.is_allowed = (method->flags & MAY_ASK) != 0;
+    mcp_status st = method->run(call);
+    if (st == MCP_OK && call->asking.is_allowed && call->run && !call->is_refused)
+        st = mcp__asking_read(call);
+    return st;
 }

@@ -8,11 +8,14 @@
 #include "mcp/server.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "mcp/core/identity.h"
+#include "mcp/hash.h"
 #include "mcp/method.h"
+#include "mcp/random.h"
 #include "mcp/server_int.h"
 #include "mcp/http.h"
 #include "mcp/transport/stdio.h"
@@ -146,6 +149,18 @@ static mcp_status render_identity(mcp_server *server, mcp_error *err)
                          mcp_status_words(st));
 }
 
+static mcp_status make_state_key(mcp_server *server, mcp_error *err)
+{
+    const char *secret = server->options.state_secret;
+
+    if (!secret)
+        return mcp_random_bytes(server->state_key, sizeof(server->state_key), err);
+    if (strlen(secret) < MCP__STATE_KEY_SIZE)
+        return mcp_error_set(err, MCP_E_PARAMS, "state_secret is shorter than %d bytes",
+                             MCP__STATE_KEY_SIZE);
+    return mcp_sha256(server->state_key, secret, strlen(secret), err);
+}
+
 static mcp_status make_parts(mcp_server *server, mcp_error *err)
 {
     server->arena = mcp_arena_new(0);
@@ -154,6 +169,8 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
     mcp_status st = mcp_json_read(&server->no_arguments, server->arena, "{}", 2, err);
     if (st == MCP_OK)
         st = render_identity(server, err);
+    if (st == MCP_OK)
+        st = make_state_key(server, err);
     if (st == MCP_OK)
         st = mcp__tools_new(&server->tools, &server->options, err);
     if (st == MCP_OK)
@@ -218,6 +235,7 @@ mcp__session_setup mcp__server_session_setup(mcp_server *server, mcp__executor *
         .route = mcp__method_route,
         .executor = executor,
         .no_arguments = server->no_arguments,
+        .state_key = server->state_key,
         .identity = server->identity,
     };
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "mcp/core/session.h"
+#include "mcp/core/state.h"
 #include "mcp/feature/feature.h"
 #include "mcp/server.h"
 
@@ -29,6 +30,7 @@ struct mcp_server {
     mcp__completions *completions;
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
+    uint8_t state_key[MCP__STATE_KEY_SIZE];
     const char *identity;         /* the Implementation object as text */
     bool is_left_running; /* a handler did not end: nothing that it may use is freed */
 };

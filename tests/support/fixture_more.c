@@ -51,6 +51,85 @@ static mcp_status log_some(mcp_call *call, void *data)
     return mcp_call_text(call, "logged");
 }
 
+/* ---- asking ------------------------------------------------------------------------------------ */
+
+static const char name_form[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1}},"
+                                "\"required\":[\"name\"]}";
+
+static const char *name_of(const mcp_json *answer)
+{
+    const char *name = mcp_json_get_string(mcp_json_get(answer, "content"), "name");
+
+    return name ? name : mcp_json_get_string(answer, "action");
+}
+
+/* Two questions at once. */
+static mcp_status ask_two(mcp_call *call, void *data)
+{
+    const mcp_json *who = mcp_call_ask_form(call, "who", "Who?", name_form);
+    const mcp_json *mood = mcp_call_ask(call, "mood", "sampling/createMessage",
+                                        "{\"messages\":[],\"maxTokens\":10}");
+
+    (void)data;
+    if (!who || !mood)
+        return mcp_call_asked(call);
+    return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "%s: %s", name_of(who),
+                                                mcp_json_get_string(mood, "model")));
+}
+
+/* One question, and another that depends on it. */
+static mcp_status ask_steps(mcp_call *call, void *data)
+{
+    const mcp_json *first = mcp_call_ask_form(call, "first", "First?", name_form);
+    const mcp_json *second;
+
+    (void)data;
+    mcp_call_keep(call, first ? "two" : "one");
+    if (!first)
+        return mcp_call_asked(call);
+    second = mcp_call_ask_form(call, "second", name_of(first), name_form);
+    if (!second)
+        return mcp_call_asked(call);
+    return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "%s, %s, kept %s",
+                                                name_of(first), name_of(second),
+                                                mcp_call_kept(call) ? mcp_call_kept(call) : "-"));
+}
+
+static mcp_status ask_roots(mcp_call *call, void *data)
+{
+    const mcp_json *roots = mcp_call_ask(call, "roots", "roots/list", NULL);
+
+    (void)data;
+    if (!roots)
+        return mcp_call_asked(call);
+    return mcp_call_text(call, mcp_json_string(mcp_json_pointer(roots, "/roots/0/uri"), NULL));
+}
+
+static mcp_status ask_nothing(mcp_call *call, void *data)
+{
+    (void)call;
+    (void)data;
+    return MCP_E_ASKED;
+}
+
+static mcp_status fill_asked(mcp_call *call, void *data)
+{
+    const mcp_json *answer = mcp_call_ask_form(call, "topic", "About what?", name_form);
+
+    (void)data;
+    return answer ? mcp_call_place(call, "topic", name_of(answer)) : mcp_call_asked(call);
+}
+
+static mcp_status read_asked(mcp_call *call, void *data)
+{
+    const mcp_json *answer = mcp_call_ask_form(call, "topic", "About what?", name_form);
+
+    (void)data;
+    if (!answer)
+        return mcp_call_asked(call);
+    return mcp_call_contents_text(call, NULL, "text/plain", name_of(answer), strlen(name_of(answer)));
+}
+
 static mcp_status read_kept(mcp_call *call, void *data)
 {
     (void)data;
@@ -62,15 +141,21 @@ static const mcp_tool tools[] = {
     { "more/value", give_value, MCP_READS, 0, 0 },
     { "more/sampling", need_sampling, MCP_READS, 0, 0 },
     { "more/log", log_some, MCP_READS, 0, 0 },
+    { "more/ask", ask_two, MCP_READS, 0, 0 },
+    { "more/steps", ask_steps, MCP_READS, 0, 0 },
+    { "more/roots", ask_roots, MCP_READS, 0, 0 },
+    { "more/silent", ask_nothing, MCP_READS, 0, 0 },
     { 0 },
 };
 
 static const char resources_json[] =
-    "{\"resources\":[{\"uri\":\"more://kept\",\"name\":\"kept\",\"mimeType\":\"text/plain\"}],"
+    "{\"resources\":[{\"uri\":\"more://kept\",\"name\":\"kept\",\"mimeType\":\"text/plain\"},"
+    "{\"uri\":\"more://asked\",\"name\":\"asked\"}],"
     "\"resourceTemplates\":[{\"uriTemplate\":\"more://city/{city}\",\"name\":\"city\"}]}";
 
 static const mcp_resource resources[] = {
     { "more://kept", read_kept, MCP_READS, 0 },
+    { "more://asked", read_asked, MCP_READS, 0 },
     { "more://city/{city}", read_kept, MCP_READS, 0 },
     { 0 },
 };
@@ -82,7 +167,13 @@ static const char trip_md[] = "---\n"
                               "---\n"
                               "Go to {{city}} in {{country}}.\n";
 
-static const mcp_prompt prompts[] = { { "more/trip", NULL, MCP_READS, 0 }, { 0 } };
+static const char asked_md[] = "---\nname: more/asked\n---\nWrite about {{topic}}.\n";
+
+static const mcp_prompt prompts[] = {
+    { "more/trip", NULL, MCP_READS, 0 },
+    { "more/asked", fill_asked, MCP_READS, 0 },
+    { 0 },
+};
 
 static mcp_status complete_city(mcp_call *call, void *data)
 {
@@ -117,6 +208,11 @@ static const mcp_file files[] = {
     FILE_OF("tools/value.json", value_json),
     FILE_OF("tools/sampling.json", PLAIN_TOOL("more/sampling")),
     FILE_OF("tools/log.json", PLAIN_TOOL("more/log")),
+    FILE_OF("tools/ask.json", PLAIN_TOOL("more/ask")),
+    FILE_OF("tools/steps.json", PLAIN_TOOL("more/steps")),
+    FILE_OF("tools/roots.json", PLAIN_TOOL("more/roots")),
+    FILE_OF("tools/silent.json", PLAIN_TOOL("more/silent")),
+    FILE_OF("prompts/asked.md", asked_md),
     FILE_OF("prompts/trip.md", trip_md),
     FILE_OF("resources.json", resources_json),
     { 0 },

@@ -52,6 +52,27 @@ void mcp__call_free(mcp_call *call)
     mcp_arena_free(call->arena);
 }
 
+void mcp__call_reset(mcp_call *call)
+{
+    mcp_buf_clear(&call->result);
+    mcp_buf_clear(&call->content);
+    mcp_buf_clear(&call->error_data);
+    mcp_buf_clear(&call->reply);
+    call->err = (mcp_error)MCP_ERROR_INIT;
+    call->status = MCP_OK;
+    call->result_begun = false;
+    call->is_value = false;
+    call->error_data_begun = false;
+    call->content_status = MCP_OK;
+    call->is_refused = false;
+    call->places = NULL;
+    call->suggested = 0;
+    call->asking.questions = NULL;
+    call->asking.status = MCP_OK;
+    call->asking.kept = call->asking.keep;
+    call->asking.keep = NULL;
+}
+
 /* ---- what was asked --------------------------------------------------------------------------- */
 
 const mcp_json *mcp_call_arguments(const mcp_call *call)
@@ -171,6 +192,8 @@ mcp_status mcp_call_require(mcp_call *call, unsigned capabilities)
 
     if (!missing)
         return MCP_OK;
+    mcp_buf_reset(&call->error_data); /* of an earlier question that could not be asked either */
+    call->error_data_begun = false;
     data = mcp__call_error_data(call);
     mcp_write_member_object(data, "requiredCapabilities");
     mcp__client_write(data, missing);

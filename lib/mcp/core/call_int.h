@@ -15,13 +15,13 @@
 
 #include "mcp/buf.h"
 #include "mcp/call.h"
+#include "mcp/core/asking.h"
 #include "mcp/core/peer.h"
 #include "mcp/core/progress.h"
 #include "mcp/json.h"
 #include "mcp/server.h"
 #include "net/pool.h"
 
-typedef struct mcp__session mcp__session;
 
 /** What a call of a REST route has beside other calls; its handler's, then the loop's. */
 typedef struct mcp__rest {
@@ -123,6 +123,7 @@ struct mcp_call {
     size_t suggested;          /* how many values; the first hundred are in `content` */
     mcp_buf reply;             /* the message, ready to send */
     mcp__progress progress;
+    mcp__asking asking;
 
     atomic_int stop; /* enum mcp_stop; the loop writes, all read */
 
@@ -135,6 +136,7 @@ struct mcp_call {
         int64_t deadline_ms;       /* 0: none */
         bool is_open;              /* in the table; false: answered or cancelled, drop what comes */
         bool is_waiting;           /* not yet given to the executor */
+        bool is_asking;            /* given back by it: the client is asked, and the deadline its own */
     } loop;
 };
 
@@ -150,6 +152,9 @@ mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_opti
 
 /** Free the call, its arena and its buffers. NULL is fine. */
 void mcp__call_free(mcp_call *call);
+
+/** Forget what the last run wrote, so that the handler can run again. */
+void mcp__call_reset(mcp_call *call);
 
 /** Any thread: ask the call to stop. What is set stays, as mcp_call_stop promises. */
 void mcp__call_set_stop(mcp_call *call, mcp_stop why);

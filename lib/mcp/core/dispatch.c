@@ -8,6 +8,9 @@
  * and a cancellation. Whichever comes first takes it out of the table; what comes later finds it closed
  * and drops its work. The call's memory goes when its worker has given it back, never before.
  *
+ * A fourth thing can happen within a session: the handler asked its client something. Then the call stays
+ * open without a worker until the answers are there, and its handler runs again.
+ *
  * A client has at most calls_max_running calls with workers; more wait in line, and when the line is full
  * the transport stops reading.
  */
@@ -23,7 +26,9 @@
 #include "mcp/core/progress.h"
 #include "mcp/core/reply.h"
 
+static void start(mcp_call *call);
 static void start_waiting(mcp__session *session);
+static bool may_start(const mcp__session *session);
 
 /* ---- answering -------------------------------------------------------------------------------- */
 
@@ -117,12 +122,82 @@ static void untally(mcp_call *call)
     call->tally = NULL;
 }
 
+/* An open call that no worker has ends with this status, at once. */
+static void end_idle(mcp_call *call, mcp_status st)
+{
+    untally(call);
+    call->loop.is_asking = false;
+    call->status = st;
+    mcp__call_table_remove(&call->session->calls, call);
+    render(call);
+    answer_call(call);
+    mcp__call_free(call);
+}
+
+/* ---- asking the client within a session --------------------------------------------------------- */
+
+/* The worker is free; the call waits for its client. */
+static void begin_asking(mcp_call *call)
+{
+    mcp_status st;
+
+    mcp__progress_finish(call);
+    call->loop.is_asking = true;
+    call->loop.deadline_ms = mcp_clock_mono_ms() + MCP__ASKING_MS;
+    mcp__call_table_due(&call->session->calls, call->loop.deadline_ms);
+    st = mcp__asking_send(call);
+    if (st != MCP_OK)
+        end_idle(call, st);
+}
+
+static void give_up_asking(mcp_call *call)
+{
+    mcp_status st = mcp_error_set(&call->err, MCP_E_TIMEOUT,
+                                  "the client did not answer what %s asked in time",
+                                  mcp_call_name(call));
+
+    mcp__asking_withdraw(call);
+    if (call->is_tool && mcp_call_refuse(call, "%s", call->err.message) == MCP_OK)
+        st = MCP_OK;
+    end_idle(call, st);
+}
+
+/* No answers will come. */
+static void refuse_asking(mcp__session *session, const char *why)
+{
+    mcp_call *next;
+
+    for (mcp_call *call = session->calls.first; call; call = next) {
+        next = call->loop.next;
+        if (call->loop.is_asking)
+            end_idle(call, mcp_error_set(&call->err, MCP_E_STOPPED, "%s", why));
+    }
+}
+
+static void run_again(mcp_call *call)
+{
+    call->loop.is_asking = false;
+    call->loop.deadline_ms = 0;
+    mcp__call_reset(call);
+    if (may_start(call->session))
+        start(call);
+    else
+        mcp__call_table_wait(&call->session->calls, call);
+}
+
+/* ---- from start to end -------------------------------------------------------------------------- */
+
 static void done(mcp__task *task)
 {
     mcp_call *call = call_of(task);
     mcp__session *session = call->session;
 
     session->calls.running--;
+    if (call->loop.is_open && call->status == MCP_E_ASKED) {
+        begin_asking(call);
+        start_waiting(session);
+        return;
+    }
     untally(call);
     if (call->loop.is_open) {
         mcp__progress_finish(call);
@@ -131,17 +206,6 @@ static void done(mcp__task *task)
     }
     mcp__call_free(call);
     start_waiting(session);
-}
-
-/* No thread can be had: the answer is an error, at once. */
-static void fail_start(mcp_call *call, mcp_status st)
-{
-    untally(call);
-    call->status = st;
-    mcp__call_table_remove(&call->session->calls, call);
-    render(call);
-    answer_call(call);
-    mcp__call_free(call);
 }
 
 static void start(mcp_call *call)
@@ -160,7 +224,7 @@ static void start(mcp_call *call)
     mcp_status st = executor->submit(executor, &call->task, lane, &call->err);
     if (st != MCP_OK) {
         session->calls.running--;
-        fail_start(call, st);
+        end_idle(call, st);
     }
 }
 
@@ -276,6 +340,21 @@ static void serve_invalid(mcp__session *session, mcp__peer *peer, const mcp__mes
     answer_error(session, peer, message->id, err->status, err->message);
 }
 
+static bool is_sessionless(const mcp__session *session, const mcp__peer *peer)
+{
+    return session->setup.is_shared ||
+           (peer->headers && mcp__headers_are_stateless(peer->headers));
+}
+
+static void serve_response(mcp__session *session, mcp__peer *peer, const mcp_json *response)
+{
+    mcp_call *call = mcp__asking_answer(session, response);
+
+    peer->skip(peer);
+    if (call)
+        run_again(call);
+}
+
 /* Takes `arena`, which pays for `value`. */
 static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
                         mcp_arena *arena, const mcp_json *value)
@@ -287,12 +366,10 @@ static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notic
     (void)mcp__message_sort(&message, value, &err);
     if (message.kind == MCP__INVALID) {
         serve_invalid(session, peer, &message, value, &err);
-    } else if (message.kind == MCP__RESPONSE && session->setup.is_shared) {
+    } else if (message.kind == MCP__RESPONSE && is_sessionless(session, peer)) {
         answer_error(session, peer, NULL, MCP_E_REQUEST, "a response needs a session");
     } else if (message.kind == MCP__RESPONSE) {
-        mcp_log_write(&session->setup.options->log, MCP_LOG_DEBUG,
-                      "a response to no request of ours was passed over");
-        peer->skip(peer);
+        serve_response(session, peer, value);
     } else {
         call = make_call(session, peer, notices, arena, &message);
         if (!call)
@@ -457,6 +534,10 @@ static void time_out(mcp__session *session, mcp_call *call)
     mcp__peer *peer = call->peer;
     mcp_buf reply;
 
+    if (call->loop.is_asking) {
+        give_up_asking(call);
+        return;
+    }
     mcp__call_set_stop(call, MCP_STOP_DEADLINE);
     mcp__call_table_remove(&session->calls, call);
     mcp_buf_init(&reply, session->setup.options->reply_max_bytes);
@@ -498,13 +579,15 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
 static void close_silently(mcp__session *session, mcp_call *call)
 {
     mcp__peer *peer = call->peer;
-    bool was_waiting = call->loop.is_waiting;
+    bool is_idle = call->loop.is_waiting || call->loop.is_asking;
 
-    if (was_waiting)
+    if (call->loop.is_waiting)
         mcp__call_table_unwait(&session->calls, call);
+    if (call->loop.is_asking)
+        mcp__asking_withdraw(call);
     mcp__call_set_stop(call, MCP_STOP_CANCELLED);
     mcp__call_table_remove(&session->calls, call);
-    if (was_waiting) {
+    if (is_idle) {
         untally(call);
         mcp__call_free(call);
     }
@@ -523,6 +606,8 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
 {
     mcp_call *next;
 
+    if (why != MCP_STOP_CANCELLED)
+        refuse_asking(session, "the client is gone, or the server is going down");
     for (mcp_call *call = session->calls.first; call; call = next) {
         next = call->loop.next;
         if (why == MCP_STOP_CANCELLED)
@@ -552,12 +637,13 @@ void mcp__dispatch_refuse_waiting(mcp__session *session)
     mcp_call *call;
 
     while ((call = mcp__call_table_next(&session->calls)) != NULL)
-        fail_start(call, mcp_error_set(&call->err, MCP_E_STOPPED, "the server is going down"));
+        end_idle(call, mcp_error_set(&call->err, MCP_E_STOPPED, "the server is going down"));
 }
 
 void mcp__dispatch_abandon(mcp__session *session)
 {
     mcp__dispatch_refuse_waiting(session);
+    refuse_asking(session, "the server is going down");
     while (session->calls.first) {
         mcp_call *call = session->calls.first;
         mcp__call_table_remove(&session->calls, call);

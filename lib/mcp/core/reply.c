@@ -191,19 +191,51 @@ static mcp_status unsendable(mcp_call *call, mcp_status st)
     return mcp_error_set(&call->err, st, "the answer cannot be written");
 }
 
-/* Sessions have no code for what a client lacks: the model is told, which can do without the tool. */
-static void soften(mcp_call *call)
+/* What a client lacks has no code within a session, and what it refused to answer nowhere: the model is
+ * told, which may do without the tool. */
+static bool is_for_model(const mcp_call *call)
 {
-    if (call->status != MCP_E_CAPABILITY || !call->is_tool ||
-        call->revision > MCP_REVISION_NEWEST_SESSION)
-        return;
-    (void)mcp_call_refuse(call, "%s", call->err.message);
-    call->status = call->is_refused ? MCP_OK : MCP_E_NOMEM;
+    if (!call->is_tool)
+        return false;
+    if (call->status == MCP_E_CAPABILITY)
+        return call->revision <= MCP_REVISION_NEWEST_SESSION;
+    return call->status == MCP_E_UNSUPPORTED && call->asking.is_refused;
+}
+
+/* The status that the handler meant. */
+static void settle_status(mcp_call *call)
+{
+    if (call->status == MCP_E_ASKED && !call->asking.questions)
+        call->status = call->asking.status != MCP_OK
+                           ? call->asking.status
+                           : mcp_error_set(&call->err, MCP_E_INTERNAL,
+                                           "the handler waits for an answer but asked nothing");
+    if (is_for_model(call)) {
+        (void)mcp_call_refuse(call, "%s", call->err.message);
+        call->status = call->is_refused ? MCP_OK : MCP_E_NOMEM;
+    }
+}
+
+/* Without a session the questions are the result; within one they are sent when the worker is done. */
+static bool is_left_asking(mcp_call *call)
+{
+    if (call->status != MCP_E_ASKED)
+        return false;
+    if (call->revision <= MCP_REVISION_NEWEST_SESSION)
+        return true;
+    call->status = MCP_OK;
+    call->content_status = MCP_OK;
+    call->is_refused = false;
+    call->result_type = "input_required";
+    call->finish = mcp__asking_write;
+    return false;
 }
 
 void mcp__reply_render(mcp_call *call)
 {
-    soften(call);
+    settle_status(call);
+    if (is_left_asking(call))
+        return;
     mcp_status st = call->status;
 
     if (st == MCP_OK && call->is_refused && !call->is_tool) {

@@ -26,6 +26,7 @@ typedef struct mcp__session_setup {
     mcp__route *route;
     mcp__executor *executor;
     const mcp_json *no_arguments; /* an empty object */
+    const uint8_t *state_key; /* MCP__STATE_KEY_SIZE bytes that sign what clients keep for us */
     const char *identity; /* the server's Implementation object as JSON text; NULL: not told */
     bool is_shared;       /* many clients at once that know nothing of one another, each on a peer of its
                              own: there is no session between them, and an id is unique for its peer only */
@@ -42,6 +43,7 @@ struct mcp__session {
     unsigned client_can;   /* the same as enum mcp_client_can */
     mcp_level log_level;   /* of the gentlest message that the client wants */
     mcp__peer *news;       /* takes what belongs to no call; NULL: nobody listens. The transport's */
+    int64_t last_question; /* the id of the last request of ours */
     mcp__call_table calls;
     mcp_buf spare; /* room for one short error message when memory is out */
 };

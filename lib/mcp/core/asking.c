@@ -1,0 +1,422 @@
+/*
+ * asking.c - a handler asks its client, in both eras by one function.
+ *
+ *     a session         the questions go out as requests on the call's own stream; the call stays open
+ *                       without a worker; when all are answered the handler runs again
+ *     2026-07-28        the questions are the result; the client calls again with its answers, and with
+ *                       what we need to remember, sealed (state.c)
+ *
+ * Either way a handler that asks is run from the top each time, so nothing that may happen once only stands
+ * before its last question, and no thread ever waits for a person. Answers of earlier rounds come back by
+ * themselves: the call holds them, or the sealed text does.
+ *
+ * An answer that does not fit the form that was asked for counts as none: the question is asked again.
+ */
+#include "mcp/core/asking.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "mcp/clock.h"
+#include "mcp/core/call_int.h"
+#include "mcp/core/session.h"
+#include "mcp/core/state.h"
+#include "mcp/random.h"
+
+#define ROUNDS_MAX 16
+#define COPY_MAX_BYTES ((size_t)8 * 1024 * 1024)
+
+/* What a client must be able to do to be asked this. */
+static const struct kind {
+    const char *method;
+    const char *mode; /* params.mode; NULL: any */
+    unsigned capability;
+} kinds[] = {
+    { "elicitation/create",     "url", MCP_CLIENT_ELICITATION_URL },
+    { "elicitation/create",     NULL,  MCP_CLIENT_ELICITATION },
+    { "sampling/createMessage", NULL,  MCP_CLIENT_SAMPLING },
+    { "roots/list",             NULL,  MCP_CLIENT_ROOTS },
+};
+
+static const struct kind *find_kind(const char *method, const mcp_json *params)
+{
+    const char *mode = mcp_json_get_string(params, "mode");
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kinds[i].method, method) == 0 &&
+            (!kinds[i].mode || (mode && strcmp(kinds[i].mode, mode) == 0)))
+            return &kinds[i];
+    return NULL;
+}
+
+static bool is_stateless(const mcp_call *call)
+{
+    return call->revision > MCP_REVISION_NEWEST_SESSION;
+}
+
+/* ---- what a handler does ---------------------------------------------------------------------- */
+
+static mcp__answer *find_answer(const mcp__asking *asking, const char *key)
+{
+    mcp__answer *answer = asking->answers;
+
+    while (answer && strcmp(answer->key, key) != 0)
+        answer = answer->next;
+    return answer;
+}
+
+/* Whether an accepted form holds what was asked for. Other answers are their reader's to judge. */
+static bool fits(mcp_call *call, const mcp_json *params, const mcp_json *result)
+{
+    const mcp_json *form = mcp_json_get(params, "requestedSchema");
+    const char *action = mcp_json_get_string(result, "action");
+    mcp_schema *schema = NULL;
+
+    if (!form)
+        return true;
+    if (!action)
+        return false;
+    if (strcmp(action, "accept") != 0)
+        return strcmp(action, "decline") == 0 || strcmp(action, "cancel") == 0;
+    if (mcp_schema_compile(&schema, form, NULL, NULL) != MCP_OK)
+        return false;
+    const mcp_json *content = mcp_json_get(result, "content");
+    bool is_good = mcp_json_is_object(content) &&
+                   mcp_schema_check(schema, content, call->arena, NULL, NULL) == MCP_OK;
+    mcp_schema_free(schema);
+    return is_good;
+}
+
+static void fail(mcp_call *call, mcp_status status)
+{
+    if (call->asking.status == MCP_OK)
+        call->asking.status = status;
+}
+
+/* Whether this can be asked at all. */
+static bool may_ask(mcp_call *call, const char *method, const mcp_json *params)
+{
+    const struct kind *kind = find_kind(method, params);
+    mcp_status st;
+
+    if (!kind || !call->asking.is_allowed)
+        st = mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s cannot be asked in answering %s",
+                           method, call->method);
+    else if (call->asking.rounds >= ROUNDS_MAX)
+        st = mcp_error_set(&call->err, MCP_E_LIMIT, "the client was asked %d times", ROUNDS_MAX);
+    else
+        st = mcp_call_require(call, kind->capability);
+    if (st != MCP_OK)
+        fail(call, st);
+    return st == MCP_OK;
+}
+
+static void add_question(mcp_call *call, const char *key, const char *method,
+                         const mcp_json *params)
+{
+    mcp__question *fresh = mcp_arena_alloc(call->arena, sizeof(*fresh));
+    char *own_key = mcp_arena_strdup(call->arena, key);
+    char *own_method = mcp_arena_strdup(call->arena, method);
+    mcp__question **end = &call->asking.questions;
+
+    if (!fresh || !own_key || !own_method) {
+        fail(call, mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a question"));
+        return;
+    }
+    *fresh = (mcp__question){ .key = own_key, .method = own_method, .params = params };
+    for (; *end; end = &(*end)->next)
+        if (strcmp((*end)->key, key) == 0)
+            return;
+    *end = fresh;
+}
+
+const mcp_json *mcp_call_ask(mcp_call *call, const char *key, const char *method,
+                             const char *params)
+{
+    mcp__answer *answer = find_answer(&call->asking, key);
+    const mcp_json *read = NULL;
+
+    if (params && (mcp_json_read(&read, call->arena, params, strlen(params), NULL) != MCP_OK ||
+                   !mcp_json_is_object(read))) {
+        fail(call, mcp_error_set(&call->err, MCP_E_INTERNAL,
+                                 "the params of the question '%s' are no JSON object", key));
+        return NULL;
+    }
+    if (answer && !answer->result) {
+        call->asking.is_refused = true;
+        fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the client could not answer %s",
+                                 method));
+        return NULL;
+    }
+    if (answer && fits(call, read, answer->result)) {
+        answer->is_used = true;
+        return answer->result;
+    }
+    if (may_ask(call, method, read))
+        add_question(call, key, method, read);
+    return NULL;
+}
+
+const mcp_json *mcp_call_ask_form(mcp_call *call, const char *key, const char *message,
+                                  const char *schema)
+{
+    const mcp_json *answer = NULL;
+    mcp_json_writer writer;
+    mcp_buf params;
+
+    mcp_buf_init(&params, COPY_MAX_BYTES);
+    mcp_json_writer_init(&writer, &params);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "message", message);
+    mcp_write_name(&writer, "requestedSchema");
+    mcp_write_raw(&writer, schema, strlen(schema));
+    mcp_write_end(&writer);
+    mcp_status st = mcp_json_writer_status(&writer);
+    if (st == MCP_OK)
+        answer = mcp_call_ask(call, key, "elicitation/create", params.data);
+    else
+        fail(call, mcp_error_set(&call->err, st, "the question '%s' cannot be written", key));
+    mcp_buf_clear(&params);
+    return answer;
+}
+
+mcp_status mcp_call_asked(mcp_call *call)
+{
+    return call->asking.questions ? MCP_E_ASKED : call->asking.status;
+}
+
+const char *mcp_call_kept(const mcp_call *call)
+{
+    return call->asking.kept;
+}
+
+mcp_status mcp_call_keep(mcp_call *call, const char *text)
+{
+    call->asking.keep = mcp_arena_strdup(call->arena, text);
+    return call->asking.keep ? MCP_OK
+                             : mcp_error_set(&call->err, MCP_E_NOMEM, "no memory to keep a text");
+}
+
+/* ---- without a session: the questions are the result ------------------------------------------ */
+
+/* The answers that this run took, and what the handler keeps. */
+static mcp_status write_payload(const mcp__asking *asking, mcp_buf *out)
+{
+    mcp_json_writer writer;
+
+    mcp_json_writer_init(&writer, out);
+    mcp_write_object(&writer);
+    mcp_write_member_int(&writer, "rounds", asking->rounds + 1);
+    if (asking->keep)
+        mcp_write_member_string(&writer, "kept", asking->keep);
+    mcp_write_member_object(&writer, "answers");
+    for (const mcp__answer *answer = asking->answers; answer; answer = answer->next)
+        if (answer->is_used)
+            mcp_write_member_value(&writer, answer->key, answer->result);
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    return mcp_json_writer_status(&writer);
+}
+
+static bool has_used_answer(const mcp__asking *asking)
+{
+    const mcp__answer *answer = asking->answers;
+
+    while (answer && !answer->is_used)
+        answer = answer->next;
+    return answer != NULL;
+}
+
+static mcp_status write_state(mcp_call *call, mcp_json_writer *writer)
+{
+    const char *sealed = NULL;
+    mcp_buf payload;
+
+    if (!call->asking.keep && !has_used_answer(&call->asking))
+        return MCP_OK;
+    mcp_buf_init(&payload, COPY_MAX_BYTES);
+    mcp_status st = write_payload(&call->asking, &payload);
+    if (st == MCP_OK)
+        st = mcp__state_seal(&sealed, call, payload.data, payload.length, mcp_clock_wall_ms());
+    if (st == MCP_OK)
+        mcp_write_member_string(writer, "requestState", sealed);
+    mcp_buf_clear(&payload);
+    return st;
+}
+
+mcp_status mcp__asking_write(mcp_call *call, mcp_json_writer *writer)
+{
+    mcp_write_member_object(writer, "inputRequests");
+    for (const mcp__question *question = call->asking.questions; question;
+         question = question->next) {
+        mcp_write_member_object(writer, question->key);
+        mcp_write_member_string(writer, "method", question->method);
+        if (question->params)
+            mcp_write_member_value(writer, "params", question->params);
+        mcp_write_end(writer);
+    }
+    mcp_write_end(writer);
+    return write_state(call, writer);
+}
+
+static mcp_status add_answer(mcp_call *call, const char *key, const mcp_json *result)
+{
+    mcp__answer *fresh = mcp_arena_alloc(call->arena, sizeof(*fresh));
+
+    if (!fresh)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for an answer");
+    *fresh = (mcp__answer){ .key = key, .result = result, .next = call->asking.answers };
+    call->asking.answers = fresh;
+    return MCP_OK;
+}
+
+/* Members that are no objects are no answers to anything: those questions are asked again. */
+static mcp_status add_answers(mcp_call *call, const mcp_json *answers)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < mcp_json_count(answers) && st == MCP_OK; i++)
+        if (mcp_json_is_object(mcp_json_item(answers, i)))
+            st = add_answer(call, mcp_json_name(answers, i, NULL), mcp_json_item(answers, i));
+    return st;
+}
+
+static mcp_status read_state(mcp_call *call)
+{
+    const mcp_json *state = mcp_json_get(call->params, "requestState");
+    const mcp_json *payload = NULL;
+    const char *text = NULL;
+    size_t length = 0;
+    size_t sealed_length = 0;
+    const char *sealed = mcp_json_string(state, &sealed_length);
+    int64_t rounds = 0;
+
+    if (!state)
+        return MCP_OK;
+    mcp_status st = mcp__state_open(&text, &length, call, sealed ? sealed : "", sealed_length,
+                                    mcp_clock_wall_ms());
+    if (st == MCP_OK)
+        st = mcp_json_read(&payload, call->arena, text, length, &call->err);
+    if (st != MCP_OK)
+        return st;
+    if (mcp_json_int(mcp_json_get(payload, "rounds"), &rounds))
+        call->asking.rounds = (int)rounds;
+    call->asking.kept = mcp_json_get_string(payload, "kept");
+    return add_answers(call, mcp_json_get(payload, "answers"));
+}
+
+mcp_status mcp__asking_read(mcp_call *call)
+{
+    const mcp_json *answers = mcp_json_get(call->params, "inputResponses");
+    mcp_status st;
+
+    if (!is_stateless(call))
+        return MCP_OK;
+    if (answers && !mcp_json_is_object(answers))
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.inputResponses must be an object");
+    st = read_state(call);
+    return st == MCP_OK ? add_answers(call, answers) : st;
+}
+
+/* ---- within a session: the questions are requests of ours -------------------------------------- */
+
+static mcp_status write_request(mcp_buf *out, const mcp__question *question)
+{
+    mcp_json_writer writer;
+
+    mcp_json_writer_init(&writer, out);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "jsonrpc", "2.0");
+    mcp_write_member_int(&writer, "id", question->request_id);
+    mcp_write_member_string(&writer, "method", question->method);
+    if (question->params)
+        mcp_write_member_value(&writer, "params", question->params);
+    mcp_write_end(&writer);
+    return mcp_json_writer_status(&writer);
+}
+
+mcp_status mcp__asking_send(mcp_call *call)
+{
+    mcp_status st = MCP_OK;
+
+    for (mcp__question *question = call->asking.questions; question && st == MCP_OK;
+         question = question->next) {
+        mcp_buf message;
+        mcp_buf_init(&message, call->options->reply_max_bytes);
+        question->request_id = ++call->session->last_question;
+        st = write_request(&message, question);
+        if (st == MCP_OK)
+            call->notices->notify(call->notices, &message);
+        else
+            (void)mcp_error_set(&call->err, st, "a question to the client cannot be written");
+        mcp_buf_clear(&message);
+    }
+    return st;
+}
+
+static mcp_call *find_asker(const mcp__session *session, int64_t id, mcp__question **question)
+{
+    for (mcp_call *call = session->calls.first; call; call = call->loop.next) {
+        if (!call->loop.is_asking)
+            continue;
+        for (*question = call->asking.questions; *question; *question = (*question)->next)
+            if ((*question)->request_id == id)
+                return call;
+    }
+    return NULL;
+}
+
+/* A copy in the call's arena; NULL where the response is an error, or does not fit into memory. */
+static const mcp_json *copy_result(mcp_call *call, const mcp_json *response)
+{
+    const mcp_json *result = mcp_json_get(response, "result");
+    const mcp_json *out = NULL;
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    if (!mcp_json_is_object(result))
+        return NULL;
+    mcp_buf_init(&text, COPY_MAX_BYTES);
+    mcp_json_writer_init(&writer, &text);
+    mcp_write_value(&writer, result);
+    if (mcp_json_writer_status(&writer) == MCP_OK)
+        (void)mcp_json_read(&out, call->arena, text.data, text.length, NULL);
+    mcp_buf_clear(&text);
+    return out;
+}
+
+mcp_call *mcp__asking_answer(mcp__session *session, const mcp_json *response)
+{
+    mcp__question *question = NULL;
+    int64_t id = 0;
+    mcp_call *call = mcp_json_int(mcp_json_get(response, "id"), &id)
+                         ? find_asker(session, id, &question)
+                         : NULL;
+
+    if (!call)
+        return NULL;
+    question->request_id = 0;
+    (void)add_answer(call, question->key, copy_result(call, response));
+    for (question = call->asking.questions; question; question = question->next)
+        if (question->request_id != 0)
+            return NULL;
+    call->asking.rounds++;
+    return call;
+}
+
+void mcp__asking_withdraw(mcp_call *call)
+{
+    for (const mcp__question *question = call->asking.questions; question;
+         question = question->next) {
+        mcp_buf message;
+        if (question->request_id == 0)
+            continue;
+        mcp_buf_init(&message, 256);
+        if (mcp_buf_printf(&message,
+                           "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                           "\"params\":{\"requestId\":%" PRId64 "}}",
+                           question->request_id) == MCP_OK)
+            call->notices->notify(call->notices, &message);
+        mcp_buf_clear(&message);
+    }
+}

@@ -1,0 +1,69 @@
+/*
+ * asking.h - questions of a handler to its client, and the answers to them.
+ */
+#ifndef MCP_CORE_ASKING_H
+#define MCP_CORE_ASKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mcp/error.h"
+#include "mcp/json.h"
+
+typedef struct mcp_call mcp_call;
+typedef struct mcp__session mcp__session;
+
+/** One question of the handler's last run. */
+typedef struct mcp__question {
+    const char *key;
+    const char *method;
+    const mcp_json *params; /* an object or NULL */
+    int64_t request_id;     /* within a session: of the request that asks it */
+    struct mcp__question *next;
+} mcp__question;
+
+/** What a client answered, in this run or an earlier one. */
+typedef struct mcp__answer {
+    const char *key;
+    const mcp_json *result; /* an object; NULL: the client answered with an error */
+    bool is_used;           /* the handler asked for it: the client may send what it likes */
+    struct mcp__answer *next;
+} mcp__answer;
+
+/** A call's questions. The worker's while the handler runs, else the loop's. */
+typedef struct mcp__asking {
+    bool is_allowed;        /* the method may ask */
+    bool is_refused;        /* the client answered with an error */
+    mcp_status status;      /* of the first question that could not be asked */
+    mcp__question *questions;
+    mcp__answer *answers;   /* the newest first */
+    const char *kept;       /* what the handler kept in the run before */
+    const char *keep;       /* what it keeps in this one */
+    int rounds;
+} mcp__asking;
+
+/** How long a client may take within a session. */
+#define MCP__ASKING_MS ((int64_t)5 * 60 * 1000)
+
+/**
+ * Loop only. Take the answers and the state that came with a request of 2026-07-28; the call's name and
+ * arguments are known.
+ *
+ * @return MCP_OK; MCP_E_PARAMS
+ */
+mcp_status mcp__asking_read(mcp_call *call);
+
+/** Write the members of an input_required result: a finisher. */
+mcp_status mcp__asking_write(mcp_call *call, mcp_json_writer *writer);
+
+/** Loop only, within a session. Send the questions of a call whose handler asked. @return MCP_OK; else the
+ *  status that the call ends with, call->err filled */
+mcp_status mcp__asking_send(mcp_call *call);
+
+/** Loop only. Take a response. @return the call that can go on with it, else NULL */
+mcp_call *mcp__asking_answer(mcp__session *session, const mcp_json *response);
+
+/** Loop only. Tell the client that its answers are not waited for any more. */
+void mcp__asking_withdraw(mcp_call *call);
+
+#endif
