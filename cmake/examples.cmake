@@ -7,7 +7,7 @@ foreach(source IN LISTS example_sources)
     add_executable(example-${name} ${source} ${parts})
     if(parts)
         mcp_embed(example-${name} NAME ${name}_files ROOT ${PROJECT_SOURCE_DIR}/examples/${name}
-            FILES tools/*.json prompts/*.md resources.json media/*)
+            FILES tools/*.json prompts/*.md resources.json forms/*.json media/*)
     endif()
     target_link_libraries(example-${name} PRIVATE mcp)
     causeway_product(example-${name})

@@ -10,7 +10,7 @@
  * Without --port any free one is taken; the address is said on standard error. The names and answers of
  * the tools, resources and prompts are those that the official conformance suite looks for; the tool
  * "echo" is there to be measured. What clients see stands in the files of examples/everything/, what
- * answers them in its parts: content.c, while.c, shelf.c.
+ * answers them in its parts: content.c, while.c, ask.c, shelf.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,26 +18,42 @@
 
 #include "everything/everything.h"
 
-/* clang-format off */
+/* Each tool is answered by the function of its name. */
+#define READS(name)                                                                                \
+    {                                                                                              \
+#name, name, MCP_READS, 0, 0                                                               \
+    }
+
 static const mcp_tool tools[] = {
-    /* name                          run                          flags      timeout_ms  max_running */
-    { "test_simple_text",            test_simple_text,            MCP_READS, 0,          0 },
-    { "test_image_content",          test_image_content,          MCP_READS, 0,          0 },
-    { "test_audio_content",          test_audio_content,          MCP_READS, 0,          0 },
-    { "test_embedded_resource",      test_embedded_resource,      MCP_READS, 0,          0 },
-    { "test_multiple_content_types", test_multiple_content_types, MCP_READS, 0,          0 },
-    { "test_error_handling",         test_error_handling,         MCP_READS, 0,          0 },
-    { "test_tool_with_logging",      test_tool_with_logging,      MCP_READS, 0,          0 },
-    { "test_logging_tool",           test_logging_tool,           MCP_READS, 0,          0 },
-    { "test_tool_with_progress",     test_tool_with_progress,     MCP_READS, 0,          0 },
-    { "test_missing_capability",     test_missing_capability,     MCP_READS, 0,          0 },
-    { "json_schema_2020_12_tool",    json_schema_2020_12_tool,    MCP_READS, 0,          0 },
-    { "test_header_argument",        test_header_argument,        MCP_READS, 0,          0 },
-    { "greet",                       greet,                       MCP_READS, 0,          0 },
-    { "echo",                        echo,                        MCP_READS, 0,          0 },
-    { 0 }
+    READS(test_simple_text),
+    READS(test_image_content),
+    READS(test_audio_content),
+    READS(test_embedded_resource),
+    READS(test_multiple_content_types),
+    READS(test_error_handling),
+    READS(test_tool_with_logging),
+    READS(test_logging_tool),
+    READS(test_tool_with_progress),
+    READS(test_missing_capability),
+    READS(test_sampling),
+    READS(test_elicitation),
+    READS(test_elicitation_sep1034_defaults),
+    READS(test_elicitation_sep1330_enums),
+    READS(test_streaming_elicitation),
+    READS(test_input_required_result_elicitation),
+    READS(test_input_required_result_sampling),
+    READS(test_input_required_result_list_roots),
+    READS(test_input_required_result_request_state),
+    READS(test_input_required_result_multiple_inputs),
+    READS(test_input_required_result_multi_round),
+    READS(test_input_required_result_tampered_state),
+    READS(test_input_required_result_capabilities),
+    READS(json_schema_2020_12_tool),
+    READS(test_header_argument),
+    READS(greet),
+    READS(echo),
+    { 0 },
 };
-/* clang-format on */
 
 enum transport { OVER_STDIO, OVER_HTTP, OVER_WS };
 

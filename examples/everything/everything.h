@@ -27,6 +27,22 @@ mcp_handler test_logging_tool;
 mcp_handler test_tool_with_progress;
 mcp_handler test_missing_capability;
 
+/* ask.c */
+mcp_handler test_sampling;
+mcp_handler test_elicitation;
+mcp_handler test_elicitation_sep1034_defaults;
+mcp_handler test_elicitation_sep1330_enums;
+mcp_handler test_streaming_elicitation;
+mcp_handler test_input_required_result_elicitation;
+mcp_handler test_input_required_result_sampling;
+mcp_handler test_input_required_result_list_roots;
+mcp_handler test_input_required_result_request_state;
+mcp_handler test_input_required_result_multiple_inputs;
+mcp_handler test_input_required_result_multi_round;
+mcp_handler test_input_required_result_tampered_state;
+mcp_handler test_input_required_result_capabilities;
+mcp_handler fill_with_context;
+
 /** shelf.c */
 extern const mcp_resource everything_resources[];
 extern const mcp_prompt everything_prompts[];

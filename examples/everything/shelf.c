@@ -120,11 +120,12 @@ const mcp_resource everything_resources[] = {
 };
 
 const mcp_prompt everything_prompts[] = {
-    /* name                                 fill           flags      timeout_ms */
-    { "test_simple_prompt",                 NULL,          MCP_READS, 0 },
-    { "test_prompt_with_arguments",         NULL,          MCP_READS, 0 },
-    { "test_prompt_with_embedded_resource", show_resource, MCP_READS, 0 },
-    { "test_prompt_with_image",             show_image,    MCP_READS, 0 },
+    /* name                                 fill               flags      timeout_ms */
+    { "test_simple_prompt",                 NULL,              MCP_READS, 0 },
+    { "test_prompt_with_arguments",         NULL,              MCP_READS, 0 },
+    { "test_prompt_with_embedded_resource", show_resource,     MCP_READS, 0 },
+    { "test_prompt_with_image",             show_image,        MCP_READS, 0 },
+    { "test_input_required_result_prompt",  fill_with_context, MCP_READS, 0 },
     { 0 }
 };
 
