@@ -1,9 +1,10 @@
 /*
- * start.c - how long a server takes from its start to its first answer, and what it holds when idle.
+ * start.c - from a server's start to its first answer, and what it holds when idle.
  *
- * Starts a stdio server again and again, sends `initialize`, and takes the time from before the start until the
- * last byte of the answer is here. Then the handshake is finished, the server left alone for a moment, and its
- * resident memory read. A peer in the same run, `cat`, shows what starting any process costs here.
+ * Starts a stdio server again and again, sends `initialize`, and takes the time from before the
+ * start until the last byte of the answer is here. Then the handshake is finished, the server left
+ * alone for a moment, and its resident memory read. A peer in the same run, `cat`, shows what
+ * starting any process costs here.
  *
  *     bench-start [PROGRAM [ARGUMENT...]]       default: cobre-mcp in CAUSEWAY_BIN or build/bin
  */
@@ -23,7 +24,8 @@ enum { ROUNDS = 40, IDLE_MS = 300 };
 static const char initialize[] =
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
     "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
-static const char initialized[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+static const char initialized[] =
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
 typedef struct figures {
     double ms[ROUNDS];
@@ -62,9 +64,10 @@ static void measure(figures *out, char *const *command, int is_server)
 
 static void print(const char *name, const figures *it)
 {
-    printf("%-12s start to first answer: median %.1f ms, 90 %% %.1f ms; resident when idle: %.1f MB\n", name,
-           figures_at(it->ms, ROUNDS, 0.5), figures_at(it->ms, ROUNDS, 0.9),
-           it->resident_kb[ROUNDS - 1] / 1024.0);
+    printf(
+        "%-12s start to first answer: median %.1f ms, 90 %% %.1f ms; resident when idle: %.1f MB\n",
+        name, figures_at(it->ms, ROUNDS, 0.5), figures_at(it->ms, ROUNDS, 0.9),
+        it->resident_kb[ROUNDS - 1] / 1024.0);
 }
 
 int main(int argc, char **argv)

@@ -1,15 +1,15 @@
 /*
- * stdio.c - calls a second and the time of one call of the tool `echo`, over standard input and output.
+ * stdio.c - calls a second, and the time of one call, of the tool `echo` over standard input.
  *
  * Two ways: pipelined (WINDOW calls are always under way, which shows what a call costs the server)
  * and one at a time (the next call is made when the answer is here, which shows how long a client
  * waits). Beside both stands the server's processor time a call, which a busy machine moves least.
  *
- * The peer, the official TypeScript SDK's server with the same tool, runs the same rounds in turn with
- * ours, so that what else the machine does hits both; the median round counts. Every answer is looked
- * at: its text, and that each id is answered once.
+ * The peer, the official TypeScript SDK's server with the same tool, runs the same rounds in turn
+ * with ours, so that what else the machine does hits both; the median round counts. Every answer
+ * is looked at: its text, and that each id is answered once.
  *
- *     bench-stdio [PROGRAM [ARGUMENT...]]      default: mcp-everything of CAUSEWAY_BIN, or example-echo
+ *     bench-stdio [PROGRAM [ARGUMENT...]]     default: CAUSEWAY_BIN's mcp-everything or example-echo
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -36,7 +36,8 @@ typedef struct subject {
     const char *name;
     program program;
     int64_t next_id;
-    long pipelined;            /* calls in a round; the peer has fewer, it takes longer */
+    double first_mb; /* resident after the first calls */
+    long pipelined;  /* calls in a round; the peer has fewer, it takes longer */
     double per_second[ROUNDS];
     double pipelined_cpu_us[ROUNDS]; /* of the program, a call */
     double median_us[ROUNDS];
@@ -51,8 +52,7 @@ static void greet(subject *it)
     static const char hello[] =
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
         "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
-    static const char ready[] =
-        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+    static const char ready[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
     size_t length;
 
     program_say(&it->program, hello, sizeof hello - 1);
@@ -133,11 +133,17 @@ static void one_at_a_time(subject *it, int round)
     it->late_us[round] = figures_at(us, SINGLES, 0.99);
 }
 
+static double resident_mb(const subject *it)
+{
+    return (double)program_resident_kb(&it->program) / 1024.0;
+}
+
 static void start(subject *it, char *const *command)
 {
     program_start(&it->program, command);
     greet(it);
     pipeline(it, WARM_UP);
+    it->first_mb = resident_mb(it);
 }
 
 static void measure(subject *it, int round)
@@ -160,11 +166,13 @@ static double middle(double *figures)
 
 static void finish(subject *it)
 {
-    printf("stdio %-14s  pipelined %7.0f calls/s, processor %5.1f us a call;  one at a time %6.1f us,"
-           " 99 %% within %6.1f us, processor %5.1f us;  resident %5.1f MB\n",
-           it->name, middle(it->per_second), middle(it->pipelined_cpu_us), middle(it->median_us),
-           middle(it->late_us), middle(it->single_cpu_us),
-           (double)program_resident_kb(&it->program) / 1024.0);
+    printf(
+        "stdio %-14s  pipelined %7.0f calls/s, processor %5.1f us a call;  one at a time %6.1f us,"
+        " 99 %% within %6.1f us, processor %5.1f us;  resident %.1f MB, after %" PRId64
+        " calls %.1f MB\n",
+        it->name, middle(it->per_second), middle(it->pipelined_cpu_us), middle(it->median_us),
+        middle(it->late_us), middle(it->single_cpu_us), it->first_mb, it->next_id - 1,
+        resident_mb(it));
     program_end(&it->program);
 }
 
@@ -189,7 +197,7 @@ int main(int argc, char **argv)
     char script[] = "bench/peers/echo.mjs";
     char *const peer_command[] = { node, script, NULL };
     char *own_command[] = { NULL, NULL };
-    subject own = { .name = "causeway", .pipelined = 100000 };
+    subject own = { .name = "causeway", .pipelined = 200000 };
     subject peer = { .name = "TypeScript SDK", .pipelined = 10000 };
 
     signal(SIGPIPE, SIG_IGN);

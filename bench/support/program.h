@@ -14,11 +14,11 @@ enum { PROGRAM_LINE_MAX = 1 << 20 };
 
 typedef struct program {
     pid_t pid;
-    int to;          /* its standard input */
-    int from;        /* its standard output */
-    char *unread;    /* read from it and not yet given out */
-    size_t begin;    /* where the next line begins */
-    size_t end;      /* where what was read ends */
+    int to;       /* its standard input */
+    int from;     /* its standard output */
+    char *unread; /* read from it and not yet given out */
+    size_t begin; /* where the next line begins */
+    size_t end;   /* where what was read ends */
 } program;
 
 /** Start `command` (ends with NULL; found along PATH). Its standard error is ours. */

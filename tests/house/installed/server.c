@@ -17,8 +17,8 @@ int main(void)
     mcp_server_options options = { .name = "installed", .version = "1.0.0" };
     mcp_features features = { .files = echo_files, .tools = tools };
     mcp_server *server = NULL;
-    int failed = mcp_server_new(&server, &options, NULL) || mcp_server_add(server, &features, NULL) ||
-                 mcp_server_stdio(server, NULL);
+    int failed = mcp_server_new(&server, &options, NULL) ||
+                 mcp_server_add(server, &features, NULL) || mcp_server_stdio(server, NULL);
 
     mcp_server_free(server);
     return failed;
