@@ -80,6 +80,12 @@ typedef struct mcp_principal {
 typedef mcp_status mcp_token_verifier(mcp_principal *out, const char *token, mcp_arena *arena,
                                       void *data, mcp_error *err);
 
+/** Who the client is, as its token says; NULL where no token is asked for. */
+const char *mcp_call_principal(const mcp_call *call);
+
+/** Whether the client's token has all of these scopes, separated by spaces. True where no token is asked for. */
+bool mcp_call_has_scopes(const mcp_call *call, const char *scopes);
+
 /** Authorization as an OAuth 2.1 resource server (RFC 6750, RFC 9728). */
 typedef struct mcp_http_auth {
     /** A file of tokens: lines "SHA-256 in hexadecimal, principal, scopes...", separated by blanks;

@@ -388,6 +388,14 @@ mcp_status mcp__http_body_take(mcp__http_exchange *exchange, mcp_buf *out, mcp_e
     return MCP_OK;
 }
 
+mcp_status mcp__http_keep(mcp__http_exchange *exchange, mcp_error *err)
+{
+    if (mcp__request_keep(exchange->request) != MCP_OK)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to keep a request");
+    exchange->is_kept = true;
+    return MCP_OK;
+}
+
 int mcp__http_minor(const mcp__http_exchange *exchange)
 {
     return exchange->request->head.minor;

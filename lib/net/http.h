@@ -7,7 +7,7 @@
  *
  * The exchange is the server's. It is over with reply, end, drop or take_over, or when `hung_up` was called;
  * its pointer must not be used afterwards. What can be read of a request (method to peer, below) is good
- * within `head` and `request` only: copy, or take, what is needed later.
+ * within `head` and `request` only: copy, take, or keep, what is needed later.
  *
  * Everything here is for the loop's thread. No function calls a callback before it returns, but for
  * mcp__http_free, and mcp__http_stop, which tells the tenants. What a turn of the loop writes to a connection leaves in one write at its end.
@@ -114,6 +114,9 @@ const char *mcp__http_body(const mcp__http_exchange *exchange, size_t *length);
 
 /** The body, moved where that can be, into `out`, which must be empty. Within `request` only. */
 mcp_status mcp__http_body_take(mcp__http_exchange *exchange, mcp_buf *out, mcp_error *err);
+
+/** Within `request`: what can be read of the request stays good until the exchange is over. */
+mcp_status mcp__http_keep(mcp__http_exchange *exchange, mcp_error *err);
 
 /** 1 for HTTP/1.1, 0 for HTTP/1.0. */
 int mcp__http_minor(const mcp__http_exchange *exchange);

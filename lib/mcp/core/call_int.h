@@ -18,6 +18,7 @@
 #include "mcp/core/asking.h"
 #include "mcp/core/peer.h"
 #include "mcp/core/progress.h"
+#include "mcp/http.h"
 #include "mcp/json.h"
 #include "mcp/server.h"
 #include "net/pool.h"
@@ -70,6 +71,7 @@ struct mcp_call {
     mcp__session *session;
     mcp__peer *peer;     /* takes the answer */
     mcp__peer *notices;  /* takes notifications: not the batch, but the peer behind it */
+    const mcp_principal *principal; /* who asks; the arena's; NULL: nobody in particular */
 
     /* what was asked; never changes */
     const mcp_json *id;     /* string or integer; NULL: a notification */

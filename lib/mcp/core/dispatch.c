@@ -23,6 +23,7 @@
 #include "mcp/core/envelope.h"
 #include "mcp/core/message.h"
 #include "mcp/core/outcome.h"
+#include "mcp/core/principal.h"
 #include "mcp/core/progress.h"
 #include "mcp/core/reply.h"
 
@@ -256,9 +257,13 @@ static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *no
 {
     const mcp__session_setup *setup = &session->setup;
     mcp_call *call = NULL;
+    bool is_lost = false;
+    const mcp_principal *principal = mcp__principal_copy(arena, notices->principal, &is_lost);
 
-    if (mcp__call_new(&call, arena, setup->options, setup->no_arguments, NULL) != MCP_OK)
+    if (is_lost ||
+        mcp__call_new(&call, arena, setup->options, setup->no_arguments, NULL) != MCP_OK)
         return NULL;
+    call->principal = principal;
     call->server = setup->server;
     call->executor = setup->executor;
     call->session = session;

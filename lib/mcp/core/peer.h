@@ -11,6 +11,7 @@
 
 #include "mcp/buf.h"
 #include "mcp/core/headers.h"
+#include "mcp/http.h"
 
 typedef struct mcp__peer mcp__peer;
 
@@ -27,6 +28,8 @@ struct mcp__peer {
     /** The headers of the message that is being handed in; NULL: the transport has none. Set by the
      *  transport, good until mcp__dispatch_message returns. */
     const mcp__headers *headers;
+    /** Who sent the message that is being handed in; NULL: nobody in particular. As `headers`. */
+    const mcp_principal *principal;
     /** What HTTP's status line says of an answer: set before each `answer`. Others pass over it. */
     int http_status;
     /** Set before each `answer`: why the dispatch answered instead of the call, which a worker may still

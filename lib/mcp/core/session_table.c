@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "mcp/core/dispatch.h"
 
-#define SPARES_MAX ((size_t)256)
 #define EVICTION_TRIES 32
 
 /* ---- the lists -------------------------------------------------------------------------------- */
@@ -166,16 +165,7 @@ mcp_status mcp__session_table_add(mcp__session_entry **out, mcp__session_table *
 mcp_status mcp__session_table_once(mcp__session_entry **out, mcp__session_table *table,
                                    mcp_error *err)
 {
-    mcp__session_entry *entry = table->spare;
-
-    if (!entry)
-        return entry_new(out, table, err);
-    table->spare = entry->next_ended;
-    table->spares--;
-    entry->next_ended = NULL;
-    entry->is_ended = false;
-    *out = entry;
-    return MCP_OK;
+    return entry_new(out, table, err);
 }
 
 mcp_status mcp__session_table_share(mcp__session_entry **out, mcp__session_table *table,
@@ -229,9 +219,10 @@ void mcp__session_table_end(mcp__session_table *table, mcp__session_entry *entry
         (void)mcp__map_remove(&table->by_id, entry->id, strlen(entry->id));
         leave_ages(table, entry);
         table->count--;
-        table->options.ending(entry, table->options.data);
     }
     mcp__dispatch_stop(&entry->session, MCP_STOP_CANCELLED);
+    if (entry->id[0] != '\0')
+        table->options.ending(entry, table->options.data);
     mcp__event_ring_clear(&entry->events);
 }
 
@@ -239,25 +230,6 @@ void mcp__session_table_return(mcp__session_table *table, mcp__session_entry *en
 {
     if (!entry->is_ended)
         let_go(table, entry);
-}
-
-/* One that only saw a request of its own is as new, and can serve the next. */
-static bool can_serve_again(const mcp__session_table *table, const mcp__session_entry *entry)
-{
-    return entry->id[0] == '\0' && !entry->session.client && table->spares < SPARES_MAX;
-}
-
-static void release(mcp__session_table *table, mcp__session_entry *entry)
-{
-    leave_busy(table, entry);
-    if (!can_serve_again(table, entry)) {
-        entry_free(entry);
-        return;
-    }
-    entry->session.revision = MCP_REVISION_NONE;
-    entry->next_ended = table->spare;
-    table->spare = entry;
-    table->spares++;
 }
 
 static void free_ended(mcp__session_table *table)
@@ -268,7 +240,8 @@ static void free_ended(mcp__session_table *table)
     while (entry) {
         mcp__session_entry *next = entry->next_ended;
         if (mcp__dispatch_is_idle(&entry->session)) {
-            release(table, entry);
+            leave_busy(table, entry);
+            entry_free(entry);
         } else {
             entry->next_ended = table->ended;
             table->ended = entry;
@@ -301,11 +274,6 @@ void mcp__session_table_clear(mcp__session_table *table)
     if (table->shared)
         entry_free(table->shared);
     table->shared = NULL;
-    while (table->spare) {
-        mcp__session_entry *entry = table->spare;
-        table->spare = entry->next_ended;
-        entry_free(entry);
-    }
     mcp__map_clear(&table->by_id);
 }
 

@@ -34,7 +34,8 @@ struct mcp__session_entry {
     bool is_ended;
 };
 
-/** Told before an entry with an id ends, whoever ends it: its streams are to be closed. */
+/** Told when an entry with an id ends, whoever ends it, and its calls are cancelled: its streams are to be
+ *  closed. */
 typedef void mcp__session_ending(mcp__session_entry *entry, void *data);
 
 typedef struct mcp__session_table_options {
@@ -54,8 +55,6 @@ typedef struct mcp__session_table {
     mcp__session_entry *busy;
     mcp__session_entry *ended;  /* to be freed once idle */
     mcp__session_entry *shared; /* NULL: not asked for */
-    mcp__session_entry *spare;  /* of those for one request, linked by next_ended */
-    size_t spares;
     size_t count;               /* entries with an id */
     size_t opened;              /* entries with an id, ever */
 } mcp__session_table;

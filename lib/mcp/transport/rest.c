@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mcp/core/dispatch.h"
+#include "mcp/core/principal.h"
 #include "mcp/transport/head.h"
 #include "mcp/transport/route_table.h"
 #include "mcp/transport/web_peer.h"
@@ -148,6 +149,15 @@ static mcp_status fill_call(mcp_call *call, mcp__web *web, const mcp__http_excha
     return st == MCP_OK ? copy_body(call, exchange) : st;
 }
 
+static mcp_status name_caller(mcp_call *call, const mcp__web *web)
+{
+    bool is_lost = false;
+
+    call->principal = mcp__principal_copy(call->arena, web->caller, &is_lost);
+    return is_lost ? mcp_error_set(&call->err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM))
+                   : MCP_OK;
+}
+
 static void run(mcp__web *web, mcp__http_exchange *exchange, mcp_call *call)
 {
     mcp__accepted nothing = { .json = false };
@@ -185,7 +195,9 @@ void mcp__rest_request(mcp__web *web, mcp__http_exchange *exchange)
         return;
     }
     call->session = &web->shared->session;
-    mcp_status st = fill_call(call, web, exchange, route);
+    mcp_status st = name_caller(call, web);
+    if (st == MCP_OK)
+        st = fill_call(call, web, exchange, route);
     if (st == MCP_OK) {
         run(web, exchange, call);
         return;

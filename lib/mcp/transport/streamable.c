@@ -24,7 +24,7 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/headers.h"
 #include "mcp/core/message.h"
-#include "mcp/transport/gate.h"
+#include "mcp/transport/authorize.h"
 #include "mcp/transport/web_peer.h"
 
 #define BAD_REQUEST (-32000)
@@ -35,7 +35,6 @@
 struct visit {
     mcp__web *web;
     mcp__http_exchange *exchange;
-    const mcp_principal *principal; /* NULL: nobody in particular */
     mcp_arena *arena;               /* pays for `value` */
     const mcp_json *value;
     mcp__message message;           /* sorted, unless it is a batch */
@@ -128,7 +127,7 @@ void mcp__streamable_head(mcp__web *web, mcp__http_exchange *exchange)
 static mcp__session_entry *find_session(const struct visit *visit)
 {
     const char *id = mcp__http_field(visit->exchange, "Mcp-Session-Id");
-    const char *principal = visit->principal ? visit->principal->name : NULL;
+    const char *principal = mcp__authorize_name(visit->web);
 
     if (!id || mcp__http_field_count(visit->exchange, "Mcp-Session-Id") != 1)
         return NULL;
@@ -179,7 +178,7 @@ static void refuse_full(const struct visit *visit, const mcp_error *err)
 static mcp__session_entry *open_session(const struct visit *visit)
 {
     mcp__web *web = visit->web;
-    const char *principal = visit->principal ? visit->principal->name : NULL;
+    const char *principal = mcp__authorize_name(web);
     mcp__session_entry *entry = find_session(visit);
     mcp_error err = MCP_ERROR_INIT;
 

@@ -20,14 +20,17 @@
 
 #include "base/alloc.h"
 #include "mcp/clock.h"
+#include "mcp/transport/authorize.h"
 #include "mcp/transport/gate.h"
 #include "mcp/transport/head.h"
 #include "mcp/transport/probe.h"
 #include "mcp/transport/rest.h"
 #include "mcp/transport/route_table.h"
+#include "mcp/transport/sse_legacy.h"
 #include "mcp/transport/streamable.h"
 #include "mcp/transport/web_int.h"
 #include "mcp/transport/web_peer.h"
+#include "mcp/transport/websocket.h"
 #include "net/listen.h"
 
 #define LAST_MS 500
@@ -81,12 +84,44 @@ void mcp__web_refuse(mcp__web *web, mcp__http_exchange *exchange, int status, in
 
 /* ---- requests --------------------------------------------------------------------------------- */
 
-static bool is_mcp(const mcp__web *web, const mcp__http_exchange *exchange)
+static bool has_websocket(const mcp_http_options *http)
 {
+    return http->websocket;
+}
+
+static bool has_sse(const mcp_http_options *http)
+{
+    return http->legacy_sse;
+}
+
+/* Who serves a path; the last row takes what is left. */
+static const struct door {
+    const char *path;
+    bool (*is_open)(const mcp_http_options *http);
+    void (*head)(mcp__web *web, mcp__http_exchange *exchange);
+    void (*request)(mcp__web *web, mcp__http_exchange *exchange);
+} doors[] = {
+    /* path                  is_open        head                  request */
+    { NULL,                  NULL,          mcp__streamable_head, mcp__streamable_request }, /* http.path */
+    { MCP__WEBSOCKET_PATH,   has_websocket, mcp__websocket_head,  mcp__websocket_request },
+    { MCP__SSE_PATH,         has_sse,       mcp__sse_head,        mcp__sse_request },
+    { MCP__SSE_MESSAGE_PATH, has_sse,       mcp__sse_post_head,   mcp__sse_post_request },
+    { "",                    NULL,          mcp__rest_head,       mcp__rest_request },
+};
+
+static const struct door *door_of(const mcp__web *web, const mcp__http_exchange *exchange)
+{
+    const struct door *door = doors;
     size_t length = 0;
     const char *path = mcp__http_path(exchange, &length);
 
-    return length == web->path_length && memcmp(path, web->http.path, length) == 0;
+    for (; door->request != mcp__rest_request; door++) {
+        const char *wanted = door->path ? door->path : web->http.path;
+        if (length == strlen(wanted) && memcmp(path, wanted, length) == 0 &&
+            (!door->is_open || door->is_open(&web->http)))
+            break;
+    }
+    return door;
 }
 
 static void on_head(mcp__http_exchange *exchange, void *data)
@@ -94,13 +129,10 @@ static void on_head(mcp__http_exchange *exchange, void *data)
     mcp__web *web = data;
 
     web->counts.requests++;
-    if (mcp__probe_answer(web, exchange) || !mcp__gate_pass(web, exchange) ||
-        mcp__gate_preflight(web, exchange))
-        return;
-    if (is_mcp(web, exchange))
-        mcp__streamable_head(web, exchange);
-    else
-        mcp__rest_head(web, exchange);
+    if (!mcp__probe_answer(web, exchange) && mcp__gate_pass(web, exchange) &&
+        !mcp__gate_preflight(web, exchange) && !mcp__authorize_metadata(web, exchange) &&
+        mcp__authorize_head(web, exchange))
+        door_of(web, exchange)->head(web, exchange);
 }
 
 static void step_later(mcp__web *web)
@@ -110,33 +142,35 @@ static void step_later(mcp__web *web)
     web->is_stepping = true;
 }
 
+static void serve(mcp__web *web, mcp__http_exchange *exchange)
+{
+    door_of(web, exchange)->request(web, exchange);
+    step_later(web);
+}
+
 static void on_request(mcp__http_exchange *exchange, void *data)
 {
-    mcp__web *web = data;
-
-    if (is_mcp(web, exchange))
-        mcp__streamable_request(web, exchange);
-    else
-        mcp__rest_request(web, exchange);
-    step_later(web);
+    mcp__authorize_request(data, exchange, serve);
 }
 
 static void on_hung_up(mcp__http_exchange *exchange, void *data)
 {
-    mcp__web_peer *peer = mcp__http_data(exchange);
+    mcp__web_guest *guest = mcp__http_data(exchange);
 
     (void)data;
-    if (peer)
-        mcp__web_peer_hung_up(peer);
+    if (guest)
+        guest->hung_up(guest);
 }
 
-/* A slow reader has taken all: reports that were held for it may go. */
+void mcp__web_drained(mcp__web *web)
+{
+    mcp__session_table_tick(&web->sessions, mcp_clock_mono_ms());
+}
+
 static void on_drained(mcp__http_exchange *exchange, void *data)
 {
-    mcp__web *web = data;
-
     (void)exchange;
-    mcp__session_table_tick(&web->sessions, mcp_clock_mono_ms());
+    mcp__web_drained(data);
 }
 
 /* ---- sessions and workers --------------------------------------------------------------------- */
@@ -168,6 +202,20 @@ static void post(mcp__executor *self, mcp__node *node)
     web->threads->post(web->threads, node);
 }
 
+/* Streams that wait for no answer. */
+static void end_streams(mcp__web *web)
+{
+    mcp__web_peer *next;
+
+    for (mcp__web_peer *peer = web->peers; peer; peer = next) {
+        next = peer->next;
+        if (peer->is_session)
+            mcp__sse_end_idle(peer);
+        else if (!peer->is_request)
+            mcp__web_peer_end(peer);
+    }
+}
+
 /* ---- the clock -------------------------------------------------------------------------------- */
 
 static void on_calls_due(void *data)
@@ -189,6 +237,8 @@ static void on_step(void *data)
         mcp__web_peer_tick(peer, now_ms);
     }
     (void)mcp__session_table_expire(&web->sessions, now_ms);
+    if (web->is_ending)
+        end_streams(web);
     web->is_stepping = false;
     if (web->peers || web->sessions.count > 0)
         step_later(web);
@@ -212,17 +262,6 @@ static void on_empty(void *data)
     mcp__web *web = data;
 
     web->is_empty = true;
-}
-
-static void end_streams(mcp__web *web)
-{
-    mcp__web_peer *next;
-
-    for (mcp__web_peer *peer = web->peers; peer; peer = next) {
-        next = peer->next;
-        if (!peer->is_request)
-            mcp__web_peer_end(peer);
-    }
 }
 
 static void begin_ending(mcp__web *web, const char *why)
@@ -386,6 +425,8 @@ static mcp_status open_doors(mcp__web *web, mcp_error *err)
         st = mcp__http_listen(web->listener, http->host, http->port, web->tls, &port, err);
     if (st == MCP_OK && http->unix_path)
         st = mcp__http_listen_unix(web->listener, http->unix_path, err);
+    if (st == MCP_OK && http->auth)
+        st = mcp__authorize_new(&web->authorize, http, port, err);
     if (st == MCP_OK && http->ready)
         http->ready(port, http->data);
     return st;
@@ -424,6 +465,7 @@ static bool dismantle(mcp__web *web)
         mcp__signal_free(web->signals[i]);
     if (!mcp__pool_free(web->pool))
         return false;
+    mcp__authorize_free(web->authorize);
     if (web->shared)
         mcp__session_table_clear(&web->sessions);
     mcp__loop_free(web->loop);
@@ -441,7 +483,6 @@ mcp_status mcp__web_serve(const mcp__session_setup *setup, int long_threads,
     web->options = setup->options;
     web->http = *options;
     fill_options(&web->http);
-    web->path_length = strlen(web->http.path);
     mcp_status st = check_options(&web->http, err);
     if (st == MCP_OK)
         st = assemble(web, setup, long_threads, err);

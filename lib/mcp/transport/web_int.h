@@ -20,6 +20,14 @@
 
 typedef struct mcp__web mcp__web;
 typedef struct mcp__web_peer mcp__web_peer;
+typedef struct mcp__authorize mcp__authorize;
+
+/** Whoever stands behind an open exchange: its data. */
+typedef struct mcp__web_guest mcp__web_guest;
+struct mcp__web_guest {
+    /** The client is gone. */
+    void (*hung_up)(mcp__web_guest *self);
+};
 
 /** For /metrics. */
 typedef struct mcp__web_counts {
@@ -34,7 +42,6 @@ struct mcp__web {
     mcp__executor executor;             /* first: the pool's, behind a bound on what may wait */
     const mcp_server_options *options;
     mcp_http_options http;              /* every default filled in */
-    size_t path_length;                 /* of http.path */
     mcp__loop *loop;
     mcp__pool *pool;
     mcp__executor *threads;             /* the pool's face */
@@ -44,6 +51,10 @@ struct mcp__web {
     mcp__session_entry *shared;         /* for requests that need no session; NULL: no sessions yet */
     mcp__web_peer *peers;              /* all that are unanswered, and all streams */
     size_t peer_count;
+    size_t socket_count;                /* WebSockets */
+    mcp__authorize *authorize;          /* NULL: no tokens are asked for */
+    const mcp_principal *caller;        /* of the request that is being served; NULL: nobody in particular */
+    int verifying;                      /* tokens that a worker looks at */
     mcp__timer *calls_timer;            /* time-outs and reports */
     mcp__timer *peers_timer;            /* comments, streams, idle sessions */
     mcp__timer *leave_timer;            /* the end of the grace time */
@@ -56,6 +67,9 @@ struct mcp__web {
     bool is_empty;                      /* the listener has no connection any more */
     mcp__web_counts counts;
 };
+
+/** A slow reader has taken all: reports that were held for it may go. */
+void mcp__web_drained(mcp__web *web);
 
 /** Answer with a status and a body of one line of JSON or none. The exchange is over. */
 void mcp__web_answer(mcp__web *web, mcp__http_exchange *exchange, int status, mcp_buf *json);

@@ -15,6 +15,7 @@
 #include "mcp/transport/web_peer.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void connect(mcp__web_peer *peer, mcp__http_exchange *exchange)
 {
     peer->exchange = exchange;
     peer->entry->open_streams++;
-    mcp__http_set_data(exchange, peer);
+    mcp__http_set_data(exchange, &peer->guest);
 }
 
 /* The exchange is over already. */
@@ -157,6 +158,25 @@ static bool begin_events(mcp__web_peer *peer)
     peer->web->counts.streams++;
     peer->wrote_ms = mcp_clock_mono_ms();
     return true;
+}
+
+bool mcp__web_peer_begin(mcp__web_peer *peer)
+{
+    peer->is_stream = true;
+    return begin_events(peer);
+}
+
+void mcp__web_peer_send(mcp__web_peer *peer, const char *event, const char *text, size_t length)
+{
+    mcp_buf out;
+
+    if (!peer->exchange)
+        return;
+    mcp_buf_init(&out, length + EVENT_ROOM);
+    if (mcp__sse_event(&out, event, NULL, text, length) == MCP_OK)
+        (void)mcp__http_write_buf(peer->exchange, &out, NULL);
+    mcp_buf_clear(&out);
+    peer->wrote_ms = mcp_clock_mono_ms();
 }
 
 static bool begin_stream(mcp__web_peer *peer)
@@ -273,6 +293,26 @@ static void skip(mcp__peer *self)
     mcp__web_peer_free(peer);
 }
 
+/* The peer may be gone afterwards. */
+static void on_hung_up(mcp__web_guest *guest)
+{
+    mcp__web_peer *peer = (mcp__web_peer *)((char *)guest - offsetof(mcp__web_peer, guest));
+    bool is_waiting = peer->is_request;
+
+    disconnect(peer);
+    if (peer->is_session) {
+        mcp__session_table_end(&peer->web->sessions, peer->entry);
+        mcp__web_peer_free(peer);
+        return;
+    }
+    if (!is_waiting) {
+        mcp__web_peer_free(peer);
+        return;
+    }
+    peer->web->counts.hung_up++;
+    mcp__dispatch_hang_up(&peer->entry->session, &peer->peer);
+}
+
 mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
                                    mcp__session_entry *entry, bool is_once,
                                    const mcp__accepted *accepted)
@@ -289,6 +329,8 @@ mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
     peer->peer = (mcp__peer){
         .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip
     };
+    peer->guest.hung_up = on_hung_up;
+    peer->peer.principal = web->caller;
     peer->web = web;
     peer->entry = entry;
     peer->is_once = is_once;
@@ -388,19 +430,6 @@ void mcp__web_peer_end(mcp__web_peer *peer)
     else if (peer->exchange)
         mcp__http_drop(peer->exchange);
     mcp__web_peer_free(peer);
-}
-
-void mcp__web_peer_hung_up(mcp__web_peer *peer)
-{
-    bool is_waiting = peer->is_request;
-
-    disconnect(peer);
-    if (!is_waiting) {
-        mcp__web_peer_free(peer);
-        return;
-    }
-    peer->web->counts.hung_up++;
-    mcp__dispatch_hang_up(&peer->entry->session, &peer->peer);
 }
 
 void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms)

@@ -17,6 +17,7 @@
 
 struct mcp__web_peer {
     mcp__peer peer; /* first */
+    mcp__web_guest guest;
     mcp__web *web;
     mcp__web_peer *next, *previous; /* of the web's list */
     mcp__http_exchange *exchange;    /* NULL: nobody is connected */
@@ -34,6 +35,7 @@ struct mcp__web_peer {
     bool is_initialize;
     bool is_stream;
     bool is_resumable;               /* its events have ids, and are kept */
+    bool is_session;                 /* the session ends with this stream (sse_legacy.c) */
 };
 
 /** The text of an event id, with its NUL. */
@@ -48,6 +50,12 @@ struct mcp__web_peer {
 mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
                                    mcp__session_entry *entry, bool is_once,
                                    const mcp__accepted *accepted);
+
+/** Begin a stream of events, without ids. @return false: there is no connection for it any more */
+bool mcp__web_peer_begin(mcp__web_peer *peer);
+
+/** Send an event without an id. */
+void mcp__web_peer_send(mcp__web_peer *peer, const char *event, const char *text, size_t length);
 
 /** Remember the request that is to be answered. */
 void mcp__web_peer_expect(mcp__web_peer *peer, const mcp__message *message);
@@ -66,9 +74,6 @@ void mcp__web_peer_listen(mcp__web_peer *peer, const uint64_t *after);
  * @param after the number of the last event that the client saw
  */
 void mcp__web_peer_attach(mcp__web_peer *peer, mcp__http_exchange *exchange, uint64_t after);
-
-/** The client is gone. The peer may be gone afterwards. */
-void mcp__web_peer_hung_up(mcp__web_peer *peer);
 
 /** Look at the clock: comments, and streams where the client has waited long. */
 void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms);

@@ -82,6 +82,7 @@ static void give_request_back(connection *conn)
     mcp__request *request = conn->request;
 
     conn->request = NULL;
+    conn->is_kept = false;
     if (!request)
         return;
     mcp__request_reset(request);
@@ -342,7 +343,8 @@ static void on_whole_request(connection *conn)
     conn->read_deadline_ms = 0;
     if (conn->answer == ANSWER_DUE)
         handler->request(conn, handler->data);
-    give_request_back(conn); /* what can be read of it is good within the callback only */
+    if (!conn->is_kept) /* what can be read of it is good within the callback only */
+        give_request_back(conn);
     if (conn->answer == ANSWER_DONE)
         finish_exchange(conn);
 }

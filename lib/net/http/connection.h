@@ -66,6 +66,7 @@ struct mcp__http_exchange {
     bool is_head;     /* the method of the exchange */
     bool is_old;      /* HTTP/1.0 */
     bool is_chunked;  /* the answer */
+    bool is_kept;     /* the request stays until the exchange is over */
 };
 
 typedef struct server_door server_door;

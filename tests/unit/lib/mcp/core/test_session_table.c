@@ -145,20 +145,22 @@ static void what_ends_while_a_call_runs_waits_for_it(void **state)
     mcp__peer_memory_clear(&client);
 }
 
-static void entries_for_one_request_are_used_again(void **state)
+static void entries_for_one_request_have_no_id_and_no_end_to_tell(void **state)
 {
-    mcp__session_entry *first = NULL;
-    mcp__session_entry *second = NULL;
+    mcp__session_entry *entry = NULL;
+    mcp__session_entry *shared = NULL;
 
     (void)state;
-    assert_int_equal(mcp__session_table_once(&first, &table, NULL), MCP_OK);
-    first->session.revision = MCP_2025_06_18;
-    mcp__session_table_return(&table, first);
+    assert_int_equal(mcp__session_table_once(&entry, &table, NULL), MCP_OK);
+    assert_string_equal(entry->id, "");
+    assert_int_equal(table.count, 0);
+    mcp__session_table_return(&table, entry);
     (void)mcp__session_table_settle(&table);
-    assert_int_equal(mcp__session_table_once(&second, &table, NULL), MCP_OK);
-    assert_ptr_equal(first, second);
-    assert_int_equal(second->session.revision, MCP_REVISION_NONE);
-    mcp__session_table_return(&table, second);
+    assert_int_equal(endings, 0);
+    assert_int_equal(mcp__session_table_share(&entry, &table, NULL), MCP_OK);
+    assert_int_equal(mcp__session_table_share(&shared, &table, NULL), MCP_OK);
+    assert_ptr_equal(entry, shared);
+    assert_true(shared->session.setup.is_shared);
 }
 
 int main(void)
@@ -168,7 +170,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_idlest_makes_room, begin, end),
         cmocka_unit_test_setup_teardown(idle_sessions_expire, begin, end),
         cmocka_unit_test_setup_teardown(what_ends_while_a_call_runs_waits_for_it, begin, end),
-        cmocka_unit_test_setup_teardown(entries_for_one_request_are_used_again, begin, end),
+        cmocka_unit_test_setup_teardown(entries_for_one_request_have_no_id_and_no_end_to_tell, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,488 @@
+/*
+ * authorize.c - from the Authorization field to a principal, or to the challenge that says what is missing.
+ *
+ * A token is looked for in the operator's file, then among what the verifier said a short while ago, then
+ * the verifier is asked, on a worker. Only then is the request kept waiting; its body is read already, so
+ * that the connection is as busy as with any call. What it said is kept by the token's hash, as long as
+ * it said, one minute at most, so that a withdrawn token does not live long.
+ *
+ * The answers are those of RFC 6750, section 3: 400 for what is no credential, 401 for none or a bad one,
+ * 403 for one that allows too little. Where metadata is served, each names its place (RFC 9728, 5.1).
+ */
+#include "mcp/transport/authorize.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "mcp/clock.h"
+#include "mcp/core/principal.h"
+#include "mcp/hash.h"
+#include "mcp/transport/gate.h"
+#include "mcp/transport/head.h"
+#include "mcp/transport/token_file.h"
+
+#define TOKEN_MAX ((size_t)8 * 1024)
+#define CHALLENGE_MAX ((size_t)4 * 1024)
+#define VERDICTS 1024 /* a power of two */
+#define VERDICT_MS 60000
+#define WELL_KNOWN "/.well-known/oauth-protected-resource"
+
+/* What the verifier said of a token. */
+struct verdict {
+    uint8_t hash[MCP_SHA256_SIZE];
+    mcp_arena *arena; /* pays for the principal; NULL: the place is free */
+    const mcp_principal *principal;
+    int64_t until_ms; /* by the clock that never jumps */
+};
+
+struct mcp__authorize {
+    const mcp_http_auth *options;
+    mcp_arena *arena;
+    mcp__token_file file;
+    const char *resource; /* our URI */
+    const char *path;     /* of it */
+    const char *metadata; /* the URI of our metadata; NULL: there is none */
+    struct verdict verdicts[VERDICTS];
+};
+
+/* A request that waits for the verifier. */
+struct verification {
+    mcp__task task; /* first */
+    mcp__web_guest guest;
+    mcp__web *web;
+    mcp__http_exchange *exchange; /* NULL: the client is gone */
+    void (*then)(mcp__web *web, mcp__http_exchange *exchange);
+    mcp_arena *arena;
+    const char *token;
+    uint8_t hash[MCP_SHA256_SIZE];
+    mcp_principal principal;
+    mcp_status status;
+    mcp_error err;
+};
+
+enum credential { CREDENTIAL_NONE, CREDENTIAL_BROKEN, CREDENTIAL_TOKEN };
+
+/* ---- our own name ----------------------------------------------------------------------------- */
+
+static const char *host_text(mcp_arena *arena, const char *host)
+{
+    return strchr(host, ':') ? mcp_arena_printf(arena, "[%s]", host) : host;
+}
+
+/* The resource is "scheme://authority/path"; its metadata stand at "scheme://authority" WELL_KNOWN "/path". */
+static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *http, int port,
+                                 mcp_error *err)
+{
+    const char *scheme = http->tls_certificate ? "https" : "http";
+
+    self->resource = http->auth->resource;
+    if (!self->resource)
+        self->resource = mcp_arena_printf(self->arena, "%s://%s:%d%s", scheme,
+                                          host_text(self->arena, http->host), port, http->path);
+    const char *authority = self->resource ? strstr(self->resource, "://") : NULL;
+    if (!authority)
+        return mcp_error_set(err, MCP_E_PARAMS, "the resource of the tokens must be a URI");
+    authority += 3;
+    self->path = authority + strcspn(authority, "/");
+    if (!http->auth->servers)
+        return MCP_OK;
+    self->metadata = mcp_arena_printf(self->arena, "%.*s%s%s", (int)(self->path - self->resource),
+                                      self->resource, WELL_KNOWN, self->path);
+    return self->metadata ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for tokens");
+}
+
+mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http, int port,
+                              mcp_error *err)
+{
+    mcp__authorize *self = mcp__alloc_zeroed(1, sizeof(*self));
+    mcp_status st = MCP_OK;
+
+    if (self)
+        self->arena = mcp_arena_new(0);
+    if (!self || !self->arena) {
+        free(self);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for tokens");
+    }
+    self->options = http->auth;
+    if (!http->auth->tokens_file && !http->auth->verify)
+        st = mcp_error_set(err, MCP_E_PARAMS, "authorization needs a file of tokens or a verifier");
+    if (st == MCP_OK)
+        st = name_ourselves(self, http, port, err);
+    if (st == MCP_OK && http->auth->tokens_file)
+        st = mcp__token_file_read(&self->file, self->arena, http->auth->tokens_file, err);
+    if (st != MCP_OK) {
+        mcp__authorize_free(self);
+        return st;
+    }
+    *out = self;
+    return MCP_OK;
+}
+
+void mcp__authorize_free(mcp__authorize *authorize)
+{
+    if (!authorize)
+        return;
+    for (size_t i = 0; i < VERDICTS; i++)
+        mcp_arena_free(authorize->verdicts[i].arena);
+    mcp_arena_free(authorize->arena);
+    free(authorize);
+}
+
+/* ---- answers ---------------------------------------------------------------------------------- */
+
+/* Words that go between quotes in a field: what cannot stand there is replaced. */
+static void put_quoted(mcp_buf *out, const char *name, const char *words)
+{
+    (void)mcp_buf_printf(out, "%s %s=\"", out->length > 6 ? "," : "", name);
+    for (; *words; words++) {
+        bool is_plain = *words >= 0x20 && *words < 0x7f && *words != '"' && *words != '\\';
+        (void)mcp_buf_putc(out, is_plain ? *words : '\'');
+    }
+    (void)mcp_buf_putc(out, '"');
+}
+
+/* `error` NULL: nothing is wrong, something is missing. */
+static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, const char *error,
+                      const char *words)
+{
+    const mcp__authorize *self = web->authorize;
+    mcp__head head = { .count = 0 };
+    mcp_buf field;
+
+    mcp_buf_init(&field, CHALLENGE_MAX);
+    (void)mcp_buf_puts(&field, "Bearer");
+    if (error) {
+        put_quoted(&field, "error", error);
+        put_quoted(&field, "error_description", words);
+    }
+    if (self->options->scope)
+        put_quoted(&field, "scope", self->options->scope);
+    if (self->metadata)
+        put_quoted(&field, "resource_metadata", self->metadata);
+    mcp__head_add(&head, "WWW-Authenticate", field.data);
+    mcp__head_share(&head, mcp__gate_origin(web, exchange));
+    mcp__http_head_out out = mcp__head_out(&head, status);
+    (void)mcp__http_reply(exchange, &out, NULL, 0, NULL);
+    mcp_buf_clear(&field);
+    web->counts.refused++;
+}
+
+static void refuse_token(mcp__web *web, mcp__http_exchange *exchange, const char *words)
+{
+    challenge(web, exchange, 401, "invalid_token", words);
+}
+
+/* ---- credentials ------------------------------------------------------------------------------ */
+
+static bool is_token_text(const char *text)
+{
+    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                 "0123456789-._~+/");
+
+    return length > 0 && length <= TOKEN_MAX && strspn(text + length, "=") == strlen(text + length);
+}
+
+/* Other schemes than Bearer are as good as none: the challenge tells which one we speak. */
+static enum credential read_credential(const char **token, const mcp__http_exchange *exchange)
+{
+    const char *field = mcp__http_field(exchange, "Authorization");
+
+    if (!field)
+        return CREDENTIAL_NONE;
+    if (mcp__http_field_count(exchange, "Authorization") != 1)
+        return CREDENTIAL_BROKEN;
+    if (strncasecmp(field, "Bearer", 6) != 0 || (field[6] != ' ' && field[6] != '\0'))
+        return CREDENTIAL_NONE;
+    field += 6;
+    field += strspn(field, " ");
+    if (!is_token_text(field))
+        return CREDENTIAL_BROKEN;
+    *token = field;
+    return CREDENTIAL_TOKEN;
+}
+
+static struct verdict *verdict_place(mcp__authorize *self, const uint8_t *hash)
+{
+    size_t place = hash[0] | (size_t)hash[1] << 8;
+
+    return &self->verdicts[place % VERDICTS];
+}
+
+static const mcp_principal *find_principal(mcp__authorize *self, const uint8_t *hash)
+{
+    const mcp_principal *known = mcp__token_file_find(&self->file, hash);
+    const struct verdict *verdict = verdict_place(self, hash);
+
+    if (known)
+        return known;
+    if (!verdict->arena || verdict->until_ms <= mcp_clock_mono_ms() ||
+        !mcp_hash_equal(verdict->hash, hash, MCP_SHA256_SIZE))
+        return NULL;
+    return verdict->principal;
+}
+
+/* Returns false when the exchange was answered. *principal stays NULL where the verifier must be asked. */
+static bool judge(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal **principal,
+                  const char **token, uint8_t hash[MCP_SHA256_SIZE])
+{
+    mcp__authorize *self = web->authorize;
+    enum credential credential = read_credential(token, exchange);
+
+    if (credential == CREDENTIAL_NONE)
+        challenge(web, exchange, 401, NULL, NULL);
+    else if (credential == CREDENTIAL_BROKEN)
+        challenge(web, exchange, 400, "invalid_request", "the Authorization field is malformed");
+    if (credential != CREDENTIAL_TOKEN)
+        return false;
+    if (mcp_sha256(hash, *token, strlen(*token), NULL) != MCP_OK) {
+        mcp__web_answer(web, exchange, 503, NULL);
+        return false;
+    }
+    *principal = find_principal(self, hash);
+    if (*principal || self->options->verify)
+        return true;
+    refuse_token(web, exchange, "the token is unknown");
+    return false;
+}
+
+/* Returns false when the exchange was answered. */
+static bool may(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal *principal)
+{
+    const char *scope = web->authorize->options->scope;
+
+    if (!scope || mcp__scopes_cover(principal->scopes, scope))
+        return true;
+    challenge(web, exchange, 403, "insufficient_scope", "the token allows too little");
+    return false;
+}
+
+bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange)
+{
+    const mcp_principal *principal = NULL;
+    uint8_t hash[MCP_SHA256_SIZE];
+    const char *token = NULL;
+
+    if (!web->authorize)
+        return true;
+    return judge(web, exchange, &principal, &token, hash) &&
+           (!principal || may(web, exchange, principal));
+}
+
+/* ---- the verifier ----------------------------------------------------------------------------- */
+
+static void serve(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal *principal,
+                  void (*then)(mcp__web *web, mcp__http_exchange *exchange))
+{
+    if (!may(web, exchange, principal))
+        return;
+    web->caller = principal;
+    then(web, exchange);
+    web->caller = NULL;
+}
+
+/* On a worker. */
+static void verify(mcp__task *task)
+{
+    struct verification *asked = (struct verification *)task;
+    const mcp_http_auth *options = asked->web->authorize->options;
+
+    asked->status = options->verify(&asked->principal, asked->token, asked->arena,
+                                    options->verify_data, &asked->err);
+}
+
+static int64_t good_for_ms(const mcp_principal *principal)
+{
+    int64_t left_ms = principal->expires_ms - mcp_clock_wall_ms();
+
+    return principal->expires_ms == 0 || left_ms > VERDICT_MS ? VERDICT_MS : left_ms;
+}
+
+/* Takes the arena. */
+static void keep_verdict(struct verification *asked)
+{
+    struct verdict *place = verdict_place(asked->web->authorize, asked->hash);
+    bool is_lost = false;
+    const mcp_principal *principal = mcp__principal_copy(asked->arena, &asked->principal, &is_lost);
+
+    if (!principal)
+        return;
+    mcp_arena_free(place->arena);
+    memcpy(place->hash, asked->hash, sizeof(place->hash));
+    place->arena = asked->arena;
+    place->principal = principal;
+    place->until_ms = mcp_clock_mono_ms() + good_for_ms(principal);
+    asked->arena = NULL;
+}
+
+static void on_verdict(struct verification *asked)
+{
+    mcp__web *web = asked->web;
+    mcp_principal principal = asked->principal;
+
+    mcp__http_set_data(asked->exchange, NULL);
+    if (asked->status == MCP_E_DENIED) {
+        refuse_token(web, asked->exchange, asked->err.message);
+    } else if (asked->status != MCP_OK) {
+        mcp_log_write(&web->options->log, MCP_LOG_ERROR, "a token could not be verified: %s",
+                      asked->err.message);
+        mcp__web_answer_with(web, asked->exchange, 503, "Retry-After", "5", NULL);
+    } else {
+        serve(web, asked->exchange, &principal, asked->then);
+    }
+}
+
+static void verification_free(struct verification *asked)
+{
+    mcp_arena_free(asked->arena);
+    free(asked);
+}
+
+static void verified(mcp__task *task)
+{
+    struct verification *asked = (struct verification *)task;
+
+    asked->web->verifying--;
+    if (!asked->principal.name && asked->status == MCP_OK)
+        asked->status = MCP_E_INTERNAL;
+    if (asked->exchange)
+        on_verdict(asked);
+    if (asked->status == MCP_OK)
+        keep_verdict(asked);
+    verification_free(asked);
+}
+
+static void on_hung_up(mcp__web_guest *guest)
+{
+    struct verification *asked =
+        (struct verification *)((char *)guest - offsetof(struct verification, guest));
+
+    asked->exchange = NULL;
+}
+
+static struct verification *verification_new(mcp__web *web, mcp__http_exchange *exchange,
+                                             const char *token, const uint8_t *hash)
+{
+    struct verification *asked = mcp__alloc_zeroed(1, sizeof(*asked));
+
+    if (!asked)
+        return NULL;
+    asked->arena = mcp_arena_new((size_t)1024 * 1024);
+    asked->token = asked->arena ? mcp_arena_strdup(asked->arena, token) : NULL;
+    if (!asked->token || mcp__http_keep(exchange, NULL) != MCP_OK) {
+        verification_free(asked);
+        return NULL;
+    }
+    memcpy(asked->hash, hash, sizeof(asked->hash));
+    asked->task.work = verify;
+    asked->task.done = verified;
+    asked->guest.hung_up = on_hung_up;
+    asked->web = web;
+    asked->exchange = exchange;
+    return asked;
+}
+
+static void ask_verifier(mcp__web *web, mcp__http_exchange *exchange, const char *token,
+                         const uint8_t *hash,
+                         void (*then)(mcp__web *web, mcp__http_exchange *exchange))
+{
+    struct verification *asked = verification_new(web, exchange, token, hash);
+
+    if (asked && web->executor.submit(&web->executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK) {
+        asked->then = then;
+        web->verifying++;
+        mcp__http_set_data(exchange, &asked->guest);
+        return;
+    }
+    if (asked)
+        verification_free(asked);
+    mcp__web_answer_with(web, exchange, 503, "Retry-After", "5", NULL);
+}
+
+void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
+                            void (*then)(mcp__web *web, mcp__http_exchange *exchange))
+{
+    const mcp_principal *principal = NULL;
+    uint8_t hash[MCP_SHA256_SIZE];
+    const char *token = NULL;
+
+    if (!web->authorize) {
+        then(web, exchange);
+        return;
+    }
+    if (!judge(web, exchange, &principal, &token, hash))
+        return;
+    if (principal)
+        serve(web, exchange, principal, then);
+    else
+        ask_verifier(web, exchange, token, hash, then);
+}
+
+const char *mcp__authorize_name(const mcp__web *web)
+{
+    return web->caller ? web->caller->name : NULL;
+}
+
+/* ---- metadata --------------------------------------------------------------------------------- */
+
+static bool is_metadata(const mcp__authorize *self, const mcp__http_exchange *exchange)
+{
+    size_t prefix = strlen(WELL_KNOWN);
+    size_t length = 0;
+    const char *path = mcp__http_path(exchange, &length);
+
+    if (length < prefix || memcmp(path, WELL_KNOWN, prefix) != 0)
+        return false;
+    length -= prefix;
+    return length == 0 || (length == strlen(self->path) && memcmp(path + prefix, self->path, length) == 0);
+}
+
+static void write_scopes(mcp_json_writer *writer, const char *scope)
+{
+    if (!scope)
+        return;
+    mcp_write_member_array(writer, "scopes_supported");
+    for (scope += strspn(scope, " "); *scope; scope += strspn(scope, " ")) {
+        size_t length = strcspn(scope, " ");
+        mcp_write_string_n(writer, scope, length);
+        scope += length;
+    }
+    mcp_write_end(writer);
+}
+
+static void write_metadata(mcp_buf *out, const mcp__authorize *self)
+{
+    mcp_json_writer writer;
+
+    mcp_json_writer_init(&writer, out);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "resource", self->resource);
+    mcp_write_member_array(&writer, "authorization_servers");
+    for (const char *const *server = self->options->servers; *server; server++)
+        mcp_write_string(&writer, *server);
+    mcp_write_end(&writer);
+    write_scopes(&writer, self->options->scope);
+    mcp_write_member_array(&writer, "bearer_methods_supported");
+    mcp_write_string(&writer, "header");
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+}
+
+bool mcp__authorize_metadata(mcp__web *web, mcp__http_exchange *exchange)
+{
+    const mcp__authorize *self = web->authorize;
+    mcp_buf body;
+
+    if (!self || !self->metadata || !is_metadata(self, exchange))
+        return false;
+    if (strcmp(mcp__http_method(exchange), "GET") != 0) {
+        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
+        return true;
+    }
+    mcp_buf_init(&body, CHALLENGE_MAX * 4);
+    write_metadata(&body, self);
+    mcp__web_answer(web, exchange, 200, &body);
+    mcp_buf_clear(&body);
+    return true;
+}

@@ -1,0 +1,42 @@
+/*
+ * authorize.h - who asks: bearer tokens, as an OAuth 2.1 resource server takes them (RFC 6750, RFC 9728).
+ */
+#ifndef MCP_TRANSPORT_AUTHORIZE_H
+#define MCP_TRANSPORT_AUTHORIZE_H
+
+#include <stdbool.h>
+
+#include "mcp/transport/web_int.h"
+
+/**
+ * Read the file of tokens, and name ourselves.
+ *
+ * @param out  yours, free it with mcp__authorize_free
+ * @param port the real one
+ * @return MCP_OK; MCP_E_IO, MCP_E_NOT_FOUND, MCP_E_DENIED (the file cannot be read); MCP_E_PARAMS (a line
+ *         of it, named, or an option that cannot be); MCP_E_NOMEM
+ */
+mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http, int port,
+                              mcp_error *err);
+
+/** NULL is fine. */
+void mcp__authorize_free(mcp__authorize *authorize);
+
+/** Answer a request for the metadata of RFC 9728. @return false: it was none */
+bool mcp__authorize_metadata(mcp__web *web, mcp__http_exchange *exchange);
+
+/** Judge a request's token before its body is read, as far as is known. @return false: it was answered */
+bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange);
+
+/**
+ * Judge it for good. What may be then runs with web->caller set.
+ *
+ * @param then serves the request; called before this returns, or when a verifier has had its say
+ */
+void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
+                            void (*then)(mcp__web *web, mcp__http_exchange *exchange));
+
+/** The name of who asks; NULL where nobody need say. Within `then`. */
+const char *mcp__authorize_name(const mcp__web *web);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * sse_legacy.c - a client keeps one GET open, is told there where to post, and gets everything there.
+ *
+ * The session is the stream: it begins and ends with it, and its id stands in the address that the first
+ * event names. A post is answered by 202 alone, whatever becomes of the message; the answer to the message
+ * is an event. As with all ids of sessions, an unknown one and somebody else's are the same 404.
+ */
+#include "mcp/transport/sse_legacy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mcp/clock.h"
+#include "mcp/core/dispatch.h"
+#include "mcp/transport/authorize.h"
+
+#define ADDRESS_SIZE 80
+#define PARAMETER "sessionId="
+
+/* ---- the stream ------------------------------------------------------------------------------- */
+
+static void send_event(mcp__peer *self, mcp_buf *message)
+{
+    mcp__web_peer_send((mcp__web_peer *)self, "message", message->data, message->length);
+    mcp_buf_clear(message);
+}
+
+/* Posts were answered when they came. */
+static void skip(mcp__peer *self)
+{
+    (void)self;
+}
+
+void mcp__sse_head(mcp__web *web, mcp__http_exchange *exchange)
+{
+    if (strcmp(mcp__http_method(exchange), "GET") != 0)
+        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
+}
+
+static void tell_address(mcp__web_peer *peer)
+{
+    char address[ADDRESS_SIZE];
+    int length = snprintf(address, sizeof(address), "%s?%s%s", MCP__SSE_MESSAGE_PATH, PARAMETER,
+                          peer->entry->id);
+
+    mcp__web_peer_send(peer, "endpoint", address, (size_t)length);
+}
+
+void mcp__sse_request(mcp__web *web, mcp__http_exchange *exchange)
+{
+    const mcp__accepted accepted = { .events = true };
+    const char *principal = mcp__authorize_name(web);
+    mcp__session_entry *entry = NULL;
+
+    if (mcp__session_table_add(&entry, &web->sessions, principal, mcp_clock_mono_ms(), NULL) !=
+        MCP_OK) {
+        mcp__web_answer_with(web, exchange, 503, "Retry-After", "10", NULL);
+        return;
+    }
+    mcp__web_peer *peer = mcp__web_peer_new(web, exchange, entry, false, &accepted);
+    if (!peer) {
+        mcp__session_table_end(&web->sessions, entry);
+        return;
+    }
+    peer->peer.answer = send_event;
+    peer->peer.notify = send_event;
+    peer->peer.skip = skip;
+    peer->is_session = true;
+    entry->session.news = &peer->peer;
+    if (mcp__web_peer_begin(peer)) {
+        tell_address(peer);
+        return;
+    }
+    mcp__session_table_end(&web->sessions, entry);
+    mcp__web_peer_free(peer);
+}
+
+void mcp__sse_end_idle(mcp__web_peer *peer)
+{
+    if (mcp__dispatch_is_idle(&peer->entry->session))
+        mcp__session_table_end(&peer->web->sessions, peer->entry);
+}
+
+/* ---- messages --------------------------------------------------------------------------------- */
+
+void mcp__sse_post_head(mcp__web *web, mcp__http_exchange *exchange)
+{
+    const char *type = mcp__http_field(exchange, "Content-Type");
+
+    if (strcmp(mcp__http_method(exchange), "POST") != 0)
+        mcp__web_answer_with(web, exchange, 405, "Allow", "POST", NULL);
+    else if (!type || !mcp__field_is_type(type, "application/json"))
+        mcp__web_answer(web, exchange, 415, NULL);
+}
+
+static mcp__web_peer *find_stream(mcp__web *web, const mcp__http_exchange *exchange)
+{
+    const char *query = mcp__http_query(exchange);
+    const char *at = query ? strstr(query, PARAMETER) : NULL;
+    char id[MCP_RANDOM_ID_SIZE];
+
+    if (!at || (at != query && at[-1] != '&'))
+        return NULL;
+    at += strlen(PARAMETER);
+    if (strcspn(at, "&") != sizeof(id) - 1)
+        return NULL;
+    (void)snprintf(id, sizeof(id), "%s", at);
+    mcp__session_entry *entry = mcp__session_table_find(&web->sessions, id,
+                                                        mcp__authorize_name(web));
+    mcp__web_peer *peer = entry ? mcp__web_peer_find(web, entry, 0) : NULL;
+    return peer && peer->is_session ? peer : NULL;
+}
+
+/* Hand the message in. Returns the status that the post is answered with. */
+static int take_message(mcp__web *web, mcp__web_peer *peer, const mcp__http_exchange *exchange)
+{
+    mcp__session_entry *entry = peer->entry;
+    mcp_arena *arena = mcp_arena_new(web->options->arena_max_bytes);
+    const mcp_json *value = NULL;
+    size_t length = 0;
+    const char *body = mcp__http_body(exchange, &length);
+    mcp_status st = arena ? mcp__message_read(&value, arena, body, length, NULL) : MCP_E_NOMEM;
+
+    if (st != MCP_OK || mcp__dispatch_is_full(&entry->session)) {
+        mcp_arena_free(arena);
+        return st == MCP_E_PARSE ? 400 : 503;
+    }
+    web->counts.messages++;
+    mcp__session_table_touch(&web->sessions, entry, mcp_clock_mono_ms());
+    mcp__session_table_work(&web->sessions, entry);
+    peer->peer.principal = web->caller;
+    mcp__dispatch_value(&entry->session, &peer->peer, arena, value);
+    peer->peer.principal = NULL;
+    return 202;
+}
+
+void mcp__sse_post_request(mcp__web *web, mcp__http_exchange *exchange)
+{
+    mcp__web_peer *peer = find_stream(web, exchange);
+
+    mcp__web_answer(web, exchange, peer ? take_message(web, peer, exchange) : 404, NULL);
+}

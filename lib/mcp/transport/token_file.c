@@ -1,0 +1,156 @@
+/*
+ * token_file.c - one line a token: SHA-256 in hexadecimal, principal, scopes.
+ *
+ * Whoever reads the file learns no token. Whoever guesses tokens learns nothing from the time that it
+ * takes: all hashes are compared, in full.
+ */
+#include "mcp/transport/token_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+#define BLANKS " \t\r"
+
+static int digit_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    if (digit >= 'a' && digit <= 'f')
+        return digit - 'a' + 10;
+    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+static bool read_hash(uint8_t out[MCP_SHA256_SIZE], const char *text, size_t length)
+{
+    if (length != MCP_SHA256_SIZE * 2)
+        return false;
+    for (size_t i = 0; i < MCP_SHA256_SIZE; i++) {
+        int high = digit_value(text[2 * i]);
+        int low = digit_value(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (uint8_t)(high * 16 + low);
+    }
+    return true;
+}
+
+/* The words that are left, one space apart. */
+static char *join_words(mcp_arena *arena, const char *at)
+{
+    char *out = mcp_arena_alloc(arena, strlen(at) + 1);
+    size_t used = 0;
+
+    for (at += strspn(at, BLANKS); out && *at; at += strspn(at, BLANKS)) {
+        size_t length = strcspn(at, BLANKS);
+        if (used > 0)
+            out[used++] = ' ';
+        memcpy(out + used, at, length);
+        used += length;
+        at += length;
+    }
+    if (out)
+        out[used] = '\0';
+    return out;
+}
+
+static mcp_status read_line(mcp__token *token, mcp_arena *arena, const char *line, mcp_error *err)
+{
+    size_t length = strcspn(line, BLANKS);
+
+    if (!read_hash(token->hash, line, length))
+        return mcp_error_set(err, MCP_E_PARAMS, "a line begins with 64 hexadecimal digits");
+    line += length;
+    line += strspn(line, BLANKS);
+    length = strcspn(line, BLANKS);
+    if (length == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "a principal stands behind the hash");
+    token->principal.name = mcp_arena_strndup(arena, line, length);
+    token->principal.scopes = join_words(arena, line + length);
+    if (!token->principal.name || !token->principal.scopes)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    return MCP_OK;
+}
+
+static bool is_entry(const char *line)
+{
+    line += strspn(line, BLANKS);
+    return *line != '\0' && *line != '#';
+}
+
+mcp_status mcp__token_file_parse(mcp__token_file *out, mcp_arena *arena, const char *text,
+                                 size_t length, const char *name, mcp_error *err)
+{
+    char *copy = mcp_arena_strndup(arena, text, length);
+    mcp__token_file file = { mcp_arena_array(arena, MCP__TOKENS_MAX, sizeof(mcp__token)), 0 };
+    size_t number = 1;
+
+    if (!copy || !file.tokens)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    if (memchr(text, '\0', length) || !mcp__utf8_valid(text, length, NULL))
+        return mcp_error_set(err, MCP_E_PARAMS, "%s is no text", name);
+    for (char *line = copy; line; number++) {
+        char *end = strchr(line, '\n');
+        mcp_error why = MCP_ERROR_INIT;
+        if (end)
+            *end = '\0';
+        if (is_entry(line) && file.count == MCP__TOKENS_MAX)
+            return mcp_error_set(err, MCP_E_PARAMS, "%s has more than %zu tokens", name,
+                                 MCP__TOKENS_MAX);
+        if (is_entry(line) && read_line(&file.tokens[file.count++], arena,
+                                        line + strspn(line, BLANKS), &why) != MCP_OK)
+            return mcp_error_set(err, why.status, "%s, line %zu: %s", name, number, why.message);
+        line = end ? end + 1 : NULL;
+    }
+    *out = file;
+    return MCP_OK;
+}
+
+static mcp_status read_all(mcp_buf *text, int fd, const char *path, mcp_error *err)
+{
+    for (;;) {
+        char *room = mcp_buf_reserve(text, 16384);
+        if (!room)
+            return mcp_error_set(err, MCP_E_PARAMS, "%s is larger than %zu bytes", path,
+                                 MCP__TOKEN_FILE_MAX);
+        ssize_t got = read(fd, room, 16384);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return mcp_error_errno(err, errno, "%s cannot be read", path);
+        if (got == 0)
+            return MCP_OK;
+        mcp_buf_commit(text, (size_t)got);
+    }
+}
+
+mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const char *path,
+                                mcp_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    mcp_buf text;
+
+    if (fd < 0)
+        return mcp_error_errno(err, errno, "%s cannot be opened", path);
+    mcp_buf_init(&text, MCP__TOKEN_FILE_MAX + 16384);
+    mcp_status st = read_all(&text, fd, path, err);
+    if (st == MCP_OK)
+        st = mcp__token_file_parse(out, arena, text.data ? text.data : "", text.length, path, err);
+    mcp_buf_clear(&text);
+    (void)close(fd);
+    return st;
+}
+
+const mcp_principal *mcp__token_file_find(const mcp__token_file *file,
+                                          const uint8_t hash[MCP_SHA256_SIZE])
+{
+    const mcp_principal *found = NULL;
+
+    for (size_t i = 0; i < file->count; i++)
+        if (mcp_hash_equal(file->tokens[i].hash, hash, MCP_SHA256_SIZE))
+            found = &file->tokens[i].principal;
+    return found;
+}

@@ -1,0 +1,166 @@
+/*
+ * websocket.c - what stdio is for a process, for a connection that came by HTTP.
+ *
+ * Both eras come on one connection, message by message. Its end is the end of what initialize opened, and
+ * cancels all that was asked on it: there is no other place where an answer could go.
+ *
+ * A client that has asked for too much, or does not read, is not read either, until a call ends or the
+ * bytes have left.
+ */
+#include "mcp/transport/websocket.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mcp/core/dispatch.h"
+#include "mcp/core/principal.h"
+#include "net/ws.h"
+
+/* One connection. */
+struct client {
+    mcp__peer peer; /* first */
+    mcp__web *web;
+    mcp__session_entry *entry;
+    mcp__ws *ws;
+    mcp_arena *arena; /* pays for the principal; NULL: there is none */
+    bool is_paused;
+};
+
+static void hold_back(struct client *client)
+{
+    bool is_over;
+
+    if (!client->ws)
+        return;
+    is_over = mcp__dispatch_is_full(&client->entry->session) || mcp__ws_is_full(client->ws);
+    if (is_over == client->is_paused)
+        return;
+    client->is_paused = is_over;
+    mcp__ws_pause(client->ws, is_over);
+}
+
+static void send_text(mcp__peer *peer, mcp_buf *message)
+{
+    struct client *client = (struct client *)peer;
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = mcp__ws_send(client->ws, message->data, message->length, &err);
+
+    if (st != MCP_OK && st != MCP_E_STOPPED)
+        mcp_log_write(&client->web->options->log, MCP_LOG_ERROR, "an answer is lost: %s",
+                      err.message);
+    mcp_buf_clear(message);
+    hold_back(client);
+}
+
+static bool is_slow(const mcp__peer *peer)
+{
+    const struct client *client = (const struct client *)peer;
+
+    return client->ws && mcp__ws_is_full(client->ws);
+}
+
+static void skip(mcp__peer *peer)
+{
+    hold_back((struct client *)peer);
+}
+
+static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
+{
+    struct client *client = data;
+
+    (void)ws;
+    client->web->counts.messages++;
+    mcp__session_table_work(&client->web->sessions, client->entry);
+    mcp__dispatch_message(&client->entry->session, &client->peer, text, length);
+    hold_back(client);
+}
+
+static void on_closed(mcp__ws *ws, void *data)
+{
+    struct client *client = data;
+
+    (void)ws;
+    client->ws = NULL;
+    client->entry->session.news = NULL;
+    mcp__session_table_end(&client->web->sessions, client->entry);
+    client->web->socket_count--;
+    mcp_arena_free(client->arena);
+    free(client);
+}
+
+static void on_drained(mcp__ws *ws, void *data)
+{
+    struct client *client = data;
+
+    (void)ws;
+    mcp__web_drained(client->web);
+    hold_back(client);
+}
+
+void mcp__websocket_head(mcp__web *web, mcp__http_exchange *exchange)
+{
+    if (strcmp(mcp__http_method(exchange), "GET") != 0)
+        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
+    else if (!mcp__ws_is_wanted(exchange))
+        mcp__web_answer_with(web, exchange, 426, "Upgrade", "websocket", NULL);
+}
+
+/* What the opening request's token said holds as long as the connection. */
+static bool name_client(struct client *client)
+{
+    bool is_lost = false;
+
+    if (!client->web->caller)
+        return true;
+    client->arena = mcp_arena_new(0);
+    if (!client->arena)
+        return false;
+    client->peer.principal = mcp__principal_copy(client->arena, client->web->caller, &is_lost);
+    return !is_lost;
+}
+
+static struct client *client_new(mcp__web *web)
+{
+    struct client *client = mcp__alloc_zeroed(1, sizeof(*client));
+
+    if (!client)
+        return NULL;
+    client->web = web;
+    client->peer = (mcp__peer){
+        .answer = send_text, .notify = send_text, .is_slow = is_slow, .skip = skip
+    };
+    if (!name_client(client) ||
+        mcp__session_table_once(&client->entry, &web->sessions, NULL) != MCP_OK) {
+        mcp_arena_free(client->arena);
+        free(client);
+        return NULL;
+    }
+    client->entry->session.news = &client->peer;
+    return client;
+}
+
+void mcp__websocket_request(mcp__web *web, mcp__http_exchange *exchange)
+{
+    struct client *client = client_new(web);
+    mcp__ws_options options = {
+        .protocol = "mcp",
+        .message_max_bytes = web->options->message_max_bytes,
+        .message = on_message,
+        .closed = on_closed,
+        .drained = on_drained,
+        .data = client,
+    };
+
+    if (!client) {
+        mcp__web_answer(web, exchange, 503, NULL);
+        return;
+    }
+    if (mcp__ws_accept(&client->ws, exchange, &options, NULL) != MCP_OK) {
+        mcp__session_table_return(&web->sessions, client->entry);
+        mcp_arena_free(client->arena);
+        free(client);
+        return;
+    }
+    web->socket_count++;
+}

@@ -1,0 +1,240 @@
+/*
+ * test_authorize.c - tokens over real sockets: challenges, principals, the verifier, metadata.
+ *
+ * RFC 6750 says what the challenges are, RFC 9728 where the metadata stand. The file's token is "abc", its
+ * hash is from FIPS 180-4's example.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rig.h"
+#include "scratch.h"
+#include "web_rig.h"
+
+#define INITIALIZE                                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
+    "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+#define FILE_TOKEN "Authorization: Bearer abc\r\n"
+
+static atomic_int asked;
+
+/* Tokens "name.scope"; "down" cannot be looked at, "secret" has no scope, all others are bad. */
+static mcp_status verify(mcp_principal *out, const char *token, mcp_arena *arena, void *data,
+                         mcp_error *err)
+{
+    (void)data;
+    atomic_fetch_add(&asked, 1);
+    if (strcmp(token, "down") == 0)
+        return mcp_error_set(err, MCP_E_IO, "no connection to the keys");
+    if (strncmp(token, "eve.", 4) != 0)
+        return mcp_error_set(err, MCP_E_DENIED, "the \"token\" is not signed");
+    out->name = "eve";
+    out->scopes = mcp_arena_strdup(arena, token + 4);
+    return MCP_OK;
+}
+
+static mcp_status whoami(mcp_call *call, void *data)
+{
+    size_t length = 0;
+    const char *body = mcp_call_body(call, &length);
+
+    (void)data;
+    mcp_write_member_string(mcp_call_result(call), "name", mcp_call_principal(call));
+    mcp_write_member_bool(mcp_call_result(call), "may", mcp_call_has_scopes(call, "mcp write"));
+    mcp_write_member_int(mcp_call_result(call), "body", body ? (int64_t)length : 0);
+    return MCP_OK;
+}
+
+static const mcp_route routes[] = { { "POST", "/whoami", whoami, MCP_READS, 0 }, { 0 } };
+static const char *const servers[] = { "https://as.example", NULL };
+
+static scratch folder;
+static web_rig *rig_of_test;
+static web_answer answer;
+static int port;
+
+static void write_tokens(void)
+{
+    static const char line[] =
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad ann mcp write\n";
+
+    scratch_open(&folder);
+    scratch_write(&folder, "tokens", line, sizeof(line) - 1);
+}
+
+static int begin(void **state)
+{
+    mcp_http_options http = MCP_HTTP_OPTIONS_INIT;
+    static mcp_http_auth auth;
+    static char tokens_path[SCRATCH_PATH_MAX + 8];
+
+    (void)state;
+    write_tokens();
+    (void)snprintf(tokens_path, sizeof(tokens_path), "%s", scratch_path(&folder, "tokens"));
+    atomic_store(&asked, 0);
+    auth = (mcp_http_auth){ .tokens_file = tokens_path, .verify = verify, .scope = "mcp",
+                            .resource = "https://mcp.example/mcp", .servers = servers };
+    http.auth = &auth;
+    http.routes = routes;
+    http.websocket = http.health = true;
+    rig_of_test = web_start(NULL, &http);
+    port = web_port(rig_of_test);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    scratch_close(&folder);
+    return web_end(rig_of_test) == MCP_OK ? 0 : -1;
+}
+
+static void expect_challenge(int status, const char *words)
+{
+    char field[1024];
+
+    web_field(&answer, "WWW-Authenticate", field, sizeof(field));
+    if (answer.status != status || !strstr(field, words) ||
+        !strstr(field, "resource_metadata=\"https://mcp.example/.well-known/"
+                       "oauth-protected-resource/mcp\""))
+        fail_msg("%d, %s", answer.status, field);
+}
+
+static void post(const char *fields)
+{
+    web_ask(&answer, port, "POST", "/mcp", fields, INITIALIZE);
+}
+
+static void without_a_good_token_there_is_a_challenge(void **state)
+{
+    char field[1024];
+
+    (void)state;
+    post(NULL);
+    expect_challenge(401, "Bearer scope=\"mcp\"");
+    assert_null(strstr(web_field(&answer, "WWW-Authenticate", field, sizeof(field)), "error"));
+    post("Authorization: Basic YTpi\r\n");
+    expect_challenge(401, "Bearer scope");
+    post("Authorization: Bearer\r\n");
+    expect_challenge(400, "error=\"invalid_request\"");
+    post("Authorization: Bearer a b\r\n");
+    expect_challenge(400, "error=\"invalid_request\"");
+    post(FILE_TOKEN FILE_TOKEN);
+    expect_challenge(400, "error=\"invalid_request\"");
+    post("Authorization: Bearer bad\r\n");
+    expect_challenge(401, "error=\"invalid_token\", error_description=\"the 'token' is not signed\"");
+    post("Authorization: Bearer eve.read\r\n");
+    expect_challenge(403, "error=\"insufficient_scope\"");
+    post("Authorization: Bearer down\r\n");
+    assert_int_equal(answer.status, 503);
+    web_ask(&answer, port, "POST", "/mcp?access_token=abc", NULL, INITIALIZE);
+    expect_challenge(401, "Bearer scope");
+}
+
+static void every_door_asks(void **state)
+{
+    (void)state;
+    web_ask(&answer, port, "POST", "/whoami", NULL, "{}");
+    assert_int_equal(answer.status, 401);
+    web_ask(&answer, port, "GET", "/ws", NULL, NULL);
+    assert_int_equal(answer.status, 401);
+    web_ask(&answer, port, "GET", "/nowhere", NULL, NULL);
+    assert_int_equal(answer.status, 401);
+    web_ask(&answer, port, "GET", "/health", NULL, NULL);
+    assert_int_equal(answer.status, 200);
+}
+
+static void handlers_know_who_asks(void **state)
+{
+    (void)state;
+    web_ask(&answer, port, "POST", "/whoami", FILE_TOKEN, "{}");
+    assert_string_equal(answer.body, "{\"name\":\"ann\",\"may\":true,\"body\":2}");
+    assert_int_equal(atomic_load(&asked), 0);
+    web_ask(&answer, port, "POST", "/whoami", "authorization: bearer eve.mcp==\r\n", "{ }");
+    assert_int_equal(answer.status, 403); /* the scope is "mcp==" */
+}
+
+static void a_verdict_is_kept_for_a_while(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        web_ask(&answer, port, "POST", "/whoami", "Authorization: Bearer eve.mcp\r\n", "{   }");
+        assert_string_equal(answer.body, "{\"name\":\"eve\",\"may\":false,\"body\":5}");
+    }
+    assert_int_equal(atomic_load(&asked), 1);
+}
+
+static void a_session_is_its_principals(void **state)
+{
+    char id[64], fields[256];
+
+    (void)state;
+    post(FILE_TOKEN);
+    assert_int_equal(answer.status, 200);
+    web_field(&answer, "Mcp-Session-Id", id, sizeof(id));
+    (void)snprintf(fields, sizeof(fields), FILE_TOKEN "Mcp-Session-Id: %s\r\n", id);
+    web_ask(&answer, port, "POST", "/mcp", fields, PING);
+    assert_int_equal(answer.status, 200);
+    (void)snprintf(fields, sizeof(fields), "Authorization: Bearer eve.mcp\r\nMcp-Session-Id: %s\r\n",
+                   id);
+    web_ask(&answer, port, "POST", "/mcp", fields, PING);
+    assert_int_equal(answer.status, 404);
+    web_ask(&answer, port, "DELETE", "/mcp", fields, NULL);
+    assert_int_equal(answer.status, 404);
+}
+
+static void a_socket_opens_for_a_verified_token(void **state)
+{
+    char text[2048];
+
+    (void)state;
+    int fd = web_begin(port, "GET", "/ws",
+                       "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                       "Sec-WebSocket-Protocol: mcp\r\nAuthorization: Bearer eve.mcp\r\n", NULL);
+    client_read(fd, text, sizeof(text), "HTTP/1.1 101 ");
+    close(fd);
+}
+
+static void metadata_are_for_everybody(void **state)
+{
+    static const char *const paths[] = { "/.well-known/oauth-protected-resource",
+                                         "/.well-known/oauth-protected-resource/mcp" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        web_ask(&answer, port, "GET", paths[i], NULL, NULL);
+        assert_int_equal(answer.status, 200);
+        assert_string_equal(answer.body,
+                            "{\"resource\":\"https://mcp.example/mcp\",\"authorization_servers\":"
+                            "[\"https://as.example\"],\"scopes_supported\":[\"mcp\"],"
+                            "\"bearer_methods_supported\":[\"header\"]}");
+    }
+    web_ask(&answer, port, "GET", "/.well-known/oauth-protected-resource/else", NULL, NULL);
+    assert_int_equal(answer.status, 401);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(without_a_good_token_there_is_a_challenge, begin, end),
+        cmocka_unit_test_setup_teardown(every_door_asks, begin, end),
+        cmocka_unit_test_setup_teardown(handlers_know_who_asks, begin, end),
+        cmocka_unit_test_setup_teardown(a_verdict_is_kept_for_a_while, begin, end),
+        cmocka_unit_test_setup_teardown(a_session_is_its_principals, begin, end),
+        cmocka_unit_test_setup_teardown(a_socket_opens_for_a_verified_token, begin, end),
+        cmocka_unit_test_setup_teardown(metadata_are_for_everybody, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
