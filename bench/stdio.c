@@ -9,7 +9,7 @@
  * with ours, so that what else the machine does hits both; the median round counts. Every answer
  * is looked at: its text, and that each id is answered once.
  *
- *     bench-stdio [PROGRAM [ARGUMENT...]]     default: CAUSEWAY_BIN's mcp-everything or example-echo
+ *     bench-stdio [PROGRAM [ARGUMENT...]]     default: mcp-everything of CAUSEWAY_BIN
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mcp/clock.h"
 
@@ -176,33 +175,19 @@ static void finish(subject *it)
     program_end(&it->program);
 }
 
-/* The program of our build tree that has the tool. */
-static char *own_program(void)
-{
-    static char path[4096];
-    static const char *const names[] = { "mcp-everything", "example-echo" };
-    const char *bin = getenv("CAUSEWAY_BIN");
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", bin ? bin : "build/bin", names[i]);
-        if (access(path, X_OK) == 0)
-            return path;
-    }
-    bench_give_up("%s is not there", path);
-}
-
 int main(int argc, char **argv)
 {
     char node[] = "node";
     char script[] = "bench/peers/echo.mjs";
     char *const peer_command[] = { node, script, NULL };
-    char *own_command[] = { NULL, NULL };
+    char own_program[4096];
+    char *const own_command[] = { own_program, NULL };
+    const char *bin = getenv("CAUSEWAY_BIN");
     subject own = { .name = "causeway", .pipelined = 200000 };
     subject peer = { .name = "TypeScript SDK", .pipelined = 10000 };
 
     signal(SIGPIPE, SIG_IGN);
-    if (argc < 2)
-        own_command[0] = own_program();
+    snprintf(own_program, sizeof own_program, "%s/mcp-everything", bin ? bin : "build/bin");
     start(&own, argc > 1 ? argv + 1 : own_command);
     start(&peer, peer_command);
     for (int round = 0; round < ROUNDS; round++) {
