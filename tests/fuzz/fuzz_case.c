@@ -1,8 +1,9 @@
 /*
  * fuzz_case.c - any bytes as one JSON file of an otherwise good case.
  *
- * The input's first line names the file ("system/hydros.json"), the rest is its text. All layers run, the
- * report must be writable whatever the bytes were, and a case without an error must build.
+ * The input's first line names the file ("system/hydros.json"), the rest is its text. All layers
+ * run, the report must be writable whatever the bytes were, and a case without an error must
+ * build.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,8 +25,9 @@ static const struct good {
     size_t length;
 } good[] = {
     { COBRE_FILE_CONFIG, TEXT("{\"training\":{\"forward_passes\":1,\"stopping_rules\":[]}}") },
-    { COBRE_FILE_STAGES, TEXT("{\"policy_graph\":{\"type\":\"finite_horizon\",\"annual_discount_rate\""
-      ":0.1},\"stages\":[{\"id\":0,\"start_date\":\"2030-01-01\",\"end_date\":\"2030-02-01\","
+    { COBRE_FILE_STAGES, TEXT("{\"policy_graph\":{\"type\":\"finite_horizon\","
+      "\"annual_discount_rate\":0.1},\"stages\":[{\"id\":0,"
+      "\"start_date\":\"2030-01-01\",\"end_date\":\"2030-02-01\","
       "\"num_scenarios\":2,\"blocks\":[{\"id\":0,\"name\":\"A\",\"hours\":700}]},{\"id\":1,"
       "\"start_date\":\"2030-02-01\",\"end_date\":\"2030-03-01\",\"num_scenarios\":2,\"blocks\":["
       "{\"id\":0,\"name\":\"A\",\"hours\":600}]}]}") },

@@ -27,7 +27,7 @@ static void *make(struct builder *b, size_t count, size_t size)
     return array;
 }
 
-/* ---- config ---------------------------------------------------------------------------- */
+/* ---- config ---------------------------------------------------------------------------------- */
 
 static void add_rule(cobre_config *config, cobre_stopping_rule *rule, const cobre_raw_rule *raw)
 {
@@ -85,7 +85,7 @@ static void set_config(struct builder *b)
     set_rules(b, config);
 }
 
-/* ---- stages ---------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static double discount_of(const cobre_raw_graph *graph, int64_t stage, int32_t days)
 {
@@ -151,7 +151,7 @@ static size_t stage_index(const cobre_case *built, int64_t id)
     return found ? (size_t)(found - built->stages) : COBRE_NONE;
 }
 
-/* ---- registries ------------------------------------------------------------------------ */
+/* ---- registries ------------------------------------------------------------------------------ */
 
 static size_t index_or_none(const cobre_input *input, cobre_registry registry, int64_t id)
 {
@@ -260,7 +260,7 @@ static void set_hydros(struct builder *b)
     b->built->hydro_count = items->count;
 }
 
-/* ---- by stage: what holds without overrides ---------------------------------------------- */
+/* ---- by stage: what holds without overrides -------------------------------------------------- */
 
 /* One hydro's costs: as they stand, or with one of them replaced in both its directions. */
 static void replace_cost(double costs[COBRE_COST_COUNT], size_t index, double value)
@@ -369,9 +369,9 @@ static cobre_bus_stage *start_buses(struct builder *b)
     return stages;
 }
 
-/* ---- by stage: the files that override --------------------------------------------------- */
+/* ---- by stage: the files that override ------------------------------------------------------- */
 
-/* The rows of a table one after the other, in key order, with the cell of the flat array each means. */
+/* The rows of a table in key order, with the cell of the flat array that each means. */
 struct cursor {
     const cobre_table *table;
     size_t next, row, cell;
@@ -493,7 +493,7 @@ static void apply_buses(struct builder *b, cobre_bus_stage *stages)
         override(&stages[costs.cell].excess_cost, &costs, COBRE_PENALTY_COST);
 }
 
-/* ---- block factors ----------------------------------------------------------------------- */
+/* ---- block factors --------------------------------------------------------------------------- */
 
 /* Put one factor into its cell's list, which is made of ones when the first factor comes. */
 static void put_factor(struct builder *b, double **lists, size_t cell, size_t stage,
@@ -549,7 +549,7 @@ static void apply_exchange_factors(struct builder *b, cobre_line_stage *stages)
     }
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void set_stochastic(struct builder *b)
 {

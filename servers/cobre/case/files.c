@@ -1,8 +1,9 @@
 /*
  * files.c - layer 1: is the file there, and may it be read?
  *
- * A file that is there but is no regular file inside the directory (a link, a FIFO, a device) counts as
- * missing and says why, be it required or not: an optional input must not vanish in silence.
+ * A file that is there but is no regular file inside the directory (a link, a FIFO, a device)
+ * counts as missing and says why, be it required or not: an optional input must not vanish in
+ * silence.
  */
 #include "case/files.h"
 

@@ -1,9 +1,9 @@
 /**
  * input.h - what the files of a case say, in the files' own terms.
  *
- * Ids are ids, absent is absent (COBRE_ABSENT, NAN, NULL), overrides are not resolved. The readers fill
- * it (layer 2), the further layers look at it, and assemble.c makes the case of it. Registries are
- * sorted by id; every record of one begins with a cobre_record.
+ * Ids are ids, absent is absent (COBRE_ABSENT, NAN, NULL), overrides are not resolved. The readers
+ * fill it (layer 2), the further layers look at it, and assemble.c makes the case of it.
+ * Registries are sorted by id; every record of one begins with a cobre_record.
  */
 #ifndef COBRE_CASE_INPUT_H
 #define COBRE_CASE_INPUT_H
@@ -21,7 +21,7 @@
 #include "case/read/rows.h"
 #include "validate/report.h"
 
-/* ---- config.json ----------------------------------------------------------------------- */
+/* ---- config.json ----------------------------------------------------------------------------- */
 
 enum { COBRE_IN_SAMPLE, COBRE_OUT_OF_SAMPLE, COBRE_EXTERNAL, COBRE_HISTORICAL };
 enum { COBRE_POLICY_FRESH, COBRE_POLICY_WARM_START, COBRE_POLICY_RESUME };
@@ -71,7 +71,7 @@ typedef struct cobre_record {
     const char *name;
 } cobre_record;
 
-/* ---- stages.json ----------------------------------------------------------------------- */
+/* ---- stages.json ----------------------------------------------------------------------------- */
 
 typedef struct cobre_raw_stage {
     cobre_record head; /* without a name */
@@ -105,7 +105,7 @@ typedef struct cobre_raw_season {
     const char *label;
 } cobre_raw_season;
 
-/* ---- system/ --------------------------------------------------------------------------- */
+/* ---- system/ --------------------------------------------------------------------------------- */
 
 typedef struct cobre_raw_bus {
     cobre_record head;
@@ -197,7 +197,7 @@ typedef struct cobre_raw_penalties {
     double costs[COBRE_COST_COUNT]; /* optional ones resolved */
 } cobre_raw_penalties;
 
-/* ---- initial_conditions.json and factors ------------------------------------------------- */
+/* ---- initial_conditions.json and factors ----------------------------------------------------- */
 
 typedef struct cobre_raw_storage {
     int64_t hydro;
@@ -216,7 +216,7 @@ typedef struct cobre_raw_factors {
     size_t count;
 } cobre_raw_factors;
 
-/* ---- the whole -------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 typedef struct cobre_input {
     mcp_arena *arena;
@@ -242,7 +242,7 @@ typedef struct cobre_input {
     cobre_table tables[COBRE_FILE_COUNT];    /* of the Parquet files */
 } cobre_input;
 
-/** The record of that id in a registry (a stage for COBRE_STUDY_STAGES); NULL when there is none. */
+/** The record of that id in a registry (a study stage for COBRE_STUDY_STAGES), or NULL. */
 const cobre_record *cobre_input_find(const cobre_input *input, cobre_registry registry, int64_t id);
 
 /** Where the record stands in its registry; COBRE_NONE when there is none. */

@@ -1,8 +1,8 @@
 /*
  * inspect.c - what a case directory holds, without validating it.
  *
- * config.json is given as it stands; the registries and the stages are only counted. So a case that is
- * being built can be looked at before it is whole.
+ * config.json is given as it stands; the registries and the stages are only counted. So a case
+ * that is being built can be looked at before it is whole.
  * Source: the output page, section 10; seed SS2.7.
  */
 #include "case/load.h"

@@ -1,8 +1,9 @@
 /*
  * inventory.c - the table of the 40 paths, and of the columns of those that are Parquet.
  *
- * Everything that layer 2 knows about a Parquet file stands here; layer 3 takes the `refers` column.
- * Columns whose place code needs (the served files) are numbered in inventory.h, in the same order.
+ * Everything that layer 2 knows about a Parquet file stands here; layer 3 takes the `refers`
+ * column. Columns whose place code needs (the served files) are numbered in inventory.h, in the
+ * same order.
  * Source: the case page, sections 1, 6.8, 6.10, 7 and 8.
  */
 #include "case/inventory.h"
@@ -116,7 +117,8 @@ static const cobre_column penalty_ncs[] = {
     ID("source_id", COBRE_SOURCES), STAGE, REAL("curtailment_cost", POS), END
 };
 
-#define TABLE(columns, keys, repeats) (&(const cobre_table_spec){ columns, keys, COBRE_REPEATS_##repeats })
+#define TABLE(columns, keys, repeats)                                                              \
+    (&(const cobre_table_spec){ columns, keys, COBRE_REPEATS_##repeats })
 #define JSON(path, required, reader) { path, required, reader, NULL }
 #define PARQUET(path, columns, keys, repeats) { path, false, NULL, TABLE(columns, keys, repeats) }
 

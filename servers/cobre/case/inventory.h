@@ -28,7 +28,7 @@ typedef enum cobre_file_id {
     COBRE_FILE_COUNT
 } cobre_file_id;
 
-/* The columns of the served files, as the tables of inventory.c list them. The first is the entity. */
+/* The columns of the served files, as the tables of inventory.c list them; the entity first. */
 enum { COBRE_COL_ENTITY, COBRE_COL_STAGE };
 enum { COBRE_STATS_MEAN = 2, COBRE_STATS_STD };
 enum { COBRE_TB_BLOCK = 2, COBRE_TB_MIN, COBRE_TB_MAX, COBRE_TB_COST };
@@ -43,8 +43,9 @@ struct cobre_input;
 typedef struct cobre_file {
     const char *path;
     bool required;
-    void (*read)(cobre_reader *reader, const mcp_json *root, struct cobre_input *input); /* JSON */
-    const cobre_table_spec *table;                                                       /* Parquet */
+    /* Of a JSON file: its reader. */
+    void (*read)(cobre_reader *reader, const mcp_json *root, struct cobre_input *input);
+    const cobre_table_spec *table; /* of a Parquet file: its columns */
 } cobre_file;
 
 /** By cobre_file_id. */

@@ -1,8 +1,8 @@
 /*
  * parse.c - runs the reader of a file over its bytes.
  *
- * JSON parsers disagree about repeated keys, and the original refuses them, so every object is searched
- * for one before anything is read out of it.
+ * JSON parsers disagree about repeated keys, and the original refuses them, so every object is
+ * searched for one before anything is read out of it.
  */
 #include "case/parse.h"
 
@@ -36,7 +36,7 @@ static void report_text_error(cobre_report *report, const char *file, const char
     cobre_report_add(report, &finding);
 }
 
-/* The first repeated key in the value or below it; NULL when there is none. Depth is bounded by the reader. */
+/* The first repeated key in the value or below it, or NULL. MCP_JSON_DEPTH_MAX bounds the depth. */
 static const char *repeated_key(const mcp_json *value)
 {
     const char *found = mcp_json_is_object(value) ? mcp_json_duplicate(value) : NULL;

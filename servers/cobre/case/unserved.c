@@ -1,10 +1,11 @@
 /*
  * unserved.c - what the case format knows and this version does not model: one table.
  *
- * Nothing that would change a result is ignored in silence. A row whose feature the original models
- * is an error here. A row whose feature the original ignores is an error too, unless the case asks for
- * the original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored with a warning.
- * What changes no result is a warning at most. The day a feature is built, its row goes.
+ * Nothing that would change a result is ignored in silence. A row whose feature the original
+ * models is an error here. A row whose feature the original ignores is an error too, unless the
+ * case asks for the original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored
+ * with a warning. What changes no result is a warning at most. The day a feature is built, its row
+ * goes.
  * Source: the case page, section 9; the method page, section 16.
  */
 #include "case/input.h"
@@ -20,7 +21,7 @@ enum original {
 /* True when the input uses the feature; `record` is the registry's record or the stage. */
 typedef bool is_used(const cobre_input *input, const void *record);
 
-/* ---- config.json ----------------------------------------------------------------------- */
+/* ---- config.json ----------------------------------------------------------------------------- */
 
 static bool has_scheme(const cobre_raw_source *source)
 {
@@ -119,7 +120,7 @@ static bool exports(const cobre_input *input, const void *record)
     return input->config.export_states || input->config.export_stochastic;
 }
 
-/* ---- stages.json ----------------------------------------------------------------------- */
+/* ---- stages.json ----------------------------------------------------------------------------- */
 
 static bool cyclic(const cobre_input *input, const void *record)
 {
@@ -127,7 +128,7 @@ static bool cyclic(const cobre_input *input, const void *record)
     return input->graph.is_cyclic;
 }
 
-/* The chain is always stage t to t+1: a second transition of a source, or one elsewhere, says more. */
+/* The chain is always stage t to t+1; a transition that is not certain says more. */
 static bool branching(const cobre_input *input, const void *record)
 {
     (void)record;
@@ -152,7 +153,7 @@ static bool chronological(const cobre_input *input, const void *record)
     return stage->block_mode != 0 && stage->block_count > 1;
 }
 
-/* ---- system/ --------------------------------------------------------------------------- */
+/* ---- system/ --------------------------------------------------------------------------------- */
 
 static bool hydro_life(const cobre_input *input, const void *record)
 {
@@ -208,7 +209,7 @@ static bool gnl(const cobre_input *input, const void *record)
     return ((const cobre_raw_thermal *)record)->gnl != NULL;
 }
 
-/* ---- rows ------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool column_is_used(const cobre_table *table, size_t column)
 {
@@ -231,7 +232,7 @@ static bool block_bounds(const cobre_input *input, const void *record)
     return column_is_used(&input->tables[COBRE_FILE_THERMAL_BOUNDS], COBRE_TB_BLOCK);
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct unserved {
     cobre_file_id file;

@@ -91,12 +91,10 @@ static void warn(const cobre_input *input, const struct extreme *at, const char 
                          COBRE_HYDROS, &at->hydro->head, name);
 
     finding.file = cobre_files_known[COBRE_FILE_PENALTIES].path;
+    const char *more =
+        further > 0 ? cobre_report_text(input->report, "; so do %zu further hydros", further) : "";
     finding.message = cobre_report_text(input->report, "%s is %.12g, the other side %.12g: %s%s",
-                                        name, at->value, other, rule,
-                                        further > 0 ? cobre_report_text(input->report,
-                                                                        "; so do %zu further hydros",
-                                                                        further)
-                                                    : "");
+                                        name, at->value, other, rule, more);
     finding.suggestion = "Check the order of the penalties; the dispatch may prefer a violation.";
     finding.members = COBRE_MEMBERS(COBRE_TEXT("penalty_field", name),
                                     COBRE_REAL("value", at->value),

@@ -1,8 +1,8 @@
 /*
  * stages.c - layer 5b: the policy graph, the seasons and the series over the stages.
  *
- * Two checks that the original makes only when it sets a study up stand here too (no study stage, and
- * fewer than two): whoever asks for a validation wants to know.
+ * Two checks that the original makes only when it sets a study up stand here too (no study stage,
+ * and fewer than two): whoever asks for a validation wants to know.
  * Source: the errors page, sections 5.6 and 5.8.
  */
 #include "validate/layers.h"
@@ -13,10 +13,12 @@ enum { LAYER = 5 };
 
 static cobre_finding at_stages(cobre_severity severity, cobre_kind kind, const char *field)
 {
-    return cobre_finding_in(severity, kind, LAYER, cobre_files_known[COBRE_FILE_STAGES].path, field);
+    const char *file = cobre_files_known[COBRE_FILE_STAGES].path;
+
+    return cobre_finding_in(severity, kind, LAYER, file, field);
 }
 
-/* ---- the policy graph ------------------------------------------------------------ */
+/* ---- the policy graph ------------------------------------------------------------------------ */
 
 static void check_stage_count(const cobre_input *input)
 {
@@ -124,7 +126,7 @@ static void check_graph(const cobre_input *input)
     cobre_report_add(input->report, &finding);
 }
 
-/* ---- seasons --------------------------------------------------------------------- */
+/* ---- seasons --------------------------------------------------------------------------------- */
 
 static bool season_exists(const cobre_input *input, int64_t id)
 {
@@ -151,7 +153,7 @@ static void report_season(const cobre_input *input, cobre_severity severity, int
     cobre_report_add(input->report, &finding);
 }
 
-/* How long the study stages of a season last, at least and at most; used says whether there is one. */
+/* How long the study stages of a season last, at least and at most. */
 struct lengths {
     int32_t least, most;
     int64_t longest; /* a stage's id */
@@ -211,7 +213,7 @@ static void check_seasons(const cobre_input *input)
         check_season(input, &input->seasons[i]);
 }
 
-/* ---- series ---------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 static void warn_deterministic(const cobre_input *input)
 {

@@ -1,9 +1,9 @@
 /*
  * config.c - reads config.json.
  *
- * All of it is checked, also what this version does not model (unserved.c refuses that later), so that a
- * wrong type is found wherever it stands. Unknown keys are ignored by the format; the ones that older
- * formats had get a warning that says where the setting lives now.
+ * All of it is checked, also what this version does not model (unserved.c refuses that later), so
+ * that a wrong type is found wherever it stands. Unknown keys are ignored by the format; the ones
+ * that older formats had get a warning that says where the setting lives now.
  * Source: the case page, section 2.
  */
 #include <stdio.h>
@@ -122,7 +122,7 @@ static const cobre_field boundary_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- stopping rules -------------------------------------------------------------------- */
+/* ---- stopping rules -------------------------------------------------------------------------- */
 
 #define RULE(path, type, flags, member) COBRE_F(cobre_raw_rule, path, type, flags, member)
 
@@ -170,7 +170,7 @@ static void read_rules(cobre_reader *reader, cobre_raw_config *config)
         read_rule(reader, mcp_json_item(config->rules_json, i), i, &config->rules[i]);
 }
 
-/* ---- scenario sources ------------------------------------------------------------------ */
+/* ---- scenario sources ------------------------------------------------------------------------ */
 
 static const cobre_field source_fields[] = {
     COBRE_F(cobre_raw_source, "seed", INT64, COBRE_OPTIONAL, seed),
@@ -256,7 +256,7 @@ static void read_source(cobre_reader *reader, const char *prefix, cobre_raw_sour
         check_source(reader, source, prefix);
 }
 
-/* ---- cut selection --------------------------------------------------------------------- */
+/* ---- cut selection --------------------------------------------------------------------------- */
 
 static void check_basis_window(cobre_reader *reader, const cobre_raw_config *config)
 {
@@ -265,7 +265,7 @@ static void check_basis_window(cobre_reader *reader, const cobre_raw_config *con
                            (double)config->cut_basis_window, 1, 31, "must lie in 1 to 31");
 }
 
-/* ---- keys of older formats ------------------------------------------------------------- */
+/* ---- keys of older formats ------------------------------------------------------------------- */
 
 static const struct moved {
     const char *pointer; /* where it stands */
@@ -299,7 +299,7 @@ static void warn_moved(cobre_reader *reader, const mcp_json *root)
     }
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void cobre_read_config(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {

@@ -1,9 +1,10 @@
 /**
  * fields.h - read members of JSON objects into C structs, by tables.
  *
- * A table row says what a member is called, what it must be and where it goes; one function applies the
- * table. The first problem of a file ends that file: it is reported, `failed` is set, and every further
- * call on this reader does nothing, so the readers are written without a branch per member.
+ * A table row says what a member is called, what it must be and where it goes; one function
+ * applies the table. The first problem of a file ends that file: it is reported, `failed` is set,
+ * and every further call on this reader does nothing, so the readers are written without a branch
+ * per member.
  */
 #ifndef COBRE_READ_FIELDS_H
 #define COBRE_READ_FIELDS_H
@@ -64,17 +65,18 @@ typedef struct cobre_field {
     cobre_field_type type;
     unsigned flags;
     size_t offset;             /* into the record */
-    double preset;             /* bool, integers, choice: what holds when absent; reals see `has_preset` */
+    double preset;             /* what holds when absent; without `has_preset` see COBRE_ABSENT */
     bool has_preset;
     cobre_registry refers;
     const char *const *choices; /* NULL at the end */
 } cobre_field;
 
-/* Rows of a field table: plain; with a preset; an id of another registry; one of a list of words. */
+/* Rows of a field table: plain; with a preset; an id of another registry; one of some words. */
 #define COBRE_F(record, path, type, flags, member)                                                 \
     { path, COBRE_FIELD_##type, flags, offsetof(record, member), 0, false, COBRE_NO_REGISTRY, NULL }
 #define COBRE_P(record, path, type, flags, member, preset)                                         \
-    { path, COBRE_FIELD_##type, flags, offsetof(record, member), preset, true, COBRE_NO_REGISTRY, NULL }
+    { path, COBRE_FIELD_##type, flags, offsetof(record, member), preset, true,                     \
+      COBRE_NO_REGISTRY, NULL }
 #define COBRE_R(record, path, flags, member, registry)                                             \
     { path, COBRE_FIELD_INT32, flags, offsetof(record, member), 0, false, registry, NULL }
 #define COBRE_C(record, path, flags, member, choices, preset)                                      \
@@ -119,7 +121,7 @@ void *cobre_reader_array(cobre_reader *reader, size_t count, size_t size);
 /** False, reported, unless the value is an object. */
 bool cobre_reader_is_object(cobre_reader *reader, const mcp_json *value, const char *path);
 
-/* ---- the problems ---------------------------------------------------------------------- */
+/* ---- the problems ---------------------------------------------------------------------------- */
 
 void cobre_reader_missing(cobre_reader *reader, const char *path);
 void cobre_reader_type(cobre_reader *reader, const char *path, const char *expected,

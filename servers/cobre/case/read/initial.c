@@ -105,7 +105,7 @@ static void refuse_both(cobre_reader *reader, const cobre_input *input)
     }
 }
 
-/* ---- past inflows ---------------------------------------------------------------------- */
+/* ---- past inflows ---------------------------------------------------------------------------- */
 
 struct past_members {
     int64_t hydro;
@@ -162,7 +162,7 @@ static void read_past(cobre_reader *reader, const mcp_json *array, cobre_input *
     input->past_inflow_count = reader->failed ? 0 : count;
 }
 
-/* ---- recent observations --------------------------------------------------------------- */
+/* ---- recent observations --------------------------------------------------------------------- */
 
 struct observation {
     int64_t hydro;
@@ -222,7 +222,7 @@ static void read_recent(cobre_reader *reader, const mcp_json *array)
     refuse_overlaps(reader, list, count);
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void cobre_read_initial(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {

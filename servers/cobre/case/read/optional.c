@@ -1,9 +1,10 @@
 /*
  * optional.c - reads the optional JSON files: block factors, and what this version does not model.
  *
- * Factors of loads, of non-controllable sources and of exchanges have one form; the entries are flattened
- * to one record per block. Of production models, correlations and generic constraints the shape is checked
- * and the entries are counted, so that unserved.c can refuse a file that says something.
+ * Factors of loads, of non-controllable sources and of exchanges have one form; the entries are
+ * flattened to one record per block. Of production models, correlations and generic constraints
+ * the shape is checked and the entries are counted, so that unserved.c can refuse a file that says
+ * something.
  * Source: the case page, sections 6.9, 7 and 8.1.
  */
 #include <stdio.h>
@@ -23,7 +24,7 @@ static const mcp_json *root_array(cobre_reader *reader, const mcp_json *root, co
     return reader->failed ? NULL : array;
 }
 
-/* ---- factors --------------------------------------------------------------------------- */
+/* ---- factors --------------------------------------------------------------------------------- */
 
 struct factor_file {
     const char *key, *entity_key;
@@ -181,7 +182,7 @@ void cobre_read_exchange_factors(cobre_reader *reader, const mcp_json *root, cob
         read_factors(reader, root, &line_file, &input->exchange_factors);
 }
 
-/* ---- production models ----------------------------------------------------------------- */
+/* ---- production models ----------------------------------------------------------------------- */
 
 static const char *const selection_modes[] = { "stage_ranges", "seasonal", NULL };
 
@@ -226,7 +227,7 @@ void cobre_read_models(cobre_reader *reader, const mcp_json *root, cobre_input *
     input->entries[COBRE_FILE_MODELS] = mcp_json_count(array);
 }
 
-/* ---- correlation ----------------------------------------------------------------------- */
+/* ---- correlation ----------------------------------------------------------------------------- */
 
 struct correlation_members {
     const char *method;
@@ -267,7 +268,7 @@ void cobre_read_correlation(cobre_reader *reader, const mcp_json *root, cobre_in
     }
 }
 
-/* ---- generic constraints --------------------------------------------------------------- */
+/* ---- generic constraints --------------------------------------------------------------------- */
 
 static const char *const senses[] = { ">=", "<=", "==", NULL };
 

@@ -1,9 +1,9 @@
 /*
  * rows.c - holds a Parquet table against its columns' rules and sorts its rows.
  *
- * Types must match exactly: an int64 id or a float32 value is refused with the type to write. A null in
- * a required column is refused too (read as 0 it would change results in silence); in an optional one it
- * means "not given". NaN and infinity are values of no column.
+ * Types must match exactly: an int64 id or a float32 value is refused with the type to write. A
+ * null in a required column is refused too (read as 0 it would change results in silence); in an
+ * optional one it means "not given". NaN and infinity are values of no column.
  */
 #include "case/read/rows.h"
 
@@ -30,7 +30,7 @@ double cobre_table_real(const cobre_table *table, size_t column, size_t row)
     return data && columns_is_valid(data, row) ? ((const double *)data->values)[row] : NAN;
 }
 
-/* ---- the columns ----------------------------------------------------------------------- */
+/* ---- the columns ----------------------------------------------------------------------------- */
 
 static void missing_column(cobre_reader *reader, const cobre_column *column)
 {
@@ -74,7 +74,7 @@ static void find_columns(cobre_reader *reader, const columns_table *data, cobre_
     }
 }
 
-/* ---- the values ------------------------------------------------------------------------ */
+/* ---- the values ------------------------------------------------------------------------------ */
 
 static void place_in_row(cobre_reader *reader, const cobre_table *table, size_t row)
 {
@@ -133,7 +133,7 @@ static void check_values(cobre_reader *reader, const cobre_table *table)
     }
 }
 
-/* ---- the order ------------------------------------------------------------------------- */
+/* ---- the order ------------------------------------------------------------------------------- */
 
 static int compare_keys(const cobre_table *table, size_t a, size_t b)
 {

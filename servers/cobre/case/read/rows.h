@@ -1,9 +1,9 @@
 /**
  * rows.h - the Parquet files of a case, by tables of columns.
  *
- * A table row says how a column is called, what type it has, whether it must be there, which values it
- * may hold and whose ids those are. The data stay in columns; `order` lists the rows sorted by the key
- * columns, so that what is computed does not depend on the order in the file.
+ * A table row says how a column is called, what type it has, whether it must be there, which
+ * values it may hold and whose ids those are. The data stay in columns; `order` lists the rows
+ * sorted by the key columns, so that what is computed does not depend on the order in the file.
  */
 #ifndef COBRE_READ_ROWS_H
 #define COBRE_READ_ROWS_H
@@ -21,7 +21,7 @@ enum { COBRE_UNIT = COBRE_NOT_NEGATIVE | COBRE_AT_MOST_ONE };
 typedef struct cobre_column {
     const char *name;        /* NULL ends a list */
     columns_type type;
-    unsigned flags;          /* COBRE_REQUIRED, COBRE_NOT_NEGATIVE, COBRE_POSITIVE, COBRE_AT_MOST_ONE */
+    unsigned flags;          /* COBRE_REQUIRED, _NOT_NEGATIVE, _POSITIVE, _AT_MOST_ONE */
     cobre_registry refers;
 } cobre_column;
 

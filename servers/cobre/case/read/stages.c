@@ -1,8 +1,8 @@
 /*
  * stages.c - reads stages.json: the policy graph, the stages of both kinds, the seasons.
  *
- * Study stages and pre-study stages share one id space and are merged and sorted by id. The order of the
- * blocks in the file is free; here they stand by id, which must be 0 to n-1.
+ * Study stages and pre-study stages share one id space and are merged and sorted by id. The order
+ * of the blocks in the file is free; here they stand by id, which must be 0 to n-1.
  * Source: the case page, section 3.
  */
 #include <stdio.h>
@@ -74,7 +74,7 @@ static const cobre_field study_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- blocks ---------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 struct block_members {
     int64_t id;
@@ -128,7 +128,7 @@ static void read_blocks(cobre_reader *reader, cobre_raw_stage *stage)
         read_block(reader, mcp_json_item(stage->blocks_json, i), i, stage);
 }
 
-/* ---- risk measure ---------------------------------------------------------------------- */
+/* ---- risk measure ---------------------------------------------------------------------------- */
 
 struct risk_members {
     const mcp_json *cvar;
@@ -168,7 +168,7 @@ static void read_risk(cobre_reader *reader, cobre_raw_stage *stage)
     stage->lambda = members.lambda;
 }
 
-/* ---- stages ---------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static void read_study_members(cobre_reader *reader, const mcp_json *json, cobre_raw_stage *stage)
 {
@@ -240,7 +240,7 @@ static void read_transitions(cobre_reader *reader, const mcp_json *array, cobre_
     }
 }
 
-/* ---- seasons --------------------------------------------------------------------------- */
+/* ---- seasons --------------------------------------------------------------------------------- */
 
 struct season_root {
     int64_t cycle;
@@ -301,7 +301,7 @@ static void read_seasons(cobre_reader *reader, const mcp_json *object, cobre_inp
     input->has_seasons = !reader->failed;
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void cobre_read_stages(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {

@@ -1,8 +1,8 @@
 /*
  * system.c - reads the registries of system/: buses, lines, hydros, thermals and the rarer ones.
  *
- * One function reads any registry: a table says its array's key, its record's size and members, and what
- * there is to do beyond the members. Records end up sorted by id.
+ * One function reads any registry: a table says its array's key, its record's size and members,
+ * and what there is to do beyond the members. Records end up sorted by id.
  * Source: the case page, section 6.
  */
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct registry {
 #define REQ COBRE_REQUIRED
 #define NOT_NEG COBRE_NOT_NEGATIVE
 
-/* ---- buses and lines ------------------------------------------------------------------- */
+/* ---- buses and lines ------------------------------------------------------------------------- */
 
 static const cobre_field bus_fields[] = {
     COBRE_F(cobre_raw_bus, "id", INT32, REQ, head.id),
@@ -53,7 +53,7 @@ static const cobre_field line_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- hydros ---------------------------------------------------------------------------- */
+/* ---- hydros ---------------------------------------------------------------------------------- */
 
 static const char *const models[] = { "constant_productivity", "linearized_head", "fpha", NULL };
 
@@ -201,7 +201,7 @@ static void check_hydro(cobre_reader *reader, void *record)
         check_evaporation(reader, hydro);
 }
 
-/* ---- thermals and the rarer ones --------------------------------------------------------- */
+/* ---- thermals and the rarer ones ------------------------------------------------------------- */
 
 struct thermal_members {
     cobre_raw_thermal kept;
@@ -273,17 +273,23 @@ static const cobre_field contract_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- any registry ---------------------------------------------------------------------- */
+/* ---- any registry ---------------------------------------------------------------------------- */
 
 static const struct registry registries[] = {
-    { COBRE_BUSES, COBRE_FILE_BUSES, "buses", bus_fields, sizeof(cobre_raw_bus), read_bus_segments },
-    { COBRE_LINES, COBRE_FILE_LINES, "lines", line_fields, sizeof(cobre_raw_line), NULL },
-    { COBRE_HYDROS, COBRE_FILE_HYDROS, "hydros", hydro_fields, sizeof(cobre_raw_hydro), check_hydro },
-    { COBRE_THERMALS, COBRE_FILE_THERMALS, "thermals", thermal_fields, sizeof(cobre_raw_thermal), check_gnl },
-    { COBRE_SOURCES, COBRE_FILE_SOURCES, "non_controllable_sources", source_fields, sizeof(cobre_raw_source_plant),
-      NULL },
-    { COBRE_STATIONS, COBRE_FILE_STATIONS, "pumping_stations", station_fields, sizeof(cobre_raw_station), NULL },
-    { COBRE_CONTRACTS, COBRE_FILE_CONTRACTS, "contracts", contract_fields, sizeof(cobre_raw_contract), NULL },
+    { COBRE_BUSES, COBRE_FILE_BUSES, "buses", bus_fields,
+      sizeof(cobre_raw_bus), read_bus_segments },
+    { COBRE_LINES, COBRE_FILE_LINES, "lines", line_fields,
+      sizeof(cobre_raw_line), NULL },
+    { COBRE_HYDROS, COBRE_FILE_HYDROS, "hydros", hydro_fields,
+      sizeof(cobre_raw_hydro), check_hydro },
+    { COBRE_THERMALS, COBRE_FILE_THERMALS, "thermals", thermal_fields,
+      sizeof(cobre_raw_thermal), check_gnl },
+    { COBRE_SOURCES, COBRE_FILE_SOURCES, "non_controllable_sources", source_fields,
+      sizeof(cobre_raw_source_plant), NULL },
+    { COBRE_STATIONS, COBRE_FILE_STATIONS, "pumping_stations", station_fields,
+      sizeof(cobre_raw_station), NULL },
+    { COBRE_CONTRACTS, COBRE_FILE_CONTRACTS, "contracts", contract_fields,
+      sizeof(cobre_raw_contract), NULL },
 };
 
 /* The members that lead into other registries: layer 3 asks for them here. */

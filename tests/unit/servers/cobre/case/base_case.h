@@ -2,8 +2,8 @@
  * base_case.h - a good case directory to break, and what loading a directory gave.
  *
  * The base case has two buses with a line, a cascade of two hydros, two thermals, three stages of
- * which the first has two blocks, stochastic inflow. Texts are written with ' for ". A Parquet file is
- * given as text too: "hydro_id i32: 1 2; mean_m3s f64: 40 nan", with - for null.
+ * which the first has two blocks, stochastic inflow. Texts are written with ' for ". A Parquet
+ * file is given as text too: "hydro_id i32: 1 2; mean_m3s f64: 40 nan", with - for null.
  */
 #ifndef TESTS_COBRE_BASE_CASE_H
 #define TESTS_COBRE_BASE_CASE_H
@@ -97,7 +97,7 @@ static const base_file base_files[] = {
 
 #define BASE_FILE_COUNT (sizeof base_files / sizeof base_files[0])
 
-/* ---- writing --------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A copy with ' turned into "; free it. */
 static inline char *base_quoted(const char *text)
@@ -242,7 +242,7 @@ static inline const char *base_text(const char *path)
     return NULL;
 }
 
-/* ---- loading --------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 typedef struct loaded {
     mcp_arena *arena;

@@ -1,8 +1,9 @@
 /*
  * test_config_schema.c - schemas/config.schema.json and the loader agree about config.json.
  *
- * Every shipped configuration fits the schema. Of each row of the table both say the same: fits or not.
- * What only the loader can know (one thing against another file, or what is not modelled yet) is not here.
+ * Every shipped configuration fits the schema. Of each row of the table both say the same: fits or
+ * not. What only the loader can know (one thing against another file, or what is not modelled yet)
+ * is not here.
  */
 #include "base_case.h"
 

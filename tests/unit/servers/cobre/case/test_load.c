@@ -1,6 +1,6 @@
 /*
- * test_load.c - good directories load and mean what they say; directories that are not what they seem
- * are refused.
+ * test_load.c - good directories load and mean what they say; directories that are not what they
+ * seem are refused.
  */
 #include "base_case.h"
 
@@ -35,7 +35,7 @@ static loaded load_with(columns *engine, const char *const *replacements)
     return result;
 }
 
-/* ---- what stands in the files ------------------------------------------------------------------ */
+/* ---- what stands in the files ---------------------------------------------------------------- */
 
 static void base_case_has_its_configuration(void **state)
 {
@@ -126,7 +126,7 @@ static void base_case_has_its_values_by_stage(void **state)
     loaded_free(&result);
 }
 
-/* ---- overrides --------------------------------------------------------------------------------- */
+/* ---- overrides ------------------------------------------------------------------------------- */
 
 static void bounds_override_by_stage(void **state)
 {
@@ -281,7 +281,7 @@ static void empty_parquet_is_absent(void **state)
     loaded_free(&result);
 }
 
-/* ---- what is not what it seems ----------------------------------------------------------------- */
+/* ---- what is not what it seems --------------------------------------------------------------- */
 
 static void expect_one(const loaded *result, cobre_kind kind, const char *file, int layers)
 {
@@ -399,7 +399,7 @@ static void names_of_paths(void **state)
     assert_false(cobre_case_is_path(""));
 }
 
-/* ---- the shipped cases ------------------------------------------------------------------------- */
+/* ---- the shipped cases ----------------------------------------------------------------------- */
 
 static int open_shipped(const char *name)
 {

@@ -1,5 +1,6 @@
 /*
- * test_unserved.c - what this version does not model is refused, or ignored where that is asked for.
+ * test_unserved.c - what this version does not model is refused, or ignored where that is asked
+ * for.
  */
 #include "broken.h"
 
