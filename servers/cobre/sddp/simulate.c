@@ -184,7 +184,12 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
                          sddp_failure *failure, mcp_error *err)
 {
     static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
-    pass p = { study, observer ? observer : &nobody, "simulation", -1, true, NULL, false };
+    pass p = { .study = study,
+               .observer = observer ? observer : &nobody,
+               .phase = "simulation",
+               .iteration = -1,
+               .any_stop_halts = true,
+               .task_lines = study_lines_of_all(study) };
     size_t scenarios = study->input->config.simulation_scenarios;
     int64_t begin = mcp_clock_mono_ns();
     int64_t solver_before = study_solver_ns(study), solves_before = study_visits(study);
