@@ -54,7 +54,8 @@ mcp_status cobre_parse_text(const mcp_json **root, const char *file, const char 
     mcp_status st = mcp_json_read(&value, arena, text, length, &local);
 
     *root = NULL;
-    if (st == MCP_E_NOMEM)
+    /* A limit that has a place is the text's depth, one that has none is the arena's bound. */
+    if (st == MCP_E_NOMEM || (st == MCP_E_LIMIT && local.offset < 0))
         return mcp_error_set(err, st, "%s: %s", file, local.message);
     if (st != MCP_OK) {
         report_text_error(report, file, local.message,
