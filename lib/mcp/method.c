@@ -46,10 +46,12 @@ static mcp_status refuse_version(mcp_call *call, const char *requested)
 static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 {
     const mcp_server_options *options = call->options;
-    const char *requested = mcp_json_get_string(call->params, "protocolVersion");
+    size_t length = 0;
+    const char *requested =
+        mcp_json_string(mcp_json_get(call->params, "protocolVersion"), &length);
     mcp_revision revision = mcp_revision_find(requested);
 
-    if (!requested)
+    if (!requested || strlen(requested) != length)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.protocolVersion must be a string");
     if (revision >= options->oldest && revision <= options->newest)
         *out = revision;
@@ -113,6 +115,16 @@ static mcp_status check_opening(mcp_call *call)
     return MCP_OK;
 }
 
+static void log_client(const mcp_call *call)
+{
+    const char *name = mcp_json_get_string(call->session->client_info, "name");
+    const char *version = mcp_json_get_string(call->session->client_info, "version");
+
+    mcp_log_write(&call->options->log, MCP_LOG_INFO, "client %s %s, protocol %s",
+                  name ? name : "without a name", version ? version : "",
+                  mcp_revision_name(call->session->revision));
+}
+
 static mcp_status on_initialize(mcp_call *call)
 {
     const mcp_server_options *options = call->options;
@@ -126,6 +138,7 @@ static mcp_status on_initialize(mcp_call *call)
     if (st != MCP_OK)
         return st;
     call->revision = revision;
+    log_client(call);
     mcp_json_writer *result = mcp_call_result(call);
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
     write_capabilities(result, call->server->capabilities);

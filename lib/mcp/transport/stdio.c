@@ -32,6 +32,7 @@
 #include "net/writer.h"
 
 #define QUEUED_MAX_BYTES ((size_t)4 * 1024 * 1024) /* for a slow reader; then no line is taken */
+#define LINES_A_TURN 256 /* then the loop sees to signals and answers before it takes more */
 #define LAST_MS 500
 #define SECOND_SIGNAL_MS 1000
 
@@ -49,6 +50,7 @@ struct stdio {
     mcp__loop *loop;
     mcp__pool *pool;
     mcp__lines *lines; /* NULL: no longer read */
+    bool has_lines;    /* there may be some that were not taken yet; nothing will tell us again */
     mcp__writer *writer;
     mcp__timer *timer;
     mcp__signal *signals[2];
@@ -98,6 +100,7 @@ static void stop_reading(struct stdio *stdio)
 {
     mcp__lines_free(stdio->lines);
     stdio->lines = NULL;
+    stdio->has_lines = false;
 }
 
 static void on_input_end(struct stdio *stdio)
@@ -158,26 +161,32 @@ static bool has_room(const struct stdio *stdio)
            mcp__writer_queued(stdio->writer) <= QUEUED_MAX_BYTES;
 }
 
-static void take_lines(struct stdio *stdio)
+/* Take one line; false when there is none. */
+static bool take_line(struct stdio *stdio)
 {
     const char *text = NULL;
     size_t length = 0;
 
-    while (stdio->lines && has_room(stdio)) {
-        switch (mcp__lines_next(stdio->lines, &text, &length)) {
-        case MCP__LINE_NONE:
-            return;
-        case MCP__LINE_TEXT:
-            mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
-            break;
-        case MCP__LINE_OVERLONG:
-            mcp__dispatch_overlong(&stdio->session, &stdio->peer);
-            break;
-        case MCP__LINE_END:
-            on_input_end(stdio);
-            return;
-        }
+    switch (mcp__lines_next(stdio->lines, &text, &length)) {
+    case MCP__LINE_TEXT:
+        mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
+        return true;
+    case MCP__LINE_OVERLONG:
+        mcp__dispatch_overlong(&stdio->session, &stdio->peer);
+        return true;
+    case MCP__LINE_END:
+        on_input_end(stdio);
+        return false;
+    case MCP__LINE_NONE:
+        break;
     }
+    return false;
+}
+
+static void take_lines(struct stdio *stdio)
+{
+    for (int i = 0; i < LINES_A_TURN && stdio->has_lines && has_room(stdio); i++)
+        stdio->has_lines = take_line(stdio);
 }
 
 static void set_timer(struct stdio *stdio, int64_t due_ms, int64_t now_ms)
@@ -200,7 +209,7 @@ static void on_timer(void *data)
 
 static void on_input(void *data)
 {
-    (void)data; /* settling follows and takes it */
+    ((struct stdio *)data)->has_lines = true; /* settling follows and takes it */
 }
 
 /* Nobody reads: nothing more is taken, and whatever runs may stop. */
@@ -225,6 +234,8 @@ static void settle(void *data)
     mcp__writer_flush(stdio->writer);
     if (mcp__writer_is_gone(stdio->writer))
         settle_gone(stdio);
+    if (stdio->has_lines && has_room(stdio))
+        due_ms = now_ms; /* no event will come for these: take another turn at once */
     if (stdio->is_ending) {
         leave_if_done(stdio, now_ms);
         due_ms = due_ms < stdio->leave_ms ? due_ms : stdio->leave_ms;

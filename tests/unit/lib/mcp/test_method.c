@@ -133,6 +133,7 @@ static void an_opening_must_be_well_formed(void **state)
     static const char *const wrong[] = {
         "{\"capabilities\":{}}",
         "{\"protocolVersion\":20250618,\"capabilities\":{}}",
+        "{\"protocolVersion\":\"2025-06-18\\u0000\",\"capabilities\":{}}",
         "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":[]}",
         "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":\"me\"}",
     };

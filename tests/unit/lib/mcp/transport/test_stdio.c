@@ -133,7 +133,8 @@ static struct {
     int to;   /* -1: closed */
     int from; /* -1: closed */
     char unread[1 << 20];
-    size_t length;
+    size_t heard;  /* of "unread", given out already */
+    size_t length; /* behind that */
 } child;
 
 /* Start the server on these descriptors, which are ours no longer. */
@@ -165,7 +166,7 @@ static void start(int grace_ms)
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
     child.to = in[1];
     child.from = out[0];
-    child.length = 0;
+    child.heard = child.length = 0;
     start_on(in[0], out[1], grace_ms);
 }
 
@@ -192,28 +193,33 @@ static void say(const char *text)
     say_bytes("\n", 1);
 }
 
+/* More bytes behind those that are left; false at the end. */
+static bool hear_more(void)
+{
+    struct pollfd wait = { .fd = child.from, .events = POLLIN };
+
+    memmove(child.unread, child.unread + child.heard, child.length);
+    child.heard = 0;
+    assert_int_equal(poll(&wait, 1, WAIT_MS), 1);
+    ssize_t count = read(child.from, child.unread + child.length, sizeof(child.unread) - child.length);
+    child.length += count > 0 ? (size_t)count : 0;
+    return count > 0;
+}
+
 /* The next line, as a C string that is good until the next call; NULL at the end. */
 static const char *hear(void)
 {
-    static char line[1 << 20];
     char *newline;
 
-    while (!(newline = memchr(child.unread, '\n', child.length))) {
-        struct pollfd wait = { .fd = child.from, .events = POLLIN };
-        assert_int_equal(poll(&wait, 1, WAIT_MS), 1);
-        ssize_t count = read(child.from, child.unread + child.length,
-                             sizeof(child.unread) - child.length);
-        if (count <= 0) {
+    while (!(newline = memchr(child.unread + child.heard, '\n', child.length)))
+        if (!hear_more()) {
             assert_int_equal(child.length, 0);
             return NULL;
         }
-        child.length += (size_t)count;
-    }
-    size_t length = (size_t)(newline - child.unread);
-    memcpy(line, child.unread, length);
-    line[length] = '\0';
-    child.length -= length + 1;
-    memmove(child.unread, newline + 1, child.length);
+    char *line = child.unread + child.heard;
+    *newline = '\0';
+    child.heard += (size_t)(newline - line) + 1;
+    child.length -= (size_t)(newline - line) + 1;
     return line;
 }
 
@@ -486,10 +492,38 @@ static void input_may_be_dev_null_or_a_file(void **state)
     start_on(open(scratch_path(&folder, "in"), O_RDONLY), open(scratch_path(&folder, "out"), O_WRONLY), 1000);
     assert_int_equal(wait_for_end(), 0);
     child.from = open(scratch_path(&folder, "out"), O_RDONLY);
-    child.length = 0;
+    child.heard = child.length = 0;
     expect(PONG("1"));
     close_fd(&child.from);
     scratch_close(&folder);
+}
+
+/* More answers than may be queued, all of them written in the turn that queued them. */
+static void a_long_file_of_messages_is_answered_to_its_end(void **state)
+{
+    enum { COUNT = 150000 };
+    char *text = malloc((size_t)COUNT * 60);
+    size_t length = 0;
+    scratch folder;
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        length += (size_t)sprintf(text + length, PING("%d") "\n", i);
+    scratch_open(&folder);
+    scratch_write(&folder, "in", text, length);
+    scratch_write(&folder, "out", "", 0);
+    start_on(open(scratch_path(&folder, "in"), O_RDONLY), open(scratch_path(&folder, "out"), O_WRONLY), 1000);
+    assert_int_equal(wait_for_end(), 0);
+    child.from = open(scratch_path(&folder, "out"), O_RDONLY);
+    child.heard = child.length = 0;
+    for (int i = 0; i < COUNT; i++) {
+        char wanted[80];
+        (void)snprintf(wanted, sizeof(wanted), PONG("%d"), i);
+        expect(wanted);
+    }
+    close_fd(&child.from);
+    scratch_close(&folder);
+    free(text);
 }
 
 static void one_socket_may_be_both(void **state)
@@ -500,7 +534,7 @@ static void one_socket_may_be_both(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     child.to = pair[1];
     child.from = dup(pair[1]);
-    child.length = 0;
+    child.heard = child.length = 0;
     start_on(pair[0], dup(pair[0]), 1000);
     say(PING("1"));
     expect(PONG("1"));
@@ -582,6 +616,7 @@ int main(void)
         cmocka_unit_test(nothing_but_messages_leaves),
         cmocka_unit_test(a_line_above_4_mib_is_refused_once),
         cmocka_unit_test(input_may_be_dev_null_or_a_file),
+        cmocka_unit_test(a_long_file_of_messages_is_answered_to_its_end),
         cmocka_unit_test(one_socket_may_be_both),
         cmocka_unit_test(a_closed_stream_is_said_so),
         cmocka_unit_test(standard_error_may_be_closed),
