@@ -3,8 +3,8 @@
  *
  * A finding carries everything a machine and a person need: the public kind, the layer that found
  * it, the file, the entity, the field, the value and the way out. A report belongs to one arena and
- * one thread. It keeps at most COBRE_FINDINGS_MAX errors and as many warnings; the counts go on, and
- * the written list then ends with a record that says how many more there are.
+ * one thread. It keeps at most COBRE_FINDINGS_MAX errors and as many warnings; the counts go on,
+ * and the written list then ends with a record that says how many more there are.
  *
  * Source: the errors page, sections 1.1, 2.1, 2.3 and 5.
  */
@@ -94,9 +94,9 @@ cobre_report *cobre_report_new(mcp_arena *arena);
 void cobre_report_add(cobre_report *report, const cobre_finding *finding);
 
 /**
- * printf into one of the report's own four buffers, for the messages and suggestions that are about
- * to be added: valid until the fourth call after this one. Cut where it is too long, at a character.
- * So a file with a million bad rows costs no more memory than the findings that are kept.
+ * printf into one of the report's own four buffers, for the messages and suggestions that are
+ * about to be added: valid until the fourth call after this one. Cut where it is too long, at a
+ * character. So a file with a million bad rows costs no more memory than the findings that are kept.
  */
 const char *cobre_report_text(cobre_report *report, const char *format, ...) MCP_PRINTF(2, 3);
 
