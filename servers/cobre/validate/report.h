@@ -96,7 +96,7 @@ void cobre_report_add(cobre_report *report, const cobre_finding *finding);
 /**
  * printf into one of the report's own four buffers, for the messages and suggestions that are
  * about to be added: valid until the fourth call after this one. Cut where it is too long, at a
- * character. So a file with a million bad rows costs no more memory than the findings that are kept.
+ * character. So a file with a million bad rows costs no more memory than the findings kept.
  */
 const char *cobre_report_text(cobre_report *report, const char *format, ...) MCP_PRINTF(2, 3);
 
