@@ -19,7 +19,7 @@ typedef struct cobre_app {
     unsigned threads;         /* of a run */
     pthread_mutex_t run_lock; /* guards the two below */
     bool is_running;
-    char running_case[256];   /* for the message that refuses a second run */
+    char running_case[4096];  /* PATH_MAX; for the message that refuses a second run */
 } cobre_app;
 
 /** The ten tools of the contract (seed SS2), to be added with cobre_files. */

@@ -30,6 +30,12 @@ typedef struct console {
     double first_gap;
 } console;
 
+/** Print text that may hold names from outside: control characters, which a terminal obeys, become '?'. */
+void console_put(FILE *stream, const char *text);
+
+/** "error: MESSAGE" and, where there is one, "  -> SUGGESTION" on a line of its own. */
+void console_complain(FILE *stream, const char *word, const char *message, const char *suggestion);
+
 /** Say what is about to run. `stream` is borrowed. */
 void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, unsigned threads,
                    const char *case_dir);
@@ -40,7 +46,11 @@ void console_iteration(console *self, const sddp_iteration *row);
 void console_trained(console *self, const sddp_training *training);
 void console_scenario(console *self, uint32_t done, uint32_t total);
 
-/** The run is over: clear the bar, say what the simulation gave and where the output is. */
+/**
+ * The run is over: clear the bar, say what the simulation gave and where the output is.
+ *
+ * @param result NULL when there is none
+ */
 void console_end(console *self, const cobre_run_result *result);
 
 #endif

@@ -14,6 +14,9 @@
 
 #include "validate/report.h"
 
+/** The longest text in a record, in bytes: a path of PATH_MAX within its sentence. */
+#define COBRE_RECORD_TEXT_MAX 5000
+
 typedef struct cobre_record {
     const char *kind;            /* "SolverFailure", ...; constant */
     const char *message;         /* names the thing and the place */
@@ -22,10 +25,10 @@ typedef struct cobre_record {
 } cobre_record;
 
 /**
- * A record in an arena.
+ * A record in an arena. Its texts are made UTF-8 and cut at COBRE_RECORD_TEXT_MAX bytes.
  *
  * @param kind, suggestion constants
- * @param members          copied; their strings must live as long as the arena
+ * @param members          copied with their texts; names are constants
  * @param format           the message, as printf has it
  * @return NULL when memory is out
  */

@@ -17,6 +17,7 @@
 #include "lp/lp.h"
 #include "mcp/clock.h"
 #include "results/results.h"
+#include "validate/text.h"
 
 struct run {
     const cobre_run_order *order;
@@ -30,7 +31,8 @@ struct run {
     sddp_failure failure;
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
-    mcp_error write_error;              /* of a file written from a callback */
+    mcp_error write_error;              /* of a file of the training, written from a callback */
+    mcp_error scenario_error;           /* of a scenario's files; solver threads do not look at it */
 };
 
 static const cobre_run_observer no_observer;
@@ -47,41 +49,42 @@ static mcp_status end_with(struct run *run, cobre_run_end end, const cobre_recor
     return MCP_OK;
 }
 
+/* Reading or writing: the disk, the directory. What is our own failure goes up as a status. */
 static mcp_status end_failed(struct run *run, const char *what, const mcp_error *cause,
                              mcp_error *err)
 {
-    if (cause->status == MCP_E_NOMEM)
-        return mcp_error_set(err, MCP_E_NOMEM, "%s: %s", what, cause->message);
+    const char *place = run->out->output_dir ? run->out->output_dir : run->order->output_name;
+    if (cause->status == MCP_E_NOMEM || cause->status == MCP_E_INTERNAL)
+        return mcp_error_set(err, cause->status, "%s: %s", what, cause->message);
     return end_with(run, COBRE_RUN_FAILED,
                     cobre_record_new(run->arena, "CheckpointFailed",
                                      "Check that the directory can be written and has room.",
-                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path",
-                                                              run->out->output_dir),
+                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", place),
                                                    COBRE_TEXT("operation", "write"),
-                                                   COBRE_TEXT("detail",
-                                                              mcp_arena_strdup(run->arena,
-                                                                               cause->message))),
+                                                   COBRE_TEXT("detail", cause->message)),
                                      "%s: %s", what, cause->message),
                     err);
 }
 
+/* In the forward pass and the simulation `opening` is the scenario's index (errors page, 2.2). An LP
+ * without a solution has no active slacks to name. */
 static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp_error *err)
 {
     const sddp_failure *where = &run->failure;
+    const int32_t index = where->opening >= 0 ? where->opening : where->scenario;
     if (!where->solver_status)
-        return end_failed(run, "The study failed", cause, err);
+        return mcp_error_set(err, cause->status, "The study failed: %s", cause->message);
     return end_with(run, COBRE_RUN_SOLVER_FAILED,
                     cobre_record_new(run->arena, "SolverFailure",
                                      "Look at the hard limits of that stage: minimum storage, "
                                      "initial storage, and inflow with no slack.",
                                      COBRE_MEMBERS(COBRE_INT("stage", where->stage),
                                                    COBRE_INT("iteration", where->iteration),
-                                                   COBRE_INT("opening", where->opening >= 0
-                                                                            ? where->opening
-                                                                            : where->scenario),
+                                                   COBRE_INT("opening", index),
                                                    COBRE_TEXT("phase", where->phase),
                                                    COBRE_TEXT("solver_status",
-                                                              where->solver_status)),
+                                                              where->solver_status),
+                                                   COBRE_NULL("active_penalty_slacks")),
                                      "%s", cause->message),
                     err);
 }
@@ -100,9 +103,10 @@ static void on_iteration(const sddp_iteration *row, void *data)
 static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_error *err)
 {
     struct run *run = data;
-    mcp_status st = results_write_scenario(run->files, scenario, err);
+    mcp_status st = results_write_scenario(run->files, scenario, &run->scenario_error);
     if (st != MCP_OK)
-        return st;
+        return mcp_error_set(err, st, "scenario %u: %s", scenario->scenario,
+                             run->scenario_error.message);
     run->scenarios_done++;
     if (run->observer->scenario)
         run->observer->scenario(run->scenarios_done, run->input->config.simulation_scenarios,
@@ -173,6 +177,8 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
     mcp_status written = results_end_simulation(run->files, simulation, solved != MCP_OK,
                                                 &write_cause);
     run->out->has_simulation = true;
+    if (run->scenario_error.status != MCP_OK)
+        return end_failed(run, "The simulation could not be written", &cause, err);
     if (solved != MCP_OK)
         return end_solver_failed(run, &cause, err);
     if (written != MCP_OK)
@@ -203,12 +209,16 @@ static mcp_status open_output(struct run *run, mcp_error *err)
                                             run->order->output_data, &cause);
     if (st != MCP_OK)
         return end_failed(run, "The output directory cannot be opened", &cause, err);
+    run->out->output_dir = cobre_text_clean(run->arena, run->out->output_dir);
+    if (!run->out->output_dir)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the output directory's path");
     st = results_lock(&run->lock_fd, run->out_fd, &cause);
     if (st == MCP_E_BUSY)
         return end_with(run, COBRE_RUN_REFUSED,
                         cobre_record_new(run->arena, "IncompatibleSettings",
                                          "Wait for that run to end, or choose another directory.",
-                                         COBRE_MEMBERS(COBRE_TEXT("settings",
+                                         COBRE_MEMBERS(COBRE_NULL("file"),
+                                                       COBRE_TEXT("settings",
                                                                   run->out->output_dir),
                                                        COBRE_TEXT("detail", cause.message)),
                                          "A run is in progress in the output directory '%s'",
@@ -240,41 +250,58 @@ static mcp_status build_study(struct run *run, mcp_error *err)
     mcp_status st = sddp_new(&run->study, run->input, run->order->threads, &cause);
     if (st == MCP_OK)
         return MCP_OK;
-    if (st == MCP_E_NOMEM)
-        return mcp_error_set(err, MCP_E_NOMEM, "%s", cause.message);
+    if (st != MCP_E_PARAMS && st != MCP_E_LIMIT)
+        return mcp_error_set(err, st, "%s", cause.message);
     return end_with(run, COBRE_RUN_REFUSED,
-                    cobre_record_new(run->arena, "IncompatibleSettings", NULL,
-                                     COBRE_MEMBERS(COBRE_TEXT("file", "config.json")),
+                    cobre_record_new(run->arena, "IncompatibleSettings",
+                                     "Change the sizes that the message names.",
+                                     COBRE_MEMBERS(COBRE_NULL("file"),
+                                                   COBRE_TEXT("settings", "study"),
+                                                   COBRE_TEXT("detail", cause.message)),
                                      "The study cannot be built: %s", cause.message),
                     err);
+}
+
+/* Policies are not saved yet, so a simulation alone never finds the one that it needs. */
+static mcp_status refuse_simulation_alone(struct run *run, mcp_error *err)
+{
+    const char *name = run->input->config.policy_path;
+    const char *path = mcp_arena_printf(run->arena, "%s/%s", run->order->output_name,
+                                        strncmp(name, "./", 2) == 0 ? name + 2 : name);
+    return end_with(run, COBRE_RUN_REFUSED,
+                    cobre_record_new(run->arena, "CheckpointFailed",
+                                     "Let the training run too, with the phases \"both\" and "
+                                     "training.enabled true: the simulation then follows it.",
+                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", path),
+                                                   COBRE_TEXT("operation", "read"),
+                                                   COBRE_TEXT("detail", "no policy is there")),
+                                     "A simulation alone needs a saved policy, and this "
+                                     "version does not save policies yet"),
+                    err);
+}
+
+static mcp_status prepare(struct run *run, mcp_error *err)
+{
+    cobre_run_result *out = run->out;
+    if (!wants_training(run) && wants_simulation(run))
+        return refuse_simulation_alone(run, err);
+    mcp_status st = build_study(run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+        st = open_output(run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+        st = begin_files(run, err);
+    return st;
 }
 
 static mcp_status work(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
-    mcp_status st = MCP_OK;
-    if (!wants_training(run) && wants_simulation(run))
-        return end_with(run, COBRE_RUN_REFUSED,
-                        cobre_record_new(run->arena, "CheckpointFailed",
-                                         "Run the phases \"both\": the simulation then follows "
-                                         "the training that it needs.",
-                                         COBRE_MEMBERS(COBRE_TEXT("checkpoint_path",
-                                                                  run->input->config.policy_path),
-                                                       COBRE_TEXT("operation", "read")),
-                                         "A simulation alone needs a saved policy, and this "
-                                         "version does not save policies yet"),
-                        err);
-    st = build_study(run, err);
-    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
-        st = open_output(run, err);
-    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
-        st = begin_files(run, err);
+    const sddp_observer observer = { on_iteration, on_scenario, on_stop, run };
+    mcp_status st = prepare(run, err);
     if (st != MCP_OK || out->end != COBRE_RUN_COMPLETED)
         return st;
-
     if (run->observer->started)
-        run->observer->started(run->input, run->observer->data);
-    const sddp_observer observer = { on_iteration, on_scenario, on_stop, run };
+        run->observer->started(out, run->observer->data);
     if (wants_training(run))
         st = train(run, &observer, err);
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED && wants_simulation(run))
@@ -310,6 +337,7 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
         .lock_fd = -1,
         .failure = { .stage = -1, .iteration = -1, .opening = -1, .scenario = -1 },
         .write_error = MCP_ERROR_INIT,
+        .scenario_error = MCP_ERROR_INIT,
     };
     memset(out, 0, sizeof *out);
     mcp_status st = load(&run, err);
