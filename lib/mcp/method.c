@@ -1,12 +1,13 @@
 /*
  * method.c - the dispatch table.
  *
- * A row says from which to which revision a method exists, what the server must be able to do, and what
- * the method needs; so what differs between revisions is a column, not an `if`. A method without a row, or
- * outside its revisions, does not exist: that is looked at before its parameters are.
+ * A row says from which to which revision a method exists, what the server must be able to do, and
+ * what the method needs; so what differs between revisions is a column, not an `if`. A method
+ * without a row, or outside its revisions, does not exist: that is looked at before its parameters
+ * are.
  *
- * The functions run on the loop. Cheap ones answer at once; the features' ones prepare the call for a
- * worker (feature/feature.h).
+ * The functions run on the loop. Cheap ones answer at once; the features' ones prepare the call for
+ * a worker (feature/feature.h).
  */
 #include "mcp/method.h"
 
@@ -19,10 +20,14 @@
 enum {
     NEEDS_PARAMS = 1 << 0,
     IS_NOTIFICATION = 1 << 1,
-    NOT_IN_BATCH = 1 << 2
+    NOT_IN_BATCH = 1 << 2,
+    OPENS_SESSION = NEEDS_PARAMS | NOT_IN_BATCH
 };
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* The revisions that open with initialize. */
+enum { FIRST = MCP_2024_11_05, LAST = MCP_2025_11_25 };
+
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void write_versions(mcp_json_writer *writer, const mcp_server_options *options)
 {
@@ -41,14 +46,13 @@ static mcp_status refuse_version(mcp_call *call, const char *requested)
     return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
 }
 
-/* The version asked for where we speak it, else the newest that we speak: never an error, unless the
- * server was told to be strict. */
+/* The version asked for where we speak it, else the newest that we speak: never an error, unless
+ * the server was told to be strict. */
 static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 {
     const mcp_server_options *options = call->options;
     size_t length = 0;
-    const char *requested =
-        mcp_json_string(mcp_json_get(call->params, "protocolVersion"), &length);
+    const char *requested = mcp_json_string(mcp_json_get(call->params, "protocolVersion"), &length);
     mcp_revision revision = mcp_revision_find(requested);
 
     if (!requested || strlen(requested) != length)
@@ -74,11 +78,11 @@ static void write_capability(mcp_json_writer *writer, const char *name, bool has
 static void write_capabilities(mcp_json_writer *writer, unsigned capabilities)
 {
     mcp_write_member_object(writer, "capabilities");
-    if (capabilities & MCP__CAN_TOOLS)
+    if (capabilities & MCP__TOOLS)
         write_capability(writer, "tools", false);
-    if (capabilities & MCP__CAN_RESOURCES)
+    if (capabilities & MCP__RESOURCES)
         write_capability(writer, "resources", true);
-    if (capabilities & MCP__CAN_PROMPTS)
+    if (capabilities & MCP__PROMPTS)
         write_capability(writer, "prompts", false);
     mcp_write_end(writer);
 }
@@ -102,7 +106,8 @@ static void write_server_info(mcp_json_writer *writer, const mcp_server_options 
     mcp_write_end(writer);
 }
 
-/* Clients that leave these two out are served; ones that send something else in their place are not. */
+/* Clients that leave these two out are served; ones that send something else in their place are
+   not. */
 static mcp_status check_opening(mcp_call *call)
 {
     static const char *const names[] = { "capabilities", "clientInfo" };
@@ -171,7 +176,7 @@ static mcp_status on_cancelled(mcp_call *call)
     return MCP_OK;
 }
 
-/* ---- features --------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
 static mcp_status on_tools_list(mcp_call *call)
 {
@@ -183,17 +188,17 @@ static mcp_status on_tools_call(mcp_call *call)
     return mcp__tools_call(call->server->tools, call);
 }
 
-static mcp_status on_resources_list(mcp_call *call)
+static mcp_status on_resource_list(mcp_call *call)
 {
     return mcp__resources_list(call->server->resources, call);
 }
 
-static mcp_status on_templates_list(mcp_call *call)
+static mcp_status on_template_list(mcp_call *call)
 {
     return mcp__resources_templates(call->server->resources, call);
 }
 
-static mcp_status on_resources_read(mcp_call *call)
+static mcp_status on_resource_read(mcp_call *call)
 {
     return mcp__resources_read(call->server->resources, call);
 }
@@ -208,27 +213,29 @@ static mcp_status on_prompts_get(mcp_call *call)
     return mcp__prompts_get(call->server->prompts, call);
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct method {
     const char *name;
-    mcp_revision from, to;
+    int from, to; /* mcp_revision */
     unsigned capability;
     unsigned flags;
     mcp_status (*run)(mcp_call *call);
 } methods[] = {
-    /* name                        from            to                 capability          flags         run */
-    { "tools/call",                MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_TOOLS,     NEEDS_PARAMS,    on_tools_call },
-    { "tools/list",                MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_TOOLS,     0,               on_tools_list },
-    { "resources/read",            MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_RESOURCES, NEEDS_PARAMS,    on_resources_read },
-    { "resources/list",            MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_RESOURCES, 0,               on_resources_list },
-    { "resources/templates/list",  MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_RESOURCES, 0,               on_templates_list },
-    { "prompts/get",               MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_PROMPTS,   NEEDS_PARAMS,    on_prompts_get },
-    { "prompts/list",              MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_PROMPTS,   0,               on_prompts_list },
-    { "ping",                      MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    0,               on_ping },
-    { "initialize",                MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    NEEDS_PARAMS | NOT_IN_BATCH, on_initialize },
-    { "notifications/initialized", MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    IS_NOTIFICATION, on_initialized },
-    { "notifications/cancelled",   MCP_2024_11_05, MCP_2025_11_25, MCP__CAN_ALWAYS,    IS_NOTIFICATION, on_cancelled },
+    /* clang-format off */
+    /* name                        from   to    capability      flags            run */
+    { "tools/call",                FIRST, LAST, MCP__TOOLS,     NEEDS_PARAMS,    on_tools_call },
+    { "tools/list",                FIRST, LAST, MCP__TOOLS,     0,               on_tools_list },
+    { "resources/read",            FIRST, LAST, MCP__RESOURCES, NEEDS_PARAMS,    on_resource_read },
+    { "resources/list",            FIRST, LAST, MCP__RESOURCES, 0,               on_resource_list },
+    { "resources/templates/list",  FIRST, LAST, MCP__RESOURCES, 0,               on_template_list },
+    { "prompts/get",               FIRST, LAST, MCP__PROMPTS,   NEEDS_PARAMS,    on_prompts_get },
+    { "prompts/list",              FIRST, LAST, MCP__PROMPTS,   0,               on_prompts_list },
+    { "ping",                      FIRST, LAST, MCP__ALWAYS,    0,               on_ping },
+    { "initialize",                FIRST, LAST, MCP__ALWAYS,    OPENS_SESSION,   on_initialize },
+    { "notifications/initialized", FIRST, LAST, MCP__ALWAYS,    IS_NOTIFICATION, on_initialized },
+    { "notifications/cancelled",   FIRST, LAST, MCP__ALWAYS,    IS_NOTIFICATION, on_cancelled },
+    /* clang-format on */
 };
 
 static const struct method *find(const mcp_call *call)
@@ -240,7 +247,7 @@ static const struct method *find(const mcp_call *call)
         if (strcmp(method->name, call->method) != 0)
             continue;
         bool serves = (method->capability & ~call->server->capabilities) == 0 &&
-                      call->revision >= method->from && call->revision <= method->to &&
+                      (int)call->revision >= method->from && (int)call->revision <= method->to &&
                       is_notification == ((method->flags & IS_NOTIFICATION) != 0);
         return serves ? method : NULL;
     }

@@ -1,9 +1,9 @@
 /*
  * server.c - putting a server together: options with their defaults, features, transports.
  *
- * What is assembled here does not change while the server serves, so every thread may read it. The one
- * exception is at the end: a handler that does not end within the grace time still holds its tool, its
- * schemas and its files, so a server that it was left in frees nothing of them.
+ * What is assembled here does not change while the server serves, so every thread may read it. The
+ * one exception is at the end: a handler that does not end within the grace time still holds its
+ * tool, its schemas and its files, so a server that it was left in frees nothing of them.
  */
 #include "mcp/server.h"
 
@@ -15,7 +15,7 @@
 #include "mcp/server_int.h"
 #include "mcp/transport/stdio.h"
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static int default_threads(void)
 {
@@ -102,7 +102,7 @@ static mcp_status fill_options(mcp_server_options *options, mcp_error *err)
     return MCP_OK;
 }
 
-/* ---- assembly --------------------------------------------------------------------------------- */
+/* ---- assembly -------------------------------------------------------------------------------- */
 
 static mcp_status make_parts(mcp_server *server, mcp_error *err)
 {
@@ -144,15 +144,15 @@ mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_
     mcp_status st = MCP_OK;
 
     if (features->tools) {
-        server->capabilities |= MCP__CAN_TOOLS;
+        server->capabilities |= MCP__TOOLS;
         st = mcp__tools_load(server->tools, features, err);
     }
     if (st == MCP_OK && features->resources) {
-        server->capabilities |= MCP__CAN_RESOURCES;
+        server->capabilities |= MCP__RESOURCES;
         st = mcp__resources_load(server->resources, features, err);
     }
     if (st == MCP_OK && features->prompts) {
-        server->capabilities |= MCP__CAN_PROMPTS;
+        server->capabilities |= MCP__PROMPTS;
         st = mcp__prompts_load(server->prompts, features, err);
     }
     return st;

@@ -12,10 +12,10 @@
 
 /** What a server can do, as a bit each; a method whose bit is not set does not exist for it. */
 enum mcp__capability {
-    MCP__CAN_ALWAYS = 0,
-    MCP__CAN_TOOLS = 1 << 0,
-    MCP__CAN_RESOURCES = 1 << 1,
-    MCP__CAN_PROMPTS = 1 << 2
+    MCP__ALWAYS = 0,
+    MCP__TOOLS = 1 << 0,
+    MCP__RESOURCES = 1 << 1,
+    MCP__PROMPTS = 1 << 2
 };
 
 struct mcp_server {
@@ -26,7 +26,7 @@ struct mcp_server {
     mcp__prompts *prompts;
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
-    bool is_left_running; /* a handler did not end: nothing that it may use is freed */
+    bool is_left_running;         /* a handler did not end: nothing that it may use is freed */
 };
 
 /** What a session of this server is made of, whatever its transport. */

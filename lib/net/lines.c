@@ -1,16 +1,16 @@
 /*
  * lines.c - a thread that reads a descriptor and cuts it into lines.
  *
- * Standard input may be anything: a pipe, a file, /dev/null, a terminal. An event loop cannot poll all of
- * these (libuv aborts over a file opened as a pipe), a thread with plain reads can. It polls before it
- * reads, only so that mcp__lines_free can wake it.
+ * Standard input may be anything: a pipe, a file, /dev/null, a terminal. An event loop cannot poll
+ * all of these (libuv aborts over a file opened as a pipe), a thread with plain reads can. It polls
+ * before it reads, only so that mcp__lines_free can wake it.
  *
- *     thread: read -> [batch: whole lines] -> ready -> loop: next, next, ... -> free again -> thread
+ *     thread: read -> [batch: whole lines] -> loop: next, next, ... -> free again -> thread
  *                         \ the begun line is carried over to the next batch
  *
- * There are two batches. A batch is handed over with every whole line that one read brought, so a burst
- * of messages costs one wake-up. It grows only while a single line does not fit, up to the longest line
- * allowed; beyond that the line is reported once and dropped as it comes.
+ * There are two batches. A batch is handed over with every whole line that one read brought, so a
+ * burst of messages costs one wake-up. It grows only while a single line does not fit, up to the
+ * longest line allowed; beyond that the line is reported once and dropped as it comes.
  *
  * `lock` guards who owns which batch and is never held during a read or a callback.
  */
@@ -35,8 +35,8 @@
 struct batch {
     char *bytes;
     size_t capacity;
-    size_t length; /* bytes of whole lines; the last one of a stream may lack its newline */
-    size_t taken;  /* by the loop */
+    size_t length;    /* bytes of whole lines; the last one of a stream may lack its newline */
+    size_t taken;     /* by the loop */
     bool is_overlong; /* after these lines came one that was too long */
     bool is_end;      /* after these lines nothing comes */
     bool is_ready;    /* the loop's, else the thread's */
@@ -69,7 +69,7 @@ struct mcp__lines {
     bool is_freed; /* the loop's: node's run ends the reader */
 };
 
-/* ---- the thread ------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 /* Bytes read; 0 at the end, on an error that does not pass, and when it is time to stop. */
 static size_t read_some(const mcp__lines *lines, char *room)
@@ -117,7 +117,8 @@ static void batch_begin(mcp__lines *lines, struct batch *batch)
     lines->carried = 0;
 }
 
-/* Inside an overlong line: drop what belongs to it. Returns how many of `count` new bytes remain. */
+/* Inside an overlong line: drop what belongs to it. Returns how many of `count` new bytes
+   remain. */
 static size_t skip(mcp__lines *lines, char *bytes, size_t count)
 {
     const char *newline = memchr(bytes, '\n', count);
@@ -207,7 +208,7 @@ static void *reader_main(void *data)
     return NULL;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void lines_end(mcp__lines *lines)
 {

@@ -1,8 +1,8 @@
 /*
  * lines.h - lines from a descriptor: a thread reads, the loop takes them one by one.
  *
- * The thread is two batches ahead of the loop at most. So whoever stops taking lines stops the reading,
- * and what is not read fills the pipe and holds the writer up.
+ * The thread is two batches ahead of the loop at most. So whoever stops taking lines stops the
+ * reading, and what is not read fills the pipe and holds the writer up.
  */
 #ifndef NET_LINES_H
 #define NET_LINES_H

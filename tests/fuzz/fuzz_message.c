@@ -1,9 +1,9 @@
 /*
- * fuzz_message.c - lines of bytes into a server: whatever comes, each line is answered at most once, what
- * leaves is JSON on one line, and nothing stays open.
+ * fuzz_message.c - lines of bytes into a server: whatever comes, each line is answered at most
+ * once, what leaves is JSON on one line, and nothing stays open.
  *
- * The first byte says whether calls run at once or wait until the end, so that cancellation and ids in
- * use are met too.
+ * The first byte says whether calls run at once or wait until the end, so that cancellation and ids
+ * in use are met too.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * base64.h - bytes as text (RFC 4648): the standard alphabet for content, the URL-safe one for cursors.
+ * base64.h - bytes as text (RFC 4648): the standard alphabet for content, the URL-safe one for
+ * cursors.
  */
 #ifndef MCP_CORE_BASE64_H
 #define MCP_CORE_BASE64_H
@@ -18,8 +19,8 @@ void mcp__base64_encode(char *out, const void *bytes, size_t length);
 /** The URL-safe form without padding, with a NUL; NULL when memory is out. */
 char *mcp__base64url_encode(mcp_arena *arena, const void *bytes, size_t length);
 
-/** The bytes of a URL-safe text without padding, with a NUL behind them; NULL when it is none, or when
- *  memory is out. */
+/** The bytes of a URL-safe text without padding, with a NUL behind them; NULL when it is none, or
+ * when memory is out. */
 char *mcp__base64url_decode(mcp_arena *arena, const char *text, size_t length, size_t *out_length);
 
 #endif

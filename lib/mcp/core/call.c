@@ -1,8 +1,8 @@
 /*
  * call.c - a call's life, and what a handler may ask it.
  *
- * A call lives in its own arena together with its message, so one free ends its JSON, its strings and
- * itself; only the buffers, whose size nobody knows beforehand, stand outside.
+ * A call lives in its own arena together with its message, so one free ends its JSON, its strings
+ * and itself; only the buffers, whose size nobody knows beforehand, stand outside.
  *
  * The accessors of arguments look in three places: what the client sent, the `default` of the input
  * schema, and the caller's fallback.
@@ -51,7 +51,7 @@ void mcp__call_free(mcp_call *call)
     mcp_arena_free(call->arena);
 }
 
-/* ---- what was asked --------------------------------------------------------------------------- */
+/* ---- what was asked -------------------------------------------------------------------------- */
 
 const mcp_json *mcp_call_arguments(const mcp_call *call)
 {
@@ -128,7 +128,7 @@ mcp_revision mcp_call_revision(const mcp_call *call)
     return call->revision;
 }
 
-/* ---- the call's own things -------------------------------------------------------------------- */
+/* ---- the call's own things ------------------------------------------------------------------- */
 
 mcp_arena *mcp_call_arena(mcp_call *call)
 {
@@ -156,7 +156,7 @@ void mcp__call_set_stop(mcp_call *call, mcp_stop why)
         atomic_store_explicit(&call->stop, why, memory_order_relaxed);
 }
 
-/* ---- answering -------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 mcp_json_writer *mcp_call_result(mcp_call *call)
 {
@@ -178,7 +178,8 @@ mcp_json_writer *mcp__call_error_data(mcp_call *call)
     return &call->error_data_writer;
 }
 
-/* Takes `text`, which is the arena's; a refusal must reach its client even if a file name in it is no UTF-8. */
+/* Takes `text`, which is the arena's; a refusal must reach its client even if a file name in it is
+   no UTF-8. */
 static mcp_status refuse_with(mcp_call *call, char *text, size_t length)
 {
     if (!text)

@@ -2,8 +2,8 @@
  * fields.c - the members that came later than the first revision.
  *
  * An older client is sent what its revision defines and nothing more, so that a strict one does not
- * stumble. All of that knowledge about members of results stands in this one table; what needs more than
- * leaving out (content types) is in content.c.
+ * stumble. All of that knowledge about members of results stands in this one table; what needs more
+ * than leaving out (content types) is in content.c.
  */
 #include "mcp/core/fields.h"
 
@@ -15,6 +15,7 @@ static const struct field {
     const char *member;
     mcp_revision since;
 } fields[] = {
+    /* clang-format off */
     /* type             member               since */
     { "Implementation", "title",             MCP_2025_06_18 },
     { "Implementation", "description",       MCP_2025_11_25 },
@@ -35,6 +36,7 @@ static const struct field {
     { "Prompt",         "_meta",             MCP_2025_06_18 },
     { "Prompt",         "icons",             MCP_2025_11_25 },
     { "PromptArgument", "title",             MCP_2025_06_18 },
+    /* clang-format on */
 };
 
 bool mcp__field_is_known(const char *type, const char *member, mcp_revision revision)

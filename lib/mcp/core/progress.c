@@ -4,8 +4,9 @@
  *     worker: mcp_call_progress -> formats -> [list in the call] -> posts one node -> loop: deliver
  *
  * A handler may report a million times a second and must never wait. So a report that is not marked
- * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms. Those
- * marked `every` are kept in line, up to 64; they are thinned only while the client does not read.
+ * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms.
+ * Those marked `every` are kept in line, up to 64; they are thinned only while the client does not
+ * read.
  *
  * The loop delivers again when the table says that a report is due, or when a slow client has taken
  * something. The newest report always leaves before the answer, and none after it.
@@ -41,7 +42,7 @@ static void report_free(struct mcp__report *report)
     free(report);
 }
 
-/* ---- on the worker ---------------------------------------------------------------------------- */
+/* ---- on the worker --------------------------------------------------------------------------- */
 
 /* The metadata is the handler's text: it is read, so that nothing but one JSON object can leave. */
 static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const char *text)
@@ -118,7 +119,8 @@ static mcp_status report_new(struct mcp__report **out, const mcp_json *token,
     return MCP_OK;
 }
 
-/* Put the report in line, or in the place of the last one. Returns whether the loop must be told. */
+/* Put the report in line, or in the place of the last one. Returns whether the loop must be
+   told. */
 static bool enqueue(mcp__progress *progress, struct mcp__report *report)
 {
     struct mcp__report *replaced = NULL;
@@ -146,22 +148,22 @@ static bool enqueue(mcp__progress *progress, struct mcp__report *report)
     return post;
 }
 
-mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
+mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *progress)
 {
-    mcp__progress *progress = &call->progress;
+    mcp__progress *own = &call->progress;
     struct mcp__report *fresh = NULL;
 
-    if (!progress->token)
+    if (!own->token)
         return MCP_OK;
-    if (progress->has_last && !(report->progress > progress->last))
+    if (own->has_last && !(progress->progress > own->last))
         return MCP_OK;
-    mcp_status st = report_new(&fresh, progress->token, report);
+    mcp_status st = report_new(&fresh, own->token, progress);
     if (st != MCP_OK)
         return mcp_error_set(&call->err, st, "a progress report cannot be written");
-    progress->last = report->progress;
-    progress->has_last = true;
-    if (enqueue(progress, fresh))
-        call->executor->post(call->executor, &progress->node);
+    own->last = progress->progress;
+    own->has_last = true;
+    if (enqueue(own, fresh))
+        call->executor->post(call->executor, &own->node);
     return MCP_OK;
 }
 
@@ -170,7 +172,7 @@ bool mcp_call_wants_progress(const mcp_call *call)
     return call->progress.token != NULL;
 }
 
-/* ---- on the loop ------------------------------------------------------------------------------ */
+/* ---- on the loop ----------------------------------------------------------------------------- */
 
 static void on_posted(mcp__node *node)
 {
@@ -180,8 +182,7 @@ static void on_posted(mcp__node *node)
     pthread_mutex_lock(&progress->lock);
     progress->is_posted = false;
     pthread_mutex_unlock(&progress->lock);
-    mcp__call_table_due(&call->session->calls,
-                        mcp__progress_deliver(call, mcp_clock_mono_ms()));
+    mcp__call_table_due(&call->session->calls, mcp__progress_deliver(call, mcp_clock_mono_ms()));
 }
 
 void mcp__progress_init(mcp__progress *progress, const mcp_json *token)

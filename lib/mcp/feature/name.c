@@ -1,8 +1,8 @@
 /*
  * name.c - names with '/' are the contract of some servers and refused by some hosts.
  *
- * So every tool and prompt has a second, safe name. Which one a list shows is an option; a call may use
- * either, always.
+ * So every tool and prompt has a second, safe name. Which one a list shows is an option; a call may
+ * use either, always.
  */
 #include "mcp/feature/name.h"
 

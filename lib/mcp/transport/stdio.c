@@ -1,19 +1,20 @@
 /*
  * stdio.c - a line is a message: standard input and output as a transport.
  *
- * While we serve, descriptor 1 points to standard error and descriptor 0 to /dev/null: a stray print of
- * some library, or a child that reads its input, cannot get between us and the client.
+ * While we serve, descriptor 1 points to standard error and descriptor 0 to /dev/null: a stray
+ * print of some library, or a child that reads its input, cannot get between us and the client.
  *
- * The loop settles its affairs each time before it waits: it takes lines as long as there is room for
- * calls, sends what is due, writes all answers of this turn at once, and sees whether it is time to go.
+ * The loop settles its affairs each time before it waits: it takes lines as long as there is room
+ * for calls, sends what is due, writes all answers of this turn at once, and sees whether it is
+ * time to go.
  *
  * Going (`ending`) has several causes and one course:
  *     input ended        what runs is finished and answered, tools that ask for it are told to stop
  *     SIGTERM, SIGINT    no further line is read, what waits is refused, what runs is told to stop
  *     the same again     what runs is cancelled
  *     nobody reads       what runs is told to stop, answers are dropped
- * We leave when all is answered and written. After the grace time open calls are answered with an error;
- * LAST_MS later we leave whatever is still going on.
+ * We leave when all is answered and written. After the grace time open calls are answered with an
+ * error; LAST_MS later we leave whatever is still going on.
  */
 #include "mcp/transport/stdio.h"
 
@@ -56,7 +57,7 @@ struct stdio {
     mcp__signal *signals[2];
     mcp__session session;
     bool has_session;
-    int64_t timer_ms;  /* when the timer fires; INT64_MAX: it does not run */
+    int64_t timer_ms; /* when the timer fires; INT64_MAX: it does not run */
     bool is_ending;
     bool is_abandoned; /* open calls were answered with an error */
     int64_t leave_ms;  /* when the grace time is over */
@@ -64,7 +65,7 @@ struct stdio {
     bool is_gone; /* nobody reads, and that was seen to */
 };
 
-/* ---- the peer --------------------------------------------------------------------------------- */
+/* ---- the peer -------------------------------------------------------------------------------- */
 
 static void send_line(mcp__peer *peer, mcp_buf *message)
 {
@@ -85,7 +86,7 @@ static void skip(mcp__peer *peer)
     (void)peer;
 }
 
-/* ---- going ------------------------------------------------------------------------------------ */
+/* ---- going ----------------------------------------------------------------------------------- */
 
 static void begin_ending(struct stdio *stdio, const char *why)
 {
@@ -153,7 +154,7 @@ static void leave_if_done(struct stdio *stdio, int64_t now_ms)
     mcp__loop_stop(stdio->loop);
 }
 
-/* ---- the loop's turn -------------------------------------------------------------------------- */
+/* ---- the loop's turn ------------------------------------------------------------------------- */
 
 static bool has_room(const struct stdio *stdio)
 {
@@ -243,7 +244,7 @@ static void settle(void *data)
     set_timer(stdio, due_ms, now_ms);
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static int take_descriptor(int fd, int replacement)
 {
@@ -327,8 +328,7 @@ static mcp_status watch_signals(struct stdio *stdio, mcp_error *err)
     return st;
 }
 
-static mcp_status open_session(struct stdio *stdio, const mcp__session_setup *setup,
-                               mcp_error *err)
+static mcp_status open_session(struct stdio *stdio, const mcp__session_setup *setup, mcp_error *err)
 {
     mcp__session_setup filled = *setup;
 

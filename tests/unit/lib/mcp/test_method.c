@@ -56,7 +56,8 @@ static void each_revision_is_served(void **state)
     }
 }
 
-/* The negotiated version of a server that speaks [oldest, newest] with a client that asks for one. */
+/* The negotiated version of a server that speaks [oldest, newest] with a client that asks for
+   one. */
 static void check_pair(int oldest, int newest, const char *requested, const char *wanted)
 {
     mcp_server_options options = { .oldest = (mcp_revision)oldest, .newest = (mcp_revision)newest };

@@ -1,6 +1,6 @@
 /*
- * test_dispatch.c - a message's way: ids, faults, batches, lines, cancellation, time-outs, going down, and
- * memory that runs out anywhere on it.
+ * test_dispatch.c - a message's way: ids, faults, batches, lines, cancellation, time-outs, going
+ * down, and memory that runs out anywhere on it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,8 @@ static void ids_come_back_as_they_were(void **state)
         (void)snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", ids[i]);
         conversation_ask(&c, asked, wanted);
     }
-    /* Equality of JSON numbers would not tell 9007199254740993 from its neighbour: look at the bytes. */
+    /* Equality of JSON numbers would not tell 9007199254740993 from its neighbour: look at the
+       bytes. */
     conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":9007199254740993,\"method\":\"ping\"}");
     assert_non_null(strstr(c.peer.text.data, "\"id\":9007199254740993,"));
 }
@@ -352,8 +353,8 @@ static void going_down_answers_what_waits_and_what_is_left(void **state)
     assert_true(mcp__dispatch_is_idle(&c.session));
 }
 
-/* Whatever allocation fails: one answer comes (or, where not even an error can be made, none), nothing
- * leaks, and the server works afterwards. */
+/* Whatever allocation fails: one answer comes (or, where not even an error can be made, none),
+ * nothing leaks, and the server works afterwards. */
 static void check_out_of_memory(const char *text, size_t answers)
 {
     bool refused = true;

@@ -106,7 +106,8 @@ static void what_does_not_rise_is_dropped(void **state)
                      NOTE("\"progress\":1") NOTE("\"progress\":2") NOTE("\"progress\":2.5") RESULT("wanted"));
 }
 
-/* The first leaves at once; the others come within 20 ms of it, so the last of them leaves with the answer. */
+/* The first leaves at once; the others come within 20 ms of it, so the last of them leaves with the
+   answer. */
 static void a_burst_is_thinned_to_its_newest(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /*
- * test_reply.c - envelopes: results, errors that are told and errors that are not, answers too large.
+ * test_reply.c - envelopes: results, errors that are told and errors that are not, answers too
+ * large.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -137,7 +137,8 @@ static void the_size_of_a_page_can_be_set(void **state)
     mcp__call_free(call);
 }
 
-/* Nothing names the number of an entry, so a cursor leads on from its entry when the list has grown. */
+/* Nothing names the number of an entry, so a cursor leads on from its entry when the list has
+   grown. */
 static void a_cursor_holds_when_the_list_grows(void **state)
 {
     char cursor[200];

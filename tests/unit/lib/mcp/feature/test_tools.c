@@ -1,6 +1,6 @@
 /*
- * test_tools.c - tools from their files to their answers: what may be wrong with a table, how lists look
- * to each revision, what is refused and how, and the three forms of a result.
+ * test_tools.c - tools from their files to their answers: what may be wrong with a table, how lists
+ * look to each revision, what is refused and how, and the three forms of a result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "conversation.h"
 #include "oom.h"
 
-/* ---- the tools of these tests ----------------------------------------------------------------- */
+/* ---- the tools of these tests ---------------------------------------------------------------- */
 
 static mcp_status sum(mcp_call *call, void *data)
 {
@@ -104,7 +104,7 @@ static void call(const char *name, const char *arguments, const char *wanted)
 #define REFUSAL(text) "\"result\":{\"content\":[" TEXT(text) "],\"isError\":true}"
 #define ERROR(code, message) "\"error\":{\"code\":" code ",\"message\":\"" message "\"}"
 
-/* ---- tables and files ------------------------------------------------------------------------- */
+/* ---- tables and files ------------------------------------------------------------------------ */
 
 static void check_load(const mcp_file *some_files, const mcp_tool *some_tools, const char *words)
 {
@@ -201,7 +201,7 @@ static void memory_may_run_out_while_loading(void **state)
     oom_walk(load_all, &copy);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 #define SUM_INPUT \
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"integer\",\"default\":40}}," \
@@ -293,7 +293,7 @@ static void safe_names_are_shown_when_asked_for(void **state)
                      "/result/tools/2");
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void a_result_is_text_and_from_2025_06_18_structured(void **state)
 {

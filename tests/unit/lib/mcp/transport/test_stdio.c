@@ -27,7 +27,7 @@
 
 #define WAIT_MS 20000 /* for anything; only a failure takes so long */
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static void nap(void)
 {
@@ -99,7 +99,7 @@ static mcp_status large(mcp_call *call, void *data)
 static const mcp_file files[] = { TOOL("stray"), TOOL("run"), TOOL("steady"), TOOL("while"),
                                   TOOL("never"), TOOL("large"), TOOL("limited"), { 0 } };
 static const mcp_tool tools[] = {
-    /* name      run            flags                                        timeout_ms max_running */
+    /* name run flags timeout_ms max_running */
     { "stray",   stray,         MCP_READS,                                   0,         0 },
     { "run",     until_stopped, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP,   0,         0 },
     { "steady",  until_stopped, MCP_READS | MCP_LONG,                        0,         0 },
@@ -126,7 +126,7 @@ static int serve(int grace_ms)
     return st == MCP_OK ? 0 : 1 + (int)st;
 }
 
-/* ---- holding it by its streams ---------------------------------------------------------------- */
+/* ---- holding it by its streams --------------------------------------------------------------- */
 
 static struct {
     pid_t pid;
@@ -258,7 +258,7 @@ static int wait_for_end(void)
 #define STOPPED(id, why) TEXT(id, "{\\\"stop\\\":" why "}")
 #define GOING_DOWN(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":-32603,\"message\":\"the server is going down\"}}"
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void lines_come_in_any_dress(void **state)
 {
@@ -355,7 +355,8 @@ static void sigterm_lets_what_runs_answer(void **state)
     }
 }
 
-/* The tool takes 300 ms to return after it was told: time for a second signal, which drops its answer. */
+/* The tool takes 300 ms to return after it was told: time for a second signal, which drops its
+   answer. */
 static void a_second_signal_cancels(void **state)
 {
     (void)state;
