@@ -127,8 +127,10 @@ mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_
 /**
  * Serve one client on standard input and output until input ends and all is answered, or SIGTERM or
  * SIGINT asks to stop, or the client's end of standard output is gone. Blocks. Only protocol messages
- * reach the client: descriptor 1 points to standard error while this runs. Signals keep their earlier
- * handling afterwards. A second signal cancels what runs.
+ * reach the client, and only the library reads its messages: while this runs, descriptor 1 points to
+ * standard error and descriptor 0 to /dev/null. Signals keep their earlier handling afterwards. A
+ * second signal cancels what runs. Calls that go on beyond the grace time are answered with an error
+ * and left behind; mcp_server_free then keeps what they may still use.
  *
  * @return MCP_OK; MCP_E_IO (the descriptors cannot be used); MCP_E_NOMEM
  */

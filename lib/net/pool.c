@@ -147,6 +147,8 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
     mcp__pool *pool = (mcp__pool *)self;
     struct lane *lane = &pool->lanes[which];
 
+    if (lane->most == 0)
+        return mcp_error_set(err, MCP_E_BUSY, "there are no threads for such work");
     if (lane->started < lane->most && !lane_has_idle(lane)) {
         mcp_error reason = MCP_ERROR_INIT;
         mcp_status st = start_thread(pool, lane, &reason);

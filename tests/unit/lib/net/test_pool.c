@@ -171,6 +171,16 @@ static void threads_start_when_work_comes(void **state)
     close_pool(); /* nothing was started: nothing to join, and no time passes */
 }
 
+static void a_lane_without_threads_takes_nothing(void **state)
+{
+    job one = { .task = { .work = work, .done = done } };
+
+    (void)state;
+    open_pool(1, 0);
+    assert_int_equal(executor->submit(executor, &one.task, MCP__LANE_LONG, NULL), MCP_E_BUSY);
+    close_pool();
+}
+
 /* The pool is left to a task that does not end. Kept in statics, so that it is reachable to the
    end. */
 static void a_task_that_does_not_end_keeps_its_pool(void **state)
@@ -201,6 +211,7 @@ int main(void)
         cmocka_unit_test(the_short_lane_has_all_its_threads),
         cmocka_unit_test(long_tasks_do_not_hold_up_short_ones),
         cmocka_unit_test(threads_start_when_work_comes),
+        cmocka_unit_test(a_lane_without_threads_takes_nothing),
         cmocka_unit_test(a_task_that_does_not_end_keeps_its_pool),
     };
 
