@@ -80,6 +80,9 @@ void console_started(console *self, const cobre_case *input)
                 input->line_count);
     cli_progress_begin(&self->progress, self->stream, "Training", "iter",
                        input->config.max_iterations, self->is_quiet);
+    if (!self->is_quiet && !self->progress.is_terminal)
+        fprintf(self->stream, "Training   starting... (max %u iterations)\n",
+                (unsigned)input->config.max_iterations);
 }
 
 void console_iteration(console *self, const sddp_iteration *row)
