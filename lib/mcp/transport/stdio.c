@@ -41,6 +41,8 @@
 struct outside {
     int in; /* what was descriptor 0 and 1; -1: not taken yet */
     int out;
+    int in_flags; /* reading and writing may make a socket non-blocking for all who share it */
+    int out_flags;
     struct sigaction broken_pipe;
     bool ignores_broken_pipe;
 };
@@ -257,10 +259,11 @@ static int take_descriptor(int fd, int replacement)
     return own;
 }
 
-static void give_back(int *own, int fd)
+static void give_back(int *own, int fd, int flags)
 {
     if (*own < 0)
         return;
+    (void)fcntl(*own, F_SETFL, flags);
     (void)dup2(*own, fd);
     (void)close(*own);
     *own = -1;
@@ -269,8 +272,8 @@ static void give_back(int *own, int fd)
 static void leave_outside(struct outside *outside)
 {
     (void)fflush(stdout); /* what was printed meanwhile still goes to standard error */
-    give_back(&outside->in, STDIN_FILENO);
-    give_back(&outside->out, STDOUT_FILENO);
+    give_back(&outside->in, STDIN_FILENO, outside->in_flags);
+    give_back(&outside->out, STDOUT_FILENO, outside->out_flags);
     if (outside->ignores_broken_pipe)
         (void)sigaction(SIGPIPE, &outside->broken_pipe, NULL);
 }
@@ -296,7 +299,10 @@ static mcp_status take_outside(struct outside *outside, mcp_error *err)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-    *outside = (struct outside){ .in = -1, .out = -1 };
+    *outside = (struct outside){ .in = -1,
+                                 .out = -1,
+                                 .in_flags = fcntl(STDIN_FILENO, F_GETFL),
+                                 .out_flags = fcntl(STDOUT_FILENO, F_GETFL) };
     if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
         return mcp_error_set(err, MCP_E_IO, "standard input or output is closed");
     int nothing = open_nothing();
