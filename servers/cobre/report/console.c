@@ -10,6 +10,7 @@
 #include "lp/lp.h"
 
 #define LABEL_WIDTH 16
+#define WIDE 150 /* columns that a line of progress takes in full */
 
 void console_put(FILE *stream, const char *text)
 {
@@ -87,14 +88,17 @@ void console_started(console *self, const cobre_case *input)
 
 void console_iteration(console *self, const sddp_iteration *row)
 {
-    char lower[CLI_FORMAT_SIZE], upper[CLI_FORMAT_SIZE], detail[160];
+    char lower[CLI_FORMAT_SIZE], upper[CLI_FORMAT_SIZE], detail[200];
+    bool is_narrow = self->progress.is_terminal && self->progress.width < WIDE;
     if (row->iteration == 1)
         self->first_gap = row->gap;
     cli_format_number(lower, row->lower_bound);
     cli_format_number(upper, row->upper_bound);
-    snprintf(detail, sizeof detail, "LB: %s  UB: %s  gap: %.1f%%  fwd: %lldms / bwd: %lldms", lower,
-             upper, 100 * row->gap, (long long)row->time_forward_ms,
-             (long long)row->time_backward_ms);
+    int length = snprintf(detail, sizeof detail, "LB: %s  UB: %s  gap: %.1f%%", lower, upper,
+                          100 * row->gap);
+    if (!is_narrow && length > 0)
+        snprintf(detail + length, sizeof detail - (size_t)length, "  fwd: %lldms / bwd: %lldms",
+                 (long long)row->time_forward_ms, (long long)row->time_backward_ms);
     cli_progress_step(&self->progress, (uint64_t)row->iteration, detail);
 }
 
