@@ -71,13 +71,6 @@ static bool boundary(const cobre_input *input, const void *record)
     return input->config.boundary != NULL;
 }
 
-/* A simulation without training plays a policy of an earlier run. */
-static bool stored_policy(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return !input->config.training_enabled && input->config.simulation_enabled;
-}
-
 static bool simulation_rule(const cobre_input *input, const void *record)
 {
     (void)record;
@@ -241,70 +234,98 @@ static const struct unserved {
     cobre_registry each;     /* asked of every record of this registry; else once */
     is_used *used;
     const char *feature;
+    const char *way_out;
 } unserved[] = {
     { COBRE_FILE_CONFIG, "training.scenario_source", MODELS, 0, training_scheme,
-      "a scenario scheme other than in_sample" },
+      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
     { COBRE_FILE_CONFIG, "simulation.scenario_source", MODELS, 0, simulation_scheme,
-      "a scenario scheme other than in_sample" },
+      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
     { COBRE_FILE_CONFIG, "training.cut_selection.enabled", MODELS, 0, cut_selection,
-      "cut selection" },
+      "cut selection", "Set training.cut_selection.enabled to false." },
     { COBRE_FILE_CONFIG, "training.cut_selection.max_active_per_stage", MODELS, 0, cut_budget,
-      "a budget of active cuts" },
-    { COBRE_FILE_CONFIG, "training.cut_formulation", IGNORES, 0, multi_cut, "the multi-cut form" },
+      "a budget of active cuts", "Set training.cut_selection.max_active_per_stage to null." },
+    { COBRE_FILE_CONFIG, "training.cut_formulation", IGNORES, 0, multi_cut,
+      "the multi-cut form", "Set training.cut_formulation to \"single\"." },
     { COBRE_FILE_CONFIG, "training.stopping_rules", IGNORES, 0, simulation_rule,
-      "the stopping rule simulation" },
-    { COBRE_FILE_CONFIG, "training.enabled", MODELS, 0, stored_policy,
-      "simulating a stored policy without training" },
+      "the stopping rule simulation", "Stop by iteration_limit, time_limit or bound_stalling." },
     { COBRE_FILE_CONFIG, "policy.mode", MODELS, 0, policy_mode,
-      "starting from a stored policy" },
-    { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary, "a boundary policy" },
+      "starting from a stored policy", "Set policy.mode to \"fresh\"." },
+    { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary,
+      "a boundary policy",
+      "Set policy.boundary to null: what is left after the last stage has no worth then." },
     { COBRE_FILE_CONFIG, "policy.checkpointing.enabled", HARMLESS, 0, checkpointing,
-      "checkpoints during training" },
-    { COBRE_FILE_CONFIG, "exports", HARMLESS, 0, exports, "the export of states and noise" },
+      "checkpoints during training", "Set policy.checkpointing.enabled to false." },
+    { COBRE_FILE_CONFIG, "exports", HARMLESS, 0, exports,
+      "the export of states and noise", "Set exports.states and exports.stochastic to false." },
     { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
-      "the evaluation of a true upper bound" },
+      "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
     { COBRE_FILE_CONFIG, "simulation.policy_type", IGNORES, 0, inner_policy,
-      "simulating an inner approximation" },
+      "simulating an inner approximation", "Set simulation.policy_type to \"outer\"." },
     { COBRE_FILE_CONFIG, "modeling.storage_bounds", IGNORES, 0, soft_storage,
-      "soft storage bounds" },
-    { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic, "a cyclic horizon" },
+      "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
+    { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
+      "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
     { COBRE_FILE_STAGES, "policy_graph.transitions", IGNORES, 0, branching,
-      "a graph that branches" },
+      "a graph that branches", "Lead each stage to the next with probability 1." },
     { COBRE_FILE_STAGES, "sampling_method", MODELS, COBRE_STUDY_STAGES, sampling,
-      "a sampling method other than saa" },
+      "a sampling method other than saa", "Set sampling_method to \"saa\"." },
     { COBRE_FILE_STAGES, "block_mode", IGNORES, COBRE_STUDY_STAGES, chronological,
-      "chronological blocks" },
+      "chronological blocks", "Set block_mode to \"parallel\"." },
     { COBRE_FILE_HYDROS, "entry_stage_id", IGNORES, COBRE_HYDROS, hydro_life,
-      "entry and exit of a hydro" },
+      "entry and exit of a hydro", "Set entry_stage_id and exit_stage_id to null." },
     { COBRE_FILE_HYDROS, "generation.model", MODELS, COBRE_HYDROS, fpha,
-      "a production function (fpha)" },
-    { COBRE_FILE_HYDROS, "evaporation", MODELS, COBRE_HYDROS, evaporation, "evaporation" },
-    { COBRE_FILE_HYDROS, "filling", IGNORES, COBRE_HYDROS, filling, "filling" },
-    { COBRE_FILE_LINES, "losses_percent", IGNORES, COBRE_LINES, line_losses, "line losses" },
+      "a production function (fpha)",
+      "Set generation.model to \"constant_productivity\" and give productivity_mw_per_m3s." },
+    { COBRE_FILE_HYDROS, "evaporation", MODELS, COBRE_HYDROS, evaporation,
+      "evaporation", "Set evaporation to null: the reservoir loses no water then." },
+    { COBRE_FILE_HYDROS, "filling", IGNORES, COBRE_HYDROS, filling,
+      "filling", "Set filling to null." },
+    { COBRE_FILE_LINES, "losses_percent", IGNORES, COBRE_LINES, line_losses,
+      "line losses", "Set losses_percent to 0." },
     { COBRE_FILE_LINES, "entry_stage_id", IGNORES, COBRE_LINES, line_life,
-      "entry and exit of a line" },
+      "entry and exit of a line", "Set entry_stage_id and exit_stage_id to null." },
     { COBRE_FILE_THERMALS, "entry_stage_id", IGNORES, COBRE_THERMALS, thermal_life,
-      "entry and exit of a thermal" },
-    { COBRE_FILE_THERMALS, "gnl_config", HARMLESS, COBRE_THERMALS, gnl, "GNL dispatch lags" },
+      "entry and exit of a thermal", "Set entry_stage_id and exit_stage_id to null." },
+    { COBRE_FILE_THERMALS, "gnl_config", HARMLESS, COBRE_THERMALS, gnl,
+      "GNL dispatch lags", "Set gnl_config to null." },
     { COBRE_FILE_HYDRO_BOUNDS, "max_diversion_m3s", HARMLESS, 0, diversion_bounds,
-      "a diversion bound per stage" },
+      "a diversion bound per stage", "Leave max_diversion_m3s empty." },
     { COBRE_FILE_THERMAL_BOUNDS, "block_id", HARMLESS, 0, block_bounds,
-      "thermal bounds of a single block" },
-    { COBRE_FILE_SOURCES, NULL, MODELS, 0, NULL, "non-controllable sources" },
-    { COBRE_FILE_STATIONS, NULL, IGNORES, 0, NULL, "pumping stations" },
-    { COBRE_FILE_CONTRACTS, NULL, IGNORES, 0, NULL, "energy contracts" },
-    { COBRE_FILE_MODELS, NULL, MODELS, 0, NULL, "production models" },
-    { COBRE_FILE_HYPERPLANES, NULL, MODELS, 0, NULL, "production function planes" },
-    { COBRE_FILE_HISTORY, NULL, MODELS, 0, NULL, "estimation from inflow history" },
-    { COBRE_FILE_AR, NULL, MODELS, 0, NULL, "autoregressive inflows" },
-    { COBRE_FILE_ANNUAL, NULL, MODELS, 0, NULL, "an annual inflow component" },
-    { COBRE_FILE_EXTERNAL_INFLOW, NULL, HARMLESS, 0, NULL, "external inflow scenarios" },
-    { COBRE_FILE_EXTERNAL_LOAD, NULL, HARMLESS, 0, NULL, "external load scenarios" },
-    { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL, "external source scenarios" },
-    { COBRE_FILE_CORRELATION, NULL, MODELS, 0, NULL, "correlated noise" },
-    { COBRE_FILE_OPENINGS, NULL, MODELS, 0, NULL, "a given opening tree" },
-    { COBRE_FILE_CONSTRAINT_BOUNDS, NULL, MODELS, 0, NULL, "generic constraints" },
-    { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL, "reservoir geometry" },
+      "thermal bounds of a single block",
+      "Leave block_id empty: a bound holds in every block then." },
+    { COBRE_FILE_SOURCES, NULL, MODELS, 0, NULL,
+      "non-controllable sources", "Empty the list, or subtract their generation from the load." },
+    { COBRE_FILE_STATIONS, NULL, IGNORES, 0, NULL,
+      "pumping stations", "Empty the list." },
+    { COBRE_FILE_CONTRACTS, NULL, IGNORES, 0, NULL,
+      "energy contracts", "Empty the list." },
+    { COBRE_FILE_MODELS, NULL, MODELS, 0, NULL,
+      "production models",
+      "Empty the list: each hydro has the productivity of system/hydros.json then." },
+    { COBRE_FILE_HYPERPLANES, NULL, MODELS, 0, NULL,
+      "production function planes", "Remove the file." },
+    { COBRE_FILE_HISTORY, NULL, MODELS, 0, NULL,
+      "estimation from inflow history",
+      "Remove the file, and give scenarios/inflow_seasonal_stats.parquet instead." },
+    { COBRE_FILE_AR, NULL, MODELS, 0, NULL,
+      "autoregressive inflows",
+      "Remove the file: inflow is independent from stage to stage then." },
+    { COBRE_FILE_ANNUAL, NULL, MODELS, 0, NULL,
+      "an annual inflow component", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_INFLOW, NULL, HARMLESS, 0, NULL,
+      "external inflow scenarios", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_LOAD, NULL, HARMLESS, 0, NULL,
+      "external load scenarios", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL,
+      "external source scenarios", "Remove the file." },
+    { COBRE_FILE_CORRELATION, NULL, MODELS, 0, NULL,
+      "correlated noise", "Remove the file: noise is independent between entities then." },
+    { COBRE_FILE_OPENINGS, NULL, MODELS, 0, NULL,
+      "a given opening tree", "Remove the file: openings are drawn from training.tree_seed then." },
+    { COBRE_FILE_CONSTRAINT_BOUNDS, NULL, MODELS, 0, NULL,
+      "generic constraints", "Remove the file." },
+    { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL,
+      "reservoir geometry", "Remove the file." },
 };
 
 static void report(const cobre_input *input, const struct unserved *row, cobre_finding *finding)
@@ -320,14 +341,11 @@ static void report(const cobre_input *input, const struct unserved *row, cobre_f
 
     finding->severity = is_ignored ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR;
     finding->message = cobre_report_text(input->report, "%s: %s", place, detail);
-    if (is_ignored)
-        finding->suggestion = cobre_report_text(input->report, "Remove %s to be clear.", place);
-    else if (row->original == IGNORES)
+    finding->suggestion = row->way_out;
+    if (!is_ignored && row->original == IGNORES)
         finding->suggestion = cobre_report_text(
-            input->report, "Remove %s, or set modeling.compatibility to \"cobre-0.5\" to have it "
-                           "ignored as Cobre 0.5 does.", place);
-    else
-        finding->suggestion = cobre_report_text(input->report, "Remove %s.", place);
+            input->report, "%s Or set modeling.compatibility to \"cobre-0.5\" to have it ignored "
+                           "as Cobre 0.5 does.", row->way_out);
     finding->members = COBRE_MEMBERS(COBRE_TEXT("settings", place), COBRE_TEXT("detail", detail));
     cobre_report_add(input->report, finding);
 }

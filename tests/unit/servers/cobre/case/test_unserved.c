@@ -43,7 +43,6 @@ static const broken modelled[] = {
       "training.cut_selection.enabled", NULL, 0 },
     { CONFIG, MODE, "'cut_selection':{'max_active_per_stage':100}", SETTINGS, 5, NONE,
       "training.cut_selection.max_active_per_stage", NULL, 0 },
-    { CONFIG, MODE, "'enabled':false", SETTINGS, 5, NONE, "training.enabled", NULL, 0 },
     { CONFIG, "'mode':'fresh'", "'mode':'resume'", SETTINGS, 5, NONE, "policy.mode", NULL, 0 },
     { CONFIG, "'mode':'fresh'", "'boundary':{'path':'p','source_stage':0}", SETTINGS, 5, NONE,
       "policy.boundary", NULL, 0 },
