@@ -77,6 +77,7 @@ typedef struct mcp_server_options {
     /* what is allowed */
     bool allow_write;         /* false: MCP_WRITES tools are listed with a note and refused */
     const char *write_note;   /* that note; NULL: "Write operations are disabled." */
+    bool says_success;        /* a tool's result that is no error says isError false: contracts differ */
     mcp_refuser *refuse;      /* NULL: a plain text */
     mcp_fitter *fit;          /* NULL: arguments are checked as they came */
     void *data;               /* given to refuse and fit */

@@ -75,6 +75,7 @@ static mcp_status serve_app(cobre_app *app, const cli_line *line, mcp_error *err
     options.tool_names = tool_names(cli_string(line, "tool-names"));
     options.allow_write = cli_flag(line, "allow-write");
     options.write_note = COBRE_WRITES_DISABLED;
+    options.says_success = true; /* as every example of the contract has it */
     options.refuse = cobre_refuse_call;
     options.fit = cobre_fit_arguments;
     options.data = app;
