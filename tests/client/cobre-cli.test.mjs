@@ -394,6 +394,16 @@ describe('cobre run', () => {
         assert.ok(fs.existsSync(path.join(output, 'training', '_SUCCESS')), 'an older training stays');
     });
 
+    test('a simulation that has no training before it finds no policy', () => {
+        const dir = copyCase('merit-order', { training: { enabled: false } });
+        assert.equal(object(run(['validate', dir, '--json'])).valid, true);
+        const value = record(run(['run', dir, '--json']), 'CheckpointFailed', 1);
+        assert.deepEqual(Object.keys(value.context), ['checkpoint_path', 'operation', 'detail']);
+        assert.equal(value.context.checkpoint_path, path.join(dir, 'output', 'policy'));
+        assert.equal(value.context.operation, 'read');
+        assert.ok(!fs.existsSync(path.join(dir, 'output')));
+    });
+
     test('no room: what failed is told, nothing looks finished, the next run works', () => {
         const dir = copyCase('four-stages', { training: limit(3), simulation: { num_scenarios: 3 } });
         const output = path.join(dir, 'output');

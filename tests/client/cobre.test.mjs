@@ -493,6 +493,10 @@ test('a phase that did not run is null, and an older simulation does not outlive
         assert.ok(!fs.existsSync(marker));
         assert.ok(fs.existsSync(path.join(output, 'training', '_SUCCESS')));
     }
+    editConfig(dir, (config) => { config.training.enabled = false; });
+    const anyway = typedAnswer('cobre/run', await call(peer.client, 'cobre/run',
+                                                       { case_dir: dir, phases: 'training' }));
+    assert.notEqual(anyway.training, null, 'the phase that was asked for, whatever is enabled');
     const alone = refusal(await call(peer.client, 'cobre/run', { case_dir: dir, phases: 'simulation' }));
     assert.equal(alone.kind, 'CheckpointFailed');
     assert.equal(alone.context.operation, 'read');
