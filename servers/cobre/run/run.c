@@ -225,7 +225,7 @@ static mcp_status open_output(struct run *run, mcp_error *err)
                                          run->out->output_dir),
                         err);
     if (st != MCP_OK)
-        return end_failed(run, "The output directory cannot be locked", &cause, err);
+        return end_failed(run, "The run cannot begin", &cause, err);
     return MCP_OK;
 }
 
