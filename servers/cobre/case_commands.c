@@ -5,8 +5,8 @@
  * the tool's own or an error record. What is said to people goes to standard error, with control
  * characters taken out of names that come from files.
  *
- * Signals only count; the run asks. The first ends it after the running iteration, the second between
- * two LP solves, and from the third on they kill.
+ * Signals only count; the run asks. The first ends it after the running iteration, the second
+ * between two LP solves, and from the third on they kill.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@
 
 #define JSON_MAX ((size_t)64 << 20)
 
-/* ---- the signals that end a run ----------------------------------------------------------------- */
+/* ---- the signals that end a run -------------------------------------------------------------- */
 
 static atomic_int signals_seen; /* solver threads look at it */
 static atomic_int first_signal;
@@ -62,18 +62,18 @@ static mcp_stop on_stop(void *data)
     return seen == 1 ? MCP_STOP_SHUTDOWN : MCP_STOP_CANCELLED;
 }
 
-/* ---- what a command works with ------------------------------------------------------------------- */
+/* ---- what a command works with --------------------------------------------------------------- */
 
 /* Everything is released by work_end. */
 struct work {
     const cli_line *line;
     mcp_arena *arena;
-    guard *guard;          /* of the whole file system: the user's own rights are the limit */
+    guard *guard; /* of the whole file system: the user's own rights are the limit */
     columns *engine;
     int case_fd;
     const char *case_dir;
-    const char *output;    /* where results go */
-    bool output_given;     /* by --output */
+    const char *output; /* where results go */
+    bool output_given;  /* by --output */
     mcp_error error;
 };
 
@@ -115,7 +115,7 @@ static int print_record(const struct work *work, const cobre_record *record, int
     return answer_print(&answer, work, exit_status);
 }
 
-/* A failure of our own, told by work->error. The registry of kinds has none for it, and there may be no
+/* A failure of our own, told by work->error. The registry has no kind for it, and there may be no
  * memory for a record that is the arena's. */
 static int fail(const struct work *work)
 {
@@ -140,9 +140,9 @@ static int open_case(struct work *work)
                                    &work->error);
     if (st == MCP_OK)
         return COBRE_EXIT_DONE;
-    const cobre_record *record =
-        cobre_record_new(work->arena, "MissingFile", "Check the path and that it is a directory.",
-                         COBRE_MEMBERS(COBRE_TEXT("file", path)), "%s", work->error.message);
+    const cobre_record *record = cobre_record_new(
+        work->arena, "MissingFile", "Check the path and that it is a directory.",
+        COBRE_MEMBERS(COBRE_TEXT("file", path)), "%s", work->error.message);
     return record && st != MCP_E_NOMEM ? print_record(work, record, COBRE_EXIT_FILES) : fail(work);
 }
 
@@ -159,8 +159,8 @@ static int work_begin(struct work *work, const cli_line *line)
         mcp_error_set(&work->error, MCP_E_NOMEM, "out of memory");
         return fail(work);
     }
-    if (guard_new(&work->guard, roots, 1, &work->error) != MCP_OK
-        || columns_open(&work->engine, &work->error) != MCP_OK)
+    if (guard_new(&work->guard, roots, 1, &work->error) != MCP_OK ||
+        columns_open(&work->engine, &work->error) != MCP_OK)
         return fail(work);
     return open_case(work);
 }
@@ -180,7 +180,7 @@ static void print_findings(const struct work *work, FILE *stream, const cobre_re
         fprintf(stream, "%s: %zu more are not listed\n", word, count - i);
 }
 
-/* ---- cobre validate ------------------------------------------------------------------------------ */
+/* ---- cobre validate -------------------------------------------------------------------------- */
 
 static void print_counts(FILE *out, const cobre_case *input)
 {
@@ -250,7 +250,7 @@ int cobre_command_validate(const cli_line *line, void *data)
     return exit_status;
 }
 
-/* ---- cobre run ----------------------------------------------------------------------------------- */
+/* ---- cobre run ------------------------------------------------------------------------------- */
 
 struct watch {
     const struct work *work;
@@ -261,8 +261,7 @@ static void on_started(const cobre_run_result *so_far, void *data)
 {
     struct watch *watch = data;
     if (!watch->console.is_quiet)
-        print_findings(watch->work, watch->console.stream, so_far->report,
-                       COBRE_SEVERITY_WARNING);
+        print_findings(watch->work, watch->console.stream, so_far->report, COBRE_SEVERITY_WARNING);
     console_started(&watch->console, so_far->input);
 }
 
@@ -347,8 +346,8 @@ static int run_case(struct work *work)
 {
     const cli_line *line = work->line;
     struct watch watch = { .work = work };
-    const cobre_run_observer observer = { on_started, on_iteration, on_trained, on_scenario,
-                                          on_stop, &watch };
+    const cobre_run_observer observer = { on_started,  on_iteration, on_trained,
+                                          on_scenario, on_stop,      &watch };
     cobre_run_order order = {
         .case_fd = work->case_fd,
         .case_dir = work->case_dir,

@@ -6,8 +6,14 @@
 
 #include "cli/cli.h"
 
-/** What a command ends with (errors page, 3); 128 plus the signal's number for a run that was stopped. */
-enum { COBRE_EXIT_DONE, COBRE_EXIT_INVALID, COBRE_EXIT_FILES, COBRE_EXIT_SOLVER, COBRE_EXIT_INTERNAL };
+/** What a command ends with (errors page, 3); a run that was stopped: 128 plus the signal. */
+enum {
+    COBRE_EXIT_DONE,
+    COBRE_EXIT_INVALID,
+    COBRE_EXIT_FILES,
+    COBRE_EXIT_SOLVER,
+    COBRE_EXIT_INTERNAL
+};
 
 /** A handful of cases side by side would fit; one that asks for more is refused. */
 #define COBRE_CASE_ARENA_MAX ((size_t)4 << 30)

@@ -1,8 +1,8 @@
 /*
  * errors.c - error records as answers to tool calls.
  *
- * A record is one JSON object in one text block. Arguments that do not fit a tool's schema are told in
- * the same vocabulary as a broken case: the schema keyword at fault decides the kind.
+ * A record is one JSON object in one text block. Arguments that do not fit a tool's schema are told
+ * in the same vocabulary as a broken case: the schema keyword at fault decides the kind.
  */
 #include "errors.h"
 
@@ -47,7 +47,7 @@ mcp_status cobre_refuse_case(mcp_call *call, const cobre_report *report)
     return refuse_with(call, &text, &writer);
 }
 
-/* ---- arguments that do not fit ----------------------------------------------------------------- */
+/* ---- arguments that do not fit --------------------------------------------------------------- */
 
 /* The schema keyword at fault, the kind it is told as, and what the two values are called there. */
 static const struct rule {
@@ -141,18 +141,16 @@ static mcp_status refuse_arguments(mcp_call *call, const mcp_schema_finding *fin
 mcp_status cobre_refuse_use(mcp_call *call, const char *settings, const char *suggestion,
                             const char *message)
 {
-    return cobre_refuse(call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings",
-                                               suggestion,
-                                               COBRE_MEMBERS(COBRE_NULL("file"),
-                                                             COBRE_TEXT("settings", settings),
-                                                             COBRE_TEXT("detail", message),
-                                                             COBRE_TEXT("tool",
-                                                                        mcp_call_name(call))),
-                                               "%s", message));
+    return cobre_refuse(
+        call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings", suggestion,
+                               COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", settings),
+                                             COBRE_TEXT("detail", message),
+                                             COBRE_TEXT("tool", mcp_call_name(call))),
+                               "%s", message));
 }
 
-mcp_status cobre_refuse_call(mcp_call *call, mcp_refusal reason,
-                             const mcp_schema_finding *finding, void *data)
+mcp_status cobre_refuse_call(mcp_call *call, mcp_refusal reason, const mcp_schema_finding *finding,
+                             void *data)
 {
     (void)data;
     switch (reason) {

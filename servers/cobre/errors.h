@@ -30,7 +30,7 @@ mcp_status cobre_refuse_use(mcp_call *call, const char *settings, const char *su
                             const char *message);
 
 /** What the library asks for when it refuses a call by itself (mcp_server_options.refuse). */
-mcp_status cobre_refuse_call(mcp_call *call, mcp_refusal reason,
-                             const mcp_schema_finding *finding, void *data);
+mcp_status cobre_refuse_call(mcp_call *call, mcp_refusal reason, const mcp_schema_finding *finding,
+                             void *data);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * main.c - the program cobre: its table of commands; under the name cobre-mcp it is the command serve.
+ * main.c - the program cobre: its table of commands; under the name cobre-mcp it is the command
+ * serve.
  *
- * What every command shares at its end is here as well: standard output that could not be written is
- * told and turns success into failure, and a command line that makes no sense is answered by one JSON
- * object where one was asked for.
+ * What every command shares at its end is here as well: standard output that could not be written
+ * is told and turns success into failure, and a command line that makes no sense is answered by one
+ * JSON object where one was asked for.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,45 +23,80 @@ static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18
                                          NULL };
 
 static const cli_option program_options[] = {
-    { .name = "color", .type = CLI_CHOICE, .argument = "WHEN", .help = "colours on standard error",
-      .env = "COBRE_COLOR", .standard = "auto", .choices = color_choices },
-    { 0 }
+    { .name = "color",
+      .type = CLI_CHOICE,
+      .argument = "WHEN",
+      .help = "colours on standard error",
+      .env = "COBRE_COLOR",
+      .standard = "auto",
+      .choices = color_choices },
+    { 0 },
 };
 
 static const cli_option run_options[] = {
-    { .name = "output", .type = CLI_STRING, .argument = "DIR",
+    { .name = "output",
+      .type = CLI_STRING,
+      .argument = "DIR",
       .help = "where results go (default: CASE/output)" },
-    { .name = "threads", .type = CLI_INT, .argument = "N", .help = "threads that solve",
-      .env = "COBRE_THREADS", .standard = "1", .min = 1, .max = 1024 },
+    { .name = "threads",
+      .type = CLI_INT,
+      .argument = "N",
+      .help = "threads that solve",
+      .env = "COBRE_THREADS",
+      .standard = "1",
+      .min = 1,
+      .max = 1024 },
     { .name = "json", .type = CLI_FLAG, .help = "print the result as one JSON object" },
     { .name = "quiet", .type = CLI_FLAG, .help = "say nothing but errors" },
-    { 0 }
+    { 0 },
 };
 
 static const cli_option validate_options[] = {
     { .name = "json", .type = CLI_FLAG, .help = "print the findings as one JSON object" },
-    { 0 }
+    { 0 },
 };
 
 static const cli_option serve_options[] = {
-    { .name = "transport", .type = CLI_CHOICE, .argument = "KIND", .help = "how clients connect",
-      .standard = "stdio", .choices = transports },
-    { .name = "allow-write", .type = CLI_FLAG,
+    { .name = "transport",
+      .type = CLI_CHOICE,
+      .argument = "KIND",
+      .help = "how clients connect",
+      .standard = "stdio",
+      .choices = transports },
+    { .name = "allow-write",
+      .type = CLI_FLAG,
       .help = "let cobre/run and cobre/export-results write" },
-    { .name = "allowed-dirs", .type = CLI_STRING, .argument = "A,B",
+    { .name = "allowed-dirs",
+      .type = CLI_STRING,
+      .argument = "A,B",
       .help = "directories that clients may name" },
-    { .name = "threads", .type = CLI_INT, .argument = "N",
-      .help = "threads of a run (default: all cores)", .min = 1, .max = 1024 },
-    { .name = "tool-names", .type = CLI_CHOICE, .argument = "FORM",
+    { .name = "threads",
+      .type = CLI_INT,
+      .argument = "N",
+      .help = "threads of a run (default: all cores)",
+      .min = 1,
+      .max = 1024 },
+    { .name = "tool-names",
+      .type = CLI_CHOICE,
+      .argument = "FORM",
       .help = "how tools are called",
-      .standard = "canonical", .choices = names_choices },
-    { .name = "revision", .type = CLI_CHOICE, .argument = "DATE",
-      .help = "speak this alone", .choices = revisions },
-    { .name = "strict-version", .type = CLI_FLAG,
+      .standard = "canonical",
+      .choices = names_choices },
+    { .name = "revision",
+      .type = CLI_CHOICE,
+      .argument = "DATE",
+      .help = "speak this alone",
+      .choices = revisions },
+    { .name = "strict-version",
+      .type = CLI_FLAG,
       .help = "refuse an unknown revision, do not offer another" },
-    { .name = "log-level", .type = CLI_CHOICE, .argument = "LEVEL",
-      .help = "what to log", .standard = "warning", .choices = level_choices },
-    { 0 }
+    { .name = "log-level",
+      .type = CLI_CHOICE,
+      .argument = "LEVEL",
+      .help = "what to log",
+      .standard = "warning",
+      .choices = level_choices },
+    { 0 },
 };
 
 static const char exit_notes[] =
@@ -75,33 +111,54 @@ static const char serve_notes[] =
     "of a tool want --tool-names=safe: cobre_run instead of cobre/run.";
 
 static const cli_command commands[] = {
-    { .name = "run", .arguments = "CASE", .arguments_min = 1, .arguments_max = 1,
-      .summary = "train and simulate a case directory", .notes = exit_notes,
-      .options = run_options, .run = cobre_command_run },
-    { .name = "validate", .arguments = "CASE", .arguments_min = 1, .arguments_max = 1,
-      .summary = "check a case directory without solving", .notes = exit_notes,
-      .options = validate_options, .run = cobre_command_validate },
-    { .name = "serve", .summary = "serve MCP clients (the same as cobre-mcp)",
-      .notes = serve_notes, .options = serve_options, .run = cobre_command_serve },
-    { 0 }
+    { .name = "run",
+      .arguments = "CASE",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "train and simulate a case directory",
+      .notes = exit_notes,
+      .options = run_options,
+      .run = cobre_command_run },
+    { .name = "validate",
+      .arguments = "CASE",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "check a case directory without solving",
+      .notes = exit_notes,
+      .options = validate_options,
+      .run = cobre_command_validate },
+    { .name = "serve",
+      .summary = "serve MCP clients (the same as cobre-mcp)",
+      .notes = serve_notes,
+      .options = serve_options,
+      .run = cobre_command_serve },
+    { 0 },
 };
 
 static const cli_command serve_alone[] = {
-    { .name = "", .summary = "serve MCP clients", .options = serve_options,
+    { .name = "",
+      .summary = "serve MCP clients",
+      .options = serve_options,
       .run = cobre_command_serve },
-    { 0 }
+    { 0 },
 };
 
 static const cli_program cobre = {
-    .name = "cobre", .version = COBRE_VERSION,
+    .name = "cobre",
+    .version = COBRE_VERSION,
     .summary = "hydrothermal dispatch by stochastic dual dynamic programming",
-    .notes = exit_notes, .options = program_options, .commands = commands,
+    .notes = exit_notes,
+    .options = program_options,
+    .commands = commands,
 };
 
 static const cli_program cobre_mcp = {
-    .name = "cobre-mcp", .version = COBRE_VERSION,
+    .name = "cobre-mcp",
+    .version = COBRE_VERSION,
     .summary = "cobre for agents: an MCP server over standard input and output",
-    .notes = serve_notes, .options = program_options, .commands = serve_alone,
+    .notes = serve_notes,
+    .options = program_options,
+    .commands = serve_alone,
 };
 
 static const cli_program *program_called(const char *path)
@@ -129,7 +186,8 @@ int main(int argc, char **argv)
 {
     const struct sigaction ignore = { .sa_handler = SIG_IGN };
     bool began = false;
-    sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow is a failed write like any other */
+    sigaction(SIGXFSZ, &ignore,
+              NULL); /* a file that may not grow is a failed write like any other */
     const cli_program *program = program_called(argc > 0 ? argv[0] : NULL);
     int exit_status = cli_main(program, argc, argv, stdout, stderr, &began);
     if (exit_status == CLI_USAGE && !began)

@@ -67,8 +67,9 @@ static mcp_status serve_app(cobre_app *app, const cli_line *line, mcp_error *err
     options.version = COBRE_VERSION;
     options.title = "COBRE hydrothermal dispatch";
     options.description = "Validates, trains and simulates hydrothermal cases by SDDP";
-    options.instructions = "Validate a case directory before running it. cobre/run may take minutes "
-                           "to hours: ask for progress. Query results by their output directory.";
+    options
+        .instructions = "Validate a case directory before running it. cobre/run may take minutes "
+                        "to hours: ask for progress. Query results by their output directory.";
     options.oldest = pinned;
     options.newest = pinned;
     options.strict_version = cli_flag(line, "strict-version");

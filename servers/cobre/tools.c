@@ -1,8 +1,9 @@
 /*
  * tools.c - the tools: arguments in, a domain function, its answer out.
  *
- * Each handler opens the directory that it was given through the guard, so nothing outside the allowed
- * ones is ever touched, asks the domain, and writes. What cannot be answered becomes an error record.
+ * Each handler opens the directory that it was given through the guard, so nothing outside the
+ * allowed ones is ever touched, asks the domain, and writes. What cannot be answered becomes an
+ * error record.
  */
 #include "tools.h"
 
@@ -17,7 +18,7 @@
 
 #define PROGRESS_META "causeway/convergence"
 
-/* ---- directories -------------------------------------------------------------------------------- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 static mcp_status refuse_nul(mcp_call *call, const char *argument)
 {
@@ -44,18 +45,18 @@ static mcp_status refuse_absent(mcp_call *call, bool is_case, const char *path,
                                 const mcp_error *cause)
 {
     return cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), is_case ? "MissingFile" : "OutputNotFound",
-                               "Check the path and that it is a directory.",
-                               is_case ? COBRE_MEMBERS(COBRE_TEXT("file", path))
-                                       : COBRE_MEMBERS(COBRE_TEXT("path", path),
-                                                       COBRE_TEXT("expected_content",
-                                                                  "an output directory")),
-                               "%s", cause->message));
+        call, cobre_record_new(
+                  mcp_call_arena(call), is_case ? "MissingFile" : "OutputNotFound",
+                  "Check the path and that it is a directory.",
+                  is_case ? COBRE_MEMBERS(COBRE_TEXT("file", path))
+                          : COBRE_MEMBERS(COBRE_TEXT("path", path),
+                                          COBRE_TEXT("expected_content", "an output directory")),
+                  "%s", cause->message));
 }
 
 /*
- * Open the directory that `argument` names: "case_dir", or an output directory. Writes the refusal and
- * returns false when it cannot be had. `canonical` may be NULL.
+ * Open the directory that `argument` names: "case_dir", or an output directory. Writes the refusal
+ * and returns false when it cannot be had. `canonical` may be NULL.
  */
 static bool open_dir(mcp_call *call, const cobre_app *app, const char *argument, int *fd,
                      const char **canonical, mcp_status *answer)
@@ -78,7 +79,7 @@ static bool open_dir(mcp_call *call, const cobre_app *app, const char *argument,
     return false;
 }
 
-/* ---- cobre/validate, cobre/inspect-case ---------------------------------------------------------- */
+/* ---- cobre/validate, cobre/inspect-case ------------------------------------------------------ */
 
 static mcp_status load_report(mcp_call *call, const cobre_app *app, int fd, const char *directory,
                               cobre_report **report)
@@ -146,7 +147,7 @@ static mcp_status inspect_case(mcp_call *call, void *data)
     return MCP_OK;
 }
 
-/* ---- cobre/run ----------------------------------------------------------------------------------- */
+/* ---- cobre/run ------------------------------------------------------------------------------- */
 
 struct run_watch {
     mcp_call *call;
@@ -239,8 +240,7 @@ static mcp_status open_output(int *fd, const char **path, mcp_arena *arena, void
 }
 
 /* One run at a time; the loser is told which case runs. */
-static bool begin_run(cobre_app *app, const char *case_dir, const char **running,
-                      mcp_arena *arena)
+static bool begin_run(cobre_app *app, const char *case_dir, const char **running, mcp_arena *arena)
 {
     pthread_mutex_lock(&app->run_lock);
     bool is_free = !app->is_running;
@@ -290,19 +290,21 @@ static cobre_phases phases_of(const char *name)
 static mcp_status refuse_second(mcp_call *call, const char *running)
 {
     return cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings",
-                               "Wait for it to end, or cancel it.",
-                               COBRE_MEMBERS(COBRE_NULL("file"),
-                                             COBRE_TEXT("settings", "cobre/run"),
-                                             COBRE_TEXT("detail", running)),
-                               "A run is in progress: %s", running ? running : "of another case"));
+        call, cobre_record_new(
+                  mcp_call_arena(call), "IncompatibleSettings", "Wait for it to end, or cancel it.",
+                  COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", "cobre/run"),
+                                COBRE_TEXT("detail", running)),
+                  "A run is in progress: %s", running ? running : "of another case"));
 }
 
 static mcp_status run_begun(mcp_call *call, const cobre_app *app, struct output_place *place)
 {
     struct run_watch watch = { call, 0 };
     const cobre_run_observer observer = {
-        .iteration = on_iteration, .scenario = on_scenario, .stop = on_stop, .data = &watch,
+        .iteration = on_iteration,
+        .scenario = on_scenario,
+        .stop = on_stop,
+        .data = &watch,
     };
     const cobre_run_order order = {
         .case_fd = place->case_fd,
@@ -342,7 +344,7 @@ static mcp_status run_case(mcp_call *call, void *data)
     return st;
 }
 
-/* ---- cobre/query-convergence --------------------------------------------------------------------- */
+/* ---- cobre/query-convergence ----------------------------------------------------------------- */
 
 static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
 {
@@ -358,7 +360,7 @@ static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
     mcp_write_end(out);
 }
 
-/* A whole number may be written beyond 64 bits (1e30): then it is beyond every iteration as well. */
+/* A whole number may lie beyond 64 bits (1e30): then it is beyond every iteration as well. */
 static int64_t iteration_bound(const mcp_json *value)
 {
     int64_t bound = 0;
@@ -384,13 +386,13 @@ static bool iteration_range(mcp_call *call, int64_t range[static 2], mcp_status 
     if (range[0] <= range[1])
         return true;
     *answer = cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "OutOfRange",
-                               "Give the smaller iteration first.",
-                               COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
-                                             COBRE_INT("value", range[0]),
-                                             COBRE_NULL("min"), COBRE_INT("max", range[1])),
-                               "iteration_range begins at %lld, after its end %lld",
-                               (long long)range[0], (long long)range[1]));
+        call,
+        cobre_record_new(mcp_call_arena(call), "OutOfRange", "Give the smaller iteration first.",
+                         COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
+                                       COBRE_INT("value", range[0]), COBRE_NULL("min"),
+                                       COBRE_INT("max", range[1])),
+                         "iteration_range begins at %lld, after its end %lld", (long long)range[0],
+                         (long long)range[1]));
     return false;
 }
 
@@ -401,17 +403,16 @@ static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *file,
     const char *path = mcp_arg_string(call, "output_dir");
     if (st == MCP_E_NOT_FOUND)
         return cobre_refuse(
-            call, cobre_record_new(arena, "OutputNotFound",
-                                   "Run the case first, or check the path.",
-                                   COBRE_MEMBERS(COBRE_TEXT("path", path),
-                                                 COBRE_TEXT("expected_content", file)),
-                                   "'%s' has no %s", path, file));
+            call, cobre_record_new(
+                      arena, "OutputNotFound", "Run the case first, or check the path.",
+                      COBRE_MEMBERS(COBRE_TEXT("path", path), COBRE_TEXT("expected_content", file)),
+                      "'%s' has no %s", path, file));
     if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT || st == MCP_E_IO)
-        return cobre_refuse(
-            call, cobre_record_new(arena, "OutputCorrupted", "Run the case again.",
-                                   COBRE_MEMBERS(COBRE_TEXT("file", file),
-                                                 COBRE_TEXT("detail", cause->message)),
-                                   "%s cannot be read: %s", file, cause->message));
+        return cobre_refuse(call,
+                            cobre_record_new(arena, "OutputCorrupted", "Run the case again.",
+                                             COBRE_MEMBERS(COBRE_TEXT("file", file),
+                                                           COBRE_TEXT("detail", cause->message)),
+                                             "%s cannot be read: %s", file, cause->message));
     return mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
 }
 
@@ -463,8 +464,7 @@ static mcp_status query_convergence(mcp_call *call, void *data)
     mcp_status st = MCP_OK;
     mcp_error cause = MCP_ERROR_INIT;
     results_convergence history;
-    if (!iteration_range(call, range, &st)
-        || !open_dir(call, app, "output_dir", &fd, NULL, &st))
+    if (!iteration_range(call, range, &st) || !open_dir(call, app, "output_dir", &fd, NULL, &st))
         return st;
     st = results_read_convergence(&history, app->engine, fd, mcp_call_arena(call), &cause);
     close(fd);
@@ -473,7 +473,7 @@ static mcp_status query_convergence(mcp_call *call, void *data)
     return write_convergence(call, &history, range);
 }
 
-/* ---- cobre/get-config-schema --------------------------------------------------------------------- */
+/* ---- cobre/get-config-schema ----------------------------------------------------------------- */
 
 static mcp_status get_config_schema(mcp_call *call, void *data)
 {
@@ -490,7 +490,7 @@ static mcp_status get_config_schema(mcp_call *call, void *data)
     return st;
 }
 
-/* ---- what this version does not do yet ----------------------------------------------------------- */
+/* ---- what this version does not do yet ------------------------------------------------------- */
 
 /* Where what these tools will tell can be had today. */
 static const struct unserved {
@@ -500,8 +500,9 @@ static const struct unserved {
     { "cobre/export-results", "Read the Parquet files below simulation/ of the output directory." },
     { "cobre/inspect-policy", "cobre/query-convergence tells how good the policy of a run is." },
     { "cobre/compare-policies", "Compare the runs' bounds by cobre/query-convergence." },
-    { "cobre/list-scenarios", "cobre/inspect-case tells where scenarios come from; the branching of "
-                              "each stage is num_scenarios in stages.json." },
+    { "cobre/list-scenarios",
+      "cobre/inspect-case tells where scenarios come from; the branching of "
+      "each stage is num_scenarios in stages.json." },
     { NULL, NULL },
 };
 
@@ -522,8 +523,9 @@ static mcp_status not_served(mcp_call *call, void *data)
 /* A run has room for a second caller, so that it is the handler that refuses, with a record. */
 #define RUNS_MAX 4
 
+/* clang-format off */
 const mcp_tool cobre_tools[] = {
-    /* name                      run                flags                    timeout_ms, max_running */
+    /* name                      run                flags         timeout_ms, max_running */
     { "cobre/validate",          validate,          MCP_READS,                     60000, 0 },
     { "cobre/run",               run_case,          MCP_WRITES | MCP_LONG | MCP_STOP_ON_HANGUP,
                                                                                    0, RUNS_MAX },
@@ -537,3 +539,4 @@ const mcp_tool cobre_tools[] = {
     { "cobre/get-config-schema", get_config_schema, MCP_READS,                      5000, 0 },
     { 0 }
 };
+/* clang-format on */

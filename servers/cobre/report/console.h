@@ -1,8 +1,8 @@
 /**
  * console.h - what a person sees of a run: how far it is, and how it ended.
  *
- * Everything goes to the stream that is given, which is standard error: standard output is for results.
- * On a terminal progress is a bar, elsewhere a line each; quiet prints nothing at all.
+ * Everything goes to the stream that is given, which is standard error: standard output is for
+ * results. On a terminal progress is a bar, elsewhere a line each; quiet prints nothing at all.
  *
  * Source: the output page, section 8.
  */
@@ -24,13 +24,14 @@ typedef struct console {
     bool is_quiet;
     bool use_color;
     unsigned threads;
-    const cobre_case *input;  /* once the run has begun */
+    const cobre_case *input; /* once the run has begun */
     cli_progress progress;
     bool is_simulating;
     double first_gap;
 } console;
 
-/** Print text that may hold names from outside: control characters, which a terminal obeys, become '?'. */
+/** Print text that may hold names from outside: control characters become '?', so that none
+ *  commands the terminal. */
 void console_put(FILE *stream, const char *text);
 
 /** "error: MESSAGE" and, where there is one, "  -> SUGGESTION" on a line of its own. */

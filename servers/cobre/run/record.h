@@ -1,8 +1,8 @@
 /**
  * record.h - the error record that every machine interface of cobre shows for one failure.
  *
- * What is wrong with a case is a finding (validate/report.h); what goes wrong with a request, a run or
- * an output directory is a record. On the wire both are {kind, message, context, suggestion}.
+ * What is wrong with a case is a finding (validate/report.h); what goes wrong with a request, a run
+ * or an output directory is a record. On the wire both are {kind, message, context, suggestion}.
  *
  * Source: the errors page, sections 1.1, 2.2 and 7.
  */

@@ -5,8 +5,8 @@
  * is made; the output directory is opened and locked; markers of earlier runs go first and those of
  * this one come last, so a run that dies leaves nothing that looks finished.
  *
- * A file that cannot be written in the middle of the training does not lose the error: it is kept, the
- * solver is stopped through the same door a client uses, and the first failure is what is told.
+ * A file that cannot be written in the middle of the training does not lose the error: it is kept,
+ * the solver is stopped through the same door a client uses, and the first failure is what is told.
  */
 #include "run/run.h"
 
@@ -31,13 +31,13 @@ struct run {
     sddp_failure failure;
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
-    mcp_error write_error;              /* of a file of the training, written from a callback */
-    mcp_error scenario_error;           /* of a scenario's files; solver threads do not look at it */
+    mcp_error write_error;    /* of a file of the training, written from a callback */
+    mcp_error scenario_error; /* of a scenario's files; solver threads do not look at it */
 };
 
 static const cobre_run_observer no_observer;
 
-/* ---- how a run ends other than well ------------------------------------------------------------ */
+/* ---- how a run ends other than well ---------------------------------------------------------- */
 
 static mcp_status end_with(struct run *run, cobre_run_end end, const cobre_record *record,
                            mcp_error *err)
@@ -66,7 +66,7 @@ static mcp_status end_failed(struct run *run, const char *what, const mcp_error 
                     err);
 }
 
-/* In the forward pass and the simulation `opening` is the scenario's index (errors page, 2.2). An LP
+/* In the forward pass and the simulation `opening` is a scenario's index (errors page, 2.2). An LP
  * without a solution has no active slacks to name. */
 static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp_error *err)
 {
@@ -74,22 +74,22 @@ static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp
     const int32_t index = where->opening >= 0 ? where->opening : where->scenario;
     if (!where->solver_status)
         return mcp_error_set(err, cause->status, "The study failed: %s", cause->message);
-    return end_with(run, COBRE_RUN_SOLVER_FAILED,
-                    cobre_record_new(run->arena, "SolverFailure",
-                                     "Look at the hard limits of that stage: minimum storage, "
-                                     "initial storage, and inflow with no slack.",
-                                     COBRE_MEMBERS(COBRE_INT("stage", where->stage),
-                                                   COBRE_INT("iteration", where->iteration),
-                                                   COBRE_INT("opening", index),
-                                                   COBRE_TEXT("phase", where->phase),
-                                                   COBRE_TEXT("solver_status",
-                                                              where->solver_status),
-                                                   COBRE_NULL("active_penalty_slacks")),
-                                     "%s", cause->message),
-                    err);
+    return end_with(
+        run, COBRE_RUN_SOLVER_FAILED,
+        cobre_record_new(run->arena, "SolverFailure",
+                         "Look at the hard limits of that stage: minimum storage, "
+                         "initial storage, and inflow with no slack.",
+                         COBRE_MEMBERS(COBRE_INT("stage", where->stage),
+                                       COBRE_INT("iteration", where->iteration),
+                                       COBRE_INT("opening", index),
+                                       COBRE_TEXT("phase", where->phase),
+                                       COBRE_TEXT("solver_status", where->solver_status),
+                                       COBRE_NULL("active_penalty_slacks")),
+                         "%s", cause->message),
+        err);
 }
 
-/* ---- what the solver calls back ----------------------------------------------------------------- */
+/* ---- what the solver calls back -------------------------------------------------------------- */
 
 static void on_iteration(const sddp_iteration *row, void *data)
 {
@@ -123,7 +123,7 @@ static mcp_stop on_stop(void *data)
     return run->observer->stop ? run->observer->stop(run->observer->data) : MCP_GO_ON;
 }
 
-/* ---- the phases --------------------------------------------------------------------------------- */
+/* ---- the phases ------------------------------------------------------------------------------ */
 
 /* The rows belong to the study, which ends before the result does. */
 static mcp_status keep_rows(struct run *run, mcp_error *err)
@@ -188,18 +188,18 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
     return MCP_OK;
 }
 
-/* ---- the road ----------------------------------------------------------------------------------- */
+/* ---- the road -------------------------------------------------------------------------------- */
 
 static bool wants_training(const struct run *run)
 {
-    return run->order->phases == COBRE_PHASES_TRAINING
-           || (run->order->phases == COBRE_PHASES_BOTH && run->input->config.training_enabled);
+    return run->order->phases == COBRE_PHASES_TRAINING ||
+           (run->order->phases == COBRE_PHASES_BOTH && run->input->config.training_enabled);
 }
 
 static bool wants_simulation(const struct run *run)
 {
-    return run->order->phases == COBRE_PHASES_SIMULATION
-           || (run->order->phases == COBRE_PHASES_BOTH && run->input->config.simulation_enabled);
+    return run->order->phases == COBRE_PHASES_SIMULATION ||
+           (run->order->phases == COBRE_PHASES_BOTH && run->input->config.simulation_enabled);
 }
 
 static mcp_status open_output(struct run *run, mcp_error *err)
@@ -218,8 +218,7 @@ static mcp_status open_output(struct run *run, mcp_error *err)
                         cobre_record_new(run->arena, "IncompatibleSettings",
                                          "Wait for that run to end, or choose another directory.",
                                          COBRE_MEMBERS(COBRE_NULL("file"),
-                                                       COBRE_TEXT("settings",
-                                                                  run->out->output_dir),
+                                                       COBRE_TEXT("settings", run->out->output_dir),
                                                        COBRE_TEXT("detail", cause.message)),
                                          "A run is in progress in the output directory '%s'",
                                          run->out->output_dir),
@@ -252,14 +251,14 @@ static mcp_status build_study(struct run *run, mcp_error *err)
         return MCP_OK;
     if (st != MCP_E_PARAMS && st != MCP_E_LIMIT)
         return mcp_error_set(err, st, "%s", cause.message);
-    return end_with(run, COBRE_RUN_REFUSED,
-                    cobre_record_new(run->arena, "IncompatibleSettings",
-                                     "Change the sizes that the message names.",
-                                     COBRE_MEMBERS(COBRE_NULL("file"),
-                                                   COBRE_TEXT("settings", "study"),
-                                                   COBRE_TEXT("detail", cause.message)),
-                                     "The study cannot be built: %s", cause.message),
-                    err);
+    return end_with(
+        run, COBRE_RUN_REFUSED,
+        cobre_record_new(run->arena, "IncompatibleSettings",
+                         "Change the sizes that the message names.",
+                         COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", "study"),
+                                       COBRE_TEXT("detail", cause.message)),
+                         "The study cannot be built: %s", cause.message),
+        err);
 }
 
 /* Policies are not saved yet, so a simulation alone never finds the one that it needs. */
@@ -353,12 +352,12 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
     return st;
 }
 
-/* ---- the result --------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static void write_training(const sddp_training *training, mcp_json_writer *writer)
 {
-    const sddp_iteration *last =
-        training->iterations ? &training->rows[training->iterations - 1] : NULL;
+    const sddp_iteration *last = training->iterations ? &training->rows[training->iterations - 1]
+                                                      : NULL;
     mcp_write_member_object(writer, "training");
     mcp_write_member_int(writer, "iterations", (int64_t)training->iterations);
     mcp_write_member_double(writer, "final_lower_bound", last ? last->lower_bound : 0);

@@ -1,6 +1,6 @@
 /*
- * served.h - cobre's tools in one thread: a server over a memory peer, and calls whose answer is the text
- * block, read back.
+ * served.h - cobre's tools in one thread: a server over a memory peer, and calls whose answer is
+ * the text block, read back.
  */
 #ifndef COBRE_SERVED_H
 #define COBRE_SERVED_H
@@ -75,7 +75,8 @@ static inline const mcp_json *served_call(struct served *served, const char *too
 {
     char *text = mcp_arena_printf(served->arena,
                                   "{'jsonrpc':'2.0','id':1,'method':'tools/call','params':"
-                                  "{'name':'%s','arguments':%s}}", tool, arguments);
+                                  "{'name':'%s','arguments':%s}}",
+                                  tool, arguments);
     const mcp_json *value = NULL;
     size_t length = 0;
 
@@ -83,7 +84,8 @@ static inline const mcp_json *served_call(struct served *served, const char *too
         *at = '"';
     conversation_say(&served->talk, text);
     const mcp_json *answer = conversation_answer(&served->talk, served->arena);
-    const char *block = mcp_json_string(mcp_json_pointer(answer, "/result/content/0/text"), &length);
+    const char *block = mcp_json_string(mcp_json_pointer(answer, "/result/content/0/text"),
+                                        &length);
     if (!block)
         fail_msg("%s gave no text", tool);
     if (is_error && !mcp_json_bool(mcp_json_pointer(answer, "/result/isError"), is_error))

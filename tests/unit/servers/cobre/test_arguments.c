@@ -1,7 +1,9 @@
 /*
- * test_arguments.c - which forms of arguments are made fit, and that all else is checked as it came.
+ * test_arguments.c - which forms of arguments are made fit, and that all else is checked as it
+ * came.
  *
- * A tool that is not served checks its arguments all the same: IncompatibleSettings means that they fit.
+ * A tool that is not served checks its arguments all the same: IncompatibleSettings means that they
+ * fit.
  */
 #include "served.h"
 
@@ -15,9 +17,11 @@ static void phases_of_one_become_their_element(void **state)
     struct served *served = *state;
 
     /* It fits, so the directory is looked for. */
-    served_refusal(served, "cobre/run", "{'phases':['training'],'case_dir':'/nowhere'}", "MissingFile");
+    served_refusal(served, "cobre/run", "{'phases':['training'],'case_dir':'/nowhere'}",
+                   "MissingFile");
     served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':['none']}", "InvalidEnum");
-    served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':[['both']]}", "TypeMismatch");
+    served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':[['both']]}",
+                   "TypeMismatch");
     served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':[]}", "TypeMismatch");
     served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':['both','both']}",
                    "TypeMismatch");
@@ -55,10 +59,12 @@ static void names_with_nul_are_not_made_fit(void **state)
 {
     struct served *served = *state;
 
-    served_refusal(served, "cobre/run", "{'case_dir\\u0000':'/x','phases':['both']}", "TypeMismatch");
-    served_refusal(served, "cobre/query-results",
-                   "{'output_dir':'/x','entity_type':'hydros','filters':{'entity_id':7,'x\\u0000':1}}",
+    served_refusal(served, "cobre/run", "{'case_dir\\u0000':'/x','phases':['both']}",
                    "TypeMismatch");
+    served_refusal(
+        served, "cobre/query-results",
+        "{'output_dir':'/x','entity_type':'hydros','filters':{'entity_id':7,'x\\u0000':1}}",
+        "TypeMismatch");
 }
 
 int main(void)

@@ -75,8 +75,8 @@ static void writing_is_refused_by_its_kind(void **state)
     };
 
     for (size_t i = 0; i < 2; i++) {
-        const mcp_json *record =
-            served_refusal(served, calls[i][0], calls[i][1], "IncompatibleSettings");
+        const mcp_json *record = served_refusal(served, calls[i][0], calls[i][1],
+                                                "IncompatibleSettings");
         assert_string_equal(mcp_json_get_string(record, "message"), COBRE_WRITES_DISABLED);
         assert_at(record, "/context/settings", "'--allow-write'", served->arena);
         assert_at(record, "/context/file", "null", served->arena);
@@ -88,7 +88,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_keyword_at_fault_is_the_kind, setup, served_close),
         cmocka_unit_test_setup_teardown(long_values_are_cut, setup, served_close),
-        cmocka_unit_test_setup_teardown(writing_is_refused_by_its_kind, setup_reading, served_close),
+        cmocka_unit_test_setup_teardown(writing_is_refused_by_its_kind, setup_reading,
+                                        served_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,9 +97,8 @@ static void a_second_run_is_told_of_the_first(void **state)
     served->app.is_running = true;
     snprintf(served->app.running_case, sizeof served->app.running_case, "/cases/first");
     size_t descriptors = scratch_open_descriptors();
-    const mcp_json *record = served_refusal(served, "cobre/run",
-                                            with_dir(served, "case_dir", "case", ""),
-                                            "IncompatibleSettings");
+    const mcp_json *record = served_refusal(
+        served, "cobre/run", with_dir(served, "case_dir", "case", ""), "IncompatibleSettings");
     assert_non_null(strstr(mcp_json_get_string(record, "message"), "/cases/first"));
     assert_at(record, "/context/detail", "'/cases/first'", served->arena);
     assert_int_equal(scratch_open_descriptors(), descriptors);
@@ -115,15 +114,18 @@ static void a_long_record_is_asked_for_in_parts(void **state)
     const sddp_training training = { .rows = rows, .iterations = COUNT };
     const cobre_stage stages[2] = { { .id = 0 }, { .id = 1 } };
     const cobre_case input = { .stages = stages, .stage_count = 2 };
-    const results_options options = { .version = "0", .solver = "none", .threads = 1, .trains = true };
+    const results_options options = {
+        .version = "0", .solver = "none", .threads = 1, .trains = true
+    };
     mcp_error err = MCP_ERROR_INIT;
     results *run = NULL;
 
     for (int32_t i = 0; i < COUNT; i++)
-        rows[i] = (sddp_iteration){ .iteration = i + 1, .lower_bound = 1, .upper_bound = 2,
-                                    .forward_passes = 1 };
-    assert_int_equal(results_begin(&run, served->app.engine, &input, served->folder.fd, &options, &err),
-                     MCP_OK);
+        rows[i] = (sddp_iteration){
+            .iteration = i + 1, .lower_bound = 1, .upper_bound = 2, .forward_passes = 1
+        };
+    assert_int_equal(
+        results_begin(&run, served->app.engine, &input, served->folder.fd, &options, &err), MCP_OK);
     assert_int_equal(results_write_training(run, &training, &err), MCP_OK);
     results_free(run);
 
@@ -152,8 +154,8 @@ static void an_output_is_missing_or_corrupt(void **state)
     record = served_refusal(served, "cobre/query-convergence", arguments, "OutputCorrupted");
     assert_at(record, "/context/file", "'training/convergence.parquet'", served->arena);
     assert_int_equal(unlinkat(served->folder.fd, "out/training/convergence.parquet", 0), 0);
-    assert_int_equal(symlinkat("/etc/passwd", served->folder.fd, "out/training/convergence.parquet"),
-                     0);
+    assert_int_equal(
+        symlinkat("/etc/passwd", served->folder.fd, "out/training/convergence.parquet"), 0);
     served_refusal(served, "cobre/query-convergence", arguments, "OutputCorrupted");
     assert_int_equal(unlinkat(served->folder.fd, "out/training/convergence.parquet", 0), 0);
     assert_int_equal(mkfifoat(served->folder.fd, "out/training/convergence.parquet", 0600), 0);
@@ -178,12 +180,9 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, served_close)
     const struct CMUnitTest tests[] = {
-        EACH(a_case_is_validated_and_inspected),
-        EACH(a_run_is_answered_and_can_be_questioned),
-        EACH(a_second_run_is_told_of_the_first),
-        EACH(a_long_record_is_asked_for_in_parts),
-        EACH(an_output_is_missing_or_corrupt),
-        EACH(the_schema_of_the_configuration_is_one),
+        EACH(a_case_is_validated_and_inspected), EACH(a_run_is_answered_and_can_be_questioned),
+        EACH(a_second_run_is_told_of_the_first), EACH(a_long_record_is_asked_for_in_parts),
+        EACH(an_output_is_missing_or_corrupt),   EACH(the_schema_of_the_configuration_is_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,20 +33,38 @@ static const char *page_text(struct page *page)
 }
 
 static const cobre_case small = {
-    .stage_count = 4, .bus_count = 1, .hydro_count = 2, .thermal_count = 3, .line_count = 0,
+    .stage_count = 4,
+    .bus_count = 1,
+    .hydro_count = 2,
+    .thermal_count = 3,
+    .line_count = 0,
     .config = { .max_iterations = 2 },
 };
 
 static const sddp_iteration rows[] = {
-    { .iteration = 1, .lower_bound = 100, .upper_bound = 400, .upper_bound_std = 10, .gap = 0.75,
-      .time_forward_ms = 2, .time_backward_ms = 9 },
-    { .iteration = 2, .lower_bound = 300, .upper_bound = 400, .upper_bound_std = 12.5, .gap = 0.25 },
+    { .iteration = 1,
+      .lower_bound = 100,
+      .upper_bound = 400,
+      .upper_bound_std = 10,
+      .gap = 0.75,
+      .time_forward_ms = 2,
+      .time_backward_ms = 9 },
+    { .iteration = 2,
+      .lower_bound = 300,
+      .upper_bound = 400,
+      .upper_bound_std = 12.5,
+      .gap = 0.25 },
 };
 
 static sddp_training training_of(sddp_reason reason)
 {
-    return (sddp_training){ .rows = rows, .iterations = 2, .reason = reason, .total_cuts = 8,
-                            .active_cuts = 6, .wall_time_ms = 9100, .lp_solves = 77 };
+    return (sddp_training){ .rows = rows,
+                            .iterations = 2,
+                            .reason = reason,
+                            .total_cuts = 8,
+                            .active_cuts = 6,
+                            .wall_time_ms = 9100,
+                            .lp_solves = 77 };
 }
 
 /* A run from its first word to its last; `page` is closed. */
@@ -54,10 +72,17 @@ static const char *run_said(struct page *page, sddp_reason reason, cobre_run_end
 {
     const sddp_training training = training_of(reason);
     const cobre_run_result result = {
-        .end = end, .output_dir = "/out\x1B[2J", .has_training = true,
+        .end = end,
+        .output_dir = "/out\x1B[2J",
+        .has_training = true,
         .has_simulation = reason != SDDP_SHUTDOWN,
-        .simulation = { .scenarios_total = 1, .scenarios_completed = 1, .mean = 1036240,
-                        .ci_95 = 9.8, .std = 5, .wall_time_ms = 125000, .lp_solves = 4 },
+        .simulation = { .scenarios_total = 1,
+                        .scenarios_completed = 1,
+                        .mean = 1036240,
+                        .ci_95 = 9.8,
+                        .std = 5,
+                        .wall_time_ms = 125000,
+                        .lp_solves = 4 },
     };
     console console;
 

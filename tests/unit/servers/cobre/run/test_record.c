@@ -69,8 +69,8 @@ static void a_record_has_four_members(void **state)
 static void texts_are_the_records_own(void **state)
 {
     char path[] = "/a/b";
-    const cobre_record *record =
-        cobre_record_new(*state, "K", NULL, COBRE_MEMBERS(COBRE_TEXT("path", path)), "%s", path);
+    const cobre_record *record = cobre_record_new(
+        *state, "K", NULL, COBRE_MEMBERS(COBRE_TEXT("path", path)), "%s", path);
 
     memset(path, 'x', 4);
     assert_record(*state, record,
@@ -85,9 +85,10 @@ static void what_is_quoted_may_be_anything(void **state)
     const cobre_record *record = cobre_record_new(
         *state, "K", NULL, COBRE_MEMBERS(COBRE_TEXT("path", "\xFF\"\n")), "no '%s'", "\xFF\"\n");
 
-    assert_record(*state, record,
-                  "{\"kind\":\"K\",\"message\":\"no '?\\\"\\n'\",\"context\":{\"path\":\"?\\\"\\n\"},"
-                  "\"suggestion\":null}");
+    assert_record(
+        *state, record,
+        "{\"kind\":\"K\",\"message\":\"no '?\\\"\\n'\",\"context\":{\"path\":\"?\\\"\\n\"},"
+        "\"suggestion\":null}");
     for (size_t i = 0; i < long_size; i += 2)
         memcpy(text + i, "\xC3\xA9", 2);
     record = cobre_record_new(*state, "K", NULL, COBRE_MEMBERS(COBRE_TEXT("path", text)), "a%s",
@@ -106,8 +107,8 @@ static void no_memory_is_no_record(void **state)
     (void)state;
     for (size_t bound = 1; bound < 2000 && !made; bound += 8) {
         mcp_arena *small = mcp_arena_new(bound);
-        made = cobre_record_new(small, "K", NULL, COBRE_MEMBERS(COBRE_TEXT("path", "/a")), "m")
-               != NULL;
+        made = cobre_record_new(small, "K", NULL, COBRE_MEMBERS(COBRE_TEXT("path", "/a")), "m") !=
+               NULL;
         mcp_arena_free(small);
     }
     assert_true(made);

@@ -1,6 +1,7 @@
 /*
- * test_run.c - the road of a run: what is called back in which order, each way in which it can end, and
- * what is on disk then. The cases are those of examples/cases, whose costs README.md derives by hand.
+ * test_run.c - the road of a run: what is called back in which order, each way in which it can end,
+ * and what is on disk then. The cases are those of examples/cases, whose costs README.md derives by
+ * hand.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -66,7 +67,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- a case with a configuration of its own, and an observer that writes down ------------------- */
+/* ---- a case with a configuration of its own, and an observer that writes down ---------------- */
 
 static void take_case(struct world *world, const char *name, const char *config)
 {
@@ -81,7 +82,7 @@ static void take_case(struct world *world, const char *name, const char *config)
 }
 
 #define CONFIG(limit, scenarios)                                                                   \
-    "{\"training\":{\"forward_passes\":1,\"stopping_rules\":[{\"type\":\"iteration_limit\","         \
+    "{\"training\":{\"forward_passes\":1,\"stopping_rules\":[{\"type\":\"iteration_limit\","       \
     "\"limit\":" #limit "}]},\"simulation\":{\"enabled\":true,\"num_scenarios\":" #scenarios "}}"
 
 static void note(struct world *world, const char *format, ...) MCP_PRINTF(2, 3);
@@ -148,12 +149,18 @@ static mcp_status open_output(int *fd, const char **path, mcp_arena *arena, void
 
 static mcp_status run_phases(struct world *world, cobre_phases phases, cobre_run_result *result)
 {
-    const cobre_run_observer observer = { on_started, on_iteration, on_trained, on_scenario,
-                                          on_stop, world };
+    const cobre_run_observer observer = { on_started,  on_iteration, on_trained,
+                                          on_scenario, on_stop,      world };
     const cobre_run_order order = {
-        .case_fd = world->case_fd, .case_dir = "/the/case", .open_output = open_output,
-        .output_data = world, .output_name = "/the/output", .phases = phases, .threads = 2,
-        .engine = world->engine, .observer = &observer,
+        .case_fd = world->case_fd,
+        .case_dir = "/the/case",
+        .open_output = open_output,
+        .output_data = world,
+        .output_name = "/the/output",
+        .phases = phases,
+        .threads = 2,
+        .engine = world->engine,
+        .observer = &observer,
     };
     size_t before = scratch_open_descriptors();
     mcp_status st = cobre_run(result, &order, world->arena, &world->err);
@@ -208,7 +215,7 @@ static void assert_text(const mcp_json *value, const char *pointer, const char *
     assert_string_equal(text, expected);
 }
 
-/* ---- well --------------------------------------------------------------------------------------- */
+/* ---- well ------------------------------------------------------------------------------------ */
 
 static void both_phases_run_in_order(void **state)
 {
@@ -227,7 +234,8 @@ static void both_phases_run_in_order(void **state)
     assert_text(value, "/status", "completed");
     assert_text(value, "/output_dir", "/the/output");
     assert_text(value, "/training/termination_reason", "iteration_limit");
-    assert_text(value, "/simulation/output_files/2", "simulation/thermals"); /* there are no hydros */
+    assert_text(value, "/simulation/output_files/2",
+                "simulation/thermals"); /* there are no hydros */
     assert_null(mcp_json_pointer(value, "/simulation/output_files/3"));
     assert_true(is_there(world, "training/_SUCCESS") && is_there(world, "simulation/_SUCCESS"));
 }
@@ -249,7 +257,7 @@ static void one_phase_leaves_the_other_null(void **state)
     assert_false(is_there(world, "simulation/_SUCCESS")); /* the older one is void */
 }
 
-/* ---- refused before anything is made ------------------------------------------------------------ */
+/* ---- refused before anything is made --------------------------------------------------------- */
 
 static void a_simulation_alone_has_no_policy(void **state)
 {
@@ -322,7 +330,7 @@ static void an_output_that_cannot_be_opened_is_named(void **state)
     assert_string_equal(world->calls, "");
 }
 
-/* ---- stopped, or broken, in the middle ----------------------------------------------------------- */
+/* ---- stopped, or broken, in the middle ------------------------------------------------------- */
 
 static void a_stop_keeps_the_iterations(void **state)
 {
@@ -393,7 +401,8 @@ static void files_that_cannot_be_written_fail_the_run(void **state)
 static void an_lp_without_solution_says_where(void **state)
 {
     static const char hydros[] =
-        "{\"hydros\":[{\"id\":0,\"name\":\"Weir\",\"bus_id\":0,\"downstream_id\":null,\"reservoir\":"
+        "{\"hydros\":[{\"id\":0,\"name\":\"Weir\",\"bus_id\":0,\"downstream_id\":null,"
+        "\"reservoir\":"
         "{\"min_storage_hm3\":5e8,\"max_storage_hm3\":6e8},\"outflow\":{\"min_outflow_m3s\":0,"
         "\"max_outflow_m3s\":null},\"generation\":{\"model\":\"constant_productivity\","
         "\"productivity_mw_per_m3s\":2.0,\"min_turbined_m3s\":0,\"max_turbined_m3s\":30,"
@@ -403,9 +412,10 @@ static void an_lp_without_solution_says_where(void **state)
     struct world *world = *state;
     int64_t number = -1;
 
-    take_case(world, "must-release",
-              "{\"training\":{\"forward_passes\":1,\"stopping_rules\":[{\"type\":\"iteration_limit\","
-              "\"limit\":2}]},\"modeling\":{\"inflow_non_negativity\":{\"method\":\"none\"}}}");
+    take_case(
+        world, "must-release",
+        "{\"training\":{\"forward_passes\":1,\"stopping_rules\":[{\"type\":\"iteration_limit\","
+        "\"limit\":2}]},\"modeling\":{\"inflow_non_negativity\":{\"method\":\"none\"}}}");
     scratch_write(&world->folder, "case/system/hydros.json", hydros, sizeof hydros - 1);
     scratch_write(&world->folder, "case/initial_conditions.json", initial, sizeof initial - 1);
     cobre_run_result result = run_both(world);
@@ -415,7 +425,8 @@ static void an_lp_without_solution_says_where(void **state)
     assert_text(record, "/context/solver_status", "infeasible");
     assert_text(record, "/context/phase", "forward");
     assert_true(mcp_json_int(mcp_json_pointer(record, "/context/stage"), &number) && number == 0);
-    assert_true(mcp_json_int(mcp_json_pointer(record, "/context/iteration"), &number) && number == 1);
+    assert_true(mcp_json_int(mcp_json_pointer(record, "/context/iteration"), &number) &&
+                number == 1);
     assert_true(mcp_json_int(mcp_json_pointer(record, "/context/opening"), &number) && number == 0);
     assert_non_null(mcp_json_pointer(record, "/context/active_penalty_slacks"));
     assert_true(is_there(world, "training/metadata.json"));

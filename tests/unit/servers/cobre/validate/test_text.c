@@ -27,9 +27,15 @@ static int teardown(void **state)
 static void characters_stay(void **state)
 {
     static const char *const texts[] = {
-        "", "plain\n\t\x01\x7F", "\xC2\x80\xDF\xBF", "\xE0\xA0\x80\xE0\xBF\xBF",
-        "\xE1\x80\x80\xEC\xBF\xBF", "\xED\x80\x80\xED\x9F\xBF", "\xEE\x80\x80\xEF\xBF\xBF",
-        "\xF0\x90\x80\x80\xF0\xBF\xBF\xBF", "\xF1\x80\x80\x80\xF3\xBF\xBF\xBF",
+        "",
+        "plain\n\t\x01\x7F",
+        "\xC2\x80\xDF\xBF",
+        "\xE0\xA0\x80\xE0\xBF\xBF",
+        "\xE1\x80\x80\xEC\xBF\xBF",
+        "\xED\x80\x80\xED\x9F\xBF",
+        "\xEE\x80\x80\xEF\xBF\xBF",
+        "\xF0\x90\x80\x80\xF0\xBF\xBF\xBF",
+        "\xF1\x80\x80\x80\xF3\xBF\xBF\xBF",
         "\xF4\x80\x80\x80\xF4\x8F\xBF\xBF",
     };
 
@@ -43,16 +49,18 @@ static void other_bytes_go(void **state)
     static const struct {
         const char *text, *clean;
     } rows[] = {
-        { "a\xFF\xFE" "b", "a??b" },
+        { "a\xFF\xFE"
+          "b",
+          "a??b" },
         { "\x80", "?" },
-        { "\xC0\xAF", "??" },                 /* overlong '/' */
+        { "\xC0\xAF", "??" }, /* overlong '/' */
         { "\xC1\xBF", "??" },
-        { "\xE0\x9F\xBF", "???" },            /* overlong */
-        { "\xED\xA0\x80", "???" },            /* a surrogate */
-        { "\xF0\x8F\xBF\xBF", "????" },       /* overlong */
-        { "\xF4\x90\x80\x80", "????" },       /* above U+10FFFF */
+        { "\xE0\x9F\xBF", "???" },      /* overlong */
+        { "\xED\xA0\x80", "???" },      /* a surrogate */
+        { "\xF0\x8F\xBF\xBF", "????" }, /* overlong */
+        { "\xF4\x90\x80\x80", "????" }, /* above U+10FFFF */
         { "\xF5\x80\x80\x80", "????" },
-        { "\xE2\x82", "??" },                 /* cut */
+        { "\xE2\x82", "??" }, /* cut */
         { "\xF0\x9F\x98", "???" },
         { "\xE2(\xA1", "?(?" },
         { "\xC3\xC3\xA9", "?\xC3\xA9" },
@@ -66,8 +74,16 @@ static void long_text_is_cut_at_a_character(void **state)
 {
     assert_string_equal(cobre_text_short(*state, "123456", 6), "123456");
     assert_string_equal(cobre_text_short(*state, "1234567", 6), "123...");
-    assert_string_equal(cobre_text_short(*state, "12\xC3\xA9" "4567", 6), "12...");
-    assert_string_equal(cobre_text_short(*state, "1\xC3\xA9" "4567", 6), "1\xC3\xA9...");
+    assert_string_equal(cobre_text_short(*state,
+                                         "12\xC3\xA9"
+                                         "4567",
+                                         6),
+                        "12...");
+    assert_string_equal(cobre_text_short(*state,
+                                         "1\xC3\xA9"
+                                         "4567",
+                                         6),
+                        "1\xC3\xA9...");
     assert_string_equal(cobre_text_short(*state, "\x80\x80\x80\x80\x80\x80\x80", 6), "...");
     assert_null(cobre_text_short(*state, NULL, 6));
 }
