@@ -94,7 +94,8 @@ int64_t mcp_arg_int(const mcp_call *call, const char *name, int64_t fallback)
     if (mcp_json_int(value, &number))
         return number;
     /* JSON Schema calls 2.0 an integer, so one may come. */
-    if (mcp_json_double(value, &real) && real >= -0x1p63 && real < 0x1p63 && trunc(real) == real)
+    if (mcp_json_double(value, &real) && real >= (double)INT64_MIN && real < -(double)INT64_MIN &&
+        trunc(real) == real)
         return (int64_t)real;
     return fallback;
 }

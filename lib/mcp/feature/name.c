@@ -17,7 +17,7 @@ void mcp__safe_name(char out[MCP__SAFE_NAME_SIZE], const char *name)
 {
     size_t length = 0;
 
-    for (; name[length] && length < MCP__SAFE_NAME_SIZE - 1; length++)
+    for (; length < MCP__SAFE_NAME_SIZE - 1 && name[length]; length++)
         out[length] = is_safe(name[length]) ? name[length] : '_';
     out[length] = '\0';
 }
