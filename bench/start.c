@@ -23,7 +23,8 @@ enum { ROUNDS = 40, IDLE_MS = 300, ANSWER_MAX = 1 << 16 };
 static const char initialize[] =
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
     "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
-static const char initialized[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+static const char initialized[] =
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
 typedef struct child {
     pid_t pid;
@@ -90,7 +91,9 @@ static void hear_line(const child *it)
     size_t length = 0;
 
     while (length == 0 || answer[length - 1] != '\n') {
-        ssize_t got = length < sizeof answer ? read(it->from, answer + length, sizeof answer - length) : 0;
+        ssize_t got = length < sizeof answer
+                          ? read(it->from, answer + length, sizeof answer - length)
+                          : 0;
         if (got <= 0) {
             fprintf(stderr, "start: the program ended, or answered without end\n");
             exit(1);
@@ -169,8 +172,10 @@ static void measure(figures *out, char **command, int is_server)
 
 static void print(const char *name, const figures *it)
 {
-    printf("%-12s start to first answer: median %.1f ms, 90 %% %.1f ms; resident when idle: %.1f MB\n", name,
-           it->ms[ROUNDS / 2], it->ms[ROUNDS * 9 / 10], (double)it->resident_kb[ROUNDS - 1] / 1024.0);
+    printf(
+        "%-12s start to first answer: median %.1f ms, 90 %% %.1f ms; resident when idle: %.1f MB\n",
+        name, it->ms[ROUNDS / 2], it->ms[ROUNDS * 9 / 10],
+        (double)it->resident_kb[ROUNDS - 1] / 1024.0);
 }
 
 int main(int argc, char **argv)

@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 typedef struct mcp_buf {
-    char *data;        /* NULL until the first byte */
-    size_t length;     /* bytes held, without the NUL */
+    char *data;    /* NULL until the first byte */
+    size_t length; /* bytes held, without the NUL */
     size_t capacity;
     size_t max_bytes;  /* `length` never passes this */
     mcp_status status; /* MCP_OK, MCP_E_LIMIT or MCP_E_NOMEM; sticks */

@@ -127,8 +127,8 @@ typedef struct mcp_json_writer {
     uint64_t is_object; /* one bit a level: object or array */
     uint64_t has_items; /* one bit a level: a comma is due */
     unsigned depth;
-    bool name_written;  /* a member's value is due */
-    bool done;          /* the root is complete */
+    bool name_written; /* a member's value is due */
+    bool done;         /* the root is complete */
 } mcp_json_writer;
 
 /** Start writing at the end of what `buf` holds. `buf` is borrowed. */

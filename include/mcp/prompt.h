@@ -29,9 +29,9 @@ extern "C" {
 /** One prompt. A table of them ends with a row whose name is NULL. */
 typedef struct mcp_prompt {
     const char *name;
-    mcp_handler *fill; /* checks arguments, fills other places by mcp_call_place; NULL: not needed */
+    mcp_handler *fill; /* checks arguments, fills other places by mcp_call_place; NULL: none */
     unsigned flags;
-    int timeout_ms;    /* 0: the server's default */
+    int timeout_ms; /* 0: the server's default */
 } mcp_prompt;
 
 #ifdef __cplusplus

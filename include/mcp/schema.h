@@ -35,18 +35,23 @@ typedef struct mcp_schema_options {
     const char *base_uri;                 /* of a schema without $id; NULL: none */
     const mcp_schema_document *documents; /* may be NULL */
     size_t document_count;
-    bool assert_formats;                  /* false: `format` is an annotation, as the draft has it */
-    uint32_t subschemas_max;              /* 0 means 10000 */
-    uint64_t steps_max;                   /* work one check may do; 0 means 1000000 */
+    bool assert_formats;     /* false: `format` is an annotation, as the draft has it */
+    uint32_t subschemas_max; /* 0 means 10000 */
+    uint64_t steps_max;      /* work one check may do; 0 means 1000000 */
 } mcp_schema_options;
 
+/* clang-format off */
 #define MCP_SCHEMA_OPTIONS_INIT { 0, 0, 0, 0, 0, 0 }
+/* clang-format on */
 
-/** Where and why a value does not fit: the first finding, at the deepest place that explains it. */
+/**
+ * Where and why a value does not fit: the first finding, at the deepest place that explains it. The
+ * paths are JSON Pointers and the scratch arena's.
+ */
 typedef struct mcp_schema_finding {
     const char *keyword;       /* "required", "type", "minimum", ...; a constant */
-    const char *instance_path; /* JSON Pointer to the value at fault, "" for the root; the scratch arena's */
-    const char *schema_path;   /* JSON Pointer to the keyword within its schema; the scratch arena's */
+    const char *instance_path; /* to the value at fault, "" for the root */
+    const char *schema_path;   /* to the keyword within its schema */
     const char *property;      /* the missing or surplus member's name, else NULL */
     const mcp_json *expected;  /* the keyword's own value; borrowed from the schema */
     const mcp_json *actual;    /* the value at fault; borrowed */

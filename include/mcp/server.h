@@ -68,19 +68,19 @@ typedef struct mcp_server_options {
     const char *instructions; /* for the model; may be NULL */
 
     /* what we speak */
-    mcp_revision oldest;           /* NONE: 2024-11-05 */
-    mcp_revision newest;           /* NONE: the newest */
+    mcp_revision oldest;             /* NONE: 2024-11-05 */
+    mcp_revision newest;             /* NONE: the newest */
     mcp_revision without_initialize; /* serves a client that never said one; NONE: 2025-03-26 */
-    bool strict_version;           /* refuse an unknown revision instead of offering another */
+    bool strict_version;             /* refuse an unknown revision instead of offering another */
     mcp_tool_names tool_names;
 
     /* what is allowed */
-    bool allow_write;         /* false: MCP_WRITES tools are listed with a note and refused */
-    const char *write_note;   /* that note; NULL: "Write operations are disabled." */
-    bool says_success;        /* a tool's result that is no error says isError false: contracts differ */
-    mcp_refuser *refuse;      /* NULL: a plain text */
-    mcp_fitter *fit;          /* NULL: arguments are checked as they came */
-    void *data;               /* given to refuse and fit */
+    bool allow_write;       /* false: MCP_WRITES tools are listed with a note and refused */
+    const char *write_note; /* that note; NULL: "Write operations are disabled." */
+    bool says_success;   /* a tool's result that is no error says isError false: contracts differ */
+    mcp_refuser *refuse; /* NULL: a plain text */
+    mcp_fitter *fit;     /* NULL: arguments are checked as they came */
+    void *data;          /* given to refuse and fit */
 
     /* bounds; 0 means the default in the comment */
     size_t message_max_bytes; /* one message in: 4 MiB */
@@ -96,7 +96,9 @@ typedef struct mcp_server_options {
 } mcp_server_options;
 
 /** Every field at its safe default. */
+/* clang-format off */
 #define MCP_SERVER_OPTIONS_INIT { 0 }
+/* clang-format on */
 
 /** A set of features: tables that end with an empty row, and the files that describe them. */
 typedef struct mcp_features {
