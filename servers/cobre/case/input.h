@@ -84,7 +84,7 @@ typedef struct cobre_raw_stage {
     int64_t block_mode, sampling, openings;
     bool is_cvar;
     double alpha, lambda;
-    bool is_study;    /* from `stages`, id >= 0 */
+    bool is_study; /* from `stages`, id >= 0 */
 } cobre_raw_stage;
 
 typedef struct cobre_raw_transition {
@@ -123,6 +123,7 @@ typedef struct cobre_raw_line {
 
 /* The violation and usage costs of a hydro, in the order of the override file. */
 typedef enum cobre_cost {
+    /* clang-format off */
     COBRE_COST_SPILLAGE, COBRE_COST_FPHA_TURBINED, COBRE_COST_DIVERSION, COBRE_COST_STORAGE_BELOW,
     COBRE_COST_FILLING_TARGET, COBRE_COST_TURBINED_BELOW, COBRE_COST_OUTFLOW_BELOW,
     COBRE_COST_OUTFLOW_ABOVE, COBRE_COST_GENERATION_BELOW, COBRE_COST_EVAPORATION,
@@ -132,6 +133,7 @@ typedef enum cobre_cost {
     COBRE_COST_ENTITY,          /* the ones above can be set by a hydro */
     COBRE_COST_WITHDRAWAL_POS = COBRE_COST_ENTITY, COBRE_COST_WITHDRAWAL_NEG,
     COBRE_COST_EVAPORATION_POS, COBRE_COST_EVAPORATION_NEG,
+    /* clang-format on */
     COBRE_COST_COUNT
 } cobre_cost;
 
@@ -185,9 +187,9 @@ typedef struct cobre_raw_constraint { /* a generic constraint */
 } cobre_raw_constraint;
 
 typedef struct cobre_registry_items {
-    void *items;  /* sorted by id */
+    void *items; /* sorted by id */
     size_t count;
-    size_t size;  /* of one */
+    size_t size; /* of one */
 } cobre_registry_items;
 
 typedef struct cobre_raw_penalties {
@@ -222,11 +224,11 @@ typedef struct cobre_input {
     mcp_arena *arena;
     cobre_report *report;
     bool present[COBRE_FILE_COUNT];
-    size_t entries[COBRE_FILE_COUNT];        /* rows or entries of an optional file */
+    size_t entries[COBRE_FILE_COUNT]; /* rows or entries of an optional file */
 
     cobre_raw_config config;
     cobre_raw_graph graph;
-    cobre_raw_stage *stages;                 /* both kinds, sorted by id */
+    cobre_raw_stage *stages; /* both kinds, sorted by id */
     size_t stage_count;
     cobre_raw_season *seasons;
     size_t season_count;
@@ -236,10 +238,10 @@ typedef struct cobre_input {
 
     cobre_raw_storage *storages, *filling_storages;
     size_t storage_count, filling_storage_count;
-    cobre_raw_storage *past_inflows;         /* the hydros that have some */
+    cobre_raw_storage *past_inflows; /* the hydros that have some */
     size_t past_inflow_count;
     cobre_raw_factors load_factors, exchange_factors, source_factors;
-    cobre_table tables[COBRE_FILE_COUNT];    /* of the Parquet files */
+    cobre_table tables[COBRE_FILE_COUNT]; /* of the Parquet files */
 } cobre_input;
 
 /** The record of that id in a registry (a study stage for COBRE_STUDY_STAGES), or NULL. */

@@ -57,8 +57,8 @@ static mcp_status find_files(struct look *look, mcp_error *err)
     return st;
 }
 
-static mcp_status count_items(int64_t *count, struct look *look, cobre_file_id id,
-                              const char *key, mcp_error *err)
+static mcp_status count_items(int64_t *count, struct look *look, cobre_file_id id, const char *key,
+                              mcp_error *err)
 {
     const mcp_json *root = NULL;
 

@@ -10,15 +10,18 @@
 
 #include "case/input.h"
 
+/* clang-format off */
 #define INT(name, flags, registry) { name, COLUMNS_I32, flags, registry }
 #define UINT(name, flags) { name, COLUMNS_U32, flags, COBRE_NO_REGISTRY }
 #define REAL(name, flags) { name, COLUMNS_F64, flags, COBRE_NO_REGISTRY }
 #define ID(name, registry) INT(name, COBRE_REQUIRED, registry)
 #define STAGE ID("stage_id", COBRE_NO_REGISTRY)
 #define END { NULL, COLUMNS_OTHER, 0, COBRE_NO_REGISTRY }
+/* clang-format on */
 
 enum { REQ = COBRE_REQUIRED, NOT_NEG = COBRE_NOT_NEGATIVE, POS = COBRE_POSITIVE, ANY = 0 };
 
+/* clang-format off */
 static const cobre_column geometry[] = {
     ID("hydro_id", COBRE_HYDROS), REAL("volume_hm3", REQ | NOT_NEG),
     REAL("height_m", REQ | NOT_NEG), REAL("area_km2", REQ | NOT_NEG), END
@@ -184,3 +187,4 @@ const cobre_file cobre_files_known[COBRE_FILE_COUNT] = {
     [COBRE_FILE_SOURCE_BOUNDS] =
         PARQUET("constraints/ncs_bounds.parquet", source_bounds, 2, LAST_WINS),
 };
+/* clang-format on */

@@ -32,7 +32,7 @@ mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *direc
 
 /** What can be said of a case directory without validating it (output page, section 10). */
 typedef struct cobre_inspection {
-    const mcp_json *config;           /* config.json as it stands */
+    const mcp_json *config; /* config.json as it stands */
     int64_t hydros, thermals, buses, lines;
     int64_t stages;                   /* with id >= 0 */
     const char *scenario_source;      /* "par" or "external" */

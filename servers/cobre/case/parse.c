@@ -21,9 +21,13 @@ static void report_text_error(cobre_report *report, const char *file, const char
                               int64_t line)
 {
     cobre_finding finding = {
-        .severity = COBRE_SEVERITY_ERROR, .kind = COBRE_KIND_PARSE_ERROR, .layer = 2, .file = file,
+        .severity = COBRE_SEVERITY_ERROR,
+        .kind = COBRE_KIND_PARSE_ERROR,
+        .layer = 2,
+        .file = file,
     };
-    const cobre_member place[] = { COBRE_INT("line", line), COBRE_TEXT("detail", detail),
+    const cobre_member place[] = { COBRE_INT("line", line),
+                                   COBRE_TEXT("detail", detail),
                                    { NULL, COBRE_MEMBER_NULL, NULL, 0, 0, NULL } };
 
     if (line > 0)

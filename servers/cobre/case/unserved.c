@@ -13,9 +13,9 @@
 
 /* What the original does with the feature, and so what we do with a case that uses it. */
 enum original {
-    MODELS,   /* error */
-    IGNORES,  /* error; a warning under compatibility */
-    HARMLESS  /* a warning: no result changes */
+    MODELS,  /* error */
+    IGNORES, /* error; a warning under compatibility */
+    HARMLESS /* a warning: no result changes */
 };
 
 /* True when the input uses the feature; `record` is the registry's record or the stage. */
@@ -229,12 +229,13 @@ static bool block_bounds(const cobre_input *input, const void *record)
 
 static const struct unserved {
     cobre_file_id file;
-    const char *field;       /* NULL: the file as a whole, used when it has rows or entries */
+    const char *field; /* NULL: the file as a whole, used when it has rows or entries */
     enum original original;
-    cobre_registry each;     /* asked of every record of this registry; else once */
+    cobre_registry each; /* asked of every record of this registry; else once */
     is_used *used;
     const char *feature;
     const char *way_out;
+    /* clang-format off */
 } unserved[] = {
     { COBRE_FILE_CONFIG, "training.scenario_source", MODELS, 0, training_scheme,
       "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
@@ -327,6 +328,7 @@ static const struct unserved {
     { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL,
       "reservoir geometry", "Remove the file." },
 };
+/* clang-format on */
 
 static void report(const cobre_input *input, const struct unserved *row, cobre_finding *finding)
 {
@@ -334,18 +336,21 @@ static void report(const cobre_input *input, const struct unserved *row, cobre_f
     const char *place = row->field ? row->field : file;
     bool is_ignored = row->original == HARMLESS ||
                       (row->original == IGNORES && input->config.compatibility != COBRE_ABSENT);
-    const char *detail = cobre_report_text(
-        input->report, is_ignored ? "this version does not model %s; it is ignored"
-                                  : "this version does not model %s",
-        row->feature);
+    const char *detail = cobre_report_text(input->report,
+                                           is_ignored
+                                               ? "this version does not model %s; it is ignored"
+                                               : "this version does not model %s",
+                                           row->feature);
 
     finding->severity = is_ignored ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR;
     finding->message = cobre_report_text(input->report, "%s: %s", place, detail);
     finding->suggestion = row->way_out;
     if (!is_ignored && row->original == IGNORES)
         finding->suggestion = cobre_report_text(
-            input->report, "%s Or set modeling.compatibility to \"cobre-0.5\" to have it ignored "
-                           "as Cobre 0.5 does.", row->way_out);
+            input->report,
+            "%s Or set modeling.compatibility to \"cobre-0.5\" to have it ignored "
+            "as Cobre 0.5 does.",
+            row->way_out);
     finding->members = COBRE_MEMBERS(COBRE_TEXT("settings", place), COBRE_TEXT("detail", detail));
     cobre_report_add(input->report, finding);
 }
@@ -355,9 +360,9 @@ static void ask_stages(const cobre_input *input, const struct unserved *row)
     for (size_t i = 0; i < input->stage_count; i++) {
         if (!input->stages[i].is_study || !row->used(input, &input->stages[i]))
             continue;
-        cobre_finding finding =
-            cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
-                             &input->stages[i].head, row->field);
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
+                                                 &input->stages[i].head, row->field);
         report(input, row, &finding);
     }
 }
@@ -367,13 +372,12 @@ static void ask_registry(const cobre_input *input, const struct unserved *row)
     const cobre_registry_items *items = &input->registries[row->each];
 
     for (size_t i = 0; i < items->count; i++) {
-        const cobre_record *record =
-            (const void *)((const char *)items->items + i * items->size);
+        const cobre_record *record = (const void *)((const char *)items->items + i * items->size);
         if (!row->used(input, record))
             continue;
-        cobre_finding finding =
-            cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
-                             record, row->field);
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
+                                                 record, row->field);
         report(input, row, &finding);
     }
 }
@@ -384,9 +388,8 @@ static void ask_once(const cobre_input *input, const struct unserved *row)
 
     if (!used)
         return;
-    cobre_finding finding =
-        cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, 5,
-                         cobre_files_known[row->file].path, row->field);
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS,
+                                             5, cobre_files_known[row->file].path, row->field);
     report(input, row, &finding);
 }
 

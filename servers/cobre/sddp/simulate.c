@@ -176,6 +176,7 @@ static mcp_status simulate(pass *p, sddp_simulation *result, size_t scenarios,
         if (st != MCP_OK)
             mcp_error_set(err, st, "%s", trouble.message);
     }
+    p->data = NULL; /* `sim` ends here, the pass does not */
     mcp_arena_free(arena);
     return st;
 }

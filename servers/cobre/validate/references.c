@@ -26,8 +26,8 @@ static void report_missing(const cobre_input *input, cobre_finding *finding, con
 
     finding->message = cobre_report_text(input->report, "%s '%s' not found in %s%s", field, value,
                                          file, is_error ? "" : "; the entry is ignored");
-    finding->suggestion =
-        cobre_report_text(input->report, "Check that %s '%s' exists in %s.", field, value, file);
+    finding->suggestion = cobre_report_text(input->report, "Check that %s '%s' exists in %s.",
+                                            field, value, file);
     finding->members = COBRE_MEMBERS(COBRE_TEXT("referenced_value", value),
                                      COBRE_TEXT("referenced_registry", short_name));
     cobre_report_add(input->report, finding);

@@ -8,6 +8,7 @@
  */
 #include "validate/report.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -303,7 +304,10 @@ const cobre_finding *cobre_report_finding(const cobre_report *report, cobre_seve
 {
     const struct list *list = &report->lists[severity];
 
-    return index < list->kept ? &list->items[index]->finding : NULL;
+    if (index >= list->kept)
+        return NULL;
+    assert(list->items[index]); /* the first `kept` items are findings, each */
+    return &list->items[index]->finding;
 }
 
 const cobre_coverage *cobre_report_coverage(const cobre_report *report)
@@ -396,8 +400,12 @@ static void write_rest(const struct list *list, cobre_severity severity, mcp_jso
     snprintf(message, sizeof message, "%zu further %s are not listed", list->count - list->kept,
              severity == COBRE_SEVERITY_ERROR ? "errors" : "warnings");
     cobre_finding rest = {
-        .severity = severity, .kind = last->kind, .layer = last->layer, .file = last->file,
-        .internal_kind = last->internal_kind, .message = message,
+        .severity = severity,
+        .kind = last->kind,
+        .layer = last->layer,
+        .file = last->file,
+        .internal_kind = last->internal_kind,
+        .message = message,
         .suggestion = "Mend those that are listed and validate again.",
     };
     cobre_finding_write(&rest, writer);

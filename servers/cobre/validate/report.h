@@ -48,19 +48,23 @@ typedef enum cobre_kind {
 /** One further member of a finding's context: build it with COBRE_TEXT ... COBRE_NULL. */
 typedef struct cobre_member {
     const char *name; /* NULL ends a list */
+    /* clang-format off */
     enum { COBRE_MEMBER_NULL, COBRE_MEMBER_TEXT, COBRE_MEMBER_INT, COBRE_MEMBER_REAL,
            COBRE_MEMBER_LIST } type;
+    /* clang-format on */
     const char *text;
     int64_t number;
-    double real;              /* NaN and infinity are written as null */
-    const char *const *list;  /* strings, NULL at the end */
+    double real;             /* NaN and infinity are written as null */
+    const char *const *list; /* strings, NULL at the end */
 } cobre_member;
 
+/* clang-format off */
 #define COBRE_TEXT(name, value) { name, COBRE_MEMBER_TEXT, value, 0, 0, NULL }
 #define COBRE_INT(name, value) { name, COBRE_MEMBER_INT, NULL, value, 0, NULL }
 #define COBRE_REAL(name, value) { name, COBRE_MEMBER_REAL, NULL, 0, value, NULL }
 #define COBRE_LIST(name, value) { name, COBRE_MEMBER_LIST, NULL, 0, 0, value }
 #define COBRE_NULL(name) { name, COBRE_MEMBER_NULL, NULL, 0, 0, NULL }
+/* clang-format on */
 #define COBRE_MEMBERS(...)                                                                         \
     ((const cobre_member[]){ __VA_ARGS__, { NULL, COBRE_MEMBER_NULL, NULL, 0, 0, NULL } })
 
@@ -73,12 +77,12 @@ typedef struct cobre_finding {
     const char *noun;          /* what the entity is, "hydro"; NULL: it is about the file */
     bool has_entity_id;
     int64_t entity_id;
-    const char *entity_name;   /* NULL: not known */
-    int64_t row;               /* 1-based row of a Parquet file; 0: not a row */
-    const char *field;         /* "generation.max_mw"; NULL: none */
-    const char *bare;          /* set by the report: the message as it was given */
-    const char *message;       /* the report appends the place: " (hydro 3 'NAME' in FILE)" */
-    const char *suggestion;    /* NULL: none */
+    const char *entity_name;     /* NULL: not known */
+    int64_t row;                 /* 1-based row of a Parquet file; 0: not a row */
+    const char *field;           /* "generation.max_mw"; NULL: none */
+    const char *bare;            /* set by the report: the message as it was given */
+    const char *message;         /* the report appends the place: " (hydro 3 'NAME' in FILE)" */
+    const char *suggestion;      /* NULL: none */
     const cobre_member *members; /* further context, in order; NULL: none */
 } cobre_finding;
 

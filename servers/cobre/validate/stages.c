@@ -29,9 +29,8 @@ static void check_stage_count(const cobre_input *input)
     if (count >= 2)
         return;
     cobre_finding finding = at_stages(COBRE_SEVERITY_ERROR, COBRE_KIND_STAGE_MISMATCH, "stages");
-    finding.message = cobre_report_text(input->report,
-                                        "a study needs at least 2 stages with id >= 0, found %zu",
-                                        count);
+    finding.message = cobre_report_text(
+        input->report, "a study needs at least 2 stages with id >= 0, found %zu", count);
     finding.suggestion = "Add study stages.";
     finding.members = COBRE_MEMBERS(COBRE_NULL("stage_id"),
                                     COBRE_TEXT("detail", "fewer than 2 study stages"));
@@ -84,8 +83,8 @@ static int compare_transitions(const void *a, const void *b)
 static void check_sums(const cobre_input *input)
 {
     const cobre_raw_graph *graph = &input->graph;
-    cobre_raw_transition *sorted =
-        mcp_arena_array(input->arena, graph->transition_count, sizeof *sorted);
+    cobre_raw_transition *sorted = mcp_arena_array(input->arena, graph->transition_count,
+                                                   sizeof *sorted);
     double sum = 0;
 
     if (!sorted) {
@@ -245,8 +244,8 @@ static void warn_deterministic(const cobre_input *input)
 static void check_block(const cobre_input *input, cobre_file_id file, cobre_severity severity,
                         const char *noun, const cobre_raw_factor *factor)
 {
-    const cobre_raw_stage *stage =
-        (const void *)cobre_input_find(input, COBRE_STUDY_STAGES, factor->stage);
+    const cobre_raw_stage *stage = (const void *)cobre_input_find(input, COBRE_STUDY_STAGES,
+                                                                  factor->stage);
 
     if (!stage || factor->block < (int64_t)stage->block_count)
         return;

@@ -117,8 +117,7 @@ static const cobre_field fields[] = {
 };
 
 static const cobre_field boundary_fields[] = {
-    SEEN("path", TEXT, COBRE_REQUIRED, text),
-    SEEN("source_stage", UINT32, COBRE_REQUIRED, integer),
+    SEEN("path", TEXT, COBRE_REQUIRED, text), SEEN("source_stage", UINT32, COBRE_REQUIRED, integer),
     COBRE_FIELDS_END
 };
 
@@ -130,6 +129,7 @@ static const cobre_field rule_type[] = {
     COBRE_C(cobre_raw_rule, "type", COBRE_REQUIRED, type, rule_types, -1), COBRE_FIELDS_END
 };
 
+/* clang-format off */
 static const cobre_field *const rule_fields[] = {
     [COBRE_RULE_ITERATION_LIMIT] = (const cobre_field[]){
         RULE("limit", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, limit), COBRE_FIELDS_END },
@@ -145,6 +145,7 @@ static const cobre_field *const rule_fields[] = {
         RULE("distance_tol", REAL, COBRE_REQUIRED, distance_tol),
         RULE("bound_tol", REAL, COBRE_REQUIRED, bound_tol), COBRE_FIELDS_END },
 };
+/* clang-format on */
 
 static void read_rule(cobre_reader *reader, const mcp_json *json, size_t index,
                       cobre_raw_rule *rule)
@@ -289,11 +290,11 @@ static void warn_moved(cobre_reader *reader, const mcp_json *root)
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
         if (!mcp_json_pointer(root, moved[i].pointer))
             continue;
-        cobre_finding finding =
-            cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, moved[i].field);
+        cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION,
+                                                     moved[i].field);
         finding.severity = COBRE_SEVERITY_WARNING;
-        finding.message =
-            cobre_report_text(reader->report, "%s is not read here any more", moved[i].field);
+        finding.message = cobre_report_text(reader->report, "%s is not read here any more",
+                                            moved[i].field);
         finding.suggestion = moved[i].advice;
         cobre_report_add(reader->report, &finding);
     }

@@ -14,11 +14,11 @@
 enum { PATH_SIZE = 192 };
 
 static const char *const type_words[] = {
-    [COBRE_FIELD_BOOL] = "boolean",  [COBRE_FIELD_INT32] = "integer",
+    [COBRE_FIELD_BOOL] = "boolean",   [COBRE_FIELD_INT32] = "integer",
     [COBRE_FIELD_UINT32] = "integer", [COBRE_FIELD_INT64] = "integer",
-    [COBRE_FIELD_REAL] = "number",   [COBRE_FIELD_TEXT] = "string",
-    [COBRE_FIELD_CHOICE] = "string", [COBRE_FIELD_DATE] = "string (YYYY-MM-DD)",
-    [COBRE_FIELD_ARRAY] = "array",   [COBRE_FIELD_OBJECT] = "object",
+    [COBRE_FIELD_REAL] = "number",    [COBRE_FIELD_TEXT] = "string",
+    [COBRE_FIELD_CHOICE] = "string",  [COBRE_FIELD_DATE] = "string (YYYY-MM-DD)",
+    [COBRE_FIELD_ARRAY] = "array",    [COBRE_FIELD_OBJECT] = "object",
     [COBRE_FIELD_ANY] = "value",
 };
 
@@ -27,9 +27,16 @@ static const char *const type_words[] = {
 cobre_finding cobre_reader_finding(const cobre_reader *reader, cobre_kind kind, const char *path)
 {
     return (cobre_finding){
-        .severity = COBRE_SEVERITY_ERROR, .kind = kind, .layer = 2, .file = reader->file,
-        .noun = reader->noun, .has_entity_id = reader->has_id, .entity_id = reader->id,
-        .entity_name = reader->name, .row = reader->row, .field = path,
+        .severity = COBRE_SEVERITY_ERROR,
+        .kind = kind,
+        .layer = 2,
+        .file = reader->file,
+        .noun = reader->noun,
+        .has_entity_id = reader->has_id,
+        .entity_id = reader->id,
+        .entity_name = reader->name,
+        .row = reader->row,
+        .field = path,
     };
 }
 
@@ -59,8 +66,8 @@ void cobre_reader_type(cobre_reader *reader, const char *path, const char *expec
     finding.message = cobre_report_text(reader->report, "%s must be of type %s, but is %s", path,
                                         expected, actual);
     finding.suggestion = cobre_report_text(reader->report, "Write %s as %s.", path, expected);
-    finding.members =
-        COBRE_MEMBERS(COBRE_TEXT("expected_type", expected), COBRE_TEXT("actual_type", actual));
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("expected_type", expected),
+                                    COBRE_TEXT("actual_type", actual));
     report(reader, &finding);
 }
 
@@ -147,8 +154,8 @@ static void set_absent(const cobre_field *field, void *record)
     case COBRE_FIELD_UINT32:
     case COBRE_FIELD_INT64:
     case COBRE_FIELD_CHOICE:
-        *(int64_t *)place(field, record) =
-            field->has_preset ? (int64_t)field->preset : COBRE_ABSENT;
+        *(int64_t *)place(field, record) = field->has_preset ? (int64_t)field->preset
+                                                             : COBRE_ABSENT;
         break;
     case COBRE_FIELD_REAL:
         *(double *)place(field, record) = field->has_preset ? field->preset : NAN;

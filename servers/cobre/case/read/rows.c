@@ -35,8 +35,7 @@ double cobre_table_real(const cobre_table *table, size_t column, size_t row)
 static void missing_column(cobre_reader *reader, const cobre_column *column)
 {
     const char *type = columns_type_name(column->type);
-    cobre_finding finding =
-        cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, column->name);
+    cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, column->name);
 
     finding.message = cobre_report_text(reader->report, "column %s is missing", column->name);
     finding.suggestion = cobre_report_text(reader->report, "Write a column %s of type %s.",
