@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "net/inline.h"
+#include <cmocka.h>
 
 typedef struct job {
     mcp__task task; /* first */

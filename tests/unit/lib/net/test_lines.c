@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,7 +67,8 @@ static void on_input(void *data)
 
 static void read_from(int fd)
 {
-    assert_int_equal(mcp__lines_new(&lines, loop, fd, LINE_MAX_BYTES, on_input, NULL, NULL), MCP_OK);
+    assert_int_equal(mcp__lines_new(&lines, loop, fd, LINE_MAX_BYTES, on_input, NULL, NULL),
+                     MCP_OK);
 }
 
 static int set_up(void **state)
@@ -393,17 +394,21 @@ static void reading_can_be_given_up_while_it_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lines_end_in_newline_or_carriage_return_newline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_end_in_newline_or_carriage_return_newline, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(the_last_line_needs_no_newline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_may_hold_any_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_survive_the_boundaries_of_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_as_long_as_allowed_is_taken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_longer_line_is_reported_once_and_skipped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_longer_line_is_reported_once_and_skipped, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_file_is_read_to_its_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_comes_from_dev_null_or_a_closed_descriptor, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_comes_from_dev_null_or_a_closed_descriptor, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_socket_without_blocking_is_read_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flags_are_left_as_they_came, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_pipe_whose_writer_has_gone_is_read_to_its_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_pipe_whose_writer_has_gone_is_read_to_its_end, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(lines_may_come_byte_by_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_large_file_is_read_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reading_stops_when_nobody_takes, set_up, tear_down),

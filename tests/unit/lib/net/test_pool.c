@@ -58,7 +58,8 @@ static void work(mcp__task *task)
     int now = ++at_once;
 
     assert_false(pthread_equal(pthread_self(), loop_thread));
-    for (int most = most_at_once; now > most && !atomic_compare_exchange_weak(&most_at_once, &most, now);)
+    for (int most = most_at_once;
+         now > most && !atomic_compare_exchange_weak(&most_at_once, &most, now);)
         ;
     if (self->begun)
         sem_post(self->begun);

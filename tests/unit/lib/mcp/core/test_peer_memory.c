@@ -13,7 +13,8 @@
 
 #include "mcp/core/peer_memory.h"
 
-static void send(mcp__peer_memory *client, void (*function)(mcp__peer *, mcp_buf *), const char *text)
+static void send(mcp__peer_memory *client, void (*function)(mcp__peer *, mcp_buf *),
+                 const char *text)
 {
     mcp_buf message;
 

@@ -92,14 +92,17 @@ static mcp_status large(mcp_call *call, void *data)
     return mcp_call_text(call, text);
 }
 
+/* clang-format off */
 #define TOOL(name) \
     { "tools/" name ".json", "{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}", \
       sizeof("{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}") - 1 }
+/* clang-format on */
 
-static const mcp_file files[] = { TOOL("stray"), TOOL("run"), TOOL("steady"), TOOL("while"),
+static const mcp_file files[] = { TOOL("stray"), TOOL("run"),   TOOL("steady"),  TOOL("while"),
                                   TOOL("never"), TOOL("large"), TOOL("limited"), { 0 } };
 static const mcp_tool tools[] = {
     /* name run flags timeout_ms max_running */
+    /* clang-format off */
     { "stray",   stray,         MCP_READS,                                   0,         0 },
     { "run",     until_stopped, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP,   0,         0 },
     { "steady",  until_stopped, MCP_READS | MCP_LONG,                        0,         0 },
@@ -107,6 +110,7 @@ static const mcp_tool tools[] = {
     { "never",   never,         MCP_READS | MCP_LONG,                        0,         2 },
     { "large",   large,         MCP_READS,                                   0,         0 },
     { "limited", until_stopped, MCP_READS,                                   50,        0 },
+    /* clang-format on */
     { 0 },
 };
 static const mcp_features features = { .files = files, .tools = tools };
@@ -201,7 +205,8 @@ static bool hear_more(void)
     memmove(child.unread, child.unread + child.heard, child.length);
     child.heard = 0;
     assert_int_equal(poll(&wait, 1, WAIT_MS), 1);
-    ssize_t count = read(child.from, child.unread + child.length, sizeof(child.unread) - child.length);
+    ssize_t count = read(child.from, child.unread + child.length,
+                         sizeof(child.unread) - child.length);
     child.length += count > 0 ? (size_t)count : 0;
     return count > 0;
 }
@@ -252,11 +257,13 @@ static int wait_for_end(void)
 
 #define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
 #define PONG(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}"
+/* clang-format off */
 #define CALL(id, name, arguments) \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\",\"arguments\":" arguments "}}"
 #define TEXT(id, text) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}}"
 #define STOPPED(id, why) TEXT(id, "{\\\"stop\\\":" why "}")
 #define GOING_DOWN(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":-32603,\"message\":\"the server is going down\"}}"
+/* clang-format on */
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
@@ -264,7 +271,8 @@ static void lines_come_in_any_dress(void **state)
 {
     (void)state;
     start(5000);
-    say_bytes("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3"), strlen("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3")));
+    say_bytes("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3"),
+              strlen("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3")));
     close_fd(&child.to);
     expect(PONG("1"));
     expect(PONG("2"));
@@ -404,7 +412,8 @@ static void a_deadline_is_kept_by_the_clock(void **state)
     (void)state;
     start(10000);
     say(CALL("1", "limited", "{}"));
-    expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"limited ran longer than its time limit of 50 ms\"}],\"isError\":true}}");
+    expect(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"limited ran longer than its time limit of 50 ms\"}],\"isError\":true}}");
     say(PING("2"));
     expect(PONG("2"));
     close_fd(&child.to);
@@ -473,7 +482,8 @@ static void a_line_above_4_mib_is_refused_once(void **state)
     (void)state;
     start(10000);
     assert_int_equal(pthread_create(&speaker, NULL, say_overlong, NULL), 0);
-    expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
+    expect(
+        "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
     expect(PONG("1"));
     pthread_join(speaker, NULL);
     close_fd(&child.to);
@@ -490,7 +500,8 @@ static void input_may_be_dev_null_or_a_file(void **state)
     scratch_open(&folder);
     scratch_write(&folder, "in", PING("1") "\n", strlen(PING("1")) + 1);
     scratch_write(&folder, "out", "", 0);
-    start_on(open(scratch_path(&folder, "in"), O_RDONLY), open(scratch_path(&folder, "out"), O_WRONLY), 1000);
+    start_on(open(scratch_path(&folder, "in"), O_RDONLY),
+             open(scratch_path(&folder, "out"), O_WRONLY), 1000);
     assert_int_equal(wait_for_end(), 0);
     child.from = open(scratch_path(&folder, "out"), O_RDONLY);
     child.heard = child.length = 0;
@@ -513,7 +524,8 @@ static void a_long_file_of_messages_is_answered_to_its_end(void **state)
     scratch_open(&folder);
     scratch_write(&folder, "in", text, length);
     scratch_write(&folder, "out", "", 0);
-    start_on(open(scratch_path(&folder, "in"), O_RDONLY), open(scratch_path(&folder, "out"), O_WRONLY), 1000);
+    start_on(open(scratch_path(&folder, "in"), O_RDONLY),
+             open(scratch_path(&folder, "out"), O_WRONLY), 1000);
     assert_int_equal(wait_for_end(), 0);
     child.from = open(scratch_path(&folder, "out"), O_RDONLY);
     child.heard = child.length = 0;

@@ -126,7 +126,10 @@ typedef struct base_column {
 
 static inline columns_type base_type(const char *word)
 {
-    static const struct { const char *word; columns_type type; } types[] = {
+    static const struct {
+        const char *word;
+        columns_type type;
+    } types[] = {
         { "i32", COLUMNS_I32 }, { "i64", COLUMNS_I64 }, { "u32", COLUMNS_U32 },
         { "f64", COLUMNS_F64 }, { "f32", COLUMNS_F32 }, { "date", COLUMNS_DATE },
     };
@@ -179,8 +182,7 @@ static inline void base_read_column(base_column *column, char *text)
 }
 
 /* Write a table of the form that the top of this file shows. */
-static inline void base_write_table(columns *engine, int dir_fd, const char *name,
-                                    const char *text)
+static inline void base_write_table(columns *engine, int dir_fd, const char *name, const char *text)
 {
     base_column *data = calloc(BASE_COLUMNS_MAX, sizeof *data);
     columns_column list[BASE_COLUMNS_MAX];

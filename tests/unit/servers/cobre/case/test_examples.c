@@ -81,8 +81,8 @@ static void read_head(struct sheet *sheet, const cobre_table_spec *spec, char *l
         assert_true(sheet->count < BASE_COLUMNS_MAX);
         snprintf(column->name, sizeof column->name, "%s", word);
         column->type = type_of(spec, word);
-        sheet->list[sheet->count++] =
-            (columns_column){ column->name, column->type, &column->values, NULL };
+        sheet->list[sheet->count++] = (columns_column){ column->name, column->type, &column->values,
+                                                        NULL };
     }
 }
 

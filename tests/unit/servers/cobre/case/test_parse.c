@@ -47,8 +47,8 @@ static mcp_status parse_all(cobre_input *input, mcp_error *err)
     if (st == MCP_OK)
         st = cobre_parse_table(input, COBRE_FILE_INFLOW_STATS, &inflow, err);
     if (st == MCP_OK)
-        st = cobre_parse_json(input, COBRE_FILE_LOAD_FACTORS, load_factors,
-                              sizeof load_factors - 1, err);
+        st = cobre_parse_json(input, COBRE_FILE_LOAD_FACTORS, load_factors, sizeof load_factors - 1,
+                              err);
     return st;
 }
 
@@ -133,8 +133,8 @@ static void parse_errors_name_the_line(void **state)
     static const char text[] = "{\n\n  \"a\": 1,\n  \"b\" 2\n}\n";
 
     (void)state;
-    assert_int_equal(cobre_parse_text(&root, "config.json", text, sizeof text - 1, report, arena,
-                                      NULL), MCP_OK);
+    assert_int_equal(
+        cobre_parse_text(&root, "config.json", text, sizeof text - 1, report, arena, NULL), MCP_OK);
     const cobre_finding *finding = cobre_report_finding(report, COBRE_SEVERITY_ERROR, 0);
     assert_non_null(finding);
     assert_string_equal(finding->members[0].name, "line");
