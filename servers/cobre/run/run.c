@@ -10,6 +10,7 @@
  */
 #include "run/run.h"
 
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -282,6 +283,7 @@ static mcp_status refuse_simulation_alone(struct run *run, mcp_error *err)
 static mcp_status prepare(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
+    assert(run->input); /* a case without errors was built */
     if (!wants_training(run) && wants_simulation(run))
         return refuse_simulation_alone(run, err);
     mcp_status st = build_study(run, err);
