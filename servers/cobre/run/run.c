@@ -10,7 +10,6 @@
  */
 #include "run/run.h"
 
-#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -283,7 +282,6 @@ static mcp_status refuse_simulation_alone(struct run *run, mcp_error *err)
 static mcp_status prepare(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
-    assert(run->input); /* a case without errors was built */
     if (!wants_training(run) && wants_simulation(run))
         return refuse_simulation_alone(run, err);
     mcp_status st = build_study(run, err);
@@ -342,7 +340,7 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
     };
     memset(out, 0, sizeof *out);
     mcp_status st = load(&run, err);
-    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+    if (st == MCP_OK && run.input) /* there is a case exactly when it has no errors */
         st = work(&run, err);
 
     results_free(run.files);
