@@ -2,10 +2,9 @@
  * sddp.c - how fast the solver works: the case 1dtoy, 128 iterations, one thread (or the number
  * given as argument).
  *
- * Prints stage solves per second (5632 of them, as the original counts), LP solves per second
- * (with those repeated because a cut from outside the working set was violated), and the share of
- * the wall time that was spent inside the LP solver. The best of several runs counts; meaningful
- * in Release.
+ * Prints LP solves per second, counted as the original counts them (5632 stage programs; one that
+ * is solved again because a cut was violated counts once), and the share of the threads' time that
+ * was spent inside the LP solver. The best of several runs counts; meaningful in Release.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,9 +64,9 @@ int main(int argc, char **argv)
     }
     printf("sddp: 1dtoy, 128 iterations, %ld thread%s, solver %s %s\n", threads,
            threads == 1 ? "" : "s", lp_solver_name(), lp_solver_version());
-    printf("  %lld stage solves in %.1f ms: %.0f per second\n", (long long)best.stage_solves,
+    printf("  %lld LP solves in %.1f ms: %.0f per second\n", (long long)best.stage_solves,
            best.seconds * 1e3, (double)best.stage_solves / best.seconds);
-    printf("  inside the LP solver: %.1f %% of the wall time\n",
+    printf("  inside the LP solver: %.1f %% of wall time x threads\n",
            100.0 * best.solver_seconds / best.seconds / (double)threads);
     printf("  lower bound %.6f\n", best.lower_bound);
     return 0;

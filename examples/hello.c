@@ -20,7 +20,8 @@ static const char definition[] =
     "{\"name\":\"hello\",\"description\":\"Greets somebody.\",\"inputSchema\":{\"type\":\"object\","
     "\"properties\":{\"name\":{\"type\":\"string\",\"default\":\"world\"}}}}";
 
-static const mcp_file files[] = { { "tools/hello.json", definition, sizeof(definition) - 1 }, { 0 } };
+static const mcp_file files[] = { { "tools/hello.json", definition, sizeof definition - 1 },
+                                  { 0 } };
 static const mcp_tool tools[] = { { "hello", hello, MCP_READS, 0, 0 }, { 0 } };
 
 int main(void)

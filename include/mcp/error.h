@@ -51,13 +51,15 @@ typedef enum mcp_status {
 
 /** What went wrong. Lives with the caller; nothing in it needs freeing. */
 typedef struct mcp_error {
-    mcp_status status;   /* what a caller may branch on */
-    int64_t offset;      /* byte position for MCP_E_PARSE, else -1 */
-    char message[240];   /* one line for people, UTF-8; cut at a character where it is too long */
+    mcp_status status; /* what a caller may branch on */
+    int64_t offset;    /* byte position for MCP_E_PARSE, else -1 */
+    char message[240]; /* one line for people, UTF-8; cut at a character where it is too long */
 } mcp_error;
 
 /** An error object that holds no error yet. */
+/* clang-format off */
 #define MCP_ERROR_INIT { MCP_OK, -1, "" }
+/* clang-format on */
 
 #if defined(__GNUC__)
 /** Lets the compiler hold the arguments against the format, as it does for printf. */

@@ -44,12 +44,16 @@ typedef struct mcp_schema_options {
 
 /** Every field at its default. */
 #define MCP_SCHEMA_OPTIONS_INIT { 0, 0, 0, 0, 0, 0 }
+/* clang-format on */
 
-/** Where and why a value does not fit: the first finding, at the deepest place that explains it. */
+/**
+ * Where and why a value does not fit: the first finding, at the deepest place that explains it. The
+ * paths are JSON Pointers and the scratch arena's.
+ */
 typedef struct mcp_schema_finding {
     const char *keyword;       /* "required", "type", "minimum", ...; a constant */
-    const char *instance_path; /* JSON Pointer to the value at fault, "" for the root; the scratch arena's */
-    const char *schema_path;   /* JSON Pointer to the keyword within its schema; the scratch arena's */
+    const char *instance_path; /* to the value at fault, "" for the root */
+    const char *schema_path;   /* to the keyword within its schema */
     const char *property;      /* the missing or surplus member's name, else NULL */
     const mcp_json *expected;  /* the keyword's own value; borrowed from the schema */
     const mcp_json *actual;    /* the value at fault; borrowed */

@@ -83,11 +83,12 @@ typedef struct mcp_server_options {
     bool logging;             /* handlers may send log messages to clients, by mcp_call_log */
 
     /* what is allowed */
-    bool allow_write;         /* false: MCP_WRITES tools are listed with a note and refused */
-    const char *write_note;   /* that note; NULL: "Write operations are disabled." */
-    mcp_refuser *refuse;      /* NULL: a plain text */
-    mcp_fitter *fit;          /* NULL: arguments are checked as they came */
-    void *data;               /* given to refuse and fit */
+    bool allow_write;       /* false: MCP_WRITES tools are listed with a note and refused */
+    const char *write_note; /* that note; NULL: "Write operations are disabled." */
+    bool says_success;   /* a tool's result that is no error says isError false: contracts differ */
+    mcp_refuser *refuse; /* NULL: a plain text */
+    mcp_fitter *fit;     /* NULL: arguments are checked as they came */
+    void *data;          /* given to refuse and fit */
 
     /* bounds; 0 means the default in the comment */
     size_t message_max_bytes; /* one message in: 4 MiB */
@@ -103,7 +104,9 @@ typedef struct mcp_server_options {
 } mcp_server_options;
 
 /** Every field at its safe default. */
+/* clang-format off */
 #define MCP_SERVER_OPTIONS_INIT { 0 }
+/* clang-format on */
 
 /** A set of features: tables that end with an empty row, and the files that describe them. */
 typedef struct mcp_features {
@@ -136,8 +139,10 @@ mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_
 /**
  * Serve one client on standard input and output until input ends and all is answered, or SIGTERM or
  * SIGINT asks to stop, or the client's end of standard output is gone. Blocks. Only protocol messages
- * reach the client: descriptor 1 points to standard error while this runs. Signals keep their earlier
- * handling afterwards. A second signal cancels what runs.
+ * reach the client, and only the library reads its messages: while this runs, descriptor 1 points to
+ * standard error and descriptor 0 to /dev/null. Signals keep their earlier handling afterwards. A
+ * second signal cancels what runs. Calls that go on beyond the grace time are answered with an error
+ * and left behind; mcp_server_free then keeps what they may still use.
  *
  * @return MCP_OK; MCP_E_IO (the descriptors cannot be used); MCP_E_NOMEM
  */

@@ -17,10 +17,10 @@ extern "C" {
 
 /** What a tool does and how it is run. */
 enum mcp_flags {
-    MCP_READS = 1 << 0,          /* changes nothing */
-    MCP_WRITES = 1 << 1,         /* changes things: listed but refused unless the server may write */
-    MCP_LONG = 1 << 2,           /* may take minutes: has threads of its own and no time limit */
-    MCP_STOP_ON_HANGUP = 1 << 3  /* a client that is gone, or an ended standard input, stops it */
+    MCP_READS = 1 << 0,         /* changes nothing */
+    MCP_WRITES = 1 << 1,        /* changes things: listed but refused unless the server may write */
+    MCP_LONG = 1 << 2,          /* may take minutes: has threads of its own and no time limit */
+    MCP_STOP_ON_HANGUP = 1 << 3 /* a client that is gone, or an ended standard input, stops it */
 };
 
 /** One tool. A table of them ends with a row whose name is NULL. */

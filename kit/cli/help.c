@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "cli/cli_int.h"
+#include "cli/progress.h"
+#include "mcp/buf.h"
 
+#define HANGING_MIN 20
+#define HELP_MAX 4096
 #define COLUMN_MAX 30 /* an option longer than this has its help on the next line */
 
 /* "--threads N" as it stands at the left of a line. */
@@ -17,40 +21,72 @@ static size_t option_label(char *out, size_t size, const cli_option *option)
     return length < 0 ? 0 : (size_t)length;
 }
 
-static void print_extras(const cli_option *option, FILE *stream)
+static void add_extras(mcp_buf *text, const cli_option *option)
 {
     const char *between = " (";
 
     if (option->type == CLI_CHOICE) {
-        fputs(between, stream);
+        mcp_buf_puts(text, between);
         for (const char *const *choice = option->choices; *choice; choice++)
-            fprintf(stream, "%s%s", choice == option->choices ? "" : "|", *choice);
+            mcp_buf_printf(text, "%s%s", choice == option->choices ? "" : "|", *choice);
         between = "; ";
     }
     if (option->standard) {
-        fprintf(stream, "%sdefault %s", between, option->standard);
+        mcp_buf_printf(text, "%sdefault %s", between, option->standard);
         between = "; ";
     }
     if (option->env) {
-        fprintf(stream, "%senvironment %s", between, option->env);
+        mcp_buf_printf(text, "%senvironment %s", between, option->env);
         between = "; ";
     }
     if (between[0] == ';')
-        fputc(')', stream);
+        mcp_buf_putc(text, ')');
+}
+
+/* Where the first line of at most `room` bytes ends: at a blank, or in front of an alternative. */
+static size_t line_end(const char *text, size_t room)
+{
+    size_t end = room;
+
+    if (strlen(text) <= room)
+        return strlen(text);
+    while (end > 0 && text[end] != ' ' && text[end] != '|')
+        end--;
+    return end > 0 ? end : room;
+}
+
+/* The text in lines that end within the window, those after the first below the first. */
+static void print_hanging(const char *text, size_t indent, FILE *stream)
+{
+    size_t columns = cli_width(stream);
+    size_t room = columns > indent + HANGING_MIN ? columns - indent : HANGING_MIN;
+
+    for (;;) {
+        size_t end = line_end(text, room);
+        fprintf(stream, "%.*s\n", (int)end, text);
+        text += end;
+        if (!*text)
+            return;
+        text += *text == ' ';
+        fprintf(stream, "%*s", (int)indent, "");
+    }
 }
 
 static void print_option(const cli_option *option, int width, FILE *stream)
 {
     char label[128];
     size_t length = option_label(label, sizeof label, option);
+    mcp_buf text;
 
     if (length > (size_t)width)
-        fprintf(stream, "  %s\n  %*s", label, width, "");
+        fprintf(stream, "  %s\n  %*s  ", label, width, "");
     else
-        fprintf(stream, "  %-*s", width, label);
-    fprintf(stream, "  %s", option->help ? option->help : "");
-    print_extras(option, stream);
-    fputc('\n', stream);
+        fprintf(stream, "  %-*s  ", width, label);
+    mcp_buf_init(&text, HELP_MAX);
+    mcp_buf_puts(&text, option->help ? option->help : "");
+    add_extras(&text, option);
+    print_hanging(text.data ? text.data : "", (size_t)width + 4, stream);
+    mcp_buf_clear(&text);
 }
 
 static void widen(int *width, const cli_option *options)

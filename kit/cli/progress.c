@@ -2,8 +2,9 @@
  * progress.c - a bar that is redrawn in place, or lines.
  *
  * On a terminal the line is written with a carriage return before and "erase to the end" behind it,
- * and cut to the width of the window: a line that wraps could not be erased. The first step is
- * always drawn, the last too, and in between at most one each 125 ms.
+ * and made to fit the window, as a line that wraps could not be erased: first the bar shrinks, then
+ * the times go, then the line is cut. The first step is always drawn, the last too, and in between at
+ * most one each 125 ms.
  */
 #include "cli/progress.h"
 
@@ -17,6 +18,7 @@
 
 #define REDRAW_MS 125
 #define BAR_CELLS 40
+#define BAR_CELLS_MIN 10
 #define WIDTH_DEFAULT 120
 #define LINE_MAX 1024
 
@@ -67,6 +69,15 @@ static void format_clock(char out[CLI_FORMAT_SIZE], int64_t ms)
              seconds / 60 % 60, seconds % 60);
 }
 
+static size_t count_characters(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
 /* "[00:00:01 < 00:00:09]": passed, and left as it goes; the second only while there is a rest. */
 static void format_times(const cli_progress *progress, uint64_t done, int64_t now_ms, char *out,
                          size_t size)
@@ -83,14 +94,14 @@ static void format_times(const cli_progress *progress, uint64_t done, int64_t no
     snprintf(out, size, "[%s < %s]", passed, left);
 }
 
-static void format_bar(const cli_progress *progress, uint64_t done, char *out, size_t size)
+static void format_bar(const cli_progress *progress, uint64_t done, size_t cells, char *out)
 {
     size_t full = 0, at = 0;
 
     if (progress->total > 0)
-        full = (size_t)((double)done / (double)progress->total * BAR_CELLS);
-    full = full > BAR_CELLS ? BAR_CELLS : full;
-    for (size_t i = 0; i < BAR_CELLS && at + 4 < size; i++) {
+        full = (size_t)((double)done / (double)progress->total * (double)cells);
+    full = full > cells ? cells : full;
+    for (size_t i = 0; progress->total > 0 && i < cells; i++) {
         const char *cell = i < full ? "\xE2\x96\x88" : "\xE2\x96\x91"; /* full block, light shade */
         memcpy(out + at, cell, 3);
         at += 3;
@@ -98,18 +109,40 @@ static void format_bar(const cli_progress *progress, uint64_t done, char *out, s
     out[at] = '\0';
 }
 
-static void format_line(const cli_progress *progress, uint64_t done, const char *detail,
-                        const char *bar, char *out, size_t size)
+/* `cells` 0: no bar. Gives the length in characters. */
+static size_t format_line(const cli_progress *progress, uint64_t done, const char *detail,
+                          size_t cells, bool with_times, char out[LINE_MAX])
 {
-    char count[64], times[2 * CLI_FORMAT_SIZE + 8];
+    char count[64], times[2 * CLI_FORMAT_SIZE + 8] = "", bar[BAR_CELLS * 3 + 1];
 
     if (progress->total > 0)
         snprintf(count, sizeof count, "%" PRIu64 "/%" PRIu64, done, progress->total);
     else
         snprintf(count, sizeof count, "%" PRIu64, done);
-    format_times(progress, done, mcp_clock_mono_ms(), times, sizeof times);
-    snprintf(out, size, "%-10s %s%s%s %s%s%s  %s", progress->label, bar, bar[0] ? " " : "", count,
-             progress->unit, detail && detail[0] ? "  " : "", detail ? detail : "", times);
+    if (with_times)
+        format_times(progress, done, mcp_clock_mono_ms(), times, sizeof times);
+    format_bar(progress, done, cells, bar);
+    snprintf(out, LINE_MAX, "%-10s %s%s%s %s%s%s%s%s", progress->label, bar, bar[0] ? " " : "",
+             count, progress->unit, detail && detail[0] ? "  " : "", detail ? detail : "",
+             times[0] ? "  " : "", times);
+    return count_characters(out);
+}
+
+/* The line as a window of `width` columns shows it best. */
+static void fit_line(const cli_progress *progress, uint64_t done, const char *detail, size_t width,
+                     char out[LINE_MAX])
+{
+    for (int with_times = 1; with_times >= 0; with_times--) {
+        size_t cells = BAR_CELLS;
+        size_t length = format_line(progress, done, detail, cells, with_times, out);
+        if (length > width) {
+            size_t excess = length - width;
+            cells = excess < BAR_CELLS - BAR_CELLS_MIN ? BAR_CELLS - excess : BAR_CELLS_MIN;
+            length = format_line(progress, done, detail, cells, with_times, out);
+        }
+        if (length <= width)
+            return;
+    }
 }
 
 /* Cut the text behind `width` characters. */
@@ -144,15 +177,15 @@ void cli_progress_begin(cli_progress *progress, FILE *stream, const char *label,
 
 static void draw_bar(cli_progress *progress, uint64_t done, const char *detail)
 {
-    char line[LINE_MAX], bar[BAR_CELLS * 3 + 1];
+    char line[LINE_MAX];
     int64_t now = mcp_clock_mono_ms();
 
     if (progress->is_drawn && done != progress->total && now - progress->drawn_ms < REDRAW_MS)
         return;
     progress->width = cli_width(progress->stream);
-    format_bar(progress, done, bar, sizeof bar);
-    format_line(progress, done, detail, progress->total > 0 ? bar : "", line, sizeof line);
-    cut_to_width(line, progress->width > 1 ? progress->width - 1 : 1);
+    unsigned width = progress->width > 1 ? progress->width - 1 : 1;
+    fit_line(progress, done, detail, width, line);
+    cut_to_width(line, width);
     fprintf(progress->stream, "\r%s\033[K", line);
     fflush(progress->stream);
     progress->is_drawn = true;
@@ -169,7 +202,7 @@ void cli_progress_step(cli_progress *progress, uint64_t done, const char *detail
         draw_bar(progress, done, detail);
         return;
     }
-    format_line(progress, done, detail, "", line, sizeof line);
+    format_line(progress, done, detail, 0, true, line);
     fprintf(progress->stream, "%s\n", line);
     fflush(progress->stream);
 }

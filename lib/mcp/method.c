@@ -1,12 +1,13 @@
 /*
  * method.c - the dispatch table.
  *
- * A row says from which to which revision a method exists, what the server must be able to do, and what
- * the method needs; so what differs between revisions is a column, not an `if`. A method without a row, or
- * outside its revisions, does not exist: that is looked at before its parameters are.
+ * A row says from which to which revision a method exists, what the server must be able to do, and
+ * what the method needs; so what differs between revisions is a column, not an `if`. A method
+ * without a row, or outside its revisions, does not exist: that is looked at before its parameters
+ * are.
  *
- * The functions run on the loop. Cheap ones answer at once; the features' ones prepare the call for a
- * worker (feature/feature.h).
+ * The functions run on the loop. Cheap ones answer at once; the features' ones prepare the call for
+ * a worker (feature/feature.h).
  */
 #include "mcp/method.h"
 
@@ -26,7 +27,10 @@ enum {
     MAY_ASK = 1 << 3 /* its handler may ask the client */
 };
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* The revisions that open with initialize. */
+enum { FIRST = MCP_2024_11_05, LAST = MCP_2025_11_25 };
+
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* `initialize` never agrees on a revision without sessions. */
 static mcp_revision newest_session(const mcp_server_options *options)
@@ -45,15 +49,16 @@ static mcp_status refuse_version(mcp_call *call, const char *requested)
     return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
 }
 
-/* The version asked for where we speak it, else the newest that we speak: never an error, unless the
- * server was told to be strict. */
+/* The version asked for where we speak it, else the newest that we speak: never an error, unless
+ * the server was told to be strict. */
 static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 {
     const mcp_server_options *options = call->options;
-    const char *requested = mcp_json_get_string(call->params, "protocolVersion");
+    size_t length = 0;
+    const char *requested = mcp_json_string(mcp_json_get(call->params, "protocolVersion"), &length);
     mcp_revision revision = mcp_revision_find(requested);
 
-    if (!requested)
+    if (!requested || strlen(requested) != length)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.protocolVersion must be a string");
     if (revision >= options->oldest && revision <= newest_session(options))
         *out = revision;
@@ -100,7 +105,8 @@ static void write_capabilities(mcp_json_writer *writer, unsigned capabilities,
     mcp_write_end(writer);
 }
 
-/* Clients that leave these two out are served; ones that send something else in their place are not. */
+/* Clients that leave these two out are served; ones that send something else in their place are
+   not. */
 static mcp_status check_opening(mcp_call *call)
 {
     static const char *const names[] = { "capabilities", "clientInfo" };
@@ -111,6 +117,16 @@ static mcp_status check_opening(mcp_call *call)
             return mcp_error_set(&call->err, MCP_E_PARAMS, "params.%s must be an object", names[i]);
     }
     return MCP_OK;
+}
+
+static void log_client(const mcp_call *call)
+{
+    const char *name = mcp_json_get_string(call->session->client_info, "name");
+    const char *version = mcp_json_get_string(call->session->client_info, "version");
+
+    mcp_log_write(&call->options->log, MCP_LOG_INFO, "client %s %s, protocol %s",
+                  name ? name : "without a name", version ? version : "",
+                  mcp_revision_name(call->session->revision));
 }
 
 static mcp_status on_initialize(mcp_call *call)
@@ -126,6 +142,7 @@ static mcp_status on_initialize(mcp_call *call)
     if (st != MCP_OK)
         return st;
     call->revision = revision;
+    log_client(call);
     mcp_json_writer *result = mcp_call_result(call);
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
     write_capabilities(result, call->server->capabilities, call->revision);
@@ -171,7 +188,7 @@ static mcp_status on_discover(mcp_call *call)
     return MCP_OK;
 }
 
-/* ---- features --------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
 static mcp_status on_tools_list(mcp_call *call)
 {
@@ -183,17 +200,17 @@ static mcp_status on_tools_call(mcp_call *call)
     return mcp__tools_call(call->server->tools, call);
 }
 
-static mcp_status on_resources_list(mcp_call *call)
+static mcp_status on_resource_list(mcp_call *call)
 {
     return mcp__resources_list(call->server->resources, call);
 }
 
-static mcp_status on_templates_list(mcp_call *call)
+static mcp_status on_template_list(mcp_call *call)
 {
     return mcp__resources_templates(call->server->resources, call);
 }
 
-static mcp_status on_resources_read(mcp_call *call)
+static mcp_status on_resource_read(mcp_call *call)
 {
     return mcp__resources_read(call->server->resources, call);
 }
@@ -236,7 +253,7 @@ static const mcp__caching read_caching = { .is_told = true };
 
 static const struct method {
     const char *name;
-    mcp_revision from, to;
+    int from, to; /* mcp_revision */
     unsigned capability;
     unsigned flags;
     const char *subject;         /* the member of params that the header Mcp-Name repeats */
@@ -269,7 +286,7 @@ static const struct method *find(const mcp_call *call)
         if (strcmp(method->name, call->method) != 0)
             continue;
         bool serves = (method->capability & ~call->server->capabilities) == 0 &&
-                      call->revision >= method->from && call->revision <= method->to &&
+                      (int)call->revision >= method->from && (int)call->revision <= method->to &&
                       is_notification == ((method->flags & IS_NOTIFICATION) != 0);
         return serves ? method : NULL;
     }

@@ -1,9 +1,9 @@
 /*
  * server.c - putting a server together: options with their defaults, features, transports.
  *
- * What is assembled here does not change while the server serves, so every thread may read it. The one
- * exception is at the end: a handler that does not end within the grace time still holds its tool, its
- * schemas and its files, so a server that it was left in frees nothing of them.
+ * What is assembled here does not change while the server serves, so every thread may read it. The
+ * one exception is at the end: a handler that does not end within the grace time still holds its
+ * tool, its schemas and its files, so a server that it was left in frees nothing of them.
  */
 #include "mcp/server.h"
 
@@ -23,7 +23,7 @@
 
 #define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static int default_threads(void)
 {
@@ -124,7 +124,7 @@ static mcp_status fill_options(mcp_server_options *options, mcp_error *err)
     return MCP_OK;
 }
 
-/* ---- assembly --------------------------------------------------------------------------------- */
+/* ---- assembly -------------------------------------------------------------------------------- */
 
 /* Every result without a session carries it, so it is written once. */
 static mcp_status render_identity(mcp_server *server, mcp_error *err)
@@ -209,15 +209,15 @@ mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_
     mcp_status st = MCP_OK;
 
     if (features->tools) {
-        server->capabilities |= MCP__CAN_TOOLS;
+        server->capabilities |= MCP__TOOLS;
         st = mcp__tools_load(server->tools, features, err);
     }
     if (st == MCP_OK && features->resources) {
-        server->capabilities |= MCP__CAN_RESOURCES;
+        server->capabilities |= MCP__RESOURCES;
         st = mcp__resources_load(server->resources, features, err);
     }
     if (st == MCP_OK && features->prompts) {
-        server->capabilities |= MCP__CAN_PROMPTS;
+        server->capabilities |= MCP__PROMPTS;
         st = mcp__prompts_load(server->prompts, features, err);
     }
     if (st == MCP_OK && features->completions) {

@@ -1,33 +1,42 @@
 /*
- * lines.c - a thread that reads a descriptor and cuts it into lines.
+ * lines.c - reads a descriptor and cuts what comes into lines.
  *
- * Standard input may be anything: a pipe, a file, /dev/null, a terminal. An event loop cannot poll all of
- * these (libuv aborts over a file opened as a pipe), a thread with plain reads can. It polls before it
- * reads, only so that mcp__lines_free can wake it.
+ * Standard input may be anything: a pipe, a file, /dev/null, a terminal. An unnamed pipe or a
+ * socket is polled by the loop itself, which saves a message the way through another thread. An
+ * event loop cannot poll the others (libuv aborts over a file opened as a pipe), so those have a
+ * thread that reads plainly. It polls before it reads, only so that mcp__lines_free can wake it.
  *
- *     thread: read -> [batch: whole lines] -> ready -> loop: next, next, ... -> free again -> thread
+ *     reader: read -> [batch: whole lines] -> loop: next, next, ... -> free again -> reader
  *                         \ the begun line is carried over to the next batch
  *
- * There are two batches. A batch is handed over with every whole line that one read brought, so a burst
- * of messages costs one wake-up. It grows only while a single line does not fit, up to the longest line
- * allowed; beyond that the line is reported once and dropped as it comes.
+ * There are two batches. A batch is handed over with every whole line that one read brought, so a
+ * burst of messages costs one wake-up. It grows only while a single line does not fit, up to the
+ * longest line allowed; beyond that the line is reported once and dropped as it comes. While no
+ * batch is free nothing is read.
  *
- * `lock` guards who owns which batch and is never held during a read or a callback.
+ * `lock` guards who owns which batch and is never held during a read or a callback. Where the loop
+ * reads itself there is nobody to lock out, but it takes the same way.
  */
 #include "net/lines.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "net/loop_int.h"
 
 #define READ_SIZE ((size_t)64 * 1024)
 #define KEPT_SIZE ((size_t)1024 * 1024) /* a batch larger than this gives its memory back */
@@ -35,11 +44,17 @@
 struct batch {
     char *bytes;
     size_t capacity;
-    size_t length; /* bytes of whole lines; the last one of a stream may lack its newline */
-    size_t taken;  /* by the loop */
+    size_t length;    /* bytes of whole lines; the last one of a stream may lack its newline */
+    size_t taken;     /* by the loop */
     bool is_overlong; /* after these lines came one that was too long */
     bool is_end;      /* after these lines nothing comes */
-    bool is_ready;    /* the loop's, else the thread's */
+    bool is_ready;    /* to be taken, else to be filled */
+};
+
+/* A descriptor that the loop polls. */
+struct line_watch {
+    uv_poll_t handle; /* first: freed by its close callback */
+    mcp__lines *lines;
 };
 
 struct mcp__lines {
@@ -48,9 +63,16 @@ struct mcp__lines {
     mcp__loop_callback *has_input;
     void *data;
     int fd;
-    int wake_fd; /* readable when the thread must stop */
     size_t line_max;
+
+    struct line_watch *watch; /* the loop reads; NULL: a thread does */
+    bool is_own_fd;           /* opened anew: ours to close */
+    int flags;                /* of `fd`, to put back; -1: nothing was changed */
+    bool is_watching;
+    bool has_begun; /* the batch that is read into */
+
     pthread_t thread;
+    int wake_fd; /* readable when the thread must stop */
 
     pthread_mutex_t lock; /* guards the batches' is_ready and the flags below */
     pthread_cond_t batch_freed;
@@ -58,10 +80,10 @@ struct mcp__lines {
     bool is_posted; /* node is on its way to the loop */
 
     struct batch batches[2];
-    unsigned reading; /* the batch that the thread fills next */
-    unsigned taking;  /* the batch that the loop takes next */
+    unsigned reading; /* the batch that is filled next */
+    unsigned taking;  /* the batch that is taken next */
 
-    /* the thread's */
+    /* whoever reads */
     char *carry; /* the begun line, READ_SIZE */
     size_t carried;
     bool is_skipping; /* inside an overlong line */
@@ -69,28 +91,7 @@ struct mcp__lines {
     bool is_freed; /* the loop's: node's run ends the reader */
 };
 
-/* ---- the thread ------------------------------------------------------------------------------- */
-
-/* Bytes read; 0 at the end, on an error that does not pass, and when it is time to stop. */
-static size_t read_some(const mcp__lines *lines, char *room)
-{
-    for (;;) {
-        struct pollfd waits[2] = { { .fd = lines->fd, .events = POLLIN },
-                                   { .fd = lines->wake_fd, .events = POLLIN } };
-
-        if (poll(waits, 2, -1) < 0 && errno != EINTR)
-            return 0;
-        if (waits[1].revents != 0)
-            return 0;
-        if (waits[0].revents == 0)
-            continue;
-        ssize_t count = read(lines->fd, room, READ_SIZE);
-        if (count >= 0)
-            return (size_t)count;
-        if (errno != EINTR && errno != EAGAIN)
-            return 0;
-    }
-}
+/* ---- filling a batch ------------------------------------------------------------------------- */
 
 static bool make_room(struct batch *batch)
 {
@@ -117,7 +118,8 @@ static void batch_begin(mcp__lines *lines, struct batch *batch)
     lines->carried = 0;
 }
 
-/* Inside an overlong line: drop what belongs to it. Returns how many of `count` new bytes remain. */
+/* Inside an overlong line: drop what belongs to it. Returns how many of `count` new bytes
+   remain. */
 static size_t skip(mcp__lines *lines, char *bytes, size_t count)
 {
     const char *newline = memchr(bytes, '\n', count);
@@ -140,32 +142,60 @@ static void cut_at(mcp__lines *lines, struct batch *batch, const char *newline)
     batch->length = whole;
 }
 
-/* Read until there is at least one whole line, or something else to tell. */
+/* Add `count` bytes that were read behind what the batch holds; true when there is something to
+   tell: a whole line, or that one is too long. */
+static bool batch_add(mcp__lines *lines, struct batch *batch, size_t count)
+{
+    char *fresh = batch->bytes + batch->length;
+
+    if (lines->is_skipping)
+        count = skip(lines, fresh, count);
+    const char *newline = memrchr(fresh, '\n', count);
+    batch->length += count;
+    if (newline) {
+        cut_at(lines, batch, newline);
+        return true;
+    }
+    if (batch->length <= lines->line_max + 1) /* + 1: a '\r' does not count */
+        return false;
+    batch->length = 0;
+    batch->is_overlong = true;
+    lines->is_skipping = true;
+    return true;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* Bytes read; 0 at the end, on an error that does not pass, and when it is time to stop. */
+static size_t read_some(const mcp__lines *lines, char *room)
+{
+    for (;;) {
+        struct pollfd waits[2] = { { .fd = lines->fd, .events = POLLIN },
+                                   { .fd = lines->wake_fd, .events = POLLIN } };
+
+        if (poll(waits, 2, -1) < 0 && errno != EINTR)
+            return 0;
+        if (waits[1].revents != 0)
+            return 0;
+        if (waits[0].revents == 0)
+            continue;
+        ssize_t count = read(lines->fd, room, READ_SIZE);
+        if (count >= 0)
+            return (size_t)count;
+        if (errno != EINTR && errno != EAGAIN)
+            return 0;
+    }
+}
+
 static void batch_fill(mcp__lines *lines, struct batch *batch)
 {
+    size_t count;
+
     batch_begin(lines, batch);
-    for (;;) {
-        size_t count = make_room(batch) ? read_some(lines, batch->bytes + batch->length) : 0;
-        if (count == 0) {
-            batch->is_end = true;
-            return;
-        }
-        char *fresh = batch->bytes + batch->length;
-        if (lines->is_skipping)
-            count = skip(lines, fresh, count);
-        const char *newline = memrchr(fresh, '\n', count);
-        batch->length += count;
-        if (newline) {
-            cut_at(lines, batch, newline);
-            return;
-        }
-        if (batch->length > lines->line_max + 1) { /* + 1: a '\r' does not count */
-            batch->length = 0;
-            batch->is_overlong = true;
-            lines->is_skipping = true;
-            return;
-        }
-    }
+    do {
+        count = make_room(batch) ? read_some(lines, batch->bytes + batch->length) : 0;
+        batch->is_end = count == 0;
+    } while (count > 0 && !batch_add(lines, batch, count));
 }
 
 /* The batch to fill, once the loop has given it back; NULL when it is time to stop. */
@@ -207,7 +237,110 @@ static void *reader_main(void *data)
     return NULL;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------- */
+/* ---- the loop reads itself ------------------------------------------------------------------- */
+
+static void on_readable(uv_poll_t *handle, int status, int events);
+
+/* Poll as long as there is a batch to fill. */
+static void watch_or_rest(mcp__lines *lines)
+{
+    const struct batch *next = &lines->batches[lines->reading];
+    const struct batch *last = &lines->batches[1 - lines->reading];
+    bool may_read = !next->is_ready && !(last->is_ready && last->is_end);
+
+    if (may_read && !lines->is_watching)
+        (void)uv_poll_start(&lines->watch->handle, UV_READABLE, on_readable);
+    else if (!may_read && lines->is_watching)
+        (void)uv_poll_stop(&lines->watch->handle);
+    lines->is_watching = may_read;
+}
+
+/* Read once. True when the batch is to be handed over. */
+static bool batch_read(mcp__lines *lines, struct batch *batch)
+{
+    if (!lines->has_begun)
+        batch_begin(lines, batch);
+    lines->has_begun = true;
+    ssize_t count = make_room(batch) ? read(lines->fd, batch->bytes + batch->length, READ_SIZE) : 0;
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    batch->is_end = count <= 0;
+    return batch->is_end || batch_add(lines, batch, (size_t)count);
+}
+
+/* An error of the descriptor comes as a status, and again from read: that one tells the end. */
+static void on_readable(uv_poll_t *handle, int status, int events)
+{
+    mcp__lines *lines = ((struct line_watch *)handle)->lines;
+    struct batch *batch = &lines->batches[lines->reading];
+
+    (void)status;
+    (void)events;
+    if (!batch_read(lines, batch))
+        return;
+    lines->has_begun = false;
+    batch->is_ready = true;
+    lines->reading = 1 - lines->reading;
+    watch_or_rest(lines);
+    lines->has_input(lines->data);
+}
+
+/* A description of the pipe that nobody shares with us: whether it blocks is then our own
+   affair. */
+static bool reopen(mcp__lines *lines)
+{
+    char path[32];
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", lines->fd);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    lines->fd = fd;
+    lines->is_own_fd = true;
+    return true;
+}
+
+/* A named pipe is left to the thread: opened anew after its writers have gone, it never tells that
+   it has ended. */
+static bool is_anonymous(int fd)
+{
+    struct statfs about;
+
+    return fstatfs(fd, &about) == 0 && about.f_type == PIPEFS_MAGIC;
+}
+
+/* Whether the loop can read the descriptor itself; it is ready for that then. */
+static bool is_pollable(mcp__lines *lines)
+{
+    struct stat about;
+
+    if (fstat(lines->fd, &about) != 0)
+        return false;
+    if (S_ISFIFO(about.st_mode))
+        return is_anonymous(lines->fd) && reopen(lines);
+    if (S_ISSOCK(about.st_mode))
+        lines->flags = fcntl(lines->fd, F_GETFL); /* libuv sets O_NONBLOCK */
+    return S_ISSOCK(about.st_mode);
+}
+
+static mcp_status start_watch(mcp__lines *lines, mcp_error *err)
+{
+    struct line_watch *watch = mcp__alloc_zeroed(1, sizeof(*watch));
+
+    if (!watch)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to read lines into");
+    watch->lines = lines;
+    int code = uv_poll_init(&lines->loop->uv, &watch->handle, lines->fd);
+    if (code != 0) {
+        free(watch);
+        return mcp__uv_error(err, code, "the input cannot be watched");
+    }
+    lines->watch = watch;
+    watch_or_rest(lines);
+    return MCP_OK;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void lines_end(mcp__lines *lines)
 {
@@ -216,6 +349,10 @@ static void lines_end(mcp__lines *lines)
     free(lines->carry);
     if (lines->wake_fd >= 0)
         (void)close(lines->wake_fd);
+    if (lines->flags >= 0)
+        (void)fcntl(lines->fd, F_SETFL, lines->flags);
+    if (lines->is_own_fd)
+        (void)close(lines->fd);
     pthread_cond_destroy(&lines->batch_freed);
     pthread_mutex_destroy(&lines->lock);
     free(lines);
@@ -257,7 +394,10 @@ static void batch_give_back(mcp__lines *lines, struct batch *batch)
     batch->is_ready = false;
     lines->taking = 1 - lines->taking;
     pthread_mutex_unlock(&lines->lock);
-    pthread_cond_signal(&lines->batch_freed);
+    if (lines->watch)
+        watch_or_rest(lines);
+    else
+        pthread_cond_signal(&lines->batch_freed);
 }
 
 /* The next line of the batch, empty ones passed over; false when it has none. */
@@ -310,9 +450,6 @@ static mcp_status allocate(mcp__lines *lines, mcp_error *err)
     }
     if (!complete)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to read lines into");
-    lines->wake_fd = eventfd(0, EFD_CLOEXEC);
-    if (lines->wake_fd < 0)
-        return mcp_error_errno(err, errno, "no descriptor to wake the reading thread by");
     return MCP_OK;
 }
 
@@ -321,6 +458,9 @@ static mcp_status start_thread(mcp__lines *lines, mcp_error *err)
     sigset_t all;
     sigset_t earlier;
 
+    lines->wake_fd = eventfd(0, EFD_CLOEXEC);
+    if (lines->wake_fd < 0)
+        return mcp_error_errno(err, errno, "no descriptor to wake the reading thread by");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &earlier);
     int code = pthread_create(&lines->thread, NULL, reader_main, lines);
@@ -341,12 +481,13 @@ mcp_status mcp__lines_new(mcp__lines **out, mcp__loop *loop, int fd, size_t line
     lines->data = data;
     lines->fd = fd;
     lines->wake_fd = -1;
+    lines->flags = -1;
     lines->line_max = line_max;
     pthread_mutex_init(&lines->lock, NULL);
     pthread_cond_init(&lines->batch_freed, NULL);
     mcp_status st = allocate(lines, err);
     if (st == MCP_OK)
-        st = start_thread(lines, err);
+        st = is_pollable(lines) ? start_watch(lines, err) : start_thread(lines, err);
     if (st != MCP_OK) {
         lines_end(lines);
         return st;
@@ -355,16 +496,24 @@ mcp_status mcp__lines_new(mcp__lines **out, mcp__loop *loop, int fd, size_t line
     return MCP_OK;
 }
 
-void mcp__lines_free(mcp__lines *lines)
+static void end_thread(mcp__lines *lines)
 {
-    if (!lines)
-        return;
     pthread_mutex_lock(&lines->lock);
     lines->is_stopping = true;
     pthread_mutex_unlock(&lines->lock);
     pthread_cond_signal(&lines->batch_freed);
     (void)eventfd_write(lines->wake_fd, 1);
     pthread_join(lines->thread, NULL);
+}
+
+void mcp__lines_free(mcp__lines *lines)
+{
+    if (!lines)
+        return;
+    if (lines->watch)
+        mcp__handle_close((uv_handle_t *)&lines->watch->handle);
+    else
+        end_thread(lines);
     lines->is_freed = true;
     if (!lines->is_posted) /* else the node is still under way and ends the reader when it comes */
         lines_end(lines);

@@ -1,8 +1,8 @@
 /*
- * lines.h - lines from a descriptor: a thread reads, the loop takes them one by one.
+ * lines.h - lines from a descriptor, taken one by one.
  *
- * The thread is two batches ahead of the loop at most. So whoever stops taking lines stops the reading,
- * and what is not read fills the pipe and holds the writer up.
+ * Reading is two batches ahead of the taking at most. So whoever stops taking lines stops the
+ * reading, and what is not read fills the pipe and holds the writer up.
  */
 #ifndef NET_LINES_H
 #define NET_LINES_H
@@ -35,7 +35,7 @@ mcp_status mcp__lines_new(mcp__lines **out, mcp__loop *loop, int fd, size_t line
 /** The next line. `*text` is the reader's and good until the next call. */
 mcp__line mcp__lines_next(mcp__lines *lines, const char **text, size_t *length);
 
-/** Stop reading and free. The thread is not left behind, whatever it waits for. NULL is fine. */
+/** Stop reading and free; no thread is left behind, whatever it waits for. NULL is fine. */
 void mcp__lines_free(mcp__lines *lines);
 
 #endif

@@ -1,14 +1,15 @@
 /*
  * loop.c - libuv's loop, cut down to what we use of it.
  *
- * Other threads reach the loop through one queue. Posting wakes the loop only when the queue was empty,
- * and the loop takes the whole queue at once, so a burst of answers costs one wake-up.
+ * Other threads reach the loop through one queue. Posting wakes the loop only when the queue was
+ * empty, and the loop takes the whole queue at once, so a burst of answers costs one wake-up.
  *
- * libuv demands that a handle's memory stays until its close callback has run. So timers and signals are
- * blocks of their own, which that callback frees; mcp__loop_free runs the loop until the last is gone.
+ * libuv demands that a handle's memory stays until its close callback has run. So timers and
+ * signals are blocks of their own, which that callback frees; mcp__loop_free runs the loop until
+ * the last is gone.
  *
- * A signal handle of libuv leaves the default action behind when it stops. We promise to leave what was
- * in force before, hence the sigaction around it.
+ * A signal handle of libuv leaves the default action behind when it stops. We promise to leave what
+ * was in force before, hence the sigaction around it.
  */
 #include "net/loop.h"
 
@@ -166,7 +167,8 @@ mcp_status mcp__timer_new(mcp__timer **out, mcp__loop *loop, mcp__loop_callback 
 
 void mcp__timer_start(mcp__timer *timer, int64_t delay_ms)
 {
-    /* The loop's idea of now is as old as its last wait; counted from there a timer would be early. */
+    /* The loop's idea of now is as old as its last wait; counted from there a timer would be
+       early. */
     uv_update_time(timer->handle.loop);
     (void)uv_timer_start(&timer->handle, on_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
 }

@@ -1,8 +1,8 @@
 /*
  * loop.h - the one thread that owns sockets, sessions and timers.
  *
- * A loop belongs to the thread that runs it. mcp__loop_post is the only function that another thread
- * may call.
+ * A loop belongs to the thread that runs it. mcp__loop_post is the only function that another
+ * thread may call.
  */
 #ifndef NET_LOOP_H
 #define NET_LOOP_H
@@ -23,8 +23,8 @@ typedef void mcp__loop_signal_callback(int number, void *data);
 /** @param out yours, free it with mcp__loop_free */
 mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err);
 
-/** The loop must not be running; timers, signals and watches must be gone. Posted nodes that were not
- *  run are run now, so that what they carry is freed. NULL is fine. */
+/** The loop must not be running; timers, signals and watches must be gone. Posted nodes that were
+ * not run are run now, so that what they carry is freed. NULL is fine. */
 void mcp__loop_free(mcp__loop *loop);
 
 /** Run until mcp__loop_stop. */
@@ -33,7 +33,8 @@ void mcp__loop_run(mcp__loop *loop);
 /** Make mcp__loop_run return soon. */
 void mcp__loop_stop(mcp__loop *loop);
 
-/** Any thread: have node->run called on the loop. Nodes run in the order of posting. Takes `node`. */
+/** Any thread: have node->run called on the loop. Nodes run in the order of posting. Takes
+ * `node`. */
 void mcp__loop_post(mcp__loop *loop, mcp__node *node);
 
 /** Call `callback` each time before the loop waits for something to happen; NULL: nothing. */

@@ -1,19 +1,21 @@
 /*
  * pool.c - the threads that run handlers.
  *
- * The loop must never wait and a handler may wait for minutes, so handlers run here. A task goes in by
- * `submit` and comes back to the loop as a posted node whose `run` calls `done`. In between the worker
- * owns it.
+ * The loop must never wait and a handler may wait for minutes, so handlers run here. A task goes in
+ * by `submit` and comes back to the loop as a posted node whose `run` calls `done`. In between the
+ * worker owns it.
  *
- * There are two lanes. Short tasks share `short_threads`. Long tasks have as many threads as may run at
- * once, so one training run cannot keep every query waiting. A lane starts a thread only when work comes
- * and no thread of it is idle: a server that is never asked for anything long never has a long thread.
+ * There are two lanes. Short tasks share `short_threads`. Long tasks have as many threads as may
+ * run at once, so one training run cannot keep every query waiting. A lane starts a thread only
+ * when work comes and no thread of it is idle: a server that is never asked for anything long never
+ * has a long thread.
  *
  * A worker never holds the lane's lock while it runs a task or posts to the loop; so nothing can
  * deadlock. Workers block all signals: they are the loop's business.
  *
- * A handler that never returns cannot be ended from outside. mcp__pool_free then leaves the pool to it,
- * memory and all: the process is about to exit, and freeing what a thread still reads would be worse.
+ * A handler that never returns cannot be ended from outside. mcp__pool_free then leaves the pool to
+ * it, memory and all: the process is about to exit, and freeing what a thread still reads would be
+ * worse.
  */
 #include "net/pool.h"
 
@@ -41,10 +43,10 @@ struct mcp__pool {
     mcp__executor executor; /* first: an executor of ours is its pool */
     mcp__loop *loop;
     struct lane lanes[2]; /* by mcp__lane */
-    int busy;      /* the loop's */
+    int busy;             /* the loop's */
 };
 
-/* ---- on a worker ------------------------------------------------------------------------------ */
+/* ---- on a worker ----------------------------------------------------------------------------- */
 
 /* The next task, or NULL when the lane is closing and empty. */
 static mcp__task *lane_wait(struct lane *lane)
@@ -92,7 +94,7 @@ static void *worker_main(void *data)
     return NULL;
 }
 
-/* ---- on the loop ------------------------------------------------------------------------------ */
+/* ---- on the loop ----------------------------------------------------------------------------- */
 
 static mcp_status start_thread(mcp__pool *pool, struct lane *lane, mcp_error *err)
 {
@@ -145,6 +147,8 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
     mcp__pool *pool = (mcp__pool *)self;
     struct lane *lane = &pool->lanes[which];
 
+    if (lane->most == 0)
+        return mcp_error_set(err, MCP_E_BUSY, "there are no threads for such work");
     if (lane->started < lane->most && !lane_has_idle(lane)) {
         mcp_error reason = MCP_ERROR_INIT;
         mcp_status st = start_thread(pool, lane, &reason);

@@ -53,8 +53,8 @@ mcp__executor *mcp__pool_executor(mcp__pool *pool);
 int mcp__pool_busy(const mcp__pool *pool);
 
 /**
- * End the pool. Idle threads are joined. When a task is still running (`mcp__pool_busy` is not 0) the
- * threads cannot be ended: the pool is left to them and its memory is never given back.
+ * End the pool. Idle threads are joined. When a task is still running (`mcp__pool_busy` is not 0)
+ * the threads cannot be ended: the pool is left to them and its memory is never given back.
  *
  * @return true when all is gone
  */

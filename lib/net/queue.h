@@ -1,8 +1,8 @@
 /*
  * queue.h - first in, first out, between threads.
  *
- * A node is embedded in what is handed over, so that pushing allocates nothing. Whoever pushes gives
- * the thing away; whoever takes owns it.
+ * A node is embedded in what is handed over, so that pushing allocates nothing. Whoever pushes
+ * gives the thing away; whoever takes owns it.
  */
 #ifndef NET_QUEUE_H
 #define NET_QUEUE_H

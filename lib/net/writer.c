@@ -1,16 +1,17 @@
 /*
  * writer.c - an out-queue in front of a descriptor.
  *
- * Small lines are gathered in pieces of 64 KiB, a large one becomes a piece of its own without being
- * copied. The loop flushes once before it waits, so that the answers of one turn leave in one write.
+ * Small lines are gathered in pieces of 64 KiB, a large one becomes a piece of its own without
+ * being copied. The loop flushes once before it waits, so that the answers of one turn leave in one
+ * write.
  *
- * Whether a descriptor blocks is a property of the open file, which we may share with the shell that
- * started us. So a pipe is opened anew through /proc, a socket is sent to with MSG_DONTWAIT, and only
- * where neither works O_NONBLOCK is set, and taken back in the end. Files and terminals do not know
- * EAGAIN and are written plainly.
+ * Whether a descriptor blocks is a property of the open file, which we may share with the shell
+ * that started us. So a pipe is opened anew through /proc, a socket is sent to with MSG_DONTWAIT,
+ * and only where neither works O_NONBLOCK is set, and taken back in the end. Files and terminals do
+ * not know EAGAIN and are written plainly.
  *
- * A pipe is watched all the time, since its reader's end can be seen without writing. A socket is not: a
- * peer that has shut down its sending side may still read.
+ * A pipe is watched all the time, since its reader's end can be seen without writing. A socket is
+ * not: a peer that has shut down its sending side may still read.
  */
 #include "net/writer.h"
 
@@ -53,7 +54,7 @@ struct mcp__writer {
     bool is_own_fd; /* opened anew: ours to close */
     bool is_socket;
     bool is_pipe;
-    int flags;      /* to put back, -1: nothing was changed */
+    int flags;           /* to put back, -1: nothing was changed */
     struct watch *watch; /* NULL: a file, or a socket that never blocked yet */
     struct piece *first;
     struct piece *last;
@@ -63,7 +64,7 @@ struct mcp__writer {
     bool is_gone;
 };
 
-/* ---- pieces ----------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static struct piece *piece_new(void)
 {
@@ -148,16 +149,17 @@ mcp_status mcp__writer_put(mcp__writer *writer, mcp_buf *line, mcp_error *err)
     mcp_status st = MCP_OK;
 
     if (!writer->is_gone && line->length > 0) {
-        line->max_bytes++; /* a reply may be as long as it is allowed to; the newline comes on top */
+        line->max_bytes++; /* the newline comes on top of what a reply may have */
         st = mcp_buf_putc(line, '\n');
         if (st == MCP_OK)
             st = line->length > LARGE_SIZE ? put_large(writer, line) : put_small(writer, line);
     }
     mcp_buf_clear(line);
-    return st == MCP_OK ? st : mcp_error_set(err, st, "no memory to queue a message for the client");
+    return st == MCP_OK ? st
+                        : mcp_error_set(err, st, "no memory to queue a message for the client");
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void drop_all(mcp__writer *writer)
 {
@@ -288,9 +290,10 @@ bool mcp__writer_is_gone(const mcp__writer *writer)
     return writer->is_gone;
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* A description of the pipe that nobody shares with us; else the shared one is made non-blocking. */
+/* A description of the pipe that nobody shares with us; else the shared one is made
+   non-blocking. */
 static mcp_status adopt_pipe(mcp__writer *writer, mcp_error *err)
 {
     char path[32];
@@ -332,11 +335,13 @@ mcp_status mcp__writer_new(mcp__writer **out, mcp__loop *loop, int fd, mcp__loop
 
     if (!writer)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to write lines from");
-    *writer = (mcp__writer){ .loop = loop, .gone_callback = is_gone, .data = data,
-                             .fd = fd, .flags = -1 };
+    *writer = (mcp__writer){
+        .loop = loop, .gone_callback = is_gone, .data = data, .fd = fd, .flags = -1
+    };
     writer->spare = piece_new();
-    mcp_status st = writer->spare ? adopt(writer, err)
-                                  : mcp_error_set(err, MCP_E_NOMEM, "no memory to write lines from");
+    mcp_status st = writer->spare
+                        ? adopt(writer, err)
+                        : mcp_error_set(err, MCP_E_NOMEM, "no memory to write lines from");
     if (st != MCP_OK) {
         mcp__writer_free(writer);
         return st;

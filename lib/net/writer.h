@@ -17,8 +17,8 @@ typedef struct mcp__writer mcp__writer;
  * Ready a writer. Loop only, like all functions here.
  *
  * @param out     yours, free it with mcp__writer_free
- * @param fd      borrowed. A pipe or socket is written without blocking and is left, at the end, with
- *                the flags it came with; a file, terminal or device is written plainly
+ * @param fd      borrowed. A pipe or socket is written without blocking and is left, at the end,
+ *                with the flags it came with; a file, terminal or device is written plainly
  * @param is_gone called once, from the loop or from mcp__writer_flush, when nobody reads any more
  */
 mcp_status mcp__writer_new(mcp__writer **out, mcp__loop *loop, int fd, mcp__loop_callback *is_gone,

@@ -1,9 +1,9 @@
 /*
  * arguments.c - forms of arguments that the contract's examples use and its schemas do not allow.
  *
- * The contract's example of cobre/run gives `phases` as an array of one, and its case format has whole
- * numbers as ids where the schema wants text. Both are made fit before the check; everything else is
- * checked as it came. Source: the output page, section 10, "Schemas".
+ * The contract's example of cobre/run gives `phases` as an array of one, and its case format has
+ * whole numbers as ids where the schema wants text. Both are made fit before the check; everything
+ * else is checked as it came. Source: the output page, section 10, "Schemas".
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,11 +55,25 @@ static void write_fitted(mcp_json_writer *writer, const mcp_json *arguments)
     mcp_write_end(writer);
 }
 
+/* A name with NUL cannot be written again, and no schema has it: the check refuses it as it is. */
+static bool has_odd_name(const mcp_json *object)
+{
+    for (size_t i = 0; mcp_json_is_object(object) && i < mcp_json_count(object); i++) {
+        size_t length = 0;
+        const char *name = mcp_json_name(object, i, &length);
+        if (strlen(name) != length)
+            return true;
+    }
+    return false;
+}
+
 static bool needs_fitting(const mcp_json *arguments)
 {
     int64_t id;
-    return mcp_json_is_array(mcp_json_get(arguments, "phases"))
-           || mcp_json_int(mcp_json_pointer(arguments, "/filters/entity_id"), &id);
+    if (has_odd_name(arguments) || has_odd_name(mcp_json_get(arguments, "filters")))
+        return false;
+    return mcp_json_is_array(mcp_json_get(arguments, "phases")) ||
+           mcp_json_int(mcp_json_pointer(arguments, "/filters/entity_id"), &id);
 }
 
 mcp_status cobre_fit_arguments(mcp_call *call, const char *tool, const mcp_json **arguments,

@@ -1,12 +1,12 @@
 /*
  * tools.c - the tools: arguments in, a domain function, its answer out.
  *
- * Each handler opens the directory that it was given through the guard, so nothing outside the allowed
- * ones is ever touched, asks the domain, and writes. What cannot be answered becomes an error record.
+ * Each handler opens the directory that it was given through the guard, so nothing outside the
+ * allowed ones is ever touched, asks the domain, and writes. What cannot be answered becomes an
+ * error record.
  */
 #include "tools.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,49 +18,68 @@
 
 #define PROGRESS_META "causeway/convergence"
 
-/* ---- directories -------------------------------------------------------------------------------- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
-/* Writes the refusal and returns false when the directory cannot be had. */
-static bool open_dir(mcp_call *call, const cobre_app *app, const char *argument,
-                     const char *absent_kind, int *fd, const char **canonical, mcp_status *answer)
+static mcp_status refuse_nul(mcp_call *call, const char *argument)
 {
-    mcp_arena *arena = mcp_call_arena(call);
+    return cobre_refuse(
+        call, cobre_record_new(mcp_call_arena(call), "SchemaViolation",
+                               "Give the path without NUL bytes.",
+                               COBRE_MEMBERS(COBRE_TEXT("field", argument),
+                                             COBRE_TEXT("expected", "a path without NUL bytes"),
+                                             COBRE_TEXT("actual", "a path with a NUL byte")),
+                               "%s holds a NUL byte", argument));
+}
+
+/* The words are the same for every path outside, whether something is there or not. */
+static mcp_status refuse_outside(mcp_call *call, const char *path)
+{
+    return cobre_refuse(
+        call, cobre_record_new(mcp_call_arena(call), "MissingFile",
+                               "Provide a path within the server's configured allowed directories.",
+                               COBRE_MEMBERS(COBRE_TEXT("path", path)),
+                               "Path '%s' is not within the allowed directories", path));
+}
+
+static mcp_status refuse_absent(mcp_call *call, bool is_case, const char *path,
+                                const mcp_error *cause)
+{
+    return cobre_refuse(
+        call, cobre_record_new(
+                  mcp_call_arena(call), is_case ? "MissingFile" : "OutputNotFound",
+                  "Check the path and that it is a directory.",
+                  is_case ? COBRE_MEMBERS(COBRE_TEXT("file", path))
+                          : COBRE_MEMBERS(COBRE_TEXT("path", path),
+                                          COBRE_TEXT("expected_content", "an output directory")),
+                  "%s", cause->message));
+}
+
+/*
+ * Open the directory that `argument` names: "case_dir", or an output directory. Writes the refusal
+ * and returns false when it cannot be had. `canonical` may be NULL.
+ */
+static bool open_dir(mcp_call *call, const cobre_app *app, const char *argument, int *fd,
+                     const char **canonical, mcp_status *answer)
+{
     const char *path = mcp_arg_string(call, argument);
     mcp_error cause = MCP_ERROR_INIT;
     if (!path) {
-        *answer = cobre_refuse(
-            call, cobre_record_new(arena, "SchemaViolation", "Give the path without NUL bytes.",
-                                   COBRE_MEMBERS(COBRE_TEXT("field", argument)),
-                                   "%s holds a NUL byte", argument));
+        *answer = refuse_nul(call, argument);
         return false;
     }
-    mcp_status st = guard_open_dir(fd, canonical, app->guard, path, arena, &cause);
+    mcp_status st = guard_open_dir(fd, canonical, app->guard, path, mcp_call_arena(call), &cause);
     if (st == MCP_OK)
         return true;
-    if (st == MCP_E_NOMEM) {
+    if (st == MCP_E_NOMEM)
         *answer = mcp_error_set(mcp_call_error(call), st, "%s", cause.message);
-        return false;
-    }
-    if (st == MCP_E_DENIED)
-        *answer = cobre_refuse(
-            call,
-            cobre_record_new(arena, "MissingFile",
-                             "Provide a path within the server's configured allowed directories.",
-                             COBRE_MEMBERS(COBRE_TEXT("path", path)),
-                             "Path '%s' is not within the allowed directories", path));
+    else if (st == MCP_E_DENIED)
+        *answer = refuse_outside(call, path);
     else
-        *answer = cobre_refuse(
-            call, cobre_record_new(arena, absent_kind, "Check the path and that it is a directory.",
-                                   strcmp(absent_kind, "MissingFile") == 0
-                                       ? COBRE_MEMBERS(COBRE_TEXT("file", path))
-                                       : COBRE_MEMBERS(COBRE_TEXT("path", path),
-                                                       COBRE_TEXT("expected_content",
-                                                                  "an output directory")),
-                                   "%s", cause.message));
+        *answer = refuse_absent(call, strcmp(argument, "case_dir") == 0, path, &cause);
     return false;
 }
 
-/* ---- cobre/validate, cobre/inspect-case ---------------------------------------------------------- */
+/* ---- cobre/validate, cobre/inspect-case ------------------------------------------------------ */
 
 static mcp_status load_report(mcp_call *call, const cobre_app *app, int fd, const char *directory,
                               cobre_report **report)
@@ -80,7 +99,7 @@ static mcp_status validate(mcp_call *call, void *data)
     const char *directory = NULL;
     mcp_status st = MCP_OK;
     cobre_report *report = NULL;
-    if (!open_dir(call, app, "case_dir", "MissingFile", &fd, &directory, &st))
+    if (!open_dir(call, app, "case_dir", &fd, &directory, &st))
         return st;
     st = load_report(call, app, fd, directory, &report);
     close(fd);
@@ -116,7 +135,7 @@ static mcp_status inspect_case(mcp_call *call, void *data)
     cobre_report *report = cobre_report_new(arena);
     if (!report)
         return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for the report");
-    if (!open_dir(call, app, "case_dir", "MissingFile", &fd, NULL, &st))
+    if (!open_dir(call, app, "case_dir", &fd, NULL, &st))
         return st;
     st = cobre_case_inspect(&about, fd, report, arena, mcp_call_error(call));
     close(fd);
@@ -128,7 +147,7 @@ static mcp_status inspect_case(mcp_call *call, void *data)
     return MCP_OK;
 }
 
-/* ---- cobre/run ----------------------------------------------------------------------------------- */
+/* ---- cobre/run ------------------------------------------------------------------------------- */
 
 struct run_watch {
     mcp_call *call;
@@ -208,28 +227,29 @@ static mcp_stop on_stop(void *data)
 struct output_place {
     int case_fd;
     const char *case_dir;
+    const char *output_dir;
 };
 
 static mcp_status open_output(int *fd, const char **path, mcp_arena *arena, void *data,
                               mcp_error *err)
 {
     const struct output_place *place = data;
-    *path = mcp_arena_printf(arena, "%s/output", place->case_dir);
-    if (!*path)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the output directory's path");
+    (void)arena;
+    *path = place->output_dir;
     return guard_make_dir(fd, place->case_fd, "output", err);
 }
 
 /* One run at a time; the loser is told which case runs. */
-static bool begin_run(cobre_app *app, const char *case_dir, char running[static 256])
+static bool begin_run(cobre_app *app, const char *case_dir, const char **running, mcp_arena *arena)
 {
     pthread_mutex_lock(&app->run_lock);
     bool is_free = !app->is_running;
     if (is_free) {
         app->is_running = true;
         snprintf(app->running_case, sizeof app->running_case, "%s", case_dir);
+    } else {
+        *running = mcp_arena_strdup(arena, app->running_case);
     }
-    memcpy(running, app->running_case, sizeof app->running_case);
     pthread_mutex_unlock(&app->run_lock);
     return is_free;
 }
@@ -267,45 +287,64 @@ static cobre_phases phases_of(const char *name)
     return COBRE_PHASES_BOTH;
 }
 
-static mcp_status run_case(mcp_call *call, void *data)
+static mcp_status refuse_second(mcp_call *call, const char *running)
 {
-    cobre_app *app = data;
-    mcp_status st = MCP_OK;
-    char running[256];
-    struct output_place place = { -1, NULL };
-    if (!open_dir(call, app, "case_dir", "MissingFile", &place.case_fd, &place.case_dir, &st))
-        return st;
-    if (!begin_run(app, place.case_dir, running)) {
-        close(place.case_fd);
-        return cobre_refuse(
-            call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings",
-                                   "Wait for it to end, or cancel it.",
-                                   COBRE_MEMBERS(COBRE_TEXT("settings", "cobre/run"),
-                                                 COBRE_TEXT("detail", running)),
-                                   "A run is in progress: %s", running));
-    }
+    return cobre_refuse(
+        call, cobre_record_new(
+                  mcp_call_arena(call), "IncompatibleSettings", "Wait for it to end, or cancel it.",
+                  COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", "cobre/run"),
+                                COBRE_TEXT("detail", running)),
+                  "A run is in progress: %s", running ? running : "of another case"));
+}
+
+static mcp_status run_begun(mcp_call *call, const cobre_app *app, struct output_place *place)
+{
     struct run_watch watch = { call, 0 };
     const cobre_run_observer observer = {
-        .iteration = on_iteration, .scenario = on_scenario, .stop = on_stop, .data = &watch,
+        .iteration = on_iteration,
+        .scenario = on_scenario,
+        .stop = on_stop,
+        .data = &watch,
     };
     const cobre_run_order order = {
-        .case_fd = place.case_fd,
-        .case_dir = place.case_dir,
+        .case_fd = place->case_fd,
+        .case_dir = place->case_dir,
         .open_output = open_output,
-        .output_data = &place,
+        .output_data = place,
+        .output_name = place->output_dir,
         .phases = phases_of(mcp_arg_string(call, "phases")),
         .threads = app->threads,
         .engine = app->engine,
         .observer = &observer,
     };
     cobre_run_result result;
-    st = cobre_run(&result, &order, mcp_call_arena(call), mcp_call_error(call));
-    end_run(app);
-    close(place.case_fd);
+    mcp_status st = cobre_run(&result, &order, mcp_call_arena(call), mcp_call_error(call));
     return st == MCP_OK ? answer_run(call, &result) : st;
 }
 
-/* ---- cobre/query-convergence --------------------------------------------------------------------- */
+static mcp_status run_case(mcp_call *call, void *data)
+{
+    cobre_app *app = data;
+    mcp_arena *arena = mcp_call_arena(call);
+    mcp_status st = MCP_OK;
+    const char *running = NULL;
+    struct output_place place = { -1, NULL, NULL };
+    if (!open_dir(call, app, "case_dir", &place.case_fd, &place.case_dir, &st))
+        return st;
+    place.output_dir = mcp_arena_printf(arena, "%s/output", place.case_dir);
+    if (!place.output_dir) {
+        st = mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a path");
+    } else if (begin_run(app, place.case_dir, &running, arena)) {
+        st = run_begun(call, app, &place);
+        end_run(app);
+    } else {
+        st = refuse_second(call, running);
+    }
+    close(place.case_fd);
+    return st;
+}
+
+/* ---- cobre/query-convergence ----------------------------------------------------------------- */
 
 static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
 {
@@ -321,6 +360,19 @@ static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
     mcp_write_end(out);
 }
 
+/* A whole number may lie beyond 64 bits (1e30): then it is beyond every iteration as well. */
+static int64_t iteration_bound(const mcp_json *value)
+{
+    int64_t bound = 0;
+    double number = 0;
+    if (mcp_json_int(value, &bound))
+        return bound;
+    mcp_json_double(value, &number);
+    if (number >= (double)INT32_MAX)
+        return INT32_MAX;
+    return number <= (double)INT32_MIN ? INT32_MIN : (int64_t)number;
+}
+
 /* The `iteration_range` of the call; false and a refusal when its ends are swapped. */
 static bool iteration_range(mcp_call *call, int64_t range[static 2], mcp_status *answer)
 {
@@ -329,18 +381,18 @@ static bool iteration_range(mcp_call *call, int64_t range[static 2], mcp_status 
     range[1] = INT64_MAX;
     if (!given)
         return true;
-    mcp_json_int(mcp_json_item(given, 0), &range[0]);
-    mcp_json_int(mcp_json_item(given, 1), &range[1]);
+    range[0] = iteration_bound(mcp_json_item(given, 0));
+    range[1] = iteration_bound(mcp_json_item(given, 1));
     if (range[0] <= range[1])
         return true;
     *answer = cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "OutOfRange",
-                               "Give the smaller iteration first.",
-                               COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
-                                             COBRE_INT("value", range[0]),
-                                             COBRE_NULL("min"), COBRE_INT("max", range[1])),
-                               "iteration_range begins at %lld, after its end %lld",
-                               (long long)range[0], (long long)range[1]));
+        call,
+        cobre_record_new(mcp_call_arena(call), "OutOfRange", "Give the smaller iteration first.",
+                         COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
+                                       COBRE_INT("value", range[0]), COBRE_NULL("min"),
+                                       COBRE_INT("max", range[1])),
+                         "iteration_range begins at %lld, after its end %lld", (long long)range[0],
+                         (long long)range[1]));
     return false;
 }
 
@@ -351,20 +403,57 @@ static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *file,
     const char *path = mcp_arg_string(call, "output_dir");
     if (st == MCP_E_NOT_FOUND)
         return cobre_refuse(
-            call, cobre_record_new(arena, "OutputNotFound",
-                                   "Run the case first, or check the path.",
-                                   COBRE_MEMBERS(COBRE_TEXT("path", path),
-                                                 COBRE_TEXT("expected_content", file)),
-                                   "'%s' has no %s", path, file));
-    if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT)
-        return cobre_refuse(
-            call, cobre_record_new(arena, "OutputCorrupted", "Run the case again.",
-                                   COBRE_MEMBERS(COBRE_TEXT("file", file),
-                                                 COBRE_TEXT("detail",
-                                                            mcp_arena_strdup(arena,
-                                                                             cause->message))),
-                                   "%s cannot be read: %s", file, cause->message));
+            call, cobre_record_new(
+                      arena, "OutputNotFound", "Run the case first, or check the path.",
+                      COBRE_MEMBERS(COBRE_TEXT("path", path), COBRE_TEXT("expected_content", file)),
+                      "'%s' has no %s", path, file));
+    if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT || st == MCP_E_IO)
+        return cobre_refuse(call,
+                            cobre_record_new(arena, "OutputCorrupted", "Run the case again.",
+                                             COBRE_MEMBERS(COBRE_TEXT("file", file),
+                                                           COBRE_TEXT("detail", cause->message)),
+                                             "%s cannot be read: %s", file, cause->message));
     return mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
+}
+
+/* More would pass the longest reply, which holds an answer twice. */
+#define ITERATIONS_MAX 25000
+
+static mcp_status refuse_long(mcp_call *call, size_t count)
+{
+    return cobre_refuse(
+        call, cobre_record_new(mcp_call_arena(call), "OutOfRange",
+                               "Ask for a part of them by iteration_range.",
+                               COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
+                                             COBRE_INT("value", (int64_t)count),
+                                             COBRE_INT("min", 0), COBRE_INT("max", ITERATIONS_MAX)),
+                               "%zu iterations are more than the %d that one answer holds", count,
+                               ITERATIONS_MAX));
+}
+
+static bool is_within(const sddp_iteration *row, const int64_t range[static 2])
+{
+    return row->iteration >= range[0] && row->iteration <= range[1];
+}
+
+static mcp_status write_convergence(mcp_call *call, const results_convergence *history,
+                                    const int64_t range[static 2])
+{
+    mcp_json_writer *out = mcp_call_result(call);
+    size_t count = 0;
+    for (size_t i = 0; i < history->count; i++)
+        count += is_within(&history->rows[i], range);
+    if (count > ITERATIONS_MAX)
+        return refuse_long(call, count);
+
+    mcp_write_member_array(out, "iterations");
+    for (size_t i = 0; i < history->count; i++)
+        if (is_within(&history->rows[i], range))
+            write_iteration(out, &history->rows[i]);
+    mcp_write_end(out);
+    mcp_write_member_int(out, "total_iterations", (int64_t)history->count);
+    mcp_write_member_string(out, "termination_reason", history->termination_reason);
+    return MCP_OK;
 }
 
 static mcp_status query_convergence(mcp_call *call, void *data)
@@ -375,26 +464,16 @@ static mcp_status query_convergence(mcp_call *call, void *data)
     mcp_status st = MCP_OK;
     mcp_error cause = MCP_ERROR_INIT;
     results_convergence history;
-    if (!iteration_range(call, range, &st)
-        || !open_dir(call, app, "output_dir", "OutputNotFound", &fd, NULL, &st))
+    if (!iteration_range(call, range, &st) || !open_dir(call, app, "output_dir", &fd, NULL, &st))
         return st;
     st = results_read_convergence(&history, app->engine, fd, mcp_call_arena(call), &cause);
     close(fd);
     if (st != MCP_OK)
         return refuse_output(call, st, "training/convergence.parquet", &cause);
-
-    mcp_json_writer *out = mcp_call_result(call);
-    mcp_write_member_array(out, "iterations");
-    for (size_t i = 0; i < history.count; i++)
-        if (history.rows[i].iteration >= range[0] && history.rows[i].iteration <= range[1])
-            write_iteration(out, &history.rows[i]);
-    mcp_write_end(out);
-    mcp_write_member_int(out, "total_iterations", (int64_t)history.count);
-    mcp_write_member_string(out, "termination_reason", history.termination_reason);
-    return MCP_OK;
+    return write_convergence(call, &history, range);
 }
 
-/* ---- cobre/get-config-schema --------------------------------------------------------------------- */
+/* ---- cobre/get-config-schema ----------------------------------------------------------------- */
 
 static mcp_status get_config_schema(mcp_call *call, void *data)
 {
@@ -411,24 +490,42 @@ static mcp_status get_config_schema(mcp_call *call, void *data)
     return st;
 }
 
-/* ---- what this version does not do yet ----------------------------------------------------------- */
+/* ---- what this version does not do yet ------------------------------------------------------- */
+
+/* Where what these tools will tell can be had today. */
+static const struct unserved {
+    const char *tool, *suggestion;
+} unserved[] = {
+    { "cobre/query-results", "Read the Parquet files below simulation/ of the output directory." },
+    { "cobre/export-results", "Read the Parquet files below simulation/ of the output directory." },
+    { "cobre/inspect-policy", "cobre/query-convergence tells how good the policy of a run is." },
+    { "cobre/compare-policies", "Compare the runs' bounds by cobre/query-convergence." },
+    { "cobre/list-scenarios",
+      "cobre/inspect-case tells where scenarios come from; the branching of "
+      "each stage is num_scenarios in stages.json." },
+    { NULL, NULL },
+};
 
 static mcp_status not_served(mcp_call *call, void *data)
 {
     (void)data;
     const char *name = mcp_call_name(call);
-    return cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings",
-                               "Read the Parquet files of the output directory themselves.",
-                               COBRE_MEMBERS(COBRE_TEXT("tool", name)),
-                               "This version of cobre does not serve %s yet", name));
+    const struct unserved *row = unserved;
+    while (row->tool && strcmp(row->tool, name) != 0)
+        row++;
+    const char *message = mcp_arena_printf(mcp_call_arena(call),
+                                           "This version of cobre does not serve %s yet", name);
+    if (!message)
+        return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for the error record");
+    return cobre_refuse_use(call, name, row->suggestion, message);
 }
 
 /* A run has room for a second caller, so that it is the handler that refuses, with a record. */
 #define RUNS_MAX 4
 
+/* clang-format off */
 const mcp_tool cobre_tools[] = {
-    /* name                      run                flags                    timeout_ms, max_running */
+    /* name                      run                flags         timeout_ms, max_running */
     { "cobre/validate",          validate,          MCP_READS,                     60000, 0 },
     { "cobre/run",               run_case,          MCP_WRITES | MCP_LONG | MCP_STOP_ON_HANGUP,
                                                                                    0, RUNS_MAX },
@@ -442,3 +539,4 @@ const mcp_tool cobre_tools[] = {
     { "cobre/get-config-schema", get_config_schema, MCP_READS,                      5000, 0 },
     { 0 }
 };
+/* clang-format on */

@@ -1,16 +1,18 @@
 /*
  * cobre.test.mjs - the conversation an agent has with cobre, spoken by the official TypeScript client
  * over stdio, once for each session-era revision. The client itself holds every structuredContent
- * against the tool's output schema and throws where it does not fit.
+ * against the tool's output schema and throws where it does not fit; the text of every answer is held
+ * against the same schema here, also in the revisions that have no structuredContent.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import Ajv2020 from 'ajv/dist/2020.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -27,6 +29,7 @@ const TOOLS = [
 
 let scratch;
 const peers = []; /* closed at the end, whatever failed before */
+const raws = [];  /* likewise */
 
 before(() => {
     scratch = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'cobre-client-')));
@@ -34,6 +37,8 @@ before(() => {
 
 after(async () => {
     await Promise.all(peers.map((client) => client.close()));
+    for (const child of raws)
+        child.kill('SIGKILL');
     fs.rmSync(scratch, { recursive: true, force: true });
 });
 
@@ -71,6 +76,18 @@ async function connect(...args) {
 function answer(result) {
     assert.notEqual(result.isError, true, JSON.stringify(result));
     return JSON.parse(result.content[0].text);
+}
+
+/** The answer of a tool, held against the output schema that its file has. */
+function typedAnswer(tool, result) {
+    const folder = path.join(root, 'servers', 'cobre', 'tools');
+    const name = tool.replace('cobre/', '');
+    const { outputSchema } = JSON.parse(fs.readFileSync(path.join(folder, `${name}.json`), 'utf8'));
+    const $defs = JSON.parse(fs.readFileSync(path.join(folder, '_defs.json'), 'utf8'));
+    const check = new Ajv2020({ strict: false }).compile({ ...outputSchema, $defs });
+    const value = answer(result);
+    assert.ok(check(value), `${tool}: ${JSON.stringify(check.errors)}`);
+    return value;
 }
 
 function refusal(result) {
@@ -133,13 +150,15 @@ for (const revision of REVISIONS) {
         test('a case is validated, inspected, trained, simulated and questioned', async () => {
             const { client } = peer;
 
-            const verdict = answer(await call(client, 'cobre/validate', { case_dir: dir }));
+            const verdict = typedAnswer('cobre/validate', await call(client, 'cobre/validate',
+                                                              { case_dir: dir }));
             assert.equal(verdict.valid, true);
             assert.deepEqual(verdict.errors, []);
             assert.equal(verdict.summary.layers_completed, 5);
             assert.equal(verdict.summary.error_count, 0);
 
-            const summary = answer(await call(client, 'cobre/inspect-case', { case_dir: dir }));
+            const summary = typedAnswer('cobre/inspect-case', await call(client, 'cobre/inspect-case',
+                                                              { case_dir: dir }));
             assert.deepEqual(summary.entities, { hydros: 1, thermals: 2, buses: 1, lines: 0 });
             assert.equal(summary.stages, 4);
             assert.equal(summary.scenario_source, 'par');
@@ -150,8 +169,9 @@ for (const revision of REVISIONS) {
             const limit = 20;
             const scenarios = summary.config.simulation.num_scenarios;
             const reports = [];
-            const result = answer(await call(client, 'cobre/run', { case_dir: dir },
-                                             { onprogress: (report) => reports.push(report) }));
+            const result = typedAnswer('cobre/run', await call(
+                client, 'cobre/run', { case_dir: dir },
+                { onprogress: (report) => reports.push(report) }));
             assert.equal(result.status, 'completed');
             assert.equal(result.output_dir, path.join(dir, 'output'));
             assert.equal(result.training.iterations, limit);
@@ -166,8 +186,8 @@ for (const revision of REVISIONS) {
             assert.ok(reports.at(-1).progress > limit);
             assert.ok(reports.at(-1).progress <= limit + scenarios);
 
-            const history = answer(await call(client, 'cobre/query-convergence',
-                                              { output_dir: result.output_dir }));
+            const history = typedAnswer('cobre/query-convergence', await call(
+                client, 'cobre/query-convergence', { output_dir: result.output_dir }));
             assert.equal(history.total_iterations, limit);
             assert.equal(history.iterations.length, limit);
             assert.equal(history.termination_reason, 'iteration_limit');
@@ -178,9 +198,9 @@ for (const revision of REVISIONS) {
                 assert.ok(b.lower_bound >= a.lower_bound * (1 - 1e-9), `iteration ${b.iteration}`);
             }
 
-            const part = answer(await call(client, 'cobre/query-convergence', {
-                output_dir: result.output_dir, iteration_range: [2, 4],
-            }));
+            const part = typedAnswer('cobre/query-convergence', await call(
+                client, 'cobre/query-convergence',
+                { output_dir: result.output_dir, iteration_range: [2, 4] }));
             assert.deepEqual(part.iterations.map((row) => row.iteration), [2, 3, 4]);
             assert.equal(part.total_iterations, limit);
 
@@ -190,7 +210,7 @@ for (const revision of REVISIONS) {
 
         test('structuredContent comes from 2025-06-18 on and equals the text', async () => {
             const result = await call(peer.client, 'cobre/get-config-schema', {});
-            const text = JSON.parse(result.content[0].text);
+            const text = typedAnswer('cobre/get-config-schema', result);
             assert.equal(text.schema.type, 'object');
             if (revision >= '2025-06-18')
                 assert.deepEqual(result.structuredContent, text);
@@ -337,6 +357,149 @@ test('SIGTERM during a run: the iteration is finished and the partial result is 
     assert.equal(result.training.termination_reason, 'shutdown');
     assert.ok(result.training.iterations >= 3);
     assert.equal(result.simulation, null);
+    await peer.client.close();
+});
+
+/** A server that is spoken to line by line; `stop()` ends its input, `ended` is what it ended with. */
+function rawServer(...args) {
+    const child = spawn(path.join(bin, 'cobre-mcp'), args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    const lines = [];
+    let rest = '';
+    child.stdin.on('error', () => {}); /* it may be gone */
+    child.stdout.on('data', (bytes) => {
+        const pieces = (rest + bytes).split('\n');
+        rest = pieces.pop();
+        lines.push(...pieces.map((line) => JSON.parse(line)));
+    });
+    raws.push(child);
+    const ended = new Promise((resolve) => {
+        child.on('exit', (status, signal) => resolve(signal ?? status));
+    });
+    const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {},
+                                                  clientInfo: { name: 'raw', version: '1' } } });
+    send({ method: 'notifications/initialized' });
+    return { child, lines, send, ended };
+}
+
+const progressOf = (server) =>
+    server.lines.filter((line) => line.method === 'notifications/progress').length;
+
+async function within(ms, promise, what) {
+    const late = new Promise((_, reject) => {
+        setTimeout(() => reject(new Error(`waited ${ms} ms for ${what}`)), ms).unref();
+    });
+    return Promise.race([promise, late]);
+}
+
+describe('a client that goes away', () => {
+    const iterations = (n) => (config) => {
+        config.training.stopping_rules = [{ type: 'iteration_limit', limit: n }];
+    };
+
+    function startRun(label, edit) {
+        const dir = copyCase('four-stages', label);
+        editConfig(dir, edit);
+        const server = rawServer('--allow-write', '--allowed-dirs', scratch, '--threads', '1');
+        server.send({ id: 1, method: 'tools/call', params: {
+            name: 'cobre/run', arguments: { case_dir: dir }, _meta: { progressToken: 't' },
+        } });
+        return { dir, server, output: path.join(dir, 'output') };
+    }
+
+    test('the end of its input stops the run after the iteration; the answer is still sent', async () => {
+        const { server, output } = startRun('hangup', iterations(1_000_000));
+        await until(() => progressOf(server) >= 3, 'three progress reports');
+        server.child.stdin.end();
+        assert.equal(await within(20_000, server.ended, 'the server to end'), 0);
+        await until(() => server.lines.some((line) => line.id === 1), 'the answer');
+        const { structuredContent } = server.lines.find((line) => line.id === 1).result;
+        assert.equal(structuredContent.status, 'partial');
+        assert.equal(structuredContent.training.termination_reason, 'shutdown');
+        assert.equal(server.lines.at(-1).id, 1, 'nothing follows the answer');
+        const metadata = JSON.parse(fs.readFileSync(path.join(output, 'training', 'metadata.json')));
+        assert.equal(metadata.status, 'partial');
+        assert.equal(metadata.iterations.completed, structuredContent.training.iterations);
+        assert.ok(!fs.existsSync(path.join(output, 'training', '_SUCCESS')));
+    });
+
+    test('a client that closes both ends stops it as well', async () => {
+        const { server, output } = startRun('gone', iterations(1_000_000));
+        await until(() => progressOf(server) >= 3, 'three progress reports');
+        server.child.stdout.destroy();
+        server.child.stdin.destroy();
+        assert.equal(await within(20_000, server.ended, 'the server to end'), 0);
+        const metadata = JSON.parse(fs.readFileSync(path.join(output, 'training', 'metadata.json')));
+        assert.equal(metadata.status, 'partial');
+        assert.ok(!fs.existsSync(path.join(output, 'training', '_SUCCESS')));
+    });
+
+    test('the end of its input in the simulation keeps what was finished', async () => {
+        const { server, output } = startRun('hangup-simulation', (config) => {
+            iterations(2)(config);
+            config.simulation.num_scenarios = 100_000;
+        });
+        await until(() => progressOf(server) >= 8, 'some scenarios');
+        server.child.stdin.end();
+        assert.equal(await within(20_000, server.ended, 'the server to end'), 0);
+        await until(() => server.lines.some((line) => line.id === 1), 'the answer');
+        const { structuredContent } = server.lines.find((line) => line.id === 1).result;
+        assert.equal(structuredContent.status, 'partial');
+        assert.ok(structuredContent.simulation.scenarios < 100_000);
+        assert.ok(!fs.existsSync(path.join(output, 'simulation', '_SUCCESS')));
+    });
+
+    test('a server that is killed leaves a run that nobody takes for finished', async () => {
+        const { dir, server, output } = startRun('killed', iterations(1_000_000));
+        await until(() => fs.existsSync(path.join(output, 'training', 'convergence.parquet')),
+                    'the first record of a run that goes on');
+        const peer = await connect('--allow-write', '--allowed-dirs', scratch);
+        const query = async () => typedAnswer('cobre/query-convergence', await call(
+            peer.client, 'cobre/query-convergence', { output_dir: output }));
+        assert.equal((await query()).termination_reason, 'running');
+        const taken = refusal(await call(peer.client, 'cobre/run', { case_dir: dir }));
+        assert.equal(taken.kind, 'IncompatibleSettings');
+        assert.ok(taken.message.includes(output));
+
+        server.child.kill('SIGKILL');
+        assert.equal(await within(20_000, server.ended, 'the kill'), 'SIGKILL');
+        const history = await query();
+        assert.equal(history.termination_reason, 'unknown');
+        assert.ok(history.total_iterations > 0);
+        assert.ok(!fs.existsSync(path.join(output, 'training', '_SUCCESS')));
+        assert.ok(!fs.existsSync(path.join(output, 'training', 'metadata.json')));
+
+        editConfig(dir, iterations(3));
+        const again = typedAnswer('cobre/run', await call(peer.client, 'cobre/run', { case_dir: dir }));
+        assert.equal(again.status, 'completed');
+        assert.equal((await query()).termination_reason, 'iteration_limit');
+    });
+});
+
+test('a phase that did not run is null, and an older simulation does not outlive a new training',
+     async () => {
+    const dir = copyCase('merit-order', 'phases');
+    const output = path.join(dir, 'output');
+    const marker = path.join(output, 'simulation', '_SUCCESS');
+    const peer = await connect('--allow-write', '--allowed-dirs', scratch);
+    const both = typedAnswer('cobre/run', await call(peer.client, 'cobre/run', { case_dir: dir }));
+    assert.notEqual(both.simulation, null);
+    assert.ok(fs.existsSync(marker));
+    for (const phases of ['training', ['training']]) {
+        const training = typedAnswer('cobre/run', await call(peer.client, 'cobre/run',
+                                                             { case_dir: dir, phases }));
+        assert.equal(training.simulation, null);
+        assert.ok(Math.abs(training.training.final_lower_bound - 2_994_600) < 1e-3);
+        assert.ok(!fs.existsSync(marker));
+        assert.ok(fs.existsSync(path.join(output, 'training', '_SUCCESS')));
+    }
+    editConfig(dir, (config) => { config.training.enabled = false; });
+    const anyway = typedAnswer('cobre/run', await call(peer.client, 'cobre/run',
+                                                       { case_dir: dir, phases: 'training' }));
+    assert.notEqual(anyway.training, null, 'the phase that was asked for, whatever is enabled');
+    const alone = refusal(await call(peer.client, 'cobre/run', { case_dir: dir, phases: 'simulation' }));
+    assert.equal(alone.kind, 'CheckpointFailed');
+    assert.equal(alone.context.operation, 'read');
     await peer.client.close();
 });
 

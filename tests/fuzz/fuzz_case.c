@@ -1,8 +1,9 @@
 /*
  * fuzz_case.c - any bytes as one JSON file of an otherwise good case.
  *
- * The input's first line names the file ("system/hydros.json"), the rest is its text. All layers run, the
- * report must be writable whatever the bytes were, and a case without an error must build.
+ * The input's first line names the file ("system/hydros.json"), the rest is its text. All layers
+ * run, the report must be writable whatever the bytes were, and a case without an error must
+ * build.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,31 +25,38 @@ static const struct good {
     size_t length;
 } good[] = {
     { COBRE_FILE_CONFIG, TEXT("{\"training\":{\"forward_passes\":1,\"stopping_rules\":[]}}") },
-    { COBRE_FILE_STAGES, TEXT("{\"policy_graph\":{\"type\":\"finite_horizon\",\"annual_discount_rate\""
-      ":0.1},\"stages\":[{\"id\":0,\"start_date\":\"2030-01-01\",\"end_date\":\"2030-02-01\","
-      "\"num_scenarios\":2,\"blocks\":[{\"id\":0,\"name\":\"A\",\"hours\":700}]},{\"id\":1,"
-      "\"start_date\":\"2030-02-01\",\"end_date\":\"2030-03-01\",\"num_scenarios\":2,\"blocks\":["
-      "{\"id\":0,\"name\":\"A\",\"hours\":600}]}]}") },
-    { COBRE_FILE_PENALTIES, TEXT("{\"bus\":{\"deficit_segments\":[{\"depth_mw\":null,\"cost\":9}],"
-      "\"excess_cost\":1},\"line\":{\"exchange_cost\":1},\"hydro\":{\"spillage_cost\":1,"
-      "\"diversion_cost\":1,\"fpha_turbined_cost\":1,\"storage_violation_below_cost\":1,"
-      "\"filling_target_violation_cost\":1,\"turbined_violation_below_cost\":1,"
-      "\"outflow_violation_below_cost\":1,\"outflow_violation_above_cost\":1,"
-      "\"generation_violation_below_cost\":1,\"evaporation_violation_cost\":1,"
-      "\"water_withdrawal_violation_cost\":1},"
-      "\"non_controllable_source\":{\"curtailment_cost\":1}}") },
+    { COBRE_FILE_STAGES,
+      TEXT(
+          "{\"policy_graph\":{\"type\":\"finite_horizon\","
+          "\"annual_discount_rate\":0.1},\"stages\":[{\"id\":0,"
+          "\"start_date\":\"2030-01-01\",\"end_date\":\"2030-02-01\","
+          "\"num_scenarios\":2,\"blocks\":[{\"id\":0,\"name\":\"A\",\"hours\":700}]},{\"id\":1,"
+          "\"start_date\":\"2030-02-01\",\"end_date\":\"2030-03-01\",\"num_scenarios\":2,\"blocks\":["
+          "{\"id\":0,\"name\":\"A\",\"hours\":600}]}]}") },
+    { COBRE_FILE_PENALTIES,
+      TEXT("{\"bus\":{\"deficit_segments\":[{\"depth_mw\":null,\"cost\":9}],"
+           "\"excess_cost\":1},\"line\":{\"exchange_cost\":1},\"hydro\":{\"spillage_cost\":1,"
+           "\"diversion_cost\":1,\"fpha_turbined_cost\":1,\"storage_violation_below_cost\":1,"
+           "\"filling_target_violation_cost\":1,\"turbined_violation_below_cost\":1,"
+           "\"outflow_violation_below_cost\":1,\"outflow_violation_above_cost\":1,"
+           "\"generation_violation_below_cost\":1,\"evaporation_violation_cost\":1,"
+           "\"water_withdrawal_violation_cost\":1},"
+           "\"non_controllable_source\":{\"curtailment_cost\":1}}") },
     { COBRE_FILE_INITIAL, TEXT("{\"storage\":[{\"hydro_id\":0,\"value_hm3\":5}],"
-      "\"filling_storage\":[]}") },
+                               "\"filling_storage\":[]}") },
     { COBRE_FILE_BUSES, TEXT("{\"buses\":[{\"id\":0,\"name\":\"A\"},{\"id\":1,\"name\":\"B\"}]}") },
-    { COBRE_FILE_LINES, TEXT("{\"lines\":[{\"id\":0,\"name\":\"L\",\"source_bus_id\":0,"
-      "\"target_bus_id\":1,\"capacity\":{\"direct_mw\":1,\"reverse_mw\":1}}]}") },
-    { COBRE_FILE_HYDROS, TEXT("{\"hydros\":[{\"id\":0,\"name\":\"H\",\"bus_id\":0,\"reservoir\":"
-      "{\"min_storage_hm3\":0,\"max_storage_hm3\":9},\"outflow\":{\"min_outflow_m3s\":0},"
-      "\"generation\":{\"model\":\"constant_productivity\",\"productivity_mw_per_m3s\":1,"
-      "\"min_turbined_m3s\":0,\"max_turbined_m3s\":1,\"min_generation_mw\":0,"
-      "\"max_generation_mw\":1}}]}") },
-    { COBRE_FILE_THERMALS, TEXT("{\"thermals\":[{\"id\":0,\"name\":\"T\",\"bus_id\":1,"
-      "\"cost_per_mwh\":5,\"generation\":{\"min_mw\":0,\"max_mw\":9}}]}") },
+    { COBRE_FILE_LINES,
+      TEXT("{\"lines\":[{\"id\":0,\"name\":\"L\",\"source_bus_id\":0,"
+           "\"target_bus_id\":1,\"capacity\":{\"direct_mw\":1,\"reverse_mw\":1}}]}") },
+    { COBRE_FILE_HYDROS,
+      TEXT("{\"hydros\":[{\"id\":0,\"name\":\"H\",\"bus_id\":0,\"reservoir\":"
+           "{\"min_storage_hm3\":0,\"max_storage_hm3\":9},\"outflow\":{\"min_outflow_m3s\":0},"
+           "\"generation\":{\"model\":\"constant_productivity\",\"productivity_mw_per_m3s\":1,"
+           "\"min_turbined_m3s\":0,\"max_turbined_m3s\":1,\"min_generation_mw\":0,"
+           "\"max_generation_mw\":1}}]}") },
+    { COBRE_FILE_THERMALS,
+      TEXT("{\"thermals\":[{\"id\":0,\"name\":\"T\",\"bus_id\":1,"
+           "\"cost_per_mwh\":5,\"generation\":{\"min_mw\":0,\"max_mw\":9}}]}") },
 };
 
 /* Inflow statistics of hydro 0, so that rows meet whatever the bytes made of hydros and stages. */

@@ -1,9 +1,9 @@
 /*
- * fuzz_message.c - lines of bytes into a server: whatever comes, each line is answered at most once, what
- * leaves is JSON on one line, and nothing stays open.
+ * fuzz_message.c - lines of bytes into a server: whatever comes, each line is answered at most
+ * once, what leaves is JSON on one line, and nothing stays open.
  *
- * The first byte says whether calls run at once or wait until the end, so that cancellation and ids in
- * use are met too.
+ * The first byte says whether calls run at once or wait until the end, so that cancellation and ids
+ * in use are met too.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static mcp_status echo(mcp_call *call, void *data)
 static const char definition[] =
     "{\"name\":\"t/echo\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
     "\"default\":7},\"text\":{\"type\":\"string\",\"maxLength\":20}}}}";
-static const mcp_file files[] = { { "tools/echo.json", definition, sizeof(definition) - 1 }, { 0 } };
+static const mcp_file files[] = { { "tools/echo.json", definition, sizeof(definition) - 1 },
+                                  { 0 } };
 static const mcp_tool tools[] = { { "t/echo", echo, MCP_READS, 0, 0 }, { 0 } };
 static const mcp_features features = { .files = files, .tools = tools };
 
@@ -62,7 +63,8 @@ static void check_sent(const mcp__peer_memory *client)
 
 static mcp_server *make_server(void)
 {
-    mcp_server_options options = { .name = "fuzz", .version = "1",
+    mcp_server_options options = { .name = "fuzz",
+                                   .version = "1",
                                    .message_max_bytes = MESSAGE_MAX_BYTES };
     mcp_server *server = NULL;
 

@@ -82,7 +82,8 @@ int main(int argc, char **argv)
     int files = 0;
 
     if (!folder) {
-        fprintf(stderr, "replay: cannot read the corpus %s\n", argc == 2 ? argv[1] : "(none given)");
+        fprintf(stderr, "replay: cannot read the corpus %s\n",
+                argc == 2 ? argv[1] : "(none given)");
         return 2;
     }
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {

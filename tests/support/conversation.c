@@ -95,7 +95,8 @@ void conversation_initialize(conversation *c, const char *revision)
     (void)snprintf(text, sizeof(text),
                    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":"
                    "{\"protocolVersion\":\"%s\",\"capabilities\":{},"
-                   "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}", revision);
+                   "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
+                   revision);
     conversation_say(c, text);
     assert_int_equal(c->peer.answers, 1);
     assert_string_equal(mcp_revision_name(c->session.revision), revision);

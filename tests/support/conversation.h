@@ -27,8 +27,8 @@ void conversation_close(conversation *c);
 /** Send a message. */
 void conversation_say(conversation *c, const char *text);
 
-/** All that was sent since the last look must be these messages, one a line, in this order, whatever the
- *  order of their members; "" for none. */
+/** All that was sent since the last look must be these messages, one a line, in this order,
+ * whatever the order of their members; "" for none. */
 void conversation_expect(conversation *c, const char *lines);
 
 /** Send, then expect. */

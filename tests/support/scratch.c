@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,41 @@ void scratch_write(const scratch *folder, const char *relative, const void *byte
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, length), length);
     close(fd);
+}
+
+/* What scratch_copy is at; nftw passes nothing on. */
+static struct {
+    const scratch *folder;
+    const char *relative;
+    size_t prefix;
+} copying;
+
+static int copy_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    char to[PATH_MAX], bytes[1 << 16];
+    (void)st;
+    (void)where;
+
+    snprintf(to, sizeof to, "%s%s", copying.relative, path + copying.prefix);
+    if (kind == FTW_D)
+        return mkdirat(copying.folder->fd, to, 0777);
+    FILE *from = fopen(path, "re");
+    if (!from)
+        return -1;
+    size_t length = fread(bytes, 1, sizeof bytes, from);
+    bool is_whole = feof(from);
+    fclose(from);
+    if (is_whole)
+        scratch_write(copying.folder, to, bytes, length);
+    return is_whole ? 0 : -1;
+}
+
+void scratch_copy(const scratch *folder, const char *relative, const char *from)
+{
+    copying.folder = folder;
+    copying.relative = relative;
+    copying.prefix = strlen(from);
+    assert_int_equal(nftw(from, copy_one, 16, FTW_PHYS), 0);
 }
 
 const char *scratch_path(const scratch *folder, const char *relative)

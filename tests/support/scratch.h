@@ -22,6 +22,9 @@ void scratch_close(scratch *folder);
 /* Write a file there, with its folders. */
 void scratch_write(const scratch *folder, const char *relative, const void *bytes, size_t length);
 
+/* Copy a folder of small files (64 KiB each) there, under that name. */
+void scratch_copy(const scratch *folder, const char *relative, const char *from);
+
 /* "<path>/<relative>", in one of a few static buffers that take turns. */
 const char *scratch_path(const scratch *folder, const char *relative);
 

@@ -15,6 +15,8 @@
  *     ! hold             handlers wait until a line `! run`
  *     ! program NAME ARGUMENT...   {cases} and {tmp} are folders; {tmp} is fresh and empty
  *     ! exit N           what the program ends with, 0 unless said
+ *     ! case NAME        {tmp}/NAME is a copy of examples/cases/NAME
+ *     ! file PATH TEXT   {tmp}/PATH holds the text; ! link PATH TARGET  is a symbolic link
  *
  * In memory every message must be asked for before the next line is sent, so that silence is proved
  * by going on. A program must have said nothing more at its end.
@@ -27,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -220,6 +223,36 @@ static void set_exit(const char *value)
     talk.exit_code = atoi(value);
 }
 
+static void set_case(const char *value)
+{
+    scratch_copy(&talk.tmp, value, mcp_arena_printf(talk.arena, "examples/cases/%s", value));
+}
+
+/* The first word of an option's value; the rest begins behind the blank. */
+static const char *first_word(const char *value, const char **rest)
+{
+    size_t length = strcspn(value, " ");
+
+    *rest = value + length + strspn(value + length, " ");
+    return mcp_arena_strndup(talk.arena, value, length);
+}
+
+static void set_file(const char *value)
+{
+    const char *text;
+    const char *path = first_word(value, &text);
+
+    scratch_write(&talk.tmp, path, text, strlen(text));
+}
+
+static void set_link(const char *value)
+{
+    const char *target;
+    const char *path = first_word(value, &target);
+
+    assert_int_equal(symlinkat(target, talk.tmp.fd, path), 0);
+}
+
 static const struct {
     const char *name;
     void (*set)(const char *value);
@@ -240,6 +273,9 @@ static const struct {
     { "hold", set_hold },
     { "program", set_program },
     { "exit", set_exit },
+    { "case", set_case },
+    { "file", set_file },
+    { "link", set_link },
 };
 
 static void set_option(const transcript_step *step)

@@ -23,8 +23,8 @@ char *mcp__base64_decode(mcp_arena *arena, const char *text, size_t length, size
 /** The URL-safe form without padding, with a NUL; NULL when memory is out. */
 char *mcp__base64url_encode(mcp_arena *arena, const void *bytes, size_t length);
 
-/** The bytes of a URL-safe text without padding, with a NUL behind them; NULL when it is none, or when
- *  memory is out. */
+/** The bytes of a URL-safe text without padding, with a NUL behind them; NULL when it is none, or
+ * when memory is out. */
 char *mcp__base64url_decode(mcp_arena *arena, const char *text, size_t length, size_t *out_length);
 
 #endif

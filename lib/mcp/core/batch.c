@@ -1,9 +1,9 @@
 /*
  * batch.c - answers of one batch on their way into one array.
  *
- * JSON-RPC wants the answers of a batch in one array, in any order, and nothing at all when it held only
- * notifications. Each message of the batch ends here exactly once, so a count is all the state there is.
- * Notifications of its calls do not pass here: they go to the peer behind at once.
+ * JSON-RPC wants the answers of a batch in one array, in any order, and nothing at all when it held
+ * only notifications. Each message of the batch ends here exactly once, so a count is all the state
+ * there is. Notifications of its calls do not pass here: they go to the peer behind at once.
  */
 #include "mcp/core/batch.h"
 
@@ -94,7 +94,9 @@ mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch");
     *batch = (gathering){
         .peer = { .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip },
-        .behind = behind, .pending = count, .max_bytes = max_bytes + 2,
+        .behind = behind,
+        .pending = count,
+        .max_bytes = max_bytes + 2,
     };
     mcp_buf_init(&batch->array, batch->max_bytes);
     *out = &batch->peer;

@@ -13,8 +13,8 @@
 #define MCP__BATCH_MAX 100
 
 /**
- * A peer that expects `count` messages to end, each by `answer` or `skip`, and then sends what it has
- * gathered to `behind` and frees itself.
+ * A peer that expects `count` messages to end, each by `answer` or `skip`, and then sends what it
+ * has gathered to `behind` and frees itself.
  *
  * @param max_bytes of one array; what does not fit goes into a further one
  */

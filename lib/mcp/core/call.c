@@ -1,8 +1,8 @@
 /*
  * call.c - a call's life, and what a handler may ask it.
  *
- * A call lives in its own arena together with its message, so one free ends its JSON, its strings and
- * itself; only the buffers, whose size nobody knows beforehand, stand outside.
+ * A call lives in its own arena together with its message, so one free ends its JSON, its strings
+ * and itself; only the buffers, whose size nobody knows beforehand, stand outside.
  *
  * The accessors of arguments look in three places: what the client sent, the `default` of the input
  * schema, and the caller's fallback.
@@ -116,7 +116,8 @@ int64_t mcp_arg_int(const mcp_call *call, const char *name, int64_t fallback)
     if (mcp_json_int(value, &number))
         return number;
     /* JSON Schema calls 2.0 an integer, so one may come. */
-    if (mcp_json_double(value, &real) && real >= -0x1p63 && real < 0x1p63 && trunc(real) == real)
+    if (mcp_json_double(value, &real) && real >= (double)INT64_MIN && real < -(double)INT64_MIN &&
+        trunc(real) == real)
         return (int64_t)real;
     return fallback;
 }
@@ -150,7 +151,7 @@ mcp_revision mcp_call_revision(const mcp_call *call)
     return call->revision;
 }
 
-/* ---- the call's own things -------------------------------------------------------------------- */
+/* ---- the call's own things ------------------------------------------------------------------- */
 
 mcp_arena *mcp_call_arena(mcp_call *call)
 {
@@ -252,7 +253,8 @@ mcp_json_writer *mcp__call_error_data(mcp_call *call)
     return &call->error_data_writer;
 }
 
-/* Takes `text`, which is the arena's; a refusal must reach its client even if a file name in it is no UTF-8. */
+/* Takes `text`, which is the arena's; a refusal must reach its client even if a file name in it is
+   no UTF-8. */
 static mcp_status refuse_with(mcp_call *call, char *text, size_t length)
 {
     if (!text)

@@ -1,11 +1,11 @@
 /*
  * call_table.c - open calls by id, in the order of coming, and in line.
  *
- * A call is open from the moment it was accepted until it is answered, timed out or cancelled. Only open
- * calls can be found, so the id is free again at once, even while a worker still has the call.
+ * A call is open from the moment it was accepted until it is answered, timed out or cancelled. Only
+ * open calls can be found, so the id is free again at once, even while a worker still has the call.
  *
- * Nothing here allocates: all links are in the call. At most calls_max_running + calls_max_queued calls
- * are open, so 256 buckets keep the chains short.
+ * Nothing here allocates: all links are in the call. At most calls_max_running + calls_max_queued
+ * calls are open, so 256 buckets keep the chains short.
  */
 #include "mcp/core/call_table.h"
 

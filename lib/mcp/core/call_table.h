@@ -15,9 +15,9 @@ typedef struct mcp__call_table {
     mcp_call *buckets[MCP__CALL_BUCKETS]; /* by the hash of the id */
     mcp_call *first, *last;               /* open calls, in the order of coming */
     mcp_call *first_waiting, *last_waiting;
-    int waiting; /* open calls that no executor has yet */
-    int running; /* calls that an executor has, open or not */
-    int64_t due_ms; /* when a deadline passes or a report is due; INT64_MAX: never */
+    int waiting;           /* open calls that no executor has yet */
+    int running;           /* calls that an executor has, open or not */
+    int64_t due_ms;        /* when a deadline passes or a report is due; INT64_MAX: never */
     bool has_held_reports; /* some wait for a slow peer */
 } mcp__call_table;
 

@@ -1,12 +1,12 @@
 /*
  * content.c - the blocks of an answer: text, image, audio, links, embedded resources, contents, suggestions.
  *
- * A block is rendered the moment the handler writes it, in the form that the call's revision knows. Type
- * tags are the one thing an older client cannot pass over (its union of types fails), so a type that came
- * later becomes text: audio before 2025-03-26, links before 2025-06-18.
+ * A block is rendered the moment the handler writes it, in the form that the call's revision knows.
+ * Type tags are the one thing an older client cannot pass over (its union of types fails), so a
+ * type that came later becomes text: audio before 2025-03-26, links before 2025-06-18.
  *
- * call->content holds the finished blocks, comma-separated. The first failure sticks in content_status:
- * an answer with a block missing is no answer.
+ * call->content holds the finished blocks, comma-separated. The first failure sticks in
+ * content_status: an answer with a block missing is no answer.
  */
 #include <string.h>
 
@@ -51,7 +51,8 @@ static void write_member_text(mcp_json_writer *writer, const char *name, const c
     mcp_write_string_n(writer, text, n);
 }
 
-/* `bytes` as a base64 string: encoded into a buffer of its own, because the writer takes whole values. */
+/* `bytes` as a base64 string: encoded into a buffer of its own, because the writer takes whole
+   values. */
 static void write_member_bytes(mcp_call *call, mcp_json_writer *writer, const char *name,
                                const void *bytes, size_t length)
 {

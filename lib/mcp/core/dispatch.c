@@ -3,10 +3,11 @@
  *
  *     bytes -> message -> call -> route -> [executor] -> reply -> peer
  *
- * Each message ends in exactly one `answer` or `skip` of its peer. A call that needs a worker is opened in
- * the session's table first; from then on three things can close it: its worker's return, its deadline,
- * and a cancellation. Whichever comes first takes it out of the table; what comes later finds it closed
- * and drops its work. The call's memory goes when its worker has given it back, never before.
+ * Each message ends in exactly one `answer` or `skip` of its peer. A call that needs a worker is
+ * opened in the session's table first; from then on three things can close it: its worker's return,
+ * its deadline, and a cancellation. Whichever comes first takes it out of the table; what comes
+ * later finds it closed and drops its work. The call's memory goes when its worker has given it
+ * back, never before.
  *
  * A fourth thing can happen within a session: the handler asked its client something. Then the call stays
  * open without a worker until the answers are there, and its handler runs again.
@@ -31,7 +32,7 @@ static void start(mcp_call *call);
 static void start_waiting(mcp__session *session);
 static bool may_start(const mcp__session *session);
 
-/* ---- answering -------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 /* An error for which there may be no memory: then the session's spare buffer, filled beforehand, serves. */
 static void answer_fault(mcp__session *session, mcp__peer *peer, const mcp_json *id,
@@ -95,7 +96,7 @@ static void render(mcp_call *call)
         mcp__reply_render(call);
 }
 
-/* ---- running ---------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static mcp_call *call_of(mcp__task *task)
 {
@@ -250,7 +251,7 @@ static void start_waiting(mcp__session *session)
         start(mcp__call_table_next(&session->calls));
 }
 
-/* ---- from a message to a call ----------------------------------------------------------------- */
+/* ---- from a message to a call ---------------------------------------------------------------- */
 
 static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
                            mcp_arena *arena, const mcp__message *message)
@@ -332,7 +333,8 @@ static void serve_request(mcp_call *call)
     mcp__call_free(call);
 }
 
-/* An error for what is no request, or silence for a notification with a fault: those get no answer. */
+/* An error for what is no request, or silence for a notification with a fault: those get no
+   answer. */
 static void serve_invalid(mcp__session *session, mcp__peer *peer, const mcp__message *message,
                           const mcp_json *value, const mcp_error *err)
 {
@@ -388,7 +390,7 @@ static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notic
         serve_request(call);
 }
 
-/* ---- batches ---------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static bool takes_batches(const mcp__session *session)
 {
@@ -465,7 +467,7 @@ static void serve_batch(mcp__session *session, mcp__peer *peer, const mcp_json *
         serve_element(session, batch, peer, mcp_json_item(array, i));
 }
 
-/* ---- what the transport calls ----------------------------------------------------------------- */
+/* ---- what the transport calls ---------------------------------------------------------------- */
 
 void mcp__dispatch_value(mcp__session *session, mcp__peer *peer, mcp_arena *arena,
                          const mcp_json *value)

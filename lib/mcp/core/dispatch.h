@@ -1,7 +1,8 @@
 /*
  * dispatch.h - from the bytes of a message to its answer.
  *
- * A transport hands each message in and gives the session its time; everything here runs on the loop.
+ * A transport hands each message in and gives the session its time; everything here runs on the
+ * loop.
  */
 #ifndef MCP_CORE_DISPATCH_H
 #define MCP_CORE_DISPATCH_H

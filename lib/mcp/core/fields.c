@@ -2,8 +2,8 @@
  * fields.c - the members that not every revision knows.
  *
  * An older client is sent what its revision defines and nothing more, so that a strict one does not
- * stumble. All of that knowledge about members of results stands in this one table; what needs more than
- * leaving out (content types) is in content.c.
+ * stumble. All of that knowledge about members of results stands in this one table; what needs more
+ * than leaving out (content types) is in content.c.
  */
 #include "mcp/core/fields.h"
 

@@ -8,8 +8,8 @@
 
 #include "mcp/version.h"
 
-/** True when `revision` knows the member of that type ("Tool", "Resource", "CallToolResult"); a member
- *  that stands in no row has always been known. */
+/** True when `revision` knows the member of that type ("Tool", "Resource", "CallToolResult"); a
+ * member that stands in no row has always been known. */
 bool mcp__field_is_known(const char *type, const char *member, mcp_revision revision);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * message.c - what a text is to JSON-RPC 2.0: request, notification, response, or an error.
  *
- * Strict where a second reader (a proxy, a log) could understand something else than we do: members that
- * occur twice in the envelope, in params or in _meta are refused, and so is an id that is no string and no
- * integer. Lenient where it costs nothing: members we do not know are passed over.
+ * Strict where a second reader (a proxy, a log) could understand something else than we do: members
+ * that occur twice in the envelope, in params or in _meta are refused, and so is an id that is no
+ * string and no integer. Lenient where it costs nothing: members we do not know are passed over.
  *
  * An id is kept as the value it was, so that 1 and "1" stay different and come back as they were.
  */

@@ -20,7 +20,7 @@ typedef enum mcp__message_kind {
 /** A message's parts, borrowed from the value it was sorted from. */
 typedef struct mcp__message {
     mcp__message_kind kind;
-    const mcp_json *id;     /* a string or an integer; NULL where there is none, or none that can be */
+    const mcp_json *id;     /* a string or an integer; NULL: none, or none that can be one */
     const char *method;     /* NULL for a response */
     const mcp_json *params; /* an object or NULL */
     const mcp_json *meta;   /* params._meta, an object or NULL */
@@ -30,7 +30,7 @@ typedef struct mcp__message {
  * Read one message's text.
  *
  * @param out an object, or an array (a batch), or something that is neither; the arena's
- * @return MCP_OK; MCP_E_PARSE (also for what is nested too deep); MCP_E_NOMEM; MCP_E_LIMIT (the arena's bound)
+ * @return MCP_OK; MCP_E_PARSE (also for what is nested too deep or outgrows the arena); MCP_E_NOMEM
  */
 mcp_status mcp__message_read(const mcp_json **out, mcp_arena *arena, const char *text,
                              size_t length, mcp_error *err);

@@ -16,7 +16,8 @@
 typedef struct mcp__peer mcp__peer;
 
 struct mcp__peer {
-    /** Send an answer: one message without newline. Takes the bytes: `message` is empty afterwards. */
+    /** Send an answer: one message without newline. Takes the bytes: `message` is empty
+     * afterwards. */
     void (*answer)(mcp__peer *peer, mcp_buf *message);
     /** Send a notification that belongs to a call which is still open. Takes the bytes. */
     void (*notify)(mcp__peer *peer, mcp_buf *message);

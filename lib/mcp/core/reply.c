@@ -1,12 +1,12 @@
 /*
  * reply.c - the envelope around a result that is already written, and errors.
  *
- * A handler's result is embedded as the bytes it is, not read again. What the client must not learn (the
- * cause of an internal error, an I/O error, lack of memory) goes to the log, and the client gets the
- * status's constant words.
+ * A handler's result is embedded as the bytes it is, not read again. What the client must not learn
+ * (the cause of an internal error, an I/O error, lack of memory) goes to the log, and the client
+ * gets the status's constant words.
  *
- * When the id of a request could not be read, JSON-RPC wants null; the schemas of MCP know no null, and
- * from 2025-11-25 they let the id be left out.
+ * When the id of a request could not be read, JSON-RPC wants null; the schemas of MCP know no null,
+ * and from 2025-11-25 they let the id be left out.
  */
 #include "mcp/core/reply.h"
 
@@ -130,8 +130,8 @@ static mcp_status write_finished_result(mcp_call *call, mcp_json_writer *writer)
 static mcp_status render_result(mcp_call *call)
 {
     mcp_json_writer writer;
-    /* Both the text and the structured form of a tool's result are in the reply: spare it from growing
-     * step by step. */
+    /* Both the text and the structured form of a tool's result are in the reply: spare it from
+     * growing step by step. */
     size_t expected = call->result.length * 5 / 2 + call->content.length + 256;
 
     if (expected < call->reply.max_bytes)

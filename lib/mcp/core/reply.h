@@ -8,13 +8,14 @@
 #include "mcp/core/call_int.h"
 
 /**
- * Render the answer of a call whose `status` is set into call->reply: its result, its refusal or its
- * error. Runs where the handler ran. A result that cannot be rendered becomes an error; call->reply stays
- * empty only when memory is out.
+ * Render the answer of a call whose `status` is set into call->reply: its result, its refusal or
+ * its error. Runs where the handler ran. A result that cannot be rendered becomes an error;
+ * call->reply stays empty only when memory is out.
  */
 void mcp__reply_render(mcp_call *call);
 
-/** Render the time-out of a call that a worker still has: reads only what does not change any more. */
+/** Render the time-out of a call that a worker still has: reads only what does not change any
+ * more. */
 mcp_status mcp__reply_timeout(mcp_buf *out, const mcp_call *call);
 
 /**

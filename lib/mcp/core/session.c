@@ -1,9 +1,9 @@
 /*
  * session.c - the memory of an older client between its messages.
  *
- * Revisions up to 2025-11-25 open with initialize, and what was agreed there holds until the next one. A
- * second initialize begins anew in the same place; calls that are open keep the revision they came under,
- * because they carry their own copy.
+ * Revisions up to 2025-11-25 open with initialize, and what was agreed there holds until the next
+ * one. A second initialize begins anew in the same place; calls that are open keep the revision
+ * they came under, because they carry their own copy.
  */
 #include "mcp/core/session.h"
 

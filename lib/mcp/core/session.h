@@ -1,5 +1,6 @@
 /*
- * session.h - what a revision of the initialize era keeps for one client, and the calls it has open.
+ * session.h - what a revision of the initialize era keeps for one client, and the calls it has
+ * open.
  */
 #ifndef MCP_CORE_SESSION_H
 #define MCP_CORE_SESSION_H
@@ -48,7 +49,8 @@ struct mcp__session {
     mcp_buf spare; /* room for one short error message when memory is out */
 };
 
-mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *setup, mcp_error *err);
+mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *setup,
+                             mcp_error *err);
 
 /** End what the session holds. No call may be open or running. */
 void mcp__session_clear(mcp__session *session);

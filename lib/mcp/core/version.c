@@ -1,8 +1,9 @@
 /*
  * version.c - the protocol revisions by name.
  *
- * The names are the dates that go over the wire, in the order of mcp_revision. A new revision is a row
- * here, a value in mcp/version.h, and columns where the tables of method.c and the features differ.
+ * The names are the dates that go over the wire, in the order of mcp_revision. A new revision is a
+ * row here, a value in mcp/version.h, and columns where the tables of method.c and the features
+ * differ.
  */
 #include "mcp/version.h"
 
@@ -10,10 +11,8 @@
 #include <string.h>
 
 static const char *const names[] = {
-    [MCP_REVISION_NONE] = "",
-    [MCP_2024_11_05] = "2024-11-05",
-    [MCP_2025_03_26] = "2025-03-26",
-    [MCP_2025_06_18] = "2025-06-18",
+    [MCP_REVISION_NONE] = "",        [MCP_2024_11_05] = "2024-11-05",
+    [MCP_2025_03_26] = "2025-03-26", [MCP_2025_06_18] = "2025-06-18",
     [MCP_2025_11_25] = "2025-11-25",
     [MCP_2026_07_28] = "2026-07-28",
 };

@@ -42,7 +42,8 @@ mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call);
 /** How many MCP_LONG calls may run at once: the sum of their max_running. */
 int mcp__tools_long_threads(const mcp__tools *tools);
 
-/** Whether results are held against their output schemas: on in builds with assertions, else off. */
+/** Whether results are held against their output schemas: on in builds with assertions, else
+ * off. */
 void mcp__tools_check_results(mcp__tools *tools, bool check);
 
 mcp_status mcp__resources_new(mcp__resources **out, const mcp_server_options *options,

@@ -2,8 +2,8 @@
  * list.c - lists that are rendered when the server is put together and only copied when asked for.
  *
  * An entry is kept as JSON text once for each revision. A page is the entries from a cursor on. The
- * cursor is base64url of "<member>:<key of the last entry sent>": it names an entry and not a number, so
- * that it leads on to the right place even if the list has changed since.
+ * cursor is base64url of "<member>:<key of the last entry sent>": it names an entry and not a
+ * number, so that it leads on to the right place even if the list has changed since.
  */
 #include "mcp/feature/list.h"
 
@@ -106,8 +106,8 @@ mcp_status mcp__list_add(mcp__list *list, const char *key, mcp__list_render *ren
     if (st != MCP_OK) {
         if (fresh)
             entry_free(fresh);
-        return mcp_error_set(err, st, "%s cannot be put into the list of %s: %s", key,
-                             list->member, mcp_status_words(st));
+        return mcp_error_set(err, st, "%s cannot be put into the list of %s: %s", key, list->member,
+                             mcp_status_words(st));
     }
     if (list->last)
         list->last->next = fresh;

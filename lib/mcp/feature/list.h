@@ -12,7 +12,8 @@
 
 typedef struct mcp__list mcp__list;
 
-/** Writes one entry (an object) as that revision knows it. Called while the server is put together. */
+/** Writes one entry (an object) as that revision knows it. Called while the server is put
+ * together. */
 typedef void mcp__list_render(mcp_json_writer *writer, const void *entry, mcp_revision revision);
 
 /**

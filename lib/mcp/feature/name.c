@@ -1,8 +1,8 @@
 /*
  * name.c - names with '/' are the contract of some servers and refused by some hosts.
  *
- * So every tool and prompt has a second, safe name. Which one a list shows is an option; a call may use
- * either, always.
+ * So every tool and prompt has a second, safe name. Which one a list shows is an option; a call may
+ * use either, always.
  */
 #include "mcp/feature/name.h"
 
@@ -17,7 +17,7 @@ void mcp__safe_name(char out[MCP__SAFE_NAME_SIZE], const char *name)
 {
     size_t length = 0;
 
-    for (; name[length] && length < MCP__SAFE_NAME_SIZE - 1; length++)
+    for (; length < MCP__SAFE_NAME_SIZE - 1 && name[length]; length++)
         out[length] = is_safe(name[length]) ? name[length] : '_';
     out[length] = '\0';
 }

@@ -1,9 +1,10 @@
 /*
  * shared_defs.c - completing a schema from a common store of definitions.
  *
- * A client gets each schema on its own, so a shape that ten tools share must stand in all ten. Authors
- * write it once, in tools/_defs.json; here the ones that a schema names are found, through one another,
- * and the schema is written anew with them. A name that neither knows is left to the compiler to report.
+ * A client gets each schema on its own, so a shape that ten tools share must stand in all ten.
+ * Authors write it once, in tools/_defs.json; here the ones that a schema names are found, through
+ * one another, and the schema is written anew with them. A name that neither knows is left to the
+ * compiler to report.
  */
 #include "mcp/feature/shared_defs.h"
 
@@ -100,7 +101,8 @@ mcp_status mcp__shared_defs_merge(const mcp_json **out, mcp_arena *arena, const 
                                   const mcp_json *shared, mcp_error *err)
 {
     const mcp_json *inner = mcp_json_get(shared, "$defs");
-    struct search search = { .own = mcp_json_get(schema, "$defs"), .shared = inner ? inner : shared };
+    struct search search = { .own = mcp_json_get(schema, "$defs"),
+                             .shared = inner ? inner : shared };
 
     search.named = mcp_arena_array(arena, mcp_json_count(search.shared) + 1, sizeof(bool));
     if (!search.named)

@@ -9,8 +9,8 @@
 #include "mcp/json.h"
 
 /**
- * A schema whose `$ref: "#/$defs/NAME"` all lead somewhere: what it does not define itself is copied from
- * `shared`, together with what that names in turn.
+ * A schema whose `$ref: "#/$defs/NAME"` all lead somewhere: what it does not define itself is
+ * copied from `shared`, together with what that names in turn.
  *
  * @param out    `schema` itself when nothing had to be copied; else a new value, the arena's
  * @param shared an object of schemas by name, or with them in its `$defs`; NULL: none

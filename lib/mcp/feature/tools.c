@@ -1,14 +1,15 @@
 /*
  * tools.c - tools: their files bound to their functions, tools/list and tools/call.
  *
- * A tool is a JSON file that clients are shown as it stands, and a row that binds its name to a function.
- * Everything that can be wrong with the two is found when they are loaded, so that a server that starts
- * has tools that work: names match one to one, schemas compile, no two tools share a name.
+ * A tool is a JSON file that clients are shown as it stands, and a row that binds its name to a
+ * function. Everything that can be wrong with the two is found when they are loaded, so that a
+ * server that starts has tools that work: names match one to one, schemas compile, no two tools
+ * share a name.
  *
- * A call is checked here, on the loop, in this order: does the tool exist; may it write; do its arguments
- * fit; is there room for it. The first two can be answered without looking at arguments, which may hold
- * anything. What fails from the second on is a result with isError, for the model to read; only a call
- * that is no call is a JSON-RPC error.
+ * A call is checked here, on the loop, in this order: does the tool exist; may it write; do its
+ * arguments fit; is there room for it. The first two can be answered without looking at arguments,
+ * which may hold anything. What fails from the second on is a result with isError, for the model to
+ * read; only a call that is no call is a JSON-RPC error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ struct mcp__tools {
     bool check_results;
 };
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 mcp_status mcp__tools_new(mcp__tools **out, const mcp_server_options *options, mcp_error *err)
 {
@@ -168,8 +169,10 @@ static mcp_status check_row(const mcp__tools *tools, const mcp_tool *row, const 
         return mcp_error_set(err, MCP_E_PARAMS, "tools %s and %s have one safe name", row->name,
                              other->row->name);
     if (reads == writes)
-        return mcp_error_set(err, MCP_E_PARAMS, "tool %s says neither MCP_READS nor MCP_WRITES, "
-                             "or both", row->name);
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "tool %s says neither MCP_READS nor MCP_WRITES, "
+                             "or both",
+                             row->name);
     if (!row->run || row->timeout_ms < 0 || row->max_running < 0)
         return mcp_error_set(err, MCP_E_PARAMS, "tool %s has no function or a negative bound",
                              row->name);
@@ -299,7 +302,7 @@ void mcp__tools_check_results(mcp__tools *tools, bool check)
     tools->check_results = check;
 }
 
-/* ---- tools/list ------------------------------------------------------------------------------- */
+/* ---- tools/list ------------------------------------------------------------------------------ */
 
 static bool is_disabled(const struct tool *tool)
 {
@@ -402,7 +405,7 @@ mcp_status mcp__tools_list(mcp__tools *tools, mcp_call *call)
     return mcp__list_answer(tools->list, call);
 }
 
-/* ---- the result ------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static void write_text_block(mcp_json_writer *writer, const char *text, size_t length)
 {
@@ -448,8 +451,9 @@ static mcp_status check_result(mcp_call *call, const struct tool *tool)
                          "the result does not fit the output schema: %s", cause.message);
 }
 
-/* The result object goes out as text that every client can show and, where the tool promises a form and
- * the revision knows it, as the value itself: the same bytes twice, written by the handler once. */
+/* The result object goes out as text that every client can show and, where the tool promises a form
+ * and the revision knows it, as the value itself: the same bytes twice, written by the handler
+ * once. */
 static mcp_status finish_tool(mcp_call *call, mcp_json_writer *writer)
 {
     const struct tool *tool = call->feature;
@@ -469,7 +473,7 @@ static mcp_status finish_tool(mcp_call *call, mcp_json_writer *writer)
     mcp_write_member_array(writer, "content");
     if (call->result_begun)
         write_text_block(writer, call->result.data, call->result.length);
-    if (call->content.length > 0) /* several blocks, but the commas between them are there already */
+    if (call->content.length > 0) /* several blocks, with the commas between them */
         mcp_write_raw(writer, call->content.data, call->content.length);
     mcp_write_end(writer);
     if (call->result_begun && is_structured(tool, call->revision)) {
@@ -479,7 +483,7 @@ static mcp_status finish_tool(mcp_call *call, mcp_json_writer *writer)
     return MCP_OK;
 }
 
-/* ---- tools/call ------------------------------------------------------------------------------- */
+/* ---- tools/call ------------------------------------------------------------------------------ */
 
 static mcp_status refuse_plainly(mcp_call *call, const struct tool *tool, mcp_refusal reason,
                                  const mcp_schema_finding *finding)
@@ -510,23 +514,25 @@ static mcp_status refuse(mcp_call *call, const struct tool *tool, mcp_refusal re
     return st;
 }
 
-/* The members of params that say what is called. */
-static mcp_status read_call(struct tool **out, mcp__tools *tools, mcp_call *call)
+/* The tool that params name; NULL, with call->err filled, when params are not those of a call. */
+static struct tool *read_call(mcp__tools *tools, mcp_call *call)
 {
     size_t length = 0;
     const char *name = mcp_json_string(mcp_json_get(call->params, "name"), &length);
     const mcp_json *arguments = mcp_json_get(call->params, "arguments");
+    struct tool *tool = name && strlen(name) == length ? find(tools, name) : NULL;
 
     if (!name)
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be the name of a tool");
-    if (arguments && !mcp_json_is_object(arguments))
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
-    *out = strlen(name) == length ? find(tools, name) : NULL;
-    if (!*out)
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %s", name);
+        (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be the name of a tool");
+    else if (arguments && !mcp_json_is_object(arguments))
+        (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
+    else if (!tool)
+        (void)mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %s", name);
+    if (call->err.status != MCP_OK)
+        return NULL;
     if (arguments)
         call->arguments = arguments;
-    return MCP_OK;
+    return tool;
 }
 
 static int timeout_of(const struct tool *tool)
@@ -573,15 +579,14 @@ static mcp_status check_arguments(mcp_call *call, const struct tool *tool)
 
 mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call)
 {
-    struct tool *tool = NULL;
-    mcp_status st = read_call(&tool, tools, call);
+    struct tool *tool = read_call(tools, call);
 
-    if (st != MCP_OK)
-        return st;
+    if (!tool)
+        return call->err.status;
     prepare(call, tool);
     if (is_disabled(tool))
         return refuse(call, tool, MCP_REFUSED_WRITES, NULL);
-    st = check_arguments(call, tool);
+    mcp_status st = check_arguments(call, tool);
     if (st != MCP_OK || call->is_refused || !(call->flags & MCP_LONG))
         return st;
     if (tool->running >= (tool->row->max_running > 0 ? tool->row->max_running : 1))

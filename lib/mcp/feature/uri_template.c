@@ -725,6 +725,7 @@ static bool ends_fit(const struct match *m)
 
 static mcp_status fit(struct match *m, mcp_error *err)
 {
+    assert(m->uri); /* spell_new() sets it whenever it says MCP_OK */
     if (!ends_fit(m))
         return mcp_error_set(err, MCP_E_NOT_FOUND, "the URI has another form");
     m->marks = mcp_arena_array(m->arena, m->template->atom_count + 1, m->length + 1);

@@ -1,19 +1,20 @@
 /*
  * stdio.c - a line is a message: standard input and output as a transport.
  *
- * While we serve, descriptor 1 points to standard error and descriptor 0 to /dev/null: a stray print of
- * some library, or a child that reads its input, cannot get between us and the client.
+ * While we serve, descriptor 1 points to standard error and descriptor 0 to /dev/null: a stray
+ * print of some library, or a child that reads its input, cannot get between us and the client.
  *
- * The loop settles its affairs each time before it waits: it takes lines as long as there is room for
- * calls, sends what is due, writes all answers of this turn at once, and sees whether it is time to go.
+ * The loop settles its affairs each time before it waits: it takes lines as long as there is room
+ * for calls, sends what is due, writes all answers of this turn at once, and sees whether it is
+ * time to go.
  *
  * Going (`ending`) has several causes and one course:
  *     input ended        what runs is finished and answered, tools that ask for it are told to stop
  *     SIGTERM, SIGINT    no further line is read, what waits is refused, what runs is told to stop
  *     the same again     what runs is cancelled
  *     nobody reads       what runs is told to stop, answers are dropped
- * We leave when all is answered and written. After the grace time open calls are answered with an error;
- * LAST_MS later we leave whatever is still going on.
+ * We leave when all is answered and written. After the grace time open calls are answered with an
+ * error; LAST_MS later we leave whatever is still going on.
  */
 #include "mcp/transport/stdio.h"
 
@@ -32,6 +33,7 @@
 #include "net/writer.h"
 
 #define QUEUED_MAX_BYTES ((size_t)4 * 1024 * 1024) /* for a slow reader; then no line is taken */
+#define LINES_A_TURN 256 /* then the loop sees to signals and answers before it takes more */
 #define LAST_MS 500
 #define SECOND_SIGNAL_MS 1000
 
@@ -39,6 +41,8 @@
 struct outside {
     int in; /* what was descriptor 0 and 1; -1: not taken yet */
     int out;
+    int in_flags; /* reading and writing may make a socket non-blocking for all who share it */
+    int out_flags;
     struct sigaction broken_pipe;
     bool ignores_broken_pipe;
 };
@@ -49,12 +53,13 @@ struct stdio {
     mcp__loop *loop;
     mcp__pool *pool;
     mcp__lines *lines; /* NULL: no longer read */
+    bool has_lines;    /* there may be some that were not taken yet; nothing will tell us again */
     mcp__writer *writer;
     mcp__timer *timer;
     mcp__signal *signals[2];
     mcp__session session;
     bool has_session;
-    int64_t timer_ms;  /* when the timer fires; INT64_MAX: it does not run */
+    int64_t timer_ms; /* when the timer fires; INT64_MAX: it does not run */
     bool is_ending;
     bool is_abandoned; /* open calls were answered with an error */
     int64_t leave_ms;  /* when the grace time is over */
@@ -62,7 +67,7 @@ struct stdio {
     bool is_gone; /* nobody reads, and that was seen to */
 };
 
-/* ---- the peer --------------------------------------------------------------------------------- */
+/* ---- the peer -------------------------------------------------------------------------------- */
 
 static void send_line(mcp__peer *peer, mcp_buf *message)
 {
@@ -83,7 +88,7 @@ static void skip(mcp__peer *peer)
     (void)peer;
 }
 
-/* ---- going ------------------------------------------------------------------------------------ */
+/* ---- going ----------------------------------------------------------------------------------- */
 
 static void begin_ending(struct stdio *stdio, const char *why)
 {
@@ -98,6 +103,7 @@ static void stop_reading(struct stdio *stdio)
 {
     mcp__lines_free(stdio->lines);
     stdio->lines = NULL;
+    stdio->has_lines = false;
 }
 
 static void on_input_end(struct stdio *stdio)
@@ -150,7 +156,7 @@ static void leave_if_done(struct stdio *stdio, int64_t now_ms)
     mcp__loop_stop(stdio->loop);
 }
 
-/* ---- the loop's turn -------------------------------------------------------------------------- */
+/* ---- the loop's turn ------------------------------------------------------------------------- */
 
 static bool has_room(const struct stdio *stdio)
 {
@@ -158,26 +164,32 @@ static bool has_room(const struct stdio *stdio)
            mcp__writer_queued(stdio->writer) <= QUEUED_MAX_BYTES;
 }
 
-static void take_lines(struct stdio *stdio)
+/* Take one line; false when there is none. */
+static bool take_line(struct stdio *stdio)
 {
     const char *text = NULL;
     size_t length = 0;
 
-    while (stdio->lines && has_room(stdio)) {
-        switch (mcp__lines_next(stdio->lines, &text, &length)) {
-        case MCP__LINE_NONE:
-            return;
-        case MCP__LINE_TEXT:
-            mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
-            break;
-        case MCP__LINE_OVERLONG:
-            mcp__dispatch_overlong(&stdio->session, &stdio->peer);
-            break;
-        case MCP__LINE_END:
-            on_input_end(stdio);
-            return;
-        }
+    switch (mcp__lines_next(stdio->lines, &text, &length)) {
+    case MCP__LINE_TEXT:
+        mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
+        return true;
+    case MCP__LINE_OVERLONG:
+        mcp__dispatch_overlong(&stdio->session, &stdio->peer);
+        return true;
+    case MCP__LINE_END:
+        on_input_end(stdio);
+        return false;
+    case MCP__LINE_NONE:
+        break;
     }
+    return false;
+}
+
+static void take_lines(struct stdio *stdio)
+{
+    for (int i = 0; i < LINES_A_TURN && stdio->has_lines && has_room(stdio); i++)
+        stdio->has_lines = take_line(stdio);
 }
 
 static void set_timer(struct stdio *stdio, int64_t due_ms, int64_t now_ms)
@@ -200,7 +212,7 @@ static void on_timer(void *data)
 
 static void on_input(void *data)
 {
-    (void)data; /* settling follows and takes it */
+    ((struct stdio *)data)->has_lines = true; /* settling follows and takes it */
 }
 
 /* Nobody reads: nothing more is taken, and whatever runs may stop. */
@@ -225,6 +237,8 @@ static void settle(void *data)
     mcp__writer_flush(stdio->writer);
     if (mcp__writer_is_gone(stdio->writer))
         settle_gone(stdio);
+    if (stdio->has_lines && has_room(stdio))
+        due_ms = now_ms; /* no event will come for these: take another turn at once */
     if (stdio->is_ending) {
         leave_if_done(stdio, now_ms);
         due_ms = due_ms < stdio->leave_ms ? due_ms : stdio->leave_ms;
@@ -232,7 +246,7 @@ static void settle(void *data)
     set_timer(stdio, due_ms, now_ms);
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static int take_descriptor(int fd, int replacement)
 {
@@ -245,10 +259,11 @@ static int take_descriptor(int fd, int replacement)
     return own;
 }
 
-static void give_back(int *own, int fd)
+static void give_back(int *own, int fd, int flags)
 {
     if (*own < 0)
         return;
+    (void)fcntl(*own, F_SETFL, flags);
     (void)dup2(*own, fd);
     (void)close(*own);
     *own = -1;
@@ -257,8 +272,8 @@ static void give_back(int *own, int fd)
 static void leave_outside(struct outside *outside)
 {
     (void)fflush(stdout); /* what was printed meanwhile still goes to standard error */
-    give_back(&outside->in, STDIN_FILENO);
-    give_back(&outside->out, STDOUT_FILENO);
+    give_back(&outside->in, STDIN_FILENO, outside->in_flags);
+    give_back(&outside->out, STDOUT_FILENO, outside->out_flags);
     if (outside->ignores_broken_pipe)
         (void)sigaction(SIGPIPE, &outside->broken_pipe, NULL);
 }
@@ -284,7 +299,10 @@ static mcp_status take_outside(struct outside *outside, mcp_error *err)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-    *outside = (struct outside){ .in = -1, .out = -1 };
+    *outside = (struct outside){ .in = -1,
+                                 .out = -1,
+                                 .in_flags = fcntl(STDIN_FILENO, F_GETFL),
+                                 .out_flags = fcntl(STDOUT_FILENO, F_GETFL) };
     if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
         return mcp_error_set(err, MCP_E_IO, "standard input or output is closed");
     int nothing = open_nothing();
@@ -316,8 +334,7 @@ static mcp_status watch_signals(struct stdio *stdio, mcp_error *err)
     return st;
 }
 
-static mcp_status open_session(struct stdio *stdio, const mcp__session_setup *setup,
-                               mcp_error *err)
+static mcp_status open_session(struct stdio *stdio, const mcp__session_setup *setup, mcp_error *err)
 {
     mcp__session_setup filled = *setup;
 

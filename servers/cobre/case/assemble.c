@@ -27,7 +27,7 @@ static void *make(struct builder *b, size_t count, size_t size)
     return array;
 }
 
-/* ---- config ---------------------------------------------------------------------------- */
+/* ---- config ---------------------------------------------------------------------------------- */
 
 static void add_rule(cobre_config *config, cobre_stopping_rule *rule, const cobre_raw_rule *raw)
 {
@@ -37,7 +37,8 @@ static void add_rule(cobre_config *config, cobre_stopping_rule *rule, const cobr
         return;
     case COBRE_RULE_BOUND_STALLING:
         *rule = (cobre_stopping_rule){ .kind = COBRE_RULE_BOUND_STALLING,
-                                       .limit = raw->iterations, .tolerance = raw->tolerance };
+                                       .limit = raw->iterations,
+                                       .tolerance = raw->tolerance };
         return;
     default: /* iteration_limit; the original turns `simulation` into one of 100 */
         break;
@@ -85,7 +86,7 @@ static void set_config(struct builder *b)
     set_rules(b, config);
 }
 
-/* ---- stages ---------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static double discount_of(const cobre_raw_graph *graph, int64_t stage, int32_t days)
 {
@@ -151,7 +152,7 @@ static size_t stage_index(const cobre_case *built, int64_t id)
     return found ? (size_t)(found - built->stages) : COBRE_NONE;
 }
 
-/* ---- registries ------------------------------------------------------------------------ */
+/* ---- registries ------------------------------------------------------------------------------ */
 
 static size_t index_or_none(const cobre_input *input, cobre_registry registry, int64_t id)
 {
@@ -168,7 +169,8 @@ static void set_buses(struct builder *b)
     for (size_t i = 0; i < items->count && buses; i++) {
         bool own = raw[i].segment_count > 0;
         buses[i] = (cobre_bus){
-            .id = (int32_t)raw[i].head.id, .name = raw[i].head.name,
+            .id = (int32_t)raw[i].head.id,
+            .name = raw[i].head.name,
             .segments = own ? raw[i].segments : penalties->segments,
             .segment_count = own ? raw[i].segment_count : penalties->segment_count,
         };
@@ -185,10 +187,12 @@ static void set_lines(struct builder *b)
 
     for (size_t i = 0; i < items->count && lines; i++) {
         lines[i] = (cobre_line){
-            .id = (int32_t)raw[i].head.id, .name = raw[i].head.name,
+            .id = (int32_t)raw[i].head.id,
+            .name = raw[i].head.name,
             .source = cobre_input_index(b->input, COBRE_BUSES, raw[i].source),
             .target = cobre_input_index(b->input, COBRE_BUSES, raw[i].target),
-            .direct_mw = raw[i].direct, .reverse_mw = raw[i].reverse,
+            .direct_mw = raw[i].direct,
+            .reverse_mw = raw[i].reverse,
             .losses_percent = raw[i].losses,
         };
     }
@@ -204,9 +208,12 @@ static void set_thermals(struct builder *b)
 
     for (size_t i = 0; i < items->count && thermals; i++) {
         thermals[i] = (cobre_thermal){
-            .id = (int32_t)raw[i].head.id, .name = raw[i].head.name,
+            .id = (int32_t)raw[i].head.id,
+            .name = raw[i].head.name,
             .bus = cobre_input_index(b->input, COBRE_BUSES, raw[i].bus),
-            .min_mw = raw[i].min, .max_mw = raw[i].max, .cost_per_mwh = raw[i].cost,
+            .min_mw = raw[i].min,
+            .max_mw = raw[i].max,
+            .cost_per_mwh = raw[i].cost,
         };
     }
     b->built->thermals = thermals;
@@ -245,11 +252,12 @@ static void set_hydros(struct builder *b)
 
     for (size_t i = 0; i < items->count && hydros; i++) {
         hydros[i] = (cobre_hydro){
-            .id = (int32_t)raw[i].head.id, .name = raw[i].head.name,
+            .id = (int32_t)raw[i].head.id,
+            .name = raw[i].head.name,
             .bus = cobre_input_index(b->input, COBRE_BUSES, raw[i].bus),
             .downstream = index_or_none(b->input, COBRE_HYDROS, raw[i].downstream),
-            .diversion_downstream =
-                index_or_none(b->input, COBRE_HYDROS, raw[i].diversion_downstream),
+            .diversion_downstream = index_or_none(b->input, COBRE_HYDROS,
+                                                  raw[i].diversion_downstream),
             .diversion_max_m3s = raw[i].diversion ? raw[i].diversion_max : 0,
             .productivity = raw[i].productivity,
             .initial_storage_hm3 = initial_storage(b->input, raw[i].head.id),
@@ -260,7 +268,7 @@ static void set_hydros(struct builder *b)
     b->built->hydro_count = items->count;
 }
 
-/* ---- by stage: what holds without overrides ---------------------------------------------- */
+/* ---- by stage: what holds without overrides -------------------------------------------------- */
 
 /* One hydro's costs: as they stand, or with one of them replaced in both its directions. */
 static void replace_cost(double costs[COBRE_COST_COUNT], size_t index, double value)
@@ -307,11 +315,14 @@ static void start_hydro_stage(const cobre_input *input, const cobre_raw_hydro *r
     double costs[COBRE_COST_COUNT];
 
     *stage = (cobre_hydro_stage){
-        .min_storage = raw->min_storage, .max_storage = raw->max_storage,
-        .min_turbined = raw->min_turbined, .max_turbined = raw->max_turbined,
+        .min_storage = raw->min_storage,
+        .max_storage = raw->max_storage,
+        .min_turbined = raw->min_turbined,
+        .max_turbined = raw->max_turbined,
         .min_outflow = raw->min_outflow,
         .max_outflow = isnan(raw->max_outflow) ? INFINITY : raw->max_outflow,
-        .min_generation = raw->min_generation, .max_generation = raw->max_generation,
+        .min_generation = raw->min_generation,
+        .max_generation = raw->max_generation,
     };
     entity_costs(input, raw, costs);
     place_costs(costs, stage);
@@ -351,7 +362,8 @@ static cobre_line_stage *start_lines(struct builder *b)
     for (size_t i = 0; i < cells && stages; i++) {
         const cobre_raw_line *line = &raw[i % count];
         stages[i] = (cobre_line_stage){
-            .direct_mw = line->direct, .reverse_mw = line->reverse,
+            .direct_mw = line->direct,
+            .reverse_mw = line->reverse,
             .exchange_cost = isnan(line->exchange_cost) ? b->input->penalties.exchange_cost
                                                         : line->exchange_cost,
         };
@@ -369,9 +381,9 @@ static cobre_bus_stage *start_buses(struct builder *b)
     return stages;
 }
 
-/* ---- by stage: the files that override --------------------------------------------------- */
+/* ---- by stage: the files that override ------------------------------------------------------- */
 
-/* The rows of a table one after the other, in key order, with the cell of the flat array each means. */
+/* The rows of a table in key order, with the cell of the flat array that each means. */
 struct cursor {
     const cobre_table *table;
     size_t next, row, cell;
@@ -493,11 +505,11 @@ static void apply_buses(struct builder *b, cobre_bus_stage *stages)
         override(&stages[costs.cell].excess_cost, &costs, COBRE_PENALTY_COST);
 }
 
-/* ---- block factors ----------------------------------------------------------------------- */
+/* ---- block factors --------------------------------------------------------------------------- */
 
 /* Put one factor into its cell's list, which is made of ones when the first factor comes. */
-static void put_factor(struct builder *b, double **lists, size_t cell, size_t stage,
-                       int64_t block, double value)
+static void put_factor(struct builder *b, double **lists, size_t cell, size_t stage, int64_t block,
+                       double value)
 {
     size_t blocks = b->built->stages[stage].block_count;
 
@@ -549,7 +561,7 @@ static void apply_exchange_factors(struct builder *b, cobre_line_stage *stages)
     }
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void set_stochastic(struct builder *b)
 {

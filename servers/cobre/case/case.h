@@ -33,9 +33,9 @@ typedef enum cobre_rule_kind {
 
 typedef struct cobre_stopping_rule {
     cobre_rule_kind kind;
-    int64_t limit;      /* iteration_limit: iterations; bound_stalling: window */
-    double seconds;     /* time_limit */
-    double tolerance;   /* bound_stalling */
+    int64_t limit;    /* iteration_limit: iterations; bound_stalling: window */
+    double seconds;   /* time_limit */
+    double tolerance; /* bound_stalling */
 } cobre_stopping_rule;
 
 typedef enum cobre_inflow_method {
@@ -46,52 +46,52 @@ typedef enum cobre_inflow_method {
 } cobre_inflow_method;
 
 typedef struct cobre_config {
-    const mcp_json *json;           /* config.json as it stands */
+    const mcp_json *json; /* config.json as it stands */
     bool training_enabled;
     bool has_tree_seed;
-    int64_t tree_seed;              /* as configured */
-    uint64_t seed;                  /* in effect: its absolute value, 42 without one */
-    uint32_t forward_passes;        /* >= 1 */
+    int64_t tree_seed;                /* as configured */
+    uint64_t seed;                    /* in effect: its absolute value, 42 without one */
+    uint32_t forward_passes;          /* >= 1 */
     const cobre_stopping_rule *rules; /* never empty: iteration_limit 100 where the file has none */
     size_t rule_count;
-    bool stop_when_all;             /* stopping_mode "all" */
-    uint32_t max_iterations;        /* largest iteration_limit; 100 without one */
+    bool stop_when_all;      /* stopping_mode "all" */
+    uint32_t max_iterations; /* largest iteration_limit; 100 without one */
     bool has_iteration_limit;
     cobre_inflow_method inflow_method;
-    bool simulation_enabled;        /* false also for num_scenarios 0 */
+    bool simulation_enabled; /* false also for num_scenarios 0 */
     uint32_t simulation_scenarios;
-    const char *policy_path;        /* "./policy" */
-    bool original_arithmetic;       /* modeling.compatibility "cobre-0.5" */
+    const char *policy_path;  /* "./policy" */
+    bool original_arithmetic; /* modeling.compatibility "cobre-0.5" */
 } cobre_config;
 
 /* ---- stages.json ---------------------------------------------------------------------- */
 
 typedef struct cobre_block {
-    uint32_t id;          /* = its index */
+    uint32_t id; /* = its index */
     const char *name;
-    double hours;         /* > 0 */
+    double hours; /* > 0 */
 } cobre_block;
 
 typedef struct cobre_stage {
     int32_t id;
     const char *start_date, *end_date; /* YYYY-MM-DD; the end is exclusive */
-    int32_t days;         /* between the two */
+    int32_t days;                      /* between the two */
     bool has_season;
     uint32_t season_id;
     const cobre_block *blocks;
-    size_t block_count;   /* >= 1 */
-    double hours;         /* sum over the blocks */
-    uint32_t openings;    /* num_scenarios of the stage, > 0 */
-    double discount;      /* d_t of the method page, section 6; 1 without a rate */
-    bool is_cvar;         /* else expectation */
+    size_t block_count; /* >= 1 */
+    double hours;       /* sum over the blocks */
+    uint32_t openings;  /* num_scenarios of the stage, > 0 */
+    double discount;    /* d_t of the method page, section 6; 1 without a rate */
+    bool is_cvar;       /* else expectation */
     double cvar_alpha, cvar_lambda;
 } cobre_stage;
 
 /* ---- system/ and penalties.json -------------------------------------------------------- */
 
 typedef struct cobre_deficit_segment {
-    double depth_mw;      /* INFINITY for the last */
-    double cost;          /* per MWh */
+    double depth_mw; /* INFINITY for the last */
+    double cost;     /* per MWh */
 } cobre_deficit_segment;
 
 typedef struct cobre_bus {
@@ -155,22 +155,27 @@ typedef struct cobre_line_stage {
 typedef struct cobre_bus_stage {
     double load_mean, load_std; /* MW; 0 without statistics */
     double excess_cost;
-    const double *load_factor;  /* by block; NULL: 1 */
+    const double *load_factor; /* by block; NULL: 1 */
 } cobre_bus_stage;
 
 /* ---- the whole -------------------------------------------------------------------------- */
 
 typedef struct cobre_case {
-    mcp_arena *arena;         /* owns everything here, this struct too */
-    const char *directory;    /* as given, for messages */
-    const char *name;         /* its last segment */
+    mcp_arena *arena;      /* owns everything here, this struct too */
+    const char *directory; /* as given, for messages */
+    const char *name;      /* its last segment */
     cobre_config config;
 
-    const cobre_stage *stages;     size_t stage_count;
-    const cobre_bus *buses;        size_t bus_count;
-    const cobre_line *lines;       size_t line_count;
-    const cobre_hydro *hydros;     size_t hydro_count;
-    const cobre_thermal *thermals; size_t thermal_count;
+    const cobre_stage *stages;
+    size_t stage_count;
+    const cobre_bus *buses;
+    size_t bus_count;
+    const cobre_line *lines;
+    size_t line_count;
+    const cobre_hydro *hydros;
+    size_t hydro_count;
+    const cobre_thermal *thermals;
+    size_t thermal_count;
 
     const cobre_hydro_stage *hydro_stages;     /* [stage * hydro_count + hydro] */
     const cobre_thermal_stage *thermal_stages; /* [stage * thermal_count + thermal] */
@@ -180,7 +185,7 @@ typedef struct cobre_case {
 
     const char *const *files_present; /* of the 40 paths of the format, sorted */
     size_t file_count;
-    int64_t entities_validated;       /* registries, stages and generic constraints together */
+    int64_t entities_validated; /* registries, stages and generic constraints together */
 } cobre_case;
 
 #endif

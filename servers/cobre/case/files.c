@@ -1,8 +1,9 @@
 /*
  * files.c - layer 1: is the file there, and may it be read?
  *
- * A file that is there but is no regular file inside the directory (a link, a FIFO, a device) counts as
- * missing and says why, be it required or not: an optional input must not vanish in silence.
+ * A file that is there but is no regular file inside the directory (a link, a FIFO, a device)
+ * counts as missing and says why, be it required or not: an optional input must not vanish in
+ * silence.
  */
 #include "case/files.h"
 
@@ -29,8 +30,12 @@ void cobre_file_report(cobre_report *report, cobre_file_id id, cobre_kind kind, 
                        const char *message, const char *suggestion, const char *detail)
 {
     cobre_finding finding = {
-        .severity = COBRE_SEVERITY_ERROR, .kind = kind, .layer = layer,
-        .file = cobre_files_known[id].path, .message = message, .suggestion = suggestion,
+        .severity = COBRE_SEVERITY_ERROR,
+        .kind = kind,
+        .layer = layer,
+        .file = cobre_files_known[id].path,
+        .message = message,
+        .suggestion = suggestion,
     };
     const cobre_member members[] = { COBRE_TEXT("detail", detail),
                                      { NULL, COBRE_MEMBER_NULL, NULL, 0, 0, NULL } };
@@ -51,11 +56,10 @@ static void report_missing(cobre_report *report, cobre_file_id id)
 
 static void report_unreadable(cobre_report *report, cobre_file_id id, const char *why)
 {
-    cobre_file_report(report, id, COBRE_KIND_MISSING_FILE, 1,
-                      cobre_report_text(report, "%s cannot be read: %s",
-                                        cobre_files_known[id].path, why),
-                      "Make it a regular, readable file inside the case directory, not a link.",
-                      why);
+    cobre_file_report(
+        report, id, COBRE_KIND_MISSING_FILE, 1,
+        cobre_report_text(report, "%s cannot be read: %s", cobre_files_known[id].path, why),
+        "Make it a regular, readable file inside the case directory, not a link.", why);
 }
 
 /* Whether something has that name, be it what it may. */

@@ -1,8 +1,9 @@
 /*
  * input.c - finding records by id.
  *
- * Every registry is an array of records sorted by id whose first member is a cobre_record, so one search
- * serves them all. Stages are no registry of a file of their own, but searched in the same way.
+ * Every registry is an array of records sorted by id whose first member is a cobre_record, so one
+ * search serves them all. Stages are no registry of a file of their own, but searched in the same
+ * way.
  */
 #include "case/input.h"
 

@@ -1,9 +1,9 @@
 /**
  * input.h - what the files of a case say, in the files' own terms.
  *
- * Ids are ids, absent is absent (COBRE_ABSENT, NAN, NULL), overrides are not resolved. The readers fill
- * it (layer 2), the further layers look at it, and assemble.c makes the case of it. Registries are
- * sorted by id; every record of one begins with a cobre_record.
+ * Ids are ids, absent is absent (COBRE_ABSENT, NAN, NULL), overrides are not resolved. The readers
+ * fill it (layer 2), the further layers look at it, and assemble.c makes the case of it.
+ * Registries are sorted by id; every record of one begins with a cobre_record.
  */
 #ifndef COBRE_CASE_INPUT_H
 #define COBRE_CASE_INPUT_H
@@ -21,7 +21,7 @@
 #include "case/read/rows.h"
 #include "validate/report.h"
 
-/* ---- config.json ----------------------------------------------------------------------- */
+/* ---- config.json ----------------------------------------------------------------------------- */
 
 enum { COBRE_IN_SAMPLE, COBRE_OUT_OF_SAMPLE, COBRE_EXTERNAL, COBRE_HISTORICAL };
 enum { COBRE_POLICY_FRESH, COBRE_POLICY_WARM_START, COBRE_POLICY_RESUME };
@@ -71,7 +71,7 @@ typedef struct cobre_record {
     const char *name;
 } cobre_record;
 
-/* ---- stages.json ----------------------------------------------------------------------- */
+/* ---- stages.json ----------------------------------------------------------------------------- */
 
 typedef struct cobre_raw_stage {
     cobre_record head; /* without a name */
@@ -84,7 +84,7 @@ typedef struct cobre_raw_stage {
     int64_t block_mode, sampling, openings;
     bool is_cvar;
     double alpha, lambda;
-    bool is_study;    /* from `stages`, id >= 0 */
+    bool is_study; /* from `stages`, id >= 0 */
 } cobre_raw_stage;
 
 typedef struct cobre_raw_transition {
@@ -105,7 +105,7 @@ typedef struct cobre_raw_season {
     const char *label;
 } cobre_raw_season;
 
-/* ---- system/ --------------------------------------------------------------------------- */
+/* ---- system/ --------------------------------------------------------------------------------- */
 
 typedef struct cobre_raw_bus {
     cobre_record head;
@@ -123,6 +123,7 @@ typedef struct cobre_raw_line {
 
 /* The violation and usage costs of a hydro, in the order of the override file. */
 typedef enum cobre_cost {
+    /* clang-format off */
     COBRE_COST_SPILLAGE, COBRE_COST_FPHA_TURBINED, COBRE_COST_DIVERSION, COBRE_COST_STORAGE_BELOW,
     COBRE_COST_FILLING_TARGET, COBRE_COST_TURBINED_BELOW, COBRE_COST_OUTFLOW_BELOW,
     COBRE_COST_OUTFLOW_ABOVE, COBRE_COST_GENERATION_BELOW, COBRE_COST_EVAPORATION,
@@ -132,6 +133,7 @@ typedef enum cobre_cost {
     COBRE_COST_ENTITY,          /* the ones above can be set by a hydro */
     COBRE_COST_WITHDRAWAL_POS = COBRE_COST_ENTITY, COBRE_COST_WITHDRAWAL_NEG,
     COBRE_COST_EVAPORATION_POS, COBRE_COST_EVAPORATION_NEG,
+    /* clang-format on */
     COBRE_COST_COUNT
 } cobre_cost;
 
@@ -185,9 +187,9 @@ typedef struct cobre_raw_constraint { /* a generic constraint */
 } cobre_raw_constraint;
 
 typedef struct cobre_registry_items {
-    void *items;  /* sorted by id */
+    void *items; /* sorted by id */
     size_t count;
-    size_t size;  /* of one */
+    size_t size; /* of one */
 } cobre_registry_items;
 
 typedef struct cobre_raw_penalties {
@@ -197,7 +199,7 @@ typedef struct cobre_raw_penalties {
     double costs[COBRE_COST_COUNT]; /* optional ones resolved */
 } cobre_raw_penalties;
 
-/* ---- initial_conditions.json and factors ------------------------------------------------- */
+/* ---- initial_conditions.json and factors ----------------------------------------------------- */
 
 typedef struct cobre_raw_storage {
     int64_t hydro;
@@ -216,17 +218,17 @@ typedef struct cobre_raw_factors {
     size_t count;
 } cobre_raw_factors;
 
-/* ---- the whole -------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 typedef struct cobre_input {
     mcp_arena *arena;
     cobre_report *report;
     bool present[COBRE_FILE_COUNT];
-    size_t entries[COBRE_FILE_COUNT];        /* rows or entries of an optional file */
+    size_t entries[COBRE_FILE_COUNT]; /* rows or entries of an optional file */
 
     cobre_raw_config config;
     cobre_raw_graph graph;
-    cobre_raw_stage *stages;                 /* both kinds, sorted by id */
+    cobre_raw_stage *stages; /* both kinds, sorted by id */
     size_t stage_count;
     cobre_raw_season *seasons;
     size_t season_count;
@@ -236,13 +238,13 @@ typedef struct cobre_input {
 
     cobre_raw_storage *storages, *filling_storages;
     size_t storage_count, filling_storage_count;
-    cobre_raw_storage *past_inflows;         /* the hydros that have some */
+    cobre_raw_storage *past_inflows; /* the hydros that have some */
     size_t past_inflow_count;
     cobre_raw_factors load_factors, exchange_factors, source_factors;
-    cobre_table tables[COBRE_FILE_COUNT];    /* of the Parquet files */
+    cobre_table tables[COBRE_FILE_COUNT]; /* of the Parquet files */
 } cobre_input;
 
-/** The record of that id in a registry (a stage for COBRE_STUDY_STAGES); NULL when there is none. */
+/** The record of that id in a registry (a study stage for COBRE_STUDY_STAGES), or NULL. */
 const cobre_record *cobre_input_find(const cobre_input *input, cobre_registry registry, int64_t id);
 
 /** Where the record stands in its registry; COBRE_NONE when there is none. */

@@ -1,8 +1,8 @@
 /*
  * inspect.c - what a case directory holds, without validating it.
  *
- * config.json is given as it stands; the registries and the stages are only counted. So a case that is
- * being built can be looked at before it is whole.
+ * config.json is given as it stands; the registries and the stages are only counted. So a case
+ * that is being built can be looked at before it is whole.
  * Source: the output page, section 10; seed SS2.7.
  */
 #include "case/load.h"
@@ -57,8 +57,8 @@ static mcp_status find_files(struct look *look, mcp_error *err)
     return st;
 }
 
-static mcp_status count_items(int64_t *count, struct look *look, cobre_file_id id,
-                              const char *key, mcp_error *err)
+static mcp_status count_items(int64_t *count, struct look *look, cobre_file_id id, const char *key,
+                              mcp_error *err)
 {
     const mcp_json *root = NULL;
 

@@ -1,23 +1,27 @@
 /*
  * inventory.c - the table of the 40 paths, and of the columns of those that are Parquet.
  *
- * Everything that layer 2 knows about a Parquet file stands here; layer 3 takes the `refers` column.
- * Columns whose place code needs (the served files) are numbered in inventory.h, in the same order.
+ * Everything that layer 2 knows about a Parquet file stands here; layer 3 takes the `refers`
+ * column. Columns whose place code needs (the served files) are numbered in inventory.h, in the
+ * same order.
  * Source: the case page, sections 1, 6.8, 6.10, 7 and 8.
  */
 #include "case/inventory.h"
 
 #include "case/input.h"
 
+/* clang-format off */
 #define INT(name, flags, registry) { name, COLUMNS_I32, flags, registry }
 #define UINT(name, flags) { name, COLUMNS_U32, flags, COBRE_NO_REGISTRY }
 #define REAL(name, flags) { name, COLUMNS_F64, flags, COBRE_NO_REGISTRY }
 #define ID(name, registry) INT(name, COBRE_REQUIRED, registry)
 #define STAGE ID("stage_id", COBRE_NO_REGISTRY)
 #define END { NULL, COLUMNS_OTHER, 0, COBRE_NO_REGISTRY }
+/* clang-format on */
 
 enum { REQ = COBRE_REQUIRED, NOT_NEG = COBRE_NOT_NEGATIVE, POS = COBRE_POSITIVE, ANY = 0 };
 
+/* clang-format off */
 static const cobre_column geometry[] = {
     ID("hydro_id", COBRE_HYDROS), REAL("volume_hm3", REQ | NOT_NEG),
     REAL("height_m", REQ | NOT_NEG), REAL("area_km2", REQ | NOT_NEG), END
@@ -116,7 +120,8 @@ static const cobre_column penalty_ncs[] = {
     ID("source_id", COBRE_SOURCES), STAGE, REAL("curtailment_cost", POS), END
 };
 
-#define TABLE(columns, keys, repeats) (&(const cobre_table_spec){ columns, keys, COBRE_REPEATS_##repeats })
+#define TABLE(columns, keys, repeats)                                                              \
+    (&(const cobre_table_spec){ columns, keys, COBRE_REPEATS_##repeats })
 #define JSON(path, required, reader) { path, required, reader, NULL }
 #define PARQUET(path, columns, keys, repeats) { path, false, NULL, TABLE(columns, keys, repeats) }
 
@@ -182,3 +187,4 @@ const cobre_file cobre_files_known[COBRE_FILE_COUNT] = {
     [COBRE_FILE_SOURCE_BOUNDS] =
         PARQUET("constraints/ncs_bounds.parquet", source_bounds, 2, LAST_WINS),
 };
+/* clang-format on */

@@ -12,6 +12,7 @@
 #include "case/read/rows.h"
 
 typedef enum cobre_file_id {
+    /* clang-format off */
     COBRE_FILE_CONFIG, COBRE_FILE_PENALTIES, COBRE_FILE_STAGES, COBRE_FILE_INITIAL,
     COBRE_FILE_BUSES, COBRE_FILE_LINES, COBRE_FILE_HYDROS, COBRE_FILE_THERMALS,
     COBRE_FILE_SOURCES, COBRE_FILE_STATIONS, COBRE_FILE_CONTRACTS,
@@ -25,16 +26,19 @@ typedef enum cobre_file_id {
     COBRE_FILE_CONSTRAINTS, COBRE_FILE_CONSTRAINT_BOUNDS,
     COBRE_FILE_PENALTY_BUS, COBRE_FILE_PENALTY_LINE, COBRE_FILE_PENALTY_HYDRO,
     COBRE_FILE_PENALTY_NCS, COBRE_FILE_SOURCE_BOUNDS,
+    /* clang-format on */
     COBRE_FILE_COUNT
 } cobre_file_id;
 
-/* The columns of the served files, as the tables of inventory.c list them. The first is the entity. */
+/* The columns of the served files, as the tables of inventory.c list them; the entity first. */
 enum { COBRE_COL_ENTITY, COBRE_COL_STAGE };
 enum { COBRE_STATS_MEAN = 2, COBRE_STATS_STD };
 enum { COBRE_TB_BLOCK = 2, COBRE_TB_MIN, COBRE_TB_MAX, COBRE_TB_COST };
+/* clang-format off */
 enum { COBRE_HB_MIN_TURBINED = 2, COBRE_HB_MAX_TURBINED, COBRE_HB_MIN_STORAGE, COBRE_HB_MAX_STORAGE,
        COBRE_HB_MIN_OUTFLOW, COBRE_HB_MAX_OUTFLOW, COBRE_HB_MIN_GENERATION,
        COBRE_HB_MAX_GENERATION, COBRE_HB_WITHDRAWAL, COBRE_HB_DIVERSION, COBRE_HB_FILLING };
+/* clang-format on */
 enum { COBRE_LB_DIRECT = 2, COBRE_LB_REVERSE };
 enum { COBRE_PENALTY_COST = 2 }; /* the bus's, the line's, the first of the hydro's (cobre_cost) */
 
@@ -43,8 +47,9 @@ struct cobre_input;
 typedef struct cobre_file {
     const char *path;
     bool required;
-    void (*read)(cobre_reader *reader, const mcp_json *root, struct cobre_input *input); /* JSON */
-    const cobre_table_spec *table;                                                       /* Parquet */
+    /* Of a JSON file: its reader. */
+    void (*read)(cobre_reader *reader, const mcp_json *root, struct cobre_input *input);
+    const cobre_table_spec *table; /* of a Parquet file: its columns */
 } cobre_file;
 
 /** By cobre_file_id. */

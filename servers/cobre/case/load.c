@@ -130,8 +130,9 @@ mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *direc
     if (st == MCP_OK && cobre_report_count(report, COBRE_SEVERITY_ERROR) == 0)
         cobre_check_layers(input);
     cobre_report_sort(report);
-    cobre_report_set_coverage(report, &(cobre_coverage){
-        layers_completed(report), files_checked(input), cobre_input_entities(input) });
+    cobre_report_set_coverage(report,
+                              &(cobre_coverage){ layers_completed(report), files_checked(input),
+                                                 cobre_input_entities(input) });
     if (st == MCP_OK && cobre_report_status(report) != MCP_OK)
         st = mcp_error_set(err, cobre_report_status(report), "out of memory for the findings");
     if (st == MCP_OK && cobre_report_count(report, COBRE_SEVERITY_ERROR) == 0)

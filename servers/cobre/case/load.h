@@ -24,15 +24,15 @@
  * @param engine    reads the Parquet files; borrowed
  * @param report    gets the findings, sorted, and its coverage
  * @param arena     pays for the case; its bound should be some ten times the input's size
- * @return MCP_OK also when the directory has errors: look at `report`; MCP_E_NOMEM, MCP_E_LIMIT (the
- *         arena's bound), MCP_E_IO when the work itself failed
+ * @return MCP_OK also when the directory has errors: look at `report`; MCP_E_NOMEM (the arena's
+ *         bound too), MCP_E_IO, MCP_E_UNSUPPORTED (no DuckDB) when the work itself failed
  */
 mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *directory,
                            columns *engine, cobre_report *report, mcp_arena *arena, mcp_error *err);
 
 /** What can be said of a case directory without validating it (output page, section 10). */
 typedef struct cobre_inspection {
-    const mcp_json *config;           /* config.json as it stands */
+    const mcp_json *config; /* config.json as it stands */
     int64_t hydros, thermals, buses, lines;
     int64_t stages;                   /* with id >= 0 */
     const char *scenario_source;      /* "par" or "external" */

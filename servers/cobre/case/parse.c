@@ -1,8 +1,8 @@
 /*
  * parse.c - runs the reader of a file over its bytes.
  *
- * JSON parsers disagree about repeated keys, and the original refuses them, so every object is searched
- * for one before anything is read out of it.
+ * JSON parsers disagree about repeated keys, and the original refuses them, so every object is
+ * searched for one before anything is read out of it.
  */
 #include "case/parse.h"
 
@@ -21,9 +21,13 @@ static void report_text_error(cobre_report *report, const char *file, const char
                               int64_t line)
 {
     cobre_finding finding = {
-        .severity = COBRE_SEVERITY_ERROR, .kind = COBRE_KIND_PARSE_ERROR, .layer = 2, .file = file,
+        .severity = COBRE_SEVERITY_ERROR,
+        .kind = COBRE_KIND_PARSE_ERROR,
+        .layer = 2,
+        .file = file,
     };
-    const cobre_member place[] = { COBRE_INT("line", line), COBRE_TEXT("detail", detail),
+    const cobre_member place[] = { COBRE_INT("line", line),
+                                   COBRE_TEXT("detail", detail),
                                    { NULL, COBRE_MEMBER_NULL, NULL, 0, 0, NULL } };
 
     if (line > 0)
@@ -36,7 +40,7 @@ static void report_text_error(cobre_report *report, const char *file, const char
     cobre_report_add(report, &finding);
 }
 
-/* The first repeated key in the value or below it; NULL when there is none. Depth is bounded by the reader. */
+/* The first repeated key in the value or below it, or NULL. MCP_JSON_DEPTH_MAX bounds the depth. */
 static const char *repeated_key(const mcp_json *value)
 {
     const char *found = mcp_json_is_object(value) ? mcp_json_duplicate(value) : NULL;
@@ -54,7 +58,8 @@ mcp_status cobre_parse_text(const mcp_json **root, const char *file, const char 
     mcp_status st = mcp_json_read(&value, arena, text, length, &local);
 
     *root = NULL;
-    if (st == MCP_E_NOMEM)
+    /* A limit that has a place is the text's depth, one that has none is the arena's bound. */
+    if (st == MCP_E_NOMEM || (st == MCP_E_LIMIT && local.offset < 0))
         return mcp_error_set(err, st, "%s: %s", file, local.message);
     if (st != MCP_OK) {
         report_text_error(report, file, local.message,

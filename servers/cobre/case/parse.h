@@ -1,5 +1,6 @@
 /**
- * parse.h - from the bytes of one file to checked input (layer 2), without touching the file system.
+ * parse.h - from the bytes of one file to checked input (layer 2), without touching the file
+ * system.
  */
 #ifndef COBRE_CASE_PARSE_H
 #define COBRE_CASE_PARSE_H

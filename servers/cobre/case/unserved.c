@@ -1,10 +1,11 @@
 /*
  * unserved.c - what the case format knows and this version does not model: one table.
  *
- * Nothing that would change a result is ignored in silence. A row whose feature the original models
- * is an error here. A row whose feature the original ignores is an error too, unless the case asks for
- * the original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored with a warning.
- * What changes no result is a warning at most. The day a feature is built, its row goes.
+ * Nothing that would change a result is ignored in silence. A row whose feature the original
+ * models is an error here. A row whose feature the original ignores is an error too, unless the
+ * case asks for the original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored
+ * with a warning. What changes no result is a warning at most. The day a feature is built, its row
+ * goes.
  * Source: the case page, section 9; the method page, section 16.
  */
 #include "case/input.h"
@@ -12,15 +13,15 @@
 
 /* What the original does with the feature, and so what we do with a case that uses it. */
 enum original {
-    MODELS,   /* error */
-    IGNORES,  /* error; a warning under compatibility */
-    HARMLESS  /* a warning: no result changes */
+    MODELS,  /* error */
+    IGNORES, /* error; a warning under compatibility */
+    HARMLESS /* a warning: no result changes */
 };
 
 /* True when the input uses the feature; `record` is the registry's record or the stage. */
 typedef bool is_used(const cobre_input *input, const void *record);
 
-/* ---- config.json ----------------------------------------------------------------------- */
+/* ---- config.json ----------------------------------------------------------------------------- */
 
 static bool has_scheme(const cobre_raw_source *source)
 {
@@ -70,13 +71,6 @@ static bool boundary(const cobre_input *input, const void *record)
     return input->config.boundary != NULL;
 }
 
-/* A simulation without training plays a policy of an earlier run. */
-static bool stored_policy(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return !input->config.training_enabled && input->config.simulation_enabled;
-}
-
 static bool simulation_rule(const cobre_input *input, const void *record)
 {
     (void)record;
@@ -119,7 +113,7 @@ static bool exports(const cobre_input *input, const void *record)
     return input->config.export_states || input->config.export_stochastic;
 }
 
-/* ---- stages.json ----------------------------------------------------------------------- */
+/* ---- stages.json ----------------------------------------------------------------------------- */
 
 static bool cyclic(const cobre_input *input, const void *record)
 {
@@ -127,7 +121,7 @@ static bool cyclic(const cobre_input *input, const void *record)
     return input->graph.is_cyclic;
 }
 
-/* The chain is always stage t to t+1: a second transition of a source, or one elsewhere, says more. */
+/* The chain is always stage t to t+1; a transition that is not certain says more. */
 static bool branching(const cobre_input *input, const void *record)
 {
     (void)record;
@@ -152,7 +146,7 @@ static bool chronological(const cobre_input *input, const void *record)
     return stage->block_mode != 0 && stage->block_count > 1;
 }
 
-/* ---- system/ --------------------------------------------------------------------------- */
+/* ---- system/ --------------------------------------------------------------------------------- */
 
 static bool hydro_life(const cobre_input *input, const void *record)
 {
@@ -208,7 +202,7 @@ static bool gnl(const cobre_input *input, const void *record)
     return ((const cobre_raw_thermal *)record)->gnl != NULL;
 }
 
-/* ---- rows ------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool column_is_used(const cobre_table *table, size_t column)
 {
@@ -231,80 +225,110 @@ static bool block_bounds(const cobre_input *input, const void *record)
     return column_is_used(&input->tables[COBRE_FILE_THERMAL_BOUNDS], COBRE_TB_BLOCK);
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct unserved {
     cobre_file_id file;
-    const char *field;       /* NULL: the file as a whole, used when it has rows or entries */
+    const char *field; /* NULL: the file as a whole, used when it has rows or entries */
     enum original original;
-    cobre_registry each;     /* asked of every record of this registry; else once */
+    cobre_registry each; /* asked of every record of this registry; else once */
     is_used *used;
     const char *feature;
+    const char *way_out;
+    /* clang-format off */
 } unserved[] = {
     { COBRE_FILE_CONFIG, "training.scenario_source", MODELS, 0, training_scheme,
-      "a scenario scheme other than in_sample" },
+      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
     { COBRE_FILE_CONFIG, "simulation.scenario_source", MODELS, 0, simulation_scheme,
-      "a scenario scheme other than in_sample" },
+      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
     { COBRE_FILE_CONFIG, "training.cut_selection.enabled", MODELS, 0, cut_selection,
-      "cut selection" },
+      "cut selection", "Set training.cut_selection.enabled to false." },
     { COBRE_FILE_CONFIG, "training.cut_selection.max_active_per_stage", MODELS, 0, cut_budget,
-      "a budget of active cuts" },
-    { COBRE_FILE_CONFIG, "training.cut_formulation", IGNORES, 0, multi_cut, "the multi-cut form" },
+      "a budget of active cuts", "Set training.cut_selection.max_active_per_stage to null." },
+    { COBRE_FILE_CONFIG, "training.cut_formulation", IGNORES, 0, multi_cut,
+      "the multi-cut form", "Set training.cut_formulation to \"single\"." },
     { COBRE_FILE_CONFIG, "training.stopping_rules", IGNORES, 0, simulation_rule,
-      "the stopping rule simulation" },
-    { COBRE_FILE_CONFIG, "training.enabled", MODELS, 0, stored_policy,
-      "simulating a stored policy without training" },
+      "the stopping rule simulation", "Stop by iteration_limit, time_limit or bound_stalling." },
     { COBRE_FILE_CONFIG, "policy.mode", MODELS, 0, policy_mode,
-      "starting from a stored policy" },
-    { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary, "a boundary policy" },
+      "starting from a stored policy", "Set policy.mode to \"fresh\"." },
+    { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary,
+      "a boundary policy",
+      "Set policy.boundary to null: what is left after the last stage has no worth then." },
     { COBRE_FILE_CONFIG, "policy.checkpointing.enabled", HARMLESS, 0, checkpointing,
-      "checkpoints during training" },
-    { COBRE_FILE_CONFIG, "exports", HARMLESS, 0, exports, "the export of states and noise" },
+      "checkpoints during training", "Set policy.checkpointing.enabled to false." },
+    { COBRE_FILE_CONFIG, "exports", HARMLESS, 0, exports,
+      "the export of states and noise", "Set exports.states and exports.stochastic to false." },
     { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
-      "the evaluation of a true upper bound" },
+      "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
     { COBRE_FILE_CONFIG, "simulation.policy_type", IGNORES, 0, inner_policy,
-      "simulating an inner approximation" },
+      "simulating an inner approximation", "Set simulation.policy_type to \"outer\"." },
     { COBRE_FILE_CONFIG, "modeling.storage_bounds", IGNORES, 0, soft_storage,
-      "soft storage bounds" },
-    { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic, "a cyclic horizon" },
+      "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
+    { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
+      "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
     { COBRE_FILE_STAGES, "policy_graph.transitions", IGNORES, 0, branching,
-      "a graph that branches" },
+      "a graph that branches", "Lead each stage to the next with probability 1." },
     { COBRE_FILE_STAGES, "sampling_method", MODELS, COBRE_STUDY_STAGES, sampling,
-      "a sampling method other than saa" },
+      "a sampling method other than saa", "Set sampling_method to \"saa\"." },
     { COBRE_FILE_STAGES, "block_mode", IGNORES, COBRE_STUDY_STAGES, chronological,
-      "chronological blocks" },
+      "chronological blocks", "Set block_mode to \"parallel\"." },
     { COBRE_FILE_HYDROS, "entry_stage_id", IGNORES, COBRE_HYDROS, hydro_life,
-      "entry and exit of a hydro" },
+      "entry and exit of a hydro", "Set entry_stage_id and exit_stage_id to null." },
     { COBRE_FILE_HYDROS, "generation.model", MODELS, COBRE_HYDROS, fpha,
-      "a production function (fpha)" },
-    { COBRE_FILE_HYDROS, "evaporation", MODELS, COBRE_HYDROS, evaporation, "evaporation" },
-    { COBRE_FILE_HYDROS, "filling", IGNORES, COBRE_HYDROS, filling, "filling" },
-    { COBRE_FILE_LINES, "losses_percent", IGNORES, COBRE_LINES, line_losses, "line losses" },
+      "a production function (fpha)",
+      "Set generation.model to \"constant_productivity\" and give productivity_mw_per_m3s." },
+    { COBRE_FILE_HYDROS, "evaporation", MODELS, COBRE_HYDROS, evaporation,
+      "evaporation", "Set evaporation to null: the reservoir loses no water then." },
+    { COBRE_FILE_HYDROS, "filling", IGNORES, COBRE_HYDROS, filling,
+      "filling", "Set filling to null." },
+    { COBRE_FILE_LINES, "losses_percent", IGNORES, COBRE_LINES, line_losses,
+      "line losses", "Set losses_percent to 0." },
     { COBRE_FILE_LINES, "entry_stage_id", IGNORES, COBRE_LINES, line_life,
-      "entry and exit of a line" },
+      "entry and exit of a line", "Set entry_stage_id and exit_stage_id to null." },
     { COBRE_FILE_THERMALS, "entry_stage_id", IGNORES, COBRE_THERMALS, thermal_life,
-      "entry and exit of a thermal" },
-    { COBRE_FILE_THERMALS, "gnl_config", HARMLESS, COBRE_THERMALS, gnl, "GNL dispatch lags" },
+      "entry and exit of a thermal", "Set entry_stage_id and exit_stage_id to null." },
+    { COBRE_FILE_THERMALS, "gnl_config", HARMLESS, COBRE_THERMALS, gnl,
+      "GNL dispatch lags", "Set gnl_config to null." },
     { COBRE_FILE_HYDRO_BOUNDS, "max_diversion_m3s", HARMLESS, 0, diversion_bounds,
-      "a diversion bound per stage" },
+      "a diversion bound per stage", "Leave max_diversion_m3s empty." },
     { COBRE_FILE_THERMAL_BOUNDS, "block_id", HARMLESS, 0, block_bounds,
-      "thermal bounds of a single block" },
-    { COBRE_FILE_SOURCES, NULL, MODELS, 0, NULL, "non-controllable sources" },
-    { COBRE_FILE_STATIONS, NULL, IGNORES, 0, NULL, "pumping stations" },
-    { COBRE_FILE_CONTRACTS, NULL, IGNORES, 0, NULL, "energy contracts" },
-    { COBRE_FILE_MODELS, NULL, MODELS, 0, NULL, "production models" },
-    { COBRE_FILE_HYPERPLANES, NULL, MODELS, 0, NULL, "production function planes" },
-    { COBRE_FILE_HISTORY, NULL, MODELS, 0, NULL, "estimation from inflow history" },
-    { COBRE_FILE_AR, NULL, MODELS, 0, NULL, "autoregressive inflows" },
-    { COBRE_FILE_ANNUAL, NULL, MODELS, 0, NULL, "an annual inflow component" },
-    { COBRE_FILE_EXTERNAL_INFLOW, NULL, HARMLESS, 0, NULL, "external inflow scenarios" },
-    { COBRE_FILE_EXTERNAL_LOAD, NULL, HARMLESS, 0, NULL, "external load scenarios" },
-    { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL, "external source scenarios" },
-    { COBRE_FILE_CORRELATION, NULL, MODELS, 0, NULL, "correlated noise" },
-    { COBRE_FILE_OPENINGS, NULL, MODELS, 0, NULL, "a given opening tree" },
-    { COBRE_FILE_CONSTRAINT_BOUNDS, NULL, MODELS, 0, NULL, "generic constraints" },
-    { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL, "reservoir geometry" },
+      "thermal bounds of a single block",
+      "Leave block_id empty: a bound holds in every block then." },
+    { COBRE_FILE_SOURCES, NULL, MODELS, 0, NULL,
+      "non-controllable sources", "Empty the list, or subtract their generation from the load." },
+    { COBRE_FILE_STATIONS, NULL, IGNORES, 0, NULL,
+      "pumping stations", "Empty the list." },
+    { COBRE_FILE_CONTRACTS, NULL, IGNORES, 0, NULL,
+      "energy contracts", "Empty the list." },
+    { COBRE_FILE_MODELS, NULL, MODELS, 0, NULL,
+      "production models",
+      "Empty the list: each hydro has the productivity of system/hydros.json then." },
+    { COBRE_FILE_HYPERPLANES, NULL, MODELS, 0, NULL,
+      "production function planes", "Remove the file." },
+    { COBRE_FILE_HISTORY, NULL, MODELS, 0, NULL,
+      "estimation from inflow history",
+      "Remove the file, and give scenarios/inflow_seasonal_stats.parquet instead." },
+    { COBRE_FILE_AR, NULL, MODELS, 0, NULL,
+      "autoregressive inflows",
+      "Remove the file: inflow is independent from stage to stage then." },
+    { COBRE_FILE_ANNUAL, NULL, MODELS, 0, NULL,
+      "an annual inflow component", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_INFLOW, NULL, HARMLESS, 0, NULL,
+      "external inflow scenarios", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_LOAD, NULL, HARMLESS, 0, NULL,
+      "external load scenarios", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL,
+      "external source scenarios", "Remove the file." },
+    { COBRE_FILE_CORRELATION, NULL, MODELS, 0, NULL,
+      "correlated noise", "Remove the file: noise is independent between entities then." },
+    { COBRE_FILE_OPENINGS, NULL, MODELS, 0, NULL,
+      "a given opening tree", "Remove the file: openings are drawn from training.tree_seed then." },
+    { COBRE_FILE_CONSTRAINT_BOUNDS, NULL, MODELS, 0, NULL,
+      "generic constraints", "Remove the file." },
+    { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL,
+      "reservoir geometry", "Remove the file." },
 };
+/* clang-format on */
 
 static void report(const cobre_input *input, const struct unserved *row, cobre_finding *finding)
 {
@@ -312,21 +336,21 @@ static void report(const cobre_input *input, const struct unserved *row, cobre_f
     const char *place = row->field ? row->field : file;
     bool is_ignored = row->original == HARMLESS ||
                       (row->original == IGNORES && input->config.compatibility != COBRE_ABSENT);
-    const char *detail = cobre_report_text(
-        input->report, is_ignored ? "this version does not model %s; it is ignored"
-                                  : "this version does not model %s",
-        row->feature);
+    const char *detail = cobre_report_text(input->report,
+                                           is_ignored
+                                               ? "this version does not model %s; it is ignored"
+                                               : "this version does not model %s",
+                                           row->feature);
 
     finding->severity = is_ignored ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR;
     finding->message = cobre_report_text(input->report, "%s: %s", place, detail);
-    if (is_ignored)
-        finding->suggestion = cobre_report_text(input->report, "Remove %s to be clear.", place);
-    else if (row->original == IGNORES)
+    finding->suggestion = row->way_out;
+    if (!is_ignored && row->original == IGNORES)
         finding->suggestion = cobre_report_text(
-            input->report, "Remove %s, or set modeling.compatibility to \"cobre-0.5\" to have it "
-                           "ignored as Cobre 0.5 does.", place);
-    else
-        finding->suggestion = cobre_report_text(input->report, "Remove %s.", place);
+            input->report,
+            "%s Or set modeling.compatibility to \"cobre-0.5\" to have it ignored "
+            "as Cobre 0.5 does.",
+            row->way_out);
     finding->members = COBRE_MEMBERS(COBRE_TEXT("settings", place), COBRE_TEXT("detail", detail));
     cobre_report_add(input->report, finding);
 }
@@ -336,9 +360,9 @@ static void ask_stages(const cobre_input *input, const struct unserved *row)
     for (size_t i = 0; i < input->stage_count; i++) {
         if (!input->stages[i].is_study || !row->used(input, &input->stages[i]))
             continue;
-        cobre_finding finding =
-            cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
-                             &input->stages[i].head, row->field);
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
+                                                 &input->stages[i].head, row->field);
         report(input, row, &finding);
     }
 }
@@ -348,13 +372,12 @@ static void ask_registry(const cobre_input *input, const struct unserved *row)
     const cobre_registry_items *items = &input->registries[row->each];
 
     for (size_t i = 0; i < items->count; i++) {
-        const cobre_record *record =
-            (const void *)((const char *)items->items + i * items->size);
+        const cobre_record *record = (const void *)((const char *)items->items + i * items->size);
         if (!row->used(input, record))
             continue;
-        cobre_finding finding =
-            cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
-                             record, row->field);
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
+                                                 record, row->field);
         report(input, row, &finding);
     }
 }
@@ -365,9 +388,8 @@ static void ask_once(const cobre_input *input, const struct unserved *row)
 
     if (!used)
         return;
-    cobre_finding finding =
-        cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, 5,
-                         cobre_files_known[row->file].path, row->field);
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS,
+                                             5, cobre_files_known[row->file].path, row->field);
     report(input, row, &finding);
 }
 

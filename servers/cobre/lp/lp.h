@@ -90,7 +90,8 @@ const double *lp_duals(const lp *model);
 
 const lp_totals *lp_work(const lp *model);
 
-/* "optimal", "infeasible", "unbounded", "limit", "failed". */
+/* "optimal", "infeasible", "unbounded", "iteration_limit", "numerical_difficulty": the words of the
+ * errors page, 2.2. */
 const char *lp_status_name(lp_status status);
 
 /* "clp" and its version. */

@@ -16,6 +16,7 @@
  */
 #include "lp/lp.h"
 
+#include <limits.h>
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
@@ -81,6 +82,13 @@ static mcp_status give_first_basis(lp *model, mcp_error *err)
     return MCP_OK;
 }
 
+/* No solve goes on for ever: fifty pivots a column, and never fewer than a hundred thousand
+ * (method page, 12). */
+static int pivots_max(int columns)
+{
+    return columns > 2000 ? (columns < INT_MAX / 50 ? 50 * columns : INT_MAX) : 100000;
+}
+
 mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
 {
     lp *model = calloc(1, sizeof *model);
@@ -98,6 +106,7 @@ mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
     Clp_loadProblem(model->clp, program->columns, program->rows, program->start, program->row,
                     program->value, program->lower, program->upper, program->cost,
                     program->row_lower, program->row_upper);
+    Clp_setMaximumIterations(model->clp, pivots_max(program->columns));
     model->columns = program->columns;
     model->rows = program->rows;
     mcp_status st = give_first_basis(model, err);
@@ -253,7 +262,8 @@ const lp_totals *lp_work(const lp *model)
 
 const char *lp_status_name(lp_status status)
 {
-    static const char *const names[] = { "optimal", "infeasible", "unbounded", "limit", "failed" };
+    static const char *const names[] = { "optimal", "infeasible", "unbounded", "iteration_limit",
+                                         "numerical_difficulty" };
     return names[status];
 }
 

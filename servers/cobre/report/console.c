@@ -10,6 +10,28 @@
 #include "lp/lp.h"
 
 #define LABEL_WIDTH 16
+#define WIDE 150 /* columns that a line of progress takes in full */
+
+void console_put(FILE *stream, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        bool is_c1 = at[0] == 0xC2 && at[1] < 0xA0;
+        if (is_c1 && at[1])
+            at++;
+        fputc(is_c1 || *at < 0x20 || *at == 0x7F ? '?' : *at, stream);
+    }
+}
+
+void console_complain(FILE *stream, const char *word, const char *message, const char *suggestion)
+{
+    fprintf(stream, "%s: ", word);
+    console_put(stream, message ? message : "out of memory");
+    if (suggestion) {
+        fputs("\n  -> ", stream);
+        console_put(stream, suggestion);
+    }
+    fputc('\n', stream);
+}
 
 static void say_label(const console *self, const char *label)
 {
@@ -45,7 +67,9 @@ void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, u
     fprintf(stream, "%s\n", host);
     say_label(self, "Threads:");
     fprintf(stream, "%u\n\n", threads);
-    fprintf(stream, "Loading case: %s\n", case_dir);
+    fputs("Loading case: ", stream);
+    console_put(stream, case_dir);
+    fputc('\n', stream);
 }
 
 void console_started(console *self, const cobre_case *input)
@@ -57,18 +81,24 @@ void console_started(console *self, const cobre_case *input)
                 input->line_count);
     cli_progress_begin(&self->progress, self->stream, "Training", "iter",
                        input->config.max_iterations, self->is_quiet);
+    if (!self->is_quiet && !self->progress.is_terminal)
+        fprintf(self->stream, "Training   starting... (max %u iterations)\n",
+                (unsigned)input->config.max_iterations);
 }
 
 void console_iteration(console *self, const sddp_iteration *row)
 {
-    char lower[CLI_FORMAT_SIZE], upper[CLI_FORMAT_SIZE], detail[160];
+    char lower[CLI_FORMAT_SIZE], upper[CLI_FORMAT_SIZE], detail[200];
+    bool is_narrow = self->progress.is_terminal && self->progress.width < WIDE;
     if (row->iteration == 1)
         self->first_gap = row->gap;
     cli_format_number(lower, row->lower_bound);
     cli_format_number(upper, row->upper_bound);
-    snprintf(detail, sizeof detail, "LB: %s  UB: %s  gap: %.1f%%  fwd: %lldms / bwd: %lldms", lower,
-             upper, 100 * row->gap, (long long)row->time_forward_ms,
-             (long long)row->time_backward_ms);
+    int length = snprintf(detail, sizeof detail, "LB: %s  UB: %s  gap: %.1f%%", lower, upper,
+                          100 * row->gap);
+    if (!is_narrow && length > 0)
+        snprintf(detail + length, sizeof detail - (size_t)length, "  fwd: %lldms / bwd: %lldms",
+                 (long long)row->time_forward_ms, (long long)row->time_backward_ms);
     cli_progress_step(&self->progress, (uint64_t)row->iteration, detail);
 }
 
@@ -105,7 +135,7 @@ void console_trained(console *self, const sddp_training *training)
         return;
     cli_format_duration(duration, training->wall_time_ms);
     fputc('\n', self->stream);
-    say_title(self, "Training complete");
+    say_title(self, training->reason == SDDP_SHUTDOWN ? "Training stopped" : "Training complete");
     fprintf(self->stream, " in %s (%zu iterations, %s)\n", duration, training->iterations,
             sddp_reason_name(training->reason));
     if (training->iterations)
@@ -148,10 +178,13 @@ void console_end(console *self, const cobre_run_result *result)
 {
     if (self->input)
         cli_progress_end(&self->progress);
-    if (self->is_quiet)
+    if (self->is_quiet || !result)
         return;
-    if (result->has_simulation)
+    if (result->has_simulation && result->end != COBRE_RUN_FAILED)
         say_simulation(self, &result->simulation);
-    if (result->end == COBRE_RUN_COMPLETED || result->end == COBRE_RUN_PARTIAL)
-        fprintf(self->stream, "Output written to %s/\n", result->output_dir);
+    if (result->end != COBRE_RUN_COMPLETED && result->end != COBRE_RUN_PARTIAL)
+        return;
+    fputs("Output written to ", self->stream);
+    console_put(self->stream, result->output_dir);
+    fputs("/\n", self->stream);
 }

@@ -116,8 +116,12 @@ static mcp_status take_rows(results_convergence *out, const columns_table *table
     sddp_iteration *rows = mcp_arena_array(arena, table->rows, sizeof *rows);
     if (!rows)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu iterations", table->rows);
-    for (size_t i = 0; i < table->rows; i++)
+    for (size_t i = 0; i < table->rows; i++) {
         take_row(&rows[i], found, i, i > 0 ? rows[i - 1].wall_time_ms : 0);
+        if (!isfinite(rows[i].gap) || !isfinite(rows[i].ci_95))
+            return mcp_error_set(err, MCP_E_PARSE, RECORD ": row %zu has a bound that is no number",
+                                 i + 1);
+    }
     out->rows = rows;
     out->count = table->rows;
     return MCP_OK;

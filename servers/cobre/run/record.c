@@ -1,5 +1,8 @@
 /*
  * record.c - making and writing error records.
+ *
+ * What a record quotes comes from a client, a command line or the file system and may be long or no
+ * UTF-8; it is made fit here, once, so that writing a record cannot fail.
  */
 #include "run/record.h"
 
@@ -7,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_MAX 1024
+#include "validate/text.h"
 
 static size_t member_count(const cobre_member *members)
 {
@@ -21,25 +24,38 @@ static const cobre_member *members_copy(mcp_arena *arena, const cobre_member *me
 {
     size_t count = member_count(members);
     cobre_member *copy = mcp_arena_array(arena, count + 1, sizeof *copy);
-    if (copy && count)
-        memcpy(copy, members, count * sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = members[i];
+        copy[i].text = cobre_text_short(arena, members[i].text, COBRE_RECORD_TEXT_MAX);
+        if (members[i].text && !copy[i].text)
+            return NULL;
+    }
     return copy;
+}
+
+/* One byte more than fits, so that the cut is seen. */
+static const char *message_format(mcp_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static const char *message_format(mcp_arena *arena, const char *format, va_list arguments)
+{
+    char text[COBRE_RECORD_TEXT_MAX + 2];
+    if (vsnprintf(text, sizeof text, format, arguments) < 0)
+        return NULL;
+    return cobre_text_short(arena, text, COBRE_RECORD_TEXT_MAX);
 }
 
 const cobre_record *cobre_record_new(mcp_arena *arena, const char *kind, const char *suggestion,
                                      const cobre_member *members, const char *format, ...)
 {
-    char text[MESSAGE_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-
     cobre_record *record = mcp_arena_alloc(arena, sizeof *record);
-    if (!record || length < 0)
+    va_list arguments;
+    if (!record)
         return NULL;
+    va_start(arguments, format);
+    record->message = message_format(arena, format, arguments);
+    va_end(arguments);
     record->kind = kind;
-    record->message = mcp_arena_strdup(arena, text);
     record->suggestion = suggestion;
     record->members = members_copy(arena, members);
     return record->message && record->members ? record : NULL;

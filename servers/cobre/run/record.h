@@ -1,8 +1,8 @@
 /**
  * record.h - the error record that every machine interface of cobre shows for one failure.
  *
- * What is wrong with a case is a finding (validate/report.h); what goes wrong with a request, a run or
- * an output directory is a record. On the wire both are {kind, message, context, suggestion}.
+ * What is wrong with a case is a finding (validate/report.h); what goes wrong with a request, a run
+ * or an output directory is a record. On the wire both are {kind, message, context, suggestion}.
  *
  * Source: the errors page, sections 1.1, 2.2 and 7.
  */
@@ -14,6 +14,9 @@
 
 #include "validate/report.h"
 
+/** The longest text in a record, in bytes: a path of PATH_MAX within its sentence. */
+#define COBRE_RECORD_TEXT_MAX 5000
+
 typedef struct cobre_record {
     const char *kind;            /* "SolverFailure", ...; constant */
     const char *message;         /* names the thing and the place */
@@ -22,10 +25,10 @@ typedef struct cobre_record {
 } cobre_record;
 
 /**
- * A record in an arena.
+ * A record in an arena. Its texts are made UTF-8 and cut at COBRE_RECORD_TEXT_MAX bytes.
  *
  * @param kind, suggestion constants
- * @param members          copied; their strings must live as long as the arena
+ * @param members          copied with their texts; names are constants
  * @param format           the message, as printf has it
  * @return NULL when memory is out
  */

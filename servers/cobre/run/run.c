@@ -5,8 +5,8 @@
  * is made; the output directory is opened and locked; markers of earlier runs go first and those of
  * this one come last, so a run that dies leaves nothing that looks finished.
  *
- * A file that cannot be written in the middle of the training does not lose the error: it is kept, the
- * solver is stopped through the same door a client uses, and the first failure is what is told.
+ * A file that cannot be written in the middle of the training does not lose the error: it is kept,
+ * the solver is stopped through the same door a client uses, and the first failure is what is told.
  */
 #include "run/run.h"
 
@@ -17,6 +17,7 @@
 #include "lp/lp.h"
 #include "mcp/clock.h"
 #include "results/results.h"
+#include "validate/text.h"
 
 struct run {
     const cobre_run_order *order;
@@ -30,12 +31,13 @@ struct run {
     sddp_failure failure;
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
-    mcp_error write_error;              /* of a file written from a callback */
+    mcp_error write_error;    /* of a file of the training, written from a callback */
+    mcp_error scenario_error; /* of a scenario's files; solver threads do not look at it */
 };
 
 static const cobre_run_observer no_observer;
 
-/* ---- how a run ends other than well ------------------------------------------------------------ */
+/* ---- how a run ends other than well ---------------------------------------------------------- */
 
 static mcp_status end_with(struct run *run, cobre_run_end end, const cobre_record *record,
                            mcp_error *err)
@@ -47,46 +49,47 @@ static mcp_status end_with(struct run *run, cobre_run_end end, const cobre_recor
     return MCP_OK;
 }
 
+/* Reading or writing: the disk, the directory. What is our own failure goes up as a status. */
 static mcp_status end_failed(struct run *run, const char *what, const mcp_error *cause,
                              mcp_error *err)
 {
-    if (cause->status == MCP_E_NOMEM)
-        return mcp_error_set(err, MCP_E_NOMEM, "%s: %s", what, cause->message);
+    const char *place = run->out->output_dir ? run->out->output_dir : run->order->output_name;
+    if (cause->status == MCP_E_NOMEM || cause->status == MCP_E_INTERNAL)
+        return mcp_error_set(err, cause->status, "%s: %s", what, cause->message);
     return end_with(run, COBRE_RUN_FAILED,
                     cobre_record_new(run->arena, "CheckpointFailed",
                                      "Check that the directory can be written and has room.",
-                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path",
-                                                              run->out->output_dir),
+                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", place),
                                                    COBRE_TEXT("operation", "write"),
-                                                   COBRE_TEXT("detail",
-                                                              mcp_arena_strdup(run->arena,
-                                                                               cause->message))),
+                                                   COBRE_TEXT("detail", cause->message)),
                                      "%s: %s", what, cause->message),
                     err);
 }
 
+/* In the forward pass and the simulation `opening` is a scenario's index (errors page, 2.2). An LP
+ * without a solution has no active slacks to name. */
 static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp_error *err)
 {
     const sddp_failure *where = &run->failure;
+    const int32_t index = where->opening >= 0 ? where->opening : where->scenario;
     if (!where->solver_status)
-        return end_failed(run, "The study failed", cause, err);
-    return end_with(run, COBRE_RUN_SOLVER_FAILED,
-                    cobre_record_new(run->arena, "SolverFailure",
-                                     "Look at the hard limits of that stage: minimum storage, "
-                                     "initial storage, and inflow with no slack.",
-                                     COBRE_MEMBERS(COBRE_INT("stage", where->stage),
-                                                   COBRE_INT("iteration", where->iteration),
-                                                   COBRE_INT("opening", where->opening >= 0
-                                                                            ? where->opening
-                                                                            : where->scenario),
-                                                   COBRE_TEXT("phase", where->phase),
-                                                   COBRE_TEXT("solver_status",
-                                                              where->solver_status)),
-                                     "%s", cause->message),
-                    err);
+        return mcp_error_set(err, cause->status, "The study failed: %s", cause->message);
+    return end_with(
+        run, COBRE_RUN_SOLVER_FAILED,
+        cobre_record_new(run->arena, "SolverFailure",
+                         "Look at the hard limits of that stage: minimum storage, "
+                         "initial storage, and inflow with no slack.",
+                         COBRE_MEMBERS(COBRE_INT("stage", where->stage),
+                                       COBRE_INT("iteration", where->iteration),
+                                       COBRE_INT("opening", index),
+                                       COBRE_TEXT("phase", where->phase),
+                                       COBRE_TEXT("solver_status", where->solver_status),
+                                       COBRE_NULL("active_penalty_slacks")),
+                         "%s", cause->message),
+        err);
 }
 
-/* ---- what the solver calls back ----------------------------------------------------------------- */
+/* ---- what the solver calls back -------------------------------------------------------------- */
 
 static void on_iteration(const sddp_iteration *row, void *data)
 {
@@ -100,9 +103,10 @@ static void on_iteration(const sddp_iteration *row, void *data)
 static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_error *err)
 {
     struct run *run = data;
-    mcp_status st = results_write_scenario(run->files, scenario, err);
+    mcp_status st = results_write_scenario(run->files, scenario, &run->scenario_error);
     if (st != MCP_OK)
-        return st;
+        return mcp_error_set(err, st, "scenario %u: %s", scenario->scenario,
+                             run->scenario_error.message);
     run->scenarios_done++;
     if (run->observer->scenario)
         run->observer->scenario(run->scenarios_done, run->input->config.simulation_scenarios,
@@ -119,7 +123,7 @@ static mcp_stop on_stop(void *data)
     return run->observer->stop ? run->observer->stop(run->observer->data) : MCP_GO_ON;
 }
 
-/* ---- the phases --------------------------------------------------------------------------------- */
+/* ---- the phases ------------------------------------------------------------------------------ */
 
 /* The rows belong to the study, which ends before the result does. */
 static mcp_status keep_rows(struct run *run, mcp_error *err)
@@ -173,6 +177,8 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
     mcp_status written = results_end_simulation(run->files, simulation, solved != MCP_OK,
                                                 &write_cause);
     run->out->has_simulation = true;
+    if (run->scenario_error.status != MCP_OK)
+        return end_failed(run, "The simulation could not be written", &cause, err);
     if (solved != MCP_OK)
         return end_solver_failed(run, &cause, err);
     if (written != MCP_OK)
@@ -182,18 +188,18 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
     return MCP_OK;
 }
 
-/* ---- the road ----------------------------------------------------------------------------------- */
+/* ---- the road -------------------------------------------------------------------------------- */
 
 static bool wants_training(const struct run *run)
 {
-    return run->order->phases == COBRE_PHASES_TRAINING
-           || (run->order->phases == COBRE_PHASES_BOTH && run->input->config.training_enabled);
+    return run->order->phases == COBRE_PHASES_TRAINING ||
+           (run->order->phases == COBRE_PHASES_BOTH && run->input->config.training_enabled);
 }
 
 static bool wants_simulation(const struct run *run)
 {
-    return run->order->phases == COBRE_PHASES_SIMULATION
-           || (run->order->phases == COBRE_PHASES_BOTH && run->input->config.simulation_enabled);
+    return run->order->phases == COBRE_PHASES_SIMULATION ||
+           (run->order->phases == COBRE_PHASES_BOTH && run->input->config.simulation_enabled);
 }
 
 static mcp_status open_output(struct run *run, mcp_error *err)
@@ -203,19 +209,22 @@ static mcp_status open_output(struct run *run, mcp_error *err)
                                             run->order->output_data, &cause);
     if (st != MCP_OK)
         return end_failed(run, "The output directory cannot be opened", &cause, err);
+    run->out->output_dir = cobre_text_clean(run->arena, run->out->output_dir);
+    if (!run->out->output_dir)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the output directory's path");
     st = results_lock(&run->lock_fd, run->out_fd, &cause);
     if (st == MCP_E_BUSY)
         return end_with(run, COBRE_RUN_REFUSED,
                         cobre_record_new(run->arena, "IncompatibleSettings",
                                          "Wait for that run to end, or choose another directory.",
-                                         COBRE_MEMBERS(COBRE_TEXT("settings",
-                                                                  run->out->output_dir),
+                                         COBRE_MEMBERS(COBRE_NULL("file"),
+                                                       COBRE_TEXT("settings", run->out->output_dir),
                                                        COBRE_TEXT("detail", cause.message)),
                                          "A run is in progress in the output directory '%s'",
                                          run->out->output_dir),
                         err);
     if (st != MCP_OK)
-        return end_failed(run, "The output directory cannot be locked", &cause, err);
+        return end_failed(run, "The run cannot begin", &cause, err);
     return MCP_OK;
 }
 
@@ -240,41 +249,58 @@ static mcp_status build_study(struct run *run, mcp_error *err)
     mcp_status st = sddp_new(&run->study, run->input, run->order->threads, &cause);
     if (st == MCP_OK)
         return MCP_OK;
-    if (st == MCP_E_NOMEM)
-        return mcp_error_set(err, MCP_E_NOMEM, "%s", cause.message);
+    if (st != MCP_E_PARAMS && st != MCP_E_LIMIT)
+        return mcp_error_set(err, st, "%s", cause.message);
+    return end_with(
+        run, COBRE_RUN_REFUSED,
+        cobre_record_new(run->arena, "IncompatibleSettings",
+                         "Change the sizes that the message names.",
+                         COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", "study"),
+                                       COBRE_TEXT("detail", cause.message)),
+                         "The study cannot be built: %s", cause.message),
+        err);
+}
+
+/* Policies are not saved yet, so a simulation alone never finds the one that it needs. */
+static mcp_status refuse_simulation_alone(struct run *run, mcp_error *err)
+{
+    const char *name = run->input->config.policy_path;
+    const char *path = mcp_arena_printf(run->arena, "%s/%s", run->order->output_name,
+                                        strncmp(name, "./", 2) == 0 ? name + 2 : name);
     return end_with(run, COBRE_RUN_REFUSED,
-                    cobre_record_new(run->arena, "IncompatibleSettings", NULL,
-                                     COBRE_MEMBERS(COBRE_TEXT("file", "config.json")),
-                                     "The study cannot be built: %s", cause.message),
+                    cobre_record_new(run->arena, "CheckpointFailed",
+                                     "Let the training run too, with the phases \"both\" and "
+                                     "training.enabled true: the simulation then follows it.",
+                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", path),
+                                                   COBRE_TEXT("operation", "read"),
+                                                   COBRE_TEXT("detail", "no policy is there")),
+                                     "A simulation alone needs a saved policy, and this "
+                                     "version does not save policies yet"),
                     err);
+}
+
+static mcp_status prepare(struct run *run, mcp_error *err)
+{
+    cobre_run_result *out = run->out;
+    if (!wants_training(run) && wants_simulation(run))
+        return refuse_simulation_alone(run, err);
+    mcp_status st = build_study(run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+        st = open_output(run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+        st = begin_files(run, err);
+    return st;
 }
 
 static mcp_status work(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
-    mcp_status st = MCP_OK;
-    if (!wants_training(run) && wants_simulation(run))
-        return end_with(run, COBRE_RUN_REFUSED,
-                        cobre_record_new(run->arena, "CheckpointFailed",
-                                         "Run the phases \"both\": the simulation then follows "
-                                         "the training that it needs.",
-                                         COBRE_MEMBERS(COBRE_TEXT("checkpoint_path",
-                                                                  run->input->config.policy_path),
-                                                       COBRE_TEXT("operation", "read")),
-                                         "A simulation alone needs a saved policy, and this "
-                                         "version does not save policies yet"),
-                        err);
-    st = build_study(run, err);
-    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
-        st = open_output(run, err);
-    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
-        st = begin_files(run, err);
+    const sddp_observer observer = { on_iteration, on_scenario, on_stop, run };
+    mcp_status st = prepare(run, err);
     if (st != MCP_OK || out->end != COBRE_RUN_COMPLETED)
         return st;
-
     if (run->observer->started)
-        run->observer->started(run->input, run->observer->data);
-    const sddp_observer observer = { on_iteration, on_scenario, on_stop, run };
+        run->observer->started(out, run->observer->data);
     if (wants_training(run))
         st = train(run, &observer, err);
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED && wants_simulation(run))
@@ -310,10 +336,11 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
         .lock_fd = -1,
         .failure = { .stage = -1, .iteration = -1, .opening = -1, .scenario = -1 },
         .write_error = MCP_ERROR_INIT,
+        .scenario_error = MCP_ERROR_INIT,
     };
     memset(out, 0, sizeof *out);
     mcp_status st = load(&run, err);
-    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
+    if (st == MCP_OK && run.input) /* there is a case exactly when it has no errors */
         st = work(&run, err);
 
     results_free(run.files);
@@ -325,12 +352,12 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
     return st;
 }
 
-/* ---- the result --------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static void write_training(const sddp_training *training, mcp_json_writer *writer)
 {
-    const sddp_iteration *last =
-        training->iterations ? &training->rows[training->iterations - 1] : NULL;
+    const sddp_iteration *last = training->iterations ? &training->rows[training->iterations - 1]
+                                                      : NULL;
     mcp_write_member_object(writer, "training");
     mcp_write_member_int(writer, "iterations", (int64_t)training->iterations);
     mcp_write_member_double(writer, "final_lower_bound", last ? last->lower_bound : 0);

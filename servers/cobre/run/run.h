@@ -1,8 +1,8 @@
 /**
  * run.h - one run: validate, train, simulate, write.
  *
- * The command line and the tool cobre/run both come here; what they show is written by the functions
- * below, so that the two can never differ.
+ * The command line and the tool cobre/run both come here; what they show is written by the
+ * functions below, so that the two can never differ.
  *
  * Source: seed SS2.2; the output page, sections 1 and 10; the method page, section 10.
  */
@@ -24,15 +24,18 @@
 #define COBRE_VERSION "2.0.0"
 
 typedef enum cobre_phases {
-    COBRE_PHASES_BOTH,       /* what config.json enables */
+    COBRE_PHASES_BOTH, /* what config.json enables */
     COBRE_PHASES_TRAINING,
     COBRE_PHASES_SIMULATION
 } cobre_phases;
 
+struct cobre_run_result;
+
 /** Called back while a run works, on the thread that called cobre_run. Any member may be NULL. */
 typedef struct cobre_run_observer {
-    /** The case is valid and work begins. */
-    void (*started)(const cobre_case *input, void *data);
+    /** The case is valid, the output directory is ours and work begins: `input`, `report` (it may
+     *  hold warnings) and `output_dir` of the result are there. */
+    void (*started)(const struct cobre_run_result *so_far, void *data);
     /** An iteration is done. */
     void (*iteration)(const sddp_iteration *row, const cobre_case *input, void *data);
     /** The training is over and written. */
@@ -45,8 +48,8 @@ typedef struct cobre_run_observer {
 } cobre_run_observer;
 
 typedef struct cobre_run_order {
-    int case_fd;            /* the case directory; borrowed */
-    const char *case_dir;   /* its canonical path */
+    int case_fd;          /* the case directory; borrowed */
+    const char *case_dir; /* its canonical path */
     /**
      * Opens the output directory, made if need be, once the case has turned out valid.
      *
@@ -56,8 +59,9 @@ typedef struct cobre_run_order {
     mcp_status (*open_output)(int *fd, const char **path, mcp_arena *arena, void *data,
                               mcp_error *err);
     void *output_data;
+    const char *output_name; /* what the directory is called in a message before it was opened */
     cobre_phases phases;
-    unsigned threads;       /* >= 1 */
+    unsigned threads; /* >= 1 */
     columns *engine;
     const cobre_run_observer *observer; /* may be NULL */
 } cobre_run_order;
@@ -68,17 +72,18 @@ typedef enum cobre_run_end {
     COBRE_RUN_INVALID,       /* the report has errors; nothing was written */
     COBRE_RUN_REFUSED,       /* it cannot be done as ordered: `record` says why */
     COBRE_RUN_SOLVER_FAILED, /* an LP could not be solved: `record` says which */
-    COBRE_RUN_FAILED         /* reading, writing or memory: `record` says what */
+    COBRE_RUN_FAILED         /* the output directory cannot be written: `record` says why */
 } cobre_run_end;
 
+/** Texts are UTF-8, whatever the bytes of the directory's name are. */
 typedef struct cobre_run_result {
     cobre_run_end end;
-    const cobre_report *report;       /* never NULL */
-    const cobre_record *record;       /* for the three last ends */
-    const char *output_dir;           /* absolute; NULL before it was opened */
-    const cobre_case *input;          /* NULL when invalid */
+    const cobre_report *report; /* never NULL */
+    const cobre_record *record; /* for the three last ends */
+    const char *output_dir;     /* absolute; NULL before it was opened */
+    const cobre_case *input;    /* NULL when invalid */
     bool has_training, has_simulation;
-    sddp_training training;           /* its rows are the arena's */
+    sddp_training training; /* its rows are the arena's */
     sddp_simulation simulation;
 } cobre_run_result;
 
@@ -87,7 +92,9 @@ typedef struct cobre_run_result {
  *
  * @param out   filled whenever MCP_OK is returned, whatever the end
  * @param arena pays for all that `out` points to
- * @return MCP_OK; MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_NOMEM; MCP_E_UNSUPPORTED (DuckDB is not there); MCP_E_INTERNAL, MCP_E_IO:
+ * our
+ *         own failures. What was written until then does not look finished.
  */
 mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_arena *arena,
                      mcp_error *err);

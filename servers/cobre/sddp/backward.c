@@ -62,7 +62,12 @@ static void add_cut(sddp *s, size_t t, size_t scenario, uint32_t iteration)
 static mcp_status step_back(const iteration_run *run, size_t t, mcp_error *err)
 {
     sddp *s = run->study;
-    pass p = { s, run->observer, "backward", (int32_t)run->iteration, false, &t, false };
+    pass p = { .study = s,
+               .observer = run->observer,
+               .phase = "backward",
+               .iteration = (int32_t)run->iteration,
+               .task_lines = study_lines(s, t),
+               .data = &t };
     size_t tasks = s->scenarios * s->tree->openings[t];
     mcp_status st = pass_run(&p, solve_opening, tasks, run->failure, err);
 

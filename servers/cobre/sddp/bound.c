@@ -24,7 +24,11 @@ mcp_status bound_run(const iteration_run *run, double *out, mcp_error *err)
 {
     sddp *s = run->study;
     size_t openings = s->tree->openings[0];
-    pass p = { s, run->observer, "lower_bound", (int32_t)run->iteration, false, NULL, false };
+    pass p = { .study = s,
+               .observer = run->observer,
+               .phase = "lower_bound",
+               .iteration = (int32_t)run->iteration,
+               .task_lines = study_lines(s, 0) };
     mcp_status st = pass_run(&p, solve_first, openings, run->failure, err);
     double bound = 0.0;
 

@@ -55,7 +55,11 @@ static mcp_status walk(pass *p, worker *w, size_t scenario, sddp_failure *where,
 mcp_status forward_run(const iteration_run *run, mcp_error *err)
 {
     sddp *s = run->study;
-    pass p = { s, run->observer, "forward", (int32_t)run->iteration, false, NULL, false };
+    pass p = { .study = s,
+               .observer = run->observer,
+               .phase = "forward",
+               .iteration = (int32_t)run->iteration,
+               .task_lines = study_lines_of_all(s) };
     mcp_status st = pass_run(&p, walk, s->scenarios, run->failure, err);
 
     for (size_t t = 0; st == MCP_OK && t < s->stages; t++)

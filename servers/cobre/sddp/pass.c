@@ -9,6 +9,9 @@
 
 #include <omp.h>
 
+/* A pass over fewer lines in all (some 200 us of work) is not worth waking threads for. */
+#define LINES_WORTH_THREADS 2000
+
 typedef struct outcome {
     size_t index; /* of the failed task; SIZE_MAX: none failed */
     mcp_status status;
@@ -65,7 +68,10 @@ static void run_all(pass *p, pass_task *task, size_t tasks, outcome *lowest)
     sddp *study = p->study;
     atomic_size_t first_bad = SIZE_MAX;
 
-#pragma omp parallel num_threads(study->threads) if (study->threads > 1 && tasks > 1)
+    bool is_parallel = study->threads > 1 && tasks > 1 &&
+                       tasks * p->task_lines >= LINES_WORTH_THREADS;
+
+#pragma omp parallel num_threads(study->threads) if (is_parallel)
     {
         worker *w = &study->workers[omp_get_thread_num()];
         outcome bad = { .index = SIZE_MAX };

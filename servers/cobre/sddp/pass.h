@@ -19,6 +19,7 @@ typedef struct pass {
     const char *phase;             /* for failures */
     int32_t iteration;             /* the same; -1 in simulation */
     bool any_stop_halts;           /* else only MCP_STOP_CANCELLED does */
+    size_t task_lines;             /* columns and rows that one task solves: what it costs */
     void *data;                    /* the tasks' */
     atomic_bool is_halted;
 } pass;

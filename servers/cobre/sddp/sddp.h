@@ -41,18 +41,18 @@ typedef struct sddp_iteration {
  *  Block arrays are entity-major: [entity * blocks + block]. Costs in currency, not discounted. */
 typedef struct sddp_stage_result {
     size_t stage, blocks;
-    double objective;      /* with the discounted future cost */
-    double future_cost;    /* d_t * theta */
-    double discount;       /* D_t, 1 at the first stage */
-    const double *turbined, *spilled, *diverted;                  /* hydro x block, m3/s */
+    double objective;                            /* with the discounted future cost */
+    double future_cost;                          /* d_t * theta */
+    double discount;                             /* D_t, 1 at the first stage */
+    const double *turbined, *spilled, *diverted; /* hydro x block, m3/s */
     const double *outflow_below, *outflow_above, *turbined_below, *generation_below;
-    const double *thermal_mw;                                     /* thermal x block */
-    const double *direct_mw, *reverse_mw;                         /* line x block */
-    const double *deficit_mw, *deficit_cost, *excess_mw;          /* bus x block */
-    const double *load_mw, *spot_price;                           /* bus x block; price per MWh */
-    const double *storage_initial, *storage_final;                /* by hydro, hm3 */
+    const double *thermal_mw;                            /* thermal x block */
+    const double *direct_mw, *reverse_mw;                /* line x block */
+    const double *deficit_mw, *deficit_cost, *excess_mw; /* bus x block */
+    const double *load_mw, *spot_price;                  /* bus x block; price per MWh */
+    const double *storage_initial, *storage_final;       /* by hydro, hm3 */
     const double *inflow, *inflow_slack, *withdrawal_neg, *withdrawal_pos; /* by hydro, m3/s */
-    const double *water_value;                                    /* by hydro, currency per hm3 */
+    const double *water_value; /* by hydro, currency per hm3 */
 } sddp_stage_result;
 
 typedef struct sddp_scenario {
@@ -73,7 +73,11 @@ typedef struct sddp_observer {
 } sddp_observer;
 
 typedef enum sddp_reason {
-    SDDP_ITERATION_LIMIT, SDDP_TIME_LIMIT, SDDP_BOUND_STALLING, SDDP_SHUTDOWN, SDDP_ERROR
+    SDDP_ITERATION_LIMIT,
+    SDDP_TIME_LIMIT,
+    SDDP_BOUND_STALLING,
+    SDDP_SHUTDOWN,
+    SDDP_ERROR
 } sddp_reason;
 
 /** "iteration_limit", "time_limit", "bound_stalling", "shutdown", "error". */
@@ -83,16 +87,16 @@ typedef struct sddp_training {
     const sddp_iteration *rows; /* the study's */
     size_t iterations;          /* completed; rows has as many */
     sddp_reason reason;
-    bool converged;             /* reason is bound_stalling */
+    bool converged; /* reason is bound_stalling */
     int64_t total_cuts, active_cuts, peak_active_cuts;
     int64_t wall_time_ms;
-    int64_t solve_time_us;      /* inside the LP solver, all threads together */
+    int64_t solve_time_us; /* inside the LP solver, all threads together */
     int64_t lp_solves;
 } sddp_training;
 
 typedef struct sddp_simulation {
     uint32_t scenarios_total, scenarios_completed;
-    bool stopped;               /* from outside, before all were done */
+    bool stopped;                     /* from outside, before all were done */
     double mean, std, min, max, cvar; /* of the scenario costs; cvar at 0.95 */
     double ci_95;
     int64_t wall_time_ms, solve_time_us, lp_solves;
@@ -100,8 +104,8 @@ typedef struct sddp_simulation {
 
 /** Where and why a solve failed: the context of a SolverFailure record (errors page, 2.2). */
 typedef struct sddp_failure {
-    const char *phase;          /* "forward", "backward", "lower_bound", "simulation"; constant */
-    const char *solver_status;  /* "infeasible", "unbounded", ...; constant; NULL: no LP failed */
+    const char *phase;         /* "forward", "backward", "lower_bound", "simulation"; constant */
+    const char *solver_status; /* "infeasible", "unbounded", ...; constant; NULL: no LP failed */
     int32_t stage, iteration, opening, scenario; /* -1: does not apply */
 } sddp_failure;
 

@@ -176,6 +176,7 @@ static mcp_status simulate(pass *p, sddp_simulation *result, size_t scenarios,
         if (st != MCP_OK)
             mcp_error_set(err, st, "%s", trouble.message);
     }
+    p->data = NULL; /* `sim` ends here, the pass does not */
     mcp_arena_free(arena);
     return st;
 }
@@ -184,7 +185,12 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
                          sddp_failure *failure, mcp_error *err)
 {
     static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
-    pass p = { study, observer ? observer : &nobody, "simulation", -1, true, NULL, false };
+    pass p = { .study = study,
+               .observer = observer ? observer : &nobody,
+               .phase = "simulation",
+               .iteration = -1,
+               .any_stop_halts = true,
+               .task_lines = study_lines_of_all(study) };
     size_t scenarios = study->input->config.simulation_scenarios;
     int64_t begin = mcp_clock_mono_ns();
     int64_t solver_before = study_solver_ns(study), solves_before = study_visits(study);

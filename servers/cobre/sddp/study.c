@@ -152,7 +152,7 @@ static mcp_status make_workers(sddp *s, mcp_error *err)
 static mcp_status keep_slack_basis(sddp *s, size_t t, mcp_error *err)
 {
     const lp_program *program = &s->programs[t].program;
-    size_t length = (size_t)program->columns + (size_t)program->rows;
+    size_t length = study_lines(s, t);
     lp *model = NULL;
 
     s->slack_basis[t] = mcp_arena_alloc(s->arena, length);
@@ -168,8 +168,7 @@ static mcp_status keep_slack_basis(sddp *s, size_t t, mcp_error *err)
 
 static mcp_status make_shelf(sddp *s, size_t t, mcp_error *err)
 {
-    const lp_program *program = &s->programs[t].program;
-    size_t length = (size_t)program->columns + (size_t)program->rows;
+    size_t length = study_lines(s, t);
     shelf *sh = &s->shelves[t];
 
     sh->stride = length + FIRST_SET_CAPACITY;
@@ -377,8 +376,7 @@ mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
 {
     cut_pool *pool = &study->pools[stage];
     shelf *sh = &study->shelves[stage];
-    const lp_program *program = &study->programs[stage].program;
-    size_t fixed = (size_t)program->columns + (size_t)program->rows;
+    size_t fixed = study_lines(study, stage);
     int *gone = study->workers[0].gone;
 
     if (sh->version == pool->version && sh->epoch == pool->epoch)
@@ -423,7 +421,22 @@ mcp_status study_settle(sddp *study, size_t stage, uint32_t iteration, mcp_error
     return study_follow(study, stage, err);
 }
 
-/* ---- what the work took ---------------------------------------------------------------------- */
+/* ---- sizes and what the work took ---------------------------------------------------------------------- */
+
+size_t study_lines(const sddp *study, size_t stage)
+{
+    const lp_program *program = &study->programs[stage].program;
+    return (size_t)program->columns + (size_t)program->rows;
+}
+
+size_t study_lines_of_all(const sddp *study)
+{
+    size_t lines = 0;
+
+    for (size_t t = 0; t < study->stages; t++)
+        lines += study_lines(study, t);
+    return lines;
+}
 
 int64_t study_solver_ns(const sddp *study)
 {

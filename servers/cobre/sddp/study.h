@@ -91,6 +91,10 @@ uint8_t *study_basis(const sddp *study, size_t stage, size_t scenario);
 /* The state that a scenario brings to a stage. */
 double *study_trial(const sddp *study, size_t stage, size_t scenario);
 
+/* Columns and rows of a stage's program, without cuts; of all stages together. */
+size_t study_lines(const sddp *study, size_t stage);
+size_t study_lines_of_all(const sddp *study);
+
 /* Make room for `extra` cuts of a stage, in all that has a place for each cut. */
 mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error *err);
 

@@ -145,8 +145,7 @@ mcp_status visit_solve(lp **model, const sddp *study, worker *w, const visit *v,
     size_t t = v->stage;
     const cut_pool *pool = &study->pools[t];
     desk *d = &w->desks[t];
-    const lp_program *program = &study->programs[t].program;
-    size_t fixed = (size_t)program->columns + (size_t)program->rows;
+    size_t fixed = study_lines(study, t);
     mcp_status st = sit_down(study, w, t, err);
 
     if (st != MCP_OK)

@@ -45,15 +45,15 @@ static void report_gap(const cobre_input *input, const struct demand *demand,
                        const cobre_record *record, int64_t first, size_t missing)
 {
     const char *noun = cobre_registry_noun(demand->registry);
-    cobre_finding finding =
-        cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_COVERAGE_MISMATCH, 4, demand->registry,
-                         record, "stage_id");
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_COVERAGE_MISMATCH, 4,
+                                             demand->registry, record, "stage_id");
 
     finding.file = cobre_files_known[demand->file].path;
     finding.message = cobre_report_text(
         input->report, "no row for %s %lld in stage %lld%s", noun, (long long)record->id,
-        (long long)first, missing > 1 ? cobre_report_text(input->report, " and %zu further stages",
-                                                          missing - 1) : "");
+        (long long)first,
+        missing > 1 ? cobre_report_text(input->report, " and %zu further stages", missing - 1)
+                    : "");
     finding.suggestion = cobre_report_text(
         input->report, "Add a row for every study stage of %s %lld.", noun, (long long)record->id);
     finding.members = COBRE_MEMBERS(COBRE_TEXT("missing_dimension", "stage_id"),

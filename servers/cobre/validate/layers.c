@@ -17,7 +17,11 @@ cobre_finding cobre_finding_in(cobre_severity severity, cobre_kind kind, int lay
                                const char *file, const char *field)
 {
     return (cobre_finding){
-        .severity = severity, .kind = kind, .layer = layer, .file = file, .field = field,
+        .severity = severity,
+        .kind = kind,
+        .layer = layer,
+        .file = file,
+        .field = field,
     };
 }
 
@@ -25,8 +29,8 @@ cobre_finding cobre_finding_at(cobre_severity severity, cobre_kind kind, int lay
                                cobre_registry registry, const cobre_record *record,
                                const char *field)
 {
-    cobre_finding finding =
-        cobre_finding_in(severity, kind, layer, cobre_registry_file(registry), field);
+    cobre_finding finding = cobre_finding_in(severity, kind, layer, cobre_registry_file(registry),
+                                             field);
 
     finding.noun = cobre_registry_noun(registry);
     finding.has_entity_id = true;

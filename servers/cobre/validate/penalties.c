@@ -12,8 +12,8 @@
 enum { LAYER = 5 };
 
 static const cobre_cost violations[] = {
-    COBRE_COST_TURBINED_BELOW, COBRE_COST_OUTFLOW_BELOW, COBRE_COST_OUTFLOW_ABOVE,
-    COBRE_COST_GENERATION_BELOW, COBRE_COST_EVAPORATION, COBRE_COST_WITHDRAWAL,
+    COBRE_COST_TURBINED_BELOW,   COBRE_COST_OUTFLOW_BELOW, COBRE_COST_OUTFLOW_ABOVE,
+    COBRE_COST_GENERATION_BELOW, COBRE_COST_EVAPORATION,   COBRE_COST_WITHDRAWAL,
 };
 static const cobre_cost regulars[] = { COBRE_COST_SPILLAGE, COBRE_COST_DIVERSION };
 
@@ -82,21 +82,19 @@ static double highest_deficit(const cobre_input *input)
     return most;
 }
 
-static void warn(const cobre_input *input, const struct extreme *at, const char *rule,
-                 double other, size_t further)
+static void warn(const cobre_input *input, const struct extreme *at, const char *rule, double other,
+                 size_t further)
 {
     const char *name = cost_names[at->cost];
-    cobre_finding finding =
-        cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PENALTY_CONSISTENCY, LAYER,
-                         COBRE_HYDROS, &at->hydro->head, name);
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PENALTY_CONSISTENCY,
+                                             LAYER, COBRE_HYDROS, &at->hydro->head, name);
 
     finding.file = cobre_files_known[COBRE_FILE_PENALTIES].path;
+    const char *more = further > 0
+                           ? cobre_report_text(input->report, "; so do %zu further hydros", further)
+                           : "";
     finding.message = cobre_report_text(input->report, "%s is %.12g, the other side %.12g: %s%s",
-                                        name, at->value, other, rule,
-                                        further > 0 ? cobre_report_text(input->report,
-                                                                        "; so do %zu further hydros",
-                                                                        further)
-                                                    : "");
+                                        name, at->value, other, rule, more);
     finding.suggestion = "Check the order of the penalties; the dispatch may prefer a violation.";
     finding.members = COBRE_MEMBERS(COBRE_TEXT("penalty_field", name),
                                     COBRE_REAL("value", at->value),

@@ -2,8 +2,8 @@
  * plants.c - layer 5a: bounds that fit each other, cascades without a ring, lives that end after
  * they begin.
  *
- * Pairs of bounds are tables of offsets, checked for the entity and again for every row that overrides
- * one of the two in a stage.
+ * Pairs of bounds are tables of offsets, checked for the entity and again for every row that
+ * overrides one of the two in a stage.
  * Source: the errors page, sections 5.5 and 5.7.
  */
 #include "validate/layers.h"
@@ -31,9 +31,8 @@ static const struct pair hydro_pairs[] = {
     { "reservoir.min_storage_hm3", "reservoir.max_storage_hm3",
       offsetof(cobre_raw_hydro, min_storage), offsetof(cobre_raw_hydro, max_storage),
       COBRE_HB_MIN_STORAGE, COBRE_HB_MAX_STORAGE },
-    { "outflow.min_outflow_m3s", "outflow.max_outflow_m3s",
-      offsetof(cobre_raw_hydro, min_outflow), offsetof(cobre_raw_hydro, max_outflow),
-      COBRE_HB_MIN_OUTFLOW, COBRE_HB_MAX_OUTFLOW },
+    { "outflow.min_outflow_m3s", "outflow.max_outflow_m3s", offsetof(cobre_raw_hydro, min_outflow),
+      offsetof(cobre_raw_hydro, max_outflow), COBRE_HB_MIN_OUTFLOW, COBRE_HB_MAX_OUTFLOW },
     { "generation.min_turbined_m3s", "generation.max_turbined_m3s",
       offsetof(cobre_raw_hydro, min_turbined), offsetof(cobre_raw_hydro, max_turbined),
       COBRE_HB_MIN_TURBINED, COBRE_HB_MAX_TURBINED },
@@ -75,7 +74,7 @@ static int64_t integer_at(const cobre_record *record, size_t offset)
     return *(const int64_t *)(const void *)((const char *)record + offset);
 }
 
-/* ---- pairs --------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void report_pair(const cobre_input *input, cobre_finding *finding, const char *min_name,
                         double min, const char *max_name, double max)
@@ -84,9 +83,9 @@ static void report_pair(const cobre_input *input, cobre_finding *finding, const 
                                          max_name, max);
     finding->suggestion = cobre_report_text(input->report, "Lower %s or raise %s.", min_name,
                                             max_name);
-    finding->members =
-        COBRE_MEMBERS(COBRE_TEXT("field_min", min_name), COBRE_REAL("value_min", min),
-                      COBRE_TEXT("field_max", max_name), COBRE_REAL("value_max", max));
+    finding->members = COBRE_MEMBERS(
+        COBRE_TEXT("field_min", min_name), COBRE_REAL("value_min", min),
+        COBRE_TEXT("field_max", max_name), COBRE_REAL("value_max", max));
     cobre_report_add(input->report, finding);
 }
 
@@ -98,8 +97,9 @@ static void check_pairs(const cobre_input *input, const struct registry_rules *r
         double min = real_at(record, pair->min), max = real_at(record, pair->max);
         if (!(min > max)) /* an absent bound is NAN */
             continue;
-        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_CAPACITY_VIOLATION,
-                                                 LAYER, rule->registry, record, pair->min_name);
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_CAPACITY_VIOLATION, LAYER,
+                                                 rule->registry, record, pair->min_name);
         report_pair(input, &finding, pair->min_name, min, pair->max_name, max);
     }
 }
@@ -121,15 +121,16 @@ static void check_row(const cobre_input *input, const struct registry_rules *rul
         if (!(min > max))
             continue;
         const char *name = table->spec->columns[pair->min_column].name;
-        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_CAPACITY_VIOLATION,
-                                                 LAYER, rule->registry, record, name);
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_CAPACITY_VIOLATION, LAYER,
+                                                 rule->registry, record, name);
         finding.file = cobre_files_known[rule->overrides].path;
         finding.row = (int64_t)row + 1;
         report_pair(input, &finding, name, min, table->spec->columns[pair->max_column].name, max);
     }
 }
 
-/* ---- lives --------------------------------------------------------------------- */
+/* ---- lives ----------------------------------------------------------------------------------- */
 
 static void check_life(const cobre_input *input, const struct registry_rules *rule,
                        const cobre_record *record)
@@ -143,7 +144,7 @@ static void check_life(const cobre_input *input, const struct registry_rules *ru
     finding.message = cobre_report_text(input->report,
                                         "entry_stage_id %lld is not before exit_stage_id %lld",
                                         (long long)entry, (long long)exit);
-    finding.suggestion = "Let the entity leave in a later stage than it enters, or drop one of the two.";
+    finding.suggestion = "Let the entity leave in a later stage than it enters.";
     finding.members = COBRE_MEMBERS(COBRE_INT("stage_id", entry),
                                     COBRE_TEXT("detail", "entry must be before exit"));
     cobre_report_add(input->report, &finding);
@@ -171,11 +172,11 @@ static void check_filling(const cobre_input *input, const cobre_raw_hydro *hydro
         report_filling(input, hydro, "filling.start_stage_id", "it is no study stage",
                        "Let filling start in a stage of stages.json.");
     if (hydro->entry == COBRE_ABSENT || hydro->entry <= hydro->filling_start)
-        report_filling(input, hydro, "entry_stage_id", "a filling hydro enters after its filling starts",
+        report_filling(input, hydro, "entry_stage_id", "it must lie after the start of filling",
                        "Set entry_stage_id to the stage in which the hydro begins to work.");
 }
 
-/* ---- cascade --------------------------------------------------------------------- */
+/* ---- cascade --------------------------------------------------------------------------------- */
 
 static size_t downstream_of(const cobre_input *input, size_t hydro)
 {
@@ -198,9 +199,9 @@ static void report_ring(const cobre_input *input, size_t start)
                                      (long long)hydros[at].head.id);
         at = downstream_of(input, at);
     } while (at != start);
-    cobre_finding finding =
-        cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER, COBRE_HYDROS,
-                         &hydros[start].head, "downstream_id");
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT,
+                                             LAYER, COBRE_HYDROS, &hydros[start].head,
+                                             "downstream_id");
     finding.internal_kind = "CycleDetected";
     finding.message = cobre_report_text(input->report, "the cascade runs in a ring: %s%lld", ring,
                                         (long long)hydros[start].head.id);
@@ -229,7 +230,7 @@ static void check_cascade(const cobre_input *input)
     }
 }
 
-/* ---- what is odd, but no error --------------------------------------------------- */
+/* ---- what is odd, but no error --------------------------------------------------------------- */
 
 static void warn_storages(const cobre_input *input)
 {
@@ -239,9 +240,9 @@ static void warn_storages(const cobre_input *input)
         double value = input->storages[i].value;
         if (!hydro || (value >= hydro->min_storage && value <= hydro->max_storage))
             continue;
-        cobre_finding finding =
-            cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
-                             COBRE_HYDROS, &hydro->head, "storage.value_hm3");
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING,
+                                                 COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
+                                                 COBRE_HYDROS, &hydro->head, "storage.value_hm3");
         finding.internal_kind = "InvalidValue";
         finding.file = cobre_files_known[COBRE_FILE_INITIAL].path;
         finding.message = cobre_report_text(
@@ -262,9 +263,9 @@ static void warn_idle_thermals(const cobre_input *input)
     for (size_t i = 0; i < items->count; i++) {
         if (thermals[i].max > 0)
             continue;
-        cobre_finding finding =
-            cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
-                             COBRE_THERMALS, &thermals[i].head, "generation.max_mw");
+        cobre_finding finding = cobre_finding_at(
+            COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER, COBRE_THERMALS,
+            &thermals[i].head, "generation.max_mw");
         finding.internal_kind = "ModelQuality";
         finding.message = "the plant can never generate: generation.max_mw is 0";
         finding.suggestion = "Remove the plant or give it a capacity.";
@@ -274,15 +275,14 @@ static void warn_idle_thermals(const cobre_input *input)
     }
 }
 
-/* ---- the layer ------------------------------------------------------------------- */
+/* ---- the layer ------------------------------------------------------------------------------- */
 
 static void check_registry(const cobre_input *input, const struct registry_rules *rule)
 {
     const cobre_registry_items *items = &input->registries[rule->registry];
 
     for (size_t i = 0; i < items->count; i++) {
-        const cobre_record *record =
-            (const void *)((const char *)items->items + i * items->size);
+        const cobre_record *record = (const void *)((const char *)items->items + i * items->size);
         check_pairs(input, rule, record);
         check_life(input, rule, record);
     }

@@ -2,8 +2,8 @@
  * references.c - layer 3: every id that a file mentions exists.
  *
  * The field and column tables of the readers say whose ids they hold, so most of the layer is one
- * loop over tables. Rows whose entity exists but whose stage does not are skipped by the format; they
- * get a warning, because they are mostly a mistake.
+ * loop over tables. Rows whose entity exists but whose stage does not are skipped by the format;
+ * they get a warning, because they are mostly a mistake.
  * Source: the errors page, section 5.3.
  */
 #include "validate/layers.h"
@@ -26,14 +26,14 @@ static void report_missing(const cobre_input *input, cobre_finding *finding, con
 
     finding->message = cobre_report_text(input->report, "%s '%s' not found in %s%s", field, value,
                                          file, is_error ? "" : "; the entry is ignored");
-    finding->suggestion =
-        cobre_report_text(input->report, "Check that %s '%s' exists in %s.", field, value, file);
+    finding->suggestion = cobre_report_text(input->report, "Check that %s '%s' exists in %s.",
+                                            field, value, file);
     finding->members = COBRE_MEMBERS(COBRE_TEXT("referenced_value", value),
                                      COBRE_TEXT("referenced_registry", short_name));
     cobre_report_add(input->report, finding);
 }
 
-/* ---- registries ---------------------------------------------------------------- */
+/* ---- registries ------------------------------------------------------------------------------ */
 
 static void check_record(const cobre_input *input, cobre_registry registry,
                          const cobre_field *fields, const cobre_record *record)
@@ -60,7 +60,7 @@ static void check_registry(const cobre_input *input, cobre_registry registry)
                      (const void *)((const char *)items->items + i * items->size));
 }
 
-/* ---- Parquet rows -------------------------------------------------------------- */
+/* ---- Parquet rows ---------------------------------------------------------------------------- */
 
 static cobre_finding at_row(const cobre_table *table, cobre_file_id id, cobre_severity severity,
                             const char *column, size_t row)
@@ -119,7 +119,7 @@ static void check_table(const cobre_input *input, cobre_file_id id)
         warn_stages(input, id);
 }
 
-/* ---- factors and initial conditions ---------------------------------------------- */
+/* ---- factors and initial conditions ---------------------------------------------------------- */
 
 static void check_factor(const cobre_input *input, cobre_file_id file, cobre_severity severity,
                          const cobre_raw_factor *factor, cobre_registry registry,

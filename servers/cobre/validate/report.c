@@ -1,18 +1,21 @@
 /*
  * report.c - collects findings, orders them, and writes them as error records.
  *
- * A broken directory can yield a finding per row of a file with a million rows, so each severity keeps
- * the first COBRE_FINDINGS_MAX and counts the rest. Strings are copied into the arena only for findings
- * that are kept. The lists are arrays of pointers, sorted once at the end with the order of discovery as
- * the last key, so that two runs give the same report.
+ * A broken directory can yield a finding per row of a file with a million rows, so each severity
+ * keeps the first COBRE_FINDINGS_MAX and counts the rest. Strings are copied into the arena only
+ * for findings that are kept. The lists are arrays of pointers, sorted once at the end with the
+ * order of discovery as the last key, so that two runs give the same report.
  */
 #include "validate/report.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "validate/text.h"
 
 enum { TEXT_BUFFERS = 4, TEXT_SIZE = 640, MEMBERS_MAX = 16 };
 
@@ -42,7 +45,7 @@ static const char *const kind_names[] = {
 #undef X
 };
 
-/* The original's name for a kind, where a finding does not bring a better one (errors page, 2.3). */
+/* The original's name for a kind, where a finding brings no better one (errors page, 2.3). */
 static const char *const internal_names[] = {
     [COBRE_KIND_MISSING_FILE] = "FileNotFound",
     [COBRE_KIND_PARSE_ERROR] = "ParseError",
@@ -125,6 +128,8 @@ static const char *with_place(mcp_arena *arena, const cobre_finding *finding)
         end_at_character(label, sizeof label - 1);
     if (label[0])
         return mcp_arena_printf(arena, "%s (%s in %s)", finding->message, label, file);
+    if (strstr(finding->message, file))
+        return finding->message; /* it is about the file and says so */
     return mcp_arena_printf(arena, "%s (%s)", finding->message, file);
 }
 
@@ -152,28 +157,6 @@ static size_t members_count(const cobre_member *members)
     return count;
 }
 
-/*
- * Texts that were cut to fit a bound may end within a character, and file names may be of any bytes: what
- * is no UTF-8 becomes '?', or the record could not be written.
- */
-static char *clean_copy(mcp_arena *arena, const char *text)
-{
-    char *copy = mcp_arena_strdup(arena, text);
-
-    for (unsigned char *at = (unsigned char *)copy; at && *at;) {
-        size_t length = *at < 0x80 ? 1 : *at >= 0xF0 && *at < 0xF5 ? 4 : *at >= 0xE0 && *at < 0xF0 ? 3 :
-                        *at >= 0xC2 && *at < 0xE0 ? 2 : 0;
-        size_t seen = length ? 1 : 0;
-        while (seen > 0 && seen < length && (at[seen] & 0xC0) == 0x80)
-            seen++;
-        if (length == 0 || seen < length)
-            *at++ = '?';
-        else
-            at += length;
-    }
-    return copy;
-}
-
 static const char *const *list_copy(mcp_arena *arena, const char *const *list)
 {
     size_t count = 0;
@@ -182,7 +165,7 @@ static const char *const *list_copy(mcp_arena *arena, const char *const *list)
         count++;
     const char **copy = mcp_arena_array(arena, count + 1, sizeof *copy);
     for (size_t i = 0; copy && i < count; i++) {
-        copy[i] = clean_copy(arena, list[i]);
+        copy[i] = cobre_text_clean(arena, list[i]);
         if (!copy[i])
             return NULL;
     }
@@ -200,7 +183,7 @@ static bool members_copy(mcp_arena *arena, cobre_finding *finding)
         copy[i] = finding->members[i];
         copy[i].name = mcp_arena_strdup(arena, copy[i].name);
         if (copy[i].text)
-            copy[i].text = clean_copy(arena, copy[i].text);
+            copy[i].text = cobre_text_clean(arena, copy[i].text);
         if (copy[i].list)
             copy[i].list = list_copy(arena, copy[i].list);
         if (!copy[i].name || (finding->members[i].text && !copy[i].text) ||
@@ -215,7 +198,7 @@ static bool text_copy(mcp_arena *arena, const char **text)
 {
     if (!*text)
         return true;
-    *text = clean_copy(arena, *text);
+    *text = cobre_text_clean(arena, *text);
     return *text != NULL;
 }
 
@@ -231,7 +214,7 @@ static const struct kept *finding_copy(mcp_arena *arena, const cobre_finding *fi
     copy->bare = finding->message;
     copy->message = with_place(arena, finding);
     if (copy->message)
-        copy->message = clean_copy(arena, copy->message);
+        copy->message = cobre_text_clean(arena, copy->message);
     if (!copy->internal_kind)
         copy->internal_kind = internal_names[finding->kind];
     if (!copy->message || !text_copy(arena, &copy->bare) ||
@@ -321,7 +304,10 @@ const cobre_finding *cobre_report_finding(const cobre_report *report, cobre_seve
 {
     const struct list *list = &report->lists[severity];
 
-    return index < list->kept ? &list->items[index]->finding : NULL;
+    if (index >= list->kept)
+        return NULL;
+    assert(list->items[index]); /* the first `kept` items are findings, each */
+    return &list->items[index]->finding;
 }
 
 const cobre_coverage *cobre_report_coverage(const cobre_report *report)
@@ -414,8 +400,12 @@ static void write_rest(const struct list *list, cobre_severity severity, mcp_jso
     snprintf(message, sizeof message, "%zu further %s are not listed", list->count - list->kept,
              severity == COBRE_SEVERITY_ERROR ? "errors" : "warnings");
     cobre_finding rest = {
-        .severity = severity, .kind = last->kind, .layer = last->layer, .file = last->file,
-        .internal_kind = last->internal_kind, .message = message,
+        .severity = severity,
+        .kind = last->kind,
+        .layer = last->layer,
+        .file = last->file,
+        .internal_kind = last->internal_kind,
+        .message = message,
         .suggestion = "Mend those that are listed and validate again.",
     };
     cobre_finding_write(&rest, writer);

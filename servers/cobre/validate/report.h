@@ -1,10 +1,10 @@
 /**
  * report.h - what was found wrong with a case directory, one finding at a time.
  *
- * A finding carries everything a machine and a person need: the public kind, the layer that found it, the
- * file, the entity, the field, the value and the way out. A report belongs to one arena and one thread.
- * It keeps at most COBRE_FINDINGS_MAX errors and as many warnings; the counts go on, and the written list
- * then ends with a record that says how many more there are.
+ * A finding carries everything a machine and a person need: the public kind, the layer that found
+ * it, the file, the entity, the field, the value and the way out. A report belongs to one arena and
+ * one thread. It keeps at most COBRE_FINDINGS_MAX errors and as many warnings; the counts go on,
+ * and the written list then ends with a record that says how many more there are.
  *
  * Source: the errors page, sections 1.1, 2.1, 2.3 and 5.
  */
@@ -45,23 +45,28 @@ typedef enum cobre_kind {
 #undef X
 } cobre_kind;
 
-/** One further member of a finding's context. Build it with the COBRE_TEXT ... COBRE_NULL macros. */
+/** One further member of a finding's context: build it with COBRE_TEXT ... COBRE_NULL. */
 typedef struct cobre_member {
     const char *name; /* NULL ends a list */
+    /* clang-format off */
     enum { COBRE_MEMBER_NULL, COBRE_MEMBER_TEXT, COBRE_MEMBER_INT, COBRE_MEMBER_REAL,
            COBRE_MEMBER_LIST } type;
+    /* clang-format on */
     const char *text;
     int64_t number;
-    double real;              /* NaN and infinity are written as null */
-    const char *const *list;  /* strings, NULL at the end */
+    double real;             /* NaN and infinity are written as null */
+    const char *const *list; /* strings, NULL at the end */
 } cobre_member;
 
+/* clang-format off */
 #define COBRE_TEXT(name, value) { name, COBRE_MEMBER_TEXT, value, 0, 0, NULL }
 #define COBRE_INT(name, value) { name, COBRE_MEMBER_INT, NULL, value, 0, NULL }
 #define COBRE_REAL(name, value) { name, COBRE_MEMBER_REAL, NULL, 0, value, NULL }
 #define COBRE_LIST(name, value) { name, COBRE_MEMBER_LIST, NULL, 0, 0, value }
 #define COBRE_NULL(name) { name, COBRE_MEMBER_NULL, NULL, 0, 0, NULL }
-#define COBRE_MEMBERS(...) ((const cobre_member[]){ __VA_ARGS__, { NULL, COBRE_MEMBER_NULL, NULL, 0, 0, NULL } })
+/* clang-format on */
+#define COBRE_MEMBERS(...)                                                                         \
+    ((const cobre_member[]){ __VA_ARGS__, { NULL, COBRE_MEMBER_NULL, NULL, 0, 0, NULL } })
 
 typedef struct cobre_finding {
     cobre_severity severity;
@@ -69,15 +74,15 @@ typedef struct cobre_finding {
     const char *internal_kind; /* "InvalidReference", ...; NULL: taken from `kind` */
     int layer;                 /* 1 to 5 */
     const char *file;          /* relative to the case directory, "system/hydros.json" */
-    const char *noun;          /* what the entity is, "hydro"; NULL: the finding is about the file */
+    const char *noun;          /* what the entity is, "hydro"; NULL: it is about the file */
     bool has_entity_id;
     int64_t entity_id;
-    const char *entity_name;   /* NULL: not known */
-    int64_t row;               /* 1-based row of a Parquet file; 0: not a row */
-    const char *field;         /* "generation.max_mw"; NULL: none */
-    const char *bare;          /* set by the report: the message as it was given */
-    const char *message;       /* without the place: the report appends " (hydro 3 'NAME' in FILE)" */
-    const char *suggestion;    /* NULL: none */
+    const char *entity_name;     /* NULL: not known */
+    int64_t row;                 /* 1-based row of a Parquet file; 0: not a row */
+    const char *field;           /* "generation.max_mw"; NULL: none */
+    const char *bare;            /* set by the report: the message as it was given */
+    const char *message;         /* the report appends the place: " (hydro 3 'NAME' in FILE)" */
+    const char *suggestion;      /* NULL: none */
     const cobre_member *members; /* further context, in order; NULL: none */
 } cobre_finding;
 
@@ -93,16 +98,16 @@ cobre_report *cobre_report_new(mcp_arena *arena);
 void cobre_report_add(cobre_report *report, const cobre_finding *finding);
 
 /**
- * printf into one of the report's own four buffers, for the messages and suggestions that are about to be
- * added: valid until the fourth call after this one. Cut where it is too long, at a character. So a file
- * with a million bad rows costs no more memory than the findings that are kept.
+ * printf into one of the report's own four buffers, for the messages and suggestions that are
+ * about to be added: valid until the fourth call after this one. Cut where it is too long, at a
+ * character. So a file with a million bad rows costs no more memory than the findings kept.
  */
 const char *cobre_report_text(cobre_report *report, const char *format, ...) MCP_PRINTF(2, 3);
 
 /** MCP_OK, or MCP_E_NOMEM when a finding could not be kept. */
 mcp_status cobre_report_status(const cobre_report *report);
 
-/** Remember that memory ran out during a check, so that a clean report is not taken for an answer. */
+/** Remember that memory ran out in a check, so that a clean report is no answer. */
 void cobre_report_out_of_memory(cobre_report *report);
 
 /** Put the findings in order: lowest layer, then file, then entity, then as found. */

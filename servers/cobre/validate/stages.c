@@ -1,8 +1,8 @@
 /*
  * stages.c - layer 5b: the policy graph, the seasons and the series over the stages.
  *
- * Two checks that the original makes only when it sets a study up stand here too (no study stage, and
- * fewer than two): whoever asks for a validation wants to know.
+ * Two checks that the original makes only when it sets a study up stand here too (no study stage,
+ * and fewer than two): whoever asks for a validation wants to know.
  * Source: the errors page, sections 5.6 and 5.8.
  */
 #include "validate/layers.h"
@@ -13,10 +13,12 @@ enum { LAYER = 5 };
 
 static cobre_finding at_stages(cobre_severity severity, cobre_kind kind, const char *field)
 {
-    return cobre_finding_in(severity, kind, LAYER, cobre_files_known[COBRE_FILE_STAGES].path, field);
+    const char *file = cobre_files_known[COBRE_FILE_STAGES].path;
+
+    return cobre_finding_in(severity, kind, LAYER, file, field);
 }
 
-/* ---- the policy graph ------------------------------------------------------------ */
+/* ---- the policy graph ------------------------------------------------------------------------ */
 
 static void check_stage_count(const cobre_input *input)
 {
@@ -27,9 +29,8 @@ static void check_stage_count(const cobre_input *input)
     if (count >= 2)
         return;
     cobre_finding finding = at_stages(COBRE_SEVERITY_ERROR, COBRE_KIND_STAGE_MISMATCH, "stages");
-    finding.message = cobre_report_text(input->report,
-                                        "a study needs at least 2 stages with id >= 0, found %zu",
-                                        count);
+    finding.message = cobre_report_text(
+        input->report, "a study needs at least 2 stages with id >= 0, found %zu", count);
     finding.suggestion = "Add study stages.";
     finding.members = COBRE_MEMBERS(COBRE_NULL("stage_id"),
                                     COBRE_TEXT("detail", "fewer than 2 study stages"));
@@ -82,8 +83,8 @@ static int compare_transitions(const void *a, const void *b)
 static void check_sums(const cobre_input *input)
 {
     const cobre_raw_graph *graph = &input->graph;
-    cobre_raw_transition *sorted =
-        mcp_arena_array(input->arena, graph->transition_count, sizeof *sorted);
+    cobre_raw_transition *sorted = mcp_arena_array(input->arena, graph->transition_count,
+                                                   sizeof *sorted);
     double sum = 0;
 
     if (!sorted) {
@@ -124,7 +125,7 @@ static void check_graph(const cobre_input *input)
     cobre_report_add(input->report, &finding);
 }
 
-/* ---- seasons --------------------------------------------------------------------- */
+/* ---- seasons --------------------------------------------------------------------------------- */
 
 static bool season_exists(const cobre_input *input, int64_t id)
 {
@@ -151,7 +152,7 @@ static void report_season(const cobre_input *input, cobre_severity severity, int
     cobre_report_add(input->report, &finding);
 }
 
-/* How long the study stages of a season last, at least and at most; used says whether there is one. */
+/* How long the study stages of a season last, at least and at most. */
 struct lengths {
     int32_t least, most;
     int64_t longest; /* a stage's id */
@@ -211,7 +212,7 @@ static void check_seasons(const cobre_input *input)
         check_season(input, &input->seasons[i]);
 }
 
-/* ---- series ---------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 static void warn_deterministic(const cobre_input *input)
 {
@@ -243,8 +244,8 @@ static void warn_deterministic(const cobre_input *input)
 static void check_block(const cobre_input *input, cobre_file_id file, cobre_severity severity,
                         const char *noun, const cobre_raw_factor *factor)
 {
-    const cobre_raw_stage *stage =
-        (const void *)cobre_input_find(input, COBRE_STUDY_STAGES, factor->stage);
+    const cobre_raw_stage *stage = (const void *)cobre_input_find(input, COBRE_STUDY_STAGES,
+                                                                  factor->stage);
 
     if (!stage || factor->block < (int64_t)stage->block_count)
         return;

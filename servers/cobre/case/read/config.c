@@ -1,9 +1,9 @@
 /*
  * config.c - reads config.json.
  *
- * All of it is checked, also what this version does not model (unserved.c refuses that later), so that a
- * wrong type is found wherever it stands. Unknown keys are ignored by the format; the ones that older
- * formats had get a warning that says where the setting lives now.
+ * All of it is checked, also what this version does not model (unserved.c refuses that later), so
+ * that a wrong type is found wherever it stands. Unknown keys are ignored by the format; the ones
+ * that older formats had get a warning that says where the setting lives now.
  * Source: the case page, section 2.
  */
 #include <stdio.h>
@@ -117,12 +117,11 @@ static const cobre_field fields[] = {
 };
 
 static const cobre_field boundary_fields[] = {
-    SEEN("path", TEXT, COBRE_REQUIRED, text),
-    SEEN("source_stage", UINT32, COBRE_REQUIRED, integer),
+    SEEN("path", TEXT, COBRE_REQUIRED, text), SEEN("source_stage", UINT32, COBRE_REQUIRED, integer),
     COBRE_FIELDS_END
 };
 
-/* ---- stopping rules -------------------------------------------------------------------- */
+/* ---- stopping rules -------------------------------------------------------------------------- */
 
 #define RULE(path, type, flags, member) COBRE_F(cobre_raw_rule, path, type, flags, member)
 
@@ -130,6 +129,7 @@ static const cobre_field rule_type[] = {
     COBRE_C(cobre_raw_rule, "type", COBRE_REQUIRED, type, rule_types, -1), COBRE_FIELDS_END
 };
 
+/* clang-format off */
 static const cobre_field *const rule_fields[] = {
     [COBRE_RULE_ITERATION_LIMIT] = (const cobre_field[]){
         RULE("limit", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, limit), COBRE_FIELDS_END },
@@ -145,6 +145,7 @@ static const cobre_field *const rule_fields[] = {
         RULE("distance_tol", REAL, COBRE_REQUIRED, distance_tol),
         RULE("bound_tol", REAL, COBRE_REQUIRED, bound_tol), COBRE_FIELDS_END },
 };
+/* clang-format on */
 
 static void read_rule(cobre_reader *reader, const mcp_json *json, size_t index,
                       cobre_raw_rule *rule)
@@ -170,7 +171,7 @@ static void read_rules(cobre_reader *reader, cobre_raw_config *config)
         read_rule(reader, mcp_json_item(config->rules_json, i), i, &config->rules[i]);
 }
 
-/* ---- scenario sources ------------------------------------------------------------------ */
+/* ---- scenario sources ------------------------------------------------------------------------ */
 
 static const cobre_field source_fields[] = {
     COBRE_F(cobre_raw_source, "seed", INT64, COBRE_OPTIONAL, seed),
@@ -256,7 +257,7 @@ static void read_source(cobre_reader *reader, const char *prefix, cobre_raw_sour
         check_source(reader, source, prefix);
 }
 
-/* ---- cut selection --------------------------------------------------------------------- */
+/* ---- cut selection --------------------------------------------------------------------------- */
 
 static void check_basis_window(cobre_reader *reader, const cobre_raw_config *config)
 {
@@ -265,7 +266,7 @@ static void check_basis_window(cobre_reader *reader, const cobre_raw_config *con
                            (double)config->cut_basis_window, 1, 31, "must lie in 1 to 31");
 }
 
-/* ---- keys of older formats ------------------------------------------------------------- */
+/* ---- keys of older formats ------------------------------------------------------------------- */
 
 static const struct moved {
     const char *pointer; /* where it stands */
@@ -289,17 +290,17 @@ static void warn_moved(cobre_reader *reader, const mcp_json *root)
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
         if (!mcp_json_pointer(root, moved[i].pointer))
             continue;
-        cobre_finding finding =
-            cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, moved[i].field);
+        cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION,
+                                                     moved[i].field);
         finding.severity = COBRE_SEVERITY_WARNING;
-        finding.message =
-            cobre_report_text(reader->report, "%s is not read here any more", moved[i].field);
+        finding.message = cobre_report_text(reader->report, "%s is not read here any more",
+                                            moved[i].field);
         finding.suggestion = moved[i].advice;
         cobre_report_add(reader->report, &finding);
     }
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void cobre_read_config(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {

@@ -1,9 +1,10 @@
 /*
  * fields.c - applies a table of members to a JSON object.
  *
- * The order in a table matters in one way only: a parent object that may not be null stands before its
- * children, because a child's path that runs into null counts as absent. Integers must be written as
- * JSON integers; real members take both. Texts become C strings here, so NUL within them is refused here.
+ * The order in a table matters in one way only: a parent object that may not be null stands before
+ * its children, because a child's path that runs into null counts as absent. Integers must be
+ * written as JSON integers; real members take both. Texts become C strings here, so NUL within
+ * them is refused here.
  */
 #include "case/read/fields.h"
 
@@ -13,22 +14,29 @@
 enum { PATH_SIZE = 192 };
 
 static const char *const type_words[] = {
-    [COBRE_FIELD_BOOL] = "boolean",  [COBRE_FIELD_INT32] = "integer",
+    [COBRE_FIELD_BOOL] = "boolean",   [COBRE_FIELD_INT32] = "integer",
     [COBRE_FIELD_UINT32] = "integer", [COBRE_FIELD_INT64] = "integer",
-    [COBRE_FIELD_REAL] = "number",   [COBRE_FIELD_TEXT] = "string",
-    [COBRE_FIELD_CHOICE] = "string", [COBRE_FIELD_DATE] = "string (YYYY-MM-DD)",
-    [COBRE_FIELD_ARRAY] = "array",   [COBRE_FIELD_OBJECT] = "object",
+    [COBRE_FIELD_REAL] = "number",    [COBRE_FIELD_TEXT] = "string",
+    [COBRE_FIELD_CHOICE] = "string",  [COBRE_FIELD_DATE] = "string (YYYY-MM-DD)",
+    [COBRE_FIELD_ARRAY] = "array",    [COBRE_FIELD_OBJECT] = "object",
     [COBRE_FIELD_ANY] = "value",
 };
 
-/* ---- the problems ---------------------------------------------------------------------- */
+/* ---- the problems ---------------------------------------------------------------------------- */
 
 cobre_finding cobre_reader_finding(const cobre_reader *reader, cobre_kind kind, const char *path)
 {
     return (cobre_finding){
-        .severity = COBRE_SEVERITY_ERROR, .kind = kind, .layer = 2, .file = reader->file,
-        .noun = reader->noun, .has_entity_id = reader->has_id, .entity_id = reader->id,
-        .entity_name = reader->name, .row = reader->row, .field = path,
+        .severity = COBRE_SEVERITY_ERROR,
+        .kind = kind,
+        .layer = 2,
+        .file = reader->file,
+        .noun = reader->noun,
+        .has_entity_id = reader->has_id,
+        .entity_id = reader->id,
+        .entity_name = reader->name,
+        .row = reader->row,
+        .field = path,
     };
 }
 
@@ -58,8 +66,8 @@ void cobre_reader_type(cobre_reader *reader, const char *path, const char *expec
     finding.message = cobre_report_text(reader->report, "%s must be of type %s, but is %s", path,
                                         expected, actual);
     finding.suggestion = cobre_report_text(reader->report, "Write %s as %s.", path, expected);
-    finding.members =
-        COBRE_MEMBERS(COBRE_TEXT("expected_type", expected), COBRE_TEXT("actual_type", actual));
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("expected_type", expected),
+                                    COBRE_TEXT("actual_type", actual));
     report(reader, &finding);
 }
 
@@ -129,7 +137,7 @@ void cobre_reader_violation(cobre_reader *reader, const char *path, const char *
     report(reader, &finding);
 }
 
-/* ---- one member ------------------------------------------------------------------------ */
+/* ---- one member ------------------------------------------------------------------------------ */
 
 static void *place(const cobre_field *field, void *record)
 {
@@ -146,8 +154,8 @@ static void set_absent(const cobre_field *field, void *record)
     case COBRE_FIELD_UINT32:
     case COBRE_FIELD_INT64:
     case COBRE_FIELD_CHOICE:
-        *(int64_t *)place(field, record) =
-            field->has_preset ? (int64_t)field->preset : COBRE_ABSENT;
+        *(int64_t *)place(field, record) = field->has_preset ? (int64_t)field->preset
+                                                             : COBRE_ABSENT;
         break;
     case COBRE_FIELD_REAL:
         *(double *)place(field, record) = field->has_preset ? field->preset : NAN;
@@ -165,7 +173,7 @@ static void set_absent(const cobre_field *field, void *record)
     }
 }
 
-/* The value the dotted path leads to; *culprit is a step on the way that is no object, else NULL. */
+/* The value a dotted path leads to; *culprit is a step on the way that is no object, or NULL. */
 static const mcp_json *walk(const mcp_json *object, const char *path, const mcp_json **culprit,
                             size_t *culprit_length)
 {
@@ -349,7 +357,7 @@ void cobre_read_fields(cobre_reader *reader, const mcp_json *object, const char 
     }
 }
 
-/* ---- around the members ---------------------------------------------------------------- */
+/* ---- around the members ---------------------------------------------------------------------- */
 
 void cobre_reader_entity(cobre_reader *reader, const char *noun, const mcp_json *object)
 {
@@ -381,8 +389,10 @@ bool cobre_reader_is_object(cobre_reader *reader, const mcp_json *value, const c
     return !reader->failed;
 }
 
-/* Days since 1970-01-01 of a date of the Gregorian calendar (Howard Hinnant's derivation: years begin
- * in March, so that the leap day is a year's last). */
+/*
+ * Days since 1970-01-01 of a date of the Gregorian calendar (after Howard Hinnant: years begin in
+ * March, so that the leap day is a year's last).
+ */
 static int32_t day_number(int year, int month, int day)
 {
     int y = year - (month <= 2);

@@ -1,9 +1,10 @@
 /**
  * fields.h - read members of JSON objects into C structs, by tables.
  *
- * A table row says what a member is called, what it must be and where it goes; one function applies the
- * table. The first problem of a file ends that file: it is reported, `failed` is set, and every further
- * call on this reader does nothing, so the readers are written without a branch per member.
+ * A table row says what a member is called, what it must be and where it goes; one function
+ * applies the table. The first problem of a file ends that file: it is reported, `failed` is set,
+ * and every further call on this reader does nothing, so the readers are written without a branch
+ * per member.
  */
 #ifndef COBRE_READ_FIELDS_H
 #define COBRE_READ_FIELDS_H
@@ -42,8 +43,8 @@ typedef enum cobre_registry {
     COBRE_LINES,
     COBRE_HYDROS,
     COBRE_THERMALS,
-    COBRE_SOURCES,   /* non-controllable */
-    COBRE_STATIONS,  /* pumping */
+    COBRE_SOURCES,  /* non-controllable */
+    COBRE_STATIONS, /* pumping */
     COBRE_CONTRACTS,
     COBRE_CONSTRAINTS,
     COBRE_STUDY_STAGES,
@@ -52,7 +53,7 @@ typedef enum cobre_registry {
 
 enum {
     COBRE_REQUIRED = 1,
-    COBRE_NULLABLE = 2,     /* null is as good as absent */
+    COBRE_NULLABLE = 2, /* null is as good as absent */
     COBRE_NOT_NEGATIVE = 4,
     COBRE_POSITIVE = 8,
     COBRE_AT_MOST_ONE = 16,
@@ -60,27 +61,30 @@ enum {
 };
 
 typedef struct cobre_field {
-    const char *path;          /* "generation.max_mw": dots lead into objects */
+    const char *path; /* "generation.max_mw": dots lead into objects */
     cobre_field_type type;
     unsigned flags;
-    size_t offset;             /* into the record */
-    double preset;             /* bool, integers, choice: what holds when absent; reals see `has_preset` */
+    size_t offset; /* into the record */
+    double preset; /* what holds when absent; without `has_preset` see COBRE_ABSENT */
     bool has_preset;
     cobre_registry refers;
     const char *const *choices; /* NULL at the end */
 } cobre_field;
 
-/* Rows of a field table: plain; with a preset; an id of another registry; one of a list of words. */
+/* Rows of a field table: plain; with a preset; an id of another registry; one of some words. */
+/* clang-format off */
 #define COBRE_F(record, path, type, flags, member)                                                 \
     { path, COBRE_FIELD_##type, flags, offsetof(record, member), 0, false, COBRE_NO_REGISTRY, NULL }
 #define COBRE_P(record, path, type, flags, member, preset)                                         \
-    { path, COBRE_FIELD_##type, flags, offsetof(record, member), preset, true, COBRE_NO_REGISTRY, NULL }
+    { path, COBRE_FIELD_##type, flags, offsetof(record, member), preset, true,                     \
+      COBRE_NO_REGISTRY, NULL }
 #define COBRE_R(record, path, flags, member, registry)                                             \
     { path, COBRE_FIELD_INT32, flags, offsetof(record, member), 0, false, registry, NULL }
 #define COBRE_C(record, path, flags, member, choices, preset)                                      \
     { path, COBRE_FIELD_CHOICE, flags, offsetof(record, member), preset, (preset) >= 0,            \
       COBRE_NO_REGISTRY, choices }
 #define COBRE_FIELDS_END { NULL, COBRE_FIELD_ANY, 0, 0, 0, false, COBRE_NO_REGISTRY, NULL }
+/* clang-format on */
 
 typedef struct cobre_date {
     const char *text; /* NULL: absent */
@@ -92,13 +96,13 @@ typedef struct cobre_reader {
     cobre_report *report;
     mcp_arena *arena;
     const char *file;
-    bool failed;        /* a problem was reported; or see `status` */
-    mcp_status status;  /* MCP_OK or MCP_E_NOMEM */
+    bool failed;       /* a problem was reported; or see `status` */
+    mcp_status status; /* MCP_OK or MCP_E_NOMEM */
     const char *noun;
     bool has_id;
     int64_t id;
     const char *name;
-    int64_t row;        /* of a Parquet file, 1-based; 0: none */
+    int64_t row; /* of a Parquet file, 1-based; 0: none */
 } cobre_reader;
 
 /**
@@ -119,7 +123,7 @@ void *cobre_reader_array(cobre_reader *reader, size_t count, size_t size);
 /** False, reported, unless the value is an object. */
 bool cobre_reader_is_object(cobre_reader *reader, const mcp_json *value, const char *path);
 
-/* ---- the problems ---------------------------------------------------------------------- */
+/* ---- the problems ---------------------------------------------------------------------------- */
 
 void cobre_reader_missing(cobre_reader *reader, const char *path);
 void cobre_reader_type(cobre_reader *reader, const char *path, const char *expected,

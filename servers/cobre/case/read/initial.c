@@ -105,7 +105,7 @@ static void refuse_both(cobre_reader *reader, const cobre_input *input)
     }
 }
 
-/* ---- past inflows ---------------------------------------------------------------------- */
+/* ---- past inflows ---------------------------------------------------------------------------- */
 
 struct past_members {
     int64_t hydro;
@@ -115,8 +115,7 @@ struct past_members {
 static const cobre_field past_fields[] = {
     COBRE_F(struct past_members, "hydro_id", INT32, COBRE_REQUIRED, hydro),
     COBRE_F(struct past_members, "values_m3s", ARRAY, COBRE_REQUIRED, values),
-    COBRE_F(struct past_members, "season_ids", ARRAY, COBRE_OPTIONAL, seasons),
-    COBRE_FIELDS_END
+    COBRE_F(struct past_members, "season_ids", ARRAY, COBRE_OPTIONAL, seasons), COBRE_FIELDS_END
 };
 
 static void check_past(cobre_reader *reader, const char *prefix, const struct past_members *past)
@@ -162,7 +161,7 @@ static void read_past(cobre_reader *reader, const mcp_json *array, cobre_input *
     input->past_inflow_count = reader->failed ? 0 : count;
 }
 
-/* ---- recent observations --------------------------------------------------------------- */
+/* ---- recent observations --------------------------------------------------------------------- */
 
 struct observation {
     int64_t hydro;
@@ -197,10 +196,10 @@ static void refuse_overlaps(cobre_reader *reader, struct observation *list, size
         reader->noun = "hydro";
         reader->has_id = true;
         reader->id = list[i].hydro;
-        cobre_reader_violation(reader, "recent_observations", "ranges that do not overlap",
-                               cobre_report_text(reader->report, "one from %s within another",
-                                                 list[i].start.text),
-                               "End a range (exclusive) where the next begins, or before.");
+        cobre_reader_violation(
+            reader, "recent_observations", "ranges that do not overlap",
+            cobre_report_text(reader->report, "one from %s within another", list[i].start.text),
+            "End a range (exclusive) where the next begins, or before.");
     }
 }
 
@@ -222,7 +221,7 @@ static void read_recent(cobre_reader *reader, const mcp_json *array)
     refuse_overlaps(reader, list, count);
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void cobre_read_initial(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {

@@ -1,9 +1,10 @@
 /*
  * optional.c - reads the optional JSON files: block factors, and what this version does not model.
  *
- * Factors of loads, of non-controllable sources and of exchanges have one form; the entries are flattened
- * to one record per block. Of production models, correlations and generic constraints the shape is checked
- * and the entries are counted, so that unserved.c can refuse a file that says something.
+ * Factors of loads, of non-controllable sources and of exchanges have one form; the entries are
+ * flattened to one record per block. Of production models, correlations and generic constraints
+ * the shape is checked and the entries are counted, so that unserved.c can refuse a file that says
+ * something.
  * Source: the case page, sections 6.9, 7 and 8.1.
  */
 #include <stdio.h>
@@ -17,13 +18,14 @@ static const mcp_json *root_array(cobre_reader *reader, const mcp_json *root, co
 {
     const mcp_json *array = NULL;
     const cobre_field fields[] = { { key, COBRE_FIELD_ARRAY, COBRE_REQUIRED, 0, 0, false,
-                                     COBRE_NO_REGISTRY, NULL }, COBRE_FIELDS_END };
+                                     COBRE_NO_REGISTRY, NULL },
+                                   COBRE_FIELDS_END };
 
     cobre_read_fields(reader, root, "", fields, &array);
     return reader->failed ? NULL : array;
 }
 
-/* ---- factors --------------------------------------------------------------------------- */
+/* ---- factors --------------------------------------------------------------------------------- */
 
 struct factor_file {
     const char *key, *entity_key;
@@ -37,6 +39,7 @@ struct factor_entry {
     const mcp_json *blocks;
 };
 
+/* clang-format off */
 #define ENTRY(entity_key)                                                                         \
     (const cobre_field[]){                                                                        \
         COBRE_F(struct factor_entry, entity_key, INT32, COBRE_REQUIRED, entity),                  \
@@ -64,6 +67,7 @@ static const struct factor_file source_file = { "non_controllable_factors", "ncs
                                                 ENTRY("ncs_id"), one_factor, "source", true };
 static const struct factor_file line_file = { "exchange_factors", "line_id", ENTRY("line_id"),
                                               two_factors, "line", false };
+/* clang-format on */
 
 static void read_block_factors(cobre_reader *reader, const struct factor_file *file,
                                const struct factor_entry *entry, size_t index,
@@ -132,11 +136,13 @@ static void refuse_repeats(cobre_reader *reader, const struct factor_file *file,
     size_t count = mcp_json_count(array);
     struct factor_key *keys = cobre_reader_array(reader, count, sizeof *keys);
 
-    for (size_t i = 0; i < count && keys; i++) {
+    if (!keys)
+        return;
+    for (size_t i = 0; i < count; i++) {
         mcp_json_int(mcp_json_get(mcp_json_item(array, i), file->entity_key), &keys[i].entity);
         mcp_json_int(mcp_json_get(mcp_json_item(array, i), "stage_id"), &keys[i].stage);
     }
-    if (count > 1 && keys)
+    if (count > 1)
         qsort(keys, count, sizeof *keys, compare_keys);
     for (size_t i = 1; i < count && !reader->failed; i++) {
         if (compare_keys(&keys[i - 1], &keys[i]) != 0)
@@ -165,23 +171,23 @@ static size_t read_factors(cobre_reader *reader, const mcp_json *root,
 
 void cobre_read_load_factors(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {
-    input->entries[COBRE_FILE_LOAD_FACTORS] =
-        read_factors(reader, root, &load_file, &input->load_factors);
+    input->entries[COBRE_FILE_LOAD_FACTORS] = read_factors(reader, root, &load_file,
+                                                           &input->load_factors);
 }
 
 void cobre_read_source_factors(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {
-    input->entries[COBRE_FILE_SOURCE_FACTORS] =
-        read_factors(reader, root, &source_file, &input->source_factors);
+    input->entries[COBRE_FILE_SOURCE_FACTORS] = read_factors(reader, root, &source_file,
+                                                             &input->source_factors);
 }
 
 void cobre_read_exchange_factors(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {
-    input->entries[COBRE_FILE_EXCHANGE_FACTORS] =
-        read_factors(reader, root, &line_file, &input->exchange_factors);
+    input->entries[COBRE_FILE_EXCHANGE_FACTORS] = read_factors(reader, root, &line_file,
+                                                               &input->exchange_factors);
 }
 
-/* ---- production models ----------------------------------------------------------------- */
+/* ---- production models ----------------------------------------------------------------------- */
 
 static const char *const selection_modes[] = { "stage_ranges", "seasonal", NULL };
 
@@ -197,13 +203,11 @@ static const cobre_field model_fields[] = {
     COBRE_FIELDS_END
 };
 static const cobre_field range_fields[] = {
-    COBRE_F(struct model_members, "stage_ranges", ARRAY, COBRE_REQUIRED, ranges),
-    COBRE_FIELDS_END
+    COBRE_F(struct model_members, "stage_ranges", ARRAY, COBRE_REQUIRED, ranges), COBRE_FIELDS_END
 };
 static const cobre_field seasonal_fields[] = {
     COBRE_F(struct model_members, "default_model", TEXT, COBRE_REQUIRED, default_model),
-    COBRE_F(struct model_members, "seasons", ARRAY, COBRE_REQUIRED, seasons),
-    COBRE_FIELDS_END
+    COBRE_F(struct model_members, "seasons", ARRAY, COBRE_REQUIRED, seasons), COBRE_FIELDS_END
 };
 
 void cobre_read_models(cobre_reader *reader, const mcp_json *root, cobre_input *input)
@@ -226,7 +230,7 @@ void cobre_read_models(cobre_reader *reader, const mcp_json *root, cobre_input *
     input->entries[COBRE_FILE_MODELS] = mcp_json_count(array);
 }
 
-/* ---- correlation ----------------------------------------------------------------------- */
+/* ---- correlation ----------------------------------------------------------------------------- */
 
 struct correlation_members {
     const char *method;
@@ -267,7 +271,7 @@ void cobre_read_correlation(cobre_reader *reader, const mcp_json *root, cobre_in
     }
 }
 
-/* ---- generic constraints --------------------------------------------------------------- */
+/* ---- generic constraints --------------------------------------------------------------------- */
 
 static const char *const senses[] = { ">=", "<=", "==", NULL };
 
@@ -314,7 +318,6 @@ void cobre_read_constraints(cobre_reader *reader, const mcp_json *root, cobre_in
     }
     if (reader->failed)
         return;
-    input->registries[COBRE_CONSTRAINTS] =
-        (cobre_registry_items){ list, count, sizeof *list };
+    input->registries[COBRE_CONSTRAINTS] = (cobre_registry_items){ list, count, sizeof *list };
     input->entries[COBRE_FILE_CONSTRAINTS] = count;
 }

@@ -1,8 +1,8 @@
 /*
  * penalties.c - reads penalties.json and the deficit segments, global or of a bus.
  *
- * The costs of water withdrawal and evaporation come in an undirected and two directed forms; where a
- * directed one is absent the undirected one holds, and that is settled here.
+ * The costs of water withdrawal and evaporation come in an undirected and two directed forms;
+ * where a directed one is absent the undirected one holds, and that is settled here.
  * Source: the case page, section 5.
  */
 #include <stdio.h>
@@ -55,7 +55,7 @@ static const cobre_field fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- deficit segments ------------------------------------------------------------------ */
+/* ---- deficit segments ------------------------------------------------------------------------ */
 
 static const cobre_field segment_fields[] = {
     COBRE_F(cobre_deficit_segment, "depth_mw", REAL, COBRE_OPTIONAL | COBRE_POSITIVE, depth_mw),
@@ -119,7 +119,7 @@ void cobre_read_segments(cobre_reader *reader, const mcp_json *array, const char
     }
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void settle(double *costs, cobre_cost directed, cobre_cost undirected)
 {

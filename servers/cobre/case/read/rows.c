@@ -1,9 +1,9 @@
 /*
  * rows.c - holds a Parquet table against its columns' rules and sorts its rows.
  *
- * Types must match exactly: an int64 id or a float32 value is refused with the type to write. A null in
- * a required column is refused too (read as 0 it would change results in silence); in an optional one it
- * means "not given". NaN and infinity are values of no column.
+ * Types must match exactly: an int64 id or a float32 value is refused with the type to write. A
+ * null in a required column is refused too (read as 0 it would change results in silence); in an
+ * optional one it means "not given". NaN and infinity are values of no column.
  */
 #include "case/read/rows.h"
 
@@ -30,13 +30,12 @@ double cobre_table_real(const cobre_table *table, size_t column, size_t row)
     return data && columns_is_valid(data, row) ? ((const double *)data->values)[row] : NAN;
 }
 
-/* ---- the columns ----------------------------------------------------------------------- */
+/* ---- the columns ----------------------------------------------------------------------------- */
 
 static void missing_column(cobre_reader *reader, const cobre_column *column)
 {
     const char *type = columns_type_name(column->type);
-    cobre_finding finding =
-        cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, column->name);
+    cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, column->name);
 
     finding.message = cobre_report_text(reader->report, "column %s is missing", column->name);
     finding.suggestion = cobre_report_text(reader->report, "Write a column %s of type %s.",
@@ -74,7 +73,7 @@ static void find_columns(cobre_reader *reader, const columns_table *data, cobre_
     }
 }
 
-/* ---- the values ------------------------------------------------------------------------ */
+/* ---- the values ------------------------------------------------------------------------------ */
 
 static void place_in_row(cobre_reader *reader, const cobre_table *table, size_t row)
 {
@@ -133,7 +132,7 @@ static void check_values(cobre_reader *reader, const cobre_table *table)
     }
 }
 
-/* ---- the order ------------------------------------------------------------------------- */
+/* ---- the order ------------------------------------------------------------------------------- */
 
 static int compare_keys(const cobre_table *table, size_t a, size_t b)
 {

@@ -1,9 +1,9 @@
 /**
  * rows.h - the Parquet files of a case, by tables of columns.
  *
- * A table row says how a column is called, what type it has, whether it must be there, which values it
- * may hold and whose ids those are. The data stay in columns; `order` lists the rows sorted by the key
- * columns, so that what is computed does not depend on the order in the file.
+ * A table row says how a column is called, what type it has, whether it must be there, which
+ * values it may hold and whose ids those are. The data stay in columns; `order` lists the rows
+ * sorted by the key columns, so that what is computed does not depend on the order in the file.
  */
 #ifndef COBRE_READ_ROWS_H
 #define COBRE_READ_ROWS_H
@@ -19,9 +19,9 @@ enum { COBRE_COLUMNS_MAX = 14, COBRE_KEYS_MAX = 4, COBRE_ROWS_MAX = 5000000 };
 enum { COBRE_UNIT = COBRE_NOT_NEGATIVE | COBRE_AT_MOST_ONE };
 
 typedef struct cobre_column {
-    const char *name;        /* NULL ends a list */
+    const char *name; /* NULL ends a list */
     columns_type type;
-    unsigned flags;          /* COBRE_REQUIRED, COBRE_NOT_NEGATIVE, COBRE_POSITIVE, COBRE_AT_MOST_ONE */
+    unsigned flags; /* COBRE_REQUIRED, _NOT_NEGATIVE, _POSITIVE, _AT_MOST_ONE */
     cobre_registry refers;
 } cobre_column;
 
@@ -30,7 +30,7 @@ typedef enum cobre_repeats { COBRE_REPEATS_REFUSED, COBRE_REPEATS_LAST_WINS } co
 
 typedef struct cobre_table_spec {
     const cobre_column *columns;
-    size_t keys;             /* the first so many columns */
+    size_t keys; /* the first so many columns */
     cobre_repeats repeats;
 } cobre_table_spec;
 
@@ -38,7 +38,7 @@ typedef struct cobre_table {
     const cobre_table_spec *spec;
     const columns_column *columns[COBRE_COLUMNS_MAX]; /* as in the spec; NULL: not in the file */
     size_t rows;
-    const size_t *order;     /* rows by key, then as in the file */
+    const size_t *order; /* rows by key, then as in the file */
 } cobre_table;
 
 /**

@@ -1,8 +1,8 @@
 /*
  * stages.c - reads stages.json: the policy graph, the stages of both kinds, the seasons.
  *
- * Study stages and pre-study stages share one id space and are merged and sorted by id. The order of the
- * blocks in the file is free; here they stand by id, which must be 0 to n-1.
+ * Study stages and pre-study stages share one id space and are merged and sorted by id. The order
+ * of the blocks in the file is free; here they stand by id, which must be 0 to n-1.
  * Source: the case page, section 3.
  */
 #include <stdio.h>
@@ -14,8 +14,9 @@
 
 static const char *const graph_types[] = { "finite_horizon", "cyclic", NULL };
 static const char *const block_modes[] = { "parallel", "chronological", NULL };
-static const char *const samplings[] = { "saa", "lhs", "qmc_sobol", "qmc_halton", "selective",
-                                         "historical_residuals", NULL };
+static const char *const samplings[] = { "saa",        "lhs",       "qmc_sobol",
+                                         "qmc_halton", "selective", "historical_residuals",
+                                         NULL };
 static const char *const cycles[] = { "monthly", "weekly", "custom", NULL };
 
 struct root {
@@ -51,8 +52,7 @@ static const cobre_field stage_fields[] = {
     COBRE_F(cobre_raw_stage, "id", INT32, COBRE_REQUIRED, head.id),
     COBRE_F(cobre_raw_stage, "start_date", DATE, COBRE_REQUIRED, start),
     COBRE_F(cobre_raw_stage, "end_date", DATE, COBRE_REQUIRED, end),
-    COBRE_F(cobre_raw_stage, "season_id", UINT32, COBRE_OPTIONAL, season),
-    COBRE_FIELDS_END
+    COBRE_F(cobre_raw_stage, "season_id", UINT32, COBRE_OPTIONAL, season), COBRE_FIELDS_END
 };
 
 struct study_members {
@@ -74,7 +74,7 @@ static const cobre_field study_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- blocks ---------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 struct block_members {
     int64_t id;
@@ -109,8 +109,8 @@ static void read_block(cobre_reader *reader, const mcp_json *json, size_t index,
     else if (stage->blocks[members.id].name)
         cobre_reader_duplicate(reader, path, members.id, "blocks");
     else
-        stage->blocks[members.id] =
-            (cobre_block){ (uint32_t)members.id, members.name, members.hours };
+        stage->blocks[members.id] = (cobre_block){ (uint32_t)members.id, members.name,
+                                                   members.hours };
 }
 
 static void read_blocks(cobre_reader *reader, cobre_raw_stage *stage)
@@ -128,7 +128,7 @@ static void read_blocks(cobre_reader *reader, cobre_raw_stage *stage)
         read_block(reader, mcp_json_item(stage->blocks_json, i), i, stage);
 }
 
-/* ---- risk measure ---------------------------------------------------------------------- */
+/* ---- risk measure ---------------------------------------------------------------------------- */
 
 struct risk_members {
     const mcp_json *cvar;
@@ -168,7 +168,7 @@ static void read_risk(cobre_reader *reader, cobre_raw_stage *stage)
     stage->lambda = members.lambda;
 }
 
-/* ---- stages ---------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static void read_study_members(cobre_reader *reader, const mcp_json *json, cobre_raw_stage *stage)
 {
@@ -228,8 +228,8 @@ static void read_transitions(cobre_reader *reader, const mcp_json *array, cobre_
     char path[64];
 
     graph->transition_count = mcp_json_count(array);
-    graph->transitions =
-        cobre_reader_array(reader, graph->transition_count, sizeof *graph->transitions);
+    graph->transitions = cobre_reader_array(reader, graph->transition_count,
+                                            sizeof *graph->transitions);
     for (size_t i = 0; i < graph->transition_count && !reader->failed; i++) {
         const mcp_json *json = mcp_json_item(array, i);
         snprintf(path, sizeof path, "policy_graph.transitions[%zu]", i);
@@ -240,7 +240,7 @@ static void read_transitions(cobre_reader *reader, const mcp_json *array, cobre_
     }
 }
 
-/* ---- seasons --------------------------------------------------------------------------- */
+/* ---- seasons --------------------------------------------------------------------------------- */
 
 struct season_root {
     int64_t cycle;
@@ -249,8 +249,7 @@ struct season_root {
 
 static const cobre_field season_root_fields[] = {
     COBRE_C(struct season_root, "cycle_type", COBRE_REQUIRED, cycle, cycles, -1),
-    COBRE_F(struct season_root, "seasons", ARRAY, COBRE_REQUIRED, seasons),
-    COBRE_FIELDS_END
+    COBRE_F(struct season_root, "seasons", ARRAY, COBRE_REQUIRED, seasons), COBRE_FIELDS_END
 };
 
 static const cobre_field season_fields[] = {
@@ -301,7 +300,7 @@ static void read_seasons(cobre_reader *reader, const mcp_json *object, cobre_inp
     input->has_seasons = !reader->failed;
 }
 
-/* ---- the file -------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void cobre_read_stages(cobre_reader *reader, const mcp_json *root, cobre_input *input)
 {

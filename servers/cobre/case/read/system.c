@@ -1,8 +1,8 @@
 /*
  * system.c - reads the registries of system/: buses, lines, hydros, thermals and the rarer ones.
  *
- * One function reads any registry: a table says its array's key, its record's size and members, and what
- * there is to do beyond the members. Records end up sorted by id.
+ * One function reads any registry: a table says its array's key, its record's size and members,
+ * and what there is to do beyond the members. Records end up sorted by id.
  * Source: the case page, section 6.
  */
 #include <stdio.h>
@@ -12,23 +12,25 @@
 struct registry {
     cobre_registry id;
     cobre_file_id file;
-    const char *key;             /* of the array in the file */
+    const char *key; /* of the array in the file */
     const cobre_field *fields;
-    size_t size;                 /* of a record */
+    size_t size;                                      /* of a record */
     void (*more)(cobre_reader *reader, void *record); /* may be NULL */
 };
 
 #define REQ COBRE_REQUIRED
 #define NOT_NEG COBRE_NOT_NEGATIVE
 
-/* ---- buses and lines ------------------------------------------------------------------- */
+/* ---- buses and lines ------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const cobre_field bus_fields[] = {
     COBRE_F(cobre_raw_bus, "id", INT32, REQ, head.id),
     COBRE_F(cobre_raw_bus, "name", TEXT, REQ, head.name),
     COBRE_F(cobre_raw_bus, "deficit_segments", ARRAY, COBRE_OPTIONAL, segments_json),
     COBRE_FIELDS_END
 };
+/* clang-format on */
 
 static void read_bus_segments(cobre_reader *reader, void *record)
 {
@@ -53,7 +55,7 @@ static const cobre_field line_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- hydros ---------------------------------------------------------------------------- */
+/* ---- hydros ---------------------------------------------------------------------------------- */
 
 static const char *const models[] = { "constant_productivity", "linearized_head", "fpha", NULL };
 
@@ -121,6 +123,7 @@ static const struct head_model {
     const char *prefix;
     const cobre_field type[2];
     const cobre_field by_type[2][2];
+    /* clang-format off */
 } head_models[] = {
     { "tailrace.", { HEAD_TYPE(tailrace_types), COBRE_FIELDS_END },
       { { HEAD("coefficients", ARRAY, REQ, array), COBRE_FIELDS_END },
@@ -131,6 +134,7 @@ static const struct head_model {
     { "efficiency.", { HEAD_TYPE(efficiency_types), COBRE_FIELDS_END },
       { { HEAD("value", REAL, REQ, value), COBRE_FIELDS_END }, { COBRE_FIELDS_END } } },
 };
+/* clang-format on */
 
 static void check_head(cobre_reader *reader, const mcp_json *object, const struct head_model *model)
 {
@@ -144,8 +148,8 @@ static void check_head(cobre_reader *reader, const mcp_json *object, const struc
 }
 
 /* A dozen numbers, one a month. */
-static void check_months(cobre_reader *reader, const mcp_json *array, const char *path,
-                         double min, double max)
+static void check_months(cobre_reader *reader, const mcp_json *array, const char *path, double min,
+                         double max)
 {
     double value = 0;
 
@@ -165,9 +169,8 @@ static void check_months(cobre_reader *reader, const mcp_json *array, const char
 
 static void check_evaporation(cobre_reader *reader, const cobre_raw_hydro *hydro)
 {
-    static const cobre_field fields[] = {
-        HEAD("coefficients_mm", ARRAY, REQ, array), COBRE_FIELDS_END
-    };
+    static const cobre_field fields[] = { HEAD("coefficients_mm", ARRAY, REQ, array),
+                                          COBRE_FIELDS_END };
     static const cobre_field volumes[] = {
         HEAD("reference_volumes_hm3", ARRAY, COBRE_OPTIONAL, array), COBRE_FIELDS_END
     };
@@ -178,8 +181,8 @@ static void check_evaporation(cobre_reader *reader, const cobre_raw_hydro *hydro
         check_months(reader, members.array, "evaporation.coefficients_mm", -INFINITY, INFINITY);
     cobre_read_fields(reader, hydro->evaporation, "evaporation.", volumes, &members);
     if (!reader->failed && members.array)
-        check_months(reader, members.array, "evaporation.reference_volumes_hm3",
-                     hydro->min_storage, hydro->max_storage);
+        check_months(reader, members.array, "evaporation.reference_volumes_hm3", hydro->min_storage,
+                     hydro->max_storage);
 }
 
 static void check_hydro(cobre_reader *reader, void *record)
@@ -201,7 +204,7 @@ static void check_hydro(cobre_reader *reader, void *record)
         check_evaporation(reader, hydro);
 }
 
-/* ---- thermals and the rarer ones --------------------------------------------------------- */
+/* ---- thermals and the rarer ones ------------------------------------------------------------- */
 
 struct thermal_members {
     cobre_raw_thermal kept;
@@ -273,17 +276,22 @@ static const cobre_field contract_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* ---- any registry ---------------------------------------------------------------------- */
+/* ---- any registry ---------------------------------------------------------------------------- */
 
 static const struct registry registries[] = {
-    { COBRE_BUSES, COBRE_FILE_BUSES, "buses", bus_fields, sizeof(cobre_raw_bus), read_bus_segments },
+    { COBRE_BUSES, COBRE_FILE_BUSES, "buses", bus_fields, sizeof(cobre_raw_bus),
+      read_bus_segments },
     { COBRE_LINES, COBRE_FILE_LINES, "lines", line_fields, sizeof(cobre_raw_line), NULL },
-    { COBRE_HYDROS, COBRE_FILE_HYDROS, "hydros", hydro_fields, sizeof(cobre_raw_hydro), check_hydro },
-    { COBRE_THERMALS, COBRE_FILE_THERMALS, "thermals", thermal_fields, sizeof(cobre_raw_thermal), check_gnl },
-    { COBRE_SOURCES, COBRE_FILE_SOURCES, "non_controllable_sources", source_fields, sizeof(cobre_raw_source_plant),
-      NULL },
-    { COBRE_STATIONS, COBRE_FILE_STATIONS, "pumping_stations", station_fields, sizeof(cobre_raw_station), NULL },
-    { COBRE_CONTRACTS, COBRE_FILE_CONTRACTS, "contracts", contract_fields, sizeof(cobre_raw_contract), NULL },
+    { COBRE_HYDROS, COBRE_FILE_HYDROS, "hydros", hydro_fields, sizeof(cobre_raw_hydro),
+      check_hydro },
+    { COBRE_THERMALS, COBRE_FILE_THERMALS, "thermals", thermal_fields, sizeof(cobre_raw_thermal),
+      check_gnl },
+    { COBRE_SOURCES, COBRE_FILE_SOURCES, "non_controllable_sources", source_fields,
+      sizeof(cobre_raw_source_plant), NULL },
+    { COBRE_STATIONS, COBRE_FILE_STATIONS, "pumping_stations", station_fields,
+      sizeof(cobre_raw_station), NULL },
+    { COBRE_CONTRACTS, COBRE_FILE_CONTRACTS, "contracts", contract_fields,
+      sizeof(cobre_raw_contract), NULL },
 };
 
 /* The members that lead into other registries: layer 3 asks for them here. */
@@ -321,7 +329,8 @@ static void read_registry(cobre_reader *reader, const mcp_json *root, cobre_regi
     while (registry->id != id)
         registry++;
     const cobre_field fields[] = { { registry->key, COBRE_FIELD_ARRAY, REQ, 0, 0, false,
-                                     COBRE_NO_REGISTRY, NULL }, COBRE_FIELDS_END };
+                                     COBRE_NO_REGISTRY, NULL },
+                                   COBRE_FIELDS_END };
     cobre_read_fields(reader, root, "", fields, &array);
     if (reader->failed)
         return;

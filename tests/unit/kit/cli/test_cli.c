@@ -259,6 +259,23 @@ static void help_is_made_from_the_tables(void **state)
     assert_string_equal(out_text, "prog 1.2.3\n");
 }
 
+/* Help goes on below itself where the window ends, at a blank or in front of an alternative. */
+static void long_help_hangs(void **state)
+{
+    (void)state;
+    setenv("COLUMNS", "40", 1);
+    assert_int_equal(RUN("--help"), 0);
+    assert_non_null(strstr(out_text, "  --color WHEN  when to colour (auto\n"
+                                     "                |always|never; default\n"
+                                     "                auto)\n"));
+    setenv("COLUMNS", "5", 1);
+    assert_int_equal(RUN("--help"), 0);
+    assert_non_null(strstr(out_text, "  --color WHEN  when to colour (auto\n"
+                                     "                |always|never;\n"
+                                     "                default auto)\n"));
+    unsetenv("COLUMNS");
+}
+
 static void a_program_may_have_one_nameless_command(void **state)
 {
     static const cli_command only[] = {
@@ -299,6 +316,7 @@ int main(void)
         EACH(numbers_are_whole_and_within_bounds),
         EACH(a_name_without_end_is_cut),
         EACH(help_is_made_from_the_tables),
+        EACH(long_help_hangs),
         EACH(a_program_may_have_one_nameless_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,10 +97,10 @@ static void quiet_says_nothing(void **state)
     fclose(file);
 }
 
-/* A terminal of 60 columns; what was printed to it. */
-static FILE *open_terminal(int *master)
+/* A terminal; what was printed to it. */
+static FILE *open_terminal(int *master, unsigned short columns)
 {
-    struct winsize size = { .ws_col = 60, .ws_row = 20 };
+    struct winsize size = { .ws_col = columns, .ws_row = 20 };
 
     *master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
     assert_true(*master >= 0 && grantpt(*master) == 0 && unlockpt(*master) == 0);
@@ -130,7 +130,7 @@ static size_t terminal_text(int master, char *out, size_t room, const char *end)
 static void terminals_get_one_line_redrawn(void **state)
 {
     int master = -1;
-    FILE *terminal = open_terminal(&master);
+    FILE *terminal = open_terminal(&master, 60);
     char text[8000];
     cli_progress progress;
     size_t draws = 0, characters = 0;
@@ -155,6 +155,52 @@ static void terminals_get_one_line_redrawn(void **state)
     close(master);
 }
 
+/* How many cells the bar of the first draw has, and the line without them. */
+static size_t drawn_at(unsigned short columns, char line[200])
+{
+    int master = -1;
+    FILE *terminal = open_terminal(&master, columns);
+    char text[2000];
+    cli_progress progress;
+    size_t cells = 0, length = 0;
+
+    cli_progress_begin(&progress, terminal, "Training", "iter", 128, false);
+    cli_progress_step(&progress, 12, "LB: 1.03624e6  UB: 1.40000e6  gap: 26.0%");
+    terminal_text(master, text, sizeof text, "\033[K");
+    for (const char *at = text + 1; *at != '\033'; at++) {
+        if ((unsigned char)*at == 0xE2)
+            cells++;
+        if ((unsigned char)*at < 0x80)
+            line[length++] = *at;
+    }
+    line[length] = '\0';
+    fclose(terminal);
+    close(master);
+    return cells;
+}
+
+/* 11 for the label, 1 + 11 for the count, 2 + 40 for the detail; with the times ("[00:00:00 < ..]",
+ * 2 + 21) the line is 88 beside the bar. */
+static void narrow_windows_lose_the_bar_then_the_times(void **state)
+{
+    char line[200];
+
+    (void)state;
+    assert_int_equal(drawn_at(200, line), 40);
+    assert_int_equal(line[strlen(line) - 1], ']');
+    assert_int_equal(drawn_at(129, line), 40);
+    assert_int_equal(drawn_at(120, line), 31);
+    assert_int_equal(line[strlen(line) - 1], ']');
+    assert_int_equal(drawn_at(99, line), 10);
+    assert_int_equal(line[strlen(line) - 1], ']');
+    assert_int_equal(drawn_at(98, line), 32); /* there is room again */
+    assert_null(strchr(line, '['));
+    assert_int_equal(drawn_at(80, line), 14);
+    assert_string_equal(line + strlen(line) - 10, "gap: 26.0%");
+    assert_int_equal(drawn_at(40, line), 10);
+    assert_int_equal(strlen(line) + 10, 39);
+}
+
 static void the_width_falls_back(void **state)
 {
     FILE *file = tmpfile();
@@ -177,6 +223,7 @@ int main(void)
         cmocka_unit_test(files_get_a_line_a_step),
         cmocka_unit_test(quiet_says_nothing),
         cmocka_unit_test(terminals_get_one_line_redrawn),
+        cmocka_unit_test(narrow_windows_lose_the_bar_then_the_times),
         cmocka_unit_test(the_width_falls_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "conversation.h"
 #include "mcp/method.h"
+#include <cmocka.h>
 
 static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25" };
 
@@ -30,10 +30,11 @@ static void open_as(conversation *c, const char *requested)
 {
     char text[256];
 
-    (void)snprintf(text, sizeof(text),
-                   "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":"
-                   "{\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
-                   requested);
+    (void)snprintf(
+        text, sizeof(text),
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":"
+        "{\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
+        requested);
     conversation_say(c, text);
 }
 
@@ -45,10 +46,11 @@ static void each_revision_is_served(void **state)
         char wanted[400];
         conversation_open(&c, NULL, &features);
         open_as(&c, revisions[i]);
-        (void)snprintf(wanted, sizeof(wanted),
-                       "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":"
-                       "{\"tools\":{\"listChanged\":false}},\"serverInfo\":{\"name\":\"test\",\"version\":\"1.0\"}}}",
-                       revisions[i]);
+        (void)snprintf(
+            wanted, sizeof(wanted),
+            "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":"
+            "{\"tools\":{\"listChanged\":false}},\"serverInfo\":{\"name\":\"test\",\"version\":\"1.0\"}}}",
+            revisions[i]);
         conversation_expect(&c, wanted);
         conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", "");
         assert_true(c.session.is_initialized);
@@ -56,7 +58,8 @@ static void each_revision_is_served(void **state)
     }
 }
 
-/* The negotiated version of a server that speaks [oldest, newest] with a client that asks for one. */
+/* The negotiated version of a server that speaks [oldest, newest] with a client that asks for
+   one. */
 static void check_pair(int oldest, int newest, const char *requested, const char *wanted)
 {
     mcp_server_options options = { .oldest = (mcp_revision)oldest, .newest = (mcp_revision)newest };
@@ -87,16 +90,18 @@ static void every_pair_of_revisions_agrees(void **state)
 
 static void a_strict_server_names_what_it_speaks(void **state)
 {
-    mcp_server_options options = { .strict_version = true, .oldest = MCP_2025_03_26,
+    mcp_server_options options = { .strict_version = true,
+                                   .oldest = MCP_2025_03_26,
                                    .newest = MCP_2025_06_18 };
     conversation c;
 
     (void)state;
     conversation_open(&c, &options, NULL);
     open_as(&c, "2024-11-05");
-    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32602,\"message\":\"Unsupported "
-                            "protocol version\",\"data\":{\"supported\":[\"2025-06-18\",\"2025-03-26\"],"
-                            "\"requested\":\"2024-11-05\"}}}");
+    conversation_expect(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32602,\"message\":\"Unsupported "
+            "protocol version\",\"data\":{\"supported\":[\"2025-06-18\",\"2025-03-26\"],"
+            "\"requested\":\"2024-11-05\"}}}");
     assert_int_equal(c.session.revision, MCP_REVISION_NONE);
     open_as(&c, "2025-03-26");
     assert_int_equal(c.session.revision, MCP_2025_03_26);
@@ -111,8 +116,12 @@ static void the_server_tells_what_each_revision_knows_of_it(void **state)
         "{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\"}",
         "{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\",\"description\":\"D\",\"websiteUrl\":\"https://w\"}",
     };
-    mcp_server_options options = { .name = "n", .version = "2", .title = "T", .description = "D",
-                                   .website_url = "https://w", .instructions = "Ask." };
+    mcp_server_options options = { .name = "n",
+                                   .version = "2",
+                                   .title = "T",
+                                   .description = "D",
+                                   .website_url = "https://w",
+                                   .instructions = "Ask." };
 
     (void)state;
     for (size_t i = 0; i < 4; i++) {
@@ -120,9 +129,11 @@ static void the_server_tells_what_each_revision_knows_of_it(void **state)
         char wanted[400];
         conversation_open(&c, &options, NULL);
         open_as(&c, revisions[i]);
-        (void)snprintf(wanted, sizeof(wanted),
-                       "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
-                       "\"serverInfo\":%s,\"instructions\":\"Ask.\"}}", revisions[i], infos[i]);
+        (void)snprintf(
+            wanted, sizeof(wanted),
+            "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
+            "\"serverInfo\":%s,\"instructions\":\"Ask.\"}}",
+            revisions[i], infos[i]);
         conversation_expect(&c, wanted);
         conversation_close(&c);
     }
@@ -133,6 +144,7 @@ static void an_opening_must_be_well_formed(void **state)
     static const char *const wrong[] = {
         "{\"capabilities\":{}}",
         "{\"protocolVersion\":20250618,\"capabilities\":{}}",
+        "{\"protocolVersion\":\"2025-06-18\\u0000\",\"capabilities\":{}}",
         "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":[]}",
         "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":\"me\"}",
     };
@@ -145,13 +157,16 @@ static void an_opening_must_be_well_formed(void **state)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         int64_t code = 0;
         (void)snprintf(text, sizeof(text),
-                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":%s}", wrong[i]);
+                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":%s}",
+                       wrong[i]);
         conversation_say(&c, text);
-        assert_true(mcp_json_int(mcp_json_pointer(conversation_answer(&c, arena), "/error/code"), &code));
+        assert_true(
+            mcp_json_int(mcp_json_pointer(conversation_answer(&c, arena), "/error/code"), &code));
         assert_int_equal(code, -32602);
     }
-    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}",
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"initialize needs params\"}}");
+    conversation_ask(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"initialize needs params\"}}");
     assert_int_equal(c.session.revision, MCP_REVISION_NONE);
     conversation_close(&c);
     mcp_arena_free(arena);
@@ -170,8 +185,9 @@ static void a_second_opening_begins_anew(void **state)
     assert_string_equal(mcp_json_get_string(c.session.client_info, "name"), "c");
     conversation_initialize(&c, "2024-11-05");
     assert_false(c.session.is_initialized);
-    conversation_ask(&c, "[]", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
-                               "\"batches are not part of this revision\"}}");
+    conversation_ask(&c, "[]",
+                     "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
+                     "\"batches are not part of this revision\"}}");
     conversation_close(&c);
     mcp_arena_free(arena);
 }
@@ -185,8 +201,9 @@ static void requests_before_the_opening_are_served(void **state)
     (void)state;
     conversation_open(&c, NULL, &features);
     assert_int_equal(mcp__session_revision(&c.session), MCP_2025_03_26);
-    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}}");
+    conversation_ask(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}}");
     conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
     conversation_close(&c);
@@ -201,9 +218,21 @@ static void requests_before_the_opening_are_served(void **state)
 static void methods_that_are_not_ours_do_not_exist(void **state)
 {
     static const char *const names[] = {
-        "nope", "", "Ping", "tools/List", "server/discover", "notifications/initialized",
-        "notifications/cancelled", "logging/setLevel", "resources/subscribe", "completion/complete",
-        "resources/list", "resources/read", "prompts/list", "prompts/get", "tasks/get",
+        "nope",
+        "",
+        "Ping",
+        "tools/List",
+        "server/discover",
+        "notifications/initialized",
+        "notifications/cancelled",
+        "logging/setLevel",
+        "resources/subscribe",
+        "completion/complete",
+        "resources/list",
+        "resources/read",
+        "prompts/list",
+        "prompts/get",
+        "tasks/get",
     };
     conversation c;
     char text[256];
@@ -213,9 +242,12 @@ static void methods_that_are_not_ours_do_not_exist(void **state)
     conversation_open(&c, NULL, &features);
     conversation_initialize(&c, "2025-11-25");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\"}", names[i]);
-        (void)snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
-                       "\"message\":\"there is no method %s here\"}}", names[i]);
+        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\"}",
+                       names[i]);
+        (void)snprintf(wanted, sizeof(wanted),
+                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+                       "\"message\":\"there is no method %s here\"}}",
+                       names[i]);
         conversation_ask(&c, text, wanted);
     }
     conversation_close(&c);
@@ -227,8 +259,9 @@ static void existence_comes_before_parameters(void **state)
 
     (void)state;
     conversation_open(&c, NULL, NULL);
-    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}",
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"there is no method tools/call here\"}}");
+    conversation_ask(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"there is no method tools/call here\"}}");
     conversation_close(&c);
 }
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/server_int.h"
 #include "oom.h"
+#include <cmocka.h>
 
 static mcp_server *make(const mcp_server_options *options)
 {
@@ -43,8 +43,12 @@ static void zero_is_the_safe_default(void **state)
 
 static void what_is_set_stays(void **state)
 {
-    mcp_server_options options = { .name = "n", .version = "1", .message_max_bytes = 100,
-                                   .calls_max_running = 1, .timeout_ms = 5, .grace_ms = 6,
+    mcp_server_options options = { .name = "n",
+                                   .version = "1",
+                                   .message_max_bytes = 100,
+                                   .calls_max_running = 1,
+                                   .timeout_ms = 5,
+                                   .grace_ms = 6,
                                    .short_threads = 3 };
     mcp_server *server = make(&options);
 
@@ -65,7 +69,8 @@ static void options_that_cannot_be_are_named(void **state)
     } wrong[] = {
         { { .version = "1" }, "name" },
         { { .name = "n" }, "version" },
-        { { .name = "n", .version = "1", .oldest = MCP_2025_11_25, .newest = MCP_2024_11_05 }, "oldest" },
+        { { .name = "n", .version = "1", .oldest = MCP_2025_11_25, .newest = MCP_2024_11_05 },
+          "oldest" },
         { { .name = "n", .version = "1", .newest = (mcp_revision)77 }, "revision" },
         { { .name = "n", .version = "1", .without_initialize = (mcp_revision)-1 }, "revision" },
         { { .name = "n", .version = "1", .calls_max_running = -1 }, "negative" },
@@ -94,7 +99,7 @@ static void a_table_declares_its_capability_even_when_empty(void **state)
     assert_int_equal(mcp_server_add(server, &nothing, NULL), MCP_OK);
     assert_int_equal(server->capabilities, 0);
     assert_int_equal(mcp_server_add(server, &empty, NULL), MCP_OK);
-    assert_int_equal(server->capabilities, MCP__CAN_TOOLS);
+    assert_int_equal(server->capabilities, MCP__TOOLS);
     mcp_server_free(server);
     mcp_server_free(NULL);
 }

@@ -10,9 +10,10 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/lines.h"
@@ -66,7 +67,8 @@ static void on_input(void *data)
 
 static void read_from(int fd)
 {
-    assert_int_equal(mcp__lines_new(&lines, loop, fd, LINE_MAX_BYTES, on_input, NULL, NULL), MCP_OK);
+    assert_int_equal(mcp__lines_new(&lines, loop, fd, LINE_MAX_BYTES, on_input, NULL, NULL),
+                     MCP_OK);
 }
 
 static int set_up(void **state)
@@ -263,6 +265,95 @@ static void a_socket_without_blocking_is_read_too(void **state)
     (void)close(pair[1]);
 }
 
+static void flags_are_left_as_they_came(void **state)
+{
+    int pair[2];
+
+    (void)state;
+    read_from(ends[0]);
+    assert_int_equal(fcntl(ends[0], F_GETFL) & O_NONBLOCK, 0); /* not even while we read */
+    mcp__lines_free(lines);
+    assert_int_equal(fcntl(ends[0], F_GETFL) & O_NONBLOCK, 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    read_from(pair[0]);
+    mcp__lines_free(lines);
+    lines = NULL;
+    assert_int_equal(fcntl(pair[0], F_GETFL) & O_NONBLOCK, 0);
+    (void)close(pair[0]);
+    (void)close(pair[1]);
+}
+
+static void a_pipe_whose_writer_has_gone_is_read_to_its_end(void **state)
+{
+    scratch folder;
+
+    (void)state;
+    put("a\n", 2);
+    end_input();
+    read_from(ends[0]);
+    mcp__loop_run(loop);
+    mcp__lines_free(lines);
+    scratch_open(&folder);
+    assert_int_equal(mkfifo(scratch_path(&folder, "fifo"), 0600), 0);
+    int reader = open(scratch_path(&folder, "fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int writer = open(scratch_path(&folder, "fifo"), O_WRONLY | O_CLOEXEC);
+    assert_int_equal(write(writer, "b\n", 2), 2);
+    (void)close(writer);
+    assert_int_equal(fcntl(reader, F_SETFL, 0), 0);
+    read_from(reader);
+    mcp__loop_run(loop);
+    assert_string_equal(seen, "a\n<end>\nb\n<end>\n");
+    (void)close(reader);
+    scratch_close(&folder);
+}
+
+/* Lines that come in pieces, one byte at a time: each piece finds the loop waiting. */
+static void *send_bytewise(void *data)
+{
+    for (const char *at = data; *at; at++)
+        put(at, 1);
+    end_input();
+    return NULL;
+}
+
+static void lines_may_come_byte_by_byte(void **state)
+{
+    static char text[] = "one\r\n\ntwo\nthr";
+    pthread_t thread;
+
+    (void)state;
+    read_from(ends[0]);
+    assert_int_equal(pthread_create(&thread, NULL, send_bytewise, text), 0);
+    mcp__loop_run(loop);
+    pthread_join(thread, NULL);
+    assert_string_equal(seen, "one\ntwo\nthr\n<end>\n");
+}
+
+/* A large file is read by a thread, which the loop keeps pace with. */
+static void a_large_file_is_read_whole(void **state)
+{
+    size_t length = 0;
+    char *text = test_malloc(3 << 20);
+    scratch folder;
+
+    (void)state;
+    while (length < (size_t)2 << 20) {
+        memset(text + length, 'x', length % 977 + 1);
+        length += length % 977 + 1;
+        text[length++] = '\n';
+    }
+    scratch_open(&folder);
+    scratch_write(&folder, "in", text, length);
+    int fd = open(scratch_path(&folder, "in"), O_RDONLY | O_CLOEXEC);
+    read_from(fd);
+    mcp__loop_run(loop);
+    assert_int_equal(seen_length, length + 6);
+    assert_memory_equal(seen, text, length);
+    (void)close(fd);
+    scratch_close(&folder);
+    test_free(text);
+}
+
 /* Whoever takes no lines stops the reading: the pipe fills up and stays full. */
 static void reading_stops_when_nobody_takes(void **state)
 {
@@ -291,7 +382,7 @@ static void reading_stops_when_nobody_takes(void **state)
     assert_int_equal(seen_length, sent + 6);
 }
 
-static void the_thread_ends_while_it_waits(void **state)
+static void reading_can_be_given_up_while_it_waits(void **state)
 {
     (void)state;
     read_from(ends[0]);
@@ -303,17 +394,25 @@ static void the_thread_ends_while_it_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lines_end_in_newline_or_carriage_return_newline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_end_in_newline_or_carriage_return_newline, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(the_last_line_needs_no_newline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_may_hold_any_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_survive_the_boundaries_of_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_as_long_as_allowed_is_taken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_longer_line_is_reported_once_and_skipped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_longer_line_is_reported_once_and_skipped, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_file_is_read_to_its_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_comes_from_dev_null_or_a_closed_descriptor, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_comes_from_dev_null_or_a_closed_descriptor, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_socket_without_blocking_is_read_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flags_are_left_as_they_came, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_pipe_whose_writer_has_gone_is_read_to_its_end, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(lines_may_come_byte_by_byte, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_large_file_is_read_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reading_stops_when_nobody_takes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_thread_ends_while_it_waits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reading_can_be_given_up_while_it_waits, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * test_pool.c - two lanes: what is short shares threads, what is long has its own, and all of it comes
- * back to the loop.
+ * test_pool.c - two lanes: what is short shares threads, what is long has its own, and all of it
+ * comes back to the loop.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "net/inline.h"
 #include "net/pool.h"
 
 #define MANY 5000
@@ -59,7 +58,8 @@ static void work(mcp__task *task)
     int now = ++at_once;
 
     assert_false(pthread_equal(pthread_self(), loop_thread));
-    for (int most = most_at_once; now > most && !atomic_compare_exchange_weak(&most_at_once, &most, now);)
+    for (int most = most_at_once;
+         now > most && !atomic_compare_exchange_weak(&most_at_once, &most, now);)
         ;
     if (self->begun)
         sem_post(self->begun);
@@ -172,7 +172,18 @@ static void threads_start_when_work_comes(void **state)
     close_pool(); /* nothing was started: nothing to join, and no time passes */
 }
 
-/* The pool is left to a task that does not end. Kept in statics, so that it is reachable to the end. */
+static void a_lane_without_threads_takes_nothing(void **state)
+{
+    job one = { .task = { .work = work, .done = done } };
+
+    (void)state;
+    open_pool(1, 0);
+    assert_int_equal(executor->submit(executor, &one.task, MCP__LANE_LONG, NULL), MCP_E_BUSY);
+    close_pool();
+}
+
+/* The pool is left to a task that does not end. Kept in statics, so that it is reachable to the
+   end. */
 static void a_task_that_does_not_end_keeps_its_pool(void **state)
 {
     static job stuck;
@@ -194,40 +205,6 @@ static void a_task_that_does_not_end_keeps_its_pool(void **state)
     assert_int_equal(stuck.done, 1);
 }
 
-static void inline_work(mcp__task *task)
-{
-    ((job *)task)->worked++;
-}
-
-static void inline_done(mcp__task *task)
-{
-    ((job *)task)->done++;
-}
-
-static void the_inline_executor_holds_work_when_told(void **state)
-{
-    job one = { .task = { .work = inline_work, .done = inline_done } };
-    job two = one;
-    mcp__inline self;
-
-    (void)state;
-    mcp__inline_init(&self);
-    assert_int_equal(self.executor.submit(&self.executor, &one.task, MCP__LANE_SHORT, NULL), MCP_OK);
-    assert_int_equal(one.done, 1);
-    self.is_held = true;
-    assert_int_equal(self.executor.submit(&self.executor, &one.task, MCP__LANE_SHORT, NULL), MCP_OK);
-    assert_int_equal(self.executor.submit(&self.executor, &two.task, MCP__LANE_LONG, NULL), MCP_OK);
-    assert_int_equal(self.held, 2);
-    assert_int_equal(one.worked, 1);
-    assert_true(mcp__inline_step(&self));
-    assert_int_equal(one.done, 2);
-    assert_true(mcp__inline_step(&self));
-    assert_int_equal(two.done, 1);
-    assert_false(mcp__inline_step(&self));
-    self.is_full = true;
-    assert_int_equal(self.executor.submit(&self.executor, &one.task, MCP__LANE_LONG, NULL), MCP_E_BUSY);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,8 +212,8 @@ int main(void)
         cmocka_unit_test(the_short_lane_has_all_its_threads),
         cmocka_unit_test(long_tasks_do_not_hold_up_short_ones),
         cmocka_unit_test(threads_start_when_work_comes),
+        cmocka_unit_test(a_lane_without_threads_takes_nothing),
         cmocka_unit_test(a_task_that_does_not_end_keeps_its_pool),
-        cmocka_unit_test(the_inline_executor_holds_work_when_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

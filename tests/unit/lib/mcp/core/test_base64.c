@@ -48,8 +48,8 @@ static void url_safe_goes_both_ways(void **state)
     for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
         const char *plain = vectors[i].plain;
         assert_string_equal(mcp__base64url_encode(arena, plain, strlen(plain)), vectors[i].bare);
-        const char *back =
-            mcp__base64url_decode(arena, vectors[i].bare, strlen(vectors[i].bare), &length);
+        const char *back = mcp__base64url_decode(arena, vectors[i].bare, strlen(vectors[i].bare),
+                                                 &length);
         assert_non_null(back);
         assert_string_equal(back, plain);
         assert_int_equal(length, strlen(plain));
@@ -72,7 +72,9 @@ static void alphabets_differ_in_two_characters(void **state)
 
 static void decoding_is_strict(void **state)
 {
-    static const char *const wrong[] = { "Z", "Zg==", "Zm9vY", "Zm 9", "Zm9+", "Zh", "Zm9", "Zg\n" };
+    static const char *const wrong[] = {
+        "Z", "Zg==", "Zm9vY", "Zm 9", "Zm9+", "Zh", "Zm9", "Zg\n"
+    };
     mcp_arena *arena = mcp_arena_new(0);
     size_t length = 0;
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/call_int.h"
+#include <cmocka.h>
 
 static mcp_server_options options = { .reply_max_bytes = 4096 };
 static mcp_call *call;
@@ -44,7 +44,8 @@ static int tear_down(void **state)
 static void arguments_are_read_by_type(void **state)
 {
     (void)state;
-    call->arguments = read("{\"s\":\"x\",\"i\":-3,\"d\":0.5,\"whole\":4.0,\"b\":true,\"a\":[1],\"n\":null,\"big\":18446744073709551615}");
+    call->arguments = read(
+        "{\"s\":\"x\",\"i\":-3,\"d\":0.5,\"whole\":4.0,\"b\":true,\"a\":[1],\"n\":null,\"big\":18446744073709551615}");
     assert_string_equal(mcp_arg_string(call, "s"), "x");
     assert_int_equal(mcp_arg_int(call, "i", 9), -3);
     assert_int_equal(mcp_arg_int(call, "whole", 9), 4);
@@ -73,8 +74,9 @@ static void what_is_absent_gives_the_fallback(void **state)
 static void defaults_of_the_schema_stand_in(void **state)
 {
     (void)state;
-    call->schema = read("{\"properties\":{\"i\":{\"default\":5},\"s\":{\"default\":\"d\"},\"r\":{\"$ref\":\"#/$defs/R\"},"
-                        "\"n\":{\"default\":null}},\"$defs\":{\"R\":{\"default\":[1,2]}}}");
+    call->schema = read(
+        "{\"properties\":{\"i\":{\"default\":5},\"s\":{\"default\":\"d\"},\"r\":{\"$ref\":\"#/$defs/R\"},"
+        "\"n\":{\"default\":null}},\"$defs\":{\"R\":{\"default\":[1,2]}}}");
     call->properties = mcp_json_get(call->schema, "properties");
     assert_int_equal(mcp_arg_int(call, "i", 9), 5);
     assert_string_equal(mcp_arg_string(call, "s"), "d");
@@ -125,7 +127,8 @@ static void a_refusal_may_be_long_and_is_utf8(void **state)
     assert_int_equal(mcp_call_refuse(call, "<%s>", text), MCP_OK);
     assert_int_equal(call->refusal_length, sizeof(text) + 1);
     assert_int_equal(mcp_call_refuse(call, "no file %s", "\xfe\xff"), MCP_OK);
-    assert_string_equal(call->refusal, "no file ?" "?");
+    assert_string_equal(call->refusal, "no file ?"
+                                       "?");
     assert_int_equal(mcp_call_refuse_text(call, "two\nlines", 9), MCP_OK);
     assert_string_equal(call->refusal, "two\nlines");
 }
@@ -148,7 +151,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(defaults_of_the_schema_stand_in, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_is_called_by_its_name_or_method, set_up, tear_down),
         cmocka_unit_test_setup_teardown(once_set_a_stop_stays, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_deadline_is_not_lifted_by_a_cancellation, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_deadline_is_not_lifted_by_a_cancellation, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_refusal_may_be_long_and_is_utf8, set_up, tear_down),
         cmocka_unit_test_setup_teardown(places_keep_their_order, set_up, tear_down),
     };

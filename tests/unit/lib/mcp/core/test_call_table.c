@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/call_table.h"
+#include <cmocka.h>
 
 static mcp_server_options options = { .reply_max_bytes = 4096 };
 static mcp__call_table table;

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/call_int.h"
+#include <cmocka.h>
 
+/* clang-format off */
 #define NEWEST_TYPES_FROM { MCP_2024_11_05, MCP_2025_03_26, MCP_2025_06_18, MCP_2025_11_25 }
+/* clang-format on */
 
 static mcp_server_options options = { .reply_max_bytes = 4096 };
 static mcp_call *call;
@@ -49,7 +51,9 @@ static void text_that_is_no_utf8_is_tidied(void **state)
 {
     (void)state;
     begin(MCP_2025_06_18);
-    assert_int_equal(mcp_call_text(call, "a\xff" "b"), MCP_OK);
+    assert_int_equal(mcp_call_text(call, "a\xff"
+                                         "b"),
+                     MCP_OK);
     end("{\"type\":\"text\",\"text\":\"a?b\"}");
 }
 

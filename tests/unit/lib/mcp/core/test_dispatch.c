@@ -1,6 +1,6 @@
 /*
- * test_dispatch.c - a message's way: ids, faults, batches, lines, cancellation, time-outs, going down, and
- * memory that runs out anywhere on it.
+ * test_dispatch.c - a message's way: ids, faults, batches, lines, cancellation, time-outs, going
+ * down, and memory that runs out anywhere on it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "base/alloc.h"
 #include "conversation.h"
 #include "mcp/clock.h"
+#include <cmocka.h>
 
 static mcp_status echo(mcp_call *call, void *data)
 {
@@ -60,6 +60,7 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* clang-format off */
 #define CALL(id, name) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
 #define ANSWER(id) \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"got\\\":{}}\"}]}}"
@@ -67,21 +68,32 @@ static int tear_down(void **state)
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code ",\"message\":\"" message "\"}}"
 #define CANCEL(id) \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":" id "}}"
+/* clang-format on */
 
 static void ids_come_back_as_they_were(void **state)
 {
-    static const char *const ids[] = { "1", "\"1\"", "0", "-5", "9007199254740993", "\"\"", "\"\\u00e9\\n\\\"\"",
-                                       "18446744073709551615", "9223372036854775807" };
+    static const char *const ids[] = { "1",
+                                       "\"1\"",
+                                       "0",
+                                       "-5",
+                                       "9007199254740993",
+                                       "\"\"",
+                                       "\"\\u00e9\\n\\\"\"",
+                                       "18446744073709551615",
+                                       "9223372036854775807" };
     char asked[200];
     char wanted[200];
 
     (void)state;
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-        (void)snprintf(asked, sizeof(asked), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", ids[i]);
-        (void)snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", ids[i]);
+        (void)snprintf(asked, sizeof(asked), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}",
+                       ids[i]);
+        (void)snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}",
+                       ids[i]);
         conversation_ask(&c, asked, wanted);
     }
-    /* Equality of JSON numbers would not tell 9007199254740993 from its neighbour: look at the bytes. */
+    /* Equality of JSON numbers would not tell 9007199254740993 from its neighbour: look at the
+       bytes. */
     conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":9007199254740993,\"method\":\"ping\"}");
     assert_non_null(strstr(c.peer.text.data, "\"id\":9007199254740993,"));
 }
@@ -131,21 +143,30 @@ static void an_unknown_id_is_null_until_a_revision_lets_it_be_left_out(void **st
         conversation_ask(&c, "7", ERROR("null", "-32600", "a message must be an object"));
     }
     conversation_initialize(&c, "2025-11-25");
-    conversation_ask(&c, "7", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"a message must be an object\"}}");
+    conversation_ask(
+        &c, "7",
+        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"a message must be an object\"}}");
     mcp__dispatch_overlong(&c.session, &c.peer.peer);
-    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
+    conversation_expect(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
 }
 
 static void a_batch_is_answered_as_one(void **state)
 {
     (void)state;
     conversation_initialize(&c, "2025-03-26");
-    conversation_ask(&c, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"method\":\"x\"},"
-                         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"nope\"},5]",
-                     "[" "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}" ","
-                     ERROR("2", "-32601", "there is no method nope here") ","
-                     ERROR("null", "-32600", "a message must be an object") "]");
-    conversation_ask(&c, "[{\"jsonrpc\":\"2.0\",\"method\":\"x\"},{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}]", "");
+    conversation_ask(
+        &c,
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"method\":\"x\"},"
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"nope\"},5]",
+        "["
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"
+        "," ERROR("2", "-32601", "there is no method nope here") "," ERROR(
+            "null", "-32600", "a message must be an object") "]");
+    conversation_ask(
+        &c, "[{\"jsonrpc\":\"2.0\",\"method\":\"x\"},{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}]",
+        "");
     assert_int_equal(c.peer.answers, 0);
 }
 
@@ -183,8 +204,10 @@ static void batches_have_their_bounds(void **state)
         strcat(text, i == 0 ? "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}" : ",1");
     strcat(text, "]");
     conversation_ask(&c, text, ERROR("null", "-32600", "a batch may have 100 messages at most"));
-    conversation_ask(&c, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-03-26\"}}]",
-                     "[" ERROR("1", "-32600", "initialize must not be part of a batch") "]");
+    conversation_ask(
+        &c,
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-03-26\"}}]",
+        "[" ERROR("1", "-32600", "initialize must not be part of a batch") "]");
     conversation_ask(&c, "[[]]", "[" ERROR("null", "-32600", "a message must be an object") "]");
 }
 
@@ -254,8 +277,9 @@ static void a_late_call_is_answered_at_its_deadline(void **state)
     assert_in_range(due, now + 900, now + 1100);
     conversation_expect(&c, "");
     assert_true(mcp__dispatch_tick(&c.session, due) == INT64_MAX);
-    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
-                            "\"echo ran longer than its time limit of 1000 ms\"}],\"isError\":true}}");
+    conversation_expect(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+            "\"echo ran longer than its time limit of 1000 ms\"}],\"isError\":true}}");
     assert_false(mcp__dispatch_is_idle(&c.session));
     assert_true(mcp__inline_step(&c.executor));
     conversation_expect(&c, "");
@@ -277,9 +301,10 @@ static void a_long_tool_runs_so_often_at_once(void **state)
     conversation_say(&c, CALL("1", "long"));
     conversation_say(&c, CALL("2", "long"));
     conversation_expect(&c, "");
-    conversation_ask(&c, CALL("3", "long"),
-                     "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"long is running "
-                     "already; try again when it has ended.\"}],\"isError\":true}}");
+    conversation_ask(
+        &c, CALL("3", "long"),
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"long is running "
+        "already; try again when it has ended.\"}],\"isError\":true}}");
     conversation_ask(&c, CANCEL("1"), "");
     conversation_say(&c, CALL("4", "long")); /* the cancelled one still has its thread */
     assert_int_equal(c.peer.answers, 1);
@@ -352,8 +377,8 @@ static void going_down_answers_what_waits_and_what_is_left(void **state)
     assert_true(mcp__dispatch_is_idle(&c.session));
 }
 
-/* Whatever allocation fails: one answer comes (or, where not even an error can be made, none), nothing
- * leaks, and the server works afterwards. */
+/* Whatever allocation fails: one answer comes (or, where not even an error can be made, none),
+ * nothing leaks, and the server works afterwards. */
 static void check_out_of_memory(const char *text, size_t answers)
 {
     bool refused = true;
@@ -382,10 +407,14 @@ static void memory_may_run_out_anywhere(void **state)
     (void)mcp_buf_reserve(&c.peer.text, 65536); /* the peer is not what is tested */
     check_out_of_memory(CALL("1", "echo"), 1);
     check_out_of_memory("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}", 1);
-    check_out_of_memory("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
-                        "\"2025-03-26\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}", 1);
+    check_out_of_memory(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-03-26\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
+        1);
     check_out_of_memory("[" CALL("1", "echo") "," CALL("2", "echo") "]", 1);
-    check_out_of_memory("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":7}}", 1);
+    check_out_of_memory(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":7}}",
+        1);
     check_out_of_memory("{", 1);
 }
 
@@ -395,10 +424,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(ids_come_back_as_they_were, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_id_in_use_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_message_is_answered_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_unknown_id_is_null_until_a_revision_lets_it_be_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unknown_id_is_null_until_a_revision_lets_it_be_left_out,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_batch_is_answered_as_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_batch_waits_for_its_last_call, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_batch_whose_calls_were_all_cancelled_is_silent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_whose_calls_were_all_cancelled_is_silent, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(batches_have_their_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(batches_belong_to_one_revision, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_than_32_calls_wait_in_line, set_up, tear_down),
@@ -409,7 +440,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_thread_is_an_answer_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hang_up_stops_who_asked_for_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancelling_all_leaves_nothing_open, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(going_down_answers_what_waits_and_what_is_left, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(going_down_answers_what_waits_and_what_is_left, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(memory_may_run_out_anywhere, set_up, tear_down),
     };
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/fields.h"
+#include <cmocka.h>
 
 static void members_come_with_their_revision(void **state)
 {

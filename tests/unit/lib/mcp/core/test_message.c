@@ -64,12 +64,14 @@ static void ids_are_strings_and_integers(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
-        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"m\"}", fine[i]);
+        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"m\"}",
+                       fine[i]);
         assert_int_equal(sort(text), MCP_OK);
         assert_non_null(message.id);
     }
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"m\"}", wrong[i]);
+        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"m\"}",
+                       wrong[i]);
         assert_int_equal(sort(text), MCP_E_REQUEST);
         assert_int_equal(message.kind, MCP__INVALID);
         assert_null(message.id);
@@ -104,8 +106,10 @@ static void faults_are_named(void **state)
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"Method\":\"m\"}", MCP_E_REQUEST, "method" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", MCP_E_REQUEST, "method" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\\u0000b\"}", MCP_E_REQUEST, "method" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":[]}", MCP_E_REQUEST, "params" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":null}", MCP_E_REQUEST, "params" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":[]}", MCP_E_REQUEST,
+          "params" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":null}", MCP_E_REQUEST,
+          "params" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":1,\"method\":\"m\"}", MCP_E_REQUEST, "twice" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"a\":1,\"a\":1}}",
           MCP_E_REQUEST, "twice in params" },
@@ -129,13 +133,15 @@ static void duplicates_deeper_down_are_the_methods_business(void **state)
 {
     (void)state;
     assert_int_equal(sort("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\","
-                          "\"params\":{\"arguments\":{\"a\":1,\"a\":2}}}"), MCP_OK);
+                          "\"params\":{\"arguments\":{\"a\":1,\"a\":2}}}"),
+                     MCP_OK);
 }
 
 static void what_cannot_be_read_is_a_parse_error(void **state)
 {
-    static const char *const wrong[] = { "", "{", "{\"a\":1}}", "nul", "\xff\xfe",
-                                         "{\"id\":99999999999999999999}", "\"\xc3\x28\"" };
+    static const char *const wrong[] = {
+        "", "{", "{\"a\":1}}", "nul", "\xff\xfe", "{\"id\":99999999999999999999}", "\"\xc3\x28\""
+    };
     const mcp_json *value = NULL;
     char deep[400];
 

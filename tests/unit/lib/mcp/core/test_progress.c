@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "conversation.h"
 #include "mcp/clock.h"
+#include <cmocka.h>
 
 /* Reports the values of its argument "values"; "every" and "metadata" as told. */
 static mcp_status report(mcp_call *call, void *data)
@@ -33,7 +33,8 @@ static mcp_status report(mcp_call *call, void *data)
 }
 
 static const char definition[] = "{\"name\":\"report\",\"inputSchema\":{\"type\":\"object\"}}";
-static const mcp_file files[] = { { "tools/report.json", definition, sizeof(definition) - 1 }, { 0 } };
+static const mcp_file files[] = { { "tools/report.json", definition, sizeof(definition) - 1 },
+                                  { 0 } };
 static const mcp_tool tools[] = { { "report", report, MCP_READS, 0, 0 }, { 0 } };
 static const mcp_features features = { .files = files, .tools = tools };
 
@@ -53,6 +54,7 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* clang-format off */
 #define CALL(token, arguments) \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"report\",\"_meta\":{" token \
     "},\"arguments\":" arguments "}}"
@@ -61,6 +63,7 @@ static int tear_down(void **state)
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":7," members "}}" "\n"
 #define RESULT(text) \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}}"
+/* clang-format on */
 
 static void without_a_token_nothing_is_reported(void **state)
 {
@@ -72,9 +75,10 @@ static void a_token_keeps_its_type(void **state)
 {
     (void)state;
     conversation_ask(&c, CALL(TOKEN, "{\"values\":[1]}"), NOTE("\"progress\":1") RESULT("wanted"));
-    conversation_ask(&c, CALL("\"progressToken\":\"7\"", "{\"values\":[0.5]}"),
-                     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"7\",\"progress\":0.5}}"
-                     "\n" RESULT("wanted"));
+    conversation_ask(
+        &c, CALL("\"progressToken\":\"7\"", "{\"values\":[0.5]}"),
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"7\",\"progress\":0.5}}"
+        "\n" RESULT("wanted"));
     conversation_ask(&c, CALL("\"progressToken\":[]", "{\"values\":[1]}"),
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
                      "\"_meta.progressToken must be a string or an integer\"}}");
@@ -83,9 +87,14 @@ static void a_token_keeps_its_type(void **state)
 static void all_members_of_a_report(void **state)
 {
     (void)state;
-    conversation_ask(&c, CALL(TOKEN, "{\"values\":[2],\"total\":8,\"message\":\"at 2\",\"metadata\":\"{\\\"gap\\\": 0.5}\",\"meta_key\":\"causeway/convergence\"}"),
-                     NOTE("\"progress\":2,\"total\":8,\"message\":\"at 2\",\"metadata\":{\"gap\":0.5},\"_meta\":{\"causeway/convergence\":{\"gap\":0.5}}")
-                     RESULT("wanted"));
+    conversation_ask(
+        &c,
+        CALL(
+            TOKEN,
+            "{\"values\":[2],\"total\":8,\"message\":\"at 2\",\"metadata\":\"{\\\"gap\\\": 0.5}\",\"meta_key\":\"causeway/convergence\"}"),
+        NOTE(
+            "\"progress\":2,\"total\":8,\"message\":\"at 2\",\"metadata\":{\"gap\":0.5},\"_meta\":{\"causeway/convergence\":{\"gap\":0.5}}")
+            RESULT("wanted"));
     conversation_ask(&c, CALL(TOKEN, "{\"values\":[2],\"metadata\":\"{\\n\\\"a\\\":\\n1}\"}"),
                      NOTE("\"progress\":2,\"metadata\":{\"a\":1}") RESULT("wanted"));
 }
@@ -93,20 +102,24 @@ static void all_members_of_a_report(void **state)
 static void metadata_is_one_object(void **state)
 {
     (void)state;
-    conversation_ask(&c, CALL(TOKEN, "{\"values\":[2],\"metadata\":\"{} {}\"}"),
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32700,\"message\":\"a progress report cannot be written\"}}");
-    conversation_ask(&c, CALL(TOKEN, "{\"values\":[2],\"metadata\":\"[]\"}"),
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"a progress report cannot be written\"}}");
+    conversation_ask(
+        &c, CALL(TOKEN, "{\"values\":[2],\"metadata\":\"{} {}\"}"),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32700,\"message\":\"a progress report cannot be written\"}}");
+    conversation_ask(
+        &c, CALL(TOKEN, "{\"values\":[2],\"metadata\":\"[]\"}"),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"a progress report cannot be written\"}}");
 }
 
 static void what_does_not_rise_is_dropped(void **state)
 {
     (void)state;
     conversation_ask(&c, CALL(TOKEN, "{\"values\":[1,1,0,2,-3,2.5,2.5],\"every\":true}"),
-                     NOTE("\"progress\":1") NOTE("\"progress\":2") NOTE("\"progress\":2.5") RESULT("wanted"));
+                     NOTE("\"progress\":1") NOTE("\"progress\":2") NOTE("\"progress\":2.5")
+                         RESULT("wanted"));
 }
 
-/* The first leaves at once; the others come within 20 ms of it, so the last of them leaves with the answer. */
+/* The first leaves at once; the others come within 20 ms of it, so the last of them leaves with the
+   answer. */
 static void a_burst_is_thinned_to_its_newest(void **state)
 {
     (void)state;
@@ -161,7 +174,10 @@ static void after_the_end_of_a_call_no_report_leaves(void **state)
     c.executor.is_held = true;
     conversation_say(&c, CALL(TOKEN, "{}"));
     mcp_call *call = c.session.calls.first;
-    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}", "");
+    conversation_ask(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}",
+        "");
     assert_int_equal(mcp_call_progress(call, &progress), MCP_OK);
     assert_true(mcp__inline_step(&c.executor));
     conversation_expect(&c, "");
@@ -185,7 +201,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_burst_is_thinned_to_its_newest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_slow_client_gets_the_newest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_held_back_leaves_when_it_may, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(after_the_end_of_a_call_no_report_leaves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(after_the_end_of_a_call_no_report_leaves, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_report_of_a_batch_leaves_at_once, set_up, tear_down),
     };
 

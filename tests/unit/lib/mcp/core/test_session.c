@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/session.h"
 #include "oom.h"
+#include <cmocka.h>
 
-static mcp_server_options options = { .reply_max_bytes = 4096, .without_initialize = MCP_2025_03_26 };
-static const char params_text[] = "{\"clientInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"roots\":{}}}";
+static mcp_server_options options = { .reply_max_bytes = 4096,
+                                      .without_initialize = MCP_2025_03_26 };
+static const char params_text[] =
+    "{\"clientInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"roots\":{}}}";
 
 static void a_session_begins_without_a_revision(void **state)
 {

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/base64.h"
 #include "mcp/core/call_int.h"
 #include "mcp/feature/list.h"
+#include <cmocka.h>
 
 static mcp_server_options options = { .reply_max_bytes = 1 << 20 };
 static mcp__list *list;
@@ -36,7 +36,8 @@ static void begin(const char *params)
     assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &options, NULL, NULL), MCP_OK);
     call->revision = MCP_2025_06_18;
     if (params)
-        assert_int_equal(mcp_json_read(&call->params, call->arena, params, strlen(params), NULL), MCP_OK);
+        assert_int_equal(mcp_json_read(&call->params, call->arena, params, strlen(params), NULL),
+                         MCP_OK);
 }
 
 static int set_up(void **state)
@@ -71,7 +72,8 @@ static size_t read_page(char *cursor, size_t size, int first)
     char name[32];
 
     mcp_write_end(mcp_call_result(call));
-    assert_int_equal(mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL), MCP_OK);
+    assert_int_equal(
+        mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL), MCP_OK);
     entries = mcp_json_get(page, "tools");
     for (size_t i = 0; i < mcp_json_count(entries); i++) {
         (void)snprintf(name, sizeof(name), "n%d", first + (int)i);
@@ -137,7 +139,8 @@ static void the_size_of_a_page_can_be_set(void **state)
     mcp__call_free(call);
 }
 
-/* Nothing names the number of an entry, so a cursor leads on from its entry when the list has grown. */
+/* Nothing names the number of an entry, so a cursor leads on from its entry when the list has
+   grown. */
 static void a_cursor_holds_when_the_list_grows(void **state)
 {
     char cursor[200];
@@ -161,8 +164,10 @@ static void a_cursor_holds_when_the_list_grows(void **state)
 
 static void a_cursor_that_is_none_of_ours_is_refused(void **state)
 {
-    static const char *const plain[] = { "", "tools", "tools:", "tools:n9", "prompts:n0", "tools:n0x" };
-    static const char *const raw[] = { "{\"cursor\":7}", "{\"cursor\":null}", "{\"cursor\":\"!!\"}", "{\"cursor\":\"A\"}" };
+    static const char *const plain[] = { "",         "tools",      "tools:",
+                                         "tools:n9", "prompts:n0", "tools:n0x" };
+    static const char *const raw[] = { "{\"cursor\":7}", "{\"cursor\":null}", "{\"cursor\":\"!!\"}",
+                                       "{\"cursor\":\"A\"}" };
     mcp_arena *arena = mcp_arena_new(0);
     char params[300];
 
@@ -202,8 +207,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(pages_follow_one_another_without_gap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_size_of_a_page_can_be_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cursor_holds_when_the_list_grows, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_cursor_that_is_none_of_ours_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_entry_that_cannot_be_written_is_not_added, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cursor_that_is_none_of_ours_is_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_entry_that_cannot_be_written_is_not_added, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

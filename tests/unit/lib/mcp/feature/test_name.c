@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/feature/name.h"
+#include <cmocka.h>
 
 static void every_other_byte_becomes_an_underscore(void **state)
 {

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "feature_call.h"
 #include "mcp/feature/shared_defs.h"
+#include <cmocka.h>
 
 static const char shared_text[] =
     "{\"A\":{\"type\":\"integer\"},\"B\":{\"items\":{\"$ref\":\"#/$defs/A\"}},\"C\":{\"$ref\":\"#/$defs/C\"},"
@@ -47,8 +47,9 @@ static void without_references_the_schema_stays_itself(void **state)
 static void what_is_named_is_copied(void **state)
 {
     (void)state;
-    check("{\"properties\":{\"x\":{\"$ref\":\"#/$defs/A\"}}}", shared_text,
-          "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/A\"}},\"$defs\":{\"A\":{\"type\":\"integer\"}}}");
+    check(
+        "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/A\"}}}", shared_text,
+        "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/A\"}},\"$defs\":{\"A\":{\"type\":\"integer\"}}}");
     check("{\"$ref\":\"#/$defs/A/type\",\"$defs\":{\"Own\":true}}", shared_text,
           "{\"$ref\":\"#/$defs/A/type\",\"$defs\":{\"Own\":true,\"A\":{\"type\":\"integer\"}}}");
 }
@@ -56,8 +57,9 @@ static void what_is_named_is_copied(void **state)
 static void what_that_names_is_copied_too(void **state)
 {
     (void)state;
-    check("{\"$ref\":\"#/$defs/B\"}", shared_text,
-          "{\"$ref\":\"#/$defs/B\",\"$defs\":{\"A\":{\"type\":\"integer\"},\"B\":{\"items\":{\"$ref\":\"#/$defs/A\"}}}}");
+    check(
+        "{\"$ref\":\"#/$defs/B\"}", shared_text,
+        "{\"$ref\":\"#/$defs/B\",\"$defs\":{\"A\":{\"type\":\"integer\"},\"B\":{\"items\":{\"$ref\":\"#/$defs/A\"}}}}");
     check("{\"allOf\":[{\"$ref\":\"#/$defs/C\"}]}", shared_text,
           "{\"allOf\":[{\"$ref\":\"#/$defs/C\"}],\"$defs\":{\"C\":{\"$ref\":\"#/$defs/C\"}}}");
 }
@@ -65,7 +67,8 @@ static void what_that_names_is_copied_too(void **state)
 static void shapes_may_stand_in_defs(void **state)
 {
     (void)state;
-    check("{\"$ref\":\"#/$defs/A\"}", "{\"$defs\":{\"A\":true}}", "{\"$ref\":\"#/$defs/A\",\"$defs\":{\"A\":true}}");
+    check("{\"$ref\":\"#/$defs/A\"}", "{\"$defs\":{\"A\":true}}",
+          "{\"$ref\":\"#/$defs/A\",\"$defs\":{\"A\":true}}");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /*
- * test_tools.c - tools from their files to their answers: what may be wrong with a table, how lists look
- * to each revision, what is refused and how, and the three forms of a result.
+ * test_tools.c - tools from their files to their answers: what may be wrong with a table, how lists
+ * look to each revision, what is refused and how, and the three forms of a result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "conversation.h"
 #include "oom.h"
+#include <cmocka.h>
 
-/* ---- the tools of these tests ----------------------------------------------------------------- */
+/* ---- the tools of these tests ---------------------------------------------------------------- */
 
 static mcp_status sum(mcp_call *call, void *data)
 {
@@ -50,7 +50,9 @@ static mcp_status behave(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+/* clang-format off */
 #define FILE_OF(path, text) { "tools/" path ".json", text, sizeof(text) - 1 }
+/* clang-format on */
 
 static const char sum_json[] =
     "{\"name\":\"t/sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\"icons\":[{\"src\":\"https://i\"}],"
@@ -67,7 +69,7 @@ static const char promise_json[] =
 static const char defs_json[] = "{\"Sum\":{\"type\":\"integer\"}}";
 
 static const mcp_file files[] = {
-    FILE_OF("promise", promise_json), FILE_OF("save", save_json), FILE_OF("sum", sum_json),
+    FILE_OF("promise", promise_json), FILE_OF("save", save_json),  FILE_OF("sum", sum_json),
     FILE_OF("behave", behave_json),   FILE_OF("_defs", defs_json), { 0 },
 };
 static const mcp_tool tools[] = {
@@ -93,9 +95,10 @@ static void call(const char *name, const char *arguments, const char *wanted)
     char text[500];
     char answer[1000];
 
-    (void)snprintf(text, sizeof(text),
-                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\",\"arguments\":%s}}",
-                   name, arguments);
+    (void)snprintf(
+        text, sizeof(text),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\",\"arguments\":%s}}",
+        name, arguments);
     (void)snprintf(answer, sizeof(answer), "{\"jsonrpc\":\"2.0\",\"id\":1,%s}", wanted);
     conversation_ask(&c, text, answer);
 }
@@ -104,7 +107,7 @@ static void call(const char *name, const char *arguments, const char *wanted)
 #define REFUSAL(text) "\"result\":{\"content\":[" TEXT(text) "],\"isError\":true}"
 #define ERROR(code, message) "\"error\":{\"code\":" code ",\"message\":\"" message "\"}"
 
-/* ---- tables and files ------------------------------------------------------------------------- */
+/* ---- tables and files ------------------------------------------------------------------------ */
 
 static void check_load(const mcp_file *some_files, const mcp_tool *some_tools, const char *words)
 {
@@ -153,7 +156,9 @@ static void two_names_must_not_become_one(void **state)
     static const char one_json[] = "{\"name\":\"a/b\",\"inputSchema\":{\"type\":\"object\"}}";
     static const char other_json[] = "{\"name\":\"a-b\",\"inputSchema\":{\"type\":\"object\"}}";
     static const mcp_file both[] = { FILE_OF("1", one_json), FILE_OF("2", other_json), { 0 } };
-    static const mcp_tool rows[] = { { "a/b", sum, MCP_READS, 0, 0 }, { "a-b", sum, MCP_READS, 0, 0 }, { 0 } };
+    static const mcp_tool rows[] = { { "a/b", sum, MCP_READS, 0, 0 },
+                                     { "a-b", sum, MCP_READS, 0, 0 },
+                                     { 0 } };
 
     (void)state;
     check_load(both, rows, "tools a-b and a/b have one safe name");
@@ -167,10 +172,14 @@ static void a_file_must_define_a_tool(void **state)
         { "{}", "tools/x.json: no name" },
         { "{\"name\":\"x\"}", "tools/x.json: inputSchema must have type" },
         { "{\"name\":\"x\",\"inputSchema\":{}}", "tools/x.json: inputSchema must have type" },
-        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\",\"properties\":7}}", "tools/x.json: inputSchema: " },
-        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\",\"$ref\":\"#/$defs/none\"}}", "tools/x.json: inputSchema: " },
-        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":{\"type\":\"what\"}}", "tools/x.json: outputSchema: " },
-        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\",\"$schema\":\"http://json-schema.org/draft-04/schema#\"}}", "tools/x.json: inputSchema: " },
+        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\",\"properties\":7}}",
+          "tools/x.json: inputSchema: " },
+        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\",\"$ref\":\"#/$defs/none\"}}",
+          "tools/x.json: inputSchema: " },
+        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":{\"type\":\"what\"}}",
+          "tools/x.json: outputSchema: " },
+        { "{\"name\":\"x\",\"inputSchema\":{\"type\":\"object\",\"$schema\":\"http://json-schema.org/draft-04/schema#\"}}",
+          "tools/x.json: inputSchema: " },
     };
     static const mcp_tool row[] = { { "x", sum, MCP_READS, 0, 0 }, { 0 } };
 
@@ -201,14 +210,16 @@ static void memory_may_run_out_while_loading(void **state)
     oom_walk(load_all, &copy);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
+/* clang-format off */
 #define SUM_INPUT \
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"integer\",\"default\":40}}," \
     "\"required\":[\"a\"],\"additionalProperties\":false}"
 #define SUM_OUTPUT \
     "\"outputSchema\":{\"type\":\"object\",\"properties\":{\"sum\":{\"$ref\":\"#/$defs/Sum\"}},\"required\":[\"sum\"]," \
     "\"$defs\":{\"Sum\":{\"type\":\"integer\"}}}"
+/* clang-format on */
 
 static void check_first_tool(const mcp_server_options *options, const char *revision,
                              const char *wanted, const char *pointer)
@@ -237,13 +248,23 @@ static void an_entry_has_what_its_revision_knows(void **state)
     const char *pointer = "/result/tools/0";
 
     (void)state;
-    check_first_tool(NULL, "2024-11-05", "{\"name\":\"t/sum\",\"description\":\"Adds.\"," SUM_INPUT "}", pointer);
-    check_first_tool(NULL, "2025-03-26", "{\"name\":\"t/sum\",\"description\":\"Adds.\",\"annotations\":{\"readOnlyHint\":true},"
-                     SUM_INPUT "}", pointer);
-    check_first_tool(NULL, "2025-06-18", "{\"name\":\"t/sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\"annotations\":{\"readOnlyHint\":true},\"_meta\":{\"own\":1},"
-                     SUM_INPUT "," SUM_OUTPUT "}", pointer);
-    check_first_tool(NULL, "2025-11-25", "{\"name\":\"t/sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\"annotations\":{\"readOnlyHint\":true},\"_meta\":{\"own\":1},\"icons\":[{\"src\":\"https://i\"}],"
-                     SUM_INPUT "," SUM_OUTPUT "}", pointer);
+    check_first_tool(NULL, "2024-11-05",
+                     "{\"name\":\"t/sum\",\"description\":\"Adds.\"," SUM_INPUT "}", pointer);
+    check_first_tool(
+        NULL, "2025-03-26",
+        "{\"name\":\"t/sum\",\"description\":\"Adds.\",\"annotations\":{\"readOnlyHint\":true}," SUM_INPUT
+        "}",
+        pointer);
+    check_first_tool(
+        NULL, "2025-06-18",
+        "{\"name\":\"t/sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\"annotations\":{\"readOnlyHint\":true},\"_meta\":{\"own\":1}," SUM_INPUT
+        "," SUM_OUTPUT "}",
+        pointer);
+    check_first_tool(
+        NULL, "2025-11-25",
+        "{\"name\":\"t/sum\",\"title\":\"Sum\",\"description\":\"Adds.\",\"annotations\":{\"readOnlyHint\":true},\"_meta\":{\"own\":1},\"icons\":[{\"src\":\"https://i\"}]," SUM_INPUT
+        "," SUM_OUTPUT "}",
+        pointer);
 }
 
 static void the_order_is_that_of_the_table(void **state)
@@ -268,11 +289,18 @@ static void a_tool_that_may_not_write_says_so(void **state)
     const char *pointer = "/result/tools/1";
 
     (void)state;
-    check_first_tool(NULL, "2024-11-05", "{\"name\":\"t/save\",\"description\":\"Write operations are disabled.\","
-                     "\"annotation\":\"Write operations are disabled.\",\"inputSchema\":{\"type\":\"object\"}}", pointer);
-    check_first_tool(&noted, "2025-06-18", "{\"name\":\"t/save\",\"description\":\"Ask for more.\",\"annotation\":\"Ask for more.\","
-                     "\"_meta\":{\"causeway/disabled\":\"Ask for more.\"},\"inputSchema\":{\"type\":\"object\"}}", pointer);
-    check_first_tool(&may, "2025-06-18", "{\"name\":\"t/save\",\"inputSchema\":{\"type\":\"object\"}}", pointer);
+    check_first_tool(
+        NULL, "2024-11-05",
+        "{\"name\":\"t/save\",\"description\":\"Write operations are disabled.\","
+        "\"annotation\":\"Write operations are disabled.\",\"inputSchema\":{\"type\":\"object\"}}",
+        pointer);
+    check_first_tool(
+        &noted, "2025-06-18",
+        "{\"name\":\"t/save\",\"description\":\"Ask for more.\",\"annotation\":\"Ask for more.\","
+        "\"_meta\":{\"causeway/disabled\":\"Ask for more.\"},\"inputSchema\":{\"type\":\"object\"}}",
+        pointer);
+    check_first_tool(&may, "2025-06-18",
+                     "{\"name\":\"t/save\",\"inputSchema\":{\"type\":\"object\"}}", pointer);
 }
 
 static void safe_names_are_shown_when_asked_for(void **state)
@@ -282,30 +310,41 @@ static void safe_names_are_shown_when_asked_for(void **state)
     const char *pointer = "/result/tools/1";
 
     (void)state;
-    check_first_tool(&safe, "2024-11-05", "{\"name\":\"t_save\",\"inputSchema\":{\"type\":\"object\"}}", pointer);
-    check_first_tool(&safe, "2025-11-25", "{\"name\":\"t_save\",\"title\":\"t/save\",\"_meta\":{\"causeway/canonicalName\":\"t/save\"},"
-                     "\"inputSchema\":{\"type\":\"object\"}}", pointer);
-    check_first_tool(&by_revision, "2025-03-26", "{\"name\":\"t/save\",\"inputSchema\":{\"type\":\"object\"}}", pointer);
+    check_first_tool(&safe, "2024-11-05",
+                     "{\"name\":\"t_save\",\"inputSchema\":{\"type\":\"object\"}}", pointer);
+    check_first_tool(
+        &safe, "2025-11-25",
+        "{\"name\":\"t_save\",\"title\":\"t/save\",\"_meta\":{\"causeway/canonicalName\":\"t/save\"},"
+        "\"inputSchema\":{\"type\":\"object\"}}",
+        pointer);
+    check_first_tool(&by_revision, "2025-03-26",
+                     "{\"name\":\"t/save\",\"inputSchema\":{\"type\":\"object\"}}", pointer);
     check_first_tool(&by_revision, "2025-06-18", "\"t_save\"", "/result/tools/1/name");
     check_first_tool(&safe, "2025-06-18", "\"Sum\"", "/result/tools/0/title");
-    check_first_tool(&safe, "2025-06-18", "{\"own\":1,\"causeway/canonicalName\":\"t/sum\"}", "/result/tools/0/_meta");
-    check_first_tool(&safe, "2025-06-18", "{\"name\":\"behave\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"how\":{\"type\":\"string\"}},\"required\":[\"how\"]}}",
-                     "/result/tools/2");
+    check_first_tool(&safe, "2025-06-18", "{\"own\":1,\"causeway/canonicalName\":\"t/sum\"}",
+                     "/result/tools/0/_meta");
+    check_first_tool(
+        &safe, "2025-06-18",
+        "{\"name\":\"behave\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"how\":{\"type\":\"string\"}},\"required\":[\"how\"]}}",
+        "/result/tools/2");
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void a_result_is_text_and_from_2025_06_18_structured(void **state)
 {
-    static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25" };
+    static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
+                                             "2025-11-25" };
 
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         begin(NULL, revisions[i]);
         call("t/sum", "{\"a\":2}",
              i < 2 ? "\"result\":{\"content\":[" TEXT("{\\\"sum\\\":42}") "]}"
-                   : "\"result\":{\"content\":[" TEXT("{\\\"sum\\\":42}") "],\"structuredContent\":{\"sum\":42}}");
-        call("behave", "{\"how\":\"both\"}", "\"result\":{\"content\":[" TEXT("{\\\"object\\\":true}") "," TEXT("and text") "]}");
+                   : "\"result\":{\"content\":[" TEXT(
+                         "{\\\"sum\\\":42}") "],\"structuredContent\":{\"sum\":42}}");
+        call("behave", "{\"how\":\"both\"}",
+             "\"result\":{\"content\":[" TEXT("{\\\"object\\\":true}") "," TEXT("and text") "]}");
         call("behave", "{\"how\":\"text\"}", "\"result\":{\"content\":[" TEXT("only text") "]}");
         call("behave", "{\"how\":\"nothing\"}", "\"result\":{\"content\":[]}");
         call("behave", "{\"how\":\"refuse\"}", REFUSAL("no: 7"));
@@ -342,10 +381,13 @@ static void what_is_no_call_is_an_error(void **state)
     (void)state;
     begin(NULL, "2025-11-25");
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":%s}",
+        (void)snprintf(text, sizeof(text),
+                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":%s}",
                        wrong[i].params);
-        (void)snprintf(wanted, sizeof(wanted),
-                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"%s\"}}", wrong[i].message);
+        (void)snprintf(
+            wanted, sizeof(wanted),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"%s\"}}",
+            wrong[i].message);
         conversation_ask(&c, text, wanted);
     }
     conversation_close(&c);
@@ -354,9 +396,13 @@ static void what_is_no_call_is_an_error(void **state)
 /* In every revision: the model reads it and tries again. */
 static void arguments_that_do_not_fit_are_refused(void **state)
 {
-    static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25" };
+    static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
+                                             "2025-11-25" };
     static const char *const wrong[][2] = {
-        { "{}", "a" }, { "{\"a\":\"x\"}", "/a" }, { "{\"a\":1,\"z\":1}", "z" }, { "{\"a\":1,\"b\":0.5}", "/b" },
+        { "{}", "a" },
+        { "{\"a\":\"x\"}", "/a" },
+        { "{\"a\":1,\"z\":1}", "z" },
+        { "{\"a\":1,\"b\":0.5}", "/b" },
     };
     mcp_arena *arena = mcp_arena_new(0);
     bool is_error;
@@ -366,11 +412,16 @@ static void arguments_that_do_not_fit_are_refused(void **state)
     for (size_t r = 0; r < 4; r++) {
         begin(NULL, revisions[r]);
         for (size_t i = 0; i < 4; i++) {
-            (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t/sum\",\"arguments\":%s}}", wrong[i][0]);
+            (void)snprintf(
+                text, sizeof(text),
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t/sum\",\"arguments\":%s}}",
+                wrong[i][0]);
             conversation_say(&c, text);
             const mcp_json *answer = conversation_answer(&c, arena);
-            assert_true(mcp_json_bool(mcp_json_pointer(answer, "/result/isError"), &is_error) && is_error);
-            const char *words = mcp_json_string(mcp_json_pointer(answer, "/result/content/0/text"), NULL);
+            assert_true(mcp_json_bool(mcp_json_pointer(answer, "/result/isError"), &is_error) &&
+                        is_error);
+            const char *words = mcp_json_string(mcp_json_pointer(answer, "/result/content/0/text"),
+                                                NULL);
             assert_non_null(strstr(words, "The arguments do not fit: "));
             assert_non_null(strstr(words, wrong[i][1]));
             assert_int_equal(mcp_json_count(mcp_json_get(answer, "result")), 2);
@@ -393,8 +444,8 @@ static void writing_is_refused_before_arguments_are_read(void **state)
     conversation_close(&c);
 }
 
-static mcp_status own_refusal(mcp_call *refused, mcp_refusal reason, const mcp_schema_finding *finding,
-                              void *data)
+static mcp_status own_refusal(mcp_call *refused, mcp_refusal reason,
+                              const mcp_schema_finding *finding, void *data)
 {
     char text[100];
     int length = snprintf(text, sizeof(text), "%s %s %s", (const char *)data,
@@ -433,8 +484,9 @@ static void a_broken_promise_is_the_servers_failure(void **state)
     call("promise", "{\"how\":\"wrong\"}", ERROR("-32603", "the server failed"));
     call("promise", "{\"how\":\"text\"}", ERROR("-32603", "the server failed"));
     mcp__tools_check_results(c.server->tools, false);
-    call("promise", "{\"how\":\"wrong\"}", "\"result\":{\"content\":[" TEXT("{\\\"sum\\\":\\\"text\\\"}")
-                                       "],\"structuredContent\":{\"sum\":\"text\"}}");
+    call("promise", "{\"how\":\"wrong\"}",
+         "\"result\":{\"content\":[" TEXT(
+             "{\\\"sum\\\":\\\"text\\\"}") "],\"structuredContent\":{\"sum\":\"text\"}}");
     conversation_close(&c);
 }
 

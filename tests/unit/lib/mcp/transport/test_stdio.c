@@ -27,7 +27,7 @@
 
 #define WAIT_MS 20000 /* for anything; only a failure takes so long */
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static void nap(void)
 {
@@ -92,14 +92,17 @@ static mcp_status large(mcp_call *call, void *data)
     return mcp_call_text(call, text);
 }
 
+/* clang-format off */
 #define TOOL(name) \
     { "tools/" name ".json", "{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}", \
       sizeof("{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}") - 1 }
+/* clang-format on */
 
-static const mcp_file files[] = { TOOL("stray"), TOOL("run"), TOOL("steady"), TOOL("while"),
+static const mcp_file files[] = { TOOL("stray"), TOOL("run"),   TOOL("steady"),  TOOL("while"),
                                   TOOL("never"), TOOL("large"), TOOL("limited"), { 0 } };
 static const mcp_tool tools[] = {
-    /* name      run            flags                                        timeout_ms max_running */
+    /* name run flags timeout_ms max_running */
+    /* clang-format off */
     { "stray",   stray,         MCP_READS,                                   0,         0 },
     { "run",     until_stopped, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP,   0,         0 },
     { "steady",  until_stopped, MCP_READS | MCP_LONG,                        0,         0 },
@@ -107,6 +110,7 @@ static const mcp_tool tools[] = {
     { "never",   never,         MCP_READS | MCP_LONG,                        0,         2 },
     { "large",   large,         MCP_READS,                                   0,         0 },
     { "limited", until_stopped, MCP_READS,                                   50,        0 },
+    /* clang-format on */
     { 0 },
 };
 static const mcp_features features = { .files = files, .tools = tools };
@@ -126,14 +130,15 @@ static int serve(int grace_ms)
     return st == MCP_OK ? 0 : 1 + (int)st;
 }
 
-/* ---- holding it by its streams ---------------------------------------------------------------- */
+/* ---- holding it by its streams --------------------------------------------------------------- */
 
 static struct {
     pid_t pid;
     int to;   /* -1: closed */
     int from; /* -1: closed */
     char unread[1 << 20];
-    size_t length;
+    size_t heard;  /* of "unread", given out already */
+    size_t length; /* behind that */
 } child;
 
 /* Start the server on these descriptors, which are ours no longer. */
@@ -165,7 +170,7 @@ static void start(int grace_ms)
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
     child.to = in[1];
     child.from = out[0];
-    child.length = 0;
+    child.heard = child.length = 0;
     start_on(in[0], out[1], grace_ms);
 }
 
@@ -192,28 +197,34 @@ static void say(const char *text)
     say_bytes("\n", 1);
 }
 
+/* More bytes behind those that are left; false at the end. */
+static bool hear_more(void)
+{
+    struct pollfd wait = { .fd = child.from, .events = POLLIN };
+
+    memmove(child.unread, child.unread + child.heard, child.length);
+    child.heard = 0;
+    assert_int_equal(poll(&wait, 1, WAIT_MS), 1);
+    ssize_t count = read(child.from, child.unread + child.length,
+                         sizeof(child.unread) - child.length);
+    child.length += count > 0 ? (size_t)count : 0;
+    return count > 0;
+}
+
 /* The next line, as a C string that is good until the next call; NULL at the end. */
 static const char *hear(void)
 {
-    static char line[1 << 20];
     char *newline;
 
-    while (!(newline = memchr(child.unread, '\n', child.length))) {
-        struct pollfd wait = { .fd = child.from, .events = POLLIN };
-        assert_int_equal(poll(&wait, 1, WAIT_MS), 1);
-        ssize_t count = read(child.from, child.unread + child.length,
-                             sizeof(child.unread) - child.length);
-        if (count <= 0) {
+    while (!(newline = memchr(child.unread + child.heard, '\n', child.length)))
+        if (!hear_more()) {
             assert_int_equal(child.length, 0);
             return NULL;
         }
-        child.length += (size_t)count;
-    }
-    size_t length = (size_t)(newline - child.unread);
-    memcpy(line, child.unread, length);
-    line[length] = '\0';
-    child.length -= length + 1;
-    memmove(child.unread, newline + 1, child.length);
+    char *line = child.unread + child.heard;
+    *newline = '\0';
+    child.heard += (size_t)(newline - line) + 1;
+    child.length -= (size_t)(newline - line) + 1;
     return line;
 }
 
@@ -246,19 +257,22 @@ static int wait_for_end(void)
 
 #define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
 #define PONG(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}"
+/* clang-format off */
 #define CALL(id, name, arguments) \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\",\"arguments\":" arguments "}}"
 #define TEXT(id, text) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}}"
 #define STOPPED(id, why) TEXT(id, "{\\\"stop\\\":" why "}")
 #define GOING_DOWN(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":-32603,\"message\":\"the server is going down\"}}"
+/* clang-format on */
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void lines_come_in_any_dress(void **state)
 {
     (void)state;
     start(5000);
-    say_bytes("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3"), strlen("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3")));
+    say_bytes("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3"),
+              strlen("\n\r\n" PING("1") "\r\n" PING("2") "\n\n" PING("3")));
     close_fd(&child.to);
     expect(PONG("1"));
     expect(PONG("2"));
@@ -349,7 +363,8 @@ static void sigterm_lets_what_runs_answer(void **state)
     }
 }
 
-/* The tool takes 300 ms to return after it was told: time for a second signal, which drops its answer. */
+/* The tool takes 300 ms to return after it was told: time for a second signal, which drops its
+   answer. */
 static void a_second_signal_cancels(void **state)
 {
     (void)state;
@@ -397,7 +412,8 @@ static void a_deadline_is_kept_by_the_clock(void **state)
     (void)state;
     start(10000);
     say(CALL("1", "limited", "{}"));
-    expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"limited ran longer than its time limit of 50 ms\"}],\"isError\":true}}");
+    expect(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"limited ran longer than its time limit of 50 ms\"}],\"isError\":true}}");
     say(PING("2"));
     expect(PONG("2"));
     close_fd(&child.to);
@@ -466,7 +482,8 @@ static void a_line_above_4_mib_is_refused_once(void **state)
     (void)state;
     start(10000);
     assert_int_equal(pthread_create(&speaker, NULL, say_overlong, NULL), 0);
-    expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
+    expect(
+        "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
     expect(PONG("1"));
     pthread_join(speaker, NULL);
     close_fd(&child.to);
@@ -483,13 +500,43 @@ static void input_may_be_dev_null_or_a_file(void **state)
     scratch_open(&folder);
     scratch_write(&folder, "in", PING("1") "\n", strlen(PING("1")) + 1);
     scratch_write(&folder, "out", "", 0);
-    start_on(open(scratch_path(&folder, "in"), O_RDONLY), open(scratch_path(&folder, "out"), O_WRONLY), 1000);
+    start_on(open(scratch_path(&folder, "in"), O_RDONLY),
+             open(scratch_path(&folder, "out"), O_WRONLY), 1000);
     assert_int_equal(wait_for_end(), 0);
     child.from = open(scratch_path(&folder, "out"), O_RDONLY);
-    child.length = 0;
+    child.heard = child.length = 0;
     expect(PONG("1"));
     close_fd(&child.from);
     scratch_close(&folder);
+}
+
+/* More answers than may be queued, all of them written in the turn that queued them. */
+static void a_long_file_of_messages_is_answered_to_its_end(void **state)
+{
+    enum { COUNT = 150000 };
+    char *text = malloc((size_t)COUNT * 60);
+    size_t length = 0;
+    scratch folder;
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        length += (size_t)sprintf(text + length, PING("%d") "\n", i);
+    scratch_open(&folder);
+    scratch_write(&folder, "in", text, length);
+    scratch_write(&folder, "out", "", 0);
+    start_on(open(scratch_path(&folder, "in"), O_RDONLY),
+             open(scratch_path(&folder, "out"), O_WRONLY), 1000);
+    assert_int_equal(wait_for_end(), 0);
+    child.from = open(scratch_path(&folder, "out"), O_RDONLY);
+    child.heard = child.length = 0;
+    for (int i = 0; i < COUNT; i++) {
+        char wanted[80];
+        (void)snprintf(wanted, sizeof(wanted), PONG("%d"), i);
+        expect(wanted);
+    }
+    close_fd(&child.from);
+    scratch_close(&folder);
+    free(text);
 }
 
 static void one_socket_may_be_both(void **state)
@@ -500,7 +547,7 @@ static void one_socket_may_be_both(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     child.to = pair[1];
     child.from = dup(pair[1]);
-    child.length = 0;
+    child.heard = child.length = 0;
     start_on(pair[0], dup(pair[0]), 1000);
     say(PING("1"));
     expect(PONG("1"));
@@ -582,6 +629,7 @@ int main(void)
         cmocka_unit_test(nothing_but_messages_leaves),
         cmocka_unit_test(a_line_above_4_mib_is_refused_once),
         cmocka_unit_test(input_may_be_dev_null_or_a_file),
+        cmocka_unit_test(a_long_file_of_messages_is_answered_to_its_end),
         cmocka_unit_test(one_socket_may_be_both),
         cmocka_unit_test(a_closed_stream_is_said_so),
         cmocka_unit_test(standard_error_may_be_closed),

@@ -2,8 +2,8 @@
  * base_case.h - a good case directory to break, and what loading a directory gave.
  *
  * The base case has two buses with a line, a cascade of two hydros, two thermals, three stages of
- * which the first has two blocks, stochastic inflow. Texts are written with ' for ". A Parquet file is
- * given as text too: "hydro_id i32: 1 2; mean_m3s f64: 40 nan", with - for null.
+ * which the first has two blocks, stochastic inflow. Texts are written with ' for ". A Parquet
+ * file is given as text too: "hydro_id i32: 1 2; mean_m3s f64: 40 nan", with - for null.
  */
 #ifndef TESTS_COBRE_BASE_CASE_H
 #define TESTS_COBRE_BASE_CASE_H
@@ -97,7 +97,7 @@ static const base_file base_files[] = {
 
 #define BASE_FILE_COUNT (sizeof base_files / sizeof base_files[0])
 
-/* ---- writing --------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A copy with ' turned into "; free it. */
 static inline char *base_quoted(const char *text)
@@ -126,7 +126,10 @@ typedef struct base_column {
 
 static inline columns_type base_type(const char *word)
 {
-    static const struct { const char *word; columns_type type; } types[] = {
+    static const struct {
+        const char *word;
+        columns_type type;
+    } types[] = {
         { "i32", COLUMNS_I32 }, { "i64", COLUMNS_I64 }, { "u32", COLUMNS_U32 },
         { "f64", COLUMNS_F64 }, { "f32", COLUMNS_F32 }, { "date", COLUMNS_DATE },
     };
@@ -179,8 +182,7 @@ static inline void base_read_column(base_column *column, char *text)
 }
 
 /* Write a table of the form that the top of this file shows. */
-static inline void base_write_table(columns *engine, int dir_fd, const char *name,
-                                    const char *text)
+static inline void base_write_table(columns *engine, int dir_fd, const char *name, const char *text)
 {
     base_column *data = calloc(BASE_COLUMNS_MAX, sizeof *data);
     columns_column list[BASE_COLUMNS_MAX];
@@ -242,7 +244,7 @@ static inline const char *base_text(const char *path)
     return NULL;
 }
 
-/* ---- loading --------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 typedef struct loaded {
     mcp_arena *arena;

@@ -14,9 +14,9 @@ typedef struct broken {
     cobre_kind kind;
     int layer;
     int64_t entity;
-    const char *field;      /* NULL: none */
-    const char *found_in;   /* NULL: `file` */
-    size_t others;          /* further findings of that severity that follow from it */
+    const char *field;    /* NULL: none */
+    const char *found_in; /* NULL: `file` */
+    size_t others;        /* further findings of that severity that follow from it */
 } broken;
 
 static inline char *broken_text(const broken *row)

@@ -1,8 +1,9 @@
 /*
  * test_config_schema.c - schemas/config.schema.json and the loader agree about config.json.
  *
- * Every shipped configuration fits the schema. Of each row of the table both say the same: fits or not.
- * What only the loader can know (one thing against another file, or what is not modelled yet) is not here.
+ * Every shipped configuration fits the schema. Of each row of the table both say the same: fits or
+ * not. What only the loader can know (one thing against another file, or what is not modelled yet)
+ * is not here.
  */
 #include "base_case.h"
 
@@ -93,9 +94,12 @@ static bool loader_accepts(const char *text, size_t length)
 static void every_shipped_configuration_fits(void **state)
 {
     static const char *const paths[] = {
-        "examples/cases/four-stages/config.json",     "examples/cases/merit-order/config.json",
-        "examples/cases/water-for-later/config.json", "examples/cases/two-towns/config.json",
-        "examples/cases/short-supply/config.json",    "examples/cases/must-release/config.json",
+        "examples/cases/four-stages/config.json",
+        "examples/cases/merit-order/config.json",
+        "examples/cases/water-for-later/config.json",
+        "examples/cases/two-towns/config.json",
+        "examples/cases/short-supply/config.json",
+        "examples/cases/must-release/config.json",
         "../shared/data/cobre/1dtoy/config.json",
         "../shared/data/cobre/d01-thermal-dispatch/config.json",
         "../shared/data/cobre/d02-single-hydro/config.json",
@@ -128,7 +132,10 @@ static void every_shipped_configuration_fits(void **state)
 
 static void schema_and_loader_agree(void **state)
 {
-    static const struct { bool fits; const char *text; } rows[] = {
+    static const struct {
+        bool fits;
+        const char *text;
+    } rows[] = {
         { true, "{'training':{" TRAINING "}}" },
         { true, "{'training':{'forward_passes':1,'stopping_rules':[]}}" },
         { false, "{}" },

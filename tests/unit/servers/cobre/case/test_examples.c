@@ -1,9 +1,10 @@
 /*
  * test_examples.c - our own case directories: their inputs, and the costs derived by hand.
  *
- * Each Parquet file of examples/cases/ has a CSV file of the same name beside it, which is what people
- * edit. The first test holds the two against each other; run with CAUSEWAY_REGENERATE=1 it writes the
- * Parquet files instead. The second trains every case and compares with the cost that README.md derives.
+ * Each Parquet file of examples/cases/ has a CSV file of the same name beside it, which is what
+ * people edit. The first test holds the two against each other; run with CAUSEWAY_REGENERATE=1 it
+ * writes the Parquet files instead. The second trains every case and compares with the cost that
+ * README.md derives.
  */
 #include "base_case.h"
 
@@ -53,7 +54,7 @@ static int open_example(const char *name)
     return fd;
 }
 
-/* ---- CSV against Parquet ----------------------------------------------------------------------- */
+/* ---- CSV against Parquet --------------------------------------------------------------------- */
 
 static columns_type type_of(const cobre_table_spec *spec, const char *column)
 {
@@ -80,8 +81,8 @@ static void read_head(struct sheet *sheet, const cobre_table_spec *spec, char *l
         assert_true(sheet->count < BASE_COLUMNS_MAX);
         snprintf(column->name, sizeof column->name, "%s", word);
         column->type = type_of(spec, word);
-        sheet->list[sheet->count++] =
-            (columns_column){ column->name, column->type, &column->values, NULL };
+        sheet->list[sheet->count++] = (columns_column){ column->name, column->type, &column->values,
+                                                        NULL };
     }
 }
 
@@ -175,7 +176,7 @@ static void parquet_files_hold_what_their_csv_files_say(void **state)
     }
 }
 
-/* ---- costs ------------------------------------------------------------------------------------- */
+/* ---- costs ----------------------------------------------------------------------------------- */
 
 static void train(const cobre_case *input, const struct example *example)
 {

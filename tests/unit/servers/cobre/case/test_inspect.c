@@ -118,9 +118,9 @@ static void without_a_configuration(void **state)
 
 static void with_files_that_do_not_parse(void **state)
 {
-    static const char *const paths[] = { "config.json", "stages.json", "system/buses.json",
-                                         "system/lines.json", "system/hydros.json",
-                                         "system/thermals.json" };
+    static const char *const paths[] = { "config.json",        "stages.json",
+                                         "system/buses.json",  "system/lines.json",
+                                         "system/hydros.json", "system/thermals.json" };
 
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         struct seen seen;

@@ -1,6 +1,6 @@
 /*
- * test_load.c - good directories load and mean what they say; directories that are not what they seem
- * are refused.
+ * test_load.c - good directories load and mean what they say; directories that are not what they
+ * seem are refused.
  */
 #include "base_case.h"
 
@@ -35,7 +35,7 @@ static loaded load_with(columns *engine, const char *const *replacements)
     return result;
 }
 
-/* ---- what stands in the files ------------------------------------------------------------------ */
+/* ---- what stands in the files ---------------------------------------------------------------- */
 
 static void base_case_has_its_configuration(void **state)
 {
@@ -126,7 +126,7 @@ static void base_case_has_its_values_by_stage(void **state)
     loaded_free(&result);
 }
 
-/* ---- overrides --------------------------------------------------------------------------------- */
+/* ---- overrides ------------------------------------------------------------------------------- */
 
 static void bounds_override_by_stage(void **state)
 {
@@ -137,8 +137,10 @@ static void bounds_override_by_stage(void **state)
         "constraints/thermal_bounds.parquet",
         "thermal_id i32: 6 5 5; stage_id i32: 2 0 1; max_generation_mw f64: 22 33 11;"
         "cost_per_mwh f64: - 61 99; block_id i32: - - 0",
-        "constraints/line_bounds.parquet", "line_id i32: 0 0; stage_id i32: 1 1;"
-        "reverse_mw f64: 7 8", NULL,
+        "constraints/line_bounds.parquet",
+        "line_id i32: 0 0; stage_id i32: 1 1;"
+        "reverse_mw f64: 7 8",
+        NULL,
     };
     loaded result = load_with(*state, files);
 
@@ -183,9 +185,11 @@ static void penalties_override_by_stage(void **state)
 /* Cobre 0.5 does not carry a stage's undirected withdrawal cost to the two that its LP uses. */
 static void original_arithmetic_loses_the_undirected_override(void **state)
 {
-    loaded result = load_with(*state, (const char *const[]){ OVERRIDES, "config.json",
-        "{'training':{'forward_passes':1,'stopping_rules':[]},"
-        "'modeling':{'compatibility':'cobre-0.5'}}", NULL });
+    loaded result = load_with(
+        *state, (const char *const[]){ OVERRIDES, "config.json",
+                                       "{'training':{'forward_passes':1,'stopping_rules':[]},"
+                                       "'modeling':{'compatibility':'cobre-0.5'}}",
+                                       NULL });
 
     assert_loads(&result);
     assert_true(result.c->hydro_stages[2 + 1].withdrawal_pos_cost == 77);
@@ -201,7 +205,8 @@ static void factors_by_block(void **state)
         "{'block_id':1,'factor':0.8}]}]}",
         "constraints/exchange_factors.json",
         "{'exchange_factors':[{'line_id':0,'stage_id':0,'block_factors':["
-        "{'block_id':0,'direct_factor':0.5,'reverse_factor':0.25}]}]}", NULL,
+        "{'block_id':0,'direct_factor':0.5,'reverse_factor':0.25}]}]}",
+        NULL,
     };
     loaded result = load_with(*state, files);
 
@@ -228,7 +233,8 @@ static void transitions_override_the_discount_rate(void **state)
         "{'id':1,'start_date':'2031-01-01','end_date':'2032-01-01','num_scenarios':1,"
         "'risk_measure':'Expectation','blocks':[{'id':0,'name':'A','hours':100}]},"
         "{'id':2,'start_date':'2032-01-01','end_date':'2033-01-01','num_scenarios':1,"
-        "'blocks':[{'id':0,'name':'A','hours':100}]}]}", NULL,
+        "'blocks':[{'id':0,'name':'A','hours':100}]}]}",
+        NULL,
     };
     loaded result = load_with(*state, files);
 
@@ -246,8 +252,10 @@ static uint64_t seed_of(columns *engine, const char *seed)
 {
     char config[256];
 
-    snprintf(config, sizeof config, "{'training':{'tree_seed':%s,'forward_passes':1,"
-                                    "'stopping_rules':[],'stopping_mode':'ALL'}}", seed);
+    snprintf(config, sizeof config,
+             "{'training':{'tree_seed':%s,'forward_passes':1,"
+             "'stopping_rules':[],'stopping_mode':'ALL'}}",
+             seed);
     loaded result = load_with(engine, (const char *const[]){ "config.json", config, NULL });
     assert_loads(&result);
     uint64_t value = result.c->config.seed;
@@ -271,7 +279,8 @@ static void empty_parquet_is_absent(void **state)
 {
     static const char *const files[] = {
         "scenarios/inflow_seasonal_stats.parquet",
-        "hydro_id i32:; stage_id i32:; mean_m3s f64:; std_m3s f64:", NULL,
+        "hydro_id i32:; stage_id i32:; mean_m3s f64:; std_m3s f64:",
+        NULL,
     };
     loaded result = load_with(*state, files);
 
@@ -281,7 +290,7 @@ static void empty_parquet_is_absent(void **state)
     loaded_free(&result);
 }
 
-/* ---- what is not what it seems ----------------------------------------------------------------- */
+/* ---- what is not what it seems --------------------------------------------------------------- */
 
 static void expect_one(const loaded *result, cobre_kind kind, const char *file, int layers)
 {
@@ -364,23 +373,27 @@ static void parquet_cut_short_is_a_parse_error(void **state)
 /* Layer 2 goes on over all files, and the first of them in order is named first. */
 static void problems_of_several_files_come_together_and_in_order(void **state)
 {
-    loaded result = load_with(*state, (const char *const[]){
-        "system/lines.json", "{'lines':3}", "config.json", "{", "system/buses.json", "7", NULL });
+    loaded result = load_with(*state, (const char *const[]){ "system/lines.json", "{'lines':3}",
+                                                             "config.json", "{",
+                                                             "system/buses.json", "7", NULL });
     static const char *const files[] = { "config.json", "system/buses.json", "system/lines.json" };
 
     assert_int_equal(cobre_report_count(result.report, COBRE_SEVERITY_ERROR), 3);
     for (size_t i = 0; i < 3; i++)
-        assert_string_equal(
-            cobre_report_finding(result.report, COBRE_SEVERITY_ERROR, i)->file, files[i]);
+        assert_string_equal(cobre_report_finding(result.report, COBRE_SEVERITY_ERROR, i)->file,
+                            files[i]);
     assert_int_equal(cobre_report_coverage(result.report)->layers_completed, 2);
     loaded_free(&result);
 }
 
 static void reference_message_reads_as_the_seed_shows_it(void **state)
 {
-    loaded result = load_with(*state, (const char *const[]){ "system/lines.json",
-        "{'lines':[{'id':0,'name':'L','source_bus_id':99,'target_bus_id':1,"
-        "'capacity':{'direct_mw':60,'reverse_mw':40}}]}", NULL });
+    loaded result = load_with(
+        *state,
+        (const char *const[]){ "system/lines.json",
+                               "{'lines':[{'id':0,'name':'L','source_bus_id':99,'target_bus_id':1,"
+                               "'capacity':{'direct_mw':60,'reverse_mw':40}}]}",
+                               NULL });
     const cobre_finding *finding = cobre_report_finding(result.report, COBRE_SEVERITY_ERROR, 0);
 
     assert_non_null(finding);
@@ -399,7 +412,7 @@ static void names_of_paths(void **state)
     assert_false(cobre_case_is_path(""));
 }
 
-/* ---- the shipped cases ------------------------------------------------------------------------- */
+/* ---- the shipped cases ----------------------------------------------------------------------- */
 
 static int open_shipped(const char *name)
 {
@@ -455,7 +468,10 @@ static void shipped_toy_holds_its_numbers(void **state)
 /* What this version does not model is said, not computed without. */
 static void shipped_cases_beyond_this_version_are_refused(void **state)
 {
-    static const struct { const char *name; size_t errors; } cases[] = {
+    static const struct {
+        const char *name;
+        size_t errors;
+    } cases[] = {
         { "d05-fpha-constant-head", 2 },
         { "d13-generic-constraint", 1 },
     };

@@ -90,8 +90,8 @@ static void config(void **state)
         { CONFIG, NULL, "{'training':7}", TYPE, 2, NONE, "training", NULL, 0 },
         { CONFIG, "'iteration_limit'", "'iterations'", ENUM, 2, NONE,
           "training.stopping_rules[0].type", NULL, 0 },
-        { CONFIG, "'limit':20", "'limits':20", SCHEMA, 2, NONE,
-          "training.stopping_rules[0].limit", NULL, 0 },
+        { CONFIG, "'limit':20", "'limits':20", SCHEMA, 2, NONE, "training.stopping_rules[0].limit",
+          NULL, 0 },
         { CONFIG, "'tolerance':0.001", "'tolerance':'low'", TYPE, 2, NONE,
           "training.stopping_rules[1].tolerance", NULL, 0 },
         { CONFIG, "'stopping_mode':'any'", "'stopping_mode':null", TYPE, 2, NONE,
@@ -157,7 +157,8 @@ static void stages(void **state)
         { STAGES, "'id':1,'start", "'id':0,'start", TWICE, 2, 0, "id", NULL, 0 },
         { STAGES, "'stages':[",
           "'pre_study_stages':[{'id':0,'start_date':'2029-12-01','end_date':'2030-01-01'}],"
-          "'stages':[", TWICE, 2, 0, "id", NULL, 0 },
+          "'stages':[",
+          TWICE, 2, 0, "id", NULL, 0 },
         { STAGES, "2030-02-01','end_date':'2030-03-01", "2030-03-01','end_date':'2030-02-01",
           SCHEMA, 2, 1, "end_date", NULL, 0 },
         { STAGES, "2030-03-01','num", "2030-02-29','num", SCHEMA, 2, 1, "end_date", NULL, 0 },
@@ -181,11 +182,14 @@ static void stages(void **state)
           "block_mode", NULL, 0 },
         { STAGES, "'risk_measure'", "'sampling_method':'mc','risk_measure'", ENUM, 2, 2,
           "sampling_method", NULL, 0 },
-        { STAGES, "'stages':[", "'season_definitions':{'cycle_type':'lunar','seasons':[]},"
-          "'stages':[", ENUM, 2, NONE, "season_definitions.cycle_type", NULL, 0 },
-        { STAGES, "'stages':[", "'season_definitions':{'cycle_type':'monthly','seasons':["
-          "{'id':3,'label':'x','month_start':13}]},'stages':[", RANGE, 2, 3, "month_start", NULL,
-          0 },
+        { STAGES, "'stages':[",
+          "'season_definitions':{'cycle_type':'lunar','seasons':[]},"
+          "'stages':[",
+          ENUM, 2, NONE, "season_definitions.cycle_type", NULL, 0 },
+        { STAGES, "'stages':[",
+          "'season_definitions':{'cycle_type':'monthly','seasons':["
+          "{'id':3,'label':'x','month_start':13}]},'stages':[",
+          RANGE, 2, 3, "month_start", NULL, 0 },
         { STAGES, "'transitions':[]", "'transitions':[{'source_id':0}]", SCHEMA, 2, NONE,
           "policy_graph.transitions[0].target_id", NULL, 0 },
     };
@@ -213,14 +217,17 @@ static void penalties_and_initial_conditions(void **state)
         { INITIAL, "'filling_storage':[]", "'filling_storage':[{'hydro_id':2,'value_hm3':1}]",
           SCHEMA, 2, 2, "filling_storage", NULL, 0 },
         { INITIAL, ",'filling_storage':[]", "", SCHEMA, 2, NONE, "filling_storage", NULL, 0 },
-        { INITIAL, "'filling_storage':[]", "'filling_storage':[],'past_inflows':["
-          "{'hydro_id':1,'values_m3s':[3,4],'season_ids':[1]}]", SCHEMA, 2, 1,
-          "past_inflows[0].season_ids", NULL, 0 },
-        { INITIAL, "'filling_storage':[]", "'filling_storage':[],'recent_observations':["
+        { INITIAL, "'filling_storage':[]",
+          "'filling_storage':[],'past_inflows':["
+          "{'hydro_id':1,'values_m3s':[3,4],'season_ids':[1]}]",
+          SCHEMA, 2, 1, "past_inflows[0].season_ids", NULL, 0 },
+        { INITIAL, "'filling_storage':[]",
+          "'filling_storage':[],'recent_observations':["
           "{'hydro_id':1,'start_date':'2029-12-01','end_date':'2029-12-11','value_m3s':4},"
           "{'hydro_id':1,'start_date':'2029-12-10','end_date':'2029-12-21','value_m3s':4}]",
           SCHEMA, 2, 1, "recent_observations", NULL, 0 },
-        { INITIAL, "'filling_storage':[]", "'filling_storage':[],'recent_observations':["
+        { INITIAL, "'filling_storage':[]",
+          "'filling_storage':[],'recent_observations':["
           "{'hydro_id':1,'start_date':'2029-12-01','end_date':'2029-12-01','value_m3s':4}]",
           SCHEMA, 2, 1, "recent_observations", NULL, 0 },
     };
@@ -262,9 +269,10 @@ static void registries(void **state)
           "diversion.downstream_id", NULL, 0 },
         { HYDROS, "'penalties'", "'evaporation':{'coefficients_mm':[1,2]},'penalties'", SCHEMA, 2,
           2, "evaporation.coefficients_mm", NULL, 0 },
-        { HYDROS, "'penalties'", "'evaporation':{'coefficients_mm':[1,1,1,1,1,1,1,1,1,1,1,1],"
-          "'reference_volumes_hm3':[1,1,1,1,1,1,1,1,1,1,1,99]},'penalties'", RANGE, 2, 2,
-          "evaporation.reference_volumes_hm3", NULL, 0 },
+        { HYDROS, "'penalties'",
+          "'evaporation':{'coefficients_mm':[1,1,1,1,1,1,1,1,1,1,1,1],"
+          "'reference_volumes_hm3':[1,1,1,1,1,1,1,1,1,1,1,99]},'penalties'",
+          RANGE, 2, 2, "evaporation.reference_volumes_hm3", NULL, 0 },
         { HYDROS, "'penalties'", "'tailrace':{'type':'spline'},'penalties'", ENUM, 2, 2,
           "tailrace.type", NULL, 0 },
         { THERMALS, "'id':6", "'id':5", TWICE, 2, 5, "id", NULL, 0 },
@@ -275,10 +283,12 @@ static void registries(void **state)
           "generation.min_mw", NULL, 0 },
         { "system/non_controllable_sources.json", NULL,
           "{'non_controllable_sources':[{'id':1,'name':'Wind','bus_id':0,"
-          "'max_generation_mw':-1}]}", RANGE, 2, 1, "max_generation_mw", NULL, 0 },
+          "'max_generation_mw':-1}]}",
+          RANGE, 2, 1, "max_generation_mw", NULL, 0 },
         { "system/energy_contracts.json", NULL,
           "{'contracts':[{'id':1,'name':'A','bus_id':0,'type':'lease','price_per_mwh':1,"
-          "'limits':{'min_mw':0,'max_mw':1}}]}", ENUM, 2, 1, "type", NULL, 0 },
+          "'limits':{'min_mw':0,'max_mw':1}}]}",
+          ENUM, 2, 1, "type", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
@@ -289,25 +299,30 @@ static void optional_json(void **state)
     static const broken rows[] = {
         { "scenarios/load_factors.json", NULL,
           "{'load_factors':[{'bus_id':0,'stage_id':0,'block_factors':["
-          "{'block_id':0,'factor':0}]}]}", RANGE, 2, 0, "load_factors[0].block_factors[0].factor",
-          NULL, 0 },
+          "{'block_id':0,'factor':0}]}]}",
+          RANGE, 2, 0, "load_factors[0].block_factors[0].factor", NULL, 0 },
         { "scenarios/load_factors.json", NULL,
           "{'load_factors':[{'bus_id':0,'stage_id':0,'block_factors':[]},"
-          "{'bus_id':0,'stage_id':0,'block_factors':[]}]}", TWICE, 2, 0, "bus_id", NULL, 0 },
+          "{'bus_id':0,'stage_id':0,'block_factors':[]}]}",
+          TWICE, 2, 0, "bus_id", NULL, 0 },
         { "constraints/exchange_factors.json", NULL,
           "{'exchange_factors':[{'line_id':0,'stage_id':0,'block_factors':["
-          "{'block_id':0,'direct_factor':1}]}]}", SCHEMA, 2, 0,
-          "exchange_factors[0].block_factors[0].reverse_factor", NULL, 0 },
-        { "scenarios/correlation.json", NULL, "{'method':'','profiles':{'default':"
-          "{'correlation_groups':[]}}}", SCHEMA, 2, NONE, "method", NULL, 0 },
+          "{'block_id':0,'direct_factor':1}]}]}",
+          SCHEMA, 2, 0, "exchange_factors[0].block_factors[0].reverse_factor", NULL, 0 },
+        { "scenarios/correlation.json", NULL,
+          "{'method':'','profiles':{'default':"
+          "{'correlation_groups':[]}}}",
+          SCHEMA, 2, NONE, "method", NULL, 0 },
         { "scenarios/correlation.json", NULL, "{'method':'spectral','profiles':{}}", SCHEMA, 2,
           NONE, "profiles", NULL, 0 },
         { "constraints/generic_constraints.json", NULL,
           "{'constraints':[{'id':4,'name':'c','expression':'x','sense':'=<',"
-          "'slack':{'enabled':false}}]}", ENUM, 2, 4, "sense", NULL, 0 },
+          "'slack':{'enabled':false}}]}",
+          ENUM, 2, 4, "sense", NULL, 0 },
         { "constraints/generic_constraints.json", NULL,
           "{'constraints':[{'id':4,'name':'c','expression':'x','sense':'<=',"
-          "'slack':{'enabled':true}}]}", SCHEMA, 2, 4, "slack.penalty", NULL, 0 },
+          "'slack':{'enabled':true}}]}",
+          SCHEMA, 2, 4, "slack.penalty", NULL, 0 },
         { "system/hydro_production_models.json", NULL,
           "{'production_models':[{'hydro_id':1,'selection_mode':'always'}]}", ENUM, 2, NONE,
           "production_models[0].selection_mode", NULL, 0 },
@@ -335,8 +350,10 @@ static void parquet(void **state)
           RANGE, 2, 1, "std_m3s", NULL, 0 },
         { INFLOW, NULL, "hydro_id i32: 1; stage_id i32: 0; mean_m3s f64: 1; std_m3s f64: -2", RANGE,
           2, 1, "std_m3s", NULL, 0 },
-        { INFLOW, NULL, "hydro_id i32: 1 2 1; stage_id i32: 0 0 0; mean_m3s f64: 1 1 1;"
-          "std_m3s f64: 1 1 1", TWICE, 2, 1, "stage_id", NULL, 0 },
+        { INFLOW, NULL,
+          "hydro_id i32: 1 2 1; stage_id i32: 0 0 0; mean_m3s f64: 1 1 1;"
+          "std_m3s f64: 1 1 1",
+          TWICE, 2, 1, "stage_id", NULL, 0 },
         { "constraints/thermal_bounds.parquet", NULL,
           "thermal_id i32: 5; stage_id i32: 0; cost_per_mwh f64: -1", RANGE, 2, 5, "cost_per_mwh",
           NULL, 0 },
@@ -351,7 +368,8 @@ static void parquet(void **state)
           "opening_index", NULL, 0 },
         { "scenarios/inflow_ar_coefficients.parquet", NULL,
           "hydro_id i32: 1; stage_id i32: 0; lag i32: 0; coefficient f64: 1;"
-          "residual_std_ratio f64: 1", RANGE, 2, 1, "lag", NULL, 0 },
+          "residual_std_ratio f64: 1",
+          RANGE, 2, 1, "lag", NULL, 0 },
         { "constraints/ncs_bounds.parquet", NULL,
           "ncs_id i32: 1; stage_id i32: 0; available_generation_mw f64: -1", RANGE, 2, 1,
           "available_generation_mw", NULL, 0 },
@@ -374,16 +392,11 @@ static void repeated_overrides_warn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_files),
-        cmocka_unit_test(any_json),
-        cmocka_unit_test(config),
-        cmocka_unit_test(config_warnings),
-        cmocka_unit_test(stages),
-        cmocka_unit_test(penalties_and_initial_conditions),
-        cmocka_unit_test(registries),
-        cmocka_unit_test(optional_json),
-        cmocka_unit_test(parquet),
-        cmocka_unit_test(repeated_overrides_warn),
+        cmocka_unit_test(missing_files), cmocka_unit_test(any_json),
+        cmocka_unit_test(config),        cmocka_unit_test(config_warnings),
+        cmocka_unit_test(stages),        cmocka_unit_test(penalties_and_initial_conditions),
+        cmocka_unit_test(registries),    cmocka_unit_test(optional_json),
+        cmocka_unit_test(parquet),       cmocka_unit_test(repeated_overrides_warn),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

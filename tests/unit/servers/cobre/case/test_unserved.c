@@ -1,5 +1,6 @@
 /*
- * test_unserved.c - what this version does not model is refused, or ignored where that is asked for.
+ * test_unserved.c - what this version does not model is refused, or ignored where that is asked
+ * for.
  */
 #include "broken.h"
 
@@ -35,14 +36,12 @@ static int teardown(void **state)
 static const broken modelled[] = {
     { CONFIG, MODE, "'scenario_source':{'seed':1,'inflow':{'scheme':'out_of_sample'}}", SETTINGS, 5,
       NONE, "training.scenario_source", NULL, 0 },
-    { CONFIG, "'num_scenarios':50",
-      "'scenario_source':{'seed':1,'load':{'scheme':'external'}}", SETTINGS, 5, NONE,
-      "simulation.scenario_source", NULL, 0 },
+    { CONFIG, "'num_scenarios':50", "'scenario_source':{'seed':1,'load':{'scheme':'external'}}",
+      SETTINGS, 5, NONE, "simulation.scenario_source", NULL, 0 },
     { CONFIG, MODE, "'cut_selection':{'enabled':true,'method':'level1'}", SETTINGS, 5, NONE,
       "training.cut_selection.enabled", NULL, 0 },
     { CONFIG, MODE, "'cut_selection':{'max_active_per_stage':100}", SETTINGS, 5, NONE,
       "training.cut_selection.max_active_per_stage", NULL, 0 },
-    { CONFIG, MODE, "'enabled':false", SETTINGS, 5, NONE, "training.enabled", NULL, 0 },
     { CONFIG, "'mode':'fresh'", "'mode':'resume'", SETTINGS, 5, NONE, "policy.mode", NULL, 0 },
     { CONFIG, "'mode':'fresh'", "'boundary':{'path':'p','source_stage':0}", SETTINGS, 5, NONE,
       "policy.boundary", NULL, 0 },
@@ -60,7 +59,8 @@ static const broken modelled[] = {
       SETTINGS, 5, NONE, NULL, NULL, 0 },
     { "scenarios/inflow_ar_coefficients.parquet", NULL,
       "hydro_id i32: 1; stage_id i32: 0; lag i32: 1; coefficient f64: 0.4;"
-      "residual_std_ratio f64: 0.9", SETTINGS, 5, NONE, NULL, NULL, 0 },
+      "residual_std_ratio f64: 0.9",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
     { "scenarios/inflow_history.parquet", NULL,
       "hydro_id i32: 1; date date: 9000; value_m3s f64: 4", SETTINGS, 5, NONE, NULL, NULL, 0 },
     { "scenarios/noise_openings.parquet", NULL,
@@ -68,7 +68,8 @@ static const broken modelled[] = {
       NULL, NULL, 0 },
     { "scenarios/correlation.json", NULL,
       "{'method':'spectral','profiles':{'default':{'correlation_groups':[{'name':'a',"
-      "'entities':[],'matrix':[]}]}}}", SETTINGS, 5, NONE, NULL, NULL, 0 },
+      "'entities':[],'matrix':[]}]}}}",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
 };
 
 /* Ignored by the original: refused, but ignored with a warning when its arithmetic is asked for. */
@@ -77,7 +78,8 @@ static const broken ignored[] = {
       NULL, 0 },
     { CONFIG, "{'type':'bound_stalling','iterations':5,'tolerance':0.001}",
       "{'type':'simulation','replications':1,'period':1,'bound_window':1,'distance_tol':1,"
-      "'bound_tol':1}", SETTINGS, 5, NONE, "training.stopping_rules", NULL, 0 },
+      "'bound_tol':1}",
+      SETTINGS, 5, NONE, "training.stopping_rules", NULL, 0 },
     { CONFIG, "'policy':", "'upper_bound_evaluation':{'enabled':true},'policy':", SETTINGS, 5, NONE,
       "upper_bound_evaluation.enabled", NULL, 0 },
     { CONFIG, "'num_scenarios':50", "'policy_type':'inner'", SETTINGS, 5, NONE,
@@ -87,10 +89,11 @@ static const broken ignored[] = {
     { STAGES, "'finite_horizon'", "'cyclic'", SETTINGS, 5, NONE, "policy_graph.type", NULL, 0 },
     { STAGES, "'num_scenarios':3,", "'num_scenarios':3,'block_mode':'chronological',", SETTINGS, 5,
       0, "block_mode", NULL, 0 },
-    { STAGES, "'transitions':[]", "'transitions':["
+    { STAGES, "'transitions':[]",
+      "'transitions':["
       "{'source_id':0,'target_id':1,'probability':0.5},"
-      "{'source_id':0,'target_id':2,'probability':0.5}]", SETTINGS, 5, NONE,
-      "policy_graph.transitions", NULL, 0 },
+      "{'source_id':0,'target_id':2,'probability':0.5}]",
+      SETTINGS, 5, NONE, "policy_graph.transitions", NULL, 0 },
     { LINES, "'capacity'", "'losses_percent':2,'capacity'", SETTINGS, 5, 0, "losses_percent", NULL,
       0 },
     { LINES, "'capacity'", "'exit_stage_id':2,'capacity'", SETTINGS, 5, 0, "entry_stage_id", NULL,
@@ -103,7 +106,8 @@ static const broken ignored[] = {
       SETTINGS, 5, 2, "filling", NULL, 1 },
     { "system/energy_contracts.json", NULL,
       "{'contracts':[{'id':1,'name':'A','bus_id':0,'type':'import','price_per_mwh':1,"
-      "'limits':{'min_mw':0,'max_mw':1}}]}", SETTINGS, 5, NONE, NULL, NULL, 0 },
+      "'limits':{'min_mw':0,'max_mw':1}}]}",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
     { "system/pumping_stations.json", NULL,
       "{'pumping_stations':[{'id':1,'name':'P','bus_id':0,'source_hydro_id':1,"
       "'destination_hydro_id':2,'consumption_mw_per_m3s':1,'flow':{'min_m3s':0,'max_m3s':1}}]}",

@@ -108,6 +108,28 @@ static void another_table_is_corrupt(void **state)
     close(fd);
 }
 
+/* A bound that is no number cannot be told in JSON, and no run writes one. */
+static void bounds_that_are_no_numbers_are_corrupt(void **state)
+{
+    static const double odd[] = { NAN, INFINITY, -INFINITY };
+    struct world *world = *state;
+    results_convergence record;
+
+    for (size_t i = 0; i < 9; i++) {
+        sddp_iteration rows[2] = { sample_rows[0], sample_rows[1] };
+        double *bounds[] = { &rows[1].lower_bound, &rows[1].upper_bound, &rows[1].upper_bound_std };
+        sddp_training training = sample_training;
+        results *run = begin(world, &sample_options);
+
+        *bounds[i % 3] = odd[i / 3];
+        training.rows = rows;
+        assert_int_equal(results_write_training(run, &training, &world->err), MCP_OK);
+        results_free(run);
+        assert_int_equal(read_record(world, &record), MCP_E_PARSE);
+        assert_non_null(strstr(world->err.message, "row 2 has a bound that is no number"));
+    }
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -117,6 +139,7 @@ int main(void)
         EACH(what_is_missing_or_broken_is_told_apart),
         EACH(metadata_that_is_no_json_is_corrupt),
         EACH(another_table_is_corrupt),
+        EACH(bounds_that_are_no_numbers_are_corrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
 
 static void every_task_once(void **state)
 {
-    pass p = { study, &nobody, "forward", 1, false, NULL, false };
+    pass p = { study, &nobody, "forward", 1, false, 1000, NULL, false };
     sddp_failure failure;
 
     (void)state;
@@ -67,7 +67,7 @@ static void lowest_failure_is_told(void **state)
 
     (void)state;
     for (int round = 0; round < 50; round++) {
-        pass p = { study, &nobody, "backward", 7, false, fails, false };
+        pass p = { study, &nobody, "backward", 7, false, 1000, fails, false };
         for (int i = 0; i < TASKS; i++)
             fails[i] = i == 40 + round || i == 41 + round || i == 300;
         assert_int_equal(pass_run(&p, count_task, TASKS, &failure, &err), MCP_E_INTERNAL);
@@ -97,7 +97,7 @@ static mcp_status visit_task(pass *p, worker *w, size_t index, sddp_failure *whe
 static mcp_status run_with(mcp_stop stop, bool any_stop_halts)
 {
     sddp_observer observer = { NULL, NULL, answer, &stop };
-    pass p = { study, &observer, "forward", 1, any_stop_halts, NULL, false };
+    pass p = { study, &observer, "forward", 1, any_stop_halts, 1000, NULL, false };
     sddp_failure failure;
 
     return pass_run(&p, visit_task, 20, &failure, NULL);

@@ -221,7 +221,7 @@ static void parts_of_a_wide_case(void **state)
 {
     (void)state;
     case_wide(&kit, 4, 8);
-    kit_set_limit(&kit, 6);
+    kit_set_limit(&kit, 3);
     kit.c.config.inflow_method = COBRE_INFLOW_PENALTY;
     kit.hydros[3].diversion_downstream = 6;
     kit.hydros[3].diversion_max_m3s = 5.0;

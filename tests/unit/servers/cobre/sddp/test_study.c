@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cases.h"
+#include "oom.h"
 #include "sddp/study.h"
 
 static case_kit kit;
@@ -130,13 +131,37 @@ static void bases_follow_the_set(void **state)
     sddp_free(study);
 }
 
+static mcp_status make_and_train(void *data)
+{
+    sddp *study = NULL;
+    sddp_training result = { 0 };
+    sddp_failure failure;
+
+    (void)data;
+    mcp_status st = sddp_new(&study, &kit.c, 2, NULL);
+    if (st == MCP_OK)
+        st = sddp_train(study, NULL, &result, &failure, NULL);
+    assert_int_equal(result.total_cuts, 3 * (int64_t)result.iterations);
+    sddp_free(study);
+    return st;
+}
+
+/* Memory may run out at any moment; the iterations completed before stay. */
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    case_1dtoy(&kit);
+    kit_set_limit(&kit, 150);
+    oom_walk(make_and_train, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_stage_is_too_few), cmocka_unit_test(nothing_to_walk),
         cmocka_unit_test(oversized_cases),      cmocka_unit_test(no_threads_means_one),
         cmocka_unit_test(openings_can_be_read), cmocka_unit_test(discounts_multiply),
-        cmocka_unit_test(bases_follow_the_set),
+        cmocka_unit_test(bases_follow_the_set), cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,10 +194,10 @@ static void same_bits_with_any_threads(void **state)
     everything one, more;
 
     (void)state;
-    case_wide(&kit, 6, 12);
-    kit_set_limit(&kit, 14);
+    case_wide(&kit, 4, 8);
+    kit_set_limit(&kit, 10);
     run_everything(&one, 1);
-    assert_int_equal(one.rows, 14);
+    assert_int_equal(one.rows, 10);
     assert_int_equal(one.scenarios, 11);
     for (unsigned threads = 2; threads <= 3; threads++) {
         run_everything(&more, threads);

@@ -15,7 +15,7 @@
 #include "sddp/visit.h"
 #include "stochastic/generator.h"
 
-enum { STAGE = 2, HYDROS = 12, VISITS = 24, REPEATS = 120, COLUMNS_MAX = 400 };
+enum { STAGE = 2, HYDROS = 8, VISITS = 24, REPEATS = 80, COLUMNS_MAX = 400 };
 
 typedef struct answer {
     double objective, primal[COLUMNS_MAX], reduced[COLUMNS_MAX];
@@ -32,8 +32,8 @@ static sddp *trained(unsigned threads)
     mcp_error err = MCP_ERROR_INIT;
     generator g = generator_seeded(3);
 
-    case_wide(&kit, 5, HYDROS);
-    kit_set_limit(&kit, 12);
+    case_wide(&kit, 4, HYDROS);
+    kit_set_limit(&kit, 9);
     if (sddp_new(&study, &kit.c, threads, &err) != MCP_OK ||
         sddp_train(study, NULL, &training, &failure, &err) != MCP_OK)
         fail_msg("%s", err.message);
@@ -94,7 +94,7 @@ static void all_cuts_hold(void **state)
     double objective[VISITS], outgoing[HYDROS];
 
     (void)state;
-    assert_int_equal(pool->count, 36);
+    assert_int_equal(pool->count, 27);
     for (size_t v = 0; v < VISITS; v++) {
         lp *model = pay_visit(study, w, v);
         objective[v] = lp_objective(model);

@@ -72,17 +72,22 @@ static void references(void **state)
         { "constraints/penalty_overrides_hydro.parquet", NULL,
           "hydro_id i32: 3; stage_id i32: 0; spillage_cost f64: 40", REFERENCE, 3, 3, "hydro_id",
           NULL, 0 },
-        { INFLOW, NULL, "hydro_id i32: 1 1 1 2 2 2 3; stage_id i32: 0 1 2 0 1 2 0;"
-          "mean_m3s f64: 1 1 1 1 1 1 1; std_m3s f64: 1 1 1 1 1 1 1", REFERENCE, 3, 3, "hydro_id",
-          NULL, 0 },
-        { LOAD, NULL, "bus_id i32: 0 0 0 1 1 1 2; stage_id i32: 0 1 2 0 1 2 0;"
-          "mean_mw f64: 1 1 1 1 1 1 1; std_mw f64: 0 0 0 0 0 0 0", REFERENCE, 3, 2, "bus_id", NULL,
-          0 },
-        { LOAD_FACTORS, NULL, "{'load_factors':[{'bus_id':9,'stage_id':0,'block_factors':["
-          "{'block_id':0,'factor':1},{'block_id':1,'factor':1}]}]}", REFERENCE, 3, 9, "bus_id",
-          NULL, 0 },
-        { LOAD_FACTORS, NULL, "{'load_factors':[{'bus_id':0,'stage_id':9,'block_factors':["
-          "{'block_id':0,'factor':1}]}]}", REFERENCE, 3, 0, "stage_id", NULL, 0 },
+        { INFLOW, NULL,
+          "hydro_id i32: 1 1 1 2 2 2 3; stage_id i32: 0 1 2 0 1 2 0;"
+          "mean_m3s f64: 1 1 1 1 1 1 1; std_m3s f64: 1 1 1 1 1 1 1",
+          REFERENCE, 3, 3, "hydro_id", NULL, 0 },
+        { LOAD, NULL,
+          "bus_id i32: 0 0 0 1 1 1 2; stage_id i32: 0 1 2 0 1 2 0;"
+          "mean_mw f64: 1 1 1 1 1 1 1; std_mw f64: 0 0 0 0 0 0 0",
+          REFERENCE, 3, 2, "bus_id", NULL, 0 },
+        { LOAD_FACTORS, NULL,
+          "{'load_factors':[{'bus_id':9,'stage_id':0,'block_factors':["
+          "{'block_id':0,'factor':1},{'block_id':1,'factor':1}]}]}",
+          REFERENCE, 3, 9, "bus_id", NULL, 0 },
+        { LOAD_FACTORS, NULL,
+          "{'load_factors':[{'bus_id':0,'stage_id':9,'block_factors':["
+          "{'block_id':0,'factor':1}]}]}",
+          REFERENCE, 3, 0, "stage_id", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
@@ -96,10 +101,12 @@ static void reference_warnings(void **state)
           0 },
         { "constraints/exchange_factors.json", NULL,
           "{'exchange_factors':[{'line_id':5,'stage_id':0,'block_factors':["
-          "{'block_id':0,'direct_factor':1,'reverse_factor':1}]}]}", REFERENCE, 3, 5, "line_id",
-          NULL, 0 },
-        { INITIAL, "'filling_storage':[]", "'filling_storage':[],'past_inflows':["
-          "{'hydro_id':8,'values_m3s':[3]}]", REFERENCE, 3, 8, "past_inflows.hydro_id", NULL, 0 },
+          "{'block_id':0,'direct_factor':1,'reverse_factor':1}]}]}",
+          REFERENCE, 3, 5, "line_id", NULL, 0 },
+        { INITIAL, "'filling_storage':[]",
+          "'filling_storage':[],'past_inflows':["
+          "{'hydro_id':8,'values_m3s':[3]}]",
+          REFERENCE, 3, 8, "past_inflows.hydro_id", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
@@ -108,12 +115,18 @@ static void reference_warnings(void **state)
 static void coverage(void **state)
 {
     static const broken rows[] = {
-        { INFLOW, NULL, "hydro_id i32: 1 1 1 2 2; stage_id i32: 0 1 2 0 2;"
-          "mean_m3s f64: 1 1 1 1 1; std_m3s f64: 1 1 1 1 1", COVERAGE, 4, 2, "stage_id", NULL, 0 },
-        { INFLOW, NULL, "hydro_id i32: 1 1 1; stage_id i32: 0 1 2; mean_m3s f64: 1 1 1;"
-          "std_m3s f64: 1 1 1", COVERAGE, 4, 2, "stage_id", NULL, 0 },
-        { LOAD, NULL, "bus_id i32: 1 1 1 0 0; stage_id i32: 0 1 2 0 1; mean_mw f64: 1 1 1 1 1;"
-          "std_mw f64: 0 0 0 0 0", COVERAGE, 4, 0, "stage_id", NULL, 0 },
+        { INFLOW, NULL,
+          "hydro_id i32: 1 1 1 2 2; stage_id i32: 0 1 2 0 2;"
+          "mean_m3s f64: 1 1 1 1 1; std_m3s f64: 1 1 1 1 1",
+          COVERAGE, 4, 2, "stage_id", NULL, 0 },
+        { INFLOW, NULL,
+          "hydro_id i32: 1 1 1; stage_id i32: 0 1 2; mean_m3s f64: 1 1 1;"
+          "std_m3s f64: 1 1 1",
+          COVERAGE, 4, 2, "stage_id", NULL, 0 },
+        { LOAD, NULL,
+          "bus_id i32: 1 1 1 0 0; stage_id i32: 0 1 2 0 1; mean_mw f64: 1 1 1 1 1;"
+          "std_mw f64: 0 0 0 0 0",
+          COVERAGE, 4, 0, "stage_id", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
@@ -178,23 +191,29 @@ static void stages(void **state)
           "policy_graph.transitions.target_id", NULL, 0 },
         { STAGES, "'transitions':[]",
           "'transitions':[{'source_id':0,'target_id':1,'probability':0.4},"
-          "{'source_id':0,'target_id':2,'probability':0.5}]", RANGE, 5, 0,
-          "policy_graph.transitions.probability", NULL, 1 },
+          "{'source_id':0,'target_id':2,'probability':0.5}]",
+          RANGE, 5, 0, "policy_graph.transitions.probability", NULL, 1 },
         { STAGES, "'finite_horizon','annual_discount_rate':0.1",
           "'cyclic','annual_discount_rate':0", RANGE, 5, NONE, "policy_graph.annual_discount_rate",
           NULL, 1 },
-        { STAGES, NULL, "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0},"
+        { STAGES, NULL,
+          "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0},"
           "'stages':[{'id':0,'start_date':'2030-01-01','end_date':'2030-02-01',"
-          "'num_scenarios':3,'blocks':[{'id':0,'name':'A','hours':1}]}]}", STAGE, 5, NONE, "stages",
-          NULL, 0 },
-        { STAGES, NULL, "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0},"
-          "'stages':[]}", STAGE, 5, NONE, "stages", NULL, 0 },
-        { STAGES, "'stages':[", "'season_definitions':{'cycle_type':'monthly','seasons':[]},"
+          "'num_scenarios':3,'blocks':[{'id':0,'name':'A','hours':1}]}]}",
+          STAGE, 5, NONE, "stages", NULL, 0 },
+        { STAGES, NULL,
+          "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0},"
+          "'stages':[]}",
+          STAGE, 5, NONE, "stages", NULL, 0 },
+        { STAGES, "'stages':[",
+          "'season_definitions':{'cycle_type':'monthly','seasons':[]},"
           "'stages':[{'id':3,'season_id':4,'start_date':'2030-04-01','end_date':'2030-05-01',"
-          "'num_scenarios':3,'blocks':[{'id':0,'name':'A','hours':1}]},", PHYSICAL, 5, 3,
-          "season_id", NULL, 4 },
-        { LOAD_FACTORS, NULL, "{'load_factors':[{'bus_id':0,'stage_id':0,'block_factors':["
-          "{'block_id':2,'factor':1}]}]}", PHYSICAL, 5, 0, "block_id", NULL, 0 },
+          "'num_scenarios':3,'blocks':[{'id':0,'name':'A','hours':1}]},",
+          PHYSICAL, 5, 3, "season_id", NULL, 4 },
+        { LOAD_FACTORS, NULL,
+          "{'load_factors':[{'bus_id':0,'stage_id':0,'block_factors':["
+          "{'block_id':2,'factor':1}]}]}",
+          PHYSICAL, 5, 0, "block_id", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
@@ -205,16 +224,18 @@ static void stage_warnings(void **state)
     static const broken rows[] = {
         { CONFIG, "{'type':'iteration_limit','limit':20},", "", SETTINGS, 5, NONE,
           "training.stopping_rules", NULL, 0 },
-        { INFLOW, NULL, "hydro_id i32: 1 1 1 2 2 2; stage_id i32: 0 1 2 0 1 2;"
-          "mean_m3s f64: 1 1 1 1 1 1; std_m3s f64: 1 1 1 1 0 1", PHYSICAL, 5, 2, "std_m3s", NULL,
-          0 },
-        { STAGES, "'stages':[", "'season_definitions':{'cycle_type':'monthly','seasons':["
-          "{'id':1,'label':'Jan','month_start':1}]},'stages':[", PHYSICAL, 5, NONE, "season_id",
-          NULL, 0 },
+        { INFLOW, NULL,
+          "hydro_id i32: 1 1 1 2 2 2; stage_id i32: 0 1 2 0 1 2;"
+          "mean_m3s f64: 1 1 1 1 1 1; std_m3s f64: 1 1 1 1 0 1",
+          PHYSICAL, 5, 2, "std_m3s", NULL, 0 },
+        { STAGES, "'stages':[",
+          "'season_definitions':{'cycle_type':'monthly','seasons':["
+          "{'id':1,'label':'Jan','month_start':1}]},'stages':[",
+          PHYSICAL, 5, NONE, "season_id", NULL, 0 },
         { "constraints/exchange_factors.json", NULL,
           "{'exchange_factors':[{'line_id':0,'stage_id':1,'block_factors':["
-          "{'block_id':1,'direct_factor':1,'reverse_factor':1}]}]}", PHYSICAL, 5, 0, "block_id",
-          NULL, 0 },
+          "{'block_id':1,'direct_factor':1,'reverse_factor':1}]}]}",
+          PHYSICAL, 5, 0, "block_id", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
@@ -241,14 +262,10 @@ static void penalty_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(references),
-        cmocka_unit_test(reference_warnings),
-        cmocka_unit_test(coverage),
-        cmocka_unit_test(plants),
-        cmocka_unit_test(plant_warnings),
-        cmocka_unit_test(stages),
-        cmocka_unit_test(stage_warnings),
-        cmocka_unit_test(penalty_order),
+        cmocka_unit_test(references),     cmocka_unit_test(reference_warnings),
+        cmocka_unit_test(coverage),       cmocka_unit_test(plants),
+        cmocka_unit_test(plant_warnings), cmocka_unit_test(stages),
+        cmocka_unit_test(stage_warnings), cmocka_unit_test(penalty_order),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -28,9 +28,15 @@ static int teardown(void **state)
 static cobre_finding at(int layer, const char *file, int64_t id, const char *message)
 {
     return (cobre_finding){
-        .severity = COBRE_SEVERITY_ERROR, .kind = COBRE_KIND_OUT_OF_RANGE, .layer = layer,
-        .file = file, .noun = "hydro", .has_entity_id = id >= 0, .entity_id = id,
-        .message = message, .suggestion = "Look.",
+        .severity = COBRE_SEVERITY_ERROR,
+        .kind = COBRE_KIND_OUT_OF_RANGE,
+        .layer = layer,
+        .file = file,
+        .noun = "hydro",
+        .has_entity_id = id >= 0,
+        .entity_id = id,
+        .message = message,
+        .suggestion = "Look.",
     };
 }
 

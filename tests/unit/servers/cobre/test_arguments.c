@@ -1,0 +1,79 @@
+/*
+ * test_arguments.c - which forms of arguments are made fit, and that all else is checked as it
+ * came.
+ *
+ * A tool that is not served checks its arguments all the same: IncompatibleSettings means that they
+ * fit.
+ */
+#include "served.h"
+
+static int setup(void **state)
+{
+    return served_open(state, true);
+}
+
+static void phases_of_one_become_their_element(void **state)
+{
+    struct served *served = *state;
+
+    /* It fits, so the directory is looked for. */
+    served_refusal(served, "cobre/run", "{'phases':['training'],'case_dir':'/nowhere'}",
+                   "MissingFile");
+    served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':['none']}", "InvalidEnum");
+    served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':[['both']]}",
+                   "TypeMismatch");
+    served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':[]}", "TypeMismatch");
+    served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':['both','both']}",
+                   "TypeMismatch");
+    served_refusal(served, "cobre/run", "{'phases':['both']}", "SchemaViolation");
+}
+
+static void whole_numbers_become_entity_ids(void **state)
+{
+    struct served *served = *state;
+    static const struct {
+        const char *filters, *kind;
+    } rows[] = {
+        { "{'entity_id':7}", "IncompatibleSettings" },
+        { "{'limit':5,'entity_id':-9223372036854775808,'columns':['a']}", "IncompatibleSettings" },
+        { "{'entity_id':'7'}", "IncompatibleSettings" },
+        { "{'entity_id':['7','8']}", "IncompatibleSettings" },
+        { "{'entity_id':7.5}", "TypeMismatch" },
+        { "{'entity_id':null}", "TypeMismatch" },
+        { "{'entity_id':7,'limit':0}", "OutOfRange" },
+        { "{'entity_id':7,'limit':10001}", "OutOfRange" },
+        { "{'entity_id':7,'other':1}", "SchemaViolation" },
+        { "[7]", "TypeMismatch" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments,
+                 "{'output_dir':'/x','entity_type':'hydros','filters':%s}", rows[i].filters);
+        served_refusal(served, "cobre/query-results", arguments, rows[i].kind);
+    }
+}
+
+/* Written again, "phases\0" would be "phases". */
+static void names_with_nul_are_not_made_fit(void **state)
+{
+    struct served *served = *state;
+
+    served_refusal(served, "cobre/run", "{'case_dir\\u0000':'/x','phases':['both']}",
+                   "TypeMismatch");
+    served_refusal(
+        served, "cobre/query-results",
+        "{'output_dir':'/x','entity_type':'hydros','filters':{'entity_id':7,'x\\u0000':1}}",
+        "TypeMismatch");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(phases_of_one_become_their_element, setup, served_close),
+        cmocka_unit_test_setup_teardown(whole_numbers_become_entity_ids, setup, served_close),
+        cmocka_unit_test_setup_teardown(names_with_nul_are_not_made_fit, setup, served_close),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
