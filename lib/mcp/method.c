@@ -200,17 +200,17 @@ static mcp_status on_tools_call(mcp_call *call)
     return mcp__tools_call(call->server->tools, call);
 }
 
-static mcp_status on_resource_list(mcp_call *call)
+static mcp_status on_resources_list(mcp_call *call)
 {
     return mcp__resources_list(call->server->resources, call);
 }
 
-static mcp_status on_template_list(mcp_call *call)
+static mcp_status on_templates_list(mcp_call *call)
 {
     return mcp__resources_templates(call->server->resources, call);
 }
 
-static mcp_status on_resource_read(mcp_call *call)
+static mcp_status on_resources_read(mcp_call *call)
 {
     return mcp__resources_read(call->server->resources, call);
 }

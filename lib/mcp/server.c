@@ -209,15 +209,15 @@ mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_
     mcp_status st = MCP_OK;
 
     if (features->tools) {
-        server->capabilities |= MCP__TOOLS;
+        server->capabilities |= MCP__CAN_TOOLS;
         st = mcp__tools_load(server->tools, features, err);
     }
     if (st == MCP_OK && features->resources) {
-        server->capabilities |= MCP__RESOURCES;
+        server->capabilities |= MCP__CAN_RESOURCES;
         st = mcp__resources_load(server->resources, features, err);
     }
     if (st == MCP_OK && features->prompts) {
-        server->capabilities |= MCP__PROMPTS;
+        server->capabilities |= MCP__CAN_PROMPTS;
         st = mcp__prompts_load(server->prompts, features, err);
     }
     if (st == MCP_OK && features->completions) {

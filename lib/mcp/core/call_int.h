@@ -1,9 +1,9 @@
 /*
  * call_int.h - the body of a call, for the files of lib/mcp that make, prepare and answer calls.
  *
- * A call is made by the loop, prepared by a method's function, handed to a worker or answered at
- * once, and freed by the loop. Unless a comment says otherwise a field is written by whoever holds
- * the call just then; what the loop reads while a worker holds it is not written by the worker.
+ * A call is made by the loop, prepared by a method's function, handed to a worker or answered at once,
+ * and freed by the loop. Unless a comment says otherwise a field is written by whoever holds the call
+ * just then; what the loop reads while a worker holds it is not written by the worker.
  */
 #ifndef MCP_CORE_CALL_INT_H
 #define MCP_CORE_CALL_INT_H
@@ -61,7 +61,7 @@ typedef struct mcp__place {
 #define MCP__SUGGESTIONS_MAX 100
 
 struct mcp_call {
-    mcp__task task;   /* the executor's hold on it */
+    mcp__task task; /* the executor's hold on it */
     mcp_arena *arena; /* pays for the call itself and all that is read from its message */
 
     /* whose it is */
@@ -74,7 +74,7 @@ struct mcp_call {
     const mcp_principal *principal; /* who asks; the arena's; NULL: nobody in particular */
 
     /* what was asked; never changes */
-    const mcp_json *id; /* string or integer; NULL: a notification */
+    const mcp_json *id;     /* string or integer; NULL: a notification */
     const char *method;
     const mcp_json *params; /* an object; NULL: none were sent */
     const mcp_json *meta;   /* params._meta */
@@ -86,7 +86,7 @@ struct mcp_call {
     /* filled by the method's function; does not change once a worker has it */
     const char *name;           /* of the tool or prompt, or the URI; NULL for other methods */
     const mcp_json *arguments;  /* an object; `no_arguments` when none were sent */
-    const mcp_json *properties; /* of the input schema; the accessors use their defaults */
+    const mcp_json *properties; /* `properties` of the input schema, whose defaults the accessors use */
     const mcp_json *schema;     /* the input schema itself, where a `$ref` of a property leads */
     const void *feature;        /* the feature's own record of what is called */
     const char *mime_type;      /* of contents for which the handler names none; may be NULL */
@@ -115,15 +115,11 @@ struct mcp_call {
     mcp_buf content;           /* finished content blocks or contents entries, comma-separated */
     mcp_status content_status; /* of the first block that could not be written */
     bool is_refused;
-    bool result_begun;
-    bool error_data_begun;
-    mcp_buf result; /* the object of mcp_call_result */
-    mcp_json_writer result_writer;
-    mcp_buf content;     /* finished content blocks or contents entries, comma-separated */
-    const char *refusal; /* the one text of a refusal */
+    const char *refusal;       /* the one text of a refusal */
     size_t refusal_length;
-    mcp_buf error_data; /* `data` of an error: an object */
+    mcp_buf error_data;        /* `data` of an error: an object */
     mcp_json_writer error_data_writer;
+    bool error_data_begun;
     mcp__place *places;
     const char *typed;         /* of the argument to complete */
     size_t suggested;          /* how many values; the first hundred are in `content` */

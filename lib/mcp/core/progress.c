@@ -4,9 +4,8 @@
  *     worker: mcp_call_progress -> formats -> [list in the call] -> posts one node -> loop: deliver
  *
  * A handler may report a million times a second and must never wait. So a report that is not marked
- * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms.
- * Those marked `every` are kept in line, up to 64; they are thinned only while the client does not
- * read.
+ * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms. Those
+ * marked `every` are kept in line, up to 64; they are thinned only while the client does not read.
  *
  * Log messages stand in the same line, marked `every`, so that they keep their place among the reports.
  *
@@ -48,7 +47,7 @@ static void report_free(struct mcp__report *report)
     free(report);
 }
 
-/* ---- on the worker --------------------------------------------------------------------------- */
+/* ---- on the worker ---------------------------------------------------------------------------- */
 
 /* The metadata is the handler's text: it is read, so that nothing but one JSON object can leave. */
 static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const char *text)
@@ -118,8 +117,7 @@ static struct mcp__report *report_new(bool every)
     return report;
 }
 
-/* Put the report in line, or in the place of the last one. Returns whether the loop must be
-   told. */
+/* Put the report in line, or in the place of the last one. Returns whether the loop must be told. */
 static bool enqueue(mcp__progress *progress, struct mcp__report *report)
 {
     struct mcp__report *replaced = NULL;
@@ -158,9 +156,9 @@ mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
     mcp__progress *progress = &call->progress;
     struct mcp__report *fresh;
 
-    if (!own->token)
+    if (!progress->token)
         return MCP_OK;
-    if (own->has_last && !(progress->progress > own->last))
+    if (progress->has_last && !(report->progress > progress->last))
         return MCP_OK;
     fresh = report_new(report->every);
     mcp_status st = fresh ? format(&fresh->message, progress->token, report) : MCP_E_NOMEM;
@@ -251,7 +249,7 @@ bool mcp_call_wants_progress(const mcp_call *call)
     return call->progress.token != NULL;
 }
 
-/* ---- on the loop ----------------------------------------------------------------------------- */
+/* ---- on the loop ------------------------------------------------------------------------------ */
 
 static void on_posted(mcp__node *node)
 {
@@ -261,7 +259,8 @@ static void on_posted(mcp__node *node)
     pthread_mutex_lock(&progress->lock);
     progress->is_posted = false;
     pthread_mutex_unlock(&progress->lock);
-    mcp__call_table_due(&call->session->calls, mcp__progress_deliver(call, mcp_clock_mono_ms()));
+    mcp__call_table_due(&call->session->calls,
+                        mcp__progress_deliver(call, mcp_clock_mono_ms()));
 }
 
 void mcp__progress_init(mcp__progress *progress, const mcp_json *token)

@@ -480,6 +480,8 @@ static mcp_status finish_tool(mcp_call *call, mcp_json_writer *writer)
         mcp_write_name(writer, "structuredContent");
         mcp_write_raw(writer, call->result.data, call->result.length);
     }
+    if (call->options->says_success)
+        mcp_write_member_bool(writer, "isError", false);
     return MCP_OK;
 }
 
