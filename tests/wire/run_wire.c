@@ -9,10 +9,11 @@
  *     ! without-initialize R                     ! strict-version
  *     ! tool-names canonical|safe|auto           ! allow-write
  *     ! more             the second fixture, tests/support/fixture_more.h
+ *     ! changes          lists change, and clients may hear of resources
  *     ! logging          handlers may log to the client
  *     ! many N           N further resources     ! running N               calls_max_running
  *     ! message-max N, ! reply-max N             bytes
- *     ! hold             handlers wait until a line `! run`
+ *     ! hold             handlers wait until a line `! run`; `! stop` has the server go down
  *     ! program NAME ARGUMENT...   {cases} and {tmp} are folders; {tmp} is fresh and empty
  *     ! exit N           what the program ends with, 0 unless said
  *
@@ -172,6 +173,13 @@ static void set_logging(const char *value)
     talk.options.logging = true;
 }
 
+static void set_changes(const char *value)
+{
+    (void)value;
+    talk.options.lists_change = true;
+    talk.options.subscriptions = true;
+}
+
 static void set_many(const char *value)
 {
     talk.many = atoi(value);
@@ -233,6 +241,7 @@ static const struct {
     { "allow-write", set_allow_write },
     { "more", set_more },
     { "logging", set_logging },
+    { "changes", set_changes },
     { "many", set_many },
     { "running", set_running },
     { "message-max", set_message_max },
@@ -275,6 +284,7 @@ static void open_server(void)
     if (st == MCP_OK) {
         mcp__session_setup setup = mcp__server_session_setup(talk.server, &talk.executor.face);
         st = mcp__session_init(&talk.session, &setup, &err);
+        talk.session.news = &talk.peer.peer;
     }
     if (st != MCP_OK)
         fail_msg("%s: %s", talk.path, err.message);
@@ -381,9 +391,12 @@ static void expect(const transcript_step *step, const mcp_json **pending)
 
 static void act(const transcript_step *step)
 {
-    if (strcmp(step->text, "run") != 0)
-        fail_msg("%s:%d: only '! run' can stand here", talk.path, step->line);
-    run_held(&talk.executor);
+    if (strcmp(step->text, "run") == 0)
+        run_held(&talk.executor);
+    else if (strcmp(step->text, "stop") == 0)
+        mcp__dispatch_stop(&talk.session, MCP_STOP_SHUTDOWN);
+    else
+        fail_msg("%s:%d: only '! run' and '! stop' can stand here", talk.path, step->line);
 }
 
 static void play(size_t first)
@@ -441,6 +454,7 @@ static int tear_down(void **state)
     child_clear(&talk.program);
     if (talk.server) {
         run_held(&talk.executor);
+        mcp__dispatch_stop(&talk.session, MCP_STOP_CANCELLED);
         mcp__session_clear(&talk.session);
         mcp__peer_memory_clear(&talk.peer);
     }
