@@ -1,25 +1,23 @@
 /*
  * auth.c - the verifier: from a token to a verdict.
  *
- * The way of a token: its length, the keys, the verdict that may be known; else its header, the key that
- * it names (a renewal of the keys where that is unknown), its signature, its claims. Nothing that a token
- * says is acted on before its signature is checked, but the names of its key and algorithm.
+ * The way of a token: its length, its header, the key that it names (a renewal of the keys where that is
+ * unknown), its signature, its claims. Nothing that a token says is acted on before its signature is
+ * checked, but the names of its key and algorithm.
  *
- * Threads share the options, which never change; source.c and verdicts.c have locks of their own.
+ * Threads share the options, which never change; source.c has a lock of its own. Verdicts are kept by
+ * whoever asks, the library's authorize.c.
  */
 #include "auth/auth.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/evp.h>
-
 #include "auth/auth_int.h"
 #include "auth/claims.h"
 #include "auth/keys.h"
 #include "auth/source.h"
 #include "auth/token.h"
-#include "auth/verdicts.h"
 #include "mcp/clock.h"
 
 enum { LEEWAY_S = 30, LEEWAY_MAX_S = 300 };
@@ -28,7 +26,6 @@ struct auth {
     mcp_arena *arena; /* of the texts that the options name */
     auth_rules rules;
     auth_source *source;
-    auth_verdicts *verdicts;
 };
 
 static mcp_status check_options(const auth_options *options, mcp_error *err)
@@ -87,10 +84,7 @@ static mcp_status open_parts(auth *self, const auth_options *options, int64_t (*
     };
     if (!all)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a verifier's options");
-    mcp_status st = auth_verdicts_new(&self->verdicts, err);
-    if (st == MCP_OK)
-        st = auth_source_open(&self->source, &source, err);
-    return st;
+    return auth_source_open(&self->source, &source, err);
 }
 
 mcp_status auth_open_with_clock(auth **out, const auth_options *options, int64_t (*mono_ms)(void),
@@ -121,7 +115,6 @@ void auth_close(auth *self)
     if (!self)
         return;
     auth_source_close(self->source);
-    auth_verdicts_free(self->verdicts);
     mcp_arena_free(self->arena);
     free(self);
 }
@@ -146,54 +139,31 @@ static mcp_status find_key(const auth_key **key, auth_keys **keys, auth *self,
                : st;
 }
 
-static mcp_status verify_afresh(mcp_principal *out, auth_keys **keys, auth *self, const char *text,
-                                int64_t now_ms, mcp_arena *arena, mcp_error *err)
-{
-    auth_token token;
-    const auth_key *key = NULL;
-    const mcp_json *claims = NULL;
-    mcp_status st = auth_token_read(&token, text, strlen(text), arena, err);
-
-    if (st == MCP_OK)
-        st = find_key(&key, keys, self, &token, err);
-    if (st == MCP_OK)
-        st = auth_key_check(key, &token, err);
-    if (st == MCP_OK)
-        st = auth_token_claims(&claims, &token, arena, err);
-    if (st == MCP_OK)
-        st = auth_claims_check(out, claims, &self->rules, now_ms, arena, err);
-    return st;
-}
-
 mcp_status auth_verify(mcp_principal *out, const char *token, mcp_arena *arena, void *data,
                        mcp_error *err)
 {
     auth *self = data;
     auth_keys *keys = NULL;
-    mcp_principal principal = { NULL, NULL, 0 };
-    uint8_t hash[AUTH_HASH_SIZE];
-    int64_t now_ms = mcp_clock_wall_ms();
+    const auth_key *key = NULL;
+    const mcp_json *claims = NULL;
+    auth_token parts;
     size_t length = strnlen(token, AUTH_TOKEN_MAX + 1);
 
     if (length > AUTH_TOKEN_MAX)
         return mcp_error_set(err, MCP_E_DENIED, "the token is longer than %d bytes",
                              AUTH_TOKEN_MAX);
-    if (EVP_Digest(token, length, hash, NULL, EVP_sha256(), NULL) != 1)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to hash a token");
-    mcp_status st = auth_source_take(&keys, self->source, 0, err);
+    mcp_status st = auth_token_read(&parts, token, length, arena, err);
     if (st != MCP_OK)
         return st;
-    if (!auth_verdicts_find(&principal, self->verdicts, hash, auth_keys_generation(keys), now_ms,
-                            arena)) {
-        st = verify_afresh(&principal, &keys, self, token, now_ms, arena, err);
-        if (st == MCP_OK && principal.expires_ms > now_ms + AUTH_VERDICT_MS)
-            principal.expires_ms = now_ms + AUTH_VERDICT_MS;
-        if (st == MCP_OK)
-            auth_verdicts_keep(self->verdicts, hash, auth_keys_generation(keys), now_ms,
-                               &principal);
-    }
-    auth_keys_release(keys);
+    st = auth_source_take(&keys, self->source, 0, err);
     if (st == MCP_OK)
-        *out = principal;
+        st = find_key(&key, &keys, self, &parts, err);
+    if (st == MCP_OK)
+        st = auth_key_check(key, &parts, err);
+    if (st == MCP_OK)
+        st = auth_token_claims(&claims, &parts, arena, err);
+    if (st == MCP_OK)
+        st = auth_claims_check(out, claims, &self->rules, mcp_clock_wall_ms(), arena, err);
+    auth_keys_release(keys);
     return st;
 }

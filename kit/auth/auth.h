@@ -14,7 +14,8 @@
  * A token is good when one of the issuer's keys signed it by the algorithm that the key is for (RS256,
  * RS384, RS512, PS256, PS384, PS512, ES256 or ES384; "none" and HS* never), when `iss` is the issuer and
  * `aud` holds our resource, when `exp` is given and not over, and `nbf` not to come. `sub` is the
- * principal; `scope`, else `scp`, are its scopes. No address in a token is ever looked at.
+ * principal; `scope`, else `scp`, are its scopes. No address in a token is ever looked at. The library
+ * keeps the verdict for a minute, so a token costs its check once a minute and not once a request.
  *
  * The keys are read from a file, again within a second of its change, or fetched from one address: at
  * start, every ten minutes of use, and when a token names a key that is not there; never more than one
@@ -30,9 +31,6 @@
 
 /** The longest token that is looked at. */
 #define AUTH_TOKEN_MAX 8192
-
-/** How long a verdict may be kept before the token is looked at anew. */
-#define AUTH_VERDICT_MS 60000
 
 typedef struct auth auth;
 
@@ -70,6 +68,7 @@ void auth_close(auth *self);
  * The library's mcp_token_verifier; `data` is the auth. Any thread, several at once; may fetch the keys,
  * for 5 s at most.
  *
+ * @param out expires_ms is when the token expires, the leeway included
  * @return MCP_OK; MCP_E_DENIED (not good; the message may be told to whoever sent it); MCP_E_IO (there
  *         are no keys to check it with); MCP_E_BUSY (they are being fetched); MCP_E_NOMEM
  */

@@ -7,8 +7,7 @@
  * long: a slow address must not hold all workers.
  *
  * Every attempt counts for the pause, also one that fails, so that tokens with invented key names cannot
- * make us ask an address more often. A text that is the same as before leaves the set as it is, and with
- * it the verdicts reached with it.
+ * make us ask an address more often. A text that is the same as before leaves the set as it is.
  */
 #include "auth/source.h"
 
@@ -22,13 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <openssl/evp.h>
-
 #include "auth/fetch.h"
 #include "mcp/buf.h"
 #include "mcp/clock.h"
+#include "mcp/hash.h"
 
-enum { WAIT_MS = 1000, DIGEST_SIZE = 32, ROOM = 4096 };
+enum { WAIT_MS = 1000, ROOM = 4096 };
 
 /* A file that was written this short a while ago may change again without a later time. */
 #define SETTLED_S 2
@@ -57,7 +55,7 @@ struct auth_source {
     struct stamp stamp;
     bool settled; /* `stamp` is worth comparing */
     bool failing;
-    uint8_t digest[DIGEST_SIZE]; /* of the text of `keys` */
+    uint8_t digest[MCP_SHA256_SIZE]; /* of the text of `keys` */
     uint64_t generation;
 };
 
@@ -130,21 +128,20 @@ static mcp_status read_file(mcp_buf *text, bool *same, auth_source *self, mcp_er
 static mcp_status read_keys(auth_keys **fresh, auth_source *self, const mcp_buf *text,
                             mcp_error *err)
 {
-    uint8_t digest[DIGEST_SIZE];
+    uint8_t digest[MCP_SHA256_SIZE];
     auth_keys *keys = NULL;
 
-    if (EVP_Digest(text->data ? text->data : "", text->length, digest, NULL, EVP_sha256(), NULL) !=
-        1)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to hash the keys");
-    if (self->generation > 0 && memcmp(digest, self->digest, DIGEST_SIZE) == 0)
+    mcp_status st = mcp_sha256(digest, text->data ? text->data : "", text->length, err);
+    if (st != MCP_OK)
+        return st;
+    if (self->generation > 0 && memcmp(digest, self->digest, MCP_SHA256_SIZE) == 0)
         return MCP_OK;
-    mcp_status st = auth_keys_read(&keys, text->data ? text->data : "", text->length,
-                                   self->generation + 1, self->options.rsa_alg, &self->options.log,
-                                   err);
+    st = auth_keys_read(&keys, text->data ? text->data : "", text->length, self->generation + 1,
+                        self->options.rsa_alg, &self->options.log, err);
     if (st != MCP_OK)
         return st;
     self->generation++;
-    memcpy(self->digest, digest, DIGEST_SIZE);
+    memcpy(self->digest, digest, MCP_SHA256_SIZE);
     mcp_log_write(&self->options.log, MCP_LOG_INFO, "auth: %zu keys to check tokens with",
                   auth_keys_count(keys));
     *fresh = keys;
