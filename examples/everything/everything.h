@@ -43,6 +43,11 @@ mcp_handler test_input_required_result_tampered_state;
 mcp_handler test_input_required_result_capabilities;
 mcp_handler fill_with_context;
 
+/* changes.c */
+mcp_handler test_trigger_tool_change;
+mcp_handler test_trigger_prompt_change;
+mcp_handler test_trigger_resource_update;
+
 /** shelf.c */
 extern const mcp_resource everything_resources[];
 extern const mcp_prompt everything_prompts[];
