@@ -34,6 +34,7 @@ static const mcp_tool tools[] = {
     READS(test_tool_with_logging),
     READS(test_logging_tool),
     READS(test_tool_with_progress),
+    READS(test_reconnection),
     READS(test_missing_capability),
     READS(test_sampling),
     READS(test_elicitation),

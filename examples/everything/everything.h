@@ -25,6 +25,7 @@ mcp_handler echo;
 mcp_handler test_tool_with_logging;
 mcp_handler test_logging_tool;
 mcp_handler test_tool_with_progress;
+mcp_handler test_reconnection;
 mcp_handler test_missing_capability;
 
 /* ask.c */
