@@ -19,6 +19,9 @@
  *
  * In memory every message must be asked for before the next line is sent, so that silence is proved
  * by going on. A program must have said nothing more at its end.
+ *
+ * Where CAUSEWAY_WIRE_LOG names a folder, what passes is written there, a file a transcript, for
+ * tests/conformance/wire.mjs to hold against the official schemas.
  */
 #include <glob.h>
 #include <setjmp.h>
@@ -52,6 +55,7 @@ struct executor {
 
 struct talk {
     const char *path;
+    FILE *log; /* NULL: nothing is written */
     mcp_arena *arena;
     transcript script;
     transcript_memory memory;
@@ -319,6 +323,15 @@ static const char *waiting_message(void)
                                                               : NULL;
 }
 
+static void write_log(const char *mark, const char *text, size_t length)
+{
+    if (!talk.log)
+        return;
+    fputs(mark, talk.log);
+    fwrite(text, 1, length, talk.log);
+    fputc('\n', talk.log);
+}
+
 static void send_line(const transcript_step *step)
 {
     const char *waiting = waiting_message();
@@ -327,6 +340,7 @@ static void send_line(const transcript_step *step)
 
     if (waiting)
         fail_msg("%s:%d: before this came: %.*s", talk.path, step->line, SHOWN_MAX, waiting);
+    write_log("> ", line, length);
     if (is_program())
         child_send(&talk.program, line, length);
     else if (length > talk.options.message_max_bytes && talk.options.message_max_bytes > 0)
@@ -355,6 +369,7 @@ static const mcp_json *take_message(const transcript_step *step)
                  is_program() ? child_complaints(&talk.program) : "");
         return NULL;
     }
+    write_log("< ", text, length);
     return parsed(step, text, length);
 }
 
@@ -435,10 +450,27 @@ static void finish(void)
 
 /* ---- the tests -------------------------------------------------------------------------------- */
 
+/* "library/cancel.txt" is written to "library.cancel.txt". */
+static FILE *open_log(const char *path)
+{
+    const char *folder = getenv("CAUSEWAY_WIRE_LOG");
+    const char *name = path ? strrchr(path, '/') : NULL;
+    char file[4096];
+
+    if (!folder || !name)
+        return NULL;
+    while (name > path && name[-1] != '/')
+        name--;
+    snprintf(file, sizeof file, "%s/%s", folder, name);
+    *strrchr(file, '/') = '.';
+    return fopen(file, "w");
+}
+
 static int set_up(void **state)
 {
     memset(&talk, 0, sizeof talk);
     talk.path = *state;
+    talk.log = open_log(talk.path);
     talk.program = (child){ .to = -1, .from = -1, .complaints = -1 };
     talk.options = (mcp_server_options)MCP_SERVER_OPTIONS_INIT;
     talk.options.name = "fixture";
@@ -451,6 +483,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    if (talk.log)
+        fclose(talk.log);
     child_clear(&talk.program);
     if (talk.server) {
         run_held(&talk.executor);
