@@ -1,8 +1,12 @@
 # One static library kit_<module> for each folder of kit/ that has sources.
+option(CAUSEWAY_AUTH "bearer tokens that are JWTs (kit/auth), by libcjose and libcurl" ON)
 set(kit_targets)
 file(GLOB kit_modules CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/kit/*)
 foreach(folder IN LISTS kit_modules)
     cmake_path(GET folder FILENAME module)
+    if(module STREQUAL auth AND NOT CAUSEWAY_AUTH)
+        continue()
+    endif()
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.c)
     if(NOT sources)
         continue()
@@ -26,6 +30,14 @@ endfunction()
 kit_uses(jobs db)
 kit_uses(approvals jobs db)
 kit_uses(columns guard proc)
+
+# libcurl costs every start 6 ms, so it is left out of programs that never ask for it (--as-needed).
+if(TARGET kit_auth)
+    find_package(Cjose REQUIRED)
+    pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)
+    target_link_libraries(kit_auth PRIVATE Cjose::Cjose PkgConfig::CURL OpenSSL::Crypto)
+    target_link_options(kit_auth INTERFACE -Wl,--as-needed)
+endif()
 
 # DuckDB is opened by dlopen at first use, never linked. An installed program looks beside itself
 # (DUCKDB_INSTALL_PATH, relative to the folder of the program); one in the build tree takes DUCKDB_BUILD_PATH.

@@ -10,7 +10,7 @@
  * Without --port any free one is taken; the address is said on standard error. The names and answers of
  * the tools, resources and prompts are those that the official conformance suite looks for; the tool
  * "echo" is there to be measured. What clients see stands in the files of examples/everything/, what
- * answers them in its parts: content.c, while.c, ask.c, shelf.c.
+ * answers them in its parts: content.c, while.c, ask.c, changes.c, shelf.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ static const mcp_tool tools[] = {
     READS(test_tool_with_logging),
     READS(test_logging_tool),
     READS(test_tool_with_progress),
+    READS(test_reconnection),
     READS(test_missing_capability),
     READS(test_sampling),
     READS(test_elicitation),
@@ -48,6 +49,9 @@ static const mcp_tool tools[] = {
     READS(test_input_required_result_multi_round),
     READS(test_input_required_result_tampered_state),
     READS(test_input_required_result_capabilities),
+    READS(test_trigger_tool_change),
+    READS(test_trigger_prompt_change),
+    READS(test_trigger_resource_update),
     READS(json_schema_2020_12_tool),
     READS(test_header_argument),
     READS(greet),
@@ -167,6 +171,8 @@ static mcp_status run(struct wishes *wishes, mcp_error *err)
     options.instructions = "Each tool shows one feature; none changes anything.";
     options.oldest = options.newest = wishes->revision;
     options.logging = true;
+    options.lists_change = true;
+    options.subscriptions = true;
     mcp_status st = mcp_server_new(&server, &options, err);
     if (st == MCP_OK)
         st = mcp_server_add(server, &features, err);

@@ -25,6 +25,7 @@ mcp_handler echo;
 mcp_handler test_tool_with_logging;
 mcp_handler test_logging_tool;
 mcp_handler test_tool_with_progress;
+mcp_handler test_reconnection;
 mcp_handler test_missing_capability;
 
 /* ask.c */
@@ -42,6 +43,11 @@ mcp_handler test_input_required_result_multi_round;
 mcp_handler test_input_required_result_tampered_state;
 mcp_handler test_input_required_result_capabilities;
 mcp_handler fill_with_context;
+
+/* changes.c */
+mcp_handler test_trigger_tool_change;
+mcp_handler test_trigger_prompt_change;
+mcp_handler test_trigger_resource_update;
 
 /** shelf.c */
 extern const mcp_resource everything_resources[];

@@ -47,6 +47,14 @@ mcp_status test_tool_with_progress(mcp_call *call, void *data)
     return mcp_call_text(call, "Done, after three reports.");
 }
 
+mcp_status test_reconnection(mcp_call *call, void *data)
+{
+    (void)data;
+    mcp_call_reconnect(call);
+    pause_ms(100);
+    return mcp_call_text(call, "The answer was fetched on another connection.");
+}
+
 mcp_status test_missing_capability(mcp_call *call, void *data)
 {
     mcp_status st = mcp_call_require(call, MCP_CLIENT_SAMPLING);

@@ -261,6 +261,12 @@ mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *progress);
 bool mcp_call_wants_progress(const mcp_call *call);
 
 /**
+ * Drop the connection and let the client come back for the answer, so that a long call need not hold one.
+ * Does nothing where the client could not come back: it can over HTTP within a session of 2025-11-25.
+ */
+void mcp_call_reconnect(mcp_call *call);
+
+/**
  * Send the client a log message. Does nothing where the server does not offer logging
  * (mcp_server_options.logging) or the client wants none so gentle: within a session what
  * logging/setLevel said, at first "info"; from 2026-07-28 what the request itself says, else none. No

@@ -80,6 +80,8 @@ typedef struct mcp_server_options {
     /* what we offer beside features */
     const char *state_secret; /* signs what clients keep for us between two requests; one for all processes
                                  that serve the same clients. At least 32 bytes; NULL: a random one */
+    bool lists_change;        /* features are offered and withdrawn while serving, see mcp_server_offer */
+    bool subscriptions;       /* clients may ask for news of resources, see mcp_server_updated */
     bool logging;             /* handlers may send log messages to clients, by mcp_call_log */
 
     /* what is allowed */
@@ -135,6 +137,26 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
  *         compile, two tools with one safe name; the message names the file
  */
 mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_error *err);
+
+/**
+ * Offer further features while serving; calls that are being answered do not see them. Any thread, also
+ * from a handler. Clients that want to know are told that the lists have changed. The option lists_change
+ * must be set.
+ *
+ * @param features borrowed, with its tables, files and data, until the server is freed
+ * @return as mcp_server_add; MCP_E_UNSUPPORTED: lists_change is not set. On an error nothing has changed
+ */
+mcp_status mcp_server_offer(mcp_server *server, const mcp_features *features, mcp_error *err);
+
+/** The server that answers a call. */
+mcp_server *mcp_call_server(const mcp_call *call);
+
+/** Withdraw what was offered, by the same pointer. Calls that use it are answered; then it may be offered
+ *  again. @return MCP_OK; MCP_E_PARAMS: it is not offered; MCP_E_NOMEM */
+mcp_status mcp_server_withdraw(mcp_server *server, const mcp_features *features, mcp_error *err);
+
+/** The resource of that URI has changed: tell clients that asked for news of it. Any thread. */
+mcp_status mcp_server_updated(mcp_server *server, const char *uri, mcp_error *err);
 
 /**
  * Serve one client on standard input and output until input ends and all is answered, or SIGTERM or

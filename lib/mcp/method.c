@@ -18,6 +18,7 @@
 #include "mcp/core/fields.h"
 #include "mcp/core/headers.h"
 #include "mcp/core/identity.h"
+#include "mcp/core/subscribe.h"
 #include "mcp/server_int.h"
 
 enum {
@@ -27,10 +28,12 @@ enum {
     MAY_ASK = 1 << 3 /* its handler may ask the client */
 };
 
-/* The revisions that open with initialize. */
-enum { FIRST = MCP_2024_11_05, LAST = MCP_2025_11_25 };
+static unsigned capabilities_of(const mcp_call *call)
+{
+    return call->server->capabilities | call->set->capabilities;
+}
 
-/* ---- opening --------------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------------------- */
 
 /* `initialize` never agrees on a revision without sessions. */
 static mcp_revision newest_session(const mcp_server_options *options)
@@ -84,13 +87,14 @@ static const struct declaration {
     { MCP__CAN_LOGGING,     "logging",     false,     false },
 };
 
-static void write_declaration(mcp_json_writer *writer, const struct declaration *declaration)
+static void write_declaration(mcp_json_writer *writer, const struct declaration *declaration,
+                              unsigned capabilities)
 {
     mcp_write_member_object(writer, declaration->name);
     if (declaration->has_subscribe)
-        mcp_write_member_bool(writer, "subscribe", false);
+        mcp_write_member_bool(writer, "subscribe", (capabilities & MCP__CAN_SUBSCRIBE) != 0);
     if (declaration->has_list_changed)
-        mcp_write_member_bool(writer, "listChanged", false);
+        mcp_write_member_bool(writer, "listChanged", (capabilities & MCP__CAN_CHANGE) != 0);
     mcp_write_end(writer);
 }
 
@@ -101,7 +105,7 @@ static void write_capabilities(mcp_json_writer *writer, unsigned capabilities,
     for (size_t i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++)
         if ((capabilities & declarations[i].capability) &&
             mcp__field_is_known("ServerCapabilities", declarations[i].name, revision))
-            write_declaration(writer, &declarations[i]);
+            write_declaration(writer, &declarations[i], capabilities);
     mcp_write_end(writer);
 }
 
@@ -145,7 +149,7 @@ static mcp_status on_initialize(mcp_call *call)
     log_client(call);
     mcp_json_writer *result = mcp_call_result(call);
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
-    write_capabilities(result, call->server->capabilities, call->revision);
+    write_capabilities(result, capabilities_of(call), call->revision);
     mcp_write_name(result, "serverInfo");
     mcp__write_identity(result, options, revision);
     if (options->instructions)
@@ -182,7 +186,7 @@ static mcp_status on_discover(mcp_call *call)
     mcp_json_writer *result = mcp_call_result(call);
 
     mcp__envelope_write_revisions(result, "supportedVersions", options->oldest, options->newest);
-    write_capabilities(result, call->server->capabilities, call->revision);
+    write_capabilities(result, capabilities_of(call), call->revision);
     if (options->instructions)
         mcp_write_member_string(result, "instructions", options->instructions);
     return MCP_OK;
@@ -192,42 +196,42 @@ static mcp_status on_discover(mcp_call *call)
 
 static mcp_status on_tools_list(mcp_call *call)
 {
-    return mcp__tools_list(call->server->tools, call);
+    return mcp__tools_list(call->set->tools, call);
 }
 
 static mcp_status on_tools_call(mcp_call *call)
 {
-    return mcp__tools_call(call->server->tools, call);
+    return mcp__tools_call(call->set->tools, call);
 }
 
 static mcp_status on_resources_list(mcp_call *call)
 {
-    return mcp__resources_list(call->server->resources, call);
+    return mcp__resources_list(call->set->resources, call);
 }
 
 static mcp_status on_templates_list(mcp_call *call)
 {
-    return mcp__resources_templates(call->server->resources, call);
+    return mcp__resources_templates(call->set->resources, call);
 }
 
 static mcp_status on_resources_read(mcp_call *call)
 {
-    return mcp__resources_read(call->server->resources, call);
+    return mcp__resources_read(call->set->resources, call);
 }
 
 static mcp_status on_prompts_list(mcp_call *call)
 {
-    return mcp__prompts_list(call->server->prompts, call);
+    return mcp__prompts_list(call->set->prompts, call);
 }
 
 static mcp_status on_prompts_get(mcp_call *call)
 {
-    return mcp__prompts_get(call->server->prompts, call);
+    return mcp__prompts_get(call->set->prompts, call);
 }
 
 static mcp_status on_complete(mcp_call *call)
 {
-    return mcp__completions_complete(call->server->completions, call);
+    return mcp__completions_complete(call->set->completions, call);
 }
 
 static mcp_status on_set_level(mcp_call *call)
@@ -239,6 +243,49 @@ static mcp_status on_set_level(mcp_call *call)
     call->session->log_level = level;
     (void)mcp_call_result(call);
     return MCP_OK;
+}
+
+/* The URI that news is wanted of. */
+static mcp_status read_uri(const char **out, mcp_call *call)
+{
+    size_t length = 0;
+
+    *out = mcp_json_string(mcp_json_get(call->params, "uri"), &length);
+    if (!*out || length == 0 || strlen(*out) != length)
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.uri must be a URI");
+    (void)mcp_call_result(call);
+    return MCP_OK;
+}
+
+static mcp_status on_subscribe(mcp_call *call)
+{
+    const char *uri = NULL;
+    mcp_status st = read_uri(&uri, call);
+
+    return st == MCP_OK ? mcp__subscribe_add(call->session, uri, &call->err) : st;
+}
+
+static mcp_status on_unsubscribe(mcp_call *call)
+{
+    const char *uri = NULL;
+    mcp_status st = read_uri(&uri, call);
+
+    if (st == MCP_OK)
+        mcp__subscribe_remove(call->session, uri);
+    return st;
+}
+
+static mcp_status on_listen(mcp_call *call)
+{
+    unsigned can = capabilities_of(call);
+    unsigned lists = 0;
+
+    if (can & MCP__CAN_CHANGE)
+        lists = (can & MCP__CAN_TOOLS ? MCP__NEWS_TOOLS : 0u) |
+                (can & MCP__CAN_PROMPTS ? MCP__NEWS_PROMPTS : 0u) |
+                (can & MCP__CAN_RESOURCES ? MCP__NEWS_RESOURCES : 0u);
+    return mcp__subscribe_listen(call, lists,
+                                 (can & MCP__CAN_RESOURCES) && (can & MCP__CAN_SUBSCRIBE));
 }
 
 /* ---- the table -------------------------------------------------------------------------------- */
@@ -270,6 +317,9 @@ static const struct method {
     { "prompts/list",              SINCE_2024_11_05, MCP__CAN_PROMPTS,   0,               NULL,    &list_caching, on_prompts_list },
     { "completion/complete",       SINCE_2024_11_05, MCP__CAN_COMPLETIONS, NEEDS_PARAMS,  NULL,    NULL,          on_complete },
     { "logging/setLevel",          WITH_SESSIONS,    MCP__CAN_LOGGING,   NEEDS_PARAMS,    NULL,    NULL,          on_set_level },
+    { "resources/subscribe",       WITH_SESSIONS,    MCP__CAN_RESOURCES | MCP__CAN_SUBSCRIBE, NEEDS_PARAMS, NULL, NULL, on_subscribe },
+    { "resources/unsubscribe",     WITH_SESSIONS,    MCP__CAN_RESOURCES | MCP__CAN_SUBSCRIBE, NEEDS_PARAMS, NULL, NULL, on_unsubscribe },
+    { "subscriptions/listen",      SINCE_2026_07_28, MCP__CAN_ALWAYS,    NEEDS_PARAMS,    NULL,    NULL,          on_listen },
     { "server/discover",           SINCE_2026_07_28, MCP__CAN_ALWAYS,    0,               NULL,    &list_caching, on_discover },
     { "ping",                      WITH_SESSIONS,    MCP__CAN_ALWAYS,    0,               NULL,    NULL,          on_ping },
     { "initialize",                WITH_SESSIONS,    MCP__CAN_ALWAYS,    NEEDS_PARAMS | NOT_IN_BATCH, NULL, NULL, on_initialize },
@@ -285,7 +335,7 @@ static const struct method *find(const mcp_call *call)
         const struct method *method = &methods[i];
         if (strcmp(method->name, call->method) != 0)
             continue;
-        bool serves = (method->capability & ~call->server->capabilities) == 0 &&
+        bool serves = (method->capability & ~capabilities_of(call)) == 0 &&
                       (int)call->revision >= method->from && (int)call->revision <= method->to &&
                       is_notification == ((method->flags & IS_NOTIFICATION) != 0);
         return serves ? method : NULL;
@@ -320,6 +370,8 @@ mcp_status mcp__method_route(mcp_call *call)
         return call->err.status;
     if (method->caching)
         call->caching = *method->caching;
+    if (capabilities_of(call) & MCP__CAN_CHANGE)
+        call->caching.ttl_ms = 0; /* the next look may see another list */
     call->asking.is_allowed = (method->flags & MAY_ASK) != 0;
     mcp_status st = method->run(call);
     if (st == MCP_OK && call->asking.is_allowed && call->run && !call->is_refused)

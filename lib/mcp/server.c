@@ -1,9 +1,11 @@
 /*
  * server.c - putting a server together: options with their defaults, features, transports.
  *
- * What is assembled here does not change while the server serves, so every thread may read it. The
- * one exception is at the end: a handler that does not end within the grace time still holds its
- * tool, its schemas and its files, so a server that it was left in frees nothing of them.
+ * What is assembled here does not change while the server serves, so every thread may read it. Features may
+ * come and go: a change builds another set beside the one in use, and calls keep what they began with.
+ *
+ * The one exception is at the end: a handler that does not end within the grace time still holds its tool, its
+ * schemas and its files, so a server that it was left in frees nothing of them.
  */
 #include "mcp/server.h"
 
@@ -172,14 +174,9 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
     if (st == MCP_OK)
         st = make_state_key(server, err);
     if (st == MCP_OK)
-        st = mcp__tools_new(&server->tools, &server->options, err);
+        st = mcp__news_new(&server->news, err);
     if (st == MCP_OK)
-        st = mcp__resources_new(&server->resources, &server->options, err);
-    if (st == MCP_OK)
-        st = mcp__prompts_new(&server->prompts, &server->options, err);
-    if (st == MCP_OK)
-        st = mcp__completions_new(&server->completions, &server->options, server->prompts,
-                                  server->resources, err);
+        st = mcp__set_new(&server->set, &server->options, err);
     return st;
 }
 
@@ -194,7 +191,11 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
     if (!server)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a server");
     server->options = filled;
-    server->capabilities = filled.logging ? MCP__CAN_LOGGING : 0;
+    server->capabilities = (filled.logging ? MCP__CAN_LOGGING : 0u) |
+                           (filled.subscriptions ? MCP__CAN_SUBSCRIBE : 0u) |
+                           (filled.lists_change ? MCP__CAN_CHANGE : 0u);
+    pthread_mutex_init(&server->change_lock, NULL);
+    pthread_mutex_init(&server->set_lock, NULL);
     st = make_parts(server, err);
     if (st != MCP_OK) {
         mcp_server_free(server);
@@ -204,27 +205,147 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
     return MCP_OK;
 }
 
+/* ---- features --------------------------------------------------------------------------------- */
+
+static mcp_status record(mcp__offer **out, mcp_server *server, const mcp_features *features,
+                         const mcp_features *key, mcp_error *err)
+{
+    mcp__offer *offer = mcp_arena_alloc(server->arena, sizeof(*offer));
+    mcp__offer **end = &server->offers;
+
+    if (!offer)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for features");
+    *offer = (mcp__offer){ .features = *features, .key = key };
+    while (*end)
+        end = &(*end)->next;
+    *end = offer;
+    *out = offer;
+    return MCP_OK;
+}
+
 mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_error *err)
 {
+    mcp__offer *offer = NULL;
+    mcp_status st = record(&offer, server, features, NULL, err);
+
+    return st == MCP_OK ? mcp__set_load(server->set, features, err) : st;
+}
+
+/* Put together what is offered now. Capabilities stay declared even when their last feature went. */
+static mcp_status build(mcp__set **out, const mcp_server *server, mcp_error *err)
+{
+    mcp__set *set = NULL;
+    mcp_status st = mcp__set_new(&set, &server->options, err);
+
+    if (st != MCP_OK)
+        return st;
+    for (const mcp__offer *offer = server->offers; offer && st == MCP_OK; offer = offer->next)
+        if (offer->is_withdrawn)
+            set->capabilities |= mcp__set_capabilities(&offer->features);
+        else
+            st = mcp__set_load(set, &offer->features, err);
+    if (st == MCP_OK)
+        *out = set;
+    else
+        mcp__set_drop(set);
+    return st;
+}
+
+static unsigned lists_of(const mcp_features *features)
+{
+    return (features->tools ? MCP__NEWS_TOOLS : 0u) |
+           (features->prompts ? MCP__NEWS_PROMPTS : 0u) |
+           (features->resources ? MCP__NEWS_RESOURCES : 0u);
+}
+
+/* `offer` has changed: let calls see it, and clients hear of it. */
+static mcp_status change(mcp_server *server, const mcp__offer *offer, mcp_error *err)
+{
+    mcp__set *fresh = NULL;
+    mcp_status st = build(&fresh, server, err);
+
+    if (st != MCP_OK)
+        return st;
+    pthread_mutex_lock(&server->set_lock);
+    mcp__set *old = server->set;
+    server->set = fresh;
+    pthread_mutex_unlock(&server->set_lock);
+    mcp__set_drop(old);
+    mcp__news_lists(server->news, lists_of(&offer->features));
+    return MCP_OK;
+}
+
+static mcp__offer *find_offer(const mcp_server *server, const mcp_features *key)
+{
+    mcp__offer *offer = server->offers;
+
+    while (offer && offer->key != key)
+        offer = offer->next;
+    return offer;
+}
+
+static mcp_status offer_again(mcp_server *server, const mcp_features *features, mcp_error *err)
+{
+    mcp__offer *offer = find_offer(server, features);
     mcp_status st = MCP_OK;
 
-    if (features->tools) {
-        server->capabilities |= MCP__CAN_TOOLS;
-        st = mcp__tools_load(server->tools, features, err);
-    }
-    if (st == MCP_OK && features->resources) {
-        server->capabilities |= MCP__CAN_RESOURCES;
-        st = mcp__resources_load(server->resources, features, err);
-    }
-    if (st == MCP_OK && features->prompts) {
-        server->capabilities |= MCP__CAN_PROMPTS;
-        st = mcp__prompts_load(server->prompts, features, err);
-    }
-    if (st == MCP_OK && features->completions) {
-        server->capabilities |= MCP__CAN_COMPLETIONS;
-        st = mcp__completions_load(server->completions, features, err);
-    }
+    if (!server->options.lists_change)
+        return mcp_error_set(err, MCP_E_UNSUPPORTED, "lists_change is not set in the options");
+    if (offer && !offer->is_withdrawn)
+        return mcp_error_set(err, MCP_E_PARAMS, "these features are offered already");
+    if (!offer)
+        st = record(&offer, server, features, features, err);
+    if (st != MCP_OK)
+        return st;
+    offer->is_withdrawn = false;
+    st = change(server, offer, err);
+    offer->is_withdrawn = st != MCP_OK;
     return st;
+}
+
+mcp_status mcp_server_offer(mcp_server *server, const mcp_features *features, mcp_error *err)
+{
+    pthread_mutex_lock(&server->change_lock);
+    mcp_status st = offer_again(server, features, err);
+    pthread_mutex_unlock(&server->change_lock);
+    return st;
+}
+
+mcp_status mcp_server_withdraw(mcp_server *server, const mcp_features *features, mcp_error *err)
+{
+    pthread_mutex_lock(&server->change_lock);
+    mcp__offer *offer = find_offer(server, features);
+    mcp_status st = MCP_OK;
+    if (offer && !offer->is_withdrawn) {
+        offer->is_withdrawn = true;
+        st = change(server, offer, err);
+        offer->is_withdrawn = st == MCP_OK;
+    } else {
+        st = mcp_error_set(err, MCP_E_PARAMS, "these features are not offered");
+    }
+    pthread_mutex_unlock(&server->change_lock);
+    return st;
+}
+
+mcp_server *mcp_call_server(const mcp_call *call)
+{
+    return call->server;
+}
+
+mcp_status mcp_server_updated(mcp_server *server, const char *uri, mcp_error *err)
+{
+    return mcp__news_resource(server->news, uri, err);
+}
+
+/* ---- serving ---------------------------------------------------------------------------------- */
+
+static const mcp__set *hold(mcp_server *server)
+{
+    pthread_mutex_lock(&server->set_lock);
+    mcp__set *set = server->set;
+    atomic_fetch_add(&set->holders, 1);
+    pthread_mutex_unlock(&server->set_lock);
+    return set;
 }
 
 mcp__session_setup mcp__server_session_setup(mcp_server *server, mcp__executor *executor)
@@ -234,6 +355,9 @@ mcp__session_setup mcp__server_session_setup(mcp_server *server, mcp__executor *
         .options = &server->options,
         .route = mcp__method_route,
         .executor = executor,
+        .hold = hold,
+        .drop = mcp__set_drop,
+        .news = server->news,
         .no_arguments = server->no_arguments,
         .state_key = server->state_key,
         .identity = server->identity,
@@ -244,7 +368,7 @@ mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
 {
     mcp__session_setup setup = mcp__server_session_setup(server, NULL);
     bool is_left_running = false;
-    mcp_status st = mcp__stdio_serve(&setup, mcp__tools_long_threads(server->tools),
+    mcp_status st = mcp__stdio_serve(&setup, mcp__tools_long_threads(server->set->tools),
                                      &is_left_running, err);
 
     server->is_left_running = server->is_left_running || is_left_running;
@@ -255,7 +379,7 @@ mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, 
 {
     mcp__session_setup setup = mcp__server_session_setup(server, NULL);
     bool is_left_running = false;
-    mcp_status st = mcp__web_serve(&setup, mcp__tools_long_threads(server->tools), options,
+    mcp_status st = mcp__web_serve(&setup, mcp__tools_long_threads(server->set->tools), options,
                                    &is_left_running, err);
 
     server->is_left_running = server->is_left_running || is_left_running;
@@ -266,10 +390,10 @@ void mcp_server_free(mcp_server *server)
 {
     if (!server || server->is_left_running)
         return;
-    mcp__completions_free(server->completions);
-    mcp__tools_free(server->tools);
-    mcp__resources_free(server->resources);
-    mcp__prompts_free(server->prompts);
+    mcp__set_drop(server->set);
+    mcp__news_free(server->news);
+    pthread_mutex_destroy(&server->change_lock);
+    pthread_mutex_destroy(&server->set_lock);
     mcp_arena_free(server->arena);
     free(server);
 }

@@ -4,12 +4,15 @@
 #ifndef MCP_SERVER_INT_H
 #define MCP_SERVER_INT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
+#include "mcp/core/news.h"
 #include "mcp/core/session.h"
 #include "mcp/core/state.h"
 #include "mcp/feature/feature.h"
 #include "mcp/server.h"
+#include "mcp/set.h"
 
 /** What a server can do, as a bit each; a method whose bit is not set does not exist for it. */
 enum mcp__capability {
@@ -18,16 +21,29 @@ enum mcp__capability {
     MCP__CAN_RESOURCES = 1 << 1,
     MCP__CAN_PROMPTS = 1 << 2,
     MCP__CAN_COMPLETIONS = 1 << 3,
-    MCP__CAN_LOGGING = 1 << 4
+    MCP__CAN_LOGGING = 1 << 4,
+    MCP__CAN_SUBSCRIBE = 1 << 5, /* news of resources */
+    MCP__CAN_CHANGE = 1 << 6     /* news of lists */
 };
+
+/** Features that were added or offered, in that order. */
+typedef struct mcp__offer {
+    mcp_features features;
+    const mcp_features *key; /* what it is withdrawn by; NULL: it stays */
+    bool is_withdrawn;
+    struct mcp__offer *next;
+} mcp__offer;
 
 struct mcp_server {
     mcp_server_options options; /* every default filled in */
-    unsigned capabilities;      /* enum mcp__capability */
-    mcp__tools *tools;
-    mcp__resources *resources;
-    mcp__prompts *prompts;
-    mcp__completions *completions;
+    unsigned capabilities;      /* enum mcp__capability, of the options alone */
+
+    pthread_mutex_t change_lock; /* guards `offers`, and `arena` while serving; one change at a time */
+    mcp__offer *offers;
+    pthread_mutex_t set_lock;    /* guards the pointer `set` */
+    mcp__set *set;
+    mcp__news *news;
+
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
     uint8_t state_key[MCP__STATE_KEY_SIZE];

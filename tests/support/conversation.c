@@ -31,6 +31,7 @@ void conversation_open(conversation *c, const mcp_server_options *options,
     mcp__peer_memory_init(&c->peer);
     setup = mcp__server_session_setup(c->server, &c->executor.executor);
     assert_int_equal(mcp__session_init(&c->session, &setup, &err), MCP_OK);
+    c->session.news = &c->peer.peer;
 }
 
 void conversation_close(conversation *c)

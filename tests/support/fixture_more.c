@@ -130,6 +130,21 @@ static mcp_status read_asked(mcp_call *call, void *data)
     return mcp_call_contents_text(call, NULL, "text/plain", name_of(answer), strlen(name_of(answer)));
 }
 
+/* ---- changing ---------------------------------------------------------------------------------- */
+
+static mcp_status change_lists(mcp_call *call, void *data);
+
+/* More than the fixture changes: resources of its own, to be heard of. */
+static mcp_status touch(mcp_call *call, void *data)
+{
+    mcp_status st = mcp_server_updated(mcp_call_server(call), "more://kept", mcp_call_error(call));
+
+    (void)data;
+    if (st == MCP_OK)
+        st = mcp_server_updated(mcp_call_server(call), "more://kept", mcp_call_error(call));
+    return st == MCP_OK ? mcp_call_text(call, "touched") : st;
+}
+
 static mcp_status read_kept(mcp_call *call, void *data)
 {
     (void)data;
@@ -145,6 +160,8 @@ static const mcp_tool tools[] = {
     { "more/steps", ask_steps, MCP_READS, 0, 0 },
     { "more/roots", ask_roots, MCP_READS, 0, 0 },
     { "more/silent", ask_nothing, MCP_READS, 0, 0 },
+    { "more/change", change_lists, MCP_READS, 0, 0 },
+    { "more/touch", touch, MCP_READS, 0, 0 },
     { 0 },
 };
 
@@ -212,6 +229,8 @@ static const mcp_file files[] = {
     FILE_OF("tools/steps.json", PLAIN_TOOL("more/steps")),
     FILE_OF("tools/roots.json", PLAIN_TOOL("more/roots")),
     FILE_OF("tools/silent.json", PLAIN_TOOL("more/silent")),
+    FILE_OF("tools/change.json", PLAIN_TOOL("more/change")),
+    FILE_OF("tools/touch.json", PLAIN_TOOL("more/touch")),
     FILE_OF("prompts/asked.md", asked_md),
     FILE_OF("prompts/trip.md", trip_md),
     FILE_OF("resources.json", resources_json),
@@ -223,3 +242,31 @@ const mcp_features fixture_more = { .files = files,
                                     .resources = resources,
                                     .prompts = prompts,
                                     .completions = completions };
+
+/* ---- what comes and goes ----------------------------------------------------------------------- */
+
+static const mcp_tool guest_tools[] = { { "more/guest", touch, MCP_READS, 0, 0 }, { 0 } };
+
+static const mcp_prompt guest_prompts[] = { { "more/guest", NULL, MCP_READS, 0 }, { 0 } };
+
+static const mcp_file guest_files[] = {
+    FILE_OF("tools/guest.json", PLAIN_TOOL("more/guest")),
+    FILE_OF("prompts/guest.md", "---\nname: more/guest\n---\nHello.\n"),
+    { 0 },
+};
+
+static const mcp_features guest = { .files = guest_files,
+                                    .tools = guest_tools,
+                                    .prompts = guest_prompts };
+
+/* Offers the guest, or withdraws it where it is offered. */
+static mcp_status change_lists(mcp_call *call, void *data)
+{
+    mcp_server *server = mcp_call_server(call);
+    mcp_status st = mcp_server_offer(server, &guest, mcp_call_error(call));
+
+    (void)data;
+    if (st == MCP_E_PARAMS)
+        st = mcp_server_withdraw(server, &guest, mcp_call_error(call));
+    return st == MCP_OK ? mcp_call_text(call, "changed") : st;
+}

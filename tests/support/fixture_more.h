@@ -6,6 +6,8 @@
  *            more/log       logs at debug, info and error, and reports progress once
  *            more/ask       asks a form and for sampling at once; more/steps one form after another;
  *                           more/roots for roots; more/silent waits without asking
+ *            more/change    offers more/guest, a tool and a prompt, or withdraws them
+ *            more/touch     says twice that more://kept was updated
  *            more/asked, more://asked (a prompt, a resource) ask a form
  * resources  more://kept    may be kept for a minute by its reader; more://city/{city} has 101 completions
  * prompts    more/trip      its city is completed by what is typed and the country chosen

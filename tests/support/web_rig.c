@@ -48,12 +48,25 @@ static mcp_status hold(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+/* Sends its client away first. */
+static mcp_status leave(mcp_call *call, void *data)
+{
+    mcp_call_reconnect(call);
+    return hold(call, data);
+}
+
+static const char leave_file[] = "{\"name\":\"rig/leave\",\"description\":\"Lets go.\","
+                                 "\"inputSchema\":{\"type\":\"object\"}}";
 static const char hold_file[] = "{\"name\":\"rig/hold\",\"description\":\"Waits.\","
                                 "\"inputSchema\":{\"type\":\"object\"}}";
 static const mcp_file files[] = {
-    { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 }, { 0 }
+    { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
+    { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
+    { 0 }
 };
-static const mcp_tool tools[] = { { "rig/hold", hold, MCP_READS, 0, 0 }, { 0 } };
+static const mcp_tool tools[] = { { "rig/hold", hold, MCP_READS, 0, 0 },
+                                  { "rig/leave", leave, MCP_READS, 0, 0 },
+                                  { 0 } };
 static const mcp_features features = { .files = files, .tools = tools };
 
 void web_release(void)

@@ -9,10 +9,11 @@
  *     ! without-initialize R                     ! strict-version
  *     ! tool-names canonical|safe|auto           ! allow-write
  *     ! more             the second fixture, tests/support/fixture_more.h
+ *     ! changes          lists change, and clients may hear of resources
  *     ! logging          handlers may log to the client
  *     ! many N           N further resources     ! running N               calls_max_running
  *     ! message-max N, ! reply-max N             bytes
- *     ! hold             handlers wait until a line `! run`
+ *     ! hold             handlers wait until a line `! run`; `! stop` has the server go down
  *     ! program NAME ARGUMENT...   {cases} and {tmp} are folders; {tmp} is fresh and empty
  *     ! exit N           what the program ends with, 0 unless said
  *     ! case NAME        {tmp}/NAME is a copy of examples/cases/NAME
@@ -20,6 +21,9 @@
  *
  * In memory every message must be asked for before the next line is sent, so that silence is proved
  * by going on. A program must have said nothing more at its end.
+ *
+ * Where CAUSEWAY_WIRE_LOG names a folder, what passes is written there, a file a transcript, for
+ * tests/conformance/wire.mjs to hold against the official schemas.
  */
 #include <glob.h>
 #include <setjmp.h>
@@ -54,6 +58,7 @@ struct executor {
 
 struct talk {
     const char *path;
+    FILE *log; /* NULL: nothing is written */
     mcp_arena *arena;
     transcript script;
     transcript_memory memory;
@@ -175,6 +180,13 @@ static void set_logging(const char *value)
     talk.options.logging = true;
 }
 
+static void set_changes(const char *value)
+{
+    (void)value;
+    talk.options.lists_change = true;
+    talk.options.subscriptions = true;
+}
+
 static void set_many(const char *value)
 {
     talk.many = atoi(value);
@@ -266,6 +278,7 @@ static const struct {
     { "allow-write", set_allow_write },
     { "more", set_more },
     { "logging", set_logging },
+    { "changes", set_changes },
     { "many", set_many },
     { "running", set_running },
     { "message-max", set_message_max },
@@ -311,6 +324,7 @@ static void open_server(void)
     if (st == MCP_OK) {
         mcp__session_setup setup = mcp__server_session_setup(talk.server, &talk.executor.face);
         st = mcp__session_init(&talk.session, &setup, &err);
+        talk.session.news = &talk.peer.peer;
     }
     if (st != MCP_OK)
         fail_msg("%s: %s", talk.path, err.message);
@@ -345,6 +359,15 @@ static const char *waiting_message(void)
                                                               : NULL;
 }
 
+static void write_log(const char *mark, const char *text, size_t length)
+{
+    if (!talk.log)
+        return;
+    fputs(mark, talk.log);
+    fwrite(text, 1, length, talk.log);
+    fputc('\n', talk.log);
+}
+
 static void send_line(const transcript_step *step)
 {
     const char *waiting = waiting_message();
@@ -353,6 +376,7 @@ static void send_line(const transcript_step *step)
 
     if (waiting)
         fail_msg("%s:%d: before this came: %.*s", talk.path, step->line, SHOWN_MAX, waiting);
+    write_log("> ", line, length);
     if (is_program())
         child_send(&talk.program, line, length);
     else if (length > talk.options.message_max_bytes && talk.options.message_max_bytes > 0)
@@ -381,6 +405,7 @@ static const mcp_json *take_message(const transcript_step *step)
                  is_program() ? child_complaints(&talk.program) : "");
         return NULL;
     }
+    write_log("< ", text, length);
     return parsed(step, text, length);
 }
 
@@ -417,9 +442,12 @@ static void expect(const transcript_step *step, const mcp_json **pending)
 
 static void act(const transcript_step *step)
 {
-    if (strcmp(step->text, "run") != 0)
-        fail_msg("%s:%d: only '! run' can stand here", talk.path, step->line);
-    run_held(&talk.executor);
+    if (strcmp(step->text, "run") == 0)
+        run_held(&talk.executor);
+    else if (strcmp(step->text, "stop") == 0)
+        mcp__dispatch_stop(&talk.session, MCP_STOP_SHUTDOWN);
+    else
+        fail_msg("%s:%d: only '! run' and '! stop' can stand here", talk.path, step->line);
 }
 
 static void play(size_t first)
@@ -458,10 +486,27 @@ static void finish(void)
 
 /* ---- the tests -------------------------------------------------------------------------------- */
 
+/* "library/cancel.txt" is written to "library.cancel.txt". */
+static FILE *open_log(const char *path)
+{
+    const char *folder = getenv("CAUSEWAY_WIRE_LOG");
+    const char *name = path ? strrchr(path, '/') : NULL;
+    char file[4096];
+
+    if (!folder || !name)
+        return NULL;
+    while (name > path && name[-1] != '/')
+        name--;
+    snprintf(file, sizeof file, "%s/%s", folder, name);
+    *strrchr(file, '/') = '.';
+    return fopen(file, "w");
+}
+
 static int set_up(void **state)
 {
     memset(&talk, 0, sizeof talk);
     talk.path = *state;
+    talk.log = open_log(talk.path);
     talk.program = (child){ .to = -1, .from = -1, .complaints = -1 };
     talk.options = (mcp_server_options)MCP_SERVER_OPTIONS_INIT;
     talk.options.name = "fixture";
@@ -474,9 +519,12 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    if (talk.log)
+        fclose(talk.log);
     child_clear(&talk.program);
     if (talk.server) {
         run_held(&talk.executor);
+        mcp__dispatch_stop(&talk.session, MCP_STOP_CANCELLED);
         mcp__session_clear(&talk.session);
         mcp__peer_memory_clear(&talk.peer);
     }

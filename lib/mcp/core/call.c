@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "mcp/core/call_int.h"
 #include "mcp/core/client.h"
+#include "mcp/core/session.h"
 
 mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_options *options,
                          const mcp_json *no_arguments, mcp_error *err)
@@ -44,6 +45,8 @@ void mcp__call_free(mcp_call *call)
 {
     if (!call)
         return;
+    if (call->set)
+        call->session->setup.drop(call->set);
     mcp_buf_clear(&call->result);
     mcp_buf_clear(&call->content);
     mcp_buf_clear(&call->error_data);

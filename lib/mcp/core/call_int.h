@@ -33,6 +33,8 @@ typedef struct mcp__rest {
     bool is_sent;     /* mcp_call_send: the answer is in `reply` */
 } mcp__rest;
 
+typedef struct mcp__set mcp__set;
+
 /** Writes the members of `result` for a call whose handler returned MCP_OK. Runs on the worker. */
 typedef mcp_status mcp__finisher(mcp_call *call, mcp_json_writer *writer);
 
@@ -69,6 +71,7 @@ struct mcp_call {
     const mcp_server_options *options;
     mcp__executor *executor;
     mcp__session *session;
+    const mcp__set *set; /* the features that it sees; NULL: none are needed */
     mcp__peer *peer;     /* takes the answer */
     mcp__peer *notices;  /* takes notifications: not the batch, but the peer behind it */
     const mcp_principal *principal; /* who asks; the arena's; NULL: nobody in particular */
@@ -126,6 +129,9 @@ struct mcp_call {
     mcp_buf reply;             /* the message, ready to send */
     mcp__progress progress;
     mcp__asking asking;
+    unsigned listens_to;       /* lists that a listening call is told of, enum mcp__news_list */
+    const mcp_json *listens_to_uris; /* an array of strings, or NULL */
+    bool is_listening;         /* it stays open without a worker, for news */
 
     atomic_int stop; /* enum mcp_stop; the loop writes, all read */
 

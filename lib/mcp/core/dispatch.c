@@ -27,6 +27,7 @@
 #include "mcp/core/principal.h"
 #include "mcp/core/progress.h"
 #include "mcp/core/reply.h"
+#include "mcp/core/subscribe.h"
 
 static void start(mcp_call *call);
 static void start_waiting(mcp__session *session);
@@ -164,14 +165,16 @@ static void give_up_asking(mcp_call *call)
     end_idle(call, st);
 }
 
-/* No answers will come. */
-static void refuse_asking(mcp__session *session, const char *why)
+/* No answers will come, and no more news will go: calls that wait for the one or the other end. */
+static void end_unattended(mcp__session *session, const char *why)
 {
     mcp_call *next;
 
     for (mcp_call *call = session->calls.first; call; call = next) {
         next = call->loop.next;
-        if (call->loop.is_asking)
+        if (call->is_listening)
+            end_idle(call, MCP_OK);
+        else if (call->loop.is_asking)
             end_idle(call, mcp_error_set(&call->err, MCP_E_STOPPED, "%s", why));
     }
 }
@@ -276,6 +279,8 @@ static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *no
     call->meta = message->meta;
     call->revision = mcp__session_revision(session);
     call->log_level = session->log_level;
+    if (setup->hold)
+        call->set = setup->hold(setup->server);
     call->progress.token = mcp_json_get(message->meta, "progressToken");
     return call;
 }
@@ -326,6 +331,11 @@ static void serve_request(mcp_call *call)
             start(call);
         else
             mcp__call_table_wait(calls, call);
+        return;
+    }
+    if (call->status == MCP_OK && call->is_listening) {
+        mcp__call_table_add(calls, call);
+        mcp__subscribe_acknowledge(call);
         return;
     }
     mcp__reply_render(call);
@@ -586,7 +596,7 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
 static void close_silently(mcp__session *session, mcp_call *call)
 {
     mcp__peer *peer = call->peer;
-    bool is_idle = call->loop.is_waiting || call->loop.is_asking;
+    bool is_idle = call->loop.is_waiting || call->loop.is_asking || call->is_listening;
 
     if (call->loop.is_waiting)
         mcp__call_table_unwait(&session->calls, call);
@@ -614,7 +624,7 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
     mcp_call *next;
 
     if (why != MCP_STOP_CANCELLED)
-        refuse_asking(session, "the client is gone, or the server is going down");
+        end_unattended(session, "the client is gone, or the server is going down");
     for (mcp_call *call = session->calls.first; call; call = next) {
         next = call->loop.next;
         if (why == MCP_STOP_CANCELLED)
@@ -650,7 +660,7 @@ void mcp__dispatch_refuse_waiting(mcp__session *session)
 void mcp__dispatch_abandon(mcp__session *session)
 {
     mcp__dispatch_refuse_waiting(session);
-    refuse_asking(session, "the server is going down");
+    end_unattended(session, "the server is going down");
     while (session->calls.first) {
         mcp_call *call = session->calls.first;
         mcp__call_table_remove(&session->calls, call);

@@ -26,6 +26,8 @@ struct mcp__peer {
     /** A call of this peer has ended and stays without an answer. The peer may end itself here, and
      *  in `answer`, so the caller does not use it afterwards. */
     void (*skip)(mcp__peer *peer);
+    /** Drop the connection; the client comes back for what the call still sends. NULL: it cannot. */
+    void (*reconnect)(mcp__peer *peer);
     /** The headers of the message that is being handed in; NULL: the transport has none. Set by the
      *  transport, good until mcp__dispatch_message returns. */
     const mcp__headers *headers;

@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "mcp/core/client.h"
+#include "mcp/core/subscribe.h"
 
 #define CLIENT_MAX ((size_t)8 * 1024 * 1024) /* what a client may say about itself, in memory */
 
@@ -27,12 +28,18 @@ mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *se
     refill_spare(session);
     if (!session->spare.data)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
+    mcp__map_init(&session->subscribed, NULL);
+    if (setup->news)
+        mcp__news_enter(setup->news, session);
     return MCP_OK;
 }
 
 void mcp__session_clear(mcp__session *session)
 {
     assert(!session->calls.first && session->calls.running == 0);
+    if (session->setup.news)
+        mcp__news_leave(session->setup.news, session);
+    mcp__subscribe_clear(session);
     mcp_buf_clear(&session->spare);
     mcp_arena_free(session->client);
     session->client = NULL;
@@ -84,6 +91,7 @@ mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const
     session->client_capabilities = mcp_json_get(client, "capabilities");
     session->client_can = mcp__client_read(session->client_capabilities);
     session->log_level = MCP_LEVEL_INFO;
+    mcp__subscribe_clear(session);
     session->revision = revision;
     session->is_initialized = false;
     return MCP_OK;

@@ -5,8 +5,10 @@
 #ifndef MCP_CORE_SESSION_H
 #define MCP_CORE_SESSION_H
 
+#include "base/map.h"
 #include "mcp/core/call_int.h"
 #include "mcp/core/call_table.h"
+#include "mcp/core/news.h"
 #include "mcp/server.h"
 #include "net/pool.h"
 
@@ -26,6 +28,9 @@ typedef struct mcp__session_setup {
     const mcp_server_options *options; /* every default filled in */
     mcp__route *route;
     mcp__executor *executor;
+    const mcp__set *(*hold)(mcp_server *server); /* the features of now, for a call to keep; NULL: none */
+    void (*drop)(const mcp__set *set);
+    mcp__news *news;              /* tells of changes; NULL: nothing changes */
     const mcp_json *no_arguments; /* an empty object */
     const uint8_t *state_key; /* MCP__STATE_KEY_SIZE bytes that sign what clients keep for us */
     const char *identity; /* the server's Implementation object as JSON text; NULL: not told */
@@ -44,6 +49,8 @@ struct mcp__session {
     unsigned client_can;   /* the same as enum mcp_client_can */
     mcp_level log_level;   /* of the gentlest message that the client wants */
     mcp__peer *news;       /* takes what belongs to no call; NULL: nobody listens. The transport's */
+    mcp__map subscribed;   /* URIs that the client wants news of, each its own copy */
+    mcp__session *next_told, *previous_told; /* among those that `setup.news` tells */
     int64_t last_question; /* the id of the last request of ours */
     mcp__call_table calls;
     mcp_buf spare; /* room for one short error message when memory is out */

@@ -18,6 +18,7 @@
 #include "mcp/core/fields.h"
 #include "mcp/core/reply.h"
 #include "mcp/feature/feature.h"
+#include "mcp/feature/mirror.h"
 #include "mcp/feature/name.h"
 #include "mcp/feature/shared_defs.h"
 
@@ -32,6 +33,7 @@ struct tool {
     const mcp_json *input;      /* inputSchema, with the shared shapes that it names */
     const mcp_json *output;     /* outputSchema likewise; NULL: none */
     bool gives_object;          /* that is what it describes */
+    const mcp__mirror *mirrors; /* arguments that come in headers too; NULL: none */
     mcp_schema *input_schema;
     mcp_schema *output_schema;
     char safe_name[MCP__SAFE_NAME_SIZE];
@@ -128,6 +130,14 @@ static bool describes_object(const mcp_json *schema)
     return type && strcmp(type, "object") == 0;
 }
 
+static mcp_status load_mirrors(struct tool *tool, const char *path, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = mcp__mirrors_read(&tool->mirrors, tool->owner->arena, tool->input, &cause);
+
+    return st == MCP_OK ? st : mcp_error_set(err, st, "%s: inputSchema: %s", path, cause.message);
+}
+
 static mcp_status load_schemas(struct tool *tool, const mcp_json *shared, const char *path,
                                mcp_error *err)
 {
@@ -139,6 +149,8 @@ static mcp_status load_schemas(struct tool *tool, const mcp_json *shared, const 
         return mcp_error_set(err, MCP_E_PARAMS, "%s: inputSchema must have type \"object\"", path);
     mcp_status st = load_schema(&tool->input, &tool->input_schema, tool->owner, input, shared,
                                 what ? what : path, err);
+    if (st == MCP_OK)
+        st = load_mirrors(tool, path, err);
     if (st != MCP_OK || !output)
         return st;
     what = mcp_arena_printf(tool->owner->arena, "%s: outputSchema", path);
@@ -558,6 +570,16 @@ static void prepare(mcp_call *call, struct tool *tool)
     call->finish = finish_tool;
 }
 
+/* From 2026-07-28 and over HTTP: headers that repeat arguments say the same. */
+static mcp_status check_mirrors(mcp_call *call, const struct tool *tool)
+{
+    const mcp__headers *headers = call->notices->headers;
+
+    if (!headers || call->revision <= MCP_REVISION_NEWEST_SESSION)
+        return MCP_OK;
+    return mcp__mirrors_check(tool->mirrors, headers, call->arguments, call->arena, &call->err);
+}
+
 /* MCP_OK with the call refused when they do not fit. */
 static mcp_status check_arguments(mcp_call *call, const struct tool *tool)
 {
@@ -586,9 +608,12 @@ mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call)
     if (!tool)
         return call->err.status;
     prepare(call, tool);
+    mcp_status st = check_mirrors(call, tool);
+    if (st != MCP_OK)
+        return st;
     if (is_disabled(tool))
         return refuse(call, tool, MCP_REFUSED_WRITES, NULL);
-    mcp_status st = check_arguments(call, tool);
+    st = check_arguments(call, tool);
     if (st != MCP_OK || call->is_refused || !(call->flags & MCP_LONG))
         return st;
     if (tool->running >= (tool->row->max_running > 0 ? tool->row->max_running : 1))

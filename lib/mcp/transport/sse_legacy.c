@@ -65,6 +65,7 @@ void mcp__sse_request(mcp__web *web, mcp__http_exchange *exchange)
     peer->peer.answer = send_event;
     peer->peer.notify = send_event;
     peer->peer.skip = skip;
+    peer->peer.reconnect = NULL;
     peer->is_session = true;
     entry->session.news = &peer->peer;
     if (mcp__web_peer_begin(peer)) {

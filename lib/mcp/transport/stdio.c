@@ -341,6 +341,8 @@ static mcp_status open_session(struct stdio *stdio, const mcp__session_setup *se
     filled.executor = mcp__pool_executor(stdio->pool);
     mcp_status st = mcp__session_init(&stdio->session, &filled, err);
     stdio->has_session = st == MCP_OK;
+    if (st == MCP_OK)
+        stdio->session.news = &stdio->peer;
     return st;
 }
 

@@ -421,12 +421,24 @@ static void hand_over(struct visit *visit, mcp__session_entry *entry, bool is_on
     mcp__dispatch_value(&entry->session, &peer->peer, arena, visit->value);
 }
 
+/* What only a stream can answer. Returns false when the exchange was answered. */
+static bool check_accepted(const struct visit *visit)
+{
+    const char *method = visit->message.method;
+
+    if (visit->accepted.events || !method || strcmp(method, "subscriptions/listen") != 0)
+        return true;
+    mcp__web_refuse(visit->web, visit->exchange, 406, mcp_status_code(MCP_E_REQUEST),
+                    visit->message.id, "the client must accept text/event-stream");
+    return false;
+}
+
 static void serve_post(struct visit *visit)
 {
     bool is_once = false;
 
     visit->accepted = accepted_of(visit->exchange);
-    if (look_at(visit)) {
+    if (look_at(visit) && check_accepted(visit)) {
         mcp__session_entry *entry = entry_for(visit, &is_once);
         if (entry && mcp__dispatch_is_full(&entry->session))
             refuse_busy(visit);

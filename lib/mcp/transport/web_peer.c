@@ -266,6 +266,20 @@ static bool is_slow(const mcp__peer *self)
     return peer->exchange && mcp__http_is_full(peer->exchange);
 }
 
+/* Only where the client was given an id to come back with before anything was sent: from 2025-11-25. */
+static void reconnect(mcp__peer *self)
+{
+    mcp__web_peer *peer = (mcp__web_peer *)self;
+
+    if (!peer->exchange || !peer->accepted.events || !session_id(peer) ||
+        peer->entry->session.revision < MCP_2025_11_25)
+        return;
+    if (!peer->is_stream && !begin_stream(peer))
+        return;
+    mcp__http_end(peer->exchange);
+    disconnect(peer);
+}
+
 /* The transports say nothing of how a request ends that was cancelled; something must end it. */
 static void reply_cancelled(mcp__web_peer *peer)
 {
@@ -327,7 +341,8 @@ mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
         return NULL;
     }
     peer->peer = (mcp__peer){
-        .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip
+        .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip,
+        .reconnect = reconnect,
     };
     peer->guest.hung_up = on_hung_up;
     peer->peer.principal = web->caller;

@@ -97,9 +97,9 @@ static void a_table_declares_its_capability_even_when_empty(void **state)
 
     (void)state;
     assert_int_equal(mcp_server_add(server, &nothing, NULL), MCP_OK);
-    assert_int_equal(server->capabilities, 0);
+    assert_int_equal(server->set->capabilities, 0);
     assert_int_equal(mcp_server_add(server, &empty, NULL), MCP_OK);
-    assert_int_equal(server->capabilities, MCP__CAN_TOOLS);
+    assert_int_equal(server->set->capabilities, MCP__CAN_TOOLS);
     mcp_server_free(server);
     mcp_server_free(NULL);
 }

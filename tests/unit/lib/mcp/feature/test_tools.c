@@ -480,13 +480,12 @@ static void a_broken_promise_is_the_servers_failure(void **state)
 {
     (void)state;
     begin(NULL, "2025-06-18");
-    mcp__tools_check_results(c.server->tools, true);
+    mcp__tools_check_results(c.server->set->tools, true);
     call("promise", "{\"how\":\"wrong\"}", ERROR("-32603", "the server failed"));
     call("promise", "{\"how\":\"text\"}", ERROR("-32603", "the server failed"));
-    mcp__tools_check_results(c.server->tools, false);
-    call("promise", "{\"how\":\"wrong\"}",
-         "\"result\":{\"content\":[" TEXT(
-             "{\\\"sum\\\":\\\"text\\\"}") "],\"structuredContent\":{\"sum\":\"text\"}}");
+    mcp__tools_check_results(c.server->set->tools, false);
+    call("promise", "{\"how\":\"wrong\"}", "\"result\":{\"content\":[" TEXT("{\\\"sum\\\":\\\"text\\\"}")
+                                       "],\"structuredContent\":{\"sum\":\"text\"}}");
     conversation_close(&c);
 }
 

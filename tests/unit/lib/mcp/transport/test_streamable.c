@@ -409,6 +409,34 @@ static void a_lost_stream_is_taken_up_again(void **state)
     expect(200, "\"result\"");
 }
 
+#define LEAVE                                                                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/leave\","  \
+    "\"arguments\":{}}}"
+
+static void a_handler_may_send_its_client_away(void **state)
+{
+    char session[100];
+    char fields[200];
+    char text[8192];
+
+    (void)state;
+    open_session(session, INITIALIZE("2025-11-25"));
+    post(session, LEAVE);
+    expect(200, "id: 1-0\n");
+    assert_null(strstr(answer.body, "\"result\""));
+    (void)snprintf(fields, sizeof(fields), "%sAccept: text/event-stream\r\nLast-Event-ID: 1-0\r\n",
+                   session);
+    int fd = web_begin(port, "GET", "/mcp", fields, NULL);
+    client_read(fd, text, sizeof(text), "HTTP/1.1 200 ");
+    web_release();
+    client_read(fd, text, sizeof(text), "\"result\"");
+    close(fd);
+    open_session(session, INITIALIZE("2025-06-18")); /* could not come back */
+    web_release();
+    post(session, LEAVE);
+    expect(200, "\"result\"");
+}
+
 static void what_is_not_kept_is_refused(void **state)
 {
     static const char *const ids[] = { "9-1", "x", "1-", "-1", "1-99", "1-1-1", "4294967296-1" };
@@ -532,6 +560,9 @@ static void headers_must_say_what_the_body_says(void **state)
           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nope\",\"params\":{" CLAIM "}}", 404, "-32601" },
         { MODERN "Mcp-Method: tools/list\r\n",
           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}", 400, "-32602" },
+        { MODERN "Mcp-Method: subscriptions/listen\r\nAccept: application/json\r\n",
+          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{"
+          "\"notifications\":{}," CLAIM "}}", 406, "-32600" },
         { MODERN, INITIALIZED, 202, "" },
         { MODERN, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 400, "-32600" },
         { MODERN, "[" LIST "]", 400, "" },
@@ -583,6 +614,7 @@ int main(void)
         STANDARD(a_client_of_json_alone_gets_no_reports),
         SPECIAL(a_silent_answer_becomes_a_stream_with_comments),
         STANDARD(a_lost_stream_is_taken_up_again),
+        STANDARD(a_handler_may_send_its_client_away),
         STANDARD(what_is_not_kept_is_refused),
         STANDARD(a_session_has_one_stream_of_its_own),
         STANDARD(a_cancelled_request_ends),

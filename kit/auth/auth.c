@@ -1,0 +1,169 @@
+/*
+ * auth.c - the verifier: from a token to a verdict.
+ *
+ * The way of a token: its length, its header, the key that it names (a renewal of the keys where that is
+ * unknown), its signature, its claims. Nothing that a token says is acted on before its signature is
+ * checked, but the names of its key and algorithm.
+ *
+ * Threads share the options, which never change; source.c has a lock of its own. Verdicts are kept by
+ * whoever asks, the library's authorize.c.
+ */
+#include "auth/auth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/auth_int.h"
+#include "auth/claims.h"
+#include "auth/keys.h"
+#include "auth/source.h"
+#include "auth/token.h"
+#include "mcp/clock.h"
+
+enum { LEEWAY_S = 30, LEEWAY_MAX_S = 300 };
+
+struct auth {
+    mcp_arena *arena; /* of the texts that the options name */
+    auth_rules rules;
+    auth_source *source;
+};
+
+static mcp_status check_options(const auth_options *options, mcp_error *err)
+{
+    const auth_algorithm *rsa = auth_algorithm_find(options->rsa_alg ? options->rsa_alg : "RS256");
+
+    if (!options->issuer || !*options->issuer)
+        return mcp_error_set(err, MCP_E_PARAMS, "the issuer of tokens must be named");
+    if (!options->resource || !*options->resource)
+        return mcp_error_set(err, MCP_E_PARAMS, "the resource that tokens are for must be named");
+    if (!options->jwks_file == !options->jwks_url)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the keys are in a file or at an address: name one");
+    if (!rsa || rsa->curve)
+        return mcp_error_set(err, MCP_E_PARAMS, "%s is not an algorithm of RSA keys",
+                             options->rsa_alg);
+    if (options->leeway_s < -1 || options->leeway_s > LEEWAY_MAX_S)
+        return mcp_error_set(err, MCP_E_PARAMS, "the leeway must be -1 to %d seconds",
+                             LEEWAY_MAX_S);
+    return MCP_OK;
+}
+
+/* A copy of an option's text; NULL stays NULL. Clears *all when memory is out. */
+static const char *copied(mcp_arena *arena, const char *text, bool *all)
+{
+    const char *copy = mcp_arena_strdup(arena, text);
+
+    if (text && !copy)
+        *all = false;
+    return copy;
+}
+
+static mcp_status open_parts(auth *self, const auth_options *options, int64_t (*mono_ms)(void),
+                             mcp_error *err)
+{
+    bool all = true;
+    int leeway_s = options->leeway_s == 0  ? LEEWAY_S
+                   : options->leeway_s < 0 ? 0
+                                           : options->leeway_s;
+
+    self->arena = mcp_arena_new(1 << 16);
+    if (!self->arena)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a verifier");
+    self->rules = (auth_rules){
+        .issuer = copied(self->arena, options->issuer, &all),
+        .resource = copied(self->arena, options->resource, &all),
+        .leeway_ms = leeway_s * INT64_C(1000),
+    };
+    auth_source_options source = {
+        .file = copied(self->arena, options->jwks_file, &all),
+        .url = copied(self->arena, options->jwks_url, &all),
+        .ca_file = copied(self->arena, options->ca_file, &all),
+        .rsa_alg = auth_algorithm_find(options->rsa_alg ? options->rsa_alg : "RS256"),
+        .log = options->log,
+        .mono_ms = mono_ms,
+    };
+    if (!all)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a verifier's options");
+    return auth_source_open(&self->source, &source, err);
+}
+
+mcp_status auth_open_with_clock(auth **out, const auth_options *options, int64_t (*mono_ms)(void),
+                                mcp_error *err)
+{
+    mcp_status st = check_options(options, err);
+
+    if (st != MCP_OK)
+        return st;
+    auth *self = calloc(1, sizeof *self);
+    if (!self)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a verifier");
+    st = open_parts(self, options, mono_ms, err);
+    if (st == MCP_OK)
+        *out = self;
+    else
+        auth_close(self);
+    return st;
+}
+
+mcp_status auth_open(auth **out, const auth_options *options, mcp_error *err)
+{
+    return auth_open_with_clock(out, options, mcp_clock_mono_ms, err);
+}
+
+void auth_close(auth *self)
+{
+    if (!self)
+        return;
+    auth_source_close(self->source);
+    mcp_arena_free(self->arena);
+    free(self);
+}
+
+/* Find the token's key, in renewed keys where these do not have it; *keys is then the renewed set. */
+static mcp_status find_key(const auth_key **key, auth_keys **keys, auth *self,
+                           const auth_token *token, mcp_error *err)
+{
+    auth_keys *newer = NULL;
+    mcp_status st = auth_keys_find(key, *keys, token, err);
+
+    if (st != MCP_E_NOT_FOUND)
+        return st;
+    st = auth_source_take(&newer, self->source, auth_keys_generation(*keys), err);
+    if (st != MCP_OK)
+        return st;
+    auth_keys_release(*keys);
+    *keys = newer;
+    st = auth_keys_find(key, *keys, token, err);
+    return st == MCP_E_NOT_FOUND
+               ? mcp_error_set(err, MCP_E_DENIED, "the token is signed with an unknown key")
+               : st;
+}
+
+mcp_status auth_verify(mcp_principal *out, const char *token, mcp_arena *arena, void *data,
+                       mcp_error *err)
+{
+    auth *self = data;
+    auth_keys *keys = NULL;
+    const auth_key *key = NULL;
+    const mcp_json *claims = NULL;
+    auth_token parts;
+    size_t length = strnlen(token, AUTH_TOKEN_MAX + 1);
+
+    if (length > AUTH_TOKEN_MAX)
+        return mcp_error_set(err, MCP_E_DENIED, "the token is longer than %d bytes",
+                             AUTH_TOKEN_MAX);
+    mcp_status st = auth_token_read(&parts, token, length, arena, err);
+    if (st != MCP_OK)
+        return st;
+    st = auth_source_take(&keys, self->source, 0, err);
+    if (st == MCP_OK)
+        st = find_key(&key, &keys, self, &parts, err);
+    if (st == MCP_OK)
+        st = auth_key_check(key, &parts, err);
+    if (st == MCP_OK)
+        st = auth_token_claims(&claims, &parts, arena, err);
+    if (st == MCP_OK)
+        st = auth_claims_check(out, claims, &self->rules, mcp_clock_wall_ms(), arena, err);
+    auth_keys_release(keys);
+    return st;
+}

@@ -1,0 +1,31 @@
+/*
+ * claims.h - what a token claims (RFC 7519 section 4, RFC 9068), held against what must be so.
+ */
+#ifndef AUTH_CLAIMS_H
+#define AUTH_CLAIMS_H
+
+#include <stdint.h>
+
+#include "mcp/arena.h"
+#include "mcp/error.h"
+#include "mcp/http.h"
+#include "mcp/json.h"
+
+typedef struct auth_rules {
+    const char *issuer;
+    const char *resource;
+    int64_t leeway_ms;
+} auth_rules;
+
+/*
+ * Whoever the claims are about.
+ *
+ * @param out    its texts in `arena`; expires_ms is the moment from which on the claims are too old
+ * @param claims an object, of a token whose signature is good
+ * @param now_ms wall clock
+ * @return MCP_OK; MCP_E_DENIED (the message names no value of ours nor of the token's); MCP_E_NOMEM
+ */
+mcp_status auth_claims_check(mcp_principal *out, const mcp_json *claims, const auth_rules *rules,
+                             int64_t now_ms, mcp_arena *arena, mcp_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * subscribe.h - what a client wants to hear of.
+ */
+#ifndef MCP_CORE_SUBSCRIBE_H
+#define MCP_CORE_SUBSCRIBE_H
+
+#include "base/map.h"
+#include "mcp/core/call_int.h"
+#include "mcp/core/news.h"
+
+/* Within a session. `uri` ends in NUL. */
+mcp_status mcp__subscribe_add(mcp__session *session, const char *uri, mcp_error *err);
+void mcp__subscribe_remove(mcp__session *session, const char *uri);
+void mcp__subscribe_clear(mcp__session *session);
+
+/**
+ * Without one: read what a call wants to listen to.
+ *
+ * @param lists   that can change here, enum mcp__news_list
+ * @param of_uris resources can be heard of
+ * @return MCP_OK: the call stays open; MCP_E_PARAMS; MCP_E_LIMIT: too many listen
+ */
+mcp_status mcp__subscribe_listen(mcp_call *call, unsigned lists, bool of_uris);
+
+/** Loop only. Acknowledge, as the first message of a call that is open now. */
+void mcp__subscribe_acknowledge(mcp_call *call);
+
+/** Loop only. Tell a session, and every call of it that listens. */
+void mcp__subscribe_tell(mcp__session *session, unsigned lists, const mcp__map *uris);
+
+/** End a map of URIs that are their own copies. */
+void mcp__subscribe_free_uris(mcp__map *uris);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * test_news.c - news from other threads, and whom it reaches. What is sent stands in
+ * tests/wire/library/changes.txt and stateless-listen.txt.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include "conversation.h"
+#include "fixture_more.h"
+#include "mcp/core/subscribe.h"
+#include "net/queue.h"
+
+#define THREADS 4
+#define ROUNDS 2000
+
+/* An executor whose posted nodes run when the test says so, as a loop's would. */
+struct postbox {
+    mcp__executor face; /* first */
+    mcp__queue queue;
+};
+
+static void put(mcp__executor *face, mcp__node *node)
+{
+    (void)mcp__queue_push(&((struct postbox *)face)->queue, node);
+}
+
+static size_t empty(struct postbox *box)
+{
+    mcp__node *node = mcp__queue_take(&box->queue);
+    size_t count = 0;
+
+    while (node) {
+        mcp__node *next = node->next;
+        node->run(node);
+        node = next;
+        count++;
+    }
+    return count;
+}
+
+static void *say_much(void *data)
+{
+    mcp_server *server = data;
+    char uri[32];
+
+    for (int i = 0; i < ROUNDS; i++) {
+        (void)snprintf(uri, sizeof(uri), "more://%d", i % 10);
+        if (mcp_server_updated(server, uri, NULL) != MCP_OK)
+            return server;
+    }
+    return NULL;
+}
+
+static const mcp_server_options options = {
+    .name = "n", .version = "1", .subscriptions = true, .lists_change = true
+};
+
+static void threads_may_tell_at_once(void **state)
+{
+    struct postbox box = { .face = { .post = put } };
+    mcp__peer_memory peer;
+    mcp__session_setup setup;
+    mcp__session session;
+    mcp_server *server = NULL;
+    pthread_t threads[THREADS];
+    size_t posted = 0;
+
+    (void)state;
+    mcp__queue_init(&box.queue);
+    mcp__peer_memory_init(&peer);
+    assert_int_equal(mcp_server_new(&server, &options, NULL), MCP_OK);
+    setup = mcp__server_session_setup(server, &box.face);
+    assert_int_equal(mcp_server_updated(server, "more://early", NULL), MCP_OK); /* nobody to tell */
+    assert_int_equal(mcp__session_init(&session, &setup, NULL), MCP_OK);
+    session.news = &peer.peer;
+    session.revision = MCP_2025_11_25;
+    for (int i = 0; i < 10; i++) {
+        char uri[32];
+        (void)snprintf(uri, sizeof(uri), "more://%d", i);
+        assert_int_equal(mcp__subscribe_add(&session, uri, NULL), MCP_OK);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, say_much, server), 0);
+    for (int i = 0; i < 1000; i++)
+        posted += empty(&box);
+    for (int i = 0; i < THREADS; i++) {
+        void *failed = NULL;
+        (void)pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+    posted += empty(&box);
+    assert_true(posted > 0);
+    /* each turn tells each of the ten at most once, and the last of each is never lost */
+    assert_true(peer.notifications >= 10 && peer.notifications <= 10 * posted);
+    assert_null(strstr(peer.text.data, "early"));
+    mcp__session_clear(&session);
+    assert_int_equal(mcp_server_updated(server, "more://late", NULL), MCP_OK);
+    assert_int_equal(empty(&box), 0);
+    mcp__peer_memory_clear(&peer);
+    mcp_server_free(server);
+    mcp__queue_clear(&box.queue);
+}
+
+static void every_session_is_told_by_its_own_peer(void **state)
+{
+    static const mcp_tool none[] = { { 0 } };
+    static const mcp_features empty_set = { .tools = none };
+    mcp__peer_memory other;
+    mcp__session_setup setup;
+    mcp__session second;
+    conversation c;
+
+    (void)state;
+    conversation_open(&c, &options, &fixture_more);
+    conversation_initialize(&c, "2025-03-26");
+    mcp__peer_memory_init(&other);
+    setup = mcp__server_session_setup(c.server, &c.executor.executor);
+    assert_int_equal(mcp__session_init(&second, &setup, NULL), MCP_OK);
+    second.revision = MCP_2024_11_05;
+    assert_int_equal(mcp_server_offer(c.server, &empty_set, NULL), MCP_OK);
+    assert_int_equal(c.peer.notifications, 1);
+    second.news = &other.peer; /* its stream was not open */
+    assert_int_equal(other.notifications, 0);
+    assert_int_equal(mcp_server_offer(c.server, &empty_set, NULL), MCP_E_PARAMS); /* twice */
+    assert_int_equal(mcp_server_withdraw(c.server, &empty_set, NULL), MCP_OK);
+    assert_int_equal(mcp_server_withdraw(c.server, &empty_set, NULL), MCP_E_PARAMS);
+    assert_int_equal(c.peer.notifications, 2);
+    assert_int_equal(other.notifications, 1);
+    mcp__session_clear(&second);
+    mcp__peer_memory_clear(&other);
+    conversation_close(&c);
+}
+
+static void a_client_subscribes_to_a_thousand(void **state)
+{
+    conversation c;
+    char uri[32];
+
+    (void)state;
+    conversation_open(&c, &options, &fixture_more);
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(uri, sizeof(uri), "more://%d", i);
+        assert_int_equal(mcp__subscribe_add(&c.session, uri, NULL), MCP_OK);
+    }
+    assert_int_equal(mcp__subscribe_add(&c.session, "more://999", NULL), MCP_OK);
+    assert_int_equal(mcp__subscribe_add(&c.session, "more://1000", NULL), MCP_E_LIMIT);
+    mcp__subscribe_remove(&c.session, "more://0");
+    assert_int_equal(mcp__subscribe_add(&c.session, "more://1000", NULL), MCP_OK);
+    conversation_close(&c);
+}
+
+/* A call that runs keeps its tool, though it is withdrawn meanwhile. */
+static void calls_keep_what_they_began_with(void **state)
+{
+    conversation c;
+
+    (void)state;
+    conversation_open(&c, &options, NULL);
+    assert_int_equal(mcp_server_offer(c.server, &fixture_more, NULL), MCP_OK);
+    c.executor.is_held = true;
+    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"more/value\"}}");
+    assert_int_equal(mcp_server_withdraw(c.server, &fixture_more, NULL), MCP_OK);
+    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}",
+                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[]}}");
+    while (mcp__inline_step(&c.executor))
+        ;
+    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+                            "\"[1,2.5,null]\"}]}}");
+    conversation_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_may_tell_at_once),
+        cmocka_unit_test(every_session_is_told_by_its_own_peer),
+        cmocka_unit_test(a_client_subscribes_to_a_thousand),
+        cmocka_unit_test(calls_keep_what_they_began_with),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
