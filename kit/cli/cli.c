@@ -8,9 +8,11 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli_int.h"
 
@@ -291,12 +293,22 @@ static int read_line(cli_line *line, int argc, char **argv)
     return status ? status : check_environment(line);
 }
 
+/* A standard descriptor that is closed would go to the next file opened, and what is printed would
+   land in that file. /dev/null the other way round holds its place and fails as it would. */
+static void hold_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data)
 {
     size_t words = argc > 0 ? (size_t)argc : 1;
     cli_line line = { .program = program, .out = out, .err = err };
     int status = 1;
 
+    hold_standard_descriptors();
     if (is_single(program))
         line.command = program->commands;
     line.arguments = calloc(words, sizeof *line.arguments);

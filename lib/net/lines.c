@@ -11,8 +11,8 @@
  *
  * There are two batches. A batch is handed over with every whole line that one read brought, so a
  * burst of messages costs one wake-up. It grows only while a single line does not fit, up to the
- * longest line allowed; beyond that the line is reported once and dropped as it comes. While no
- * batch is free nothing is read.
+ * longest line allowed; beyond that, or when there is no memory to grow, the line is reported once
+ * and dropped as it comes. While no batch is free nothing is read.
  *
  * `lock` guards who owns which batch and is never held during a read or a callback. Where the loop
  * reads itself there is nobody to lock out, but it takes the same way.
@@ -142,6 +142,15 @@ static void cut_at(mcp__lines *lines, struct batch *batch, const char *newline)
     batch->length = whole;
 }
 
+/* The begun line, which is all that the batch holds, is too long; the rest of it is dropped as it
+   comes. */
+static void drop_begun(mcp__lines *lines, struct batch *batch)
+{
+    batch->length = 0;
+    batch->is_overlong = true;
+    lines->is_skipping = true;
+}
+
 /* Add `count` bytes that were read behind what the batch holds; true when there is something to
    tell: a whole line, or that one is too long. */
 static bool batch_add(mcp__lines *lines, struct batch *batch, size_t count)
@@ -158,9 +167,7 @@ static bool batch_add(mcp__lines *lines, struct batch *batch, size_t count)
     }
     if (batch->length <= lines->line_max + 1) /* + 1: a '\r' does not count */
         return false;
-    batch->length = 0;
-    batch->is_overlong = true;
-    lines->is_skipping = true;
+    drop_begun(lines, batch);
     return true;
 }
 
@@ -189,13 +196,18 @@ static size_t read_some(const mcp__lines *lines, char *room)
 
 static void batch_fill(mcp__lines *lines, struct batch *batch)
 {
-    size_t count;
+    bool is_told = false;
 
     batch_begin(lines, batch);
-    do {
-        count = make_room(batch) ? read_some(lines, batch->bytes + batch->length) : 0;
+    while (!is_told && !batch->is_end) {
+        if (!make_room(batch)) {
+            drop_begun(lines, batch);
+            return;
+        }
+        size_t count = read_some(lines, batch->bytes + batch->length);
         batch->is_end = count == 0;
-    } while (count > 0 && !batch_add(lines, batch, count));
+        is_told = count > 0 && batch_add(lines, batch, count);
+    }
 }
 
 /* The batch to fill, once the loop has given it back; NULL when it is time to stop. */
@@ -261,7 +273,11 @@ static bool batch_read(mcp__lines *lines, struct batch *batch)
     if (!lines->has_begun)
         batch_begin(lines, batch);
     lines->has_begun = true;
-    ssize_t count = make_room(batch) ? read(lines->fd, batch->bytes + batch->length, READ_SIZE) : 0;
+    if (!make_room(batch)) {
+        drop_begun(lines, batch);
+        return true;
+    }
+    ssize_t count = read(lines->fd, batch->bytes + batch->length, READ_SIZE);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     batch->is_end = count <= 0;

@@ -13,8 +13,11 @@
  */
 #include "net/loop.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "net/loop_int.h"
@@ -85,13 +88,34 @@ static int start_handles(mcp__loop *loop)
     return 0;
 }
 
+/* libuv aborts when its first loop gets no pipe for signals, so we look whether it will: a
+   descriptor to poll by and the two ends. */
+static int find_descriptors(void)
+{
+    int fds[3] = { -1, -1, -1 };
+    int code = 0;
+
+    for (int i = 0; i < 3 && code == 0; i++) {
+        fds[i] = eventfd(0, EFD_CLOEXEC);
+        code = fds[i] < 0 ? -errno : 0;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+    }
+    return code;
+}
+
 mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err)
 {
-    mcp__loop *loop = mcp__alloc_zeroed(1, sizeof(*loop));
+    int code = find_descriptors();
 
+    if (code != 0)
+        return mcp__uv_error(err, code, "the event loop cannot be made");
+    mcp__loop *loop = mcp__alloc_zeroed(1, sizeof(*loop));
     if (!loop)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the event loop");
-    int code = uv_loop_init(&loop->uv);
+    code = uv_loop_init(&loop->uv);
     if (code != 0) {
         free(loop);
         return mcp__uv_error(err, code, "the event loop cannot be made");

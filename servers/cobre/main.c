@@ -186,8 +186,8 @@ int main(int argc, char **argv)
 {
     const struct sigaction ignore = { .sa_handler = SIG_IGN };
     bool began = false;
-    sigaction(SIGXFSZ, &ignore,
-              NULL); /* a file that may not grow is a failed write like any other */
+    /* A file that may not grow is a failed write like any other. */
+    sigaction(SIGXFSZ, &ignore, NULL);
     const cli_program *program = program_called(argc > 0 ? argv[0] : NULL);
     int exit_status = cli_main(program, argc, argv, stdout, stderr, &began);
     if (exit_status == CLI_USAGE && !began)

@@ -90,7 +90,8 @@ static mcp_status sort_call(mcp__message *out, const mcp_json *value, mcp_error 
 static mcp_status sort_envelope(mcp__message *out, const mcp_json *value, mcp_error *err)
 {
     const mcp_json *id = mcp_json_get(value, "id");
-    const char *version = mcp_json_get_string(value, "jsonrpc");
+    size_t length = 0;
+    const char *version = mcp_json_string(mcp_json_get(value, "jsonrpc"), &length);
 
     if (!mcp_json_is_object(value))
         return mcp_error_set(err, MCP_E_REQUEST, "a message must be an object");
@@ -99,7 +100,7 @@ static mcp_status sort_envelope(mcp__message *out, const mcp_json *value, mcp_er
         return st;
     if (is_id(id))
         out->id = id;
-    if (!version || strcmp(version, "2.0") != 0)
+    if (!version || length != 3 || memcmp(version, "2.0", 3) != 0)
         return mcp_error_set(err, MCP_E_REQUEST, "jsonrpc must be \"2.0\"");
     if (!mcp_json_get(value, "method") &&
         (mcp_json_get(value, "result") || mcp_json_get(value, "error"))) {

@@ -295,6 +295,14 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
+/* A descriptor that was closed when the program began may be held by one that leads the other way. */
+static bool leads(int fd, int wrong_way)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && (flags & O_ACCMODE) != wrong_way && (flags & O_PATH) == 0;
+}
+
 static mcp_status take_outside(struct outside *outside, mcp_error *err)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -303,8 +311,10 @@ static mcp_status take_outside(struct outside *outside, mcp_error *err)
                                  .out = -1,
                                  .in_flags = fcntl(STDIN_FILENO, F_GETFL),
                                  .out_flags = fcntl(STDOUT_FILENO, F_GETFL) };
-    if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
-        return mcp_error_set(err, MCP_E_IO, "standard input or output is closed");
+    if (!leads(STDIN_FILENO, O_WRONLY))
+        return mcp_error_set(err, MCP_E_IO, "standard input is closed");
+    if (!leads(STDOUT_FILENO, O_RDONLY))
+        return mcp_error_set(err, MCP_E_IO, "standard output is closed");
     int nothing = open_nothing();
     if (nothing < 0)
         return mcp_error_errno(err, errno, "/dev/null cannot be opened");

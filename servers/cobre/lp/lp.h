@@ -19,6 +19,9 @@
 /* A bound at or beyond this is none. */
 #define LP_INFINITY 1e30
 
+/* No other number of a program may be beyond this, up or down: its solves end in LP_FAILED. */
+#define LP_LARGEST 1e20
+
 typedef struct lp lp;
 
 /* The program as it is loaded: columns one after another, row numbers ascending inside a column. */

@@ -11,7 +11,8 @@
  * at once, which costs four times what a small solve does; keep_heap() tells it not to, once a
  * process.
  *
- * Traps: infinity is 1e30; a new model has no status array before its first solve; the upper five
+ * Traps: Clp asserts, in Debian's build too, and a large number in a case must not end a server: so
+ * every number is looked at before a solve. Infinity is 1e30; a new model has no status array before its first solve; the upper five
  * bits of a status byte are Clp's own.
  */
 #include "lp/lp.h"
@@ -20,6 +21,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +37,7 @@ struct lp {
     int columns, rows;
     double *lower, *upper, *row_lower, *row_upper; /* Clp's, live */
     uint8_t *status;                               /* Clp's, live */
+    bool is_beyond; /* a cost or an element is; nothing takes that back */
     lp_totals work;
 };
 
@@ -56,6 +59,35 @@ static void fetch_pointers(lp *model)
     model->row_upper = Clp_rowUpper(model->clp);
     model->status = Clp_statusArray(model->clp);
 }
+
+/* ---- numbers that Clp would end the process over --------------------------------------------- */
+
+/* Not a number, too. */
+static bool is_beyond(double value)
+{
+    return !(fabs(value) <= LP_LARGEST);
+}
+
+static bool any_beyond(const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (is_beyond(values[i]))
+            return true;
+    return false;
+}
+
+/* A bound that is none leads away from the values. */
+static bool bounds_beyond(const double *lower, const double *upper, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if ((is_beyond(lower[i]) && !(lower[i] <= -LP_INFINITY)) ||
+            (is_beyond(upper[i]) && !(upper[i] >= LP_INFINITY)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
 
 /* Rows basic, columns at a finite bound: the basis that always exists. */
 static void reset_basis(lp *model)
@@ -109,6 +141,8 @@ mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
     Clp_setMaximumIterations(model->clp, pivots_max(program->columns));
     model->columns = program->columns;
     model->rows = program->rows;
+    model->is_beyond = any_beyond(program->cost, program->columns) ||
+                       any_beyond(program->value, program->start[program->columns]);
     mcp_status st = give_first_basis(model, err);
     if (st != MCP_OK) {
         lp_free(model);
@@ -142,6 +176,7 @@ void lp_add_rows(lp *model, const lp_rows *rows)
 {
     if (rows->count == 0)
         return;
+    model->is_beyond = model->is_beyond || any_beyond(rows->value, rows->start[rows->count]);
     Clp_addRows(model->clp, rows->count, rows->lower, rows->upper, rows->start, rows->column,
                 rows->value);
     fetch_pointers(model);
@@ -224,6 +259,9 @@ lp_status lp_solve(lp *model)
 {
     int64_t begin = mcp_clock_mono_ns();
 
+    if (model->is_beyond || bounds_beyond(model->lower, model->upper, model->columns) ||
+        bounds_beyond(model->row_lower, model->row_upper, model->rows))
+        return LP_FAILED;
     lp_clp_seed(model->clp);
     Clp_dual(model->clp, 0);
     model->work.pivots += Clp_numberIterations(model->clp);

@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -303,6 +306,41 @@ static void a_program_may_have_one_nameless_command(void **state)
     assert_null(strstr(out_text, "Commands:"));
 }
 
+/* What a program opens must not become its standard output. */
+static int open_something(const cli_line *line, void *data)
+{
+    int fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
+    char byte = 'x';
+
+    (void)line;
+    (void)data;
+    if (fd <= STDERR_FILENO)
+        return 1;
+    return read(STDIN_FILENO, &byte, 1) < 0 && write(STDOUT_FILENO, &byte, 1) < 0 &&
+                   write(STDERR_FILENO, &byte, 1) < 0
+               ? 0
+               : 2;
+}
+
+static void closed_descriptors_are_held(void **state)
+{
+    static const cli_command alone[] = { { .name = "", .run = open_something }, { 0 } };
+    const cli_program opener = { .name = "opener", .version = "1", .commands = alone };
+    char *words[] = { (char *)"opener", NULL };
+    int status = -1;
+
+    (void)state;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+            close(fd);
+        _exit(cli_main(&opener, 1, words, stdout, stderr, NULL));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, clear_environment, free_texts)
@@ -318,6 +356,7 @@ int main(void)
         EACH(help_is_made_from_the_tables),
         EACH(long_help_hangs),
         EACH(a_program_may_have_one_nameless_command),
+        EACH(closed_descriptors_are_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "net/lines.h"
 #include "scratch.h"
 
@@ -217,6 +218,42 @@ static void a_longer_line_is_reported_once_and_skipped(void **state)
     test_free(text);
 }
 
+/* Out of memory a line is lost, and said to be; what comes after it is read as ever. */
+static void a_line_without_memory_is_skipped(void **state)
+{
+    static const size_t size = 500000;
+    char *text = test_malloc(size + 20);
+    scratch folder;
+
+    (void)state;
+    memcpy(text, "before\n", 7);
+    memset(text + 7, 'x', size);
+    memcpy(text + 7 + size, "\nafter\n", 8);
+    scratch_open(&folder);
+    scratch_write(&folder, "in", text, size + 14);
+    int fd = open(scratch_path(&folder, "in"), O_RDONLY | O_CLOEXEC);
+    mcp__alloc_fail_after(4); /* the reader, what it carries over, two batches */
+    assert_int_equal(mcp__lines_new(&lines, loop, fd, 1 << 20, on_input, NULL, NULL), MCP_OK);
+    mcp__loop_run(loop);
+    mcp__alloc_fail_after(-1);
+    assert_string_equal(seen, "before\n<overlong>\nafter\n<end>\n");
+    mcp__lines_free(lines);
+    (void)close(fd);
+    scratch_close(&folder);
+
+    struct sending sending = { text, size + 14 };
+    pthread_t thread;
+    seen_length = 0;
+    mcp__alloc_fail_after(5); /* and the watch */
+    assert_int_equal(mcp__lines_new(&lines, loop, ends[0], 1 << 20, on_input, NULL, NULL), MCP_OK);
+    assert_int_equal(pthread_create(&thread, NULL, send_all, &sending), 0);
+    mcp__loop_run(loop);
+    mcp__alloc_fail_after(-1);
+    pthread_join(thread, NULL);
+    assert_string_equal(seen, "before\n<overlong>\nafter\n<end>\n");
+    test_free(text);
+}
+
 static void a_file_is_read_to_its_end(void **state)
 {
     scratch folder;
@@ -402,6 +439,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_line_as_long_as_allowed_is_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_longer_line_is_reported_once_and_skipped, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_line_without_memory_is_skipped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_is_read_to_its_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_comes_from_dev_null_or_a_closed_descriptor, set_up,
                                         tear_down),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "mcp/clock.h"
@@ -84,6 +85,27 @@ static void what_was_posted_runs_before_the_end(void **state)
     mcp__loop_free(loop);
     loop = NULL;
     assert_int_equal(ran, 1);
+}
+
+/* Must run first: libuv wants most descriptors for a process's first loop. */
+static void without_descriptors_there_is_an_error(void **state)
+{
+    struct rlimit limit;
+    mcp__loop *none = NULL;
+    int next = dup(STDIN_FILENO);
+
+    (void)state;
+    assert_true(next >= 0);
+    (void)close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (int free_ones = 0; free_ones < 5; free_ones++) {
+        const struct rlimit tight = { (rlim_t)(next + free_ones), limit.rlim_max };
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+        mcp_status st = mcp__loop_new(&none, NULL);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        assert_int_equal(st, MCP_E_IO);
+        assert_null(none);
+    }
 }
 
 static void stop_loop(void *data)
@@ -171,6 +193,7 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_descriptors_there_is_an_error),
         cmocka_unit_test_setup_teardown(posts_run_on_the_loop_in_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_posted_runs_before_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(timers_fire_once_and_not_early, set_up, tear_down),

@@ -100,6 +100,7 @@ static void faults_are_named(void **state)
         { "\"x\"", MCP_E_REQUEST, "object" },
         { "{}", MCP_E_REQUEST, "jsonrpc" },
         { "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"m\"}", MCP_E_REQUEST, "jsonrpc" },
+        { "{\"jsonrpc\":\"2.0\\u0000\",\"id\":1,\"method\":\"m\"}", MCP_E_REQUEST, "jsonrpc" },
         { "{\"jsonrpc\":2.0,\"id\":1,\"method\":\"m\"}", MCP_E_REQUEST, "jsonrpc" },
         { "{\"JSONRPC\":\"2.0\",\"id\":1,\"method\":\"m\"}", MCP_E_REQUEST, "jsonrpc" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1}", MCP_E_REQUEST, "method" },

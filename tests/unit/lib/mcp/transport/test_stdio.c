@@ -572,6 +572,30 @@ static void a_closed_stream_is_said_so(void **state)
     }
 }
 
+/* What a program puts in the place of a closed descriptor; a folder that it opened counts too. */
+static void a_stream_that_leads_the_other_way_is_closed(void **state)
+{
+    static const struct {
+        const char *path;
+        int fd;
+        int flags;
+    } streams[] = { { "/dev/null", STDIN_FILENO, O_WRONLY },
+                    { "/dev/null", STDOUT_FILENO, O_RDONLY },
+                    { "/", STDIN_FILENO, O_PATH },
+                    { "/", STDOUT_FILENO, O_PATH } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+        child.pid = fork();
+        assert_true(child.pid >= 0);
+        if (child.pid == 0) {
+            (void)dup2(open(streams[i].path, streams[i].flags | O_CLOEXEC), streams[i].fd);
+            _exit(serve(1000));
+        }
+        assert_int_equal(wait_for_end(), 1 + MCP_E_IO);
+    }
+}
+
 static void standard_error_may_be_closed(void **state)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -632,6 +656,7 @@ int main(void)
         cmocka_unit_test(a_long_file_of_messages_is_answered_to_its_end),
         cmocka_unit_test(one_socket_may_be_both),
         cmocka_unit_test(a_closed_stream_is_said_so),
+        cmocka_unit_test(a_stream_that_leads_the_other_way_is_closed),
         cmocka_unit_test(standard_error_may_be_closed),
         cmocka_unit_test(a_client_that_reads_late_loses_nothing),
     };

@@ -167,13 +167,50 @@ static void nothing_to_free(void **state)
     assert_int_equal(lp_solver_version()[0], '1');
 }
 
+/* Clp asserts on numbers like these; the process has to outlive them. */
+static void a_number_beyond_all_measure_fails_the_solve(void **state)
+{
+    static const double beyond[] = { 1e21, -1e29, 1e308, -1e308, INFINITY, -INFINITY, NAN };
+    static const int start[] = { 0, 1 }, column[] = { 0 };
+    const double one = 1, none = LP_INFINITY, six = 6;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+        lp *model = wyndor();
+        lp_set_column(model, 0, beyond[i], beyond[i]);
+        assert_int_equal(lp_solve(model), LP_FAILED);
+        lp_set_column(model, 0, 0, LP_INFINITY);
+        lp_set_row(model, 1, beyond[i], beyond[i]);
+        assert_int_equal(lp_solve(model), LP_FAILED);
+        lp_set_row(model, 1, -LP_INFINITY, 12);
+        assert_int_equal(lp_solve(model), LP_OPTIMAL);
+        assert_close(lp_objective(model), -36);
+        const lp_rows row = { 1, &six, &none, start, column, &beyond[i] };
+        lp_add_rows(model, &row);
+        assert_int_equal(lp_solve(model), LP_FAILED);
+        lp_free(model);
+
+        const lp_program program = {
+            1, 1, start, column, &one, &one, &six, &beyond[i], &one, &six
+        };
+        assert_int_equal(lp_new(&model, &program, NULL), MCP_OK);
+        assert_int_equal(lp_solve(model), LP_FAILED);
+        lp_free(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(optimum_and_duals), cmocka_unit_test(reduced_cost_of_a_fixed_column),
-        cmocka_unit_test(changed_bounds),    cmocka_unit_test(rows_come_and_go),
-        cmocka_unit_test(warm_start),        cmocka_unit_test(infeasible_and_back),
-        cmocka_unit_test(unbounded),         cmocka_unit_test(nothing_to_free),
+        cmocka_unit_test(optimum_and_duals),
+        cmocka_unit_test(reduced_cost_of_a_fixed_column),
+        cmocka_unit_test(changed_bounds),
+        cmocka_unit_test(rows_come_and_go),
+        cmocka_unit_test(warm_start),
+        cmocka_unit_test(infeasible_and_back),
+        cmocka_unit_test(unbounded),
+        cmocka_unit_test(nothing_to_free),
+        cmocka_unit_test(a_number_beyond_all_measure_fails_the_solve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
