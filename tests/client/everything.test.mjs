@@ -11,6 +11,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
     CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema,
+    PromptListChangedNotificationSchema, ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
 import { program, start, stop } from '../conformance/everything.mjs';
@@ -24,7 +25,7 @@ async function connect(transport) {
     const record = recorded(transport);
     const client = new Client({ name: 'everything-test', version: '1.0.0' },
         { capabilities: { sampling: {}, elicitation: {}, roots: {} } });
-    const peer = { client, record, faults: [], logs: [] };
+    const peer = { client, record, faults: [], logs: [], news: [] };
 
     client.onerror = (error) => { peer.faults.push(error); };
     client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
@@ -36,6 +37,9 @@ async function connect(transport) {
     }));
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///home/ada', name: 'home' }] }));
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => { peer.logs.push(params); });
+    for (const schema of [ToolListChangedNotificationSchema, PromptListChangedNotificationSchema])
+        client.setNotificationHandler(schema, ({ method }) => { peer.news.push(method); });
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => { peer.news.push(params.uri); });
     await client.connect(transport);
     return peer;
 }
@@ -44,6 +48,15 @@ async function close(peer) {
     await peer.client.close();
     assert.deepEqual(peer.faults, []);
     assertFits(peer.record);
+}
+
+/** Wait until `condition` holds, 20 s at most. */
+async function until(condition, what) {
+    const deadline = Date.now() + 20_000;
+    while (!condition()) {
+        assert.ok(Date.now() < deadline, `waited 20 s for: ${what}`);
+        await new Promise((resolve) => { setTimeout(resolve, 10); });
+    }
 }
 
 const call = async (peer, name, args = {}, options = undefined) =>
@@ -145,6 +158,35 @@ function conversation(revision, peer) {
             { action: 'accept', content: { username: 'Ada', email: 'Ada' } });
         assert.deepEqual(await call(peer(), 'test_input_required_result_multi_round'),
             [{ type: 'text', text: 'Ada likes Ada' }]);
+    });
+
+    test('a list that changes is told, and is then another', async () => {
+        const { client, news } = peer();
+        const names = async () => (await client.listTools()).tools.map((tool) => tool.name);
+        assert.ok(!(await names()).includes('dummy'));
+        await call(peer(), 'test_trigger_tool_change');
+        await until(() => news.includes('notifications/tools/list_changed'), 'news of the tools');
+        assert.ok((await names()).includes('dummy'));
+        assert.deepEqual((await call(peer(), 'dummy')).length, 1);
+        await call(peer(), 'test_trigger_tool_change');
+        assert.ok(!(await names()).includes('dummy'));
+        await call(peer(), 'test_trigger_prompt_change');
+        await until(() => news.includes('notifications/prompts/list_changed'), 'news of the prompts');
+        await call(peer(), 'test_trigger_prompt_change');
+    });
+
+    test('who watches a resource is told of it, and nobody else', async () => {
+        const { client, news } = peer();
+        const uri = 'test://watched-resource';
+        const told = () => news.filter((one) => one === uri).length;
+        await call(peer(), 'test_trigger_resource_update');
+        await client.subscribeResource({ uri });
+        await call(peer(), 'test_trigger_resource_update');
+        await until(() => told() > 0, 'news of the resource');
+        await client.unsubscribeResource({ uri });
+        await call(peer(), 'test_trigger_resource_update');
+        await client.ping();
+        assert.equal(told(), 1);
     });
 
     test('twenty calls at once, each with its own answer', async () => {
