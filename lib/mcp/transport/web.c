@@ -315,10 +315,11 @@ static void settle(void *data)
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
+/* Names are taken as they stand: what else one resolves to is nobody's promise. */
 static bool is_loopback(const char *host)
 {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-           strncmp(host, "127.", 4) == 0;
+           (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == strlen(host));
 }
 
 static void fill_options(mcp_http_options *http)
