@@ -184,7 +184,7 @@ static void add_step(transcript *out, mcp_arena *arena, const char *text, int li
     else if (begins(&text, "<+ "))
         step->kind = TRANSCRIPT_REPEAT;
     else
-        fail_msg("%s:%d: begins with none of '# ! > >% < <+'", out->path, line);
+        fail_msg("%s:%d: begins with none of '# ! > >%% < <+'", out->path, line);
     if (++out->step_count > STEPS_MAX)
         fail_msg("%s:%d: more than %d steps", out->path, line, STEPS_MAX);
     step->line = line;
