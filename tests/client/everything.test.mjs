@@ -1,14 +1,16 @@
 /*
- * everything.test.mjs - examples/everything.c under the official client of the 1.x line, over stdio for
- * each session-era revision and over HTTP. Each message of the server's is held against the official
+ * everything.test.mjs - examples/everything.c under the official client of the 1.x line, over each
+ * transport and for each session-era revision. Each message of the server's is held against the official
  * schema of its revision.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js';
 import {
     CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema,
     PromptListChangedNotificationSchema, ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
@@ -235,6 +237,38 @@ for (const revision of ['2025-03-26', '2025-06-18', '2025-11-25']) {
         });
         after(async () => {
             await peer.record.transport.terminateSession();
+            await close(peer);
+            await stop(server);
+        });
+        conversation(revision, () => peer);
+    });
+}
+
+describe('the 1.x client over HTTP+SSE, 2024-11-05', () => {
+    let server, peer;
+
+    before(async () => {
+        server = await start('--revision', '2024-11-05');
+        peer = await connect(new SSEClientTransport(new URL('/sse', server.url)));
+    });
+    after(async () => {
+        await close(peer);
+        await stop(server);
+    });
+    conversation('2024-11-05', () => peer);
+});
+
+for (const revision of ['2024-11-05', '2025-06-18', '2025-11-25']) {
+    describe(`the 1.x client over WebSocket, ${revision}`, () => {
+        let server, peer;
+
+        before(async () => {
+            server = await start('--transport', 'ws', '--revision', revision);
+            const url = new URL('/ws', server.url);
+            url.protocol = 'ws:';
+            peer = await connect(new WebSocketClientTransport(url));
+        });
+        after(async () => {
             await close(peer);
             await stop(server);
         });
