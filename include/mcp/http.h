@@ -155,7 +155,7 @@ typedef struct mcp_http_options {
  *
  * @param options the struct is not kept, what it points to is borrowed while this runs
  * @return MCP_OK; MCP_E_PARAMS (an option that cannot be, named); MCP_E_DENIED (an address that others
- *         can reach, without authorization); MCP_E_IO (the address or a file cannot be used); MCP_E_NOMEM
+ *         can reach, without authorization); MCP_E_NOT_FOUND, MCP_E_IO (the address or a file cannot be used); MCP_E_NOMEM
  */
 mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, mcp_error *err);
 

@@ -9,13 +9,13 @@
  *      thread of its own, so it may block; arguments were checked against the schema before.
  *   3. Bind names to functions in a table (tool.h), and give the table and the files to a server
  *      (server.h).
- *   4. Serve: mcp_server_stdio.
+ *   4. Serve: mcp_server_stdio, or mcp_server_http with routes of your own beside it (http.h).
  *
  * The rules that hold everywhere: what comes back through a first `**out` is yours, free it with its
  * `_free`. Where an arena is passed, what comes out is the arena's. A returned pointer is borrowed and
  * dies with the object you asked. `const` arguments are not kept, unless the function says so. Text is
  * UTF-8. Free functions take NULL. Every fallible function returns a status and takes an error object
- * last (error.h). Nothing here prints, and no function but mcp_server_stdio touches signals.
+ * last (error.h). Nothing here prints, and no function but these two touches signals.
  */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H

@@ -80,6 +80,8 @@ typedef struct mcp_server_options {
     /* what we offer beside features */
     const char *state_secret; /* signs what clients keep for us between two requests; one for all processes
                                  that serve the same clients. At least 32 bytes; NULL: a random one */
+    const char *extensions;   /* told from 2026-07-28: the text of an object of extensions and their
+                                 settings, {"io.modelcontextprotocol/ui": {}}; may be NULL */
     bool lists_change;        /* features are offered and withdrawn while serving, see mcp_server_offer */
     bool subscriptions;       /* clients may ask for news of resources, see mcp_server_updated */
     bool logging;             /* handlers may send log messages to clients, by mcp_call_log */

@@ -98,14 +98,20 @@ static void write_declaration(mcp_json_writer *writer, const struct declaration 
     mcp_write_end(writer);
 }
 
-static void write_capabilities(mcp_json_writer *writer, unsigned capabilities,
-                               mcp_revision revision)
+static void write_capabilities(mcp_json_writer *writer, const mcp_call *call, mcp_revision revision)
 {
+    unsigned capabilities = capabilities_of(call);
+    const char *extensions = call->options->extensions;
+
     mcp_write_member_object(writer, "capabilities");
     for (size_t i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++)
         if ((capabilities & declarations[i].capability) &&
             mcp__field_is_known("ServerCapabilities", declarations[i].name, revision))
             write_declaration(writer, &declarations[i], capabilities);
+    if (extensions && mcp__field_is_known("ServerCapabilities", "extensions", revision)) {
+        mcp_write_name(writer, "extensions");
+        mcp_write_raw(writer, extensions, strlen(extensions));
+    }
     mcp_write_end(writer);
 }
 
@@ -149,7 +155,7 @@ static mcp_status on_initialize(mcp_call *call)
     log_client(call);
     mcp_json_writer *result = mcp_call_result(call);
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
-    write_capabilities(result, capabilities_of(call), call->revision);
+    write_capabilities(result, call, call->revision);
     mcp_write_name(result, "serverInfo");
     mcp__write_identity(result, options, revision);
     if (options->instructions)
@@ -186,7 +192,7 @@ static mcp_status on_discover(mcp_call *call)
     mcp_json_writer *result = mcp_call_result(call);
 
     mcp__envelope_write_revisions(result, "supportedVersions", options->oldest, options->newest);
-    write_capabilities(result, capabilities_of(call), call->revision);
+    write_capabilities(result, call, call->revision);
     if (options->instructions)
         mcp_write_member_string(result, "instructions", options->instructions);
     return MCP_OK;

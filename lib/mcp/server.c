@@ -151,6 +151,20 @@ static mcp_status render_identity(mcp_server *server, mcp_error *err)
                          mcp_status_words(st));
 }
 
+/* It is sent as it stands, so it must be what it claims to be, on one line. */
+static mcp_status check_extensions(const mcp_server *server, mcp_error *err)
+{
+    const char *text = server->options.extensions;
+    const mcp_json *value = NULL;
+
+    if (!text)
+        return MCP_OK;
+    if (mcp_json_read(&value, server->arena, text, strlen(text), NULL) == MCP_OK &&
+        mcp_json_is_object(value) && !strpbrk(text, "\r\n"))
+        return MCP_OK;
+    return mcp_error_set(err, MCP_E_PARAMS, "extensions is no JSON object on one line");
+}
+
 static mcp_status make_state_key(mcp_server *server, mcp_error *err)
 {
     const char *secret = server->options.state_secret;
@@ -171,6 +185,8 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
     mcp_status st = mcp_json_read(&server->no_arguments, server->arena, "{}", 2, err);
     if (st == MCP_OK)
         st = render_identity(server, err);
+    if (st == MCP_OK)
+        st = check_extensions(server, err);
     if (st == MCP_OK)
         st = make_state_key(server, err);
     if (st == MCP_OK)

@@ -44,6 +44,15 @@ async function close(peer) {
     assertFits(peer.record);
 }
 
+/** Wait until `condition` holds, 20 s at most. */
+async function until(condition, what) {
+    const deadline = Date.now() + 20_000;
+    while (!condition()) {
+        assert.ok(Date.now() < deadline, `waited 20 s for: ${what}`);
+        await new Promise((resolve) => { setTimeout(resolve, 10); });
+    }
+}
+
 const texts = (result) => result.content.map((block) => block.text);
 const call = async ({ client }, name, args = {}, options = undefined) =>
     texts(await client.callTool({ name, arguments: args }, options));
@@ -115,6 +124,37 @@ function conversation({ era, revision }, peer) {
         assert.deepEqual(await call(peer(), 'greet', { name: 'Ada' }), ['Hello, Ada!']);
         await gone;
         peer().faults = peer().faults.filter((fault) => !/unknown (token|message ID)/i.test(fault.message));
+    });
+
+    test('who listens is told what was asked for, until it stops', async () => {
+        const { client } = peer();
+        const uri = 'test://watched-resource';
+        const news = [];
+        for (const method of ['notifications/tools/list_changed', 'notifications/prompts/list_changed'])
+            client.setNotificationHandler(method, () => { news.push(method); });
+        client.setNotificationHandler('notifications/resources/updated', ({ params }) => { news.push(params.uri); });
+        const listening = era === 'modern'
+            ? await client.listen({ toolsListChanged: true, resourceSubscriptions: [uri] })
+            : await client.subscribeResource({ uri });
+        if (era === 'modern')
+            assert.deepEqual(listening.honoredFilter, { toolsListChanged: true, resourceSubscriptions: [uri] });
+        await call(peer(), 'test_trigger_prompt_change');
+        await call(peer(), 'test_trigger_prompt_change');
+        await call(peer(), 'test_trigger_tool_change');
+        await call(peer(), 'test_trigger_tool_change');
+        await call(peer(), 'test_trigger_resource_update');
+        await until(() => news.includes(uri) && news.includes('notifications/tools/list_changed'), 'news');
+        if (era === 'modern') {
+            assert.ok(!news.includes('notifications/prompts/list_changed'));
+            await listening.close();
+            assert.equal(await listening.closed, 'local');
+        } else {
+            await client.unsubscribeResource({ uri });
+        }
+        const before = news.filter((one) => one === uri).length;
+        await call(peer(), 'test_trigger_resource_update');
+        await call(peer(), 'echo', { message: 'after' });
+        assert.equal(news.filter((one) => one === uri).length, before);
     });
 
     test('thirty calls at once, each with its own answer', async () => {

@@ -1,16 +1,19 @@
 /*
- * everything.test.mjs - examples/everything.c under the official client of the 1.x line, over stdio for
- * each session-era revision and over HTTP. Each message of the server's is held against the official
+ * everything.test.mjs - examples/everything.c under the official client of the 1.x line, over each
+ * transport and for each session-era revision. Each message of the server's is held against the official
  * schema of its revision.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js';
 import {
     CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema,
+    PromptListChangedNotificationSchema, ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
 import { program, start, stop } from '../conformance/everything.mjs';
@@ -24,7 +27,7 @@ async function connect(transport) {
     const record = recorded(transport);
     const client = new Client({ name: 'everything-test', version: '1.0.0' },
         { capabilities: { sampling: {}, elicitation: {}, roots: {} } });
-    const peer = { client, record, faults: [], logs: [] };
+    const peer = { client, record, faults: [], logs: [], news: [] };
 
     client.onerror = (error) => { peer.faults.push(error); };
     client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
@@ -36,6 +39,9 @@ async function connect(transport) {
     }));
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///home/ada', name: 'home' }] }));
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => { peer.logs.push(params); });
+    for (const schema of [ToolListChangedNotificationSchema, PromptListChangedNotificationSchema])
+        client.setNotificationHandler(schema, ({ method }) => { peer.news.push(method); });
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => { peer.news.push(params.uri); });
     await client.connect(transport);
     return peer;
 }
@@ -44,6 +50,15 @@ async function close(peer) {
     await peer.client.close();
     assert.deepEqual(peer.faults, []);
     assertFits(peer.record);
+}
+
+/** Wait until `condition` holds, 20 s at most. */
+async function until(condition, what) {
+    const deadline = Date.now() + 20_000;
+    while (!condition()) {
+        assert.ok(Date.now() < deadline, `waited 20 s for: ${what}`);
+        await new Promise((resolve) => { setTimeout(resolve, 10); });
+    }
 }
 
 const call = async (peer, name, args = {}, options = undefined) =>
@@ -147,6 +162,35 @@ function conversation(revision, peer) {
             [{ type: 'text', text: 'Ada likes Ada' }]);
     });
 
+    test('a list that changes is told, and is then another', async () => {
+        const { client, news } = peer();
+        const names = async () => (await client.listTools()).tools.map((tool) => tool.name);
+        assert.ok(!(await names()).includes('dummy'));
+        await call(peer(), 'test_trigger_tool_change');
+        await until(() => news.includes('notifications/tools/list_changed'), 'news of the tools');
+        assert.ok((await names()).includes('dummy'));
+        assert.deepEqual((await call(peer(), 'dummy')).length, 1);
+        await call(peer(), 'test_trigger_tool_change');
+        assert.ok(!(await names()).includes('dummy'));
+        await call(peer(), 'test_trigger_prompt_change');
+        await until(() => news.includes('notifications/prompts/list_changed'), 'news of the prompts');
+        await call(peer(), 'test_trigger_prompt_change');
+    });
+
+    test('who watches a resource is told of it, and nobody else', async () => {
+        const { client, news } = peer();
+        const uri = 'test://watched-resource';
+        const told = () => news.filter((one) => one === uri).length;
+        await call(peer(), 'test_trigger_resource_update');
+        await client.subscribeResource({ uri });
+        await call(peer(), 'test_trigger_resource_update');
+        await until(() => told() > 0, 'news of the resource');
+        await client.unsubscribeResource({ uri });
+        await call(peer(), 'test_trigger_resource_update');
+        await client.ping();
+        assert.equal(told(), 1);
+    });
+
     test('twenty calls at once, each with its own answer', async () => {
         const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => call(peer(), 'echo', { message: `${i}` })));
         assert.deepEqual(answers.map(([block]) => block.text), Array.from({ length: 20 }, (_, i) => `${i}`));
@@ -193,6 +237,38 @@ for (const revision of ['2025-03-26', '2025-06-18', '2025-11-25']) {
         });
         after(async () => {
             await peer.record.transport.terminateSession();
+            await close(peer);
+            await stop(server);
+        });
+        conversation(revision, () => peer);
+    });
+}
+
+describe('the 1.x client over HTTP+SSE, 2024-11-05', () => {
+    let server, peer;
+
+    before(async () => {
+        server = await start('--revision', '2024-11-05');
+        peer = await connect(new SSEClientTransport(new URL('/sse', server.url)));
+    });
+    after(async () => {
+        await close(peer);
+        await stop(server);
+    });
+    conversation('2024-11-05', () => peer);
+});
+
+for (const revision of ['2024-11-05', '2025-06-18', '2025-11-25']) {
+    describe(`the 1.x client over WebSocket, ${revision}`, () => {
+        let server, peer;
+
+        before(async () => {
+            server = await start('--transport', 'ws', '--revision', revision);
+            const url = new URL('/ws', server.url);
+            url.protocol = 'ws:';
+            peer = await connect(new WebSocketClientTransport(url));
+        });
+        after(async () => {
             await close(peer);
             await stop(server);
         });

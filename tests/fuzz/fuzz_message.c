@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fixture_more.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/peer_memory.h"
 #include "mcp/server_int.h"
@@ -63,13 +64,16 @@ static void check_sent(const mcp__peer_memory *client)
 
 static mcp_server *make_server(void)
 {
-    mcp_server_options options = { .name = "fuzz",
-                                   .version = "1",
-                                   .message_max_bytes = MESSAGE_MAX_BYTES };
+    mcp_server_options options = { .name = "fuzz", .version = "1",
+                                   .message_max_bytes = MESSAGE_MAX_BYTES,
+                                   .logging = true,
+                                   .lists_change = true,
+                                   .subscriptions = true };
     mcp_server *server = NULL;
 
     require(mcp_server_new(&server, &options, NULL) == MCP_OK);
     require(mcp_server_add(server, &features, NULL) == MCP_OK);
+    require(mcp_server_add(server, &fixture_more, NULL) == MCP_OK);
     return server;
 }
 
@@ -90,7 +94,7 @@ static void say_lines(mcp__session *session, mcp__peer_memory *client, const cha
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static mcp_server *server; /* made once: it does not change */
+    static mcp_server *server; /* made once */
     mcp__session_setup setup;
     mcp__peer_memory client;
     mcp__session session;
@@ -105,9 +109,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mcp__peer_memory_init(&client);
     setup = mcp__server_session_setup(server, &executor.executor);
     require(mcp__session_init(&session, &setup, NULL) == MCP_OK);
+    session.news = &client.peer;
     say_lines(&session, &client, (const char *)data + 1, size - 1);
     while (mcp__inline_step(&executor))
         ;
+    mcp__dispatch_stop(&session, MCP_STOP_CANCELLED); /* calls that listen, or wait for the client */
     require(mcp__dispatch_is_idle(&session));
     check_sent(&client);
     mcp__session_clear(&session);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "mcp/arena.h"
-#include "mcp/transport/field.h"
-#include "mcp/transport/route_table.h"
+#include "mcp/transport/web/field.h"
+#include "mcp/transport/web/route_table.h"
 #include "mcp/transport/token_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

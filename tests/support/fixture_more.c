@@ -15,6 +15,10 @@ static const char value_json[] = "{\"name\":\"more/value\",\"description\":\"Giv
                                  "\"inputSchema\":{\"type\":\"object\"},"
                                  "\"outputSchema\":{\"type\":\"array\"}}";
 
+static const char page_json[] =
+    "{\"name\":\"more/page\",\"description\":\"Shown as a page\",\"inputSchema\":{\"type\":\"object\"},"
+    "\"_meta\":{\"ui\":{\"resourceUri\":\"ui://more/page\"},\"ui/resourceUri\":\"ui://more/page\",\"own\":1}}";
+
 static mcp_status give_value(mcp_call *call, void *data)
 {
     mcp_json_writer *value = mcp_call_value(call);
@@ -242,6 +246,14 @@ const mcp_features fixture_more = { .files = files,
                                     .resources = resources,
                                     .prompts = prompts,
                                     .completions = completions };
+
+/* ---- what is shown as a page ------------------------------------------------------------------- */
+
+static const mcp_tool page_tools[] = { { "more/page", give_value, MCP_READS, 0, 0 }, { 0 } };
+
+static const mcp_file page_files[] = { FILE_OF("tools/page.json", page_json), { 0 } };
+
+const mcp_features fixture_page = { .files = page_files, .tools = page_tools };
 
 /* ---- what comes and goes ----------------------------------------------------------------------- */
 

@@ -20,4 +20,7 @@
 /** Its features; constant. */
 extern const mcp_features fixture_more;
 
+/** One tool, more/page, whose result is shown as a page. */
+extern const mcp_features fixture_page;
+
 #endif

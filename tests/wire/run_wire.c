@@ -9,6 +9,7 @@
  *     ! without-initialize R                     ! strict-version
  *     ! tool-names canonical|safe|auto           ! allow-write
  *     ! more             the second fixture, tests/support/fixture_more.h
+ *     ! page             a tool whose result is shown as a page, and the extension declared
  *     ! changes          lists change, and clients may hear of resources
  *     ! logging          handlers may log to the client
  *     ! many N           N further resources     ! running N               calls_max_running
@@ -67,7 +68,7 @@ struct talk {
     /* how the server is made */
     mcp_server_options options;
     int many;
-    bool more;
+    bool more, page;
     char *arguments[ARGUMENTS_MAX + 1]; /* of the program; [0] NULL: in memory */
     int exit_code;
 
@@ -187,6 +188,13 @@ static void set_changes(const char *value)
     talk.options.subscriptions = true;
 }
 
+static void set_page(const char *value)
+{
+    (void)value;
+    talk.page = true;
+    talk.options.extensions = "{\"io.modelcontextprotocol/ui\":{}}";
+}
+
 static void set_many(const char *value)
 {
     talk.many = atoi(value);
@@ -279,6 +287,7 @@ static const struct {
     { "more", set_more },
     { "logging", set_logging },
     { "changes", set_changes },
+    { "page", set_page },
     { "many", set_many },
     { "running", set_running },
     { "message-max", set_message_max },
@@ -317,6 +326,8 @@ static void open_server(void)
         st = mcp_server_add(talk.server, &fixture_features, &err);
     if (st == MCP_OK && talk.more)
         st = mcp_server_add(talk.server, &fixture_more, &err);
+    if (st == MCP_OK && talk.page)
+        st = mcp_server_add(talk.server, &fixture_page, &err);
     if (st == MCP_OK && talk.many > 0) {
         mcp_features many = fixture_many(talk.arena, talk.many);
         st = mcp_server_add(talk.server, &many, &err);

@@ -18,6 +18,7 @@ static const struct field {
 } fields[] = {
     /* type             member               since           until */
     { "ServerCapabilities", "completions",   MCP_2025_03_26, 0 },
+    { "ServerCapabilities", "extensions",    MCP_2026_07_28, 0 },
     { "Implementation", "title",             MCP_2025_06_18, 0 },
     { "Implementation", "description",       MCP_2025_11_25, 0 },
     { "Implementation", "websiteUrl",        MCP_2025_11_25, 0 },

@@ -4,7 +4,7 @@
  *     "v1." base64url( expiry, 8 bytes | SHA-256 of what is called, 32 bytes | payload ) "." base64url( HMAC )
  *
  * The client holds the text and may do to it what it likes, so it is signed, and bound to the call that it
- * belongs to: method, name and arguments, the latter in an order of our own, since a client may write them
+ * belongs to: caller, method, name and arguments, the latter in an order of our own, since a client may write them
  * in another one when it calls again. It is not secret: nothing goes in that the client did not say or may
  * not know. It can be used again within its life; what may happen only once must be guarded elsewhere.
  */
@@ -16,6 +16,7 @@
 #include "mcp/core/base64.h"
 #include "mcp/core/session.h"
 #include "mcp/hash.h"
+#include "mcp/http.h"
 
 #define PREFIX "v1."
 #define PREFIX_LENGTH (sizeof(PREFIX) - 1)
@@ -89,6 +90,7 @@ static mcp_status digest(uint8_t out[MCP_SHA256_SIZE], mcp_call *call)
     mcp_buf_init(&text, call->options->arena_max_bytes);
     mcp_json_writer_init(&writer, &text);
     mcp_write_array(&writer);
+    mcp_write_string(&writer, call->principal ? call->principal->name : NULL);
     mcp_write_string(&writer, call->method);
     mcp_write_string(&writer, mcp_call_name(call));
     write_sorted(&writer, mcp_call_arguments(call), call->arena);

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "mcp/core/base64.h"
 #include "mcp/core/call_int.h"
+#include "mcp/feature/ui.h"
 
 #define PAGE_ENTRIES 100
 #define ENTRY_MAX_BYTES ((size_t)4 * 1024 * 1024)
@@ -23,6 +24,7 @@ struct entry {
     char *key;
     size_t key_length;
     mcp_buf texts[REVISIONS]; /* by mcp_revision; NONE stays empty */
+    mcp_buf plain[REVISIONS]; /* the same for clients that show no pages; empty: it is the same */
 };
 
 struct mcp__list {
@@ -31,6 +33,7 @@ struct mcp__list {
     struct entry *last;
     size_t count;
     size_t page;
+    bool varies; /* some entry is not the same for all clients */
 };
 
 mcp_status mcp__list_new(mcp__list **out, const char *member, mcp_error *err)
@@ -47,8 +50,10 @@ mcp_status mcp__list_new(mcp__list **out, const char *member, mcp_error *err)
 
 static void entry_free(struct entry *entry)
 {
-    for (int revision = 0; revision < REVISIONS; revision++)
+    for (int revision = 0; revision < REVISIONS; revision++) {
         mcp_buf_clear(&entry->texts[revision]);
+        mcp_buf_clear(&entry->plain[revision]);
+    }
     free(entry->key);
     free(entry);
 }
@@ -72,8 +77,10 @@ static struct entry *entry_new(const char *key)
 
     if (!entry)
         return NULL;
-    for (int revision = 0; revision < REVISIONS; revision++)
+    for (int revision = 0; revision < REVISIONS; revision++) {
         mcp_buf_init(&entry->texts[revision], ENTRY_MAX_BYTES);
+        mcp_buf_init(&entry->plain[revision], ENTRY_MAX_BYTES);
+    }
     entry->key_length = strlen(key);
     entry->key = mcp__alloc(entry->key_length + 1);
     if (!entry->key) {
@@ -82,6 +89,24 @@ static struct entry *entry_new(const char *key)
     }
     memcpy(entry->key, key, entry->key_length + 1);
     return entry;
+}
+
+/* `*plain` becomes `text` without pages, or stays empty when it names none. */
+static mcp_status render_plain(mcp_buf *plain, const mcp_buf *text)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    const mcp_json *entry = NULL;
+    mcp_json_writer writer;
+    mcp_status st = arena ? mcp_json_read(&entry, arena, text->data, text->length, NULL)
+                          : MCP_E_NOMEM;
+
+    if (st == MCP_OK && mcp__ui_is_in(entry)) {
+        mcp_json_writer_init(&writer, plain);
+        mcp__ui_write_without(&writer, entry);
+        st = mcp_json_writer_status(&writer);
+    }
+    mcp_arena_free(arena);
+    return st;
 }
 
 static mcp_status render_all(struct entry *entry, mcp__list_render *render, const void *what)
@@ -93,6 +118,8 @@ static mcp_status render_all(struct entry *entry, mcp__list_render *render, cons
         mcp_json_writer_init(&writer, &entry->texts[revision]);
         render(&writer, what, (mcp_revision)revision);
         st = mcp_json_writer_status(&writer);
+        if (st == MCP_OK)
+            st = render_plain(&entry->plain[revision], &entry->texts[revision]);
     }
     return st;
 }
@@ -115,6 +142,7 @@ mcp_status mcp__list_add(mcp__list *list, const char *key, mcp__list_render *ren
         list->first = fresh;
     list->last = fresh;
     list->count++;
+    list->varies = list->varies || fresh->plain[MCP_REVISION_NEWEST].length > 0;
     return MCP_OK;
 }
 
@@ -175,6 +203,15 @@ static mcp_status write_cursor(const mcp__list *list, mcp_call *call, const stru
     return MCP_OK;
 }
 
+static const mcp_buf *text_for(const struct entry *entry, const mcp_call *call)
+{
+    const mcp_buf *plain = &entry->plain[call->revision];
+
+    return plain->length > 0 && !mcp_call_client_can(call, MCP_CLIENT_UI)
+               ? plain
+               : &entry->texts[call->revision];
+}
+
 mcp_status mcp__list_answer(const mcp__list *list, mcp_call *call)
 {
     const struct entry *at = NULL;
@@ -184,10 +221,13 @@ mcp_status mcp__list_answer(const mcp__list *list, mcp_call *call)
 
     if (st != MCP_OK)
         return st;
+    if (list->varies)
+        call->caching.is_public = false;
     writer = mcp_call_result(call);
     mcp_write_member_array(writer, list->member);
     for (size_t i = 0; at && i < list->page; i++, at = at->next) {
-        mcp_write_raw(writer, at->texts[call->revision].data, at->texts[call->revision].length);
+        const mcp_buf *text = text_for(at, call);
+        mcp_write_raw(writer, text->data, text->length);
         last = at;
     }
     mcp_write_end(writer);

@@ -19,9 +19,9 @@
 #include "mcp/clock.h"
 #include "mcp/core/principal.h"
 #include "mcp/hash.h"
-#include "mcp/transport/gate.h"
-#include "mcp/transport/head.h"
 #include "mcp/transport/token_file.h"
+#include "mcp/transport/web/gate.h"
+#include "mcp/transport/web/head.h"
 
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)

@@ -25,7 +25,7 @@
 #include "mcp/core/headers.h"
 #include "mcp/core/message.h"
 #include "mcp/transport/authorize.h"
-#include "mcp/transport/web_peer.h"
+#include "mcp/transport/web/peer.h"
 
 #define BAD_REQUEST (-32000)
 #define NO_SESSION (-32001)
@@ -207,7 +207,7 @@ static mcp__session_entry *borrow_entry(const struct visit *visit)
 
 /* ---- GET and DELETE --------------------------------------------------------------------------- */
 
-/* "<stream>-<number>", as web_peer.c writes it. */
+/* "<stream>-<number>", as web/peer.c writes it. */
 static bool read_event_id(const char *text, uint32_t *stream, uint64_t *number)
 {
     char *end = NULL;

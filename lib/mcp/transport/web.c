@@ -21,15 +21,15 @@
 #include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/transport/authorize.h"
-#include "mcp/transport/gate.h"
-#include "mcp/transport/head.h"
-#include "mcp/transport/probe.h"
-#include "mcp/transport/rest.h"
-#include "mcp/transport/route_table.h"
 #include "mcp/transport/sse_legacy.h"
 #include "mcp/transport/streamable.h"
+#include "mcp/transport/web/gate.h"
+#include "mcp/transport/web/head.h"
+#include "mcp/transport/web/peer.h"
+#include "mcp/transport/web/probe.h"
+#include "mcp/transport/web/rest.h"
+#include "mcp/transport/web/route_table.h"
 #include "mcp/transport/web_int.h"
-#include "mcp/transport/web_peer.h"
 #include "mcp/transport/websocket.h"
 #include "net/listen.h"
 
@@ -315,10 +315,11 @@ static void settle(void *data)
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
+/* Names are taken as they stand: what else one resolves to is nobody's promise. */
 static bool is_loopback(const char *host)
 {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-           strncmp(host, "127.", 4) == 0;
+           (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == strlen(host));
 }
 
 static void fill_options(mcp_http_options *http)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include "conversation.h"
 #include "mcp/core/state.h"
+#include "mcp/http.h"
 
 #define NOW ((int64_t)1000000)
 
@@ -76,6 +77,30 @@ static void a_seal_binds_its_call(void **state)
     conversation_close(&c);
 }
 
+static void a_seal_binds_its_caller(void **state)
+{
+    mcp_principal ada = { .name = "ada" };
+    mcp_principal eve = { .name = "eve" };
+    const mcp_principal *callers[] = { &ada, &eve, NULL };
+    conversation c;
+    const char *text = NULL;
+    const char *payload = NULL;
+    size_t length = 0;
+
+    (void)state;
+    conversation_open(&c, NULL, NULL);
+    mcp_call *call = call_of(&c, "tools/call", "t", "{}");
+    call->principal = &ada;
+    assert_int_equal(mcp__state_seal(&text, call, "\0\xff{}", 4, NOW), MCP_OK);
+    for (int i = 0; i < 3; i++) {
+        call->principal = callers[i];
+        assert_int_equal(mcp__state_open(&payload, &length, call, text, strlen(text), NOW),
+                         i == 0 ? MCP_OK : MCP_E_PARAMS);
+    }
+    mcp__call_free(call);
+    conversation_close(&c);
+}
+
 static void no_changed_byte_passes(void **state)
 {
     conversation c;
@@ -126,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_seal_binds_its_call),
+        cmocka_unit_test(a_seal_binds_its_caller),
         cmocka_unit_test(no_changed_byte_passes),
         cmocka_unit_test(only_the_same_secret_opens),
     };

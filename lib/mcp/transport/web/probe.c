@@ -4,12 +4,12 @@
  * Probes come from machines that know us by an address or by no name, so they pass before the gate looks
  * at Host: that is why they are only there when they were asked for, and say nothing of any client.
  */
-#include "mcp/transport/probe.h"
+#include "mcp/transport/web/probe.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "mcp/transport/head.h"
+#include "mcp/transport/web/head.h"
 
 #define TEXT_MAX ((size_t)16 * 1024)
 

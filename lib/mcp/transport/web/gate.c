@@ -5,13 +5,13 @@
  * Programs that are no browsers send the first rightly and the second not at all. A Unix-domain socket is
  * guarded by its file mode, no browser gets there.
  */
-#include "mcp/transport/gate.h"
+#include "mcp/transport/web/gate.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "mcp/transport/field.h"
-#include "mcp/transport/head.h"
+#include "mcp/transport/web/field.h"
+#include "mcp/transport/web/head.h"
 
 #define REQUEST_DENIED (-32000)
 

@@ -1,5 +1,5 @@
 /*
- * web_peer.h - the client behind one HTTP request, or behind one stream.
+ * peer.h - the client behind one HTTP request, or behind one stream.
  *
  * It decides by itself how it answers: one JSON body, unless something is to be sent before the answer, or
  * the answer takes long, or the client reads nothing else: then a stream of events.
@@ -9,7 +9,7 @@
 
 #include "mcp/core/message.h"
 #include "mcp/core/peer.h"
-#include "mcp/transport/field.h"
+#include "mcp/transport/web/field.h"
 #include "mcp/transport/web_int.h"
 
 /** Text of an id that a cancelled request is answered with; longer ones are left out. */

@@ -1,8 +1,8 @@
 /*
  * gate.h - what every request has to pass, whatever its path.
  */
-#ifndef MCP_TRANSPORT_GATE_H
-#define MCP_TRANSPORT_GATE_H
+#ifndef MCP_TRANSPORT_WEB_GATE_H
+#define MCP_TRANSPORT_WEB_GATE_H
 
 #include <stdbool.h>
 

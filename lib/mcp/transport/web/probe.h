@@ -1,8 +1,8 @@
 /*
  * probe.h - /health and /metrics, for whoever watches over the server.
  */
-#ifndef MCP_TRANSPORT_PROBE_H
-#define MCP_TRANSPORT_PROBE_H
+#ifndef MCP_TRANSPORT_WEB_PROBE_H
+#define MCP_TRANSPORT_WEB_PROBE_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /*
  * field.h - what stands in the header fields that MCP looks at.
  */
-#ifndef MCP_TRANSPORT_FIELD_H
-#define MCP_TRANSPORT_FIELD_H
+#ifndef MCP_TRANSPORT_WEB_FIELD_H
+#define MCP_TRANSPORT_WEB_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>

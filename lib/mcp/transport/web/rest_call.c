@@ -9,7 +9,7 @@
 #include "mcp/core/call_int.h"
 #include "mcp/core/reply.h"
 #include "mcp/http.h"
-#include "mcp/transport/rest.h"
+#include "mcp/transport/web/rest.h"
 
 /* ---- for handlers ----------------------------------------------------------------------------- */
 

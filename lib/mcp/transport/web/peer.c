@@ -1,5 +1,5 @@
 /*
- * web_peer.c - answering one request over HTTP, by JSON or by events.
+ * peer.c - answering one request over HTTP, by JSON or by events.
  *
  * A peer begins without an answer. What comes first decides: the answer itself is one JSON body; anything
  * else, or patience running out, begins a stream, on which the answer is the last event.
@@ -12,7 +12,7 @@
  * A peer frees itself when it has answered, or when nothing can come any more. Nothing here is used after
  * that, in particular not after a call into the dispatch.
  */
-#include "mcp/transport/web_peer.h"
+#include "mcp/transport/web/peer.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -23,8 +23,8 @@
 #include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/transport/gate.h"
-#include "mcp/transport/head.h"
+#include "mcp/transport/web/gate.h"
+#include "mcp/transport/web/head.h"
 #include "net/sse.h"
 
 #define EVENT_ROOM ((size_t)256) /* of what stands around a message in an event */

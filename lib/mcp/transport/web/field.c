@@ -5,7 +5,7 @@
  * server (DNS rebinding): so a name is only taken when it stands in full, byte for byte but for case, with
  * nothing behind it but a port.
  */
-#include "mcp/transport/field.h"
+#include "mcp/transport/web/field.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,8 +1,8 @@
 /*
  * rest.h - REST routes: the same calls, workers and bounds as MCP has.
  */
-#ifndef MCP_TRANSPORT_REST_H
-#define MCP_TRANSPORT_REST_H
+#ifndef MCP_TRANSPORT_WEB_REST_H
+#define MCP_TRANSPORT_WEB_REST_H
 
 #include "mcp/transport/web_int.h"
 

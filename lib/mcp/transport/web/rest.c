@@ -5,15 +5,15 @@
  * any request; only its answer has no envelope. What the dispatch says in the call's place, because it
  * ran out of time or the server goes down, becomes the same kind of error body as a handler's.
  */
-#include "mcp/transport/rest.h"
+#include "mcp/transport/web/rest.h"
 
 #include <string.h>
 
 #include "mcp/core/dispatch.h"
 #include "mcp/core/principal.h"
-#include "mcp/transport/head.h"
-#include "mcp/transport/route_table.h"
-#include "mcp/transport/web_peer.h"
+#include "mcp/transport/web/head.h"
+#include "mcp/transport/web/peer.h"
+#include "mcp/transport/web/route_table.h"
 
 #define ALLOWED_MAX ((size_t)1024)
 #define ERROR_MAX ((size_t)4 * 1024)

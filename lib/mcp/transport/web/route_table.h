@@ -1,8 +1,8 @@
 /*
  * route_table.h - finding the REST route of a request, and its arguments.
  */
-#ifndef MCP_TRANSPORT_ROUTE_TABLE_H
-#define MCP_TRANSPORT_ROUTE_TABLE_H
+#ifndef MCP_TRANSPORT_WEB_ROUTE_TABLE_H
+#define MCP_TRANSPORT_WEB_ROUTE_TABLE_H
 
 #include "mcp/arena.h"
 #include "mcp/buf.h"

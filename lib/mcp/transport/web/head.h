@@ -1,8 +1,8 @@
 /*
  * head.h - the header fields of an answer.
  */
-#ifndef MCP_TRANSPORT_HEAD_H
-#define MCP_TRANSPORT_HEAD_H
+#ifndef MCP_TRANSPORT_WEB_HEAD_H
+#define MCP_TRANSPORT_WEB_HEAD_H
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
  * A stream says in three ways that nothing between us and the client may hold it back or change it:
  * caches are told by Cache-Control, nginx by X-Accel-Buffering.
  */
-#include "mcp/transport/head.h"
+#include "mcp/transport/web/head.h"
 
 #include <assert.h>
 

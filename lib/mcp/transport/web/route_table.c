@@ -5,7 +5,7 @@
  * part of a variable and never a border. The arguments become JSON text that is read again, which costs a
  * microsecond and makes a REST call's arguments the same thing as a tool's.
  */
-#include "mcp/transport/route_table.h"
+#include "mcp/transport/web/route_table.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/field.h"
+#include "mcp/transport/web/field.h"
 
 static void accept_is_read_with_its_weights(void **state)
 {
