@@ -64,12 +64,12 @@ function conversation(target, revision) {
     });
 }
 
-describe('the Inspector over stdio', () => {
+describe('the Inspector over stdio', { concurrency: 4 }, () => {
     conversation(() => [program], '2025-11-25');
 });
 
 for (const [era, revision] of [['legacy', '2025-11-25'], ['modern', '2026-07-28']]) {
-    describe(`the Inspector over HTTP, ${era}`, () => {
+    describe(`the Inspector over HTTP, ${era}`, { concurrency: 4 }, () => {
         let server;
 
         before(async () => { server = await start(); });

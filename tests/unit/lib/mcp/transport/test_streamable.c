@@ -474,6 +474,31 @@ static void a_session_has_one_stream_of_its_own(void **state)
     close(fd);
 }
 
+#define MANY 200
+
+static void many_streams_are_held_at_once(void **state)
+{
+    int streams[MANY];
+    char session[100];
+    char fields[200];
+    char text[8192];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        open_session(session, INITIALIZE("2025-11-25"));
+        (void)snprintf(fields, sizeof(fields), "%sAccept: text/event-stream\r\n", session);
+        streams[i] = web_begin(port, "GET", "/mcp", fields, NULL);
+        client_read(streams[i], text, sizeof(text), "id: 0-0\n");
+    }
+    post(session, PING);
+    assert_int_equal(answer.status, 200);
+    web_ask(&answer, port, "DELETE", "/mcp", session, NULL);
+    client_read(streams[MANY - 1], text, sizeof(text), "0\r\n\r\n");
+    for (int i = 0; i < MANY; i++)
+        close(streams[i]);
+    open_session(session, INITIALIZE("2025-11-25"));
+}
+
 static void a_cancelled_request_ends(void **state)
 {
     char session[100];
@@ -617,6 +642,7 @@ int main(void)
         STANDARD(a_handler_may_send_its_client_away),
         STANDARD(what_is_not_kept_is_refused),
         STANDARD(a_session_has_one_stream_of_its_own),
+        STANDARD(many_streams_are_held_at_once),
         STANDARD(a_cancelled_request_ends),
         cmocka_unit_test(on_shutdown_what_runs_is_told_and_answered),
         STANDARD(the_newer_era_needs_no_session),
