@@ -60,6 +60,14 @@ static mcp_status log_some(mcp_call *call, void *data)
 static const char name_form[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1}},"
                                 "\"required\":[\"name\"]}";
 
+/* Clients may answer what they like. */
+static const char *text_of(const mcp_json *value)
+{
+    const char *text = mcp_json_string(value, NULL);
+
+    return text ? text : "-";
+}
+
 static const char *name_of(const mcp_json *answer)
 {
     const char *name = mcp_json_get_string(mcp_json_get(answer, "content"), "name");
@@ -78,7 +86,7 @@ static mcp_status ask_two(mcp_call *call, void *data)
     if (!who || !mood)
         return mcp_call_asked(call);
     return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "%s: %s", name_of(who),
-                                                mcp_json_get_string(mood, "model")));
+                                                text_of(mcp_json_get(mood, "model"))));
 }
 
 /* One question, and another that depends on it. */
@@ -106,7 +114,7 @@ static mcp_status ask_roots(mcp_call *call, void *data)
     (void)data;
     if (!roots)
         return mcp_call_asked(call);
-    return mcp_call_text(call, mcp_json_string(mcp_json_pointer(roots, "/roots/0/uri"), NULL));
+    return mcp_call_text(call, text_of(mcp_json_pointer(roots, "/roots/0/uri")));
 }
 
 static mcp_status ask_nothing(mcp_call *call, void *data)
