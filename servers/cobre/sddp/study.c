@@ -51,11 +51,19 @@ static double states_bytes(const cobre_case *input, size_t dimension)
     return sizeof(double) * passes * (n * (double)input->stage_count + openings * (n + 1.0));
 }
 
+/* Each scenario's cost, and its place in their order. */
+static double simulation_bytes(const cobre_case *input)
+{
+    const double each = 2 * sizeof(double);
+
+    return input->config.simulation_enabled ? each * input->config.simulation_scenarios : 0.0;
+}
+
 static mcp_status check_size(const cobre_case *input, size_t lags, unsigned threads, mcp_error *err)
 {
     size_t dimension = input->hydro_count * (1 + lags);
     double bytes = tree_bytes(input) + programs_bytes(input, lags, threads) +
-                   states_bytes(input, dimension);
+                   states_bytes(input, dimension) + simulation_bytes(input);
 
     for (size_t t = 0; t < input->stage_count; t++) {
         double size[3];

@@ -44,7 +44,8 @@ static void nothing_to_walk(void **state)
     assert_int_equal(refused("num_scenarios"), MCP_E_PARAMS);
 }
 
-/* 4 billion openings; 4 billion forward passes; a million plants in a million blocks. */
+/* 4 billion openings; as many forward passes; as many scenarios; a million plants in a million
+   blocks. */
 static void oversized_cases(void **state)
 {
     (void)state;
@@ -53,6 +54,10 @@ static void oversized_cases(void **state)
     assert_int_equal(refused("GiB"), MCP_E_LIMIT);
     case_1dtoy(&kit);
     kit.c.config.forward_passes = UINT32_MAX;
+    assert_int_equal(refused("GiB"), MCP_E_LIMIT);
+    case_1dtoy(&kit);
+    kit.c.config.simulation_enabled = true;
+    kit.c.config.simulation_scenarios = UINT32_MAX;
     assert_int_equal(refused("GiB"), MCP_E_LIMIT);
     case_1dtoy(&kit);
     kit.c.hydro_count = kit.stages[0].block_count = 1000000;
