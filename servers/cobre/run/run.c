@@ -66,22 +66,33 @@ static mcp_status end_failed(struct run *run, const char *what, const mcp_error 
                     err);
 }
 
-/* In the forward pass and the simulation `opening` is a scenario's index (errors page, 2.2). An LP
- * without a solution has no active slacks to name. */
+/* In the forward pass and the simulation `opening` is a scenario's index (errors page, 2.2). */
+static int32_t index_of(const sddp_failure *where)
+{
+    bool walks = strcmp(where->phase, "forward") == 0 || strcmp(where->phase, "simulation") == 0;
+    return walks ? where->scenario : where->opening;
+}
+
+static const char *way_out_of(const sddp_failure *where)
+{
+    if (strcmp(where->solver_status, "infeasible") == 0)
+        return "Look at the hard limits of that stage: minimum storage, initial storage, and "
+               "inflow with no slack.";
+    return "Look for numbers far out of scale in that stage: costs, limits, inflows and loads.";
+}
+
+/* An LP without a solution has no active slacks to name. */
 static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp_error *err)
 {
     const sddp_failure *where = &run->failure;
-    const int32_t index = where->opening >= 0 ? where->opening : where->scenario;
     if (!where->solver_status)
         return mcp_error_set(err, cause->status, "The study failed: %s", cause->message);
     return end_with(
         run, COBRE_RUN_SOLVER_FAILED,
-        cobre_record_new(run->arena, "SolverFailure",
-                         "Look at the hard limits of that stage: minimum storage, "
-                         "initial storage, and inflow with no slack.",
+        cobre_record_new(run->arena, "SolverFailure", way_out_of(where),
                          COBRE_MEMBERS(COBRE_INT("stage", where->stage),
                                        COBRE_INT("iteration", where->iteration),
-                                       COBRE_INT("opening", index),
+                                       COBRE_INT("opening", index_of(where)),
                                        COBRE_TEXT("phase", where->phase),
                                        COBRE_TEXT("solver_status", where->solver_status),
                                        COBRE_NULL("active_penalty_slacks")),
