@@ -26,6 +26,14 @@ void bench_give_up(const char *format, ...)
     exit(1);
 }
 
+int64_t bench_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 void program_start(program *out, char *const *command)
 {
     int down[2];

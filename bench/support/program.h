@@ -49,6 +49,9 @@ int64_t program_cpu_ns(const program *it);
 /** Close its input and output and wait for its end. */
 void program_end(program *it);
 
+/** The monotonic clock. */
+int64_t bench_now_ns(void);
+
 /** Say "bench: " and the words, and exit with 1. */
 void bench_give_up(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 

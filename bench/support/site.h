@@ -1,0 +1,33 @@
+/*
+ * site.h - an HTTP server under measurement: a process of the bench's own, on a port of the loopback.
+ *
+ * It is told to end by site_end, and killed by the kernel when the bench is gone first. What it says
+ * on standard error is dropped unless BENCH_LOUD is set.
+ */
+#ifndef BENCH_SITE_H
+#define BENCH_SITE_H
+
+#include "support/program.h"
+
+typedef struct site {
+    const char *name;
+    int port;
+    program program; /* its pid only: for program_resident_kb and program_cpu_ns */
+} site;
+
+/** Run `command` (ends with NULL; found along PATH) as the site; `name` and `port` are set. */
+void site_run(site *it, char *const *command);
+
+/** Run `serve` in a process of its own as the site; what it returns is the exit status. */
+void site_serve(site *it, int (*serve)(int port));
+
+/** A port that nobody listens on. */
+int site_free_port(void);
+
+/** A connection; waits, up to ten seconds, until it listens. Not blocking, without delay. */
+int site_connect(const site *it);
+
+/** SIGTERM, and SIGKILL where that takes longer than two seconds. */
+void site_end(site *it);
+
+#endif
