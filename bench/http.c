@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ typedef struct subject {
 } subject;
 
 static char own_program[4096];
+static char nginx_program[64];
 static char nginx_folder[] = P_tmpdir "/bench-http-XXXXXX";
 
 /* ---- the servers ------------------------------------------------------------------------------ */
@@ -115,7 +117,6 @@ static void write_nginx_conf(const char *path, int port)
 
 static void begin_nginx(site *it)
 {
-    char nginx[] = "nginx";
     char flags[][3] = { "-p", "-c", "-e" };
     char conf[] = "nginx.conf";
     char errors[] = "stderr";
@@ -130,15 +131,15 @@ static void begin_nginx(site *it)
     site_run(it, command);
 }
 
-static bool has_nginx(void)
+/* Servers' programs are often not on a user's PATH. */
+static bool find_nginx(void)
 {
     static const char *const folders[] = { "/usr/sbin", "/usr/bin", "/usr/local/sbin",
                                            "/usr/local/bin" };
-    char path[64];
 
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        snprintf(path, sizeof path, "%s/nginx", folders[i]);
-        if (access(path, X_OK) == 0)
+        snprintf(nginx_program, sizeof nginx_program, "%s/nginx", folders[i]);
+        if (access(nginx_program, X_OK) == 0)
             return true;
     }
     return false;
@@ -622,11 +623,12 @@ int main(int argc, char **argv)
     static subject lengths = { .site.name = "causeway", .begin = begin_lengths };
 
     prepare(argc, argv);
+    bool has_nginx = find_nginx();
     bench_start(&own, STARTS);
     bench_start(&peer, PEER_STARTS);
-    if (has_nginx())
+    if (has_nginx)
         bench_start(&nginx, STARTS);
-    bench_calls(&own, &peer, has_nginx() ? &nginx : NULL);
+    bench_calls(&own, &peer, has_nginx ? &nginx : NULL);
     bench_sessions(&own);
     bench_long(&lengths);
     bench_long(&peer);
