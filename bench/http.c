@@ -121,9 +121,8 @@ static void begin_nginx(site *it)
     char conf[] = "nginx.conf";
     char errors[] = "stderr";
     char path[sizeof nginx_folder + sizeof conf];
-    char *const command[] = {
-        nginx, flags[0], nginx_folder, flags[1], conf, flags[2], errors, NULL
-    };
+    char *const command[] = { nginx_program, flags[0], nginx_folder, flags[1],
+                              conf,          flags[2], errors,       NULL };
 
     it->port = site_free_port();
     snprintf(path, sizeof path, "%s/%s", nginx_folder, conf);
