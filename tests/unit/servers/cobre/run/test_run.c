@@ -398,6 +398,16 @@ static void files_that_cannot_be_written_fail_the_run(void **state)
     }
 }
 
+/* Ten openings a stage, so that the opening a scenario draws is not its own number by necessity. */
+static const char ten_openings[] =
+    "{\"policy_graph\":{\"type\":\"finite_horizon\",\"annual_discount_rate\":0},\"stages\":["
+    "{\"id\":0,\"start_date\":\"2030-01-01\",\"end_date\":\"2030-02-01\",\"num_scenarios\":10,"
+    "\"blocks\":[{\"id\":0,\"name\":\"ALL\",\"hours\":1000}]},"
+    "{\"id\":1,\"start_date\":\"2030-02-01\",\"end_date\":\"2030-03-01\",\"num_scenarios\":10,"
+    "\"blocks\":[{\"id\":0,\"name\":\"ALL\",\"hours\":1000}]}]}";
+
+/* In the forward pass `opening` is the scenario's number (errors page, 2.2): of scenarios that all
+ * fail the first is named, whichever opening it drew. */
 static void an_lp_without_solution_says_where(void **state)
 {
     static const char hydros[] =
@@ -418,6 +428,7 @@ static void an_lp_without_solution_says_where(void **state)
         "\"limit\":2}]},\"modeling\":{\"inflow_non_negativity\":{\"method\":\"none\"}}}");
     scratch_write(&world->folder, "case/system/hydros.json", hydros, sizeof hydros - 1);
     scratch_write(&world->folder, "case/initial_conditions.json", initial, sizeof initial - 1);
+    scratch_write(&world->folder, "case/stages.json", ten_openings, sizeof ten_openings - 1);
     cobre_run_result result = run_both(world);
     assert_int_equal(result.end, COBRE_RUN_SOLVER_FAILED);
     const mcp_json *record = json_of(world, &result);
