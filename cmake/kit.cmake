@@ -30,12 +30,18 @@ endfunction()
 kit_uses(jobs db)
 kit_uses(approvals jobs db)
 kit_uses(columns guard proc)
+kit_uses(listen cli auth)
+if(TARGET kit_listen AND TARGET kit_auth)
+    target_compile_definitions(kit_listen PRIVATE LISTEN_HAS_AUTH)
+endif()
 
-# libcurl costs every start 6 ms, so it is left out of programs that never ask for it (--as-needed).
+# libcurl costs every start 6 ms, so it is opened by dlopen at first use and only its headers are needed here; the
+# rest is left out of programs that never ask for it (--as-needed).
 if(TARGET kit_auth)
     find_package(Cjose REQUIRED)
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)
-    target_link_libraries(kit_auth PRIVATE Cjose::Cjose PkgConfig::CURL OpenSSL::Crypto)
+    target_link_libraries(kit_auth PRIVATE Cjose::Cjose OpenSSL::Crypto PUBLIC ${CMAKE_DL_LIBS})
+    target_include_directories(kit_auth SYSTEM PRIVATE ${CURL_INCLUDE_DIRS})
     target_link_options(kit_auth INTERFACE -Wl,--as-needed)
 endif()
 

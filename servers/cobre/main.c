@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "commands.h"
+#include "listen/listen.h"
 #include "run/run.h"
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
-static const char *const transports[] = { "stdio", NULL };
 static const char *const names_choices[] = { "canonical", "safe", "auto", NULL };
 static const char *const level_choices[] = { "off", "error", "warning", "info", "debug", NULL };
 static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
-                                         NULL };
+                                         "2026-07-28", NULL };
 
 static const cli_option program_options[] = {
     { .name = "color",
@@ -57,12 +57,7 @@ static const cli_option validate_options[] = {
 };
 
 static const cli_option serve_options[] = {
-    { .name = "transport",
-      .type = CLI_CHOICE,
-      .argument = "KIND",
-      .help = "how clients connect",
-      .standard = "stdio",
-      .choices = transports },
+    LISTEN_OPTIONS("stdio", "3000"),
     { .name = "allow-write",
       .type = CLI_FLAG,
       .help = "let cobre/run and cobre/export-results write" },
@@ -155,7 +150,7 @@ static const cli_program cobre = {
 static const cli_program cobre_mcp = {
     .name = "cobre-mcp",
     .version = COBRE_VERSION,
-    .summary = "cobre for agents: an MCP server over standard input and output",
+    .summary = "cobre for agents: an MCP server on standard input and output, or over HTTP",
     .notes = serve_notes,
     .options = program_options,
     .commands = serve_alone,

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "errors.h"
+#include "listen/listen.h"
 #include "run/run.h"
 #include "tools.h"
 
@@ -58,6 +59,8 @@ static mcp_tool_names tool_names(const char *name)
     return strcmp(name, "auto") == 0 ? MCP_NAMES_AUTO : MCP_NAMES_CANONICAL;
 }
 
+static const listen_service service = { .name = "cobre-mcp" };
+
 static mcp_status serve_app(cobre_app *app, const cli_line *line, mcp_error *err)
 {
     mcp_server *server = NULL;
@@ -89,7 +92,7 @@ static mcp_status serve_app(cobre_app *app, const cli_line *line, mcp_error *err
     if (st == MCP_OK)
         st = mcp_server_add(server, &features, err);
     if (st == MCP_OK)
-        st = mcp_server_stdio(server, err);
+        st = listen_serve(server, line, &service, err);
     mcp_server_free(server);
     return st;
 }
@@ -102,8 +105,10 @@ int cobre_command_serve(const cli_line *line, void *data)
     mcp_arena *arena = mcp_arena_new(0);
     *(bool *)data = true;
     app.threads = (unsigned)cli_int(line, "threads", cores > 0 ? cores : 1);
-    mcp_status st = arena ? open_guard(&app, line, arena, &err)
+    mcp_status st = arena ? listen_check(line, &service, &err)
                           : mcp_error_set(&err, MCP_E_NOMEM, "out of memory");
+    if (st == MCP_OK)
+        st = open_guard(&app, line, arena, &err);
     int exit_status = st == MCP_OK ? COBRE_EXIT_DONE : COBRE_EXIT_FILES;
     if (st == MCP_OK)
         st = columns_open(&app.engine, &err);

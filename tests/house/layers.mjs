@@ -56,6 +56,7 @@ const ROOMS = {
   "kit/bus": {},
   "kit/auth": { libraries: ["cjose", "curl", "openssl"] },
   "kit/cli": {},
+  "kit/listen": { rooms: ["kit/cli", "kit/auth"] },
   "kit/proc": { libraries: ["seccomp"] },
   "servers/cobre/lp": { libraries: ["clp"] },
   "servers/cobre/sddp": { libraries: ["openmp"] },
