@@ -155,7 +155,12 @@ static void on_tick(void *data, int64_t now_ms)
 
 static void on_stopping(void *data)
 {
-    mcp__ws_close(data, MCP__WS_GOING_AWAY);
+    mcp__ws *ws = data;
+
+    if (ws->options.stopping)
+        ws->options.stopping(ws, ws->options.data);
+    else
+        mcp__ws_close(ws, MCP__WS_GOING_AWAY);
 }
 
 static const mcp__http_tenant tenant = {

@@ -39,6 +39,8 @@ typedef struct mcp__ws_options {
     void (*closed)(mcp__ws *ws, void *data);
     /** A slow reader has taken all. May be NULL. */
     void (*drained)(mcp__ws *ws, void *data);
+    /** The server goes down: close when what is owed has been sent. NULL: closed at once, by 1001. */
+    void (*stopping)(mcp__ws *ws, void *data);
     void *data;
 } mcp__ws_options;
 

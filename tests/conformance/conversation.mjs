@@ -6,6 +6,7 @@ import { messageFaults } from './schemas.mjs';
 
 const CLAIM = 'io.modelcontextprotocol/protocolVersion';
 const STATELESS = '2026-07-28';
+const SESSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
 export class Conversation {
     /** @param revision before initialize has agreed on one */
@@ -23,6 +24,12 @@ export class Conversation {
         if (typeof claim !== 'string')
             return this.revision;
         return claim >= STATELESS ? STATELESS : this.revision;
+    }
+
+    /** A version header: without a session it says what is spoken. */
+    headed(revision) {
+        if (SESSIONS.includes(revision))
+            this.revision = revision;
     }
 
     sent(message) {

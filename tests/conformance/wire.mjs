@@ -1,7 +1,7 @@
 /*
  * wire.mjs - plays the transcripts of tests/wire and holds what the server said in them against the
  * official schemas. Whether it said the right thing is for the transcripts themselves.
- * usage: node wire.mjs RUN_WIRE
+ * usage: node wire.mjs RUN_WIRE RUN_HTTP
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -18,6 +18,10 @@ function faultsOf(text, count) {
 
     for (const line of text.split('\n').filter(Boolean)) {
         let message;
+        if (line.startsWith('!')) { /* the version header of a request */
+            conversation.headed(line.slice(2));
+            continue;
+        }
         try {
             message = JSON.parse(line.slice(2));
         } catch {
@@ -35,9 +39,9 @@ function faultsOf(text, count) {
 
 const folder = mkdtempSync(path.join(tmpdir(), 'wire-'));
 try {
-    const played = spawnSync(process.argv[2], [], {
+    const played = process.argv.slice(2).map((player) => spawnSync(player, [], {
         cwd: top, env: { ...process.env, CAUSEWAY_WIRE_LOG: folder }, encoding: 'utf8',
-    });
+    }));
     const count = { messages: 0 };
     const files = readdirSync(folder).sort();
     const faults = files.flatMap((file) =>
@@ -46,7 +50,8 @@ try {
     for (const fault of faults)
         console.log(fault);
     console.log(`${files.length} transcripts, ${count.messages} messages of servers, ${faults.length} faults`);
-    assert.equal(played.status, 0, `the transcripts do not hold: ${played.stdout.slice(-2000)}${played.stderr.slice(-2000)}`);
+    for (const { status, stdout, stderr } of played)
+        assert.equal(status, 0, `the transcripts do not hold: ${stdout.slice(-2000)}${stderr.slice(-2000)}`);
     assert.ok(files.length > 0 && count.messages > files.length);
     assert.equal(faults.length, 0);
 } finally {

@@ -165,6 +165,27 @@ static bool begins(const char **line, const char *mark)
     return true;
 }
 
+static bool read_mark(transcript_kind *kind, const char **text)
+{
+    static const struct {
+        const char *mark;
+        transcript_kind kind;
+    } marks[] = {
+        { "! ", TRANSCRIPT_OPTION }, { "> ", TRANSCRIPT_SEND },   { ">% ", TRANSCRIPT_SEND },
+        { "< ", TRANSCRIPT_EXPECT }, { "<+ ", TRANSCRIPT_REPEAT }, { "-> ", TRANSCRIPT_ASK },
+        { "<- ", TRANSCRIPT_ANSWER }, { ">= ", TRANSCRIPT_DO },    { "<= ", TRANSCRIPT_SEE },
+        { "@ ", TRANSCRIPT_AT },
+    };
+
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (begins(text, marks[i].mark)) {
+            *kind = marks[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_step(transcript *out, mcp_arena *arena, const char *text, int line,
                      const transcript_word *words)
 {
@@ -173,18 +194,8 @@ static void add_step(transcript *out, mcp_arena *arena, const char *text, int li
 
     if (text[0] == '#' || text[0] == '\0')
         return;
-    if (begins(&text, "! "))
-        step->kind = TRANSCRIPT_OPTION;
-    else if (begins(&text, "> "))
-        step->kind = TRANSCRIPT_SEND;
-    else if (begins(&text, ">% "))
-        step->kind = TRANSCRIPT_SEND;
-    else if (begins(&text, "< "))
-        step->kind = TRANSCRIPT_EXPECT;
-    else if (begins(&text, "<+ "))
-        step->kind = TRANSCRIPT_REPEAT;
-    else
-        fail_msg("%s:%d: begins with none of '# ! > >%% < <+'", out->path, line);
+    if (!read_mark(&step->kind, &text))
+        fail_msg("%s:%d: begins with none of '# ! > >%% < <+ -> <- >= <= @'", out->path, line);
     if (++out->step_count > STEPS_MAX)
         fail_msg("%s:%d: more than %d steps", out->path, line, STEPS_MAX);
     step->line = line;
@@ -310,6 +321,45 @@ static bool fits(const mcp_json *pattern, const mcp_json *value, struct walk at)
     }
 }
 
+/* What a name stands for in text: up to the byte that the pattern has behind it. */
+static size_t remember_text(const char *name, size_t length, const char *text,
+                            transcript_memory *memory, mcp_arena *arena)
+{
+    size_t taken = name[length] ? strcspn(text, (char[]){ name[length], '\0' }) : strlen(text);
+    mcp_buf quoted;
+    mcp_json_writer writer;
+    const mcp_json *value = NULL;
+
+    mcp_buf_init(&quoted, FILE_MAX);
+    mcp_json_writer_init(&writer, &quoted);
+    mcp_write_string(&writer, mcp_arena_strndup(arena, text, taken));
+    assert_int_equal(mcp_json_read(&value, arena, quoted.data, quoted.length, NULL), MCP_OK);
+    mcp_buf_clear(&quoted);
+    remember(memory, mcp_arena_strndup(arena, name, length), value);
+    return taken;
+}
+
+bool transcript_text_fits(const char *pattern, const char *text, transcript_memory *memory,
+                          mcp_arena *arena)
+{
+    size_t name = *pattern == '$' ? name_length(pattern + 1) : 0;
+
+    if (*pattern == '\0')
+        return *text == '\0';
+    if (name > 0) {
+        text += remember_text(pattern + 1, name, text, memory, arena);
+        return transcript_text_fits(pattern + 1 + name, text, memory, arena);
+    }
+    if (*pattern != '*')
+        return *pattern == *text && transcript_text_fits(pattern + 1, text + 1, memory, arena);
+    for (;; text++) {
+        if (transcript_text_fits(pattern + 1, text, memory, arena))
+            return true;
+        if (*text == '\0')
+            return false;
+    }
+}
+
 bool transcript_fits(const mcp_json *pattern, const mcp_json *value, transcript_memory *memory,
                      char *place, size_t size)
 {
@@ -328,8 +378,21 @@ static const mcp_json *recalled(const transcript_memory *memory, const char *nam
     return NULL;
 }
 
-const char *transcript_line(const transcript_step *step, const transcript_memory *memory,
-                            mcp_arena *arena, size_t *length)
+static void put_value(mcp_buf *buf, const mcp_json *value, bool is_text)
+{
+    const char *text = is_text ? mcp_json_string(value, NULL) : NULL;
+    mcp_json_writer writer;
+
+    if (text) {
+        mcp_buf_puts(buf, text);
+        return;
+    }
+    mcp_json_writer_init(&writer, buf);
+    mcp_write_value(&writer, value);
+}
+
+static const char *filled(const transcript_step *step, const transcript_memory *memory,
+                          mcp_arena *arena, bool is_text, size_t *length)
 {
     const char *line;
     mcp_buf buf;
@@ -339,9 +402,7 @@ const char *transcript_line(const transcript_step *step, const transcript_memory
         size_t name = step->text[i] == '$' ? name_length(step->text + i + 1) : 0;
         const mcp_json *value = name > 0 ? recalled(memory, step->text + i + 1, name) : NULL;
         if (value) {
-            mcp_json_writer writer;
-            mcp_json_writer_init(&writer, &buf);
-            mcp_write_value(&writer, value);
+            put_value(&buf, value, is_text);
             i += name;
         } else {
             mcp_buf_putc(&buf, step->text[i]);
@@ -353,4 +414,18 @@ const char *transcript_line(const transcript_step *step, const transcript_memory
     mcp_buf_clear(&buf);
     assert_non_null(line);
     return line;
+}
+
+const char *transcript_line(const transcript_step *step, const transcript_memory *memory,
+                            mcp_arena *arena, size_t *length)
+{
+    return filled(step, memory, arena, false, length);
+}
+
+const char *transcript_text(const transcript_step *step, const transcript_memory *memory,
+                            mcp_arena *arena)
+{
+    size_t length = 0;
+
+    return filled(step, memory, arena, true, &length);
 }

@@ -8,10 +8,20 @@
  *     < {"id":1,"result":*}          the next message that must come
  *     <+ {"method":"x","params":*}   one or more such messages, as many as come in a row
  *
+ * Over HTTP (tests/wire/run_http.c) there is more around the messages:
+ *
+ *     -> POST /mcp                   a request begins; further lines are its fields, `>` is its body
+ *     <- 200                         an answer must come; further lines are fields it must have
+ *     >= ping hello                  something to send that is no message
+ *     <= event: endpoint             something that must come beside messages
+ *     @ NAME                         what follows happens on the connection of that name
+ *
  * In what must come, `*` stands for any value, a member "*" for any further members, and ~"words" for
  * a string that holds those words. `$name` stands for any value and remembers it; where a line is
  * sent later, `$name` becomes that value. The order of members does not matter; all else does, also
- * whether a number is written as an integer. `{word}` becomes what the caller says it stands for.
+ * whether a number is written as an integer. Where text must come instead of JSON, `*` stands for any
+ * run of bytes and `$name` for the text up to the byte that follows it in the pattern.
+ * `{word}` becomes what the caller says it stands for.
  */
 #ifndef TRANSCRIPT_H
 #define TRANSCRIPT_H
@@ -26,13 +36,18 @@ typedef enum transcript_kind {
     TRANSCRIPT_OPTION, /* "! ..." */
     TRANSCRIPT_SEND,   /* "> ..." */
     TRANSCRIPT_EXPECT, /* "< ..." */
-    TRANSCRIPT_REPEAT  /* "<+ ..." */
+    TRANSCRIPT_REPEAT, /* "<+ ..." */
+    TRANSCRIPT_ASK,    /* "-> ..." */
+    TRANSCRIPT_ANSWER, /* "<- ..." */
+    TRANSCRIPT_DO,     /* ">= ..." */
+    TRANSCRIPT_SEE,    /* "<= ..." */
+    TRANSCRIPT_AT      /* "@ ..." */
 } transcript_kind;
 
 typedef struct transcript_step {
     transcript_kind kind;
     int line;
-    const char *text; /* the option, or the bytes to send */
+    const char *text; /* what stands behind the mark */
     size_t length;
     const mcp_json *pattern; /* of what must come */
 } transcript_step;
@@ -58,7 +73,7 @@ typedef struct transcript_memory {
     struct {
         const char *name;
         const mcp_json *value;
-    } entries[8];
+    } entries[16];
     size_t count;
 } transcript_memory;
 
@@ -70,8 +85,16 @@ typedef struct transcript_memory {
 bool transcript_fits(const mcp_json *pattern, const mcp_json *value, transcript_memory *memory,
                      char *place, size_t size);
 
-/** The line to send, in the arena, with what is remembered put in. */
+/** The same for text; what is remembered is in the arena. */
+bool transcript_text_fits(const char *pattern, const char *text, transcript_memory *memory,
+                          mcp_arena *arena);
+
+/** The line to send, in the arena, with what is remembered put in, as JSON. */
 const char *transcript_line(const transcript_step *step, const transcript_memory *memory,
                             mcp_arena *arena, size_t *length);
+
+/** The same where no JSON is sent: strings are put in without quotes. */
+const char *transcript_text(const transcript_step *step, const transcript_memory *memory,
+                            mcp_arena *arena);
 
 #endif

@@ -26,6 +26,7 @@ struct web_rig {
     pthread_t thread;
     sem_t is_ready;
     int port;
+    bool is_stopping;
     mcp_status status;
     mcp_error err;
 };
@@ -94,7 +95,8 @@ static void *serve(void *data)
     return NULL;
 }
 
-web_rig *web_start(const mcp_server_options *server, const mcp_http_options *http)
+web_rig *web_start_with(const mcp_server_options *server, const mcp_http_options *http,
+                        const mcp_features *more)
 {
     web_rig *self = calloc(1, sizeof(*self));
     mcp_server_options options = server ? *server : (mcp_server_options)MCP_SERVER_OPTIONS_INIT;
@@ -107,7 +109,8 @@ web_rig *web_start(const mcp_server_options *server, const mcp_http_options *htt
     self->http.data = self;
     if (mcp_server_new(&self->server, &options, &self->err) != MCP_OK ||
         mcp_server_add(self->server, &fixture_features, &self->err) != MCP_OK ||
-        mcp_server_add(self->server, &features, &self->err) != MCP_OK)
+        mcp_server_add(self->server, &features, &self->err) != MCP_OK ||
+        (more && mcp_server_add(self->server, more, &self->err) != MCP_OK))
         fail_msg("%s", self->err.message);
     sem_init(&self->is_ready, 0, 0);
     sem_init(&released, 0, 0);
@@ -121,16 +124,28 @@ web_rig *web_start(const mcp_server_options *server, const mcp_http_options *htt
     return self;
 }
 
+web_rig *web_start(const mcp_server_options *server, const mcp_http_options *http)
+{
+    return web_start_with(server, http, NULL);
+}
+
 int web_port(const web_rig *self)
 {
     return self->port;
+}
+
+void web_stop(web_rig *self)
+{
+    self->is_stopping = true;
+    kill(getpid(), SIGTERM);
 }
 
 mcp_status web_end(web_rig *self)
 {
     mcp_status st;
 
-    kill(getpid(), SIGTERM);
+    if (!self->is_stopping)
+        web_stop(self);
     pthread_join(self->thread, NULL);
     st = self->status;
     mcp_server_free(self->server);

@@ -22,9 +22,16 @@ void web_release(void);
 /* Serve on a free port of 127.0.0.1; `server` and `http` may be NULL. A failure ends the test. */
 web_rig *web_start(const mcp_server_options *server, const mcp_http_options *http);
 
+/* The same with further features; `more` may be NULL. */
+web_rig *web_start_with(const mcp_server_options *server, const mcp_http_options *http,
+                        const mcp_features *more);
+
 int web_port(const web_rig *self);
 
-/* Ask it to stop, as SIGTERM does, and wait until it has. What serving returned is returned. */
+/* Ask it to stop, as SIGTERM does; web_end follows. */
+void web_stop(web_rig *self);
+
+/* Ask it to stop, unless web_stop has, and wait until it has. What serving returned is returned. */
 mcp_status web_end(web_rig *self);
 
 /* An answer: status, head and body are NUL-terminated texts in `text`; chunks are put together. */

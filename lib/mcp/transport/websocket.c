@@ -5,7 +5,7 @@
  * cancels all that was asked on it: there is no other place where an answer could go.
  *
  * A client that has asked for too much, or does not read, is not read either, until a call ends or the
- * bytes have left.
+ * bytes have left. When the server goes down, what runs is answered before the connection is closed.
  */
 #include "mcp/transport/websocket.h"
 
@@ -25,6 +25,7 @@ struct client {
     mcp__ws *ws;
     mcp_arena *arena; /* pays for the principal; NULL: there is none */
     bool is_paused;
+    bool is_leaving; /* the server goes down */
 };
 
 static void hold_back(struct client *client)
@@ -40,6 +41,12 @@ static void hold_back(struct client *client)
     mcp__ws_pause(client->ws, is_over);
 }
 
+static void leave_when_answered(struct client *client)
+{
+    if (client->is_leaving && client->ws && !client->entry->session.calls.first)
+        mcp__ws_close(client->ws, MCP__WS_GOING_AWAY);
+}
+
 static void send_text(mcp__peer *peer, mcp_buf *message)
 {
     struct client *client = (struct client *)peer;
@@ -51,6 +58,7 @@ static void send_text(mcp__peer *peer, mcp_buf *message)
                       err.message);
     mcp_buf_clear(message);
     hold_back(client);
+    leave_when_answered(client);
 }
 
 static bool is_slow(const mcp__peer *peer)
@@ -63,6 +71,7 @@ static bool is_slow(const mcp__peer *peer)
 static void skip(mcp__peer *peer)
 {
     hold_back((struct client *)peer);
+    leave_when_answered((struct client *)peer);
 }
 
 static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
@@ -70,6 +79,8 @@ static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
     struct client *client = data;
 
     (void)ws;
+    if (client->is_leaving)
+        return; /* told by the close that follows */
     client->web->counts.messages++;
     mcp__session_table_work(&client->web->sessions, client->entry);
     mcp__dispatch_message(&client->entry->session, &client->peer, text, length);
@@ -96,6 +107,15 @@ static void on_drained(mcp__ws *ws, void *data)
     (void)ws;
     mcp__web_drained(client->web);
     hold_back(client);
+}
+
+static void on_stopping(mcp__ws *ws, void *data)
+{
+    struct client *client = data;
+
+    (void)ws;
+    client->is_leaving = true;
+    leave_when_answered(client);
 }
 
 void mcp__websocket_head(mcp__web *web, mcp__http_exchange *exchange)
@@ -149,6 +169,7 @@ void mcp__websocket_request(mcp__web *web, mcp__http_exchange *exchange)
         .message = on_message,
         .closed = on_closed,
         .drained = on_drained,
+        .stopping = on_stopping,
         .data = client,
     };
 
