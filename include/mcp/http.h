@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mcp/buf.h"
 #include "mcp/call.h"
 #include "mcp/error.h"
 #include "mcp/server.h"
@@ -39,7 +40,9 @@ extern "C" {
  *
  * The HTTP status is 200, or 204 without a body, unless mcp_call_status says otherwise. A handler that
  * returns a status, or refuses, is answered by {"error":{"status":"E_PARAMS","message":...}} and 400,
- * 403, 404, 413, 500, 501, 503 or 504 after it.
+ * 403, 404, 413, 500, 501, 503 or 504 after it; so are requests that no handler gets, by 404 and 405 for
+ * paths and methods that are not in the table. The option `problem` gives all of these another form.
+ * HEAD, where it is answered, is answered without a body.
  */
 typedef struct mcp_route {
     const char *method;   /* "GET", "POST", "PUT", "PATCH" or "DELETE"; HEAD is answered where GET is */
@@ -60,6 +63,152 @@ const mcp_json *mcp_call_body_json(mcp_call *call, mcp_error *err);
 
 /** For a route's handler: a body of any type. What was written before is dropped. */
 mcp_status mcp_call_send(mcp_call *call, const char *mime_type, const void *bytes, size_t length);
+
+/**
+ * The same without a copy, for what is large: the bytes are given to the connection as they are, and leave as
+ * fast as the client reads. They are not held against reply_max_bytes.
+ *
+ * @param body its bytes are taken: it is empty afterwards, whatever is returned
+ */
+mcp_status mcp_call_send_buf(mcp_call *call, const char *mime_type, mcp_buf *body);
+
+/** For a route's handler: the path of the request as it was sent, not decoded; NULL in other handlers. */
+const char *mcp_call_path(const mcp_call *call);
+
+/**
+ * For a route's handler: a header field of the request, as "If-Match", in any case. A field that came more
+ * than once is one list, "a, b" (RFC 9110, section 5.3).
+ *
+ * @return without white space around it, "" where it is empty; NULL: it did not come
+ */
+const char *mcp_call_header(const mcp_call *call, const char *name);
+
+/**
+ * For a route's handler: a header field of the answer: ETag, Location, Allow, Cache-Control, Retry-After ...
+ * Errors have it too. A name that was set before gets the new value.
+ *
+ * @param value copied; NULL takes the field back
+ * @return MCP_OK; MCP_E_PARAMS: a name or value that no field may have (a line end, say), or a field that is
+ *         the server's: Content-Type, Content-Length, Transfer-Encoding, Connection, Date; MCP_E_LIMIT: more
+ *         than 16 fields; MCP_E_NOMEM; MCP_E_UNSUPPORTED: not a route's handler
+ */
+mcp_status mcp_call_header_set(mcp_call *call, const char *name, const char *value);
+
+/** An answer that tells what went wrong and that no handler wrote. */
+typedef struct mcp_problem {
+    int http_status;     /* 404 */
+    mcp_status status;   /* MCP_E_NOT_FOUND */
+    const char *message; /* one line that the client may read; never NULL */
+    const char *path;    /* of the request, not decoded; NULL: it could not be read */
+} mcp_problem;
+
+/**
+ * Writes the body of such an answer in the program's own form. Runs on the loop and on workers: must not
+ * block.
+ *
+ * @param body      empty; holds 4 KiB, or what is in `problem` twice
+ * @param mime_type "application/json"; may be set to another, which is borrowed
+ * @param data      the options' routes_data
+ */
+typedef mcp_status mcp_problem_writer(mcp_buf *body, const char **mime_type,
+                                      const mcp_problem *problem, void *data);
+
+/* ---- streams of events ------------------------------------------------------------------------ */
+
+/**
+ * One server-sent event as bytes, put together once however many readers get it. It never changes and is
+ * shared by counting: whoever keeps it has a count of it. Any thread.
+ */
+typedef struct mcp_event mcp_event;
+
+/**
+ * An event.
+ *
+ * @param out    yours, give it back with mcp_event_free
+ * @param id     what a reader that comes back sends as Last-Event-ID; NULL: it leaves the last one in place
+ * @param name   the type that listeners are told apart by; NULL: "message"
+ * @param data   UTF-8, copied; each line of it, however it ends, is a line of the event; NULL: empty
+ * @param length of `data`
+ * @return MCP_OK; MCP_E_PARAMS (a line end in `id` or `name`); MCP_E_LIMIT (more than 32 MiB); MCP_E_NOMEM
+ */
+mcp_status mcp_event_new(mcp_event **out, const char *id, const char *name, const char *data,
+                         size_t length, mcp_error *err);
+
+/** A comment, ":text", which readers pass over. @return as mcp_event_new */
+mcp_status mcp_event_comment(mcp_event **out, const char *text, mcp_error *err);
+
+/** Take one more count. @return `event` */
+mcp_event *mcp_event_keep(mcp_event *event);
+
+/** Give one count back; the last frees the event. NULL is fine. */
+void mcp_event_free(mcp_event *event);
+
+/**
+ * A reader that waits for events: the client of a route whose handler answered by mcp_call_stream. It
+ * outlives the handler. It is shared by counting between the server, which gives its count back when the
+ * reader has gone, and whoever opened it.
+ *
+ * Any thread may send to it and close it, several at once; of what one thread sends the order is kept. A
+ * reader that is slow harms nobody: what it has not taken waits in its own queue, which is bounded, and
+ * when it takes nothing at all for half a minute its connection is closed.
+ */
+typedef struct mcp_stream mcp_stream;
+
+/** How a stream is kept. Zero is the default of every field, see the comments. */
+typedef struct mcp_stream_options {
+    size_t queue_bytes;    /* that wait; one more event must fit, unless none waits: 8 MiB */
+    unsigned queue_events; /* that wait: 1000 */
+    int keepalive_ms;      /* a comment when nothing was sent for so long: the server's */
+    int retry_ms;          /* tells the reader, at the beginning, when to come back; 0: not */
+    const char *first;     /* bytes before everything else, whole lines: ":connected\n\n"; may be NULL */
+
+    /** Nothing waits any more, after mcp_stream_send has answered MCP_E_LIMIT. On the thread that serves:
+     *  must not block; may send and close. May be NULL. */
+    void (*drained)(mcp_stream *stream, void *data);
+    /** The reader has gone, or the stream was closed, or its handler failed: nothing can be sent any more.
+     *  Once for each stream, the last that is heard of it. On the thread that serves: must not block. May be
+     *  NULL. */
+    void (*closed)(mcp_stream *stream, void *data);
+    void *data; /* given to both; must live until `closed` */
+} mcp_stream_options;
+
+/** Every field at its default. */
+#define MCP_STREAM_OPTIONS_INIT { 0 }
+
+/**
+ * For a route's handler: answer with a stream of events, 200 and text/event-stream. The handler may send at
+ * once, keep the stream for others to send to, and returns as any other: what it returns MCP_OK for begins
+ * the stream; anything else is answered as an error, and the stream is closed. Header fields that were set
+ * are sent. HEAD gets the head alone.
+ *
+ * @param out     yours, one count, give it back with mcp_stream_free: at the latest in `closed`
+ * @param options copied; may be NULL
+ * @return MCP_OK; MCP_E_PARAMS (`first` does not end with a line end; a second stream); MCP_E_UNSUPPORTED (not a
+ *         route's handler); MCP_E_NOMEM
+ */
+mcp_status mcp_call_stream(mcp_stream **out, mcp_call *call, const mcp_stream_options *options,
+                           mcp_error *err);
+
+/** The id of the last event that a reader which comes back has seen; NULL: it has seen none. */
+const char *mcp_call_last_event_id(const mcp_call *call);
+
+/**
+ * Send an event. Any thread; never waits.
+ *
+ * @param event kept until it is written; the caller's count stays the caller's
+ * @return MCP_OK: it is queued; MCP_E_LIMIT: the queue is full, nothing was queued, `drained` will be called;
+ *         MCP_E_STOPPED: the stream is closed, or its reader has gone; MCP_E_NOMEM
+ */
+mcp_status mcp_stream_send(mcp_stream *stream, mcp_event *event, mcp_error *err);
+
+/** Take one more count. @return `stream` */
+mcp_stream *mcp_stream_keep(mcp_stream *stream);
+
+/** End the stream after what is queued. Any thread; more than once is fine. `closed` follows. NULL is fine. */
+void mcp_stream_close(mcp_stream *stream);
+
+/** Give a count back. Does not close: the reader is served on until it goes. NULL is fine. */
+void mcp_stream_free(mcp_stream *stream);
 
 /* ---- who may -------------------------------------------------------------------------------- */
 
@@ -124,6 +273,7 @@ typedef struct mcp_http_options {
     bool metrics;                /* so does GET /metrics, in Prometheus text */
     const mcp_route *routes;     /* may be NULL; borrowed while the server serves */
     void *routes_data;           /* given to their handlers */
+    mcp_problem_writer *problem; /* of paths that are not MCP's; NULL: {"error":{"status","message"}} */
 
     /* who */
     const char *const *hosts;    /* names beside localhost, 127.0.0.1 and [::1] that Host and Origin may
@@ -139,6 +289,7 @@ typedef struct mcp_http_options {
     int64_t session_idle_ms;     /* 1 h */
     int keepalive_ms;            /* between comments on a silent stream: 15000 */
     int patience_ms;             /* an answer that takes longer becomes a stream: 10000 */
+    size_t body_max_bytes;       /* of a route's request: as message_max_bytes */
 
     /** It listens; on the thread that serves. `port` is the real one, 0 without TCP. May be NULL. */
     void (*ready)(int port, void *data);

@@ -320,10 +320,10 @@ const char *mcp__http_target(const mcp__http_exchange *exchange)
 
 const char *mcp__http_path(const mcp__http_exchange *exchange, size_t *length)
 {
-    const mcp__head *head = &exchange->request->head;
+    const mcp__head *head = exchange->request ? &exchange->request->head : NULL;
 
-    *length = head->path_length;
-    return head->bytes + head->path;
+    *length = head ? head->path_length : 0;
+    return *length > 0 ? head->bytes + head->path : "";
 }
 
 const char *mcp__http_query(const mcp__http_exchange *exchange)
@@ -396,6 +396,17 @@ mcp_status mcp__http_keep(mcp__http_exchange *exchange, mcp_error *err)
     return MCP_OK;
 }
 
+bool mcp__http_limit_body(mcp__http_exchange *exchange, size_t max_bytes)
+{
+    mcp__request *request = exchange->request;
+
+    if (request->body_max > max_bytes) {
+        request->body_max = max_bytes;
+        request->gathered.max_bytes = max_bytes > 0 ? max_bytes : 1;
+    }
+    return request->declared <= max_bytes;
+}
+
 int mcp__http_minor(const mcp__http_exchange *exchange)
 {
     return exchange->request->head.minor;
@@ -452,4 +463,9 @@ size_t mcp__http_queued(const mcp__http_exchange *exchange)
 bool mcp__http_is_full(const mcp__http_exchange *exchange)
 {
     return exchange->out.queued >= exchange->http->options.queue_max_bytes;
+}
+
+bool mcp__http_is_blocked(const mcp__http_exchange *exchange)
+{
+    return exchange->is_blocked;
 }

@@ -22,6 +22,7 @@
 #include "mcp/buf.h"
 #include "mcp/error.h"
 #include "mcp/log.h"
+#include "net/http/outbox.h"
 #include "net/loop.h"
 #include "net/tls.h"
 
@@ -38,6 +39,10 @@ typedef struct mcp__http_handler {
     void (*hung_up)(mcp__http_exchange *exchange, void *data);
     /** A stream whose reader was slow has nothing queued any more. May be NULL. */
     void (*drained)(mcp__http_exchange *exchange, void *data);
+    /** The server refuses the request, which may be unreadable: write the answer's body, and its type.
+     *  False, or NULL here: it is a line of text. */
+    bool (*refused)(mcp_buf *body, const char **mime_type, const mcp__http_exchange *exchange,
+                    int status, const char *words, void *data);
     void *data;
 } mcp__http_handler;
 
@@ -90,7 +95,8 @@ const char *mcp__http_method(const mcp__http_exchange *exchange);
 /** The target as it was sent, printable ASCII, not decoded. */
 const char *mcp__http_target(const mcp__http_exchange *exchange);
 
-/** The target's path, not decoded; not followed by a NUL where there is a query. */
+/** The target's path, not decoded; not followed by a NUL where there is a query. Empty where a request that
+ *  is refused could not be read so far. */
 const char *mcp__http_path(const mcp__http_exchange *exchange, size_t *length);
 
 /** What stands behind the target's first "?"; NULL without one. */
@@ -117,6 +123,10 @@ mcp_status mcp__http_body_take(mcp__http_exchange *exchange, mcp_buf *out, mcp_e
 
 /** Within `request`: what can be read of the request stays good until the exchange is over. */
 mcp_status mcp__http_keep(mcp__http_exchange *exchange, mcp_error *err);
+
+/** Within `head`: this request's body may have so many bytes, where that is less than the server allows.
+ *  @return false: it says already that it has more */
+bool mcp__http_limit_body(mcp__http_exchange *exchange, size_t max_bytes);
 
 /** 1 for HTTP/1.1, 0 for HTTP/1.0. */
 int mcp__http_minor(const mcp__http_exchange *exchange);
@@ -162,7 +172,7 @@ typedef struct mcp__http_head_out {
 mcp_status mcp__http_reply(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                            const void *body, size_t length, mcp_error *err);
 
-/** The same. Takes the bytes: `body` is empty afterwards. */
+/** The same. Takes the bytes: `body` is empty afterwards. They are in memory already, so no limit holds. */
 mcp_status mcp__http_reply_buf(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                                mcp_buf *body, mcp_error *err);
 
@@ -177,6 +187,11 @@ mcp_status mcp__http_write(mcp__http_exchange *exchange, const void *bytes, size
 /** The same. Takes the bytes: `piece` is empty afterwards. */
 mcp_status mcp__http_write_buf(mcp__http_exchange *exchange, mcp_buf *piece, mcp_error *err);
 
+/** The same with bytes that others send too: not copied; `release` is called, on the loop, when they have left
+ *  or never will. */
+mcp_status mcp__http_write_shared(mcp__http_exchange *exchange, const mcp__shared *piece,
+                                  mcp_error *err);
+
 /** End the stream. The exchange is over. */
 void mcp__http_end(mcp__http_exchange *exchange);
 
@@ -188,6 +203,12 @@ size_t mcp__http_queued(const mcp__http_exchange *exchange);
 
 /** Whether so much is queued that what can be left out should be. */
 bool mcp__http_is_full(const mcp__http_exchange *exchange);
+
+/** Whether the reader takes nothing for now; `drained` is called when it has taken all. */
+bool mcp__http_is_blocked(const mcp__http_exchange *exchange);
+
+/** Whether an answer may have the field: a name and a value without bytes that they must not have. */
+bool mcp__http_field_is_fit(const char *name, const char *value);
 
 /* ---- another protocol on the connection ------------------------------------------------------- */
 

@@ -52,6 +52,8 @@ void mcp__call_free(mcp_call *call)
     mcp_buf_clear(&call->error_data);
     mcp_buf_clear(&call->reply);
     mcp__progress_clear(&call->progress);
+    if (call->rest)
+        call->rest->release(call->rest);
     mcp_arena_free(call->arena);
 }
 

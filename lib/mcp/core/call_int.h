@@ -23,15 +23,35 @@
 #include "mcp/server.h"
 #include "net/pool.h"
 
+/** Header fields that a route's handler may set. */
+#define MCP__REST_FIELDS_MAX 16
+
+/** A header field of a route's request or answer; the arena's. */
+typedef struct mcp__rest_field {
+    const char *name;
+    const char *value;
+} mcp__rest_field;
 
 /** What a call of a REST route has beside other calls; its handler's, then the loop's. */
-typedef struct mcp__rest {
-    const char *body; /* as it came; NULL: none */
-    size_t body_length;
-    int http_status;  /* of the answer; 0: not said */
+typedef struct mcp__rest mcp__rest;
+struct mcp__rest {
+    /* the request */
+    const mcp_http_options *http;
+    mcp_buf body;                  /* as it came */
+    const char *path;              /* not decoded */
+    const mcp__rest_field *fields; /* each name once */
+    size_t field_count;
+    bool is_bare;                  /* HEAD: nobody wants a body */
+
+    /* the answer */
+    int http_status;               /* 0: not said */
     const char *mime_type;
-    bool is_sent;     /* mcp_call_send: the answer is in `reply` */
-} mcp__rest;
+    mcp__rest_field answer_fields[MCP__REST_FIELDS_MAX];
+    size_t answer_field_count;
+    bool is_sent;                  /* mcp_call_send: the answer is in `reply` */
+    mcp_stream *stream;            /* the answer is this; NULL: it is not, or the loop has taken it */
+    void (*release)(mcp__rest *rest); /* on the loop, when the call is freed: what the arena does not pay for */
+};
 
 typedef struct mcp__set mcp__set;
 

@@ -29,6 +29,7 @@
 #include "mcp/transport/web/probe.h"
 #include "mcp/transport/web/rest.h"
 #include "mcp/transport/web/route_table.h"
+#include "mcp/transport/web/stream.h"
 #include "mcp/transport/web_int.h"
 #include "mcp/transport/websocket.h"
 #include "net/listen.h"
@@ -37,6 +38,7 @@
 #define SECOND_SIGNAL_MS 1000
 #define EVENTS_MAX_BYTES ((size_t)64 * 1024 * 1024)
 #define REFUSAL_MAX_BYTES ((size_t)8 * 1024)
+#define GATHERED_MAX_BYTES ((size_t)1024 * 1024)
 
 /* ---- answers without a call ------------------------------------------------------------------- */
 
@@ -62,12 +64,18 @@ void mcp__web_answer(mcp__web *web, mcp__http_exchange *exchange, int status, mc
     mcp__web_answer_with(web, exchange, status, NULL, NULL, json);
 }
 
+static bool is_rest(const mcp__web *web, const mcp__http_exchange *exchange);
+
 void mcp__web_refuse(mcp__web *web, mcp__http_exchange *exchange, int status, int code,
                      const mcp_json *id, const char *message)
 {
     mcp_json_writer writer;
     mcp_buf body;
 
+    if (is_rest(web, exchange)) {
+        mcp__rest_refuse(web, exchange, status, message);
+        return;
+    }
     mcp_buf_init(&body, REFUSAL_MAX_BYTES + web->options->message_max_bytes);
     mcp_json_writer_init(&writer, &body);
     mcp_write_object(&writer);
@@ -124,6 +132,21 @@ static const struct door *door_of(const mcp__web *web, const mcp__http_exchange 
     return door;
 }
 
+static bool is_rest(const mcp__web *web, const mcp__http_exchange *exchange)
+{
+    return door_of(web, exchange)->request == mcp__rest_request;
+}
+
+static void look_at_head(mcp__web *web, mcp__http_exchange *exchange)
+{
+    if (!is_rest(web, exchange) &&
+        !mcp__http_limit_body(exchange, web->options->message_max_bytes))
+        mcp__web_refuse(web, exchange, 413, mcp_status_code(MCP_E_REQUEST), NULL,
+                        "the body is too large");
+    else
+        door_of(web, exchange)->head(web, exchange);
+}
+
 static void on_head(mcp__http_exchange *exchange, void *data)
 {
     mcp__web *web = data;
@@ -132,7 +155,17 @@ static void on_head(mcp__http_exchange *exchange, void *data)
     if (!mcp__probe_answer(web, exchange) && mcp__gate_pass(web, exchange) &&
         !mcp__gate_preflight(web, exchange) && !mcp__authorize_metadata(web, exchange) &&
         mcp__authorize_head(web, exchange))
-        door_of(web, exchange)->head(web, exchange);
+        look_at_head(web, exchange);
+}
+
+/* A request that the listener refuses by itself: too long, or no HTTP. */
+static bool on_refused(mcp_buf *body, const char **mime_type, const mcp__http_exchange *exchange,
+                       int status, const char *words, void *data)
+{
+    const mcp__web *web = data;
+
+    return is_rest(web, exchange) &&
+           mcp__rest_refused(body, mime_type, web, exchange, status, words);
 }
 
 static void step_later(mcp__web *web)
@@ -140,6 +173,15 @@ static void step_later(mcp__web *web)
     if (!web->is_stepping)
         mcp__timer_start(web->peers_timer, web->peers_step_ms);
     web->is_stepping = true;
+}
+
+void mcp__web_quicken(mcp__web *web, int64_t every_ms)
+{
+    if (every_ms >= web->peers_step_ms)
+        return;
+    web->peers_step_ms = every_ms;
+    web->is_stepping = false;
+    step_later(web);
 }
 
 static void serve(mcp__web *web, mcp__http_exchange *exchange)
@@ -169,8 +211,12 @@ void mcp__web_drained(mcp__web *web)
 
 static void on_drained(mcp__http_exchange *exchange, void *data)
 {
-    (void)exchange;
-    mcp__web_drained(data);
+    mcp__web_guest *guest = mcp__http_data(exchange);
+
+    if (guest && guest->drained)
+        guest->drained(guest);
+    else
+        mcp__web_drained(data);
 }
 
 /* ---- sessions and workers --------------------------------------------------------------------- */
@@ -207,6 +253,7 @@ static void end_streams(mcp__web *web)
 {
     mcp__web_peer *next;
 
+    mcp__streams_end(web);
     for (mcp__web_peer *peer = web->peers; peer; peer = next) {
         next = peer->next;
         if (peer->is_session)
@@ -236,11 +283,12 @@ static void on_step(void *data)
         next = peer->next;
         mcp__web_peer_tick(peer, now_ms);
     }
+    mcp__streams_tick(web, now_ms);
     (void)mcp__session_table_expire(&web->sessions, now_ms);
     if (web->is_ending)
         end_streams(web);
     web->is_stepping = false;
-    if (web->peers || web->sessions.count > 0)
+    if (web->peers || web->streams || web->sessions.count > 0)
         step_later(web);
 }
 
@@ -322,7 +370,7 @@ static bool is_loopback(const char *host)
            (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == strlen(host));
 }
 
-static void fill_options(mcp_http_options *http)
+static void fill_options(mcp_http_options *http, size_t message_max)
 {
     if (!http->host)
         http->host = "127.0.0.1";
@@ -338,6 +386,8 @@ static void fill_options(mcp_http_options *http)
         http->keepalive_ms = 15000;
     if (http->patience_ms <= 0)
         http->patience_ms = 10000;
+    if (http->body_max_bytes == 0)
+        http->body_max_bytes = message_max;
 }
 
 static mcp_status check_options(const mcp_http_options *http, mcp_error *err)
@@ -401,10 +451,12 @@ static mcp_status make_listener(mcp__web *web, mcp_error *err)
 {
     size_t descriptors = 0;
     mcp__http_options options = {
-        .body_max_bytes = web->options->message_max_bytes,
+        .body_max_bytes = web->http.body_max_bytes > web->options->message_max_bytes
+                              ? web->http.body_max_bytes
+                              : web->options->message_max_bytes,
         .connections_max = (size_t)web->http.connections_max,
         .handler = { .head = on_head, .request = on_request, .hung_up = on_hung_up,
-                     .drained = on_drained, .data = web },
+                     .drained = on_drained, .refused = on_refused, .data = web },
         .log = &web->options->log,
     };
 
@@ -470,6 +522,7 @@ static bool dismantle(mcp__web *web)
     if (web->shared)
         mcp__session_table_clear(&web->sessions);
     mcp__loop_free(web->loop);
+    mcp_buf_clear(&web->gathered);
     return true;
 }
 
@@ -482,8 +535,9 @@ mcp_status mcp__web_serve(const mcp__session_setup *setup, int long_threads,
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to serve");
     web->executor = (mcp__executor){ .submit = submit, .post = post };
     web->options = setup->options;
+    mcp_buf_init(&web->gathered, GATHERED_MAX_BYTES);
     web->http = *options;
-    fill_options(&web->http);
+    fill_options(&web->http, web->options->message_max_bytes);
     mcp_status st = check_options(&web->http, err);
     if (st == MCP_OK)
         st = assemble(web, setup, long_threads, err);

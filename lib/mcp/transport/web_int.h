@@ -27,6 +27,8 @@ typedef struct mcp__web_guest mcp__web_guest;
 struct mcp__web_guest {
     /** The client is gone. */
     void (*hung_up)(mcp__web_guest *self);
+    /** A stream's reader was slow, and has taken all. NULL: nobody but the calls wants to know. */
+    void (*drained)(mcp__web_guest *self);
 };
 
 /** For /metrics. */
@@ -35,6 +37,8 @@ typedef struct mcp__web_counts {
     uint64_t messages; /* of MCP */
     uint64_t refused;  /* at the gate */
     uint64_t streams;  /* begun */
+    uint64_t events;   /* of routes' streams, written */
+    uint64_t overruns; /* routes' streams whose queue was full */
     uint64_t hung_up;  /* clients gone before their answer */
 } mcp__web_counts;
 
@@ -52,6 +56,9 @@ struct mcp__web {
     mcp__web_peer *peers;              /* all that are unanswered, and all streams */
     size_t peer_count;
     size_t socket_count;                /* WebSockets */
+    mcp_stream *streams;                /* of routes */
+    size_t stream_count;
+    mcp_buf gathered;                   /* events on their way into one write */
     mcp__authorize *authorize;          /* NULL: no tokens are asked for */
     const mcp_principal *caller;        /* of the request that is being served; NULL: nobody in particular */
     int verifying;                      /* tokens that a worker looks at */
@@ -70,6 +77,9 @@ struct mcp__web {
 
 /** A slow reader has taken all: reports that were held for it may go. */
 void mcp__web_drained(mcp__web *web);
+
+/** Have what is open looked at so often at least. */
+void mcp__web_quicken(mcp__web *web, int64_t every_ms);
 
 /** Answer with a status and a body of one line of JSON or none. The exchange is over. */
 void mcp__web_answer(mcp__web *web, mcp__http_exchange *exchange, int status, mcp_buf *json);

@@ -251,11 +251,19 @@ static mcp_status after_put(connection *conn, mcp_status st, mcp_error *err)
     return mcp_error_set(err, st, "no memory to queue bytes for a client");
 }
 
+/* Bytes that may be queued yet. */
+static size_t room_left(const connection *conn)
+{
+    size_t most = conn->http->options.queue_hard_bytes;
+
+    return conn->out.queued < most ? most - conn->out.queued : 0;
+}
+
 mcp_status mcp__connection_put(connection *conn, const void *bytes, size_t length, mcp_error *err)
 {
     mcp_status st = MCP_E_LIMIT;
 
-    if (length <= conn->http->options.queue_hard_bytes - conn->out.queued)
+    if (length <= room_left(conn))
         st = mcp__outbox_put(&conn->out, &conn->http->pieces, bytes, length);
     return after_put(conn, st, err);
 }
@@ -264,10 +272,23 @@ mcp_status mcp__connection_put_buf(connection *conn, mcp_buf *bytes, mcp_error *
 {
     mcp_status st = MCP_E_LIMIT;
 
-    if (bytes->length <= conn->http->options.queue_hard_bytes - conn->out.queued)
+    if (bytes->length <= room_left(conn))
         st = mcp__outbox_put_buf(&conn->out, &conn->http->pieces, bytes);
     mcp_buf_clear(bytes);
     return after_put(conn, st, err);
+}
+
+mcp_status mcp__connection_give(connection *conn, mcp_buf *bytes, mcp_error *err)
+{
+    return after_put(conn, mcp__outbox_put_buf(&conn->out, &conn->http->pieces, bytes), err);
+}
+
+mcp_status mcp__connection_put_shared(connection *conn, const mcp__shared *run, mcp_error *err)
+{
+    if (run->length <= room_left(conn))
+        return after_put(conn, mcp__outbox_put_shared(&conn->out, run), err);
+    run->release(run->owner);
+    return after_put(conn, MCP_E_LIMIT, err);
 }
 
 /* ---- requests --------------------------------------------------------------------------------- */

@@ -127,6 +127,12 @@ mcp_status mcp__connection_put(connection *conn, const void *bytes, size_t lengt
 
 mcp_status mcp__connection_put_buf(connection *conn, mcp_buf *bytes, mcp_error *err);
 
+/** The same without a bound, for the last bytes of an answer. */
+mcp_status mcp__connection_give(connection *conn, mcp_buf *bytes, mcp_error *err);
+
+/** The same, not copied: `release` is called, whatever is returned. */
+mcp_status mcp__connection_put_shared(connection *conn, const mcp__shared *run, mcp_error *err);
+
 /** A connection is gone; there may be room for another. */
 void mcp__http_left(mcp__http *http);
 

@@ -2,7 +2,7 @@
  * outbox.c - pieces of bytes in a row, written from the front.
  *
  * A piece is one block: its head, and PIECE_SIZE bytes behind it; or, for a run that is not worth copying,
- * its head alone and the run's own memory. A server keeps up to SPARES empty pieces, which makes a request
+ * its head alone and the run's own memory, or somebody's memory that is given back when it has left. A server keeps up to SPARES empty pieces, which makes a request
  * answered at once cost no allocation.
  */
 #include "net/http/outbox.h"
@@ -19,7 +19,9 @@
 
 struct mcp__piece {
     mcp__piece *next;
-    char *bytes; /* `own`, or a run's memory, to be freed */
+    char *bytes; /* `own`, or a run's memory, to be freed or released */
+    void (*release)(void *owner);
+    void *owner;
     size_t begin;
     size_t end;
     size_t capacity;
@@ -47,7 +49,7 @@ static mcp__piece *piece_new(mcp__pieces *pieces, size_t size)
 
 static void piece_free(mcp__pieces *pieces, mcp__piece *piece)
 {
-    if (piece->capacity == PIECE_SIZE && pieces->count < SPARES) {
+    if (piece->bytes == piece->own && piece->capacity == PIECE_SIZE && pieces->count < SPARES) {
         piece->begin = 0;
         piece->end = 0;
         piece->next = pieces->spare;
@@ -55,7 +57,9 @@ static void piece_free(mcp__pieces *pieces, mcp__piece *piece)
         pieces->count++;
         return;
     }
-    if (piece->bytes != piece->own)
+    if (piece->release)
+        piece->release(piece->owner);
+    else if (piece->bytes != piece->own)
         free(piece->bytes);
     free(piece);
 }
@@ -112,6 +116,24 @@ mcp_status mcp__outbox_put_buf(mcp__outbox *out, mcp__pieces *pieces, mcp_buf *b
     piece->bytes = mcp_buf_take(buf, &piece->capacity);
     append(out, piece);
     out->queued += piece->end;
+    return MCP_OK;
+}
+
+mcp_status mcp__outbox_put_shared(mcp__outbox *out, const mcp__shared *run)
+{
+    mcp__piece *piece = run->length > 0 ? mcp__alloc(sizeof(*piece)) : NULL;
+
+    if (!piece) {
+        run->release(run->owner);
+        return run->length > 0 ? MCP_E_NOMEM : MCP_OK;
+    }
+    *piece = (mcp__piece){ .bytes = (char *)(uintptr_t)run->bytes, /* a piece in use is only read */
+                           .end = run->length,
+                           .capacity = run->length,
+                           .release = run->release,
+                           .owner = run->owner };
+    append(out, piece);
+    out->queued += run->length;
     return MCP_OK;
 }
 

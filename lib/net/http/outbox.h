@@ -15,6 +15,14 @@
 
 typedef struct mcp__piece mcp__piece;
 
+/** Bytes of somebody's who keeps them until `release` is called. */
+typedef struct mcp__shared {
+    const char *bytes;
+    size_t length;
+    void (*release)(void *owner);
+    void *owner;
+} mcp__shared;
+
 /** Empty pieces, kept for the next outbox that needs one; shared by all outboxes of a server. */
 typedef struct mcp__pieces {
     mcp__piece *spare;
@@ -31,6 +39,9 @@ mcp_status mcp__outbox_put(mcp__outbox *out, mcp__pieces *pieces, const void *by
 
 /** Queue the bytes of `buf`, a large run without copying it. Takes them: `buf` is empty afterwards. */
 mcp_status mcp__outbox_put_buf(mcp__outbox *out, mcp__pieces *pieces, mcp_buf *buf);
+
+/** Queue the bytes where they are; `release` is called when they have left or cannot be queued. */
+mcp_status mcp__outbox_put_shared(mcp__outbox *out, const mcp__shared *run);
 
 /** What goes first, as parts for a write. @return how many parts were filled in */
 int mcp__outbox_parts(const mcp__outbox *out, struct iovec *parts, int room);

@@ -12,6 +12,8 @@
 #include "mcp/clock.h"
 #include "net/http/connection.h"
 
+#define REFUSAL_MAX ((size_t)32 * 1024)
+
 struct reason {
     int status;
     const char *words;
@@ -107,6 +109,11 @@ static bool is_field_value(const char *value)
             return false;
     }
     return true;
+}
+
+bool mcp__http_field_is_fit(const char *name, const char *value)
+{
+    return is_field_name(name) && is_field_value(value);
 }
 
 static bool are_fields_fit(const mcp__http_head_out *head)
@@ -257,24 +264,38 @@ mcp_status mcp__http_reply_buf(mcp__http_exchange *exchange, const mcp__http_hea
     else
         st = begin_reply(exchange, head, body->length, err);
     if (st == MCP_OK && !exchange->is_head && has_body(head->status))
-        st = mcp__connection_put_buf(exchange, body, err);
+        st = mcp__connection_give(exchange, body, err);
     mcp_buf_clear(body);
     return st;
 }
 
+/* What the user makes of a refusal, or a line of text. Returns its type. */
+static const char *write_refusal(mcp_buf *body, connection *conn, mcp__refusal refusal)
+{
+    const mcp__http_handler *handler = &conn->http->options.handler;
+    const char *type = "application/json";
+
+    if (handler->refused &&
+        handler->refused(body, &type, conn, refusal.status, refusal.words, handler->data))
+        return type;
+    mcp_buf_reset(body);
+    (void)mcp_buf_printf(body, "%s\n", refusal.words);
+    return "text/plain";
+}
+
 void mcp__reply_refusal(connection *conn, mcp__refusal refusal)
 {
-    static const mcp__http_field_out fields[] = { { "Content-Type", "text/plain" } };
-    mcp__http_head_out head = { .status = refusal.status, .fields = fields, .count = 1,
-                                .is_last = true };
-    size_t length = strlen(refusal.words);
+    mcp_buf body;
 
+    mcp_buf_init(&body, REFUSAL_MAX);
+    mcp__http_field_out field = { "Content-Type", write_refusal(&body, conn, refusal) };
+    mcp__http_head_out head = { .status = refusal.status, .fields = &field, .count = 1,
+                                .is_last = true };
     conn->is_last = true;
     conn->is_head = false;
-    if (begin_reply(conn, &head, length + 1, NULL) == MCP_OK) {
-        (void)mcp__connection_put(conn, refusal.words, length, NULL);
-        (void)mcp__connection_put(conn, "\n", 1, NULL);
-    }
+    if (begin_reply(conn, &head, body.length, NULL) == MCP_OK)
+        (void)mcp__connection_put(conn, body.data, body.length, NULL);
+    mcp_buf_clear(&body);
 }
 
 void mcp__reply_continue(connection *conn)
@@ -346,6 +367,18 @@ mcp_status mcp__http_write_buf(mcp__http_exchange *exchange, mcp_buf *piece, mcp
         st = end_piece(exchange, mcp__connection_put_buf(exchange, piece, err), err);
     mcp_buf_clear(piece);
     return st;
+}
+
+mcp_status mcp__http_write_shared(mcp__http_exchange *exchange, const mcp__shared *piece,
+                                  mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    if (!begins_piece(exchange, piece->length, &st, err)) {
+        piece->release(piece->owner);
+        return st;
+    }
+    return end_piece(exchange, mcp__connection_put_shared(exchange, piece, err), err);
 }
 
 void mcp__http_end(mcp__http_exchange *exchange)

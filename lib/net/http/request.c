@@ -271,6 +271,7 @@ void mcp__request_reset(mcp__request *request)
         mcp_buf_reset(&request->gathered);
     request->head.count = 0;
     request->head.bytes = NULL;
+    request->head.path_length = 0;
     request->view = NULL;
     request->view_length = 0;
     request->declared = 0;

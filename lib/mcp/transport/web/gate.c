@@ -59,7 +59,7 @@ bool mcp__gate_pass(mcp__web *web, mcp__http_exchange *exchange)
 static void allow_headers(mcp__head *head, mcp_buf *list, const char *asked)
 {
     (void)mcp_buf_puts(list, "Content-Type, Authorization, Mcp-Session-Id, MCP-Protocol-Version, "
-                             "Mcp-Method, Mcp-Name, Last-Event-ID");
+                             "Mcp-Method, Mcp-Name, Last-Event-ID, If-Match, If-None-Match");
     for (const char *at = asked; at && *at;) {
         at += strspn(at, ", \t");
         size_t length = strcspn(at, ", \t");

@@ -21,7 +21,7 @@ void mcp__head_share(mcp__head *head, const char *origin)
     if (!origin)
         return;
     mcp__head_add(head, "Access-Control-Allow-Origin", origin);
-    mcp__head_add(head, "Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
+    mcp__head_add(head, "Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, ETag, Location, Retry-After");
     mcp__head_add(head, "Vary", "Origin");
 }
 

@@ -6,9 +6,10 @@
 
 #include <stddef.h>
 
+#include "mcp/core/call_int.h"
 #include "net/http.h"
 
-#define MCP__HEAD_FIELDS 12
+#define MCP__HEAD_FIELDS (8 + MCP__REST_FIELDS_MAX)
 
 /** Fields that are put together on the stack; the texts are borrowed. */
 typedef struct mcp__head {

@@ -62,6 +62,11 @@ static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
         mcp__http_connections(web->listener));
     put(&body, "messages_total", "counter", "MCP messages.", counts->messages);
     put(&body, "streams_total", "counter", "Event streams begun.", counts->streams);
+    put(&body, "route_streams", "gauge", "Open event streams of routes.", web->stream_count);
+    put(&body, "route_events_total", "counter", "Events written to streams of routes.",
+        counts->events);
+    put(&body, "route_streams_full_total", "counter", "Queues of slow readers that were full.",
+        counts->overruns);
     put(&body, "unanswered", "gauge", "Open streams and requests without their answer.",
         web->peer_count);
     put(&body, "sessions", "gauge", "Open sessions.", web->sessions.count);

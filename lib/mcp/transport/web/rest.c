@@ -8,24 +8,37 @@
 #include "mcp/transport/web/rest.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "mcp/core/dispatch.h"
 #include "mcp/core/principal.h"
+#include "mcp/transport/web/gate.h"
 #include "mcp/transport/web/head.h"
 #include "mcp/transport/web/peer.h"
+#include "mcp/transport/web/problem.h"
 #include "mcp/transport/web/route_table.h"
+#include "mcp/transport/web/stream.h"
 
 #define ALLOWED_MAX ((size_t)1024)
-#define ERROR_MAX ((size_t)4 * 1024)
+#define PATH_ROOM ((size_t)64 * 1024)
 
 /* ---- back ------------------------------------------------------------------------------------- */
 
-static void send_back(mcp__web_peer *peer, int status, const char *mime_type, mcp_buf *body)
+static void put_head(mcp__head *head, const mcp__web_peer *peer, const mcp__rest *rest)
+{
+    mcp__head_share(head, peer->origin);
+    for (size_t i = 0; rest && i < rest->answer_field_count; i++)
+        mcp__head_add(head, rest->answer_fields[i].name, rest->answer_fields[i].value);
+}
+
+/* `rest` is NULL where a worker has it. */
+static void send_back(mcp__web_peer *peer, const mcp__rest *rest, int status, const char *mime_type,
+                      mcp_buf *body)
 {
     mcp__head head = { .count = 0 };
 
     mcp__head_add(&head, "Content-Type", mime_type);
-    mcp__head_share(&head, peer->origin);
+    put_head(&head, peer, rest);
     mcp__http_head_out out = mcp__head_out(&head, status);
     if (body->length > 0)
         (void)mcp__http_reply_buf(peer->exchange, &out, body, NULL);
@@ -33,25 +46,43 @@ static void send_back(mcp__web_peer *peer, int status, const char *mime_type, mc
         (void)mcp__http_reply(peer->exchange, &out, NULL, 0, NULL);
 }
 
-static void send_fault(mcp__web_peer *peer, mcp_status fault)
+static void send_fault(mcp__web_peer *peer, mcp_status fault, const char *path)
 {
+    mcp_problem problem = { mcp__problem_http(fault), fault, mcp_status_words(fault), path };
     mcp_buf body;
 
-    mcp_buf_init(&body, ERROR_MAX);
-    (void)mcp__rest_write_error(&body, fault, mcp_status_words(fault));
-    send_back(peer, mcp__rest_status(fault), "application/json", &body);
+    const char *type = mcp__problem_write(&body, &peer->web->http, &problem);
+    send_back(peer, NULL, problem.http_status, type, &body);
     mcp_buf_clear(&body);
+}
+
+/* The connection is the stream's from now on. */
+static void begin_stream(mcp__web_peer *peer, mcp__rest *rest)
+{
+    mcp__head head = { .count = 0 };
+    mcp_stream *stream = rest->stream;
+
+    mcp__head_events(&head);
+    put_head(&head, peer, rest);
+    mcp__http_head_out out = mcp__head_out(&head, 200);
+    rest->stream = NULL;
+    mcp__stream_begin(stream, peer->web, peer->exchange, &out, rest->is_bare);
 }
 
 static void answer(mcp__peer *self, mcp_buf *message)
 {
     mcp__web_peer *peer = (mcp__web_peer *)self;
-    const mcp__rest *rest = self->fault == MCP_OK ? peer->call->rest : NULL;
+    const mcp_call *call = peer->call;
+    bool is_done = self->fault == MCP_OK; /* else a worker may have the call: what never changes may be read */
 
-    if (peer->exchange && rest)
-        send_back(peer, rest->http_status ? rest->http_status : 200, rest->mime_type, message);
+    if (peer->exchange && is_done && call->rest->stream && call->status == MCP_OK &&
+        !call->is_refused)
+        begin_stream(peer, call->rest);
+    else if (peer->exchange && is_done)
+        send_back(peer, call->rest, call->rest->http_status ? call->rest->http_status : 200,
+                  call->rest->mime_type, message);
     else if (peer->exchange)
-        send_fault(peer, self->fault);
+        send_fault(peer, self->fault, call->rest->path);
     mcp_buf_clear(message);
     mcp__web_peer_free(peer);
 }
@@ -61,7 +92,7 @@ static void skip(mcp__peer *self)
     mcp__web_peer *peer = (mcp__web_peer *)self;
 
     if (peer->exchange)
-        send_fault(peer, MCP_E_STOPPED);
+        send_fault(peer, MCP_E_STOPPED, NULL);
     mcp__web_peer_free(peer);
 }
 
@@ -73,15 +104,53 @@ static void drop_notice(mcp__peer *self, mcp_buf *message)
 
 /* ---- there ------------------------------------------------------------------------------------ */
 
+static const char *copy_path(mcp_arena *arena, const mcp__http_exchange *exchange)
+{
+    size_t length = 0;
+    const char *path = mcp__http_path(exchange, &length);
+
+    return length > 0 ? mcp_arena_strndup(arena, path, length) : NULL;
+}
+
+static void refuse_with(mcp__web *web, mcp__http_exchange *exchange, int http_status,
+                        mcp_status status, const char *message, const char *allowed)
+{
+    mcp_arena *arena = mcp_arena_new(PATH_ROOM);
+    mcp_problem problem = { http_status, status, message,
+                            arena ? copy_path(arena, exchange) : NULL };
+    mcp__head head = { .count = 0 };
+    mcp_buf body;
+
+    mcp__head_add(&head, "Content-Type", mcp__problem_write(&body, &web->http, &problem));
+    mcp__head_add(&head, "Allow", allowed);
+    mcp__head_share(&head, mcp__gate_origin(web, exchange));
+    mcp__http_head_out out = mcp__head_out(&head, http_status);
+    (void)mcp__http_reply_buf(exchange, &out, &body, NULL);
+    mcp_arena_free(arena);
+}
+
 static void refuse(mcp__web *web, mcp__http_exchange *exchange, mcp_status status,
                    const char *message)
 {
-    mcp_buf body;
+    refuse_with(web, exchange, mcp__problem_http(status), status, message, NULL);
+}
 
-    mcp_buf_init(&body, ERROR_MAX);
-    (void)mcp__rest_write_error(&body, status, message);
-    mcp__web_answer(web, exchange, mcp__rest_status(status), &body);
-    mcp_buf_clear(&body);
+void mcp__rest_refuse(mcp__web *web, mcp__http_exchange *exchange, int http_status,
+                      const char *message)
+{
+    refuse_with(web, exchange, http_status, mcp__problem_status(http_status), message, NULL);
+}
+
+bool mcp__rest_refused(mcp_buf *body, const char **mime_type, const mcp__web *web,
+                       const mcp__http_exchange *exchange, int http_status, const char *message)
+{
+    mcp_arena *arena = mcp_arena_new(PATH_ROOM);
+    mcp_problem problem = { http_status, mcp__problem_status(http_status), message,
+                            arena ? copy_path(arena, exchange) : NULL };
+
+    *mime_type = mcp__problem_write(body, &web->http, &problem);
+    mcp_arena_free(arena);
+    return body->length > 0;
 }
 
 static const mcp_route *find(mcp__web *web, const mcp__http_exchange *exchange, mcp_buf *allowed)
@@ -99,29 +168,81 @@ void mcp__rest_head(mcp__web *web, mcp__http_exchange *exchange)
     mcp_buf_init(&allowed, ALLOWED_MAX);
     const mcp_route *route = find(web, exchange, &allowed);
     if (!route && allowed.length > 0)
-        mcp__web_answer_with(web, exchange, 405, "Allow", allowed.data, NULL);
+        refuse_with(web, exchange, 405, MCP_E_METHOD, "this path does not have this method",
+                    allowed.data);
     else if (!route)
-        mcp__web_answer(web, exchange, 404, NULL);
+        refuse(web, exchange, MCP_E_NOT_FOUND, "there is nothing at this path");
     else if ((route->flags & MCP_WRITES) && !web->options->allow_write)
         refuse(web, exchange, MCP_E_DENIED, "write operations are disabled");
+    else if (!mcp__http_limit_body(exchange, web->http.body_max_bytes))
+        refuse(web, exchange, MCP_E_LIMIT, "the body is too large");
     mcp_buf_clear(&allowed);
 }
 
-static mcp_status copy_body(mcp_call *call, const mcp__http_exchange *exchange)
+static mcp_status out_of_memory(mcp_error *err)
 {
-    size_t length = 0;
-    const char *body = mcp__http_body(exchange, &length);
-
-    if (length == 0)
-        return MCP_OK;
-    call->rest->body = mcp_arena_strndup(call->arena, body, length);
-    call->rest->body_length = length;
-    return call->rest->body ? MCP_OK
-                            : mcp_error_set(&call->err, MCP_E_NOMEM, "%s",
-                                            mcp_status_words(MCP_E_NOMEM));
+    return mcp_error_set(err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
 }
 
-static mcp_status fill_call(mcp_call *call, mcp__web *web, const mcp__http_exchange *exchange,
+/* ---- what a handler may read of the request --------------------------------------------------- */
+
+static mcp__rest_field *field_of(mcp__rest_field *fields, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+/* Fields of one name become one list (RFC 9110, section 5.3). Their number and length are bounded by http.c. */
+static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena,
+                              const mcp__http_exchange *exchange)
+{
+    const char *name = NULL, *value = NULL;
+    size_t count = 0;
+
+    while (mcp__http_field_at(exchange, count, &name, &value))
+        count++;
+    mcp__rest_field *fields = mcp_arena_alloc(arena, (count + 1) * sizeof(*fields));
+    rest->fields = fields;
+    for (size_t i = 0; fields && i < count; i++) {
+        (void)mcp__http_field_at(exchange, i, &name, &value);
+        mcp__rest_field *known = field_of(fields, rest->field_count, name);
+        mcp__rest_field *field = known ? known : &fields[rest->field_count++];
+        field->name = known ? known->name : mcp_arena_strdup(arena, name);
+        field->value = known ? mcp_arena_printf(arena, "%s, %s", known->value, value)
+                             : mcp_arena_strdup(arena, value);
+        if (!field->name || !field->value)
+            return MCP_E_NOMEM;
+    }
+    return fields ? MCP_OK : MCP_E_NOMEM;
+}
+
+static void release(mcp__rest *rest)
+{
+    mcp_buf_clear(&rest->body);
+    if (rest->stream)
+        mcp__stream_abandon(rest->stream);
+}
+
+/* What the worker needs, which does not see the exchange. */
+static mcp_status take_request(mcp_call *call, mcp__web *web, mcp__http_exchange *exchange)
+{
+    mcp__rest *rest = mcp_arena_alloc(call->arena, sizeof(*rest));
+
+    if (!rest)
+        return out_of_memory(&call->err);
+    *rest = (mcp__rest){ .http = &web->http, .release = release };
+    mcp_buf_init(&rest->body, web->http.body_max_bytes);
+    call->rest = rest;
+    rest->is_bare = strcmp(mcp__http_method(exchange), "HEAD") == 0;
+    rest->path = copy_path(call->arena, exchange);
+    if (!rest->path || copy_fields(rest, call->arena, exchange) != MCP_OK)
+        return out_of_memory(&call->err);
+    return mcp__http_body_take(exchange, &rest->body, &call->err);
+}
+
+static mcp_status fill_call(mcp_call *call, mcp__web *web, mcp__http_exchange *exchange,
                             const mcp_route *route)
 {
     size_t length = 0;
@@ -138,15 +259,11 @@ static mcp_status fill_call(mcp_call *call, mcp__web *web, const mcp__http_excha
     if (call->timeout_ms == 0 && !(route->flags & MCP_LONG))
         call->timeout_ms = web->options->timeout_ms;
     call->render = mcp__rest_render;
-    call->rest = mcp_arena_alloc(call->arena, sizeof(*call->rest));
-    if (!call->rest)
-        return MCP_E_NOMEM;
-    *call->rest = (mcp__rest){ .body = NULL };
     mcp_status st = mcp_json_read(&call->id, call->arena, "0", 1, &call->err);
     if (st == MCP_OK)
         st = mcp__route_arguments(&call->arguments, call->arena, route, path, length,
                                   mcp__http_query(exchange), &call->err);
-    return st == MCP_OK ? copy_body(call, exchange) : st;
+    return st == MCP_OK ? take_request(call, web, exchange) : st;
 }
 
 static mcp_status name_caller(mcp_call *call, const mcp__web *web)
@@ -154,8 +271,7 @@ static mcp_status name_caller(mcp_call *call, const mcp__web *web)
     bool is_lost = false;
 
     call->principal = mcp__principal_copy(call->arena, web->caller, &is_lost);
-    return is_lost ? mcp_error_set(&call->err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM))
-                   : MCP_OK;
+    return is_lost ? out_of_memory(&call->err) : MCP_OK;
 }
 
 static void run(mcp__web *web, mcp__http_exchange *exchange, mcp_call *call)

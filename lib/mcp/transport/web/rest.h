@@ -15,10 +15,12 @@ void mcp__rest_request(mcp__web *web, mcp__http_exchange *exchange);
 /** Write the answer of a call whose handler has returned into its `reply`. On the worker. */
 void mcp__rest_render(mcp_call *call);
 
-/** The HTTP status of a status. */
-int mcp__rest_status(mcp_status status);
+/** Refuse a request of no path of MCP's. The exchange is over. */
+void mcp__rest_refuse(mcp__web *web, mcp__http_exchange *exchange, int http_status,
+                      const char *message);
 
-/** Write {"error":{"status":...,"message":...}}. */
-mcp_status mcp__rest_write_error(mcp_buf *out, mcp_status status, const char *message);
+/** The body by which the listener refuses a request that it does not hand out. @param body initialized here */
+bool mcp__rest_refused(mcp_buf *body, const char **mime_type, const mcp__web *web,
+                       const mcp__http_exchange *exchange, int http_status, const char *message);
 
 #endif

@@ -2,27 +2,25 @@
  * rest_call.c - what a route's handler may do beside what all handlers may, and how its answer is written.
  *
  * The body of an answer is the result object as it is, or the bytes of mcp_call_send; there is no envelope
- * around it. Causes that clients must not learn go to the log, as with tools.
+ * around it. Neither is copied on its way to the connection. Causes that clients must not learn go to the
+ * log, as with tools.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "mcp/core/call_int.h"
 #include "mcp/core/reply.h"
 #include "mcp/http.h"
+#include "mcp/transport/web/problem.h"
 #include "mcp/transport/web/rest.h"
+#include "net/http.h"
 
-/* ---- for handlers ----------------------------------------------------------------------------- */
-
-void mcp_call_status(mcp_call *call, int http_status)
-{
-    if (call->rest && http_status >= 200 && http_status <= 599)
-        call->rest->http_status = http_status;
-}
+/* ---- the request ------------------------------------------------------------------------------ */
 
 const char *mcp_call_body(const mcp_call *call, size_t *length)
 {
-    *length = call->rest ? call->rest->body_length : 0;
-    return call->rest ? call->rest->body : NULL;
+    *length = call->rest ? call->rest->body.length : 0;
+    return *length > 0 ? call->rest->body.data : NULL;
 }
 
 const mcp_json *mcp_call_body_json(mcp_call *call, mcp_error *err)
@@ -38,51 +36,141 @@ const mcp_json *mcp_call_body_json(mcp_call *call, mcp_error *err)
     return mcp_json_read(&value, call->arena, body, length, err) == MCP_OK ? value : NULL;
 }
 
-mcp_status mcp_call_send(mcp_call *call, const char *mime_type, const void *bytes, size_t length)
+const char *mcp_call_path(const mcp_call *call)
+{
+    return call->rest ? call->rest->path : NULL;
+}
+
+const char *mcp_call_header(const mcp_call *call, const char *name)
+{
+    const mcp__rest *rest = call->rest;
+
+    for (size_t i = 0; rest && i < rest->field_count; i++)
+        if (strcasecmp(rest->fields[i].name, name) == 0)
+            return rest->fields[i].value;
+    return NULL;
+}
+
+const char *mcp_call_last_event_id(const mcp_call *call)
+{
+    const char *id = mcp_call_header(call, "Last-Event-ID");
+
+    return id && id[0] != '\0' ? id : NULL;
+}
+
+/* ---- the answer's head ------------------------------------------------------------------------ */
+
+void mcp_call_status(mcp_call *call, int http_status)
+{
+    if (call->rest && http_status >= 200 && http_status <= 599)
+        call->rest->http_status = http_status;
+}
+
+/* What frames the answer, and its type, are said elsewhere. */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = { "Content-Type", "Content-Length", "Transfer-Encoding",
+                                         "Connection", "Date" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcasecmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static mcp__rest_field *find_field(mcp__rest *rest, const char *name)
+{
+    for (size_t i = 0; i < rest->answer_field_count; i++)
+        if (strcasecmp(rest->answer_fields[i].name, name) == 0)
+            return &rest->answer_fields[i];
+    return NULL;
+}
+
+static mcp_status add_field(mcp_call *call, mcp__rest_field *field, const char *name,
+                            const char *value)
+{
+    mcp__rest *rest = call->rest;
+    mcp__rest_field fresh = { mcp_arena_strdup(call->arena, name),
+                              mcp_arena_strdup(call->arena, value) };
+
+    if (!field && rest->answer_field_count == MCP__REST_FIELDS_MAX)
+        return mcp_error_set(&call->err, MCP_E_LIMIT, "an answer may be given %d fields",
+                             MCP__REST_FIELDS_MAX);
+    if (!fresh.name || !fresh.value)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a header field");
+    if (!field)
+        field = &rest->answer_fields[rest->answer_field_count++];
+    *field = fresh;
+    return MCP_OK;
+}
+
+mcp_status mcp_call_header_set(mcp_call *call, const char *name, const char *value)
+{
+    mcp__rest *rest = call->rest;
+
+    if (!rest)
+        return mcp_error_set(&call->err, MCP_E_UNSUPPORTED,
+                             "only a route's handler can set header fields");
+    if (is_ours(name) || !mcp__http_field_is_fit(name, value ? value : ""))
+        return mcp_error_set(&call->err, MCP_E_PARAMS,
+                             "this is no header field that an answer may be given");
+    mcp__rest_field *field = find_field(rest, name);
+    if (value)
+        return add_field(call, field, name, value);
+    if (field)
+        *field = rest->answer_fields[--rest->answer_field_count];
+    return MCP_OK;
+}
+
+/* ---- the answer's body ------------------------------------------------------------------------ */
+
+/* What was written before is dropped. */
+static mcp_status begin_body(mcp_call *call, const char *mime_type)
 {
     if (!call->rest)
         return mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "only a route's handler can send this");
+    if (!mcp__http_field_is_fit("Content-Type", mime_type))
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "a media type is one line");
     call->rest->mime_type = mcp_arena_strdup(call->arena, mime_type);
     call->rest->is_sent = true;
     mcp_buf_reset(&call->reply);
-    mcp_status st = call->rest->mime_type ? mcp_buf_append(&call->reply, bytes, length) : MCP_E_NOMEM;
+    return call->rest->mime_type
+               ? MCP_OK
+               : mcp_error_set(&call->err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
+}
+
+mcp_status mcp_call_send(mcp_call *call, const char *mime_type, const void *bytes, size_t length)
+{
+    mcp_status st = begin_body(call, mime_type);
+
+    if (st != MCP_OK)
+        return st;
+    st = mcp_buf_append(&call->reply, bytes, length);
     return st == MCP_OK ? st : mcp_error_set(&call->err, st, "%s", mcp_status_words(st));
 }
 
-/* ---- the answer ------------------------------------------------------------------------------- */
-
-int mcp__rest_status(mcp_status status)
+/* The bytes of one buffer into another that is dropped first, without a copy. */
+static void hand_over(mcp_buf *to, mcp_buf *from)
 {
-    static const struct {
-        mcp_status status;
-        int http;
-    } rows[] = {
-        { MCP_E_PARSE, 400 },     { MCP_E_REQUEST, 400 },   { MCP_E_PARAMS, 400 },
-        { MCP_E_SCHEMA, 400 },    { MCP_E_DENIED, 403 },    { MCP_E_NOT_FOUND, 404 },
-        { MCP_E_RESOURCE, 404 },  { MCP_E_METHOD, 404 },    { MCP_E_LIMIT, 413 },
-        { MCP_E_UNSUPPORTED, 501 }, { MCP_E_BUSY, 503 },    { MCP_E_STOPPED, 503 },
-        { MCP_E_NOMEM, 503 },     { MCP_E_TIMEOUT, 504 },
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].status == status)
-            return rows[i].http;
-    return status == MCP_OK ? 200 : 500;
+    mcp_buf_clear(to);
+    *to = *from;
+    *from = (mcp_buf){ .max_bytes = to->max_bytes };
 }
 
-mcp_status mcp__rest_write_error(mcp_buf *out, mcp_status status, const char *message)
+mcp_status mcp_call_send_buf(mcp_call *call, const char *mime_type, mcp_buf *body)
 {
-    mcp_json_writer writer;
+    mcp_status st = begin_body(call, mime_type);
 
-    mcp_json_writer_init(&writer, out);
-    mcp_write_object(&writer);
-    mcp_write_member_object(&writer, "error");
-    mcp_write_member_string(&writer, "status", mcp_status_name(status));
-    mcp_write_member_string(&writer, "message", message);
-    mcp_write_end(&writer);
-    mcp_write_end(&writer);
-    return mcp_json_writer_status(&writer);
+    if (st == MCP_OK && body->status != MCP_OK)
+        st = mcp_error_set(&call->err, body->status, "%s", mcp_status_words(body->status));
+    if (st == MCP_OK)
+        hand_over(&call->reply, body);
+    else
+        mcp_buf_clear(body);
+    return st;
 }
+
+/* ---- on the worker, after the handler --------------------------------------------------------- */
 
 static bool is_hidden(mcp_status status)
 {
@@ -92,17 +180,17 @@ static bool is_hidden(mcp_status status)
 static void render_error(mcp_call *call, mcp_status status, const char *message)
 {
     mcp__rest *rest = call->rest;
+    mcp_buf body;
 
     if (is_hidden(status))
         mcp__reply_log(call, &call->err);
     if (is_hidden(status) || !message || message[0] == '\0')
         message = mcp_status_words(status);
     if (rest->http_status < 400)
-        rest->http_status = mcp__rest_status(status);
-    rest->mime_type = "application/json";
-    mcp_buf_reset(&call->reply);
-    if (mcp__rest_write_error(&call->reply, status, message) != MCP_OK)
-        mcp_buf_clear(&call->reply);
+        rest->http_status = mcp__problem_http(status);
+    mcp_problem problem = { rest->http_status, status, message, rest->path };
+    rest->mime_type = mcp__problem_write(&body, rest->http, &problem);
+    hand_over(&call->reply, &body);
 }
 
 static mcp_status render_result(mcp_call *call)
@@ -118,7 +206,16 @@ static mcp_status render_result(mcp_call *call)
         mcp_write_end(writer);
     mcp_status st = mcp_json_writer_status(writer);
     rest->mime_type = "application/json";
-    return st == MCP_OK ? mcp_buf_append(&call->reply, call->result.data, call->result.length) : st;
+    if (st == MCP_OK)
+        hand_over(&call->reply, &call->result);
+    return st;
+}
+
+static mcp_status render_body(mcp_call *call)
+{
+    if (call->rest->stream)
+        return MCP_OK;
+    return call->rest->is_sent ? call->reply.status : render_result(call);
 }
 
 void mcp__rest_render(mcp_call *call)
@@ -130,7 +227,7 @@ void mcp__rest_render(mcp_call *call)
         return;
     }
     if (st == MCP_OK)
-        st = call->rest->is_sent ? call->reply.status : render_result(call);
+        st = render_body(call);
     if (st != MCP_OK)
         render_error(call, st, call->status != MCP_OK ? call->err.message : NULL);
 }

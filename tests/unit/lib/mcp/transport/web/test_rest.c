@@ -149,8 +149,11 @@ static void faults_have_their_status_and_tell_no_secrets(void **state)
            "{\"error\":{\"status\":\"E_DENIED\",\"message\":\"write operations are disabled\"}}");
     web_ask(&answer, port, "POST", "/things", NULL, "{");
     assert_int_equal(answer.status, 400);
-    expect("GET", "/nothing", NULL, 404, "");
-    expect("PATCH", "/page", NULL, 405, "");
+    expect("GET", "/nothing", NULL, 404,
+           "{\"error\":{\"status\":\"E_NOT_FOUND\",\"message\":\"there is nothing at this path\"}}");
+    expect("PATCH", "/page", NULL, 405,
+           "{\"error\":{\"status\":\"E_METHOD\","
+           "\"message\":\"this path does not have this method\"}}");
     assert_string_equal(web_field(&answer, "Allow", value, sizeof(value)), "GET, DELETE");
     web_ask(&answer, port, "GET", "/things/%00", NULL, NULL);
     assert_int_equal(answer.status, 400);
