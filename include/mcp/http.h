@@ -40,7 +40,7 @@ extern "C" {
  *
  * The HTTP status is 200, or 204 without a body, unless mcp_call_status says otherwise. A handler that
  * returns a status, or refuses, is answered by {"error":{"status":"E_PARAMS","message":...}} and 400,
- * 403, 404, 413, 500, 501, 503 or 504 after it; so are requests that no handler gets, by 404 and 405 for
+ * 403, 404, 409, 413, 500, 501, 503 or 504 after it; so are requests that no handler gets, by 404 and 405 for
  * paths and methods that are not in the table. The option `problem` gives all of these another form.
  * HEAD, where it is answered, is answered without a body.
  */

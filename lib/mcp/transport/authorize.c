@@ -22,6 +22,7 @@
 #include "mcp/transport/token_file.h"
 #include "mcp/transport/web/gate.h"
 #include "mcp/transport/web/head.h"
+#include "mcp/transport/web/rest.h"
 
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)
@@ -149,9 +150,11 @@ static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, c
 {
     const mcp__authorize *self = web->authorize;
     mcp__head head = { .count = 0 };
-    mcp_buf field;
+    const char *type = NULL;
+    mcp_buf field, body;
 
     mcp_buf_init(&field, CHALLENGE_MAX);
+    mcp_buf_init(&body, CHALLENGE_MAX);
     (void)mcp_buf_puts(&field, "Bearer");
     if (error) {
         put_quoted(&field, "error", error);
@@ -162,9 +165,13 @@ static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, c
     if (self->metadata)
         put_quoted(&field, "resource_metadata", self->metadata);
     mcp__head_add(&head, "WWW-Authenticate", field.data);
+    if (mcp__web_is_route(web, exchange) &&
+        mcp__rest_refused(&body, &type, web, exchange, status,
+                          words ? words : "a bearer token is needed"))
+        mcp__head_add(&head, "Content-Type", type);
     mcp__head_share(&head, mcp__gate_origin(web, exchange));
     mcp__http_head_out out = mcp__head_out(&head, status);
-    (void)mcp__http_reply(exchange, &out, NULL, 0, NULL);
+    (void)mcp__http_reply_buf(exchange, &out, &body, NULL);
     mcp_buf_clear(&field);
     web->counts.refused++;
 }

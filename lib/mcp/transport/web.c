@@ -64,15 +64,13 @@ void mcp__web_answer(mcp__web *web, mcp__http_exchange *exchange, int status, mc
     mcp__web_answer_with(web, exchange, status, NULL, NULL, json);
 }
 
-static bool is_rest(const mcp__web *web, const mcp__http_exchange *exchange);
-
 void mcp__web_refuse(mcp__web *web, mcp__http_exchange *exchange, int status, int code,
                      const mcp_json *id, const char *message)
 {
     mcp_json_writer writer;
     mcp_buf body;
 
-    if (is_rest(web, exchange)) {
+    if (mcp__web_is_route(web, exchange)) {
         mcp__rest_refuse(web, exchange, status, message);
         return;
     }
@@ -132,14 +130,14 @@ static const struct door *door_of(const mcp__web *web, const mcp__http_exchange 
     return door;
 }
 
-static bool is_rest(const mcp__web *web, const mcp__http_exchange *exchange)
+bool mcp__web_is_route(const mcp__web *web, const mcp__http_exchange *exchange)
 {
     return door_of(web, exchange)->request == mcp__rest_request;
 }
 
 static void look_at_head(mcp__web *web, mcp__http_exchange *exchange)
 {
-    if (!is_rest(web, exchange) &&
+    if (!mcp__web_is_route(web, exchange) &&
         !mcp__http_limit_body(exchange, web->options->message_max_bytes))
         mcp__web_refuse(web, exchange, 413, mcp_status_code(MCP_E_REQUEST), NULL,
                         "the body is too large");
@@ -164,7 +162,7 @@ static bool on_refused(mcp_buf *body, const char **mime_type, const mcp__http_ex
 {
     const mcp__web *web = data;
 
-    return is_rest(web, exchange) &&
+    return mcp__web_is_route(web, exchange) &&
            mcp__rest_refused(body, mime_type, web, exchange, status, words);
 }
 

@@ -81,6 +81,9 @@ void mcp__web_drained(mcp__web *web);
 /** Have what is open looked at so often at least. */
 void mcp__web_quicken(mcp__web *web, int64_t every_ms);
 
+/** Whether the path is none of MCP's. */
+bool mcp__web_is_route(const mcp__web *web, const mcp__http_exchange *exchange);
+
 /** Answer with a status and a body of one line of JSON or none. The exchange is over. */
 void mcp__web_answer(mcp__web *web, mcp__http_exchange *exchange, int status, mcp_buf *json);
 

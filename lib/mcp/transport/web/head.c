@@ -16,13 +16,23 @@ void mcp__head_add(mcp__head *head, const char *name, const char *value)
     head->fields[head->count++] = (mcp__http_field_out){ .name = name, .value = value };
 }
 
-void mcp__head_share(mcp__head *head, const char *origin)
+static void share(mcp__head *head, const char *origin, const char *exposed)
 {
     if (!origin)
         return;
     mcp__head_add(head, "Access-Control-Allow-Origin", origin);
-    mcp__head_add(head, "Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, ETag, Location, Retry-After");
+    mcp__head_add(head, "Access-Control-Expose-Headers", exposed);
     mcp__head_add(head, "Vary", "Origin");
+}
+
+void mcp__head_share(mcp__head *head, const char *origin)
+{
+    share(head, origin, "Mcp-Session-Id, WWW-Authenticate");
+}
+
+void mcp__head_share_route(mcp__head *head, const char *origin)
+{
+    share(head, origin, "ETag, Location, Retry-After, WWW-Authenticate");
 }
 
 void mcp__head_events(mcp__head *head)

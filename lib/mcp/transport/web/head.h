@@ -23,6 +23,9 @@ void mcp__head_add(mcp__head *head, const char *name, const char *value);
 /** Let a page of that origin read the answer; NULL: no page may. */
 void mcp__head_share(mcp__head *head, const char *origin);
 
+/** The same with the fields that answers of routes may have. */
+void mcp__head_share_route(mcp__head *head, const char *origin);
+
 /** The head of a stream of events. */
 void mcp__head_events(mcp__head *head);
 

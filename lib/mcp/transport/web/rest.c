@@ -26,7 +26,7 @@
 
 static void put_head(mcp__head *head, const mcp__web_peer *peer, const mcp__rest *rest)
 {
-    mcp__head_share(head, peer->origin);
+    mcp__head_share_route(head, peer->origin);
     for (size_t i = 0; rest && i < rest->answer_field_count; i++)
         mcp__head_add(head, rest->answer_fields[i].name, rest->answer_fields[i].value);
 }
@@ -73,7 +73,7 @@ static void answer(mcp__peer *self, mcp_buf *message)
 {
     mcp__web_peer *peer = (mcp__web_peer *)self;
     const mcp_call *call = peer->call;
-    bool is_done = self->fault == MCP_OK; /* else a worker may have the call: what never changes may be read */
+    bool is_done = self->fault == MCP_OK; /* else a worker may have the call; its path never changes */
 
     if (peer->exchange && is_done && call->rest->stream && call->status == MCP_OK &&
         !call->is_refused)
@@ -123,7 +123,7 @@ static void refuse_with(mcp__web *web, mcp__http_exchange *exchange, int http_st
 
     mcp__head_add(&head, "Content-Type", mcp__problem_write(&body, &web->http, &problem));
     mcp__head_add(&head, "Allow", allowed);
-    mcp__head_share(&head, mcp__gate_origin(web, exchange));
+    mcp__head_share_route(&head, mcp__gate_origin(web, exchange));
     mcp__http_head_out out = mcp__head_out(&head, http_status);
     (void)mcp__http_reply_buf(exchange, &out, &body, NULL);
     mcp_arena_free(arena);
@@ -194,7 +194,7 @@ static mcp__rest_field *field_of(mcp__rest_field *fields, size_t count, const ch
     return NULL;
 }
 
-/* Fields of one name become one list (RFC 9110, section 5.3). Their number and length are bounded by http.c. */
+/* Fields of one name become one list (RFC 9110, section 5.3). http.c bounds their number and length. */
 static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena,
                               const mcp__http_exchange *exchange)
 {
