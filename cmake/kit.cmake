@@ -45,6 +45,13 @@ if(TARGET kit_auth)
     target_link_options(kit_auth INTERFACE -Wl,--as-needed)
 endif()
 
+if(TARGET kit_db)
+    pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.37)
+    pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq>=14)
+    target_link_libraries(kit_db PRIVATE PkgConfig::SQLITE PkgConfig::LIBPQ)
+    target_link_options(kit_db INTERFACE -Wl,--as-needed)
+endif()
+
 # DuckDB is opened by dlopen at first use, never linked. An installed program looks beside itself
 # (DUCKDB_INSTALL_PATH, relative to the folder of the program); one in the build tree takes DUCKDB_BUILD_PATH.
 if(TARGET kit_columns)

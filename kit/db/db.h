@@ -210,8 +210,8 @@ mcp_status db_next(db_rows *rows, bool *has_row, mcp_error *err);
 /*
  * The present row's columns, by number from 0. A value is converted where no digit is lost: "12" to
  * an integer, 12 to a text, 3.0 to an integer. Where one would be, or there is no such column or
- * row, the session fails (so db_next and db_commit tell) and zero is returned. SQL's NULL is 0, 0.0
- * or NULL, and no failure. Pointers hold until the next db_next or db_rows_free.
+ * row, the session fails (so db_next and db_commit tell) and zero is returned; behind the last row
+ * all are NULL. SQL's NULL is 0, 0.0 or NULL, and no failure. Pointers hold until the next db_next or db_rows_free.
  */
 int64_t db_int_at(const db_rows *rows, int column);
 double db_double_at(const db_rows *rows, int column);

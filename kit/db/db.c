@@ -1,0 +1,324 @@
+/*
+ * db.c - opening a database, and the pool of its sessions.
+ *
+ * A session is a place in the pool, made once; its connection is made when it is first needed and
+ * again when it was lost. Where an engine has one writer (SQLite) the first session writes and the
+ * others read; elsewhere, and with one connection, all do both. Who finds none free waits on the
+ * lane's condition until the deadline.
+ *
+ * No lock is held while the engine is called.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "db/db_int.h"
+#include "mcp/clock.h"
+
+enum {
+    CONNECTIONS = 8,
+    CONNECTIONS_MAX = 1000,
+    WAIT_MS = 10000,
+    STATEMENT_MS = 60000,
+    NEWS_MAX = 8 << 20
+};
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static const db_driver *driver_of(const char *url)
+{
+    if (strcmp(url, "memory") == 0 || begins_with(url, "sqlite:"))
+        return &db_sqlite;
+    if (begins_with(url, "postgres://") || begins_with(url, "postgresql://"))
+        return &db_postgres;
+    return NULL;
+}
+
+static db_options filled(const db_options *options)
+{
+    db_options all = options ? *options : (db_options){ 0 };
+
+    if (all.connections <= 0)
+        all.connections = CONNECTIONS;
+    if (all.connections > CONNECTIONS_MAX)
+        all.connections = CONNECTIONS_MAX;
+    if (all.wait_ms <= 0)
+        all.wait_ms = WAIT_MS;
+    if (all.statement_ms <= 0)
+        all.statement_ms = STATEMENT_MS;
+    return all;
+}
+
+static void cond_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static db *new_pool(size_t count)
+{
+    db *self = calloc(1, sizeof *self + count * sizeof self->sessions[0]);
+
+    if (!self)
+        return NULL;
+    db_hub_init(&self->hub);
+    pthread_mutex_init(&self->lock, NULL);
+    for (size_t i = 0; i < DB_LANES; i++)
+        cond_init(&self->freed[i]);
+    self->count = count;
+    for (size_t i = 0; i < count; i++) {
+        self->sessions[i].db = self;
+        mcp_buf_init(&self->sessions[i].news, NEWS_MAX);
+    }
+    return self;
+}
+
+/* Whether the first session alone writes. */
+static bool has_writer(const db *self)
+{
+    return self->driver->has_one_writer && self->count > 1 && !self->target.options.read_only;
+}
+
+/* What the link of a session will be asked for. */
+static db_mode link_mode(const db *self, const db_session *session)
+{
+    if (self->target.options.read_only)
+        return DB_READ;
+    return has_writer(self) && session != &self->sessions[0] ? DB_READ : DB_WRITE;
+}
+
+static mcp_status connect_session(db_session *session, mcp_error *err)
+{
+    db *self = session->db;
+
+    return self->driver->open(&session->link, &self->target, link_mode(self, session), err);
+}
+
+static void disconnect(db_session *session)
+{
+    if (session->link)
+        session->db->driver->close(session->link);
+    session->link = NULL;
+}
+
+mcp_status db_open(db **out, const char *url, const db_options *options, mcp_error *err)
+{
+    const db_driver *driver = driver_of(url);
+    db_target target = { .driver = driver, .options = filled(options) };
+
+    if (!driver)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "a database is given as sqlite:PATH, postgres://USER@HOST:PORT/NAME "
+                             "or memory");
+    mcp_status status = driver->aim(&target, url, err);
+    if (status != MCP_OK)
+        return status;
+    if (target.is_memory)
+        target.options.connections = 1;
+    db *self = new_pool((size_t)target.options.connections);
+    if (!self) {
+        driver->forget(&target);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a database");
+    }
+    self->driver = driver;
+    self->target = target;
+    status = connect_session(&self->sessions[0], err);
+    if (status == MCP_OK)
+        *out = self;
+    else
+        db_close(self);
+    return status;
+}
+
+void db_close(db *self)
+{
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->count; i++) {
+        disconnect(&self->sessions[i]);
+        mcp_buf_clear(&self->sessions[i].news);
+    }
+    db_hub_clear(&self->hub);
+    for (size_t i = 0; i < DB_LANES; i++)
+        pthread_cond_destroy(&self->freed[i]);
+    pthread_mutex_destroy(&self->lock);
+    self->driver->forget(&self->target);
+    free(self);
+}
+
+bool db_is_shared(const db *self)
+{
+    return self->driver->is_shared;
+}
+
+const char *db_engine(const db *self)
+{
+    return self->driver->name;
+}
+
+/* A free session for that mode, best one that is connected; NULL when all are taken. */
+static db_session *free_session(db *self, db_mode mode)
+{
+    size_t begin = has_writer(self) && mode == DB_READ ? 1 : 0;
+    size_t end = has_writer(self) && mode == DB_WRITE ? 1 : self->count;
+    db_session *found = NULL;
+
+    for (size_t i = begin; i < end; i++) {
+        db_session *session = &self->sessions[i];
+        if (session->is_taken)
+            continue;
+        if (session->link)
+            return session;
+        if (!found)
+            found = session;
+    }
+    return found;
+}
+
+/* Which condition says that a session came free. */
+static pthread_cond_t *lane(db *self, db_mode mode)
+{
+    return &self->freed[has_writer(self) && mode == DB_WRITE ? DB_LANE_WRITE : DB_LANE_READ];
+}
+
+static mcp_status acquire(db_session **out, db *self, db_mode mode, mcp_error *err)
+{
+    int64_t until_ms = mcp_clock_mono_ms() + self->target.options.wait_ms;
+    struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
+    db_session *session = NULL;
+    int failure = 0;
+
+    pthread_mutex_lock(&self->lock);
+    while (!(session = free_session(self, mode)) && failure == 0)
+        failure = pthread_cond_timedwait(lane(self, mode), &self->lock, &until);
+    if (session)
+        session->is_taken = true;
+    pthread_mutex_unlock(&self->lock);
+    if (!session)
+        return mcp_error_set(err, MCP_E_BUSY, "no connection to the database was free for %d ms",
+                             self->target.options.wait_ms);
+    *out = session;
+    return MCP_OK;
+}
+
+static void release(db_session *session)
+{
+    db *self = session->db;
+    bool is_writer = has_writer(self) && session == &self->sessions[0];
+
+    if (session->rows)
+        db_rows_detach(session->rows);
+    if (session->link && session->link->is_lost)
+        disconnect(session);
+    mcp_buf_reset(&session->news);
+    session->failure = (mcp_error)MCP_ERROR_INIT;
+    pthread_mutex_lock(&self->lock);
+    session->is_taken = false;
+    pthread_cond_signal(&self->freed[is_writer ? DB_LANE_WRITE : DB_LANE_READ]);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* A connection that lay idle may have been lost meanwhile: then once more, with a new one. */
+static mcp_status begin_on(db_session *session, db_mode mode, mcp_error *err)
+{
+    const db_driver *driver = session->db->driver;
+    mcp_status status = MCP_OK;
+
+    if (session->link) {
+        status = driver->begin(session->link, mode, err);
+        if (!session->link->is_lost)
+            return status;
+        mcp_log_write(&session->db->target.options.log, MCP_LOG_WARNING,
+                      "the connection to the database was lost; making a new one");
+        disconnect(session);
+    }
+    status = connect_session(session, err);
+    return status == MCP_OK ? driver->begin(session->link, mode, err) : status;
+}
+
+mcp_status db_begin(db_session **out, db *self, db_mode mode, mcp_error *err)
+{
+    db_session *session = NULL;
+
+    if (mode == DB_WRITE && self->target.options.read_only)
+        return mcp_error_set(err, MCP_E_DENIED, "the database was opened for reading only");
+    mcp_status status = acquire(&session, self, mode, err);
+    if (status != MCP_OK)
+        return status;
+    status = begin_on(session, mode, err);
+    if (status != MCP_OK) {
+        db_rollback(session);
+        return status;
+    }
+    session->mode = mode;
+    *out = session;
+    return MCP_OK;
+}
+
+/* What was announced becomes known before anybody else can commit through this session. */
+static void post_news(db_session *session)
+{
+    const char *at = session->news.data;
+    const char *end = at + session->news.length;
+
+    while (at < end) {
+        const char *payload = at + strlen(at) + 1;
+        db_hub_post(&session->db->hub, at, payload);
+        at = payload + strlen(payload) + 1;
+    }
+}
+
+mcp_status db_commit(db_session *session, mcp_error *err)
+{
+    const db_driver *driver = session->db->driver;
+    mcp_status status = session->failure.status;
+
+    if (session->rows)
+        db_rows_detach(session->rows);
+    if (status != MCP_OK && err)
+        *err = session->failure;
+    if (status == MCP_OK)
+        status = driver->commit(session->link, err);
+    if (status != MCP_OK) {
+        db_rollback(session);
+        return status;
+    }
+    if (session->news.length > 0)
+        post_news(session);
+    release(session);
+    return MCP_OK;
+}
+
+void db_rollback(db_session *session)
+{
+    if (!session)
+        return;
+    if (session->rows)
+        db_rows_detach(session->rows);
+    if (session->link && !session->link->is_lost)
+        session->db->driver->rollback(session->link);
+    release(session);
+}
+
+mcp_status db_listen(db_listener **out, db *self, const char *channel,
+                     void (*heard)(const char *payload, void *data), void *data, mcp_error *err)
+{
+    if (!db_channel_is_good(channel))
+        return mcp_error_set(err, MCP_E_PARAMS, "not a name for a channel");
+    if (self->driver->listen)
+        return self->driver->listen(out, &self->target, channel, heard, data, err);
+    return db_hub_listen(out, &self->hub, channel, heard, data, err);
+}
+
+void db_listener_free(db_listener *listener)
+{
+    if (listener)
+        listener->end(listener);
+}

@@ -1,0 +1,53 @@
+/*
+ * db_int.h - the bodies of a db, a session and rows, for the files between the header and the port.
+ */
+#ifndef DB_DB_INT_H
+#define DB_DB_INT_H
+
+#include <pthread.h>
+
+#include "db/driver.h"
+#include "db/hub.h"
+#include "mcp/arena.h"
+#include "mcp/buf.h"
+
+enum { DB_LANE_READ = DB_READ, DB_LANE_WRITE = DB_WRITE, DB_LANES = 2 };
+
+/* A place in the pool. `is_taken` is guarded by the pool's lock; all else is the holder's. */
+struct db_session {
+    struct db *db;
+    db_link *link; /* NULL: not connected */
+    bool is_taken;
+    db_mode mode;
+    mcp_error failure; /* its status is not MCP_OK: the session has failed, by this */
+    db_rows *rows;     /* open ones; NULL: none */
+    mcp_buf news;      /* for the hub after the commit: channel, NUL, payload, NUL, ... */
+};
+
+struct db {
+    db_target target;
+    const db_driver *driver;
+    struct db_hub hub; /* where the driver has no notifications of its own */
+    pthread_mutex_t lock;
+    pthread_cond_t freed[DB_LANES]; /* a session of that lane; the second only where one writes */
+    size_t count;
+    struct db_session sessions[]; /* where one writes, the first is the writer's */
+};
+
+/* The rows of a query. */
+struct db_rows {
+    db_session *session; /* whose `rows` these are; NULL: read to the end, or the session ended */
+    bool is_over;        /* read to the end */
+    bool has_row;
+    mcp_arena *texts; /* of numbers read as texts in this row; NULL: none yet */
+};
+
+/* Note that the session has failed, and hand the failure on. @param cause its status is set */
+mcp_status db_session_fail(db_session *session, const mcp_error *cause, mcp_error *err);
+
+bool db_channel_is_good(const char *channel);
+
+/* Cut off open rows, so that the session can go on or end, and the rows outlive it. */
+void db_rows_detach(db_rows *rows);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * hub.h - notifications within one process, for engines that have none of their own.
+ */
+#ifndef DB_HUB_H
+#define DB_HUB_H
+
+#include <pthread.h>
+
+#include "db/driver.h"
+
+struct db_hub_listener;
+
+struct db_hub {
+    pthread_mutex_t lock;              /* guards the list and every listener's queue */
+    struct db_hub_listener *listeners; /* newest first */
+};
+
+void db_hub_init(struct db_hub *hub);
+
+/* No listener may be left. */
+void db_hub_clear(struct db_hub *hub);
+
+/* Hand a payload to those who listen to the channel. Where memory is out they hear a NULL. */
+void db_hub_post(struct db_hub *hub, const char *channel, const char *payload);
+
+/* As db_listen. */
+mcp_status db_hub_listen(db_listener **out, struct db_hub *hub, const char *channel,
+                         db_heard *heard, void *data, mcp_error *err);
+
+#endif

@@ -1,0 +1,258 @@
+/*
+ * migrate.c - bringing a database's schema up to what the program was built with.
+ *
+ * All that is missing is run in one transaction, so a database is at the old schema or the new one
+ * and never in between. Two processes that start together take turns: the second finds the work
+ * done. What was run is recorded with its hash, because a migration that was edited afterwards
+ * would leave old and new databases different without anybody knowing.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "db/db_int.h"
+#include "mcp/clock.h"
+#include "mcp/hash.h"
+
+enum { MIGRATIONS_MAX = 999, SHA256_TEXT = 2 * MCP_SHA256_SIZE + 1, SCRIPT_MAX = 16 << 20 };
+
+struct migration {
+    const char *name; /* "001-name.sql" */
+    int64_t number;
+    const mcp_file *file;
+    char sha256[SHA256_TEXT];
+    bool is_done;
+};
+
+struct plan {
+    struct migration *all; /* by rising number */
+    size_t count;
+    int64_t newest; /* number of the newest that was run; 0: none */
+};
+
+static mcp_status hash_script(struct migration *migration, mcp_error *err)
+{
+    uint8_t digest[MCP_SHA256_SIZE];
+    mcp_status status = mcp_sha256(digest, migration->file->bytes, migration->file->length, err);
+
+    for (size_t i = 0; status == MCP_OK && i < MCP_SHA256_SIZE; i++)
+        snprintf(migration->sha256 + 2 * i, 3, "%02x", digest[i]);
+    return status;
+}
+
+/* "sql/001-first.sql" in "sql" is "001-first.sql"; NULL: it lies elsewhere. */
+static const char *name_in(const mcp_file *file, const char *folder)
+{
+    size_t length = strlen(folder);
+
+    if (strncmp(file->path, folder, length) != 0 || file->path[length] != '/')
+        return NULL;
+    return file->path + length + 1;
+}
+
+static bool is_good_name(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    size_t length = strlen(name);
+
+    return digits >= 3 && digits <= 9 && name[digits] == '-' && length <= 100 &&
+           length > digits + strlen("-.sql") && strcmp(name + length - 4, ".sql") == 0 &&
+           !strchr(name, '/');
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t left = ((const struct migration *)a)->number;
+    int64_t right = ((const struct migration *)b)->number;
+
+    return (left > right) - (left < right);
+}
+
+static mcp_status add(struct plan *plan, const char *name, const mcp_file *file, mcp_error *err)
+{
+    if (!is_good_name(name))
+        return mcp_error_set(err, MCP_E_PARAMS, "%s: a migration is named like 001-name.sql",
+                             file->path);
+    if (plan->count == MIGRATIONS_MAX)
+        return mcp_error_set(err, MCP_E_LIMIT, "more than %d migrations", MIGRATIONS_MAX);
+    struct migration *migration = &plan->all[plan->count++];
+    migration->name = name;
+    migration->number = strtoll(name, NULL, 10);
+    migration->file = file;
+    return hash_script(migration, err);
+}
+
+static mcp_status read_plan(struct plan *plan, const mcp_file *files, const char *folder,
+                            mcp_error *err)
+{
+    mcp_status status = MCP_OK;
+
+    plan->all = calloc(MIGRATIONS_MAX, sizeof plan->all[0]);
+    if (!plan->all)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for migrations");
+    for (; status == MCP_OK && files && files->path; files++) {
+        const char *name = name_in(files, folder);
+        if (name)
+            status = add(plan, name, files, err);
+    }
+    qsort(plan->all, plan->count, sizeof plan->all[0], by_number);
+    for (size_t i = 1; status == MCP_OK && i < plan->count; i++)
+        if (plan->all[i].number == plan->all[i - 1].number)
+            status = mcp_error_set(err, MCP_E_PARAMS, "%s and %s have the same number",
+                                   plan->all[i - 1].name, plan->all[i].name);
+    return status;
+}
+
+static struct migration *find(struct plan *plan, int64_t number)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->all[i].number == number)
+            return &plan->all[i];
+    return NULL;
+}
+
+/* Hold one record against the plan. */
+static mcp_status check_record(struct plan *plan, const db_rows *rows, mcp_error *err)
+{
+    int64_t number = db_int_at(rows, 0);
+    const char *name = db_text_at(rows, 1, NULL);
+    const char *sha256 = db_text_at(rows, 2, NULL);
+    struct migration *migration = find(plan, number);
+
+    if (!name || !sha256)
+        return mcp_error_set(err, MCP_E_SCHEMA, "the table db_migrations was changed by hand");
+    if (!migration)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the database has the migration %s, which this program does not know: "
+                             "a newer one made it",
+                             name);
+    if (strcmp(migration->sha256, sha256) != 0)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the migration %s was changed after it was run on this database",
+                             migration->name);
+    migration->is_done = true;
+    plan->newest = number > plan->newest ? number : plan->newest;
+    return MCP_OK;
+}
+
+static mcp_status read_records(struct plan *plan, db_session *session, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    bool has_row = true;
+    mcp_status status = db_query(&rows, session,
+                                 "SELECT number, name, sha256 FROM db_migrations ORDER BY number",
+                                 NULL, 0, err);
+
+    while (status == MCP_OK && has_row) {
+        status = db_next(rows, &has_row, err);
+        if (status == MCP_OK && has_row)
+            status = check_record(plan, rows, err);
+    }
+    db_rows_free(rows);
+    return status;
+}
+
+static mcp_status run_script(db_session *session, const struct migration *migration, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_buf script;
+
+    mcp_buf_init(&script, SCRIPT_MAX);
+    mcp_buf_append(&script, migration->file->bytes, migration->file->length);
+    mcp_status status = script.status;
+    if (status != MCP_OK)
+        mcp_error_set(&cause, status, "too long");
+    else if (script.length > 0)
+        status = session->db->driver->script(session->link, script.data, &cause);
+    mcp_buf_clear(&script);
+    if (status == MCP_OK)
+        return MCP_OK;
+    mcp_error_set(err, status, "%s: %s", migration->name, cause.message);
+    return db_session_fail(session, err ? err : &cause, NULL);
+}
+
+static mcp_status record(db_session *session, const struct migration *migration, mcp_error *err)
+{
+    db_value values[] = { db_int(migration->number), db_text(migration->name),
+                          db_text(migration->sha256), db_int(mcp_clock_wall_ms()) };
+
+    return db_run(
+        session, NULL,
+        "INSERT INTO db_migrations (number, name, sha256, run_at) VALUES ($1, $2, $3, $4)", values,
+        4, err);
+}
+
+static mcp_status run_missing(const struct plan *plan, db_session *session, mcp_error *err)
+{
+    mcp_status status = MCP_OK;
+
+    for (size_t i = 0; status == MCP_OK && i < plan->count; i++) {
+        const struct migration *migration = &plan->all[i];
+        if (migration->is_done)
+            continue;
+        if (migration->number < plan->newest)
+            return mcp_error_set(err, MCP_E_PARAMS,
+                                 "the migration %s should have been run before the newest that "
+                                 "this database has seen",
+                                 migration->name);
+        status = run_script(session, migration, err);
+        if (status == MCP_OK)
+            status = record(session, migration, err);
+        if (status == MCP_OK)
+            mcp_log_write(&session->db->target.options.log, MCP_LOG_INFO,
+                          "the migration %s was run on the database", migration->name);
+    }
+    return status;
+}
+
+static mcp_status migrate(db *self, struct plan *plan, mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status status = db_begin(&session, self, DB_WRITE, err);
+
+    if (status != MCP_OK)
+        return status;
+    status = self->driver->lock_schema(session->link, err);
+    if (status == MCP_OK)
+        status = db_run(session, NULL,
+                        "CREATE TABLE IF NOT EXISTS db_migrations (number BIGINT PRIMARY KEY, "
+                        "name TEXT NOT NULL, sha256 TEXT NOT NULL, run_at BIGINT NOT NULL)",
+                        NULL, 0, err);
+    if (status == MCP_OK)
+        status = read_records(plan, session, err);
+    if (status == MCP_OK)
+        status = run_missing(plan, session, err);
+    if (status == MCP_OK)
+        return db_commit(session, err);
+    db_rollback(session);
+    return status;
+}
+
+/* A database that may only be read must be up to date already. */
+static mcp_status verify(db *self, struct plan *plan, mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status status = db_begin(&session, self, DB_READ, err);
+
+    if (status == MCP_OK)
+        status = read_records(plan, session, err);
+    db_rollback(session);
+    for (size_t i = 0; i < plan->count && (status == MCP_OK || status == MCP_E_INTERNAL); i++)
+        if (!plan->all[i].is_done)
+            status = mcp_error_set(err, MCP_E_DENIED,
+                                   "the database is for reading only and lacks the migration %s",
+                                   plan->all[i].name);
+    return status;
+}
+
+mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_error *err)
+{
+    struct plan plan = { 0 };
+    mcp_status status = read_plan(&plan, files, folder, err);
+
+    if (status == MCP_OK)
+        status = self->target.options.read_only ? verify(self, &plan, err)
+                                                : migrate(self, &plan, err);
+    free(plan.all);
+    return status;
+}

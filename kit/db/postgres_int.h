@@ -1,0 +1,58 @@
+/*
+ * postgres_int.h - a connection of libpq, for the files of the PostgreSQL driver.
+ */
+#ifndef DB_POSTGRES_INT_H
+#define DB_POSTGRES_INT_H
+
+#include <libpq-fe.h>
+
+#include "db/cache.h"
+#include "db/driver.h"
+#include "mcp/buf.h"
+
+/* A statement that the server keeps prepared. */
+typedef struct pg_statement {
+    char name[24];
+    size_t count; /* of parameters */
+    Oid *types;   /* one a parameter */
+} pg_statement;
+
+typedef struct pg_link {
+    db_link base;
+    const db_target *target;
+    PGconn *conn;
+    struct db_cache cache; /* of pg_statement */
+    uint64_t named;        /* statements so far; makes their names */
+    PGresult *row;         /* the row that is read; NULL: none */
+    bool is_querying;      /* rows may still come */
+    bool has_first;        /* `row` was fetched and not yet asked for */
+    mcp_buf room;          /* of values on their way to the server */
+} pg_link;
+
+/* postgres_link.c: the URL, connecting, waiting, failures */
+mcp_status pg_aim(db_target *target, const char *url, mcp_error *err);
+void pg_forget(db_target *target);
+mcp_status pg_connect(PGconn **out, const db_target *target, mcp_error *err);
+
+/* Send what is to be sent and wait until PQgetResult will not block. On a failure the link is lost. */
+mcp_status pg_wait(pg_link *self, mcp_error *err);
+
+/* What a result that is a failure means, in our words. */
+mcp_status pg_fail(pg_link *self, const PGresult *result, mcp_error *err);
+
+/* The connection failed while something was sent. */
+mcp_status pg_lose(pg_link *self, mcp_error *err);
+
+/* postgres_value.c: values on their way there and back */
+mcp_status pg_send(pg_link *self, const pg_statement *statement, const db_call *call,
+                   mcp_error *err);
+
+/* Refuse a column whose type pg_cell cannot read. */
+mcp_status pg_check_types(const PGresult *row, mcp_error *err);
+db_value pg_cell(const PGresult *row, int column);
+
+/* postgres_listen.c */
+mcp_status pg_listen(db_listener **out, const db_target *target, const char *channel,
+                     db_heard *heard, void *data, mcp_error *err);
+
+#endif

@@ -1,0 +1,339 @@
+/*
+ * session.c - statements of a session, and the rows they give.
+ *
+ * The two engines differ in what a failure leaves: PostgreSQL takes nothing more in the transaction,
+ * SQLite goes on. Here a session stops at its first failure on both, so that a program cannot come
+ * to rely on the one. They differ in what else may be done while rows are read, too: nothing.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "db/db_int.h"
+
+enum { VALUES_MAX = 1000, SQL_MAX = 1 << 20, CHANNEL_MAX = 63, PAYLOAD_MAX = 7900 };
+enum { TEXTS_MAX = 64 << 10 };
+
+mcp_status db_session_fail(db_session *session, const mcp_error *cause, mcp_error *err)
+{
+    if (session->failure.status == MCP_OK)
+        session->failure = *cause;
+    if (err)
+        *err = *cause;
+    return cause->status;
+}
+
+static mcp_status broken_rule(db_session *session, mcp_status status, const char *words,
+                              mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+
+    mcp_error_set(&cause, status, "%s", words);
+    return db_session_fail(session, &cause, err);
+}
+
+static mcp_status check_value(const db_value *value, db_session *session, mcp_error *err)
+{
+    if (value->kind == DB_DOUBLE && isnan(value->real))
+        return broken_rule(session, MCP_E_PARAMS, "a value for the database is not a number", err);
+    if (value->kind == DB_TEXT && memchr(value->bytes, '\0', value->length))
+        return broken_rule(session, MCP_E_PARAMS, "a text for the database holds NUL", err);
+    return MCP_OK;
+}
+
+/* Whether the session can take a statement, and this one. */
+static mcp_status check(db_session *session, const db_call *call, mcp_error *err)
+{
+    mcp_status status = session->failure.status;
+
+    if (status != MCP_OK)
+        return db_session_fail(session, &session->failure, err);
+    if (session->rows)
+        return broken_rule(session, MCP_E_PARAMS, "the rows before are still being read", err);
+    if (call->count > VALUES_MAX)
+        return broken_rule(session, MCP_E_LIMIT, "a statement takes at most 1000 values", err);
+    if (strnlen(call->sql, SQL_MAX + 1) > SQL_MAX)
+        return broken_rule(session, MCP_E_LIMIT, "a statement is longer than 1 MiB", err);
+    for (size_t i = 0; status == MCP_OK && i < call->count; i++)
+        status = check_value(&call->values[i], session, err);
+    return status;
+}
+
+mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const db_value *values,
+                  size_t count, mcp_error *err)
+{
+    db_call call = { sql, values, count };
+    mcp_error cause = MCP_ERROR_INIT;
+    int64_t rows = 0;
+    mcp_status status = check(session, &call, err);
+
+    if (status != MCP_OK)
+        return status;
+    if (session->db->driver->run(session->link, &rows, &call, &cause) != MCP_OK)
+        return db_session_fail(session, &cause, err);
+    if (changed)
+        *changed = rows;
+    return MCP_OK;
+}
+
+mcp_status db_query(db_rows **out, db_session *session, const char *sql, const db_value *values,
+                    size_t count, mcp_error *err)
+{
+    db_call call = { sql, values, count };
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status status = check(session, &call, err);
+
+    if (status != MCP_OK)
+        return status;
+    db_rows *rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return broken_rule(session, MCP_E_NOMEM, "no memory for rows", err);
+    if (session->db->driver->query(session->link, &call, &cause) != MCP_OK) {
+        free(rows);
+        return db_session_fail(session, &cause, err);
+    }
+    rows->session = session;
+    session->rows = rows;
+    *out = rows;
+    return MCP_OK;
+}
+
+static void forget_texts(db_rows *rows)
+{
+    mcp_arena_free(rows->texts);
+    rows->texts = NULL;
+}
+
+void db_rows_detach(db_rows *rows)
+{
+    rows->session->db->driver->finish(rows->session->link);
+    rows->session->rows = NULL;
+    rows->session = NULL;
+    rows->has_row = false;
+}
+
+/* The last row was read: the session may go on. */
+static void end_rows(db_rows *rows)
+{
+    db_rows_detach(rows);
+    rows->is_over = true;
+}
+
+mcp_status db_next(db_rows *rows, bool *has_row, mcp_error *err)
+{
+    db_session *session = rows->session;
+    mcp_error cause = MCP_ERROR_INIT;
+
+    forget_texts(rows);
+    rows->has_row = false;
+    if (!session && !rows->is_over)
+        return mcp_error_set(err, MCP_E_PARAMS, "the session of these rows is over");
+    if (session && session->failure.status != MCP_OK)
+        return db_session_fail(session, &session->failure, err);
+    if (session && session->db->driver->next(session->link, &rows->has_row, &cause) != MCP_OK)
+        return db_session_fail(session, &cause, err);
+    if (session && !rows->has_row)
+        end_rows(rows);
+    *has_row = rows->has_row;
+    return MCP_OK;
+}
+
+void db_rows_free(db_rows *rows)
+{
+    if (!rows)
+        return;
+    if (rows->session)
+        db_rows_detach(rows);
+    forget_texts(rows);
+    free(rows);
+}
+
+/* The value of a column; NULL's where there is none, and then the session has failed. */
+static db_value value_at(const db_rows *rows, int column)
+{
+    if (!rows->session)
+        return db_null();
+    if (!rows->has_row) {
+        broken_rule(rows->session, MCP_E_PARAMS, "a column was read where there is no row", NULL);
+        return db_null();
+    }
+    const db_driver *driver = rows->session->db->driver;
+    if (column < 0 || column >= driver->columns(rows->session->link)) {
+        broken_rule(rows->session, MCP_E_PARAMS, "a column was read that the rows do not have",
+                    NULL);
+        return db_null();
+    }
+    return driver->cell(rows->session->link, column);
+}
+
+static void refuse_conversion(const db_rows *rows, int column, const char *what)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+
+    mcp_error_set(&cause, MCP_E_SCHEMA, "column %d of a row is not %s", column, what);
+    db_session_fail(rows->session, &cause, NULL);
+}
+
+static bool int_of_double(int64_t *out, double real)
+{
+    if (!(real >= -0x1p63 && real < 0x1p63) || real != floor(real))
+        return false;
+    *out = (int64_t)real;
+    return true;
+}
+
+/* A text is at most so long to be a number; it is copied, as it need not end in NUL. */
+enum { NUMBER_MAX = 400 };
+
+static bool int_of_text(int64_t *out, const db_value *value)
+{
+    char text[NUMBER_MAX + 1];
+    char *end = NULL;
+
+    if (value->length == 0 || value->length > NUMBER_MAX)
+        return false;
+    memcpy(text, value->bytes, value->length);
+    text[value->length] = '\0';
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || *end || !strchr("-0123456789", text[0]))
+        return false;
+    *out = number;
+    return true;
+}
+
+static bool double_of_text(double *out, const db_value *value)
+{
+    char text[NUMBER_MAX + 1];
+    char *end = NULL;
+
+    if (value->length == 0 || value->length > NUMBER_MAX)
+        return false;
+    memcpy(text, value->bytes, value->length);
+    text[value->length] = '\0';
+    double number = strtod(text, &end);
+    if (*end || text[strspn(text, "-+.eE0123456789")] || !isfinite(number))
+        return false;
+    *out = number;
+    return true;
+}
+
+int64_t db_int_at(const db_rows *rows, int column)
+{
+    db_value value = value_at(rows, column);
+    int64_t number = 0;
+
+    if (value.kind == DB_INT)
+        return value.integer;
+    if (value.kind == DB_DOUBLE && int_of_double(&number, value.real))
+        return number;
+    if (value.kind == DB_TEXT && int_of_text(&number, &value))
+        return number;
+    if (value.kind != DB_NULL)
+        refuse_conversion(rows, column, "an integer");
+    return 0;
+}
+
+double db_double_at(const db_rows *rows, int column)
+{
+    db_value value = value_at(rows, column);
+    int64_t back = 0;
+    double number = 0.0;
+
+    if (value.kind == DB_DOUBLE)
+        return value.real;
+    if (value.kind == DB_INT && int_of_double(&back, (double)value.integer) &&
+        back == value.integer)
+        return (double)value.integer;
+    if (value.kind == DB_TEXT && double_of_text(&number, &value))
+        return number;
+    if (value.kind != DB_NULL)
+        refuse_conversion(rows, column, "a double");
+    return 0.0;
+}
+
+/* The digits of a number, kept until the next row. */
+static const char *text_of_number(const db_rows *rows, const db_value *value)
+{
+    db_rows *own = rows->session->rows; /* the same rows, which we may change */
+    const char *text = NULL;
+
+    if (!own->texts)
+        own->texts = mcp_arena_new(TEXTS_MAX);
+    if (own->texts)
+        text = value->kind == DB_INT
+                   ? mcp_arena_printf(own->texts, "%lld", (long long)value->integer)
+                   : mcp_arena_printf(own->texts, "%.17g", value->real);
+    if (!text)
+        broken_rule(rows->session, MCP_E_NOMEM, "no memory for a number's digits", NULL);
+    return text;
+}
+
+const char *db_text_at(const db_rows *rows, int column, size_t *length)
+{
+    db_value value = value_at(rows, column);
+    const char *text = NULL;
+
+    if (value.kind == DB_TEXT)
+        text = value.bytes;
+    else if (value.kind == DB_BLOB)
+        refuse_conversion(rows, column, "a text");
+    else if (value.kind != DB_NULL)
+        text = text_of_number(rows, &value);
+    if (length)
+        *length = value.kind == DB_TEXT ? value.length : text ? strlen(text) : 0;
+    return text;
+}
+
+const void *db_blob_at(const db_rows *rows, int column, size_t *length)
+{
+    db_value value = value_at(rows, column);
+    bool has_bytes = value.kind == DB_TEXT || value.kind == DB_BLOB;
+
+    if (!has_bytes && value.kind != DB_NULL)
+        refuse_conversion(rows, column, "a blob");
+    if (length)
+        *length = has_bytes ? value.length : 0;
+    return has_bytes ? value.bytes : NULL;
+}
+
+bool db_null_at(const db_rows *rows, int column)
+{
+    return value_at(rows, column).kind == DB_NULL;
+}
+
+bool db_channel_is_good(const char *channel)
+{
+    size_t length = strspn(channel, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+    return length > 0 && length <= CHANNEL_MAX && channel[length] == '\0';
+}
+
+static mcp_status keep_news(db_session *session, const char *channel, const char *payload,
+                            mcp_error *err)
+{
+    mcp_buf_append(&session->news, channel, strlen(channel) + 1);
+    if (mcp_buf_append(&session->news, payload, strlen(payload) + 1) == MCP_OK)
+        return MCP_OK;
+    return broken_rule(session, session->news.status, "too many notifications in a session", err);
+}
+
+mcp_status db_notify(db_session *session, const char *channel, const char *payload, mcp_error *err)
+{
+    db_call call = { "", NULL, 0 };
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status status = check(session, &call, err);
+
+    if (status != MCP_OK)
+        return status;
+    if (!db_channel_is_good(channel))
+        return broken_rule(session, MCP_E_PARAMS, "not a name for a channel", err);
+    if (strnlen(payload, PAYLOAD_MAX + 1) > PAYLOAD_MAX)
+        return broken_rule(session, MCP_E_LIMIT, "a notification is longer than 7900 bytes", err);
+    if (!session->db->driver->notify)
+        return keep_news(session, channel, payload, err);
+    if (session->db->driver->notify(session->link, channel, payload, &cause) != MCP_OK)
+        return db_session_fail(session, &cause, err);
+    return MCP_OK;
+}

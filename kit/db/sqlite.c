@@ -1,0 +1,537 @@
+/*
+ * sqlite.c - the driver for SQLite: one file, one connection that writes and some that read.
+ *
+ * The file is in WAL mode, so readers and the writer do not wait for each other. Another process
+ * may write meanwhile; then the busy handler waits for its lock until the deadline, with short
+ * naps, because SQLite has nothing to be woken by. The progress handler ends statements that run
+ * too long. Both deadlines lie in the link and are set anew before each step.
+ *
+ * A query makes its first step at once, since a statement with RETURNING does all its work there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "db/cache.h"
+#include "db/dialect.h"
+#include "db/driver.h"
+#include "mcp/buf.h"
+#include "mcp/clock.h"
+
+enum { NAP_MIN_US = 500, NAP_MAX_US = 10000, STEPS_A_LOOK = 4000, SQL_ROOM = 2 << 20 };
+enum { SCRIPT_MS = 600000 };
+
+typedef struct sqlite_link {
+    db_link base;
+    const db_target *target;
+    sqlite3 *db;
+    struct db_cache cache;
+    sqlite3_stmt *open;       /* the query whose rows are read; NULL: none */
+    bool has_first;           /* its first row was fetched and not yet asked for */
+    bool is_exhausted;        /* it has no more */
+    int64_t lock_deadline_ms; /* on the monotonic clock */
+    int64_t step_deadline_ms;
+} sqlite_link;
+
+static const struct {
+    int code; /* primary, or extended where the primary says too little */
+    mcp_status status;
+} failures[] = {
+    { SQLITE_CONSTRAINT_UNIQUE, MCP_E_EXISTS },
+    { SQLITE_CONSTRAINT_PRIMARYKEY, MCP_E_EXISTS },
+    { SQLITE_CONSTRAINT_ROWID, MCP_E_EXISTS },
+    { SQLITE_IOERR_NOMEM, MCP_E_NOMEM },
+    { SQLITE_CONSTRAINT, MCP_E_SCHEMA },
+    { SQLITE_MISMATCH, MCP_E_SCHEMA },
+    { SQLITE_BUSY, MCP_E_BUSY },
+    { SQLITE_LOCKED, MCP_E_BUSY },
+    { SQLITE_SCHEMA, MCP_E_BUSY },
+    { SQLITE_INTERRUPT, MCP_E_TIMEOUT },
+    { SQLITE_READONLY, MCP_E_DENIED },
+    { SQLITE_PERM, MCP_E_DENIED },
+    { SQLITE_AUTH, MCP_E_INTERNAL },
+    { SQLITE_TOOBIG, MCP_E_LIMIT },
+    { SQLITE_RANGE, MCP_E_PARAMS },
+    { SQLITE_NOMEM, MCP_E_NOMEM },
+    { SQLITE_ERROR, MCP_E_INTERNAL },
+    { SQLITE_MISUSE, MCP_E_INTERNAL },
+};
+
+static mcp_status status_of(int code)
+{
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
+        if (failures[i].code == code || failures[i].code == (code & 0xff))
+            return failures[i].status;
+    return MCP_E_IO;
+}
+
+/* What the engine says of the link's last failure. What is about the file names it. */
+static mcp_status fail(sqlite_link *self, int code, mcp_error *err)
+{
+    mcp_status status = status_of(code);
+    const char *path = self->target->path;
+
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return mcp_error_set(err, status, "%s: there is no room left on the disk", path);
+    case SQLITE_NOTADB:
+        return mcp_error_set(err, status, "%s is not a SQLite database", path);
+    case SQLITE_BUSY:
+        return mcp_error_set(err, status, "%s was locked by another process for %d ms", path,
+                             self->target->options.wait_ms);
+    case SQLITE_INTERRUPT:
+        return mcp_error_set(err, status, "the database took longer than %d ms for a statement",
+                             self->target->options.statement_ms);
+    default:
+        break;
+    }
+    if (status == MCP_E_IO && !self->target->is_memory)
+        self->base.is_lost = true;
+    if (status == MCP_E_IO || status == MCP_E_DENIED)
+        return mcp_error_set(err, status, "%s: %s", path, sqlite3_errmsg(self->db));
+    return mcp_error_set(err, status, "database: %s", sqlite3_errmsg(self->db));
+}
+
+static int on_busy(void *data, int tries)
+{
+    sqlite_link *self = data;
+    long nap_us = (long)NAP_MIN_US * (tries + 1);
+    struct timespec nap = { .tv_nsec = (nap_us > NAP_MAX_US ? NAP_MAX_US : nap_us) * 1000 };
+
+    if (mcp_clock_mono_ms() >= self->lock_deadline_ms)
+        return 0;
+    nanosleep(&nap, NULL);
+    return 1;
+}
+
+static int on_progress(void *data)
+{
+    const sqlite_link *self = data;
+
+    return mcp_clock_mono_ms() >= self->step_deadline_ms;
+}
+
+static void set_deadlines(sqlite_link *self)
+{
+    int64_t now_ms = mcp_clock_mono_ms();
+
+    self->lock_deadline_ms = now_ms + self->target->options.wait_ms;
+    self->step_deadline_ms = self->lock_deadline_ms + self->target->options.statement_ms;
+}
+
+static mcp_status aim(db_target *target, const char *url, mcp_error *err)
+{
+    bool is_memory = strcmp(url, "memory") == 0 || strcmp(url, "sqlite::memory:") == 0;
+    const char *path = is_memory ? ":memory:" : url + strlen("sqlite:");
+
+    if (!*path)
+        return mcp_error_set(err, MCP_E_PARAMS, "sqlite: names no file");
+    /* SQLite would take such a name for a URI. */
+    if (strncmp(path, "file:", strlen("file:")) == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "a path is wanted behind sqlite:, not a URI");
+    target->path = strdup(path);
+    target->is_memory = is_memory;
+    return target->path ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
+}
+
+static void forget(db_target *target)
+{
+    free(target->path);
+}
+
+/*
+ * Make the file ours to read alone; SQLite gives its companions the same mode. Only a file that we
+ * made is closed again: closing one would drop the locks that this process has on it elsewhere.
+ */
+static mcp_status make_file(const db_target *target, mcp_error *err)
+{
+    struct stat st;
+
+    if (target->is_memory)
+        return MCP_OK;
+    if (!target->options.read_only) {
+        int fd = open(target->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            close(fd);
+            return MCP_OK;
+        }
+        if (errno != EEXIST)
+            return mcp_error_errno(err, errno, "the database %s cannot be made", target->path);
+    }
+    if (stat(target->path, &st) != 0)
+        return mcp_error_errno(err, errno, "the database %s cannot be opened", target->path);
+    if (!S_ISREG(st.st_mode))
+        return mcp_error_set(err, MCP_E_IO, "%s is not a file", target->path);
+    if (access(target->path, target->options.read_only ? R_OK : R_OK | W_OK) != 0)
+        return mcp_error_errno(err, errno, "the database %s cannot be opened", target->path);
+    return MCP_OK;
+}
+
+static mcp_status exec(sqlite_link *self, const char *sql, mcp_error *err)
+{
+    set_deadlines(self);
+    int code = sqlite3_exec(self->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? MCP_OK : fail(self, code, err);
+}
+
+/* The busy handler is not asked when the mode changes, so the waiting for others is done here. */
+static mcp_status use_wal(sqlite_link *self, mcp_error *err)
+{
+    int code = SQLITE_OK;
+    int tries = 0;
+
+    set_deadlines(self);
+    do
+        code = sqlite3_exec(self->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+    while ((code & 0xff) == SQLITE_BUSY && on_busy(self, tries++));
+    return code == SQLITE_OK ? MCP_OK : fail(self, code, err);
+}
+
+static mcp_status configure(sqlite_link *self, db_mode mode, mcp_error *err)
+{
+    const db_options *options = &self->target->options;
+    mcp_status status = MCP_OK;
+
+    sqlite3_extended_result_codes(self->db, 1);
+    sqlite3_busy_handler(self->db, on_busy, self);
+    sqlite3_progress_handler(self->db, STEPS_A_LOOK, on_progress, self);
+    sqlite3_db_config(self->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    /* Reading the header first gives "not a database" before anything is asked of it. */
+    status = exec(self, "PRAGMA schema_version", err);
+    if (status == MCP_OK && !options->read_only && !self->target->is_memory)
+        status = use_wal(self, err);
+    if (status == MCP_OK)
+        status = exec(self,
+                      "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
+                      "PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864",
+                      err);
+    if (status == MCP_OK)
+        status = exec(
+            self, options->relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
+    if (status == MCP_OK && mode == DB_READ)
+        status = exec(self, "PRAGMA query_only=ON", err);
+    return status;
+}
+
+static void close_link(db_link *link)
+{
+    sqlite_link *self = (sqlite_link *)link;
+    sqlite3_stmt *statement = NULL;
+
+    while ((statement = db_cache_take(&self->cache, NULL)))
+        sqlite3_finalize(statement);
+    sqlite3_close(self->db);
+    free(self);
+}
+
+static mcp_status open_link(db_link **out, const db_target *target, db_mode mode, mcp_error *err)
+{
+    int access = target->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    mcp_status status = make_file(target, err);
+
+    if (status != MCP_OK)
+        return status;
+    sqlite_link *self = calloc(1, sizeof *self);
+    if (!self)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
+    self->target = target;
+    int code = sqlite3_open_v2(target->path, &self->db, access | SQLITE_OPEN_NOMUTEX, NULL);
+    if (!self->db)
+        status = mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
+    else if (code != SQLITE_OK)
+        status = fail(self, code, err);
+    else
+        status = configure(self, mode, err);
+    if (status == MCP_OK)
+        *out = &self->base;
+    else
+        close_link(&self->base);
+    return status;
+}
+
+/* Text of one statement, without what SQLite does not know. */
+static int prepare_text(sqlite_link *self, sqlite3_stmt **out, const char *sql)
+{
+    const char *rest = NULL;
+    mcp_buf text;
+
+    mcp_buf_init(&text, SQL_ROOM);
+    if (db_dialect_without_locks(&text, sql) != MCP_OK) {
+        mcp_buf_clear(&text);
+        return SQLITE_NOMEM;
+    }
+    int code = sqlite3_prepare_v3(self->db, text.data ? text.data : "", -1,
+                                  SQLITE_PREPARE_PERSISTENT, out, &rest);
+    mcp_buf_clear(&text);
+    return code;
+}
+
+static mcp_status prepare(sqlite3_stmt **out, sqlite_link *self, const char *sql, mcp_error *err)
+{
+    sqlite3_stmt *statement = db_cache_find(&self->cache, sql);
+    void *dropped = NULL;
+
+    if (!statement) {
+        int code = prepare_text(self, &statement, sql);
+        if (code != SQLITE_OK)
+            return fail(self, code, err);
+        if (!statement)
+            return mcp_error_set(err, MCP_E_INTERNAL, "database: an empty statement");
+        if (db_cache_put(&dropped, &self->cache, sql, statement, err) != MCP_OK) {
+            sqlite3_finalize(statement);
+            return MCP_E_NOMEM;
+        }
+        sqlite3_finalize(dropped);
+    }
+    *out = statement;
+    return MCP_OK;
+}
+
+/* The number of the value that parameter `i` of SQLite's stands for; 0: it is not "$N". SQLite
+ * numbers by first appearance, so only the name tells. */
+static size_t value_number(sqlite3_stmt *statement, int i)
+{
+    const char *name = sqlite3_bind_parameter_name(statement, i);
+
+    if (!name || name[0] != '$' || name[1] < '1' || name[strspn(name + 1, "0123456789") + 1])
+        return 0;
+    return strlen(name) > 5 ? SIZE_MAX : (size_t)strtoul(name + 1, NULL, 10);
+}
+
+static int bind_one(sqlite3_stmt *statement, int i, const db_value *value,
+                    sqlite3_destructor_type keep)
+{
+    switch (value->kind) {
+    case DB_INT:
+        return sqlite3_bind_int64(statement, i, value->integer);
+    case DB_DOUBLE:
+        return sqlite3_bind_double(statement, i, value->real);
+    case DB_TEXT:
+        return sqlite3_bind_text64(statement, i, value->bytes, value->length, keep, SQLITE_UTF8);
+    case DB_BLOB:
+        return sqlite3_bind_blob64(statement, i, value->bytes, value->length, keep);
+    case DB_NULL:
+        break;
+    }
+    return sqlite3_bind_null(statement, i);
+}
+
+static mcp_status bind(sqlite_link *self, sqlite3_stmt *statement, const db_call *call,
+                       sqlite3_destructor_type keep, mcp_error *err)
+{
+    size_t highest = 0;
+
+    for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
+        size_t number = value_number(statement, i);
+        if (number == 0)
+            return mcp_error_set(err, MCP_E_INTERNAL, "database: parameters are $1, $2, ...");
+        highest = number > highest ? number : highest;
+        if (number > call->count)
+            continue;
+        int code = bind_one(statement, i, &call->values[number - 1], keep);
+        if (code != SQLITE_OK)
+            return fail(self, code, err);
+    }
+    if (highest != call->count)
+        return mcp_error_set(err, MCP_E_PARAMS, "a statement has %zu parameters, %zu were given",
+                             highest, call->count);
+    return MCP_OK;
+}
+
+static mcp_status prepare_and_bind(sqlite3_stmt **out, sqlite_link *self, const db_call *call,
+                                   sqlite3_destructor_type keep, mcp_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+
+    set_deadlines(self);
+    mcp_status status = prepare(&statement, self, call->sql, err);
+    if (status == MCP_OK)
+        status = bind(self, statement, call, keep, err);
+    if (status == MCP_OK)
+        *out = statement;
+    else if (statement)
+        sqlite3_clear_bindings(statement);
+    return status;
+}
+
+static void reset(sqlite3_stmt *statement)
+{
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+static mcp_status run(db_link *link, int64_t *changed, const db_call *call, mcp_error *err)
+{
+    sqlite_link *self = (sqlite_link *)link;
+    sqlite3_stmt *statement = NULL;
+    int64_t before = sqlite3_total_changes64(self->db);
+    mcp_status status = prepare_and_bind(&statement, self, call, SQLITE_STATIC, err);
+    int code = SQLITE_ROW;
+
+    if (status != MCP_OK)
+        return status;
+    while (code == SQLITE_ROW)
+        code = sqlite3_step(statement);
+    if (code != SQLITE_DONE)
+        status = fail(self, code, err);
+    /* What sqlite3_changes says is of an older statement where this one changes no rows. */
+    *changed = sqlite3_total_changes64(self->db) == before ? 0 : sqlite3_changes64(self->db);
+    reset(statement);
+    return status;
+}
+
+static int no_transaction(void *data, int action, const char *a, const char *b, const char *c,
+                          const char *d)
+{
+    (void)data;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    return action == SQLITE_TRANSACTION || action == SQLITE_SAVEPOINT || action == SQLITE_ATTACH
+               ? SQLITE_DENY
+               : SQLITE_OK;
+}
+
+static mcp_status script(db_link *link, const char *sql, mcp_error *err)
+{
+    sqlite_link *self = (sqlite_link *)link;
+
+    set_deadlines(self);
+    self->step_deadline_ms += SCRIPT_MS;
+    sqlite3_set_authorizer(self->db, no_transaction, NULL);
+    int code = sqlite3_exec(self->db, sql, NULL, NULL, NULL);
+    mcp_status status = code == SQLITE_OK ? MCP_OK : fail(self, code, err);
+    sqlite3_set_authorizer(self->db, NULL, NULL);
+    return status;
+}
+
+/* BEGIN IMMEDIATE has the lock already. */
+static mcp_status lock_schema(db_link *link, mcp_error *err)
+{
+    (void)link;
+    (void)err;
+    return MCP_OK;
+}
+
+static mcp_status run_plain(sqlite_link *self, const char *sql, mcp_error *err)
+{
+    int64_t changed = 0;
+
+    return run(&self->base, &changed, &(db_call){ sql, NULL, 0 }, err);
+}
+
+static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
+{
+    return run_plain((sqlite_link *)link, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
+}
+
+static mcp_status commit(db_link *link, mcp_error *err)
+{
+    return run_plain((sqlite_link *)link, "COMMIT", err);
+}
+
+static void finish(db_link *link)
+{
+    sqlite_link *self = (sqlite_link *)link;
+
+    if (self->open)
+        reset(self->open);
+    self->open = NULL;
+}
+
+/* A severe failure has rolled back already. */
+static void rollback(db_link *link)
+{
+    sqlite_link *self = (sqlite_link *)link;
+
+    finish(link);
+    if (!sqlite3_get_autocommit(self->db) && run_plain(self, "ROLLBACK", NULL) != MCP_OK)
+        self->base.is_lost = !self->target->is_memory;
+}
+
+static mcp_status step(sqlite_link *self, bool *has_row, mcp_error *err)
+{
+    set_deadlines(self);
+    int code = sqlite3_step(self->open);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return fail(self, code, err);
+    *has_row = code == SQLITE_ROW;
+    self->is_exhausted = code == SQLITE_DONE;
+    return MCP_OK;
+}
+
+static mcp_status query(db_link *link, const db_call *call, mcp_error *err)
+{
+    sqlite_link *self = (sqlite_link *)link;
+    mcp_status status = prepare_and_bind(&self->open, self, call, SQLITE_TRANSIENT, err);
+
+    if (status != MCP_OK)
+        return status;
+    status = step(self, &self->has_first, err);
+    if (status != MCP_OK)
+        finish(link);
+    return status;
+}
+
+static mcp_status next(db_link *link, bool *has_row, mcp_error *err)
+{
+    sqlite_link *self = (sqlite_link *)link;
+
+    if (self->has_first || self->is_exhausted) {
+        *has_row = self->has_first;
+        self->has_first = false;
+        return MCP_OK;
+    }
+    return step(self, has_row, err);
+}
+
+static int columns(const db_link *link)
+{
+    return sqlite3_data_count(((const sqlite_link *)link)->open);
+}
+
+static db_value cell(const db_link *link, int column)
+{
+    sqlite3_stmt *open = ((const sqlite_link *)link)->open;
+    const char *bytes = NULL;
+
+    switch (sqlite3_column_type(open, column)) {
+    case SQLITE_INTEGER:
+        return db_int(sqlite3_column_int64(open, column));
+    case SQLITE_FLOAT:
+        return db_double(sqlite3_column_double(open, column));
+    case SQLITE_TEXT:
+        bytes = (const char *)sqlite3_column_text(open, column);
+        return db_text_n(bytes, (size_t)sqlite3_column_bytes(open, column));
+    case SQLITE_BLOB:
+        bytes = sqlite3_column_blob(open, column);
+        return db_blob(bytes, (size_t)sqlite3_column_bytes(open, column));
+    default:
+        return db_null();
+    }
+}
+
+const db_driver db_sqlite = {
+    .name = "sqlite",
+    .has_one_writer = true,
+    .aim = aim,
+    .forget = forget,
+    .open = open_link,
+    .close = close_link,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .run = run,
+    .script = script,
+    .lock_schema = lock_schema,
+    .query = query,
+    .next = next,
+    .finish = finish,
+    .columns = columns,
+    .cell = cell,
+};
