@@ -9,7 +9,7 @@
  *
  * Without --port any free one is taken; the address is said on standard error. The names and answers of
  * the tools, resources and prompts are those that the official conformance suite looks for; the tool
- * "echo" is there to be measured. What clients see stands in the files of examples/everything/, what
+ * "echo" is there to be measured, and "echo_by_worker" beside it. What clients see stands in the files of examples/everything/, what
  * answers them in its parts: content.c, while.c, ask.c, changes.c, shelf.c.
  */
 #include <stdio.h>
@@ -19,10 +19,9 @@
 #include "everything/everything.h"
 
 /* Each tool is answered by the function of its name. */
-#define READS(name)                                                                                \
-    {                                                                                              \
-#name, name, MCP_READS, 0, 0                                                               \
-    }
+/* clang-format off */
+#define READS(name) { #name, name, MCP_READS, 0, 0 }
+/* clang-format on */
 
 static const mcp_tool tools[] = {
     READS(test_simple_text),
@@ -55,7 +54,8 @@ static const mcp_tool tools[] = {
     READS(json_schema_2020_12_tool),
     READS(test_header_argument),
     READS(greet),
-    READS(echo),
+    { "echo", echo, MCP_READS | MCP_QUICK, 0, 0 },    /* on the loop itself */
+    { "echo_by_worker", echo, MCP_READS, 0, 0 },
     { 0 },
 };
 

@@ -101,6 +101,8 @@ typedef struct mcp_server_options {
     int calls_max_running;    /* of one client at once: 32; more wait */
     int calls_max_queued;     /* 256; then the client is not read until one ends */
     int short_threads;        /* threads of the short lane: max(2, cores) */
+    int spin_us;              /* how long the loop looks for a message before it sleeps, while clients
+                                 send that fast: 100; negative: it sleeps at once */
     int timeout_ms;           /* of a short call: 60000 */
     int grace_ms;             /* for running calls after the end of input or SIGTERM: 10000 */
 

@@ -56,6 +56,7 @@ static void fill_bounds(mcp_server_options *options)
     set_default(&options->calls_max_running, 32);
     set_default(&options->calls_max_queued, 256);
     set_default(&options->short_threads, default_threads());
+    set_default(&options->spin_us, 100);
     set_default(&options->timeout_ms, 60000);
     set_default(&options->grace_ms, 10000);
 }

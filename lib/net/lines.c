@@ -292,6 +292,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
+    mcp__loop_came(lines->loop);
     if (!batch_read(lines, batch))
         return;
     lines->has_begun = false;

@@ -4,6 +4,9 @@
  * Other threads reach the loop through one queue. Posting wakes the loop only when the queue was
  * empty, and the loop takes the whole queue at once, so a burst of answers costs one wake-up.
  *
+ * Sleeping is left to libuv, but turns are taken one by one: while events come fast, the loop takes some
+ * without waiting before it takes one that waits (spin.c).
+ *
  * libuv demands that a handle's memory stays until its close callback has run. So timers and
  * signals are blocks of their own, which that callback frees; mcp__loop_free runs the loop until
  * the last is gone.
@@ -20,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "mcp/clock.h"
 #include "net/loop_int.h"
 
 struct mcp__timer {
@@ -62,8 +66,17 @@ static void run_posted(mcp__loop *loop)
     }
 }
 
+void mcp__loop_came(mcp__loop *loop)
+{
+    loop->came++;
+    if (loop->slept_ns != 0 && loop->away == 0)
+        mcp__spin_slept(&loop->spin, mcp_clock_mono_ns() - loop->slept_ns);
+    loop->slept_ns = 0;
+}
+
 static void on_wake(uv_async_t *handle)
 {
+    mcp__loop_came(handle->data);
     run_posted(handle->data);
 }
 
@@ -146,14 +159,43 @@ void mcp__loop_free(mcp__loop *loop)
     free(loop);
 }
 
+void mcp__loop_spin(mcp__loop *loop, int64_t most_us)
+{
+    mcp__spin_init(&loop->spin, most_us > 0 ? most_us * 1000 : 0);
+}
+
+/* Take turns without waiting. Returns false when it is time to sleep. */
+static bool look(mcp__loop *loop)
+{
+    int64_t until_ns = mcp_clock_mono_ns() + loop->spin.most_ns;
+    uint64_t before = loop->came;
+
+    do {
+        (void)uv_run(&loop->uv, UV_RUN_NOWAIT);
+        if (loop->came != before) {
+            mcp__spin_hit(&loop->spin);
+            return true;
+        }
+    } while (!loop->is_stopping && mcp_clock_mono_ns() < until_ns);
+    mcp__spin_miss(&loop->spin);
+    return loop->is_stopping;
+}
+
 void mcp__loop_run(mcp__loop *loop)
 {
-    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+    while (!loop->is_stopping) {
+        if (loop->spin.is_on && loop->away == 0 && look(loop))
+            continue;
+        loop->slept_ns = mcp_clock_mono_ns();
+        (void)uv_run(&loop->uv, UV_RUN_ONCE);
+    }
+    loop->is_stopping = false;
 }
 
 void mcp__loop_stop(mcp__loop *loop)
 {
-    uv_stop(&loop->uv);
+    loop->is_stopping = true;
+    uv_stop(&loop->uv); /* no further turn, and the one that is begun does not wait */
 }
 
 void mcp__loop_post(mcp__loop *loop, mcp__node *node)

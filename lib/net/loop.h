@@ -27,6 +27,10 @@ mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err);
  * not run are run now, so that what they carry is freed. NULL is fine. */
 void mcp__loop_free(mcp__loop *loop);
 
+/** Look so long for an event before sleeping, while they come that fast (spin.c); 0 or less: never, as at
+ *  first. */
+void mcp__loop_spin(mcp__loop *loop, int64_t most_us);
+
 /** Run until mcp__loop_stop. */
 void mcp__loop_run(mcp__loop *loop);
 

@@ -4,9 +4,12 @@
 #ifndef NET_LOOP_INT_H
 #define NET_LOOP_INT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <uv.h>
 
 #include "net/loop.h"
+#include "net/spin.h"
 
 struct mcp__loop {
     uv_loop_t uv;
@@ -15,7 +18,15 @@ struct mcp__loop {
     mcp__queue posted;
     mcp__loop_callback *before_wait;
     void *before_wait_data;
+    mcp__spin spin;
+    uint64_t came;    /* events that were worth waking for */
+    int64_t slept_ns; /* since when the loop sleeps; 0: it does not */
+    int away;         /* tasks with workers: they need the processor more than a loop that looks */
+    bool is_stopping;
 };
+
+/** Input has come, or a thread has posted something. */
+void mcp__loop_came(mcp__loop *loop);
 
 /** Close a handle whose memory is the first member of a block from malloc; frees the block. */
 void mcp__handle_close(uv_handle_t *handle);

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "net/loop_int.h"
 
 struct lane {
     pthread_mutex_t lock; /* guards all below */
@@ -72,6 +73,7 @@ static void run_done(mcp__node *node)
     mcp__task *task = (mcp__task *)node;
 
     task->pool->busy--;
+    task->pool->loop->away--;
     task->done(task);
 }
 
@@ -158,6 +160,7 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
     }
     task->pool = pool;
     pool->busy++;
+    pool->loop->away++;
     lane_push(lane, &task->node);
     return MCP_OK;
 }

@@ -36,6 +36,7 @@ mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_opti
     mcp_buf_init(&call->error_data, options->reply_max_bytes);
     mcp_buf_init(&call->reply, options->reply_max_bytes);
     mcp__progress_init(&call->progress, NULL);
+    atomic_init(&call->has_posted, false);
     atomic_init(&call->stop, MCP_GO_ON);
     *out = call;
     return MCP_OK;
@@ -182,6 +183,12 @@ void mcp__call_set_stop(mcp_call *call, mcp_stop why)
     /* Only the loop writes, so nothing can have come in between. */
     if (may)
         atomic_store_explicit(&call->stop, why, memory_order_relaxed);
+}
+
+void mcp__call_post(mcp_call *call, mcp__node *node)
+{
+    atomic_store_explicit(&call->has_posted, true, memory_order_relaxed);
+    call->executor->post(call->executor, node);
 }
 
 /* ---- the client ------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "mcp/buf.h"
 #include "mcp/call.h"
 #include "mcp/core/asking.h"
+#include "mcp/core/pace.h"
 #include "mcp/core/peer.h"
 #include "mcp/core/progress.h"
 #include "mcp/http.h"
@@ -116,6 +117,7 @@ struct mcp_call {
     mcp_handler *run;           /* NULL: the result is written already, no worker is needed */
     void *data;                 /* for `run` */
     unsigned flags;             /* enum mcp_flags */
+    mcp__pace *pace;            /* the loop's: of an MCP_QUICK feature; NULL: it runs on workers */
     int timeout_ms;             /* 0: none */
     mcp__finisher *finish;      /* NULL: the result is what was written to mcp_call_result */
     int *tally;                 /* the loop's: how many such calls run; counted up for this one by who
@@ -153,6 +155,7 @@ struct mcp_call {
     const mcp_json *listens_to_uris; /* an array of strings, or NULL */
     bool is_listening;         /* it stays open without a worker, for news */
 
+    atomic_bool has_posted; /* something of the call is, or was, on its way to the loop */
     atomic_int stop; /* enum mcp_stop; the loop writes, all read */
 
     /* the loop's own, also while a worker has the call */
@@ -186,6 +189,9 @@ void mcp__call_reset(mcp_call *call);
 
 /** Any thread: ask the call to stop. What is set stays, as mcp_call_stop promises. */
 void mcp__call_set_stop(mcp_call *call, mcp_stop why);
+
+/** For a handler's functions: have node->run called on the loop, before the call is done. */
+void mcp__call_post(mcp_call *call, mcp__node *node);
 
 /** Add a member to the result's _meta. Both texts are borrowed while the call lives. */
 mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json);

@@ -12,6 +12,8 @@
  * A fourth thing can happen within a session: the handler asked its client something. Then the call stays
  * open without a worker until the answers are there, and its handler runs again.
  *
+ * A call of an MCP_QUICK feature skips the executor: the loop runs its handler.
+ *
  * A client has at most calls_max_running calls with workers; more wait in line, and when the line is full
  * the transport stops reading.
  */
@@ -28,6 +30,8 @@
 #include "mcp/core/progress.h"
 #include "mcp/core/reply.h"
 #include "mcp/core/subscribe.h"
+
+#define QUICK_MAX_BYTES ((size_t)32 * 1024) /* memory of a call that may run on the loop */
 
 static void start(mcp_call *call);
 static void start_waiting(mcp__session *session);
@@ -192,15 +196,14 @@ static void run_again(mcp_call *call)
 
 /* ---- from start to end -------------------------------------------------------------------------- */
 
-static void done(mcp__task *task)
+/* The handler has returned. */
+static void end_run(mcp_call *call)
 {
-    mcp_call *call = call_of(task);
     mcp__session *session = call->session;
 
     session->calls.running--;
     if (call->loop.is_open && call->status == MCP_E_ASKED) {
         begin_asking(call);
-        start_waiting(session);
         return;
     }
     untally(call);
@@ -210,7 +213,45 @@ static void done(mcp__task *task)
         answer_call(call);
     }
     mcp__call_free(call);
+}
+
+static void done(mcp__task *task)
+{
+    mcp__session *session = call_of(task)->session;
+
+    end_run(call_of(task));
     start_waiting(session);
+}
+
+/* ---- on the loop itself ------------------------------------------------------------------------- */
+
+/* What works on a long message may take long, whatever the handler promised. */
+static bool may_run_here(const mcp_call *call, int64_t now_ns)
+{
+    return mcp_arena_used(call->arena) <= QUICK_MAX_BYTES && mcp__pace_allows(call->pace, now_ns);
+}
+
+static void on_posted_done(mcp__node *node)
+{
+    done((mcp__task *)node); /* the node is the task's first member */
+}
+
+/* Run a quick handler at once. What it posted is on its way to the loop, and the call must not be done
+ * before that is there: so it goes behind it. */
+static void run_here(mcp_call *call, int64_t now_ns)
+{
+    call->session->calls.running++;
+    work(&call->task);
+    if (mcp__pace_note(call->pace, now_ns, mcp_clock_mono_ns()))
+        mcp_log_write(&call->options->log, MCP_LOG_WARNING,
+                      "%s is declared MCP_QUICK and took more than %d ms: workers run it for a while",
+                      mcp_call_name(call), (int)(MCP__PACE_MAX_NS / 1000000));
+    if (atomic_load_explicit(&call->has_posted, memory_order_relaxed)) {
+        call->task.node.run = on_posted_done;
+        call->executor->post(call->executor, &call->task.node);
+        return;
+    }
+    end_run(call); /* nobody has a place because of that: it took none */
 }
 
 static void start(mcp_call *call)
@@ -218,7 +259,12 @@ static void start(mcp_call *call)
     mcp__session *session = call->session;
     mcp__executor *executor = session->setup.executor;
     mcp__lane lane = call->flags & MCP_LONG ? MCP__LANE_LONG : MCP__LANE_SHORT;
+    int64_t now_ns = call->pace ? mcp_clock_mono_ns() : 0;
 
+    if (call->pace && may_run_here(call, now_ns)) {
+        run_here(call, now_ns);
+        return;
+    }
     if (call->timeout_ms > 0) {
         call->loop.deadline_ms = mcp_clock_mono_ms() + call->timeout_ms;
         mcp__call_table_due(&session->calls, call->loop.deadline_ms);

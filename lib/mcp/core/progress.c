@@ -148,7 +148,7 @@ static bool enqueue(mcp__progress *progress, struct mcp__report *report)
 static void push(mcp_call *call, struct mcp__report *report)
 {
     if (enqueue(&call->progress, report))
-        call->executor->post(call->executor, &call->progress.node);
+        mcp__call_post(call, &call->progress.node);
 }
 
 mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)

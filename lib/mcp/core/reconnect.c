@@ -26,5 +26,5 @@ void mcp_call_reconnect(mcp_call *call)
     if (!wish) /* the client keeps its connection, that is all */
         return;
     *wish = (struct wish){ .node.run = on_wish, .call = call };
-    call->executor->post(call->executor, &wish->node);
+    mcp__call_post(call, &wish->node);
 }

@@ -37,7 +37,8 @@ struct tool {
     mcp_schema *input_schema;
     mcp_schema *output_schema;
     char safe_name[MCP__SAFE_NAME_SIZE];
-    int running; /* the loop's; calls of an MCP_LONG tool */
+    int running;    /* the loop's; calls of an MCP_LONG tool */
+    mcp__pace pace; /* the loop's; of an MCP_QUICK one */
 };
 
 struct mcp__tools {
@@ -184,6 +185,9 @@ static mcp_status check_row(const mcp__tools *tools, const mcp_tool *row, const 
         return mcp_error_set(err, MCP_E_PARAMS,
                              "tool %s says neither MCP_READS nor MCP_WRITES, "
                              "or both",
+                             row->name);
+    if ((row->flags & MCP_QUICK) && (row->flags & MCP_LONG))
+        return mcp_error_set(err, MCP_E_PARAMS, "tool %s says both MCP_QUICK and MCP_LONG",
                              row->name);
     if (!row->run || row->timeout_ms < 0 || row->max_running < 0)
         return mcp_error_set(err, MCP_E_PARAMS, "tool %s has no function or a negative bound",
@@ -564,6 +568,7 @@ static void prepare(mcp_call *call, struct tool *tool)
     call->schema = tool->input;
     call->properties = mcp_json_get(tool->input, "properties");
     call->flags = tool->row->flags;
+    call->pace = tool->row->flags & MCP_QUICK ? &tool->pace : NULL;
     call->timeout_ms = timeout_of(tool);
     call->run = tool->row->run;
     call->data = tool->data;

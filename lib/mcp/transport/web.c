@@ -493,6 +493,7 @@ static mcp_status assemble(mcp__web *web, const mcp__session_setup *setup, int l
                            long_threads + mcp__route_long_count(web->http.routes), err);
     if (st != MCP_OK)
         return st;
+    mcp__loop_spin(web->loop, web->options->spin_us);
     web->threads = mcp__pool_executor(web->pool);
     st = make_sessions(web, setup, err);
     if (st == MCP_OK)

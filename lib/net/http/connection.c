@@ -682,6 +682,7 @@ static void on_event(uv_poll_t *handle, int status, int events)
 {
     connection *conn = (connection *)handle;
 
+    mcp__loop_came(conn->http->loop);
     if (status < 0)
         conn->is_broken = true;
     if (!conn->is_broken && (events & UV_READABLE))

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "conversation.h"
@@ -24,19 +25,35 @@ static mcp_status echo(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+/* Declared quick; how long it takes is told by `dawdles_us`. */
+static useconds_t dawdles_us;
+
+static mcp_status swift(mcp_call *call, void *data)
+{
+    mcp_progress report = { .progress = 1, .total = 1 };
+
+    if (dawdles_us > 0)
+        (void)usleep(dawdles_us);
+    (void)mcp_call_progress(call, &report);
+    return echo(call, data);
+}
+
 static const char echo_json[] = "{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}";
 static const char long_json[] = "{\"name\":\"long\",\"inputSchema\":{\"type\":\"object\"}}";
 static const char gone_json[] = "{\"name\":\"gone\",\"inputSchema\":{\"type\":\"object\"}}";
+static const char swift_json[] = "{\"name\":\"swift\",\"inputSchema\":{\"type\":\"object\"}}";
 static const mcp_file files[] = {
     { "tools/echo.json", echo_json, sizeof(echo_json) - 1 },
     { "tools/long.json", long_json, sizeof(long_json) - 1 },
     { "tools/gone.json", gone_json, sizeof(gone_json) - 1 },
+    { "tools/swift.json", swift_json, sizeof(swift_json) - 1 },
     { 0 },
 };
 static const mcp_tool tools[] = {
     { "echo", echo, MCP_READS, 1000, 0 },
     { "long", echo, MCP_READS | MCP_LONG, 0, 2 },
     { "gone", echo, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0, 0 },
+    { "swift", swift, MCP_READS | MCP_QUICK, 0, 0 },
     { 0 },
 };
 
@@ -49,6 +66,7 @@ static int set_up(void **state)
 {
     (void)state;
     runs = 0;
+    dawdles_us = 0;
     conversation_open(&c, NULL, &features);
     return 0;
 }
@@ -316,6 +334,94 @@ static void a_long_tool_runs_so_often_at_once(void **state)
     conversation_expect(&c, ANSWER("2") "\n" ANSWER("5"));
 }
 
+/* ---- on the loop itself ------------------------------------------------------------------------- */
+
+static void a_quick_call_needs_no_worker(void **state)
+{
+    (void)state;
+    c.executor.is_held = true;
+    c.executor.is_full = true;
+    conversation_ask(&c, CALL("1", "swift"), ANSWER("1"));
+    conversation_ask(&c, "[" CALL("2", "swift") "," CALL("3", "swift") "]",
+                     "[" ANSWER("2") "," ANSWER("3") "]");
+    assert_true(mcp__dispatch_is_idle(&c.session));
+    assert_int_equal(runs, 3);
+}
+
+static int warnings;
+
+static void count_warnings(mcp_log_level level, const char *message, void *data)
+{
+    (void)data;
+    warnings += level == MCP_LOG_WARNING && strstr(message, "swift") != NULL;
+}
+
+static void a_quick_tool_that_dawdles_is_given_to_workers(void **state)
+{
+    mcp_server_options options = { .name = "test", .version = "1.0" };
+
+    (void)state;
+    conversation_close(&c);
+    options.log = (mcp_log){ .sink = count_warnings, .level = MCP_LOG_WARNING };
+    conversation_open(&c, &options, &features);
+    warnings = 0;
+    c.executor.is_held = true;
+    dawdles_us = 15000;
+    conversation_ask(&c, CALL("1", "swift"), ANSWER("1"));
+    assert_int_equal(warnings, 1);
+    conversation_ask(&c, CALL("2", "swift"), "");
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c, ANSWER("2"));
+    assert_int_equal(warnings, 1);
+}
+
+static void a_quick_tool_works_on_long_messages_elsewhere(void **state)
+{
+    static char call[80000];
+    int head = snprintf(call, sizeof(call),
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                        "\"name\":\"swift\",\"arguments\":{\"text\":\"");
+
+    (void)state;
+    memset(call + head, 'x', 70000);
+    (void)snprintf(call + head + 70000, 10, "\"}}}");
+    c.executor.is_held = true;
+    conversation_ask(&c, call, "");
+    assert_true(mcp__inline_step(&c.executor));
+    assert_int_equal(c.peer.answers, 1);
+    mcp__peer_memory_reset(&c.peer);
+}
+
+/* An executor whose loop comes to what is posted later, as the real one does. */
+static mcp__node *posted[4];
+static int posted_count;
+
+static void post_later(mcp__executor *self, mcp__node *node)
+{
+    (void)self;
+    assert_in_range(posted_count, 0, 3);
+    posted[posted_count++] = node;
+}
+
+static void what_a_quick_handler_reports_comes_before_its_answer(void **state)
+{
+    (void)state;
+    posted_count = 0;
+    c.executor.executor.post = post_later;
+    conversation_ask(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"swift\","
+        "\"_meta\":{\"progressToken\":7}}}",
+        "");
+    assert_false(mcp__dispatch_is_idle(&c.session));
+    for (int i = 0; i < posted_count; i++)
+        posted[i]->run(posted[i]);
+    conversation_expect(&c,
+                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+                        "\"progressToken\":7,\"progress\":1,\"total\":1}}\n" ANSWER("1"));
+    assert_true(mcp__dispatch_is_idle(&c.session));
+}
+
 static void no_thread_is_an_answer_too(void **state)
 {
     (void)state;
@@ -437,6 +543,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_late_call_is_answered_at_its_deadline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_long_call_has_no_deadline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_long_tool_runs_so_often_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_quick_call_needs_no_worker, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_quick_tool_that_dawdles_is_given_to_workers, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_quick_tool_works_on_long_messages_elsewhere, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_a_quick_handler_reports_comes_before_its_answer,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_thread_is_an_answer_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hang_up_stops_who_asked_for_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancelling_all_leaves_nothing_open, set_up, tear_down),

@@ -140,12 +140,15 @@ static void a_row_must_make_sense(void **state)
 {
     static const mcp_file file[] = { FILE_OF("save", save_json), { 0 } };
     static const mcp_tool neither[] = { { "t/save", sum, 0, 0, 0 }, { 0 } };
+    static const mcp_tool paces[] = { { "t/save", sum, MCP_READS | MCP_QUICK | MCP_LONG, 0, 0 },
+                                      { 0 } };
     static const mcp_tool both[] = { { "t/save", sum, MCP_READS | MCP_WRITES, 0, 0 }, { 0 } };
     static const mcp_tool nothing[] = { { "t/save", NULL, MCP_READS, 0, 0 }, { 0 } };
     static const mcp_tool negative[] = { { "t/save", sum, MCP_READS, -1, 0 }, { 0 } };
 
     (void)state;
     check_load(file, neither, "neither MCP_READS nor MCP_WRITES");
+    check_load(file, paces, "both MCP_QUICK and MCP_LONG");
     check_load(file, both, "or both");
     check_load(file, nothing, "no function");
     check_load(file, negative, "negative");
