@@ -81,10 +81,19 @@ void mcp_schema_free(mcp_schema *schema);
  * @param scratch pays for the check's own needs and for the finding's paths
  * @param finding filled when MCP_E_SCHEMA is returned; may be NULL
  * @return MCP_OK; MCP_E_SCHEMA (err and finding say where and why); MCP_E_LIMIT (more than steps_max
- *         steps, or a pattern's match limit: the value is neither right nor wrong); MCP_E_NOMEM
+ *         steps, or a pattern's match limit: the value is neither right nor wrong; the message has the place); MCP_E_NOMEM
  */
 mcp_status mcp_schema_check(const mcp_schema *schema, const mcp_json *value, mcp_arena *scratch,
                             mcp_schema_finding *finding, mcp_error *err);
+
+/**
+ * The same, where several checks share one budget, such as all that one message causes.
+ *
+ * @param steps_left what the check may do in place of steps_max; shrinks by what it did
+ */
+mcp_status mcp_schema_check_within(const mcp_schema *schema, const mcp_json *value,
+                                   uint64_t *steps_left, mcp_arena *scratch,
+                                   mcp_schema_finding *finding, mcp_error *err);
 
 #ifdef __cplusplus
 }

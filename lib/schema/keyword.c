@@ -162,13 +162,13 @@ static mcp_status hash_values(mcp__compiler *compiler, mcp__rule *rule, bool is_
 {
     size_t count = is_list ? mcp_json_count(rule->value) : 1;
     uint64_t *hashes = mcp_arena_array(compiler->arena, count, sizeof *hashes);
-    uint64_t visited = 0;
+    uint64_t without_end = UINT64_MAX;
 
     if (!hashes)
         return mcp__compile_no_memory(compiler, err);
     for (size_t i = 0; i < count; i++) {
         const mcp_json *value = is_list ? mcp_json_item(rule->value, i) : rule->value;
-        hashes[i] = mcp__value_hash(value, &visited);
+        hashes[i] = mcp__value_hash(value, &without_end);
     }
     rule->as.hashes = hashes;
     return MCP_OK;

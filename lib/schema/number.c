@@ -209,45 +209,54 @@ static uint64_t hash_number(const mcp_json *value)
     return hash_pair(TAG_NUMBER, bits, 2);
 }
 
+/* Stays at 0 once it is there. */
+static void pay(uint64_t *steps_left, size_t length)
+{
+    uint64_t cost = 1 + length / MCP__BYTES_A_STEP;
+
+    *steps_left -= cost < *steps_left ? cost : *steps_left;
+}
+
 /* Members count in any order, so their hashes are added; of two with one name the last counts. */
-static uint64_t hash_object(const mcp_json *value, uint64_t *visited)
+static uint64_t hash_object(const mcp_json *value, uint64_t *steps_left)
 {
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < mcp_json_count(value); i++) {
+    for (size_t i = 0; i < mcp_json_count(value) && *steps_left > 0; i++) {
         size_t length;
         const char *name = mcp_json_name(value, i, &length);
         const mcp_json *member = mcp_json_item(value, i);
+        pay(steps_left, length);
         if (mcp_json_get_n(value, name, length) == member)
             sum += hash_pair(TAG_MEMBER, mcp__map_hash(name, length),
-                             mcp__value_hash(member, visited));
+                             mcp__value_hash(member, steps_left));
     }
     return hash_pair(TAG_OBJECT, sum, 0);
 }
 
-static uint64_t hash_array(const mcp_json *value, uint64_t *visited)
+static uint64_t hash_array(const mcp_json *value, uint64_t *steps_left)
 {
     uint64_t hash = 0;
 
-    for (size_t i = 0; i < mcp_json_count(value); i++)
-        hash = hash_pair(TAG_ARRAY, hash, mcp__value_hash(mcp_json_item(value, i), visited));
+    for (size_t i = 0; i < mcp_json_count(value) && *steps_left > 0; i++)
+        hash = hash_pair(TAG_ARRAY, hash, mcp__value_hash(mcp_json_item(value, i), steps_left));
     return hash_pair(TAG_ARRAY, hash, 1);
 }
 
-uint64_t mcp__value_hash(const mcp_json *value, uint64_t *visited)
+uint64_t mcp__value_hash(const mcp_json *value, uint64_t *steps_left)
 {
     size_t length = 0;
     bool flag = false;
     const char *text = mcp_json_string(value, &length);
 
-    *visited += 1 + length / 64;
+    pay(steps_left, length);
     if (text)
         return hash_pair(TAG_STRING, mcp__map_hash(text, length), 0);
     if (mcp_json_is_number(value))
         return hash_number(value);
     if (mcp_json_is_object(value))
-        return hash_object(value, visited);
+        return hash_object(value, steps_left);
     if (mcp_json_is_array(value))
-        return hash_array(value, visited);
+        return hash_array(value, steps_left);
     return hash_pair(TAG_OTHER, mcp_json_bool(value, &flag) ? 1 + flag : 0, 0);
 }

@@ -34,10 +34,13 @@ mcp__decimal mcp__number_decimal(const mcp_json *value);
 /* Whether `a` is an integer times `b`; `b` must not be 0. */
 bool mcp__decimal_divides(mcp__decimal b, mcp__decimal a);
 
+/* How many bytes of text one step of a check is good for. */
+enum { MCP__BYTES_A_STEP = 64 };
+
 /*
- * A hash that is equal for values that mcp_json_equal calls equal. *visited grows by the number
- * of values looked at (never NULL).
+ * A hash that is equal for values that mcp_json_equal calls equal. *steps_left shrinks by what the look
+ * at all of it costs; when that is 0 afterwards it was given up, and the hash means nothing.
  */
-uint64_t mcp__value_hash(const mcp_json *value, uint64_t *visited);
+uint64_t mcp__value_hash(const mcp_json *value, uint64_t *steps_left);
 
 #endif

@@ -28,6 +28,9 @@ bool mcp__check_min_items(mcp__check *check, const mcp__rule *rule, const mcp_js
  * ------------------------------------------------------------------------------
  */
 
+/* The steps of sorting one item among 100,000. */
+enum { SORT = 4 };
+
 typedef struct hashed {
     uint64_t hash;
     size_t index;
@@ -67,7 +70,7 @@ bool mcp__check_unique_items(mcp__check *check, const mcp__rule *rule, const mcp
     size_t count = mcp_json_count(value);
     mcp__stack_mark top = mcp__stack_top(check);
     mcp__details details = { 0 };
-    uint64_t visited = 0;
+    bool is_paid = true;
 
     (void)marks;
     if (!rule->as.count || count < 2)
@@ -75,9 +78,11 @@ bool mcp__check_unique_items(mcp__check *check, const mcp__rule *rule, const mcp
     hashed *items = mcp__stack_take(check, count * sizeof *items);
     if (!items)
         return false;
-    for (size_t i = 0; i < count; i++)
-        items[i] = (hashed){ mcp__value_hash(mcp_json_item(value, i), &visited), i };
-    bool is_paid = mcp__check_step(check, visited + count);
+    for (size_t i = 0; i < count && is_paid; i++) {
+        items[i].index = i;
+        is_paid = mcp__check_hash(&items[i].hash, check, mcp_json_item(value, i));
+    }
+    is_paid = is_paid && mcp__check_step(check, count * SORT);
     if (is_paid)
         qsort(items, count, sizeof *items, by_hash);
     bool has_equal = is_paid && find_equal(&details, check, value, items, count);

@@ -36,11 +36,26 @@ bool mcp__check_step(mcp__check *check, uint64_t steps)
 {
     if (check->status != MCP_OK)
         return false;
-    if (check->steps_left < steps)
-        return mcp__check_break(check, MCP_E_LIMIT,
-                                "checking the value against its schema takes too much work");
+    if (check->steps_left < steps) {
+        check->steps_left = 0;
+        check->status = mcp__finding_limit(check, check->err);
+        return false;
+    }
     check->steps_left -= steps;
     return true;
+}
+
+bool mcp__check_bytes(mcp__check *check, size_t length)
+{
+    return mcp__check_step(check, 1 + length / MCP__BYTES_A_STEP);
+}
+
+bool mcp__check_hash(uint64_t *out, mcp__check *check, const mcp_json *value)
+{
+    uint64_t left = check->steps_left;
+
+    *out = mcp__value_hash(value, &left);
+    return mcp__check_step(check, left > 0 ? check->steps_left - left : check->steps_left + 1);
 }
 
 bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const char *text,
@@ -50,8 +65,9 @@ bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const ch
 
     if (!mcp__check_step(check, 1))
         return false;
-    check->status = mcp__pattern_match(&matches, pattern, &check->matcher, text, length,
+    mcp_status st = mcp__pattern_match(&matches, pattern, &check->matcher, text, length,
                                        &check->steps_left, check->err);
+    check->status = st == MCP_E_LIMIT ? mcp__finding_limit(check, check->err) : st;
     return matches;
 }
 
@@ -219,6 +235,7 @@ static bool check_rules(mcp__check *check, const mcp__node *node, const mcp_json
         const mcp__rule *rule = &node->rules[i];
         if (!rule->keyword->check || !(rule->keyword->types & type))
             continue;
+        check->rule = rule;
         if (!mcp__check_step(check, 1) || !rule->keyword->check(check, rule, value, marks))
             return false;
     }
@@ -300,8 +317,9 @@ bool mcp__check_quietly(mcp__check *check, const mcp__node *node, const mcp_json
     return fits;
 }
 
-mcp_status mcp_schema_check(const mcp_schema *schema, const mcp_json *value, mcp_arena *scratch,
-                            mcp_schema_finding *finding, mcp_error *err)
+mcp_status mcp_schema_check_within(const mcp_schema *schema, const mcp_json *value,
+                                   uint64_t *steps_left, mcp_arena *scratch,
+                                   mcp_schema_finding *finding, mcp_error *err)
 {
     mcp__check *check = mcp_arena_alloc(scratch, sizeof *check);
 
@@ -310,10 +328,19 @@ mcp_status mcp_schema_check(const mcp_schema *schema, const mcp_json *value, mcp
     check->schema = schema;
     check->scratch = scratch;
     check->err = err;
-    check->steps_left = schema->steps_max;
+    check->steps_left = *steps_left;
     bool fits = mcp__check_node(check, schema->root, value, NULL);
     mcp__matcher_clear(&check->matcher);
+    *steps_left = check->steps_left;
     if (check->status != MCP_OK || fits)
         return check->status;
     return mcp__finding_write(finding, check, err);
+}
+
+mcp_status mcp_schema_check(const mcp_schema *schema, const mcp_json *value, mcp_arena *scratch,
+                            mcp_schema_finding *finding, mcp_error *err)
+{
+    uint64_t steps_left = schema->steps_max;
+
+    return mcp_schema_check_within(schema, value, &steps_left, scratch, finding, err);
 }

@@ -69,6 +69,7 @@ struct mcp__check {
     mcp_error *err;
     mcp_status status; /* of the check itself: the first failure sticks */
     uint64_t steps_left;
+    const mcp__rule *rule; /* the last that was begun: where the steps run out */
     unsigned nesting;
     unsigned quiet; /* above 0: refusals are expected and not recorded */
     const mcp__scope *scope;
@@ -102,6 +103,12 @@ bool mcp__check_quietly(mcp__check *check, const mcp__node *node, const mcp_json
 /* Pay for work; false when the steps are used up or the check has failed before. */
 bool mcp__check_step(mcp__check *check, uint64_t steps);
 
+/* Pay for a look at so many bytes of text, besides the step that every look costs. */
+bool mcp__check_bytes(mcp__check *check, size_t length);
+
+/* The value's hash, paid for. False ends the check. */
+bool mcp__check_hash(uint64_t *out, mcp__check *check, const mcp_json *value);
+
 /* End the check without an answer. */
 bool mcp__check_break(mcp__check *check, mcp_status status, const char *words);
 
@@ -130,6 +137,9 @@ bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const ch
 
 /* Copy a refusal; only the part of the path that is used. */
 void mcp__found_copy(mcp__found *to, const mcp__found *from);
+
+/* Say where the steps ran out, and what can be done about it. Returns MCP_E_LIMIT. */
+mcp_status mcp__finding_limit(const mcp__check *check, mcp_error *err);
 
 /* Write the refusal for people and programs. Either may be NULL. */
 mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *check, mcp_error *err);

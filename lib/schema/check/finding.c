@@ -242,6 +242,25 @@ static void write_message(mcp_buf *out, const mcp__found *found)
     write_sentence(out, found);
 }
 
+mcp_status mcp__finding_limit(const mcp__check *check, mcp_error *err)
+{
+    char place[PATH_SHOWN + 1] = "";
+    mcp_buf text;
+
+    mcp_buf_init(&text, path_bytes_max);
+    if (check->rule) {
+        mcp__node_pointer(&text, check->rule->node);
+        mcp_buf_printf(&text, "/%s", check->rule->keyword->name);
+    }
+    if (text.status == MCP_OK && text.data)
+        memcpy(place, text.data, mcp__utf8_cut(text.data, text.length, PATH_SHOWN));
+    mcp_buf_clear(&text);
+    return mcp_error_set(err, MCP_E_LIMIT,
+                         "checking the value takes too much work, at %s of its schema: send a "
+                         "smaller or simpler value",
+                         place[0] != '\0' ? place : "the root");
+}
+
 mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *check, mcp_error *err)
 {
     mcp_error message = MCP_ERROR_INIT;

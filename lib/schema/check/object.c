@@ -9,9 +9,6 @@
 
 #include "json/value.h"
 
-/* The steps of looking a name up. */
-enum { LOOK = 1 };
-
 bool mcp__check_max_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
                                mcp__marks *marks)
 {
@@ -36,7 +33,7 @@ static bool has_all(mcp__check *check, const mcp__rule *rule, const mcp_json *va
 {
     for (size_t i = 0; i < mcp_json_count(names); i++) {
         details.property = mcp_json_string(mcp_json_item(names, i), &details.property_length);
-        if (!mcp__check_step(check, LOOK))
+        if (!mcp__check_bytes(check, details.property_length))
             return false;
         if (!mcp_json_get_n(value, details.property, details.property_length))
             return mcp__check_refuse(check, rule, value, &details);
@@ -58,7 +55,7 @@ bool mcp__check_dependent_required(mcp__check *check, const mcp__rule *rule, con
     for (size_t i = 0; i < mcp_json_count(rule->value); i++) {
         mcp__details details = { 0 };
         details.needed_by = mcp_json_name(rule->value, i, &details.needed_by_length);
-        if (!mcp__check_step(check, LOOK))
+        if (!mcp__check_bytes(check, details.needed_by_length))
             return false;
         if (mcp_json_get_n(value, details.needed_by, details.needed_by_length) &&
             !has_all(check, rule, value, mcp_json_item(rule->value, i), details))
@@ -72,7 +69,7 @@ bool mcp__check_dependent_schemas(mcp__check *check, const mcp__rule *rule, cons
 {
     for (size_t i = 0; i < rule->node_count; i++) {
         const mcp__place *at = &rule->nodes[i]->at;
-        if (!mcp__check_step(check, LOOK))
+        if (!mcp__check_bytes(check, at->name_length))
             return false;
         if (mcp_json_get_n(value, at->name, at->name_length) &&
             !mcp__check_node(check, rule->nodes[i], value, marks))
@@ -107,9 +104,9 @@ bool mcp__check_properties(mcp__check *check, const mcp__rule *rule, const mcp_j
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         size_t length = 0;
         const char *name = mcp_json_name(value, i, &length);
-        size_t found = mcp__json_find(rule->value, name, length);
-        if (!mcp__check_step(check, LOOK))
+        if (!mcp__check_bytes(check, length))
             return false;
+        size_t found = mcp__json_find(rule->value, name, length);
         if (found == rule->node_count)
             continue;
         if (!mcp__check_member(check, rule->nodes[found], value, i))
@@ -168,8 +165,10 @@ bool mcp__check_additional(mcp__check *check, const mcp__rule *rule, const mcp_j
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         size_t length = 0;
         const char *name = mcp_json_name(value, i, &length);
+        if (!mcp__check_bytes(check, length))
+            return false;
         bool taken = is_taken(check, rule, name, length);
-        if (!mcp__check_step(check, LOOK))
+        if (check->status != MCP_OK)
             return false;
         if (taken)
             continue;

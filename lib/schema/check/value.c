@@ -4,6 +4,9 @@
 #include "base/utf8.h"
 #include "schema/check/check.h"
 
+/* The steps of writing a double as a decimal. */
+enum { DECIMAL = 4 };
+
 static unsigned type_bits(const mcp_json *value)
 {
     static const unsigned bits[] = {
@@ -29,14 +32,7 @@ bool mcp__check_type(mcp__check *check, const mcp__rule *rule, const mcp_json *v
  * ------------------------------------------------------------------------------
  */
 
-/* The value's hash, paid for; the hashes of what it is compared with are there already. */
-static bool hash_of(uint64_t *out, mcp__check *check, const mcp_json *value)
-{
-    uint64_t visited = 0;
-
-    *out = mcp__value_hash(value, &visited);
-    return mcp__check_step(check, visited);
-}
+/* The hashes of what a value is compared with are there already. */
 
 bool mcp__check_const(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
                       mcp__marks *marks)
@@ -44,7 +40,7 @@ bool mcp__check_const(mcp__check *check, const mcp__rule *rule, const mcp_json *
     uint64_t hash;
 
     (void)marks;
-    if (!hash_of(&hash, check, value))
+    if (!mcp__check_hash(&hash, check, value))
         return false;
     if (rule->as.hashes[0] == hash && mcp_json_equal(rule->value, value))
         return true;
@@ -58,7 +54,7 @@ bool mcp__check_enum(mcp__check *check, const mcp__rule *rule, const mcp_json *v
     uint64_t hash;
 
     (void)marks;
-    if (!hash_of(&hash, check, value) || !mcp__check_step(check, count / 8))
+    if (!mcp__check_hash(&hash, check, value) || !mcp__check_step(check, count / 8))
         return false;
     for (size_t i = 0; i < count; i++) {
         if (rule->as.hashes[i] == hash && mcp_json_equal(mcp_json_item(rule->value, i), value))
@@ -108,6 +104,8 @@ bool mcp__check_multiple_of(mcp__check *check, const mcp__rule *rule, const mcp_
                             mcp__marks *marks)
 {
     (void)marks;
+    if (!mcp__check_step(check, DECIMAL))
+        return false;
     return mcp__decimal_divides(rule->as.divisor, mcp__number_decimal(value)) ||
            mcp__check_refuse(check, rule, value, NULL);
 }
@@ -124,7 +122,7 @@ static bool length_of(size_t *out, mcp__check *check, const mcp_json *value)
     const char *text = mcp_json_string(value, &length);
 
     *out = mcp__utf8_length(text, length);
-    return mcp__check_step(check, length / 256);
+    return mcp__check_step(check, length / MCP__BYTES_A_STEP);
 }
 
 bool mcp__check_max_length(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
@@ -170,7 +168,7 @@ bool mcp__check_format(mcp__check *check, const mcp__rule *rule, const mcp_json 
     (void)marks;
     if (!format)
         return true;
-    if (!mcp__check_step(check, format->steps + length / 64))
+    if (!mcp__check_step(check, format->steps + length / MCP__BYTES_A_STEP))
         return false;
     return format->accepts(text, length) || mcp__check_refuse(check, rule, value, NULL);
 }

@@ -139,9 +139,9 @@ static void counts_and_wholes(void **state)
 static bool hashes_equal(const char *a, const char *b)
 {
     mcp_arena *arena = mcp_arena_new(0);
-    uint64_t visited = 0;
-    bool equal = mcp__value_hash(read_json(arena, a), &visited) ==
-                 mcp__value_hash(read_json(arena, b), &visited);
+    uint64_t steps = 1000;
+    bool equal = mcp__value_hash(read_json(arena, a), &steps) ==
+                 mcp__value_hash(read_json(arena, b), &steps);
 
     mcp_arena_free(arena);
     return equal;
@@ -166,6 +166,25 @@ static void equal_values_hash_alike(void **state)
     assert_false(hashes_equal("9007199254740993", "9007199254740992.0"));
 }
 
+/* Two steps for the numbers, one for the array, and one for each 64 bytes of text beyond. */
+static void hashing_is_paid_for(void **state)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    char text[203] = "";
+    uint64_t steps = 10;
+
+    (void)state;
+    (void)mcp__value_hash(read_json(arena, "[1,2]"), &steps);
+    assert_int_equal(steps, 7);
+    memset(text, 'x', 202);
+    text[0] = text[201] = '"';
+    (void)mcp__value_hash(read_json(arena, text), &steps);
+    assert_int_equal(steps, 3);
+    (void)mcp__value_hash(read_json(arena, "[1,2,[3,4,[5,6]]]"), &steps);
+    assert_int_equal(steps, 0);
+    mcp_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +194,7 @@ int main(void)
         cmocka_unit_test(shortest_decimals),
         cmocka_unit_test(counts_and_wholes),
         cmocka_unit_test(equal_values_hash_alike),
+        cmocka_unit_test(hashing_is_paid_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

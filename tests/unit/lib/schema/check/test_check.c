@@ -77,7 +77,8 @@ static void exponential_alternatives(void **state)
             i + 1);
     snprintf(schema + length, sizeof schema - length, "\"30\":false}}");
     assert_int_equal(check_with(schema, "1", 0, message), MCP_E_LIMIT);
-    assert_string_equal(message, "checking the value against its schema takes too much work");
+    assert_non_null(strstr(message, "takes too much work, at /$defs/"));
+    assert_non_null(strstr(message, " of its schema: send a smaller or simpler value"));
 }
 
 static void patterns_share_the_budget(void **state)
@@ -88,7 +89,8 @@ static void patterns_share_the_budget(void **state)
     assert_int_equal(check_with("{\"pattern\":\"(a+)+$\"}",
                                 "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\"", 0, message),
                      MCP_E_LIMIT);
-    assert_string_equal(message, "matching a pattern takes too much work");
+    assert_string_equal(message, "checking the value takes too much work, at /pattern of its schema: "
+                                 "send a smaller or simpler value");
     assert_int_equal(check_with("{\"not\":{\"patternProperties\":{\"(a+)+$\":true}}}",
                                 "{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\":1}", 0, message),
                      MCP_E_LIMIT);
@@ -131,6 +133,27 @@ static void running_out_is_never_an_answer(void **state)
             assert_int_equal(st, MCP_E_LIMIT);
     }
     assert_int_equal(st, MCP_OK);
+}
+
+/* What one check took the next has not: three numbers at two steps each, and the array. */
+static void checks_share_a_budget(void **state)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_schema *schema = compile(arena, "{\"items\":{\"type\":\"number\"}}", NULL);
+    const mcp_json *value = read_json(arena, "[1,2,3]");
+    uint64_t left = 16;
+
+    (void)state;
+    assert_int_equal(mcp_schema_check_within(schema, value, &left, arena, NULL, NULL), MCP_OK);
+    assert_int_equal(left, 8);
+    assert_int_equal(mcp_schema_check_within(schema, value, &left, arena, NULL, NULL), MCP_OK);
+    assert_int_equal(left, 0);
+    assert_int_equal(mcp_schema_check_within(schema, value, &left, arena, NULL, NULL), MCP_E_LIMIT);
+    left = 7;
+    assert_int_equal(mcp_schema_check_within(schema, value, &left, arena, NULL, NULL), MCP_E_LIMIT);
+    assert_int_equal(left, 0);
+    mcp_schema_free(schema);
+    mcp_arena_free(arena);
 }
 
 static void a_small_arena_is_a_limit(void **state)
@@ -248,6 +271,7 @@ int main(void)
         cmocka_unit_test(patterns_share_the_budget),
         cmocka_unit_test(expressions_in_values_share_the_budget),
         cmocka_unit_test(running_out_is_never_an_answer),
+        cmocka_unit_test(checks_share_a_budget),
         cmocka_unit_test(a_small_arena_is_a_limit),
         cmocka_unit_test(memory_runs_out_at_every_point),
         cmocka_unit_test(threads_share_a_schema),
