@@ -45,7 +45,7 @@ typedef enum mcp_refusal {
 
 /**
  * Writes the refusal of a tool call in the server's own form, by mcp_call_refuse_text. Runs on the
- * loop: must not block.
+ * loop, or on a worker where arguments are large: must not block, and several may run at once.
  *
  * @param finding for MCP_REFUSED_ARGUMENTS, else NULL
  */
@@ -54,7 +54,7 @@ typedef mcp_status mcp_refuser(mcp_call *call, mcp_refusal reason,
 
 /**
  * Makes arguments fit before they are checked (a number where the schema wants its text, say). Runs
- * on the loop: must not block. Leaves *arguments alone or sets it to a value in the call's arena.
+ * on the loop, or on a worker where they are large: must not block, and several may run at once. Leaves *arguments alone or sets it to a value in the call's arena.
  */
 typedef mcp_status mcp_fitter(mcp_call *call, const char *tool, const mcp_json **arguments,
                               void *data);

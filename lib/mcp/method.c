@@ -379,8 +379,5 @@ mcp_status mcp__method_route(mcp_call *call)
     if (capabilities_of(call) & MCP__CAN_CHANGE)
         call->caching.ttl_ms = 0; /* the next look may see another list */
     call->asking.is_allowed = (method->flags & MAY_ASK) != 0;
-    mcp_status st = method->run(call);
-    if (st == MCP_OK && call->asking.is_allowed && call->run && !call->is_refused)
-        st = mcp__asking_read(call);
-    return st;
+    return method->run(call);
 }

@@ -80,12 +80,28 @@ static void on_wake(uv_async_t *handle)
     run_posted(handle->data);
 }
 
+/* What passed since the loop last was about to wait, without the waiting. */
+static void clock_turn(mcp__loop *loop)
+{
+    uint64_t now_ns = uv_hrtime();
+    uint64_t idle_ns = uv_metrics_idle_time(&loop->uv);
+    uint64_t waited_ns = idle_ns - loop->idle_ns;
+    uint64_t passed_ns = now_ns - loop->turn_began_ns;
+
+    if (loop->turn_began_ns > 0 && passed_ns > waited_ns &&
+        passed_ns - waited_ns > loop->turn_max_ns)
+        loop->turn_max_ns = passed_ns - waited_ns;
+    loop->turn_began_ns = now_ns;
+    loop->idle_ns = idle_ns;
+}
+
 static void on_prepare(uv_prepare_t *handle)
 {
     mcp__loop *loop = handle->data;
 
     if (loop->before_wait)
         loop->before_wait(loop->before_wait_data);
+    clock_turn(loop);
 }
 
 static int start_handles(mcp__loop *loop)
@@ -133,6 +149,7 @@ mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err)
         free(loop);
         return mcp__uv_error(err, code, "the event loop cannot be made");
     }
+    (void)uv_loop_configure(&loop->uv, UV_METRICS_IDLE_TIME);
     code = start_handles(loop);
     if (code != 0) {
         (void)uv_loop_close(&loop->uv);
@@ -181,8 +198,14 @@ static bool look(mcp__loop *loop)
     return loop->is_stopping;
 }
 
+uint64_t mcp__loop_turn_max_ns(const mcp__loop *loop)
+{
+    return loop->turn_max_ns;
+}
+
 void mcp__loop_run(mcp__loop *loop)
 {
+    loop->turn_began_ns = 0;
     while (!loop->is_stopping) {
         if (loop->spin.is_on && loop->away == 0 && look(loop))
             continue;

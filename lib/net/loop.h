@@ -44,6 +44,9 @@ void mcp__loop_post(mcp__loop *loop, mcp__node *node);
 /** Call `callback` each time before the loop waits for something to happen; NULL: nothing. */
 void mcp__loop_before_wait(mcp__loop *loop, mcp__loop_callback *callback, void *data);
 
+/** The longest turn so far, in nanoseconds: from an event to the next wait. For so long nobody was heard. */
+uint64_t mcp__loop_turn_max_ns(const mcp__loop *loop);
+
 /** A timer that is not started. @param out yours, free it with mcp__timer_free */
 mcp_status mcp__timer_new(mcp__timer **out, mcp__loop *loop, mcp__loop_callback *callback,
                           void *data, mcp_error *err);

@@ -23,6 +23,9 @@ struct mcp__loop {
     int64_t slept_ns; /* since when the loop sleeps; 0: it does not */
     int away;         /* tasks with workers: they need the processor more than a loop that looks */
     bool is_stopping;
+    uint64_t turn_began_ns; /* when it last was about to wait; 0: it does not run */
+    uint64_t idle_ns;       /* how long it had waited in all by then */
+    uint64_t turn_max_ns;
 };
 
 /** Input has come, or a thread has posted something. */

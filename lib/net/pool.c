@@ -5,8 +5,9 @@
  * by `submit` and comes back to the loop as a posted node whose `run` calls `done`. In between the
  * worker owns it.
  *
- * There are two lanes. Short tasks share `short_threads`. Long tasks have as many threads as may
- * run at once, so one training run cannot keep every query waiting. A lane starts a thread only
+ * There are three lanes. Short tasks share `short_threads`. Long tasks have as many threads as may
+ * run at once, so one training run cannot keep every query waiting. Large messages are read on a thread
+ * of their own, so that handlers never keep a message waiting that may be about them. A lane starts a thread only
  * when work comes and no thread of it is idle: a server that is never asked for anything long never
  * has a long thread.
  *
@@ -43,7 +44,7 @@ struct lane {
 struct mcp__pool {
     mcp__executor executor; /* first: an executor of ours is its pool */
     mcp__loop *loop;
-    struct lane lanes[2]; /* by mcp__lane */
+    struct lane lanes[MCP__LANES]; /* by mcp__lane */
     int busy;             /* the loop's */
 };
 
@@ -202,6 +203,8 @@ mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, in
     mcp_status st = lane_init(&pool->lanes[MCP__LANE_SHORT], short_threads, err);
     if (st == MCP_OK)
         st = lane_init(&pool->lanes[MCP__LANE_LONG], long_threads, err);
+    if (st == MCP_OK)
+        st = lane_init(&pool->lanes[MCP__LANE_READ], 1, err);
     if (st != MCP_OK) {
         (void)mcp__pool_free(pool);
         return st;
@@ -248,9 +251,9 @@ bool mcp__pool_free(mcp__pool *pool)
     if (!pool)
         return true;
     bool can_end = pool->busy == 0;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < MCP__LANES; i++)
         lane_close(&pool->lanes[i]);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < MCP__LANES; i++) {
         if (can_end)
             lane_end(&pool->lanes[i]);
         else

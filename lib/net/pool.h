@@ -23,8 +23,11 @@ struct mcp__task {
 
 typedef enum mcp__lane {
     MCP__LANE_SHORT, /* shares its threads; waits for a free one */
-    MCP__LANE_LONG   /* a thread of its own */
+    MCP__LANE_LONG,  /* a thread of its own */
+    MCP__LANE_READ   /* one thread for all such work, in the order of coming; never behind a handler */
 } mcp__lane;
+
+#define MCP__LANES 3
 
 /** Where work runs, and how a worker hands something to the loop. */
 typedef struct mcp__executor mcp__executor;

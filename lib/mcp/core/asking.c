@@ -19,6 +19,7 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/call_int.h"
+#include "mcp/core/incoming.h"
 #include "mcp/core/session.h"
 #include "mcp/core/state.h"
 #include "mcp/random.h"
@@ -65,32 +66,36 @@ static mcp__answer *find_answer(const mcp__asking *asking, const char *key)
     return answer;
 }
 
-/* Whether an accepted form holds what was asked for. Other answers are their reader's to judge. */
-static bool fits(mcp_call *call, const mcp_json *params, const mcp_json *result)
+static void fail(mcp_call *call, mcp_status status)
+{
+    if (call->asking.status == MCP_OK)
+        call->asking.status = status;
+}
+
+/* MCP_OK when an accepted form holds what was asked for, MCP_E_SCHEMA when it does not. Other answers are
+ * their reader's to judge. */
+static mcp_status check_form(mcp_call *call, const mcp_json *params, const mcp_json *result)
 {
     const mcp_json *form = mcp_json_get(params, "requestedSchema");
     const char *action = mcp_json_get_string(result, "action");
     mcp_schema *schema = NULL;
 
     if (!form)
-        return true;
+        return MCP_OK;
     if (!action)
-        return false;
+        return MCP_E_SCHEMA;
     if (strcmp(action, "accept") != 0)
-        return strcmp(action, "decline") == 0 || strcmp(action, "cancel") == 0;
+        return strcmp(action, "decline") == 0 || strcmp(action, "cancel") == 0 ? MCP_OK
+                                                                                : MCP_E_SCHEMA;
     if (mcp_schema_compile(&schema, form, NULL, NULL) != MCP_OK)
-        return false;
+        return MCP_E_SCHEMA;
     const mcp_json *content = mcp_json_get(result, "content");
-    bool is_good = mcp_json_is_object(content) &&
-                   mcp_schema_check(schema, content, call->arena, NULL, NULL) == MCP_OK;
+    mcp_status st = MCP_E_SCHEMA;
+    if (mcp_json_is_object(content))
+        st = mcp_schema_check_within(schema, content, &call->steps_left, call->arena, NULL,
+                                     &call->err);
     mcp_schema_free(schema);
-    return is_good;
-}
-
-static void fail(mcp_call *call, mcp_status status)
-{
-    if (call->asking.status == MCP_OK)
-        call->asking.status = status;
+    return st;
 }
 
 /* Whether this can be asked at all. */
@@ -148,11 +153,14 @@ const mcp_json *mcp_call_ask(mcp_call *call, const char *key, const char *method
                                  method));
         return NULL;
     }
-    if (answer && fits(call, read, answer->result)) {
+    mcp_status st = answer ? check_form(call, read, answer->result) : MCP_E_SCHEMA;
+    if (st == MCP_OK) {
         answer->is_used = true;
         return answer->result;
     }
-    if (may_ask(call, method, read))
+    if (st != MCP_E_SCHEMA) /* it could not be found out, and asking again would not help */
+        fail(call, st);
+    else if (may_ask(call, method, read))
         add_question(call, key, method, read);
     return NULL;
 }
@@ -366,37 +374,41 @@ static mcp_call *find_asker(const mcp__session *session, int64_t id, mcp__questi
     return NULL;
 }
 
-/* A copy in the call's arena; NULL where the response is an error, or does not fit into memory. */
-static const mcp_json *copy_result(mcp_call *call, const mcp_json *response)
+/* The answer is what the response holds, and the response's memory the call's from now on, within the bound
+ * that the call has. One without a result, or too large, is an answer as well: that there is none. */
+static void take_answer(mcp_call *call, const char *key, mcp__element *response)
 {
-    const mcp_json *result = mcp_json_get(response, "result");
-    const mcp_json *out = NULL;
-    mcp_json_writer writer;
-    mcp_buf text;
+    const mcp_json *result = mcp_json_get(response->value, "result");
+    size_t bytes = mcp_arena_used(response->arena);
+    mcp__asking *asking = &call->asking;
+    bool fits = bytes <= call->options->arena_max_bytes - asking->answered_bytes;
 
-    if (!mcp_json_is_object(result))
-        return NULL;
-    mcp_buf_init(&text, COPY_MAX_BYTES);
-    mcp_json_writer_init(&writer, &text);
-    mcp_write_value(&writer, result);
-    if (mcp_json_writer_status(&writer) == MCP_OK)
-        (void)mcp_json_read(&out, call->arena, text.data, text.length, NULL);
-    mcp_buf_clear(&text);
-    return out;
+    if (add_answer(call, key, fits && mcp_json_is_object(result) ? result : NULL) != MCP_OK || !fits)
+        return;
+    asking->answered_bytes += bytes;
+    asking->answers->arena = response->arena;
+    response->arena = NULL;
+    call->steps_left = response->steps;
 }
 
-mcp_call *mcp__asking_answer(mcp__session *session, const mcp_json *response)
+void mcp__asking_clear(mcp__asking *asking)
+{
+    for (mcp__answer *answer = asking->answers; answer; answer = answer->next)
+        mcp_arena_free(answer->arena);
+}
+
+mcp_call *mcp__asking_answer(mcp__session *session, mcp__element *response)
 {
     mcp__question *question = NULL;
     int64_t id = 0;
-    mcp_call *call = mcp_json_int(mcp_json_get(response, "id"), &id)
+    mcp_call *call = mcp_json_int(mcp_json_get(response->value, "id"), &id)
                          ? find_asker(session, id, &question)
                          : NULL;
 
     if (!call)
         return NULL;
     question->request_id = 0;
-    (void)add_answer(call, question->key, copy_result(call, response));
+    take_answer(call, question->key, response);
     for (question = call->asking.questions; question; question = question->next)
         if (question->request_id != 0)
             return NULL;

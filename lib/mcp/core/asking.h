@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mcp/arena.h"
 #include "mcp/error.h"
 #include "mcp/json.h"
 
 typedef struct mcp_call mcp_call;
 typedef struct mcp__session mcp__session;
+typedef struct mcp__element mcp__element;
 
 /** One question of the handler's last run. */
 typedef struct mcp__question {
@@ -27,6 +29,7 @@ typedef struct mcp__answer {
     const char *key;
     const mcp_json *result; /* an object; NULL: the client answered with an error */
     bool is_used;           /* the handler asked for it: the client may send what it likes */
+    mcp_arena *arena;       /* pays for `result`; NULL: the call's does */
     struct mcp__answer *next;
 } mcp__answer;
 
@@ -40,13 +43,14 @@ typedef struct mcp__asking {
     const char *kept;       /* what the handler kept in the run before */
     const char *keep;       /* what it keeps in this one */
     int rounds;
+    size_t answered_bytes;  /* of the answers' own arenas */
 } mcp__asking;
 
 /** How long a client may take within a session. */
 #define MCP__ASKING_MS ((int64_t)5 * 60 * 1000)
 
 /**
- * Loop only. Take the answers and the state that came with a request of 2026-07-28; the call's name and
+ * On the worker, before the handler first runs. Take the answers and the state that came with a request of 2026-07-28; the call's name and
  * arguments are known.
  *
  * @return MCP_OK; MCP_E_PARAMS
@@ -60,8 +64,12 @@ mcp_status mcp__asking_write(mcp_call *call, mcp_json_writer *writer);
  *  status that the call ends with, call->err filled */
 mcp_status mcp__asking_send(mcp_call *call);
 
-/** Loop only. Take a response. @return the call that can go on with it, else NULL */
-mcp_call *mcp__asking_answer(mcp__session *session, const mcp_json *response);
+/** Loop only. Take a response, and its arena where it answers something. @return the call that can go on
+ *  with it, else NULL */
+mcp_call *mcp__asking_answer(mcp__session *session, mcp__element *response);
+
+/** Free the answers' own arenas. */
+void mcp__asking_clear(mcp__asking *asking);
 
 /** Loop only. Tell the client that its answers are not waited for any more. */
 void mcp__asking_withdraw(mcp_call *call);

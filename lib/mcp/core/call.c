@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "mcp/core/call_int.h"
 #include "mcp/core/client.h"
+#include "mcp/core/incoming.h"
 #include "mcp/core/session.h"
 
 mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_options *options,
@@ -31,6 +32,8 @@ mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_opti
     call->no_arguments = no_arguments;
     call->arguments = no_arguments;
     call->err = (mcp_error)MCP_ERROR_INIT;
+    call->steps_left = MCP__STEPS_BASE;
+    call->steps_on_loop = MCP__STEPS_ON_LOOP;
     mcp_buf_init(&call->result, options->reply_max_bytes);
     mcp_buf_init(&call->content, options->reply_max_bytes);
     mcp_buf_init(&call->error_data, options->reply_max_bytes);
@@ -55,6 +58,7 @@ void mcp__call_free(mcp_call *call)
     mcp__progress_clear(&call->progress);
     if (call->rest)
         call->rest->release(call->rest);
+    mcp__asking_clear(&call->asking);
     mcp_arena_free(call->arena);
 }
 

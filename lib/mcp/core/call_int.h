@@ -114,6 +114,7 @@ struct mcp_call {
     const mcp_json *schema;     /* the input schema itself, where a `$ref` of a property leads */
     const void *feature;        /* the feature's own record of what is called */
     const char *mime_type;      /* of contents for which the handler names none; may be NULL */
+    mcp_status (*check)(mcp_call *call); /* what the worker checks before `run`; NULL: nothing. It may refuse */
     mcp_handler *run;           /* NULL: the result is written already, no worker is needed */
     void *data;                 /* for `run` */
     unsigned flags;             /* enum mcp_flags */
@@ -126,6 +127,10 @@ struct mcp_call {
     bool is_prompt;             /* a block of content is a message of the user's */
     mcp__rest *rest;            /* of a REST route; NULL: a message of MCP */
     void (*render)(mcp_call *call); /* writes `reply`, where the handler ran; NULL: mcp__reply_render */
+
+    bool is_large;              /* its message was read on a worker, and is checked there as well */
+    uint64_t steps_left;        /* that checks of schemas may still do for its message, wherever they run */
+    uint64_t steps_on_loop;     /* and how many of them the loop gives */
 
     /* the answer, in the making */
     mcp_error err;

@@ -108,6 +108,17 @@ static mcp_call *call_of(mcp__task *task)
     return (mcp_call *)((char *)task - offsetof(mcp_call, task));
 }
 
+/* What the loop left over: large arguments, and answers that the client sent along. */
+static mcp_status check_rest(mcp_call *call)
+{
+    mcp_status st = call->check ? call->check(call) : MCP_OK;
+
+    call->check = NULL;
+    if (st == MCP_OK && call->asking.is_allowed && !call->is_refused)
+        st = mcp__asking_read(call);
+    return st;
+}
+
 /* On a worker. */
 static void work(mcp__task *task)
 {
@@ -116,7 +127,9 @@ static void work(mcp__task *task)
 
     if (stop == MCP_STOP_CANCELLED || stop == MCP_STOP_DEADLINE)
         return; /* closed before it began */
-    call->status = call->run(call, call->data);
+    call->status = check_rest(call);
+    if (call->status == MCP_OK && !call->is_refused)
+        call->status = call->run(call, call->data);
     stop = mcp_call_stop(call);
     if (stop != MCP_STOP_CANCELLED && stop != MCP_STOP_DEADLINE)
         render(call);
@@ -303,8 +316,9 @@ static void start_waiting(mcp__session *session)
 /* ---- from a message to a call ---------------------------------------------------------------- */
 
 static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
-                           mcp_arena *arena, const mcp__message *message)
+                           const mcp__element *element, const mcp__message *message)
 {
+    mcp_arena *arena = element->arena;
     const mcp__session_setup *setup = &session->setup;
     mcp_call *call = NULL;
     bool is_lost = false;
@@ -328,6 +342,9 @@ static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *no
     if (setup->hold)
         call->set = setup->hold(setup->server);
     call->progress.token = mcp_json_get(message->meta, "progressToken");
+    call->is_large = element->length > MCP__INCOMING_SMALL;
+    call->steps_left = element->steps;
+    call->steps_on_loop = element->steps_on_loop;
     return call;
 }
 
@@ -409,7 +426,7 @@ static bool is_sessionless(const mcp__session *session, const mcp__peer *peer)
            (peer->headers && mcp__headers_are_stateless(peer->headers));
 }
 
-static void serve_response(mcp__session *session, mcp__peer *peer, const mcp_json *response)
+static void serve_response(mcp__session *session, mcp__peer *peer, mcp__element *response)
 {
     mcp_call *call = mcp__asking_answer(session, response);
 
@@ -418,10 +435,11 @@ static void serve_response(mcp__session *session, mcp__peer *peer, const mcp_jso
         run_again(call);
 }
 
-/* Takes `arena`, which pays for `value`. */
+/* Takes the element's arena, where it needs it. */
 static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
-                        mcp_arena *arena, const mcp_json *value)
+                        mcp__element *element)
 {
+    const mcp_json *value = element->value;
     mcp_error err = MCP_ERROR_INIT;
     mcp__message message;
     mcp_call *call = NULL;
@@ -432,15 +450,16 @@ static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notic
     } else if (message.kind == MCP__RESPONSE && is_sessionless(session, peer)) {
         answer_error(session, peer, NULL, MCP_E_REQUEST, "a response needs a session");
     } else if (message.kind == MCP__RESPONSE) {
-        serve_response(session, peer, value);
+        serve_response(session, peer, element);
     } else {
-        call = make_call(session, peer, notices, arena, &message);
+        call = make_call(session, peer, notices, element, &message);
         if (!call)
             answer_error(session, peer, message.id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
     }
     if (!call)
-        mcp_arena_free(arena);
-    else if (message.kind == MCP__NOTIFICATION)
+        return;
+    element->arena = NULL; /* the call's now */
+    if (message.kind == MCP__NOTIFICATION)
         serve_notification(call);
     else
         serve_request(call);
@@ -455,30 +474,6 @@ static bool takes_batches(const mcp__session *session)
     if (session->revision != MCP_REVISION_NONE)
         return session->revision == MCP_2025_03_26;
     return options->oldest <= MCP_2025_03_26 && options->newest >= MCP_2025_03_26;
-}
-
-/* An element gets its own arena, so that its call can outlive the batch: hence the copy. */
-static void serve_element(mcp__session *session, mcp__peer *batch, mcp__peer *notices,
-                          const mcp_json *element)
-{
-    const mcp_server_options *options = session->setup.options;
-    mcp_arena *arena = mcp_arena_new(options->arena_max_bytes);
-    const mcp_json *value = NULL;
-    mcp_json_writer writer;
-    mcp_buf text;
-
-    mcp_buf_init(&text, options->message_max_bytes * 2); /* escapes may come out longer */
-    mcp_json_writer_init(&writer, &text);
-    mcp_write_value(&writer, element);
-    if (arena && mcp_json_writer_status(&writer) == MCP_OK)
-        (void)mcp_json_read(&value, arena, text.data, text.length, NULL);
-    mcp_buf_clear(&text);
-    if (value) {
-        serve_value(session, batch, notices, arena, value);
-        return;
-    }
-    mcp_arena_free(arena);
-    answer_error(session, batch, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
 }
 
 static bool has_claim(const mcp_json *array)
@@ -504,55 +499,47 @@ static const char *batch_fault(const mcp__session *session, const mcp_json *arra
     return NULL;
 }
 
-static void serve_batch(mcp__session *session, mcp__peer *peer, const mcp_json *array)
+static void serve_batch(mcp__session *session, mcp__peer *peer, mcp__incoming *incoming)
 {
-    size_t count = mcp_json_count(array);
-    const char *fault = batch_fault(session, array);
+    const char *fault = batch_fault(session, incoming->whole.value);
     mcp__peer *batch = NULL;
 
     if (fault) {
         answer_error(session, peer, NULL, MCP_E_REQUEST, fault);
         return;
     }
-    if (mcp__batch_new(&batch, peer, count, session->setup.options->reply_max_bytes, NULL) !=
-        MCP_OK) {
+    if (mcp__batch_new(&batch, peer, incoming->count, session->setup.options->reply_max_bytes,
+                       NULL) != MCP_OK) {
         answer_error(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        serve_element(session, batch, peer, mcp_json_item(array, i));
+    for (size_t i = 0; i < incoming->count; i++) {
+        if (incoming->elements[i].value)
+            serve_value(session, batch, peer, &incoming->elements[i]);
+        else
+            answer_error(session, batch, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+    }
 }
 
 /* ---- what the transport calls ---------------------------------------------------------------- */
 
-void mcp__dispatch_value(mcp__session *session, mcp__peer *peer, mcp_arena *arena,
-                         const mcp_json *value)
+void mcp__dispatch_incoming(mcp__session *session, mcp__peer *peer, mcp__incoming *incoming)
 {
-    if (!mcp_json_is_array(value)) {
-        serve_value(session, peer, peer, arena, value);
-        return;
-    }
-    serve_batch(session, peer, value);
-    mcp_arena_free(arena);
+    if (incoming->status != MCP_OK)
+        answer_error(session, peer, NULL, incoming->status, incoming->err.message);
+    else if (mcp_json_is_array(incoming->whole.value))
+        serve_batch(session, peer, incoming);
+    else
+        serve_value(session, peer, peer, &incoming->whole);
+    mcp__incoming_clear(incoming);
 }
 
 void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *text, size_t length)
 {
-    mcp_arena *arena = mcp_arena_new(session->setup.options->arena_max_bytes);
-    mcp_error err = MCP_ERROR_INIT;
-    const mcp_json *value = NULL;
+    mcp__incoming incoming;
 
-    if (!arena) {
-        answer_error(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
-        return;
-    }
-    mcp_status st = mcp__message_read(&value, arena, text, length, &err);
-    if (st == MCP_OK) {
-        mcp__dispatch_value(session, peer, arena, value);
-        return;
-    }
-    answer_error(session, peer, NULL, st, err.message);
-    mcp_arena_free(arena);
+    mcp__incoming_read(&incoming, session->setup.options, text, length);
+    mcp__dispatch_incoming(session, peer, &incoming);
 }
 
 void mcp__dispatch_call(mcp_call *call)

@@ -11,18 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mcp/core/incoming.h"
 #include "mcp/core/peer.h"
 #include "mcp/core/session.h"
 
-/** One message. The answer goes to `peer`, now or later; `text` is not kept. */
+/** One message, read here and now: the transport sees to it that it is small. The answer goes to `peer`, now
+ *  or later; `text` is not kept. */
 void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *text, size_t length);
 
-/**
- * The same for a message that is read already, an array being a batch. Takes `arena`, which pays for
- * `value`.
- */
-void mcp__dispatch_value(mcp__session *session, mcp__peer *peer, mcp_arena *arena,
-                         const mcp_json *value);
+/** The same for a message that was read already, an array being a batch. Takes what `incoming` holds. */
+void mcp__dispatch_incoming(mcp__session *session, mcp__peer *peer, mcp__incoming *incoming);
 
 /**
  * Have a call run that no message made, of a REST route: its `run`, `session` and `peer` are set, and its id

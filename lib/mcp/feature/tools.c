@@ -7,7 +7,8 @@
  * share a name.
  *
  * A call is checked here, on the loop, in this order: does the tool exist; may it write; do its
- * arguments fit; is there room for it. The first two can be answered without looking at arguments,
+ * arguments fit; is there room for it. Arguments that are large, or take long to check, are checked by
+ * the worker instead, once there is room. The first two can be answered without looking at arguments,
  * which may hold anything. What fails from the second on is a result with isError, for the model to
  * read; only a call that is no call is a JSON-RPC error.
  */
@@ -16,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "mcp/core/fields.h"
+#include "mcp/core/incoming.h"
 #include "mcp/core/reply.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/mirror.h"
@@ -459,8 +461,11 @@ static mcp_status check_result(mcp_call *call, const struct tool *tool)
                              "the tool has an output schema but wrote no result object");
     mcp_status st = mcp_json_read(&value, call->arena, call->result.data, call->result.length,
                                   &cause);
+
+    call->steps_left += MCP__STEPS_A_BYTE * call->result.length; /* bytes of our own */
     if (st == MCP_OK)
-        st = mcp_schema_check(tool->output_schema, value, call->arena, &finding, &cause);
+        st = mcp_schema_check_within(tool->output_schema, value, &call->steps_left, call->arena,
+                                     &finding, &cause);
     if (st == MCP_OK)
         return MCP_OK;
     return mcp_error_set(&call->err, st == MCP_E_NOMEM ? st : MCP_E_INTERNAL,
@@ -585,25 +590,69 @@ static mcp_status check_mirrors(mcp_call *call, const struct tool *tool)
     return mcp__mirrors_check(tool->mirrors, headers, call->arguments, call->arena, &call->err);
 }
 
-/* MCP_OK with the call refused when they do not fit. */
-static mcp_status check_arguments(mcp_call *call, const struct tool *tool)
+/* MCP_OK with the call refused when they do not fit; MCP_E_LIMIT: the steps are not enough to tell. */
+static mcp_status check_schema(mcp_call *call, uint64_t *steps, mcp_error *cause)
 {
-    const mcp_server_options *options = tool->owner->options;
+    const struct tool *tool = call->feature;
     mcp_schema_finding finding;
-    mcp_error cause = MCP_ERROR_INIT;
-    mcp_status st = MCP_OK;
+    mcp_status st = mcp_schema_check_within(tool->input_schema, call->arguments, steps,
+                                            call->arena, &finding, cause);
 
-    if (options->fit)
-        st = options->fit(call, tool->row->name, &call->arguments, options->data);
-    if (st != MCP_OK)
-        return st;
-    st = mcp_schema_check(tool->input_schema, call->arguments, call->arena, &finding, &cause);
-    if (st == MCP_E_SCHEMA)
-        return refuse(call, tool, MCP_REFUSED_ARGUMENTS, &finding);
+    return st == MCP_E_SCHEMA ? refuse(call, tool, MCP_REFUSED_ARGUMENTS, &finding) : st;
+}
+
+static mcp_status fit_arguments(mcp_call *call)
+{
+    const struct tool *tool = call->feature;
+    const mcp_server_options *options = call->options;
+
+    return options->fit ? options->fit(call, tool->row->name, &call->arguments, options->data)
+                        : MCP_OK;
+}
+
+/* On a worker. */
+static mcp_status check_there(mcp_call *call)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = check_schema(call, &call->steps_left, &cause);
+
     if (st == MCP_E_LIMIT) /* neither right nor wrong: too much work to tell */
         return mcp_error_set(&call->err, MCP_E_PARAMS, "the arguments cannot be checked: %s",
                              cause.message);
-    return st == MCP_OK ? st : mcp_error_set(&call->err, st, "%s", cause.message);
+    return st == MCP_OK || call->err.status != MCP_OK
+               ? st
+               : mcp_error_set(&call->err, st, "%s", cause.message);
+}
+
+/* On a worker. */
+static mcp_status fit_and_check_there(mcp_call *call)
+{
+    mcp_status st = fit_arguments(call);
+
+    return st == MCP_OK ? check_there(call) : st;
+}
+
+/* On the loop, as long as that takes no time; what takes longer is left to the worker. */
+static mcp_status check_arguments(mcp_call *call)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st;
+
+    if (call->is_large) {
+        call->check = fit_and_check_there;
+        return MCP_OK;
+    }
+    st = fit_arguments(call);
+    if (st != MCP_OK)
+        return st;
+    st = check_schema(call, &call->steps_on_loop, &cause);
+    if (st == MCP_E_LIMIT) {
+        call->check = check_there;
+        return MCP_OK;
+    }
+    return st == MCP_OK || call->err.status != MCP_OK
+               ? st
+               : mcp_error_set(&call->err, st, "%s", cause.message);
 }
 
 mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call)
@@ -618,7 +667,7 @@ mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call)
         return st;
     if (is_disabled(tool))
         return refuse(call, tool, MCP_REFUSED_WRITES, NULL);
-    st = check_arguments(call, tool);
+    st = check_arguments(call);
     if (st != MCP_OK || call->is_refused || !(call->flags & MCP_LONG))
         return st;
     if (tool->running >= (tool->row->max_running > 0 ? tool->row->max_running : 1))

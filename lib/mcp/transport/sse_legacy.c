@@ -13,6 +13,7 @@
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/transport/authorize.h"
+#include "mcp/transport/web/intake.h"
 
 #define ADDRESS_SIZE 80
 #define PARAMETER "sessionId="
@@ -113,31 +114,32 @@ static mcp__web_peer *find_stream(mcp__web *web, const mcp__http_exchange *excha
 }
 
 /* Hand the message in. Returns the status that the post is answered with. */
-static int take_message(mcp__web *web, mcp__web_peer *peer, const mcp__http_exchange *exchange)
+static int take_message(mcp__web *web, mcp__web_peer *peer, mcp__incoming *incoming)
 {
     mcp__session_entry *entry = peer->entry;
-    mcp_arena *arena = mcp_arena_new(web->options->arena_max_bytes);
-    const mcp_json *value = NULL;
-    size_t length = 0;
-    const char *body = mcp__http_body(exchange, &length);
-    mcp_status st = arena ? mcp__message_read(&value, arena, body, length, NULL) : MCP_E_NOMEM;
 
-    if (st != MCP_OK || mcp__dispatch_is_full(&entry->session)) {
-        mcp_arena_free(arena);
-        return st == MCP_E_PARSE ? 400 : 503;
-    }
+    if (incoming->status != MCP_OK || mcp__dispatch_is_full(&entry->session))
+        return incoming->status == MCP_E_PARSE ? 400 : 503;
     web->counts.messages++;
     mcp__session_table_touch(&web->sessions, entry, mcp_clock_mono_ms());
     mcp__session_table_work(&web->sessions, entry);
     peer->peer.principal = web->caller;
-    mcp__dispatch_value(&entry->session, &peer->peer, arena, value);
+    mcp__dispatch_incoming(&entry->session, &peer->peer, incoming);
     peer->peer.principal = NULL;
     return 202;
 }
 
-void mcp__sse_post_request(mcp__web *web, mcp__http_exchange *exchange)
+static void serve_post(mcp__web *web, mcp__http_exchange *exchange, mcp__incoming *incoming)
 {
     mcp__web_peer *peer = find_stream(web, exchange);
 
-    mcp__web_answer(web, exchange, peer ? take_message(web, peer, exchange) : 404, NULL);
+    mcp__web_answer(web, exchange, peer ? take_message(web, peer, incoming) : 404, NULL);
+}
+
+void mcp__sse_post_request(mcp__web *web, mcp__http_exchange *exchange)
+{
+    if (find_stream(web, exchange))
+        mcp__web_read(web, exchange, serve_post);
+    else
+        mcp__web_answer(web, exchange, 404, NULL);
 }

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 #include "net/lines.h"
@@ -59,6 +60,7 @@ struct stdio {
     mcp__signal *signals[2];
     mcp__session session;
     bool has_session;
+    bool is_reading; /* a worker has a large line */
     int64_t timer_ms; /* when the timer fires; INT64_MAX: it does not run */
     bool is_ending;
     bool is_abandoned; /* open calls were answered with an error */
@@ -139,7 +141,7 @@ static void on_gone(void *data)
 
 static void leave_if_done(struct stdio *stdio, int64_t now_ms)
 {
-    bool all_sent = mcp__dispatch_is_idle(&stdio->session) &&
+    bool all_sent = !stdio->is_reading && mcp__dispatch_is_idle(&stdio->session) &&
                     mcp__writer_queued(stdio->writer) == 0;
 
     if (!all_sent && now_ms < stdio->leave_ms)
@@ -160,8 +162,50 @@ static void leave_if_done(struct stdio *stdio, int64_t now_ms)
 
 static bool has_room(const struct stdio *stdio)
 {
-    return !mcp__dispatch_is_full(&stdio->session) &&
+    return !stdio->is_reading && !mcp__dispatch_is_full(&stdio->session) &&
            mcp__writer_queued(stdio->writer) <= QUEUED_MAX_BYTES;
+}
+
+/* A large line. It is a block of its own, as a worker may have it longer than we live. */
+struct reading {
+    mcp__reading reading; /* first */
+    struct stdio *stdio;
+};
+
+static void on_read(mcp__reading *it)
+{
+    struct reading *reading = (struct reading *)it;
+    struct stdio *stdio = reading->stdio;
+
+    stdio->is_reading = false;
+    mcp__dispatch_incoming(&stdio->session, &stdio->peer, &it->incoming);
+    free(reading);
+    if (stdio->signal_count > 0) { /* it came before the signal, and fares like what came with it */
+        mcp__dispatch_refuse_waiting(&stdio->session);
+        mcp__dispatch_stop(&stdio->session, MCP_STOP_SHUTDOWN);
+    }
+}
+
+/* A large line is read on a worker; the next is not taken before it is back. */
+static void read_later(struct stdio *stdio, const char *text, size_t length)
+{
+    struct reading *reading = mcp__alloc_zeroed(1, sizeof(*reading));
+    mcp__incoming lost = { .status = MCP_E_NOMEM, .err = MCP_ERROR_INIT };
+
+    (void)mcp_error_set(&lost.err, MCP_E_NOMEM, "no memory to read a message");
+    if (reading)
+        lost.status = mcp__reading_init(&reading->reading, stdio->options, text, length, &lost.err);
+    if (lost.status == MCP_OK) {
+        reading->stdio = stdio;
+        reading->reading.done = on_read;
+        lost.status = mcp__reading_start(&reading->reading, mcp__pool_executor(stdio->pool),
+                                         &lost.err);
+    }
+    stdio->is_reading = lost.status == MCP_OK;
+    if (stdio->is_reading)
+        return;
+    free(reading);
+    mcp__dispatch_incoming(&stdio->session, &stdio->peer, &lost);
 }
 
 /* Take one line; false when there is none. */
@@ -172,7 +216,10 @@ static bool take_line(struct stdio *stdio)
 
     switch (mcp__lines_next(stdio->lines, &text, &length)) {
     case MCP__LINE_TEXT:
-        mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
+        if (length > MCP__INCOMING_SMALL)
+            read_later(stdio, text, length);
+        else
+            mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
         return true;
     case MCP__LINE_OVERLONG:
         mcp__dispatch_overlong(&stdio->session, &stdio->peer);

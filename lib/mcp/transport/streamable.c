@@ -25,6 +25,7 @@
 #include "mcp/core/headers.h"
 #include "mcp/core/message.h"
 #include "mcp/transport/authorize.h"
+#include "mcp/transport/web/intake.h"
 #include "mcp/transport/web/peer.h"
 
 #define BAD_REQUEST (-32000)
@@ -35,7 +36,7 @@
 struct visit {
     mcp__web *web;
     mcp__http_exchange *exchange;
-    mcp_arena *arena;               /* pays for `value` */
+    mcp__incoming *incoming;        /* NULL: no message */
     const mcp_json *value;
     mcp__message message;           /* sorted, unless it is a batch */
     mcp__accepted accepted;
@@ -295,18 +296,6 @@ static void serve_delete(const struct visit *visit)
 
 /* ---- POST ------------------------------------------------------------------------------------- */
 
-static mcp_status read_message(struct visit *visit, mcp_error *err)
-{
-    const mcp_server_options *options = visit->web->options;
-    size_t length = 0;
-    const char *body = mcp__http_body(visit->exchange, &length);
-
-    visit->arena = mcp_arena_new(options->arena_max_bytes);
-    if (!visit->arena)
-        return mcp_error_set(err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
-    return mcp__message_read(&visit->value, visit->arena, body, length, err);
-}
-
 static void sort_batch(struct visit *visit)
 {
     size_t count = mcp_json_count(visit->value);
@@ -323,8 +312,8 @@ static void sort_batch(struct visit *visit)
 /* Returns false when the exchange was answered. */
 static bool look_at(struct visit *visit)
 {
-    mcp_error err = MCP_ERROR_INIT;
-    mcp_status st = read_message(visit, &err);
+    mcp_error err = visit->incoming->err;
+    mcp_status st = visit->incoming->status;
 
     if (st == MCP_OK && mcp_json_is_array(visit->value)) {
         sort_batch(visit);
@@ -401,12 +390,11 @@ static void refuse_busy(const struct visit *visit)
                     visit->message.id, mcp_status_words(MCP_E_BUSY));
 }
 
-/* Hands the message over, and with it the arena. */
+/* Hands the message over. */
 static void hand_over(struct visit *visit, mcp__session_entry *entry, bool is_once)
 {
     mcp__web *web = visit->web;
     struct fields fields = fields_of(visit->exchange);
-    mcp_arena *arena = visit->arena;
     mcp__web_peer *peer = mcp__web_peer_new(web, visit->exchange, entry, is_once,
                                               &visit->accepted);
 
@@ -416,9 +404,8 @@ static void hand_over(struct visit *visit, mcp__session_entry *entry, bool is_on
         mcp__web_peer_expect(peer, &visit->message);
     peer->peer.headers = &fields.headers;
     web->counts.messages++;
-    visit->arena = NULL;
     mcp__session_table_work(&web->sessions, entry);
-    mcp__dispatch_value(&entry->session, &peer->peer, arena, visit->value);
+    mcp__dispatch_incoming(&entry->session, &peer->peer, visit->incoming);
 }
 
 /* What only a stream can answer. Returns false when the exchange was answered. */
@@ -433,19 +420,21 @@ static bool check_accepted(const struct visit *visit)
     return false;
 }
 
-static void serve_post(struct visit *visit)
+static void serve_post(mcp__web *web, mcp__http_exchange *exchange, mcp__incoming *incoming)
 {
+    struct visit visit = { .web = web, .exchange = exchange, .message.kind = MCP__INVALID,
+                           .incoming = incoming,
+                           .value = incoming->status == MCP_OK ? incoming->whole.value : NULL,
+                           .accepted = accepted_of(exchange) };
     bool is_once = false;
 
-    visit->accepted = accepted_of(visit->exchange);
-    if (look_at(visit) && check_accepted(visit)) {
-        mcp__session_entry *entry = entry_for(visit, &is_once);
-        if (entry && mcp__dispatch_is_full(&entry->session))
-            refuse_busy(visit);
-        else if (entry)
-            hand_over(visit, entry, is_once);
-    }
-    mcp_arena_free(visit->arena);
+    if (!look_at(&visit) || !check_accepted(&visit))
+        return;
+    mcp__session_entry *entry = entry_for(&visit, &is_once);
+    if (entry && mcp__dispatch_is_full(&entry->session))
+        refuse_busy(&visit);
+    else if (entry)
+        hand_over(&visit, entry, is_once);
 }
 
 void mcp__streamable_request(mcp__web *web, mcp__http_exchange *exchange)
@@ -457,5 +446,5 @@ void mcp__streamable_request(mcp__web *web, mcp__http_exchange *exchange)
     else if (is_method(exchange, "DELETE"))
         serve_delete(&visit);
     else
-        serve_post(&visit);
+        mcp__web_read(web, exchange, serve_post);
 }

@@ -166,7 +166,7 @@ static bool on_refused(mcp_buf *body, const char **mime_type, const mcp__http_ex
            mcp__rest_refused(body, mime_type, web, exchange, status, words);
 }
 
-static void step_later(mcp__web *web)
+void mcp__web_step_later(mcp__web *web)
 {
     if (!web->is_stepping)
         mcp__timer_start(web->peers_timer, web->peers_step_ms);
@@ -179,13 +179,13 @@ void mcp__web_quicken(mcp__web *web, int64_t every_ms)
         return;
     web->peers_step_ms = every_ms;
     web->is_stepping = false;
-    step_later(web);
+    mcp__web_step_later(web);
 }
 
 static void serve(mcp__web *web, mcp__http_exchange *exchange)
 {
     door_of(web, exchange)->request(web, exchange);
-    step_later(web);
+    mcp__web_step_later(web);
 }
 
 static void on_request(mcp__http_exchange *exchange, void *data)
@@ -287,7 +287,7 @@ static void on_step(void *data)
         end_streams(web);
     web->is_stepping = false;
     if (web->peers || web->streams || web->sessions.count > 0)
-        step_later(web);
+        mcp__web_step_later(web);
 }
 
 static void set_calls_timer(mcp__web *web, int64_t due_ms)
@@ -355,7 +355,8 @@ static void settle(void *data)
     mcp__web *web = data;
 
     set_calls_timer(web, mcp__session_table_settle(&web->sessions));
-    if (web->is_ending && web->is_empty && mcp__session_table_is_idle(&web->sessions))
+    if (web->is_ending && web->is_empty && web->reading == 0 &&
+        mcp__session_table_is_idle(&web->sessions))
         mcp__loop_stop(web->loop);
 }
 

@@ -62,6 +62,7 @@ struct mcp__web {
     mcp__authorize *authorize;          /* NULL: no tokens are asked for */
     const mcp_principal *caller;        /* of the request that is being served; NULL: nobody in particular */
     int verifying;                      /* tokens that a worker looks at */
+    int reading;                        /* large bodies that a worker reads */
     mcp__timer *calls_timer;            /* time-outs and reports */
     mcp__timer *peers_timer;            /* comments, streams, idle sessions */
     mcp__timer *leave_timer;            /* the end of the grace time */
@@ -74,6 +75,9 @@ struct mcp__web {
     bool is_empty;                      /* the listener has no connection any more */
     mcp__web_counts counts;
 };
+
+/** Look after peers and sessions in a while, if that is not planned yet. */
+void mcp__web_step_later(mcp__web *web);
 
 /** A slow reader has taken all: reports that were held for it may go. */
 void mcp__web_drained(mcp__web *web);

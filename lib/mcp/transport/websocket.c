@@ -6,6 +6,9 @@
  *
  * A client that has asked for too much, or does not read, is not read either, until a call ends or the
  * bytes have left. When the server goes down, what runs is answered before the connection is closed.
+ *
+ * A large message is read on a worker. Messages are served in the order of their coming, so those that were
+ * underway already when the connection was told to wait take the same way behind it.
  */
 #include "mcp/transport/websocket.h"
 
@@ -24,8 +27,15 @@ struct client {
     mcp__session_entry *entry;
     mcp__ws *ws;
     mcp_arena *arena; /* pays for the principal; NULL: there is none */
+    int reading;      /* messages that a worker reads; the client is not freed before they are back */
     bool is_paused;
     bool is_leaving; /* the server goes down */
+};
+
+/* A large message, or one behind it. */
+struct reading {
+    mcp__reading reading; /* first */
+    struct client *client;
 };
 
 static void hold_back(struct client *client)
@@ -34,7 +44,8 @@ static void hold_back(struct client *client)
 
     if (!client->ws)
         return;
-    is_over = mcp__dispatch_is_full(&client->entry->session) || mcp__ws_is_full(client->ws);
+    is_over = client->reading > 0 || mcp__dispatch_is_full(&client->entry->session) ||
+              mcp__ws_is_full(client->ws);
     if (is_over == client->is_paused)
         return;
     client->is_paused = is_over;
@@ -74,17 +85,73 @@ static void skip(mcp__peer *peer)
     leave_when_answered((struct client *)peer);
 }
 
+static void free_client(struct client *client)
+{
+    if (client->ws || client->reading > 0)
+        return;
+    mcp_arena_free(client->arena);
+    free(client);
+}
+
+static void take_message(struct client *client, mcp__incoming *incoming)
+{
+    client->web->counts.messages++;
+    mcp__session_table_work(&client->web->sessions, client->entry);
+    mcp__dispatch_incoming(&client->entry->session, &client->peer, incoming);
+    hold_back(client);
+}
+
+static void on_read(mcp__reading *it)
+{
+    struct reading *reading = (struct reading *)it;
+    struct client *client = reading->client;
+
+    client->reading--;
+    client->web->reading--;
+    if (client->ws && !client->is_leaving)
+        take_message(client, &it->incoming);
+    mcp__incoming_clear(&it->incoming);
+    free(reading);
+    free_client(client);
+}
+
+static mcp_status read_later(struct client *client, const char *text, size_t length)
+{
+    mcp__web *web = client->web;
+    struct reading *reading = mcp__alloc_zeroed(1, sizeof(*reading));
+    mcp_status st = MCP_E_NOMEM;
+
+    if (reading)
+        st = mcp__reading_init(&reading->reading, web->options, text, length, NULL);
+    if (st == MCP_OK) {
+        reading->reading.done = on_read;
+        reading->client = client;
+        st = mcp__reading_start(&reading->reading, web->threads, NULL);
+    }
+    if (st != MCP_OK) {
+        free(reading);
+        return st;
+    }
+    client->reading++;
+    web->reading++;
+    hold_back(client);
+    return MCP_OK;
+}
+
 static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
 {
     struct client *client = data;
+    mcp__incoming incoming;
 
-    (void)ws;
     if (client->is_leaving)
         return; /* told by the close that follows */
-    client->web->counts.messages++;
-    mcp__session_table_work(&client->web->sessions, client->entry);
-    mcp__dispatch_message(&client->entry->session, &client->peer, text, length);
-    hold_back(client);
+    if (client->reading > 0 || length > MCP__INCOMING_SMALL) {
+        if (read_later(client, text, length) != MCP_OK)
+            mcp__ws_close(ws, MCP__WS_INTERNAL);
+        return;
+    }
+    mcp__incoming_read(&incoming, client->web->options, text, length);
+    take_message(client, &incoming);
 }
 
 static void on_closed(mcp__ws *ws, void *data)
@@ -96,8 +163,7 @@ static void on_closed(mcp__ws *ws, void *data)
     client->entry->session.news = NULL;
     mcp__session_table_end(&client->web->sessions, client->entry);
     client->web->socket_count--;
-    mcp_arena_free(client->arena);
-    free(client);
+    free_client(client);
 }
 
 static void on_drained(mcp__ws *ws, void *data)

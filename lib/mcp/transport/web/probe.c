@@ -47,6 +47,12 @@ static void put(mcp_buf *body, const char *name, const char *type, const char *h
                          help, name, type, name, value);
 }
 
+static void put_seconds(mcp_buf *body, const char *name, const char *help, uint64_t ns)
+{
+    (void)mcp_buf_printf(body, "# HELP mcp_%s %s\n# TYPE mcp_%s gauge\nmcp_%s %" PRIu64 ".%06" PRIu64 "\n",
+                         name, help, name, name, ns / 1000000000, ns / 1000 % 1000000);
+}
+
 static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
 {
     const mcp__web_counts *counts = &web->counts;
@@ -73,6 +79,8 @@ static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
     put(&body, "sessions_total", "counter", "Sessions opened.", web->sessions.opened);
     put(&body, "handlers_running", "gauge", "Calls with or before a worker.",
         (uint64_t)mcp__pool_busy(web->pool));
+    put_seconds(&body, "loop_turn_max_seconds", "The longest that the loop was busy at a stretch.",
+                mcp__loop_turn_max_ns(web->loop));
     answer(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
     mcp_buf_clear(&body);
 }

@@ -1,0 +1,78 @@
+/*
+ * incoming.h - a message that has come, as far as it can be looked at without knowing whose it is.
+ *
+ * Reading a text takes time in proportion to its length, and the loop has none to give: what is longer
+ * than MCP__INCOMING_SMALL is read on a worker. Both ways end in the same struct, which the dispatch takes.
+ *
+ * There is one thread for reading, so texts are read in the order in which they were given to it. A
+ * transport that promises order gives it every further message, small or not, while one is being read.
+ */
+#ifndef MCP_CORE_INCOMING_H
+#define MCP_CORE_INCOMING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/arena.h"
+#include "mcp/buf.h"
+#include "mcp/error.h"
+#include "mcp/json.h"
+#include "mcp/server.h"
+#include "net/pool.h"
+
+/** The longest text that the loop reads itself, in bytes: half a millisecond's work. */
+#define MCP__INCOMING_SMALL ((size_t)64 * 1024)
+
+/** The steps that checks of schemas may do on the loop for one message: 2 ms at the dearest. */
+#define MCP__STEPS_ON_LOOP ((uint64_t)20000)
+
+/** The steps that one message may cause in all: what any message may, and two more for each byte. */
+#define MCP__STEPS_BASE ((uint64_t)1000000)
+#define MCP__STEPS_A_BYTE ((uint64_t)2)
+
+/** One message: alone, or of a batch. */
+typedef struct mcp__element {
+    mcp_arena *arena; /* pays for `value`; NULL: it could not be read again, memory is out */
+    const mcp_json *value;
+    size_t length;    /* of its text */
+    uint64_t steps;   /* that checks of schemas may do for it */
+    uint64_t steps_on_loop;
+} mcp__element;
+
+/** What has come. */
+typedef struct mcp__incoming {
+    mcp_status status; /* of reading; unless MCP_OK there is nothing below */
+    mcp_error err;
+    mcp__element whole;
+    mcp__element *elements; /* of a batch that is neither empty nor too long; each has its own arena */
+    size_t count;
+} mcp__incoming;
+
+/** Any thread. *out is always filled; end it with mcp__incoming_clear. The text is not kept. */
+void mcp__incoming_read(mcp__incoming *out, const mcp_server_options *options, const char *text,
+                        size_t length);
+
+/** Free what was not taken. */
+void mcp__incoming_clear(mcp__incoming *incoming);
+
+/** A text that is read on a worker. */
+typedef struct mcp__reading mcp__reading;
+struct mcp__reading {
+    mcp__task task; /* first */
+    const mcp_server_options *options;
+    mcp_buf text;   /* ended before `done` */
+    mcp__incoming incoming;
+    /** On the loop. Ends `incoming` and frees what the reading is part of. */
+    void (*done)(mcp__reading *reading);
+};
+
+/** Copy a text that is to be read. @return MCP_OK; MCP_E_NOMEM, and nothing is held */
+mcp_status mcp__reading_init(mcp__reading *reading, const mcp_server_options *options,
+                             const char *text, size_t length, mcp_error *err);
+
+/** Read `text` on a worker, then call `done`. @return MCP_OK; else `done` will not be called, and `text`
+ *  is ended */
+mcp_status mcp__reading_start(mcp__reading *reading, mcp__executor *executor, mcp_error *err);
+
+#endif
