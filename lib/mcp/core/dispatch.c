@@ -241,7 +241,8 @@ static void done(mcp__task *task)
 /* What works on a long message may take long, whatever the handler promised. */
 static bool may_run_here(const mcp_call *call, int64_t now_ns)
 {
-    return mcp_arena_used(call->arena) <= QUICK_MAX_BYTES && mcp__pace_allows(call->pace, now_ns);
+    return !call->check && mcp_arena_used(call->arena) <= QUICK_MAX_BYTES &&
+           mcp__pace_allows(call->pace, now_ns);
 }
 
 static void on_posted_done(mcp__node *node)

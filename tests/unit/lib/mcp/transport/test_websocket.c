@@ -99,6 +99,60 @@ static void reports_come_and_calls_can_be_cancelled(void **state)
     close(fd);
 }
 
+/* A ping of 100,000 bytes, which a worker reads. */
+static void say_large(int fd, int id)
+{
+    const size_t length = 100000;
+    unsigned char head[] = { 0x81, 0x80 | 127, 0, 0, 0, 0, (unsigned char)(length >> 24),
+                             (unsigned char)(length >> 16), (unsigned char)(length >> 8),
+                             (unsigned char)length, 0, 0, 0, 0 };
+    char *text = malloc(length + 1);
+
+    memset(text, ' ', length);
+    int used = sprintf(text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", id);
+    text[used] = ' ';
+    assert_true(client_send(fd, head, sizeof(head)));
+    assert_true(client_send(fd, text, length));
+    free(text);
+}
+
+/* The second is small, and is not answered before the first all the same. */
+static void large_messages_keep_their_place(void **state)
+{
+    char text[16384];
+
+    (void)state;
+    int fd = open_socket();
+    say(fd, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+            "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+    client_read(fd, text, sizeof(text), "\"protocolVersion\":\"2025-06-18\"");
+    for (int i = 1; i < 40; i += 4) {
+        char wanted[64];
+        say_large(fd, i);
+        say(fd, "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}" PAD PAD);
+        say(fd, "{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"}" PAD PAD);
+        say_large(fd, i + 1);
+        (void)snprintf(wanted, sizeof(wanted), "\"id\":%d,", i + 1);
+        client_read(fd, text, sizeof(text), wanted);
+        (void)snprintf(wanted, sizeof(wanted), "\"id\":%d,", i);
+        const char *first = strstr(text, wanted);
+        const char *second = strstr(text, "\"id\":\"a\"");
+        const char *third = strstr(text, "\"id\":\"b\"");
+        assert_true(first && second && third && first < second && second < third);
+    }
+    close(fd);
+}
+
+static void a_client_may_leave_while_its_message_is_read(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        int fd = open_socket();
+        say_large(fd, i);
+        close(fd);
+    }
+}
+
 static void the_end_of_the_connection_cancels(void **state)
 {
     char text[16384];
@@ -156,6 +210,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_eras_come_on_one_connection, begin, end),
         cmocka_unit_test_setup_teardown(reports_come_and_calls_can_be_cancelled, begin, end),
+        cmocka_unit_test_setup_teardown(large_messages_keep_their_place, begin, end),
+        cmocka_unit_test_setup_teardown(a_client_may_leave_while_its_message_is_read, begin, end),
         cmocka_unit_test_setup_teardown(the_end_of_the_connection_cancels, begin, end),
         cmocka_unit_test(on_shutdown_the_server_goes_away),
         cmocka_unit_test_setup_teardown(what_is_no_opening_is_refused, begin, end),
