@@ -76,6 +76,7 @@ static int begin(void **state)
     mcp__inline_init(&it.worker);
     it.worker.is_held = true;
     it.web.options = &it.options;
+    it.web.http.path = "/mcp";
     it.web.threads = &it.worker.executor;
     it.web.is_stepping = true; /* no timer is wanted here */
     it.rig = rig_start(&http, NULL, NULL, NULL);
