@@ -60,11 +60,9 @@ static const char leave_file[] = "{\"name\":\"rig/leave\",\"description\":\"Lets
                                  "\"inputSchema\":{\"type\":\"object\"}}";
 static const char hold_file[] = "{\"name\":\"rig/hold\",\"description\":\"Waits.\","
                                 "\"inputSchema\":{\"type\":\"object\"}}";
-static const mcp_file files[] = {
-    { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
-    { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
-    { 0 }
-};
+static const mcp_file files[] = { { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
+                                  { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
+                                  { 0 } };
 static const mcp_tool tools[] = { { "rig/hold", hold, MCP_READS, 0, 0 },
                                   { "rig/leave", leave, MCP_READS, 0, 0 },
                                   { 0 } };
@@ -156,9 +154,16 @@ mcp_status web_end(web_rig *self)
 
 /* ---- one request ------------------------------------------------------------------------------ */
 
+/* Whether one of the lines begins with the name. */
 static bool names(const char *fields, const char *name)
 {
-    return fields && strcasestr(fields, name) != NULL;
+    const char *line = fields;
+
+    while (line && strncasecmp(line, name, strlen(name)) != 0) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return line != NULL;
 }
 
 static char *write_request(const char *method, const char *path, const char *fields,
@@ -169,16 +174,15 @@ static char *write_request(const char *method, const char *path, const char *fie
 
     if (body)
         (void)snprintf(length, sizeof(length), "Content-Length: %zu\r\n", strlen(body));
-    assert_true(asprintf(&request, "%s %s HTTP/1.1\r\n%s%s%s%s%s%s\r\n%s", method, path,
-                         names(fields, "Host:") ? "" : "Host: localhost\r\n",
-                         is_last ? "Connection: close\r\n" : "",
-                         !body || names(fields, "Content-Type:")
-                             ? ""
-                             : "Content-Type: application/json\r\n",
-                         !body || names(fields, "Accept:")
-                             ? ""
-                             : "Accept: application/json, text/event-stream\r\n",
-                         length, fields ? fields : "", body ? body : "") > 0);
+    assert_true(
+        asprintf(
+            &request, "%s %s HTTP/1.1\r\n%s%s%s%s%s%s\r\n%s", method, path,
+            names(fields, "Host:") ? "" : "Host: localhost\r\n",
+            is_last ? "Connection: close\r\n" : "",
+            !body || names(fields, "Content-Type:") ? "" : "Content-Type: application/json\r\n",
+            !body || names(fields, "Accept:") ? ""
+                                              : "Accept: application/json, text/event-stream\r\n",
+            length, fields ? fields : "", body ? body : "") > 0);
     return request;
 }
 
