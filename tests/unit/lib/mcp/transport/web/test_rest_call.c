@@ -11,8 +11,6 @@
 
 #include <cmocka.h>
 
-#include "mcp/buf.h"
-#include "mcp/transport/web/rest.h"
 #include "web_rig.h"
 
 static mcp_status with_status(mcp_call *call, void *data)
@@ -184,30 +182,6 @@ static void tools_have_no_bodies(void **state)
     assert_int_equal(web_end(rig_of_test), MCP_OK);
 }
 
-/* mcp/http.h: 400, 403, 404, 413, 500, 501, 503 or 504 after the status. */
-static void each_status_has_one_of_http(void **state)
-{
-    static const int known[] = { 400, 403, 404, 413, 500, 501, 503, 504 };
-    static const mcp_status all[] = {
-#define X(name, code, words) MCP_##name,
-        MCP_STATUS_MAP(X)
-#undef X
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        int status = mcp__rest_status(all[i]);
-        bool is_known = all[i] == MCP_OK && status == 200;
-        for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
-            is_known |= all[i] != MCP_OK && status == known[k];
-        if (!is_known)
-            fail_msg("%s: %d", mcp_status_name(all[i]), status);
-    }
-    assert_int_equal(mcp__rest_status(MCP_E_DENIED), 403);
-    assert_int_equal(mcp__rest_status(MCP_E_NOT_FOUND), 404);
-    assert_int_equal(mcp__rest_status(MCP_E_TIMEOUT), 504);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,7 +191,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_failure_drops_what_was_begun_and_hides_its_cause, begin,
                                         end),
         cmocka_unit_test(tools_have_no_bodies),
-        cmocka_unit_test(each_status_has_one_of_http),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
