@@ -1,0 +1,207 @@
+/*
+ * test_migrate.c - a schema is brought up to date once, wholly or not at all, on every engine.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "db/db.h"
+#include "engine.h"
+
+/* clang-format off */
+#define FILE_OF(path, text) { path, text, sizeof text - 1 }
+
+static const mcp_file two[] = {
+    FILE_OF("sql/002-more.sql", "ALTER TABLE t ADD COLUMN n BIGINT NOT NULL DEFAULT 3;"),
+    FILE_OF("sql/001-first.sql",
+            "-- the first\nCREATE TABLE t (id TEXT PRIMARY KEY, body BLOB);\n"
+            "INSERT INTO t (id) VALUES ('a;b'); CREATE INDEX t_body ON t (body);"),
+    FILE_OF("web/page.html", "no SQL"),
+    { 0 },
+};
+/* clang-format on */
+
+static mcp_status migrate(engine *e, const mcp_file *files)
+{
+    e->err = (mcp_error)MCP_ERROR_INIT;
+    return db_migrate(e->db, files, "sql", &e->err);
+}
+
+static void all_run_in_order_and_once(void **state)
+{
+    engine *e = *state;
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(migrate(e, two), MCP_OK);
+        assert_int_equal(engine_int(e->db, "SELECT SUM(n) FROM t WHERE id = 'a;b'"), 3);
+        assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM db_migrations"), 2);
+    }
+}
+
+static void later_ones_follow(void **state)
+{
+    engine *e = *state;
+    const mcp_file first[] = { two[1], { 0 } };
+
+    assert_int_equal(migrate(e, first), MCP_OK);
+    assert_int_equal(migrate(e, two), MCP_OK);
+    assert_int_equal(engine_int(e->db, "SELECT n FROM t"), 3);
+}
+
+static void none_is_fine(void **state)
+{
+    engine *e = *state;
+    const mcp_file none[] = { { 0 } };
+
+    assert_int_equal(migrate(e, none), MCP_OK);
+    assert_int_equal(migrate(e, NULL), MCP_OK);
+}
+
+static void a_failure_leaves_the_old_schema_and_names_the_file(void **state)
+{
+    engine *e = *state;
+    const mcp_file files[] = {
+        two[1], two[0], FILE_OF("sql/003-bad.sql", "CREATE TABLE u (a TEXT); SELEKT 1;"), { 0 }
+    };
+    const mcp_file first[] = { two[1], { 0 } };
+
+    assert_int_equal(migrate(e, first), MCP_OK);
+    assert_int_equal(migrate(e, files), MCP_E_INTERNAL);
+    assert_memory_equal(e->err.message, "003-bad.sql: ", 13);
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM db_migrations"), 1);
+    assert_int_equal(migrate(e, two), MCP_OK);
+}
+
+static void a_changed_one_is_refused(void **state)
+{
+    engine *e = *state;
+    const mcp_file files[] = { FILE_OF("sql/001-first.sql", "CREATE TABLE t (id TEXT)"),
+                               two[0],
+                               { 0 } };
+
+    assert_int_equal(migrate(e, two), MCP_OK);
+    assert_int_equal(migrate(e, files), MCP_E_PARAMS);
+    assert_non_null(strstr(e->err.message, "001-first.sql"));
+}
+
+static void a_newer_database_is_refused(void **state)
+{
+    engine *e = *state;
+    const mcp_file first[] = { two[1], { 0 } };
+
+    assert_int_equal(migrate(e, two), MCP_OK);
+    assert_int_equal(migrate(e, first), MCP_E_PARAMS);
+    assert_non_null(strstr(e->err.message, "002-more.sql"));
+}
+
+static void one_that_comes_too_late_is_refused(void **state)
+{
+    engine *e = *state;
+    const mcp_file without[] = { two[1],
+                                 FILE_OF("sql/003-x.sql", "CREATE TABLE x (a TEXT)"),
+                                 { 0 } };
+    const mcp_file with[] = { two[1], without[1], two[0], { 0 } };
+
+    assert_int_equal(migrate(e, without), MCP_OK);
+    assert_int_equal(migrate(e, with), MCP_E_PARAMS);
+    assert_non_null(strstr(e->err.message, "002-more.sql"));
+}
+
+static void bad_names_are_refused(void **state)
+{
+    engine *e = *state;
+    static const char *const names[] = { "sql/1-x.sql",   "sql/001.sql",     "sql/001-.sql",
+                                         "sql/001-x.txt", "sql/001-x/y.sql", "sql/first.sql" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const mcp_file files[] = { { names[i], "SELECT 1", 8 }, { 0 } };
+        assert_int_equal(migrate(e, files), MCP_E_PARAMS);
+        assert_non_null(strstr(e->err.message, names[i]));
+    }
+    const mcp_file twice[] = { two[1], FILE_OF("sql/001-other.sql", "SELECT 1"), { 0 } };
+    assert_int_equal(migrate(e, twice), MCP_E_PARAMS);
+}
+
+static void a_script_cannot_end_the_transaction(void **state)
+{
+    engine *e = *state;
+    const mcp_file files[] = { FILE_OF("sql/001-x.sql", "CREATE TABLE x (a TEXT); COMMIT;"),
+                               { 0 } };
+
+    assert_int_equal(migrate(e, files), MCP_E_INTERNAL);
+    assert_int_equal(engine_int(e->db, "SELECT 4"), 4);
+}
+
+static void a_database_for_reading_must_be_up_to_date(void **state)
+{
+    engine *e = *state;
+    db_options options = { .read_only = true };
+
+    if (e->is_memory)
+        return;
+    db *reader = engine_open(e, &options);
+    assert_int_equal(db_migrate(reader, two, "sql", &e->err), MCP_E_DENIED);
+    assert_non_null(strstr(e->err.message, "001-first.sql"));
+    assert_int_equal(migrate(e, two), MCP_OK);
+    assert_int_equal(db_migrate(reader, two, "sql", &e->err), MCP_OK);
+    db_close(reader);
+}
+
+struct starter {
+    engine *e;
+    pthread_t thread;
+    mcp_status status;
+};
+
+static void *start_up(void *data)
+{
+    struct starter *self = data;
+    db *opened = engine_open(self->e, NULL);
+
+    self->status = db_migrate(opened, two, "sql", NULL);
+    db_close(opened);
+    return NULL;
+}
+
+static void many_that_start_at_once_take_turns(void **state)
+{
+    engine *e = *state;
+    struct starter all[6];
+
+    if (e->is_memory)
+        return;
+    for (int i = 0; i < 6; i++) {
+        all[i].e = e;
+        assert_int_equal(pthread_create(&all[i].thread, NULL, start_up, &all[i]), 0);
+    }
+    for (int i = 0; i < 6; i++) {
+        pthread_join(all[i].thread, NULL);
+        assert_int_equal(all[i].status, MCP_OK);
+    }
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ENGINE_TESTS(all_run_in_order_and_once),
+        ENGINE_TESTS(later_ones_follow),
+        ENGINE_TESTS(none_is_fine),
+        ENGINE_TESTS(a_failure_leaves_the_old_schema_and_names_the_file),
+        ENGINE_TESTS(a_changed_one_is_refused),
+        ENGINE_TESTS(a_newer_database_is_refused),
+        ENGINE_TESTS(one_that_comes_too_late_is_refused),
+        ENGINE_TESTS(bad_names_are_refused),
+        ENGINE_TESTS(a_script_cannot_end_the_transaction),
+        ENGINE_TESTS(a_database_for_reading_must_be_up_to_date),
+        ENGINE_TESTS(many_that_start_at_once_take_turns),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, engine_stop_all);
+}
