@@ -93,4 +93,7 @@ bool universe_shape_check(universe_fault *fault, const universe_shape *shape, co
 void universe_shape_schema(mcp_json_writer *writer, const universe_shape *shape, bool is_part,
                            bool refs);
 
+/* The members alone, as members of an object `properties` that is open. */
+void universe_members_schema(mcp_json_writer *writer, const universe_shape *shape, bool refs);
+
 #endif

@@ -1,0 +1,172 @@
+/*
+ * array.c - the persistent array.
+ *
+ * A page counts its holders: the pages and structs that point to it. A page with one holder, all of whose
+ * ancestors have one, belongs to the writer alone; every other page may be read by somebody else at this moment
+ * and is never written. So the writer goes down from the root and replaces each shared page by a copy, which
+ * makes the children shared (the old page and the copy both point to them) and continues below.
+ *
+ * A reader's release may race with the writer's look at the count: the writer then copies a page that it need not
+ * have copied, never the other way round.
+ */
+#include "model/array.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "model/memory.h"
+
+#define FAN_BITS 6
+#define FAN (1u << FAN_BITS)
+
+struct universe_page {
+    atomic_uint holders;
+    uint32_t unused[3]; /* rows begin at a multiple of 16 */
+    union {
+        universe_page *children[FAN];
+        unsigned char rows[UNIVERSE_LEAF_MAX];
+    } is;
+};
+
+static _Alignas(16) const unsigned char zeros[UNIVERSE_LEAF_MAX];
+
+static size_t leaf_bytes(const universe_array *array)
+{
+    return (size_t)array->row_bytes << array->shift;
+}
+
+/* Bytes of a page with `height` levels below it. */
+static size_t page_bytes(const universe_array *array, unsigned height)
+{
+    size_t content = height ? FAN * sizeof(universe_page *) : leaf_bytes(array);
+
+    return offsetof(universe_page, is) + content;
+}
+
+void universe_array_init(universe_array *array, uint32_t row_bytes, uint16_t shift)
+{
+    assert(((size_t)row_bytes << shift) <= UNIVERSE_LEAF_MAX);
+    *array = (universe_array){ .row_bytes = row_bytes, .shift = shift };
+}
+
+static uint64_t capacity(const universe_array *array)
+{
+    return UINT64_C(1) << (array->shift + FAN_BITS * array->height);
+}
+
+/* Which child leads to the row, in a page with `height` levels below it. */
+static unsigned slot_of(const universe_array *array, uint32_t index, unsigned height)
+{
+    return (index >> (array->shift + FAN_BITS * (height - 1))) & (FAN - 1);
+}
+
+static size_t row_offset(const universe_array *array, uint32_t index)
+{
+    return (size_t)(index & ((1u << array->shift) - 1)) * array->row_bytes;
+}
+
+const void *universe_array_row(const universe_array *array, uint32_t index)
+{
+    const universe_page *page = array->root;
+
+    if (index >= capacity(array))
+        return zeros;
+    for (unsigned height = array->height; page && height > 0; height--)
+        page = page->is.children[slot_of(array, index, height)];
+    return page ? page->is.rows + row_offset(array, index) : zeros;
+}
+
+static void hold(universe_page *page)
+{
+    if (page)
+        atomic_fetch_add_explicit(&page->holders, 1, memory_order_relaxed);
+}
+
+/* As deep as the tree: five levels hold 2^32 rows. */
+static void drop(const universe_array *array, universe_page *page, unsigned height)
+{
+    if (!page || atomic_fetch_sub_explicit(&page->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    for (unsigned i = 0; height > 0 && i < FAN; i++)
+        drop(array, page->is.children[i], height - 1);
+    universe_free(page, page_bytes(array, height));
+}
+
+static universe_page *page_new(const universe_array *array, unsigned height)
+{
+    universe_page *page = universe_alloc(page_bytes(array, height));
+
+    if (page)
+        atomic_init(&page->holders, 1);
+    return page;
+}
+
+/* A copy that only the writer holds. */
+static universe_page *page_copy(const universe_array *array, const universe_page *page,
+                                unsigned height)
+{
+    universe_page *copy = page_new(array, height);
+
+    if (!copy)
+        return NULL;
+    memcpy(&copy->is, &page->is, page_bytes(array, height) - offsetof(universe_page, is));
+    for (unsigned i = 0; height > 0 && i < FAN; i++)
+        hold(copy->is.children[i]);
+    return copy;
+}
+
+/* Make the page in `slot` the writer's own. */
+static universe_page *own(const universe_array *array, universe_page **slot, unsigned height)
+{
+    universe_page *page = *slot;
+
+    if (page && atomic_load_explicit(&page->holders, memory_order_acquire) == 1)
+        return page;
+    universe_page *mine = page ? page_copy(array, page, height) : page_new(array, height);
+    if (!mine)
+        return NULL;
+    drop(array, page, height);
+    *slot = mine;
+    return mine;
+}
+
+/* One level more above the root. */
+static universe_page *raise(universe_array *array)
+{
+    universe_page *root = page_new(array, array->height + 1u);
+
+    if (!root)
+        return NULL;
+    root->is.children[0] = array->root;
+    array->root = root;
+    array->height++;
+    return root;
+}
+
+void *universe_array_edit(universe_array *array, uint32_t index)
+{
+    while (index >= capacity(array))
+        if (!raise(array))
+            return NULL;
+    universe_page **slot = &array->root;
+    for (unsigned height = array->height;; height--) {
+        universe_page *page = own(array, slot, height);
+        if (!page)
+            return NULL;
+        if (height == 0)
+            return page->is.rows + row_offset(array, index);
+        slot = &page->is.children[slot_of(array, index, height)];
+    }
+}
+
+void universe_array_hold(const universe_array *array)
+{
+    hold(array->root);
+}
+
+void universe_array_drop(universe_array *array)
+{
+    drop(array, array->root, array->height);
+    universe_array_init(array, array->row_bytes, array->shift);
+}

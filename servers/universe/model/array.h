@@ -1,0 +1,40 @@
+/*
+ * array.h - a persistent array: fixed-size rows in counted pages, copied when written while shared.
+ *
+ * Rows lie in leaf pages of a few KiB; above them stand pages of 64 pointers. A copy of the struct, held by
+ * universe_array_hold, is a frozen array: whoever edits afterwards copies the pages on the way to the row first,
+ * and all others stay shared. Rows that were never written read as zeros.
+ */
+#ifndef UNIVERSE_ARRAY_H
+#define UNIVERSE_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct universe_page universe_page;
+
+typedef struct universe_array {
+    universe_page *root; /* NULL: all rows are zeros */
+    uint32_t row_bytes;
+    uint16_t shift;  /* a leaf has 1 << shift rows */
+    uint16_t height; /* pages of pointers above a leaf */
+} universe_array;
+
+#define UNIVERSE_LEAF_MAX 4096 /* bytes of a leaf's rows */
+
+/* An empty array; row_bytes << shift is at most UNIVERSE_LEAF_MAX. */
+void universe_array_init(universe_array *array, uint32_t row_bytes, uint16_t shift);
+
+/* The row; it may be read to the end of its leaf. Never NULL. */
+const void *universe_array_row(const universe_array *array, uint32_t index);
+
+/* The row, to be written, its leaf no longer shared; NULL: no memory, and nothing has changed. */
+void *universe_array_edit(universe_array *array, uint32_t index);
+
+/* One more copy of the struct shares the pages; any thread that holds one. */
+void universe_array_hold(const universe_array *array);
+
+/* This copy of the struct shares them no longer, and is empty. */
+void universe_array_drop(universe_array *array);
+
+#endif

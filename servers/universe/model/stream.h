@@ -1,0 +1,28 @@
+/*
+ * stream.h - JSON on its way to a sink: written into a buffer that is emptied whenever it has grown.
+ */
+#ifndef UNIVERSE_STREAM_H
+#define UNIVERSE_STREAM_H
+
+#include "mcp/buf.h"
+#include "mcp/json.h"
+#include "model/model.h"
+
+typedef struct universe_stream {
+    mcp_json_writer writer;
+    mcp_buf buf;
+    universe_sink *sink;
+    void *data;
+    mcp_error *err;
+    mcp_status status; /* of the sink */
+} universe_stream;
+
+void universe_stream_open(universe_stream *stream, universe_sink *sink, void *data, mcp_error *err);
+
+/* Between two values: hand over what is there, once it is worth it. @return whether to go on */
+bool universe_stream_step(universe_stream *stream);
+
+/* Hand over the rest and free the buffer. @return what the sink said, or why writing failed */
+mcp_status universe_stream_close(universe_stream *stream);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * write.c - a state, a part of it, one entity or a delta as JSON.
+ *
+ * A cursor is the map and the row at which the next page begins; rows keep their numbers, so paging through a universe
+ * that changes meanwhile neither repeats nor skips what stays.
+ */
+#include <string.h>
+
+#include "model/entity.h"
+#include "model/stream.h"
+
+static const char *const other_fields[] = { "rootIds", "rootGroupIds", "time" };
+
+unsigned universe_field_of(const char *name)
+{
+    for (int map = 0; map < UNIVERSE_MAPS; map++)
+        if (strcmp(name, universe_map_names[map]) == 0)
+            return UNIVERSE_FIELD_MAP(map);
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(name, other_fields[i]) == 0)
+            return UNIVERSE_FIELD_ROOT_IDS << i;
+    return 0;
+}
+
+/* A page that is being written. */
+typedef struct state_page {
+    universe_stream stream;
+    const universe_core *core;
+    const universe_projection *part;
+    size_t left; /* entities that still fit */
+    uint64_t next;
+} state_page;
+
+static void write_id(universe_stream *stream, const universe_core *core, universe_map map,
+                     universe_handle handle)
+{
+    char id[UNIVERSE_ID_MAX + 1];
+    size_t length = universe_row_id(core, map, handle, id);
+
+    mcp_write_string_n(&stream->writer, id, length);
+}
+
+static void write_entry(universe_stream *stream, const universe_core *core, universe_map map,
+                        universe_handle handle)
+{
+    char id[UNIVERSE_ID_MAX + 1];
+
+    universe_row_id(core, map, handle, id);
+    mcp_write_name(&stream->writer, id);
+    universe_entity_write(core, map, handle, &stream->writer);
+}
+
+static void write_root_ids(universe_stream *stream, const universe_core *core)
+{
+    mcp_write_member_array(&stream->writer, "rootIds");
+    universe_handle at = core->roots.first;
+    for (; at && universe_stream_step(stream); at = universe_body_at(core, at)->next)
+        write_id(stream, core, UNIVERSE_STARS, at);
+    mcp_write_end(&stream->writer);
+}
+
+static void write_root_group_ids(universe_stream *stream, const universe_core *core)
+{
+    mcp_write_member_array(&stream->writer, "rootGroupIds");
+    universe_handle at = core->root_groups.first;
+    for (; at && universe_stream_step(stream); at = universe_link_at(core, at)->next)
+        write_id(stream, core, UNIVERSE_GROUPS, universe_link_at(core, at)->to);
+    mcp_write_end(&stream->writer);
+}
+
+static bool is_wanted(const state_page *page, universe_map map, universe_handle handle)
+{
+    const universe_row *row = universe_row_at(page->core, map, handle);
+    unsigned type = row->flags >> UNIVERSE_TYPE_SHIFT & 7;
+
+    if (!(row->flags & UNIVERSE_PRESENT))
+        return false;
+    return map != UNIVERSE_STARS || !page->part->body_types ||
+           page->part->body_types & (1u << type);
+}
+
+/* One entity more, unless the page is full: then the cursor of the next page is noted. */
+static bool put_entity(state_page *page, universe_map map, universe_handle handle, uint64_t cursor)
+{
+    if (!is_wanted(page, map, handle))
+        return true;
+    if (page->left == 0) {
+        page->next = cursor;
+        return false;
+    }
+    page->left--;
+    write_entry(&page->stream, page->core, map, handle);
+    return universe_stream_step(&page->stream);
+}
+
+static void put_rows(state_page *page, universe_map map, universe_handle first)
+{
+    for (universe_handle at = first; at < page->core->tables[map].used; at++)
+        if (!put_entity(page, map, at, (uint64_t)(map + 1) << 32 | at))
+            return;
+}
+
+static void put_ids(state_page *page, universe_map map, size_t first)
+{
+    for (size_t i = first; i < page->part->id_count; i++) {
+        const universe_id *id = &page->part->ids[i];
+        universe_handle at = universe_find(page->core, map, id->bytes, id->length);
+        if (at && !put_entity(page, map, at, (uint64_t)(map + 1) << 32 | i))
+            return;
+    }
+}
+
+static void write_map(state_page *page, universe_map map)
+{
+    uint64_t cursor = page->part->cursor;
+    bool is_here = cursor >> 32 == (uint64_t)map + 1;
+    uint32_t first = is_here ? (uint32_t)cursor : 0;
+
+    if (page->next || (cursor >> 32 > (uint64_t)map + 1))
+        return;
+    mcp_write_member_object(&page->stream.writer, universe_map_names[map]);
+    if (page->part->ids)
+        put_ids(page, map, first);
+    else
+        put_rows(page, map, first ? first : 1);
+    mcp_write_end(&page->stream.writer);
+}
+
+static void write_fields(state_page *page, unsigned fields)
+{
+    universe_stream *stream = &page->stream;
+    bool is_first = page->part->cursor == 0;
+
+    mcp_write_object(&stream->writer);
+    for (int map = 0; map < UNIVERSE_MAPS; map++) {
+        if (fields & UNIVERSE_FIELD_MAP(map))
+            write_map(page, map);
+        if (map == UNIVERSE_STARS && is_first && fields & UNIVERSE_FIELD_ROOT_IDS)
+            write_root_ids(stream, page->core);
+        if (map == UNIVERSE_GROUPS && is_first && fields & UNIVERSE_FIELD_ROOT_GROUP_IDS)
+            write_root_group_ids(stream, page->core);
+    }
+    if (is_first && fields & UNIVERSE_FIELD_TIME)
+        mcp_write_member_double(&stream->writer, "time", page->core->time);
+    mcp_write_end(&stream->writer);
+}
+
+mcp_status universe_view_write(const universe_view *view, const universe_projection *part,
+                               universe_sink *sink, void *data, uint64_t *next, mcp_error *err)
+{
+    static const universe_projection whole;
+    state_page page = { .core = &view->core, .part = part ? part : &whole };
+    unsigned fields = page.part->fields ? page.part->fields : UNIVERSE_FIELDS_ALL;
+
+    page.left = page.part->limit ? page.part->limit : SIZE_MAX;
+    universe_stream_open(&page.stream, sink, data, err);
+    write_fields(&page, fields);
+    mcp_status st = universe_stream_close(&page.stream);
+    if (st == MCP_OK && next)
+        *next = page.next;
+    return st;
+}
+
+mcp_status universe_view_write_entity(const universe_view *view, universe_map map, const char *id,
+                                      size_t length, mcp_json_writer *writer, mcp_error *err)
+{
+    universe_handle handle = universe_find(&view->core, map, id, length);
+
+    if (!handle)
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "%s has no such entity",
+                             universe_map_names[map]);
+    universe_entity_write(&view->core, map, handle, writer);
+    mcp_status st = mcp_json_writer_status(writer);
+    if (st == MCP_OK)
+        st = writer->buf->status;
+    return st == MCP_OK
+               ? st
+               : mcp_error_set(err, st, "an entity could not be written: %s", mcp_status_words(st));
+}
+
+/* ---- deltas -------------------------------------------------------------------------------------------- */
+
+typedef struct state_delta {
+    universe_stream stream;
+    const universe_core *core;
+    const universe_touch *touches;
+    size_t count;
+    bool *is_later; /* the same entity is touched again further on */
+} state_delta;
+
+/* Whether a touch of that map is told now: entities that are there, or those that are gone. */
+static universe_handle told(const state_delta *delta, size_t i, universe_map map, bool gone,
+                            bool *is_told)
+{
+    const universe_touch *touch = &delta->touches[i];
+    universe_handle handle = 0;
+
+    *is_told = touch->map == map && !delta->is_later[i];
+    if (!*is_told)
+        return 0;
+    handle = universe_find(delta->core, map, touch->id, touch->length);
+    *is_told = gone ? !handle : handle != 0;
+    return handle;
+}
+
+static void write_touched(state_delta *delta, universe_map map)
+{
+    bool is_open = false;
+    bool is_told = false;
+
+    for (size_t i = 0; i < delta->count && universe_stream_step(&delta->stream); i++) {
+        universe_handle handle = told(delta, i, map, false, &is_told);
+        if (!is_told)
+            continue;
+        if (!is_open)
+            mcp_write_member_object(&delta->stream.writer, universe_map_names[map]);
+        is_open = true;
+        write_entry(&delta->stream, delta->core, map, handle);
+    }
+    if (is_open)
+        mcp_write_end(&delta->stream.writer);
+}
+
+static void write_gone(state_delta *delta, universe_map map)
+{
+    bool is_open = false;
+    bool is_told = false;
+
+    for (size_t i = 0; i < delta->count && universe_stream_step(&delta->stream); i++) {
+        told(delta, i, map, true, &is_told);
+        if (!is_told)
+            continue;
+        if (!is_open)
+            mcp_write_member_array(&delta->stream.writer, universe_map_names[map]);
+        is_open = true;
+        mcp_write_string_n(&delta->stream.writer, delta->touches[i].id, delta->touches[i].length);
+    }
+    if (is_open)
+        mcp_write_end(&delta->stream.writer);
+}
+
+static bool is_same(const universe_touch *a, const universe_touch *b)
+{
+    return a->map == b->map && a->length == b->length && memcmp(a->id, b->id, a->length) == 0;
+}
+
+/* Mark touches that come again, by a table of the last touch of each hash. */
+static bool find_repeated(state_delta *delta, mcp_arena *arena)
+{
+    size_t slots = 16;
+
+    while (slots < 2 * delta->count)
+        slots *= 2;
+    size_t *last = mcp_arena_array(arena, slots, sizeof *last); /* a touch's number plus one */
+    delta->is_later = mcp_arena_array(arena, delta->count + 1, sizeof *delta->is_later);
+    if (!last || !delta->is_later)
+        return false;
+    for (size_t i = delta->count; i > 0; i--) {
+        const universe_touch *touch = &delta->touches[i - 1];
+        size_t at = universe_hash(delta->core->hash_key, touch->id, touch->length) & (slots - 1);
+        while (last[at] && !is_same(touch, &delta->touches[last[at] - 1]))
+            at = (at + 1) & (slots - 1);
+        delta->is_later[i - 1] = last[at] != 0;
+        if (!last[at])
+            last[at] = i;
+    }
+    return true;
+}
+
+static void write_delta(state_delta *delta, bool roots, bool root_groups)
+{
+    mcp_json_writer *writer = &delta->stream.writer;
+
+    mcp_write_object(writer);
+    for (int map = 0; map < UNIVERSE_MAPS; map++)
+        write_touched(delta, map);
+    mcp_write_member_object(writer, "removed");
+    for (int map = 0; map < UNIVERSE_MAPS; map++)
+        write_gone(delta, map);
+    mcp_write_end(writer);
+    if (roots)
+        write_root_ids(&delta->stream, delta->core);
+    if (root_groups)
+        write_root_group_ids(&delta->stream, delta->core);
+    mcp_write_end(writer);
+}
+
+mcp_status universe_view_delta(const universe_view *view, const universe_touch *touches,
+                               size_t count, bool roots, bool root_groups, universe_sink *sink,
+                               void *data, mcp_error *err)
+{
+    state_delta delta = { .core = &view->core, .touches = touches, .count = count };
+    mcp_arena *arena = mcp_arena_new(count * 64 + (1 << 16));
+
+    if (!arena || !find_repeated(&delta, arena)) {
+        mcp_arena_free(arena);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a delta");
+    }
+    universe_stream_open(&delta.stream, sink, data, err);
+    write_delta(&delta, roots, root_groups);
+    mcp_arena_free(arena);
+    return universe_stream_close(&delta.stream);
+}
