@@ -631,7 +631,5 @@ int main(int argc, char **argv)
     bench_sessions(&own);
     bench_long(&lengths);
     bench_long(&peer);
-    puts(
-        "http causeway        events of a REST stream: not measured, a route's answer is one whole");
     return 0;
 }

@@ -110,12 +110,54 @@ static void without_memory_nothing_is_half_queued(void **state)
     mcp__pieces_clear(&pieces);
 }
 
+static void count(void *owner)
+{
+    ++*(int *)owner;
+}
+
+/* A run of somebody's stays where it is, between copied ones, and is given back once. */
+static void shared_runs_are_given_back(void **state)
+{
+    static char run[4096]; /* as long as a piece */
+    mcp__outbox out = { 0 };
+    mcp__pieces pieces = { 0 };
+    struct iovec parts[4];
+    int released = 0;
+    mcp__shared shared = { run, sizeof(run), count, &released };
+
+    (void)state;
+    assert_int_equal(mcp__outbox_put(&out, &pieces, "a", 1), MCP_OK);
+    assert_int_equal(mcp__outbox_put_shared(&out, &shared), MCP_OK);
+    assert_int_equal(mcp__outbox_put(&out, &pieces, "b", 1), MCP_OK);
+    assert_int_equal(out.queued, sizeof(run) + 2);
+    assert_int_equal(mcp__outbox_parts(&out, parts, 4), 3);
+    assert_ptr_equal(parts[1].iov_base, run);
+    mcp__outbox_drop(&out, &pieces, sizeof(run));
+    assert_int_equal(released, 0);
+    mcp__outbox_drop(&out, &pieces, 1);
+    assert_int_equal(released, 1);
+    assert_int_equal(mcp__outbox_put_shared(&out, &shared), MCP_OK);
+    mcp__outbox_clear(&out, &pieces);
+    assert_int_equal(released, 2);
+    shared.length = 0;
+    assert_int_equal(mcp__outbox_put_shared(&out, &shared), MCP_OK);
+    assert_int_equal(released, 3);
+    shared.length = 1;
+    mcp__alloc_fail_after(0);
+    assert_int_equal(mcp__outbox_put_shared(&out, &shared), MCP_E_NOMEM);
+    mcp__alloc_fail_after(-1);
+    assert_int_equal(released, 4);
+    assert_int_equal(out.queued, 0);
+    mcp__pieces_clear(&pieces);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_goes_in_comes_out),
         cmocka_unit_test(small_runs_share_a_piece),
         cmocka_unit_test(without_memory_nothing_is_half_queued),
+        cmocka_unit_test(shared_runs_are_given_back),
     };
 
     return cmocka_run_group_tests_name("outbox", tests, NULL, NULL);
