@@ -21,7 +21,7 @@ static engine current;
 static int set_up(void **state)
 {
     current.err = (mcp_error)MCP_ERROR_INIT;
-    current.db = engine_open(&current, NULL);
+    current.db = engine_connect(&current, NULL);
     *state = &current;
     return 0;
 }
@@ -75,7 +75,7 @@ int engine_stop_all(void **state)
     return 0;
 }
 
-db *engine_open(const engine *e, const db_options *options)
+db *engine_connect(const engine *e, const db_options *options)
 {
     mcp_error err = MCP_ERROR_INIT;
     db *opened = NULL;

@@ -30,7 +30,7 @@ int engine_end(void **state);
 int engine_stop_all(void **state);
 
 /* Open the same database once more; close it with db_close. A failure ends the test. */
-db *engine_open(const engine *e, const db_options *options);
+db *engine_connect(const engine *e, const db_options *options);
 
 /* Run one statement in a session of its own; anything but MCP_OK ends the test. */
 void engine_run(db *db, const char *sql);

@@ -68,7 +68,7 @@ static void no_update_is_lost(void **state)
 {
     engine *e = *state;
     db_options options = { .connections = 3 };
-    db *other = e->is_memory ? e->db : engine_open(e, &options);
+    db *other = e->is_memory ? e->db : engine_connect(e, &options);
     struct adder all[THREADS] = { 0 };
 
     engine_run(e->db, "CREATE TABLE t (id TEXT PRIMARY KEY, n BIGINT)");
@@ -90,7 +90,7 @@ static void without_a_free_connection_one_waits_so_long(void **state)
 {
     engine *e = *state;
     db_options options = { .connections = 1, .wait_ms = 50 };
-    db *narrow = engine_open(e, &options);
+    db *narrow = engine_connect(e, &options);
     db_session *first = NULL;
     db_session *second = NULL;
 
@@ -115,7 +115,7 @@ static void a_lock_is_waited_for_so_long(void **state)
         return;
     engine_run(e->db, "CREATE TABLE t (id TEXT PRIMARY KEY, n BIGINT)");
     engine_run(e->db, "INSERT INTO t VALUES ('a', 0)");
-    db *other = engine_open(e, &options);
+    db *other = engine_connect(e, &options);
     assert_int_equal(db_begin(&first, e->db, DB_WRITE, &e->err), MCP_OK);
     assert_int_equal(db_run(first, NULL, "UPDATE t SET n = 1", NULL, 0, &e->err), MCP_OK);
     mcp_status st = db_begin(&second, other, DB_WRITE, &e->err);
@@ -134,7 +134,7 @@ static void a_database_for_reading_is_not_written(void **state)
     db_options options = { .read_only = true };
     db_session *session = NULL;
 
-    db *reader = engine_open(e, &options);
+    db *reader = engine_connect(e, &options);
     assert_int_equal(db_begin(&session, reader, DB_WRITE, &e->err), MCP_E_DENIED);
     assert_null(session);
     assert_int_equal(engine_int(reader, "SELECT 3"), 3);
@@ -234,7 +234,7 @@ static void another_process_hears_where_the_engine_is_shared(void **state)
     if (!db_is_shared(e->db))
         return;
     ear_init(&ear);
-    db *other = engine_open(e, NULL);
+    db *other = engine_connect(e, NULL);
     assert_int_equal(db_listen(&listener, other, "news", hear, &ear, &e->err), MCP_OK);
     tell(e->db, "news", "over there", true);
     ear_wait(&ear, 1);

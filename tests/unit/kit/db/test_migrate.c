@@ -145,7 +145,7 @@ static void a_database_for_reading_must_be_up_to_date(void **state)
 
     if (e->is_memory)
         return;
-    db *reader = engine_open(e, &options);
+    db *reader = engine_connect(e, &options);
     assert_int_equal(db_migrate(reader, two, "sql", &e->err), MCP_E_DENIED);
     assert_non_null(strstr(e->err.message, "001-first.sql"));
     assert_int_equal(migrate(e, two), MCP_OK);
@@ -162,7 +162,7 @@ struct starter {
 static void *start_up(void *data)
 {
     struct starter *self = data;
-    db *opened = engine_open(self->e, NULL);
+    db *opened = engine_connect(self->e, NULL);
 
     self->status = db_migrate(opened, two, "sql", NULL);
     db_close(opened);

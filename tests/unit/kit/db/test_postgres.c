@@ -24,7 +24,7 @@ static const char END_OTHERS[] = "SELECT COUNT(pg_terminate_backend(pid)) FROM p
 /* Break every connection to the server but the one that does it. */
 static void break_connections(engine *e)
 {
-    db *own = engine_open(e, NULL);
+    db *own = engine_connect(e, NULL);
 
     (void)engine_int(own, END_OTHERS);
     db_close(own);
@@ -204,7 +204,7 @@ static void a_table_that_changed_under_a_statement_is_busy_once(void **state)
     db_rows *rows = NULL;
 
     engine_run(e->db, "CREATE TABLE t (a TEXT)");
-    db *pool = engine_open(e, &options);
+    db *pool = engine_connect(e, &options);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(db_begin(&session, pool, DB_READ, &e->err), MCP_OK);
         assert_int_equal(db_query(&rows, session, "SELECT * FROM t", NULL, 0, &e->err),

@@ -503,7 +503,7 @@ static void a_statement_that_takes_too_long_is_ended(void **state)
 {
     engine *e = *state;
     db_options options = { .statement_ms = 200, .wait_ms = 200 };
-    db *quick = engine_open(e, &options);
+    db *quick = engine_connect(e, &options);
     db_session *session = NULL;
 
     OK(db_begin(&session, quick, DB_READ, err));

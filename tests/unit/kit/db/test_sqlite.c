@@ -84,7 +84,7 @@ static void damage_is_told_and_names_the_file(void **state)
     memset(junk, 0x5a, sizeof junk);
     assert_int_equal(pwrite(fd, junk, sizeof junk, 4096), sizeof junk);
     close(fd);
-    e->db = engine_open(e, NULL);
+    e->db = engine_connect(e, NULL);
     assert_int_equal(db_begin(&session, e->db, DB_READ, &e->err), MCP_OK);
     assert_int_equal(db_run(session, NULL, "SELECT * FROM t", NULL, 0, &e->err), MCP_E_IO);
     assert_non_null(strstr(e->err.message, "test.db"));
@@ -100,7 +100,7 @@ static void a_full_disk_is_told_and_nothing_is_half_done(void **state)
     mcp_status st = MCP_OK;
 
     engine_run(e->db, "CREATE TABLE t (a TEXT)");
-    db *small = engine_open(e, &options);
+    db *small = engine_connect(e, &options);
     engine_run(small, "PRAGMA max_page_count = 10");
     assert_int_equal(db_begin(&session, small, DB_WRITE, &e->err), MCP_OK);
     for (int i = 0; i < 100 && st == MCP_OK; i++)
@@ -148,7 +148,7 @@ static void a_lock_of_another_process_is_waited_for_and_ends_with_it(void **stat
     e->db = NULL; /* a fork must not inherit an open database */
     assert_int_equal(pipe(ready), 0);
     pid_t pid = hold_lock_elsewhere(e, ready);
-    e->db = engine_open(e, &options);
+    e->db = engine_connect(e, &options);
     assert_int_equal(db_begin(&session, e->db, DB_WRITE, &e->err), MCP_E_BUSY);
     assert_non_null(strstr(e->err.message, "test.db was locked"));
     assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 0); /* readers go on */
@@ -167,7 +167,7 @@ static void settings_are_safe(void **state)
     assert_int_equal(engine_int(e->db, "SELECT trusted_schema FROM pragma_trusted_schema"), 0);
     assert_int_equal(engine_int(e->db, "SELECT synchronous FROM pragma_synchronous"), 2);
     assert_int_equal(engine_int(e->db, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"), 1);
-    db *quick = engine_open(e, &relaxed);
+    db *quick = engine_connect(e, &relaxed);
     assert_int_equal(engine_int(quick, "SELECT synchronous FROM pragma_synchronous"), 1);
     db_close(quick);
 }
@@ -193,7 +193,7 @@ static void no_descriptor_is_left_open(void **state)
     size_t before = scratch_open_descriptors();
 
     for (int i = 0; i < 3; i++) {
-        db *opened = engine_open(e, NULL);
+        db *opened = engine_connect(e, NULL);
         assert_int_equal(engine_int(opened, "SELECT 1"), 1);
         db_close(opened);
         assert_int_equal(try_open(e, "none/x.db", NULL), MCP_E_NOT_FOUND);
