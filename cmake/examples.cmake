@@ -33,6 +33,9 @@ foreach(source IN LISTS bench_sources)
         ${CMAKE_COMMAND} -E env CAUSEWAY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:bench-${name}>)
     list(APPEND bench_programs bench-${name})
 endforeach()
+# The hostile messages are the tests' too.
+target_sources(bench-hostile PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/hostile.c)
+target_include_directories(bench-hostile PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
 foreach(script IN LISTS bench_scripts)
     list(APPEND bench_runs COMMAND
         ${CMAKE_COMMAND} -E env CAUSEWAY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} node ${script})

@@ -300,6 +300,8 @@ static mcp_status on_listen(mcp_call *call)
 static const mcp__caching list_caching = { .is_told = true, .is_public = true, .ttl_ms = 3600000 };
 static const mcp__caching read_caching = { .is_told = true };
 
+#define SHOWN_MAX 150 /* bytes of a name in a message */
+
 #define SINCE_2024_11_05 MCP_2024_11_05, MCP_REVISION_NEWEST
 #define WITH_SESSIONS MCP_2024_11_05, MCP_REVISION_NEWEST_SESSION
 #define SINCE_2026_07_28 MCP_2026_07_28, MCP_REVISION_NEWEST
@@ -366,7 +368,8 @@ mcp_status mcp__method_route(mcp_call *call)
     const struct method *method = find(call);
 
     if (!method)
-        return mcp_error_set(&call->err, MCP_E_METHOD, "there is no method %s here", call->method);
+        return mcp_error_set(&call->err, MCP_E_METHOD, "there is no method %.*s here", SHOWN_MAX,
+                             call->method);
     if ((method->flags & NOT_IN_BATCH) && call->peer != call->notices)
         return mcp_error_set(&call->err, MCP_E_REQUEST, "%s must not be part of a batch",
                              method->name);

@@ -317,8 +317,9 @@ static void start_waiting(mcp__session *session)
 /* ---- from a message to a call ---------------------------------------------------------------- */
 
 static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
-                           const mcp__element *element, const mcp__message *message)
+                           const mcp__element *element)
 {
+    const mcp__message *message = &element->message;
     mcp_arena *arena = element->arena;
     const mcp__session_setup *setup = &session->setup;
     mcp_call *call = NULL;
@@ -440,27 +441,24 @@ static void serve_response(mcp__session *session, mcp__peer *peer, mcp__element 
 static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notices,
                         mcp__element *element)
 {
-    const mcp_json *value = element->value;
-    mcp_error err = MCP_ERROR_INIT;
-    mcp__message message;
+    const mcp__message *message = &element->message;
     mcp_call *call = NULL;
 
-    (void)mcp__message_sort(&message, value, &err);
-    if (message.kind == MCP__INVALID) {
-        serve_invalid(session, peer, &message, value, &err);
-    } else if (message.kind == MCP__RESPONSE && is_sessionless(session, peer)) {
+    if (message->kind == MCP__INVALID) {
+        serve_invalid(session, peer, message, element->value, &element->fault);
+    } else if (message->kind == MCP__RESPONSE && is_sessionless(session, peer)) {
         answer_error(session, peer, NULL, MCP_E_REQUEST, "a response needs a session");
-    } else if (message.kind == MCP__RESPONSE) {
+    } else if (message->kind == MCP__RESPONSE) {
         serve_response(session, peer, element);
     } else {
-        call = make_call(session, peer, notices, element, &message);
+        call = make_call(session, peer, notices, element);
         if (!call)
-            answer_error(session, peer, message.id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+            answer_error(session, peer, message->id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
     }
     if (!call)
         return;
     element->arena = NULL; /* the call's now */
-    if (message.kind == MCP__NOTIFICATION)
+    if (message->kind == MCP__NOTIFICATION)
         serve_notification(call);
     else
         serve_request(call);
@@ -491,13 +489,13 @@ static const char *batch_fault(const mcp__session *session, const mcp_json *arra
 {
     size_t count = mcp_json_count(array);
 
-    if (session->setup.is_shared || !takes_batches(session) || has_claim(array))
+    if (session->setup.is_shared || !takes_batches(session))
         return "batches are not part of this revision";
     if (count == 0)
         return "a batch must not be empty";
     if (count > MCP__BATCH_MAX)
         return "a batch may have 100 messages at most";
-    return NULL;
+    return has_claim(array) ? "batches are not part of this revision" : NULL;
 }
 
 static void serve_batch(mcp__session *session, mcp__peer *peer, mcp__incoming *incoming)

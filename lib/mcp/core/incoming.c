@@ -8,7 +8,6 @@
 #include "mcp/core/incoming.h"
 
 #include "mcp/core/batch.h"
-#include "mcp/core/message.h"
 
 /* Escapes may come out longer than they came in. */
 #define REWRITTEN 2
@@ -19,6 +18,8 @@ static mcp__element element_of(size_t length, size_t among)
         .length = length,
         .steps = MCP__STEPS_BASE / among + MCP__STEPS_A_BYTE * length,
         .steps_on_loop = MCP__STEPS_ON_LOOP / among,
+        .message.kind = MCP__INVALID,
+        .fault = MCP_ERROR_INIT,
     };
 }
 
@@ -36,10 +37,12 @@ static void read_element(mcp__element *out, const mcp_server_options *options,
     if (arena && mcp_json_writer_status(&writer) == MCP_OK)
         (void)mcp_json_read(&out->value, arena, text.data, text.length, NULL);
     mcp_buf_clear(&text);
-    if (out->value)
-        out->arena = arena;
-    else
+    if (!out->value) {
         mcp_arena_free(arena);
+        return;
+    }
+    out->arena = arena;
+    (void)mcp__message_sort(&out->message, out->value, &out->fault);
 }
 
 static void read_batch(mcp__incoming *out, const mcp_server_options *options)
@@ -68,8 +71,12 @@ void mcp__incoming_read(mcp__incoming *out, const mcp_server_options *options, c
     else
         out->status = mcp__message_read(&out->whole.value, out->whole.arena, text, length,
                                         &out->err);
-    if (out->status == MCP_OK && mcp_json_is_array(out->whole.value))
+    if (out->status != MCP_OK)
+        return;
+    if (mcp_json_is_array(out->whole.value))
         read_batch(out, options);
+    else
+        (void)mcp__message_sort(&out->whole.message, out->whole.value, &out->whole.fault);
 }
 
 void mcp__incoming_clear(mcp__incoming *incoming)

@@ -16,6 +16,7 @@
 
 #include "mcp/arena.h"
 #include "mcp/buf.h"
+#include "mcp/core/message.h"
 #include "mcp/error.h"
 #include "mcp/json.h"
 #include "mcp/server.h"
@@ -35,9 +36,11 @@
 typedef struct mcp__element {
     mcp_arena *arena; /* pays for `value`; NULL: it could not be read again, memory is out */
     const mcp_json *value;
-    size_t length;    /* of its text */
-    uint64_t steps;   /* that checks of schemas may do for it */
+    size_t length;  /* of its text */
+    uint64_t steps; /* that checks of schemas may do for it */
     uint64_t steps_on_loop;
+    mcp__message message; /* sorted, unless `value` is a batch */
+    mcp_error fault;      /* why it is MCP__INVALID */
 } mcp__element;
 
 /** What has come. */
@@ -45,7 +48,8 @@ typedef struct mcp__incoming {
     mcp_status status; /* of reading; unless MCP_OK there is nothing below */
     mcp_error err;
     mcp__element whole;
-    mcp__element *elements; /* of a batch that is neither empty nor too long; each has its own arena */
+    mcp__element
+        *elements; /* of a batch that is neither empty nor too long; each has its own arena */
     size_t count;
 } mcp__incoming;
 
@@ -61,7 +65,7 @@ typedef struct mcp__reading mcp__reading;
 struct mcp__reading {
     mcp__task task; /* first */
     const mcp_server_options *options;
-    mcp_buf text;   /* ended before `done` */
+    mcp_buf text; /* ended before `done` */
     mcp__incoming incoming;
     /** On the loop. Ends `incoming` and frees what the reading is part of. */
     void (*done)(mcp__reading *reading);

@@ -36,8 +36,20 @@ static mcp_status refuse_duplicate(const mcp_json *object, const char *where, mc
 static bool is_id(const mcp_json *value)
 {
     mcp_json_type type = mcp_json_type_of(value);
+    size_t length = 0;
 
-    return type == MCP_JSON_STRING || type == MCP_JSON_INT || type == MCP_JSON_UINT;
+    if (mcp_json_string(value, &length))
+        return length <= MCP__ID_MAX;
+    return type == MCP_JSON_INT || type == MCP_JSON_UINT;
+}
+
+/* Why a value is no id. */
+static mcp_status refuse_id(const mcp_json *value, mcp_status status, const char *name,
+                            mcp_error *err)
+{
+    if (mcp_json_is_string(value))
+        return mcp_error_set(err, status, "%s may have %zu bytes at most", name, MCP__ID_MAX);
+    return mcp_error_set(err, status, "%s must be a string or an integer", name);
 }
 
 static mcp_status sort_params(mcp__message *out, const mcp_json *value, mcp_error *err)
@@ -67,7 +79,7 @@ static mcp_status sort_token(const mcp__message *message, mcp_error *err)
 
     if (!token || is_id(token))
         return MCP_OK;
-    return mcp_error_set(err, MCP_E_ENVELOPE, "_meta.progressToken must be a string or an integer");
+    return refuse_id(token, MCP_E_ENVELOPE, "_meta.progressToken", err);
 }
 
 static mcp_status sort_call(mcp__message *out, const mcp_json *value, mcp_error *err)
@@ -108,7 +120,7 @@ static mcp_status sort_envelope(mcp__message *out, const mcp_json *value, mcp_er
         return MCP_OK;
     }
     if (id && !out->id)
-        return mcp_error_set(err, MCP_E_REQUEST, "id must be a string or an integer");
+        return refuse_id(id, MCP_E_REQUEST, "id", err);
     if (!mcp_json_get(value, "method"))
         return mcp_error_set(err, MCP_E_REQUEST, "a message needs a method");
     return sort_call(out, value, err);

@@ -17,6 +17,9 @@ typedef enum mcp__message_kind {
     MCP__INVALID   /* to be answered with an error, see mcp__message_sort */
 } mcp__message_kind;
 
+/** The longest id and progress token that a text may be, in bytes: they come back on many a message. */
+#define MCP__ID_MAX ((size_t)1024)
+
 /** A message's parts, borrowed from the value it was sorted from. */
 typedef struct mcp__message {
     mcp__message_kind kind;

@@ -24,6 +24,7 @@
 #include "mcp/feature/name.h"
 #include "mcp/feature/shared_defs.h"
 
+#define SHOWN_MAX 150 /* bytes of a name in a message */
 #define TOOLS_MAX_BYTES ((size_t)256 * 1024 * 1024)
 
 struct tool {
@@ -550,7 +551,7 @@ static struct tool *read_call(mcp__tools *tools, mcp_call *call)
     else if (arguments && !mcp_json_is_object(arguments))
         (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
     else if (!tool)
-        (void)mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %s", name);
+        (void)mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %.*s", SHOWN_MAX, name);
     if (call->err.status != MCP_OK)
         return NULL;
     if (arguments)

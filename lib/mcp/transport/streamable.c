@@ -296,17 +296,17 @@ static void serve_delete(const struct visit *visit)
 
 /* ---- POST ------------------------------------------------------------------------------------- */
 
-static void sort_batch(struct visit *visit)
+/* One that is empty or too long is answered too. */
+static void look_at_batch(struct visit *visit)
 {
-    size_t count = mcp_json_count(visit->value);
+    const mcp__incoming *incoming = visit->incoming;
 
     visit->is_batch = true;
-    for (size_t i = 0; i < count && !visit->is_request; i++) {
-        mcp__message message;
-        (void)mcp__message_sort(&message, mcp_json_item(visit->value, i), NULL);
-        visit->is_request = message.kind == MCP__REQUEST || message.kind == MCP__INVALID;
+    visit->is_request = incoming->count == 0;
+    for (size_t i = 0; i < incoming->count && !visit->is_request; i++) {
+        mcp__message_kind kind = incoming->elements[i].message.kind;
+        visit->is_request = kind == MCP__REQUEST || kind == MCP__INVALID;
     }
-    visit->is_request |= count == 0;
 }
 
 /* Returns false when the exchange was answered. */
@@ -316,11 +316,14 @@ static bool look_at(struct visit *visit)
     mcp_status st = visit->incoming->status;
 
     if (st == MCP_OK && mcp_json_is_array(visit->value)) {
-        sort_batch(visit);
+        look_at_batch(visit);
         return true;
     }
-    if (st == MCP_OK)
-        st = mcp__message_sort(&visit->message, visit->value, &err);
+    if (st == MCP_OK) {
+        visit->message = visit->incoming->whole.message;
+        err = visit->incoming->whole.fault;
+        st = err.status;
+    }
     visit->is_request = visit->message.kind == MCP__REQUEST;
     if (st == MCP_OK || (visit->value && visit->message.method))
         return true; /* a method with faults: the dispatch knows what to say of it */

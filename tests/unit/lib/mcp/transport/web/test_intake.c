@@ -150,7 +150,8 @@ static void let_one_be_read(void)
 static char *request_of(size_t length, const char *mark)
 {
     char *text = malloc(length + 300);
-    int head = snprintf(text, 300, "POST / HTTP/1.1\r\nHost: x\r\nX-Mark: %s\r\nContent-Length: %zu\r\n\r\n",
+    int head = snprintf(text, 300,
+                        "POST / HTTP/1.1\r\nHost: x\r\nX-Mark: %s\r\nContent-Length: %zu\r\n\r\n",
                         mark, length);
 
     memset(text + head, 'x', length);
