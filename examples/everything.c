@@ -9,8 +9,9 @@
  *
  * Without --port any free one is taken; the address is said on standard error. The names and answers of
  * the tools, resources and prompts are those that the official conformance suite looks for; the tool
- * "echo" is there to be measured, and "echo_by_worker" beside it. What clients see stands in the files of examples/everything/, what
- * answers them in its parts: content.c, while.c, ask.c, changes.c, shelf.c.
+ * "echo" is there to be measured, and "echo_by_worker" beside it. What clients see stands in the files of
+ * examples/everything/, what answers them in its parts: content.c, while.c, ask.c, task.c, changes.c,
+ * shelf.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 /* Each tool is answered by the function of its name. */
 /* clang-format off */
 #define READS(name) { #name, name, MCP_READS, 0, 0 }
+#define TASK(name, support) { #name, name, MCP_READS | MCP_LONG | (support), 0, 16 }
 /* clang-format on */
 
 static const mcp_tool tools[] = {
@@ -53,6 +55,12 @@ static const mcp_tool tools[] = {
     READS(test_trigger_resource_update),
     READS(json_schema_2020_12_tool),
     READS(test_header_argument),
+    TASK(slow_compute, MCP_TASK_OPTIONAL),
+    TASK(failing_job, MCP_TASK_REQUIRED),
+    TASK(protocol_error_job, MCP_TASK_REQUIRED),
+    TASK(confirm_delete, MCP_TASK_OPTIONAL),
+    TASK(multi_input, MCP_TASK_OPTIONAL),
+    TASK(test_tool_with_task, MCP_TASK_REQUIRED | MCP_TASK_LATER),
     READS(greet),
     { "echo", echo, MCP_READS | MCP_QUICK, 0, 0 },    /* on the loop itself */
     { "echo_by_worker", echo, MCP_READS, 0, 0 },

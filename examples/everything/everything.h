@@ -44,6 +44,14 @@ mcp_handler test_input_required_result_tampered_state;
 mcp_handler test_input_required_result_capabilities;
 mcp_handler fill_with_context;
 
+/* task.c */
+mcp_handler slow_compute;
+mcp_handler failing_job;
+mcp_handler protocol_error_job;
+mcp_handler confirm_delete;
+mcp_handler multi_input;
+mcp_handler test_tool_with_task;
+
 /* changes.c */
 mcp_handler test_trigger_tool_change;
 mcp_handler test_trigger_prompt_change;

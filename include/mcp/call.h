@@ -226,6 +226,21 @@ mcp_status mcp_call_keep(mcp_call *call, const char *text);
 /** What the run before this one kept; NULL: nothing, or this is the first. */
 const char *mcp_call_kept(const mcp_call *call);
 
+/* ---- tasks ------------------------------------------------------------------------------------- */
+
+/**
+ * Go on as a task, in a tool flagged MCP_TASK_LATER: what was asked of the client until now it answered on the
+ * spot, and what follows takes long. Do it before anything that may happen only once: the handler runs again
+ * from the top, with the answers that it has.
+ *
+ *     mcp_status st = mcp_call_as_task(call);
+ *     if (st != MCP_OK)
+ *         return st;
+ *
+ * @return MCP_OK: go on, the call is a task, or its client knows none and need not; any other status: return it
+ */
+mcp_status mcp_call_as_task(mcp_call *call);
+
 /* ---- answering prompts/get -------------------------------------------------------------------- */
 
 /** What a `{{place}}` of the prompt's text becomes; arguments fill their places by themselves. */
@@ -257,7 +272,7 @@ typedef struct mcp_progress {
  */
 mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *progress);
 
-/** True when the client asked for progress: worth formatting one. */
+/** True when the client asked for progress, or the call is a task: worth formatting one. */
 bool mcp_call_wants_progress(const mcp_call *call);
 
 /**

@@ -105,6 +105,11 @@ typedef struct mcp_server_options {
                                  send that fast: 100; negative: it sleeps at once */
     int timeout_ms;           /* of a short call: 60000 */
     int grace_ms;             /* for running calls after the end of input or SIGTERM: 10000 */
+    int tasks_max;            /* kept at once, of all clients: 1000; one more is refused */
+    int tasks_max_each;       /* of one client, where it can be told from others: 100 */
+    size_t tasks_max_bytes;   /* of what they ended with: 64 MiB; one that is beyond it fails */
+    int task_ttl_ms;          /* how long a task is kept since it began: 3600000; a client of 2025-11-25
+                                 may ask for less. One that works is always kept */
 
     mcp_log log;              /* zero: silent */
 } mcp_server_options;

@@ -21,9 +21,19 @@ enum mcp_flags {
     MCP_WRITES = 1 << 1,        /* changes things: listed but refused unless the server may write */
     MCP_LONG = 1 << 2,          /* may take minutes: has threads of its own and no time limit */
     MCP_STOP_ON_HANGUP = 1 << 3, /* a client that is gone, or an ended standard input, stops it */
-    MCP_QUICK = 1 << 4          /* never blocks, and is done within 100 us: it may run on the loop, which
+    MCP_QUICK = 1 << 4,         /* never blocks, and is done within 100 us: it may run on the loop, which
                                    spares waking a worker. One that takes more than 10 ms there runs on
-                                   workers for a while, and that is logged. Not with MCP_LONG */
+                                   workers for a while, and that is logged. Not with MCP_LONG, no task */
+
+    /*
+     * Tasks: the client is answered at once with a task and comes back for the result, as often as it
+     * likes. The handler is the same: where it asks, the task waits for input; the message of its last
+     * report is the task's. Clients know tasks by the extension io.modelcontextprotocol/tasks, and in
+     * 2025-11-25 by asking for one.
+     */
+    MCP_TASK_OPTIONAL = 1 << 5, /* a task for clients that know tasks, an ordinary call for others */
+    MCP_TASK_REQUIRED = 1 << 6, /* clients that know none are refused */
+    MCP_TASK_LATER = 1 << 7     /* with one of the two: the handler says when, by mcp_call_as_task */
 };
 
 /** One tool. A table of them ends with a row whose name is NULL. */

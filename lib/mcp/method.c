@@ -19,6 +19,7 @@
 #include "mcp/core/headers.h"
 #include "mcp/core/identity.h"
 #include "mcp/core/subscribe.h"
+#include "mcp/feature/tasks.h"
 #include "mcp/server_int.h"
 
 enum {
@@ -98,20 +99,57 @@ static void write_declaration(mcp_json_writer *writer, const struct declaration 
     mcp_write_end(writer);
 }
 
+/* A client that cannot be told from others is not told of tasks by a list. */
+static void write_tasks(mcp_json_writer *writer, const mcp_call *call)
+{
+    mcp_write_member_object(writer, "tasks");
+    if (!call->session->is_once || call->principal) {
+        mcp_write_member_object(writer, "list");
+        mcp_write_end(writer);
+    }
+    mcp_write_member_object(writer, "cancel");
+    mcp_write_end(writer);
+    mcp_write_member_object(writer, "requests");
+    mcp_write_member_object(writer, "tools");
+    mcp_write_member_object(writer, "call");
+    mcp_write_end(writer);
+    mcp_write_end(writer);
+    mcp_write_end(writer);
+    mcp_write_end(writer);
+}
+
+#define TASKS "io.modelcontextprotocol/tasks"
+
+/* The server's own, and that for tasks. */
+static void write_extensions(mcp_json_writer *writer, const mcp_json *own, bool has_tasks)
+{
+    has_tasks = has_tasks && !mcp_json_get(own, TASKS);
+    if (!own && !has_tasks)
+        return;
+    mcp_write_member_object(writer, "extensions");
+    for (size_t i = 0; i < mcp_json_count(own); i++)
+        mcp_write_member_value(writer, mcp_json_name(own, i, NULL), mcp_json_item(own, i));
+    if (has_tasks) {
+        mcp_write_member_object(writer, TASKS);
+        mcp_write_end(writer);
+    }
+    mcp_write_end(writer);
+}
+
 static void write_capabilities(mcp_json_writer *writer, const mcp_call *call, mcp_revision revision)
 {
     unsigned capabilities = capabilities_of(call);
-    const char *extensions = call->options->extensions;
+    bool has_tasks = capabilities & MCP__CAN_TASKS;
 
     mcp_write_member_object(writer, "capabilities");
     for (size_t i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++)
         if ((capabilities & declarations[i].capability) &&
             mcp__field_is_known("ServerCapabilities", declarations[i].name, revision))
             write_declaration(writer, &declarations[i], capabilities);
-    if (extensions && mcp__field_is_known("ServerCapabilities", "extensions", revision)) {
-        mcp_write_name(writer, "extensions");
-        mcp_write_raw(writer, extensions, strlen(extensions));
-    }
+    if (has_tasks && mcp__field_is_known("ServerCapabilities", "tasks", revision))
+        write_tasks(writer, call);
+    if (mcp__field_is_known("ServerCapabilities", "extensions", revision))
+        write_extensions(writer, call->server->extensions, has_tasks);
     mcp_write_end(writer);
 }
 
@@ -207,6 +245,8 @@ static mcp_status on_tools_list(mcp_call *call)
 
 static mcp_status on_tools_call(mcp_call *call)
 {
+    if ((capabilities_of(call) & MCP__CAN_TASKS) && call->session->setup.tasks)
+        call->task_ttl_ms = call->options->task_ttl_ms;
     return mcp__tools_call(call->set->tools, call);
 }
 
@@ -305,6 +345,8 @@ static const mcp__caching read_caching = { .is_told = true };
 #define SINCE_2024_11_05 MCP_2024_11_05, MCP_REVISION_NEWEST
 #define WITH_SESSIONS MCP_2024_11_05, MCP_REVISION_NEWEST_SESSION
 #define SINCE_2026_07_28 MCP_2026_07_28, MCP_REVISION_NEWEST
+#define SINCE_2025_11_25 MCP_2025_11_25, MCP_REVISION_NEWEST
+#define IN_2025_11_25 MCP_2025_11_25, MCP_2025_11_25
 
 static const struct method {
     const char *name;
@@ -328,6 +370,11 @@ static const struct method {
     { "resources/subscribe",       WITH_SESSIONS,    MCP__CAN_RESOURCES | MCP__CAN_SUBSCRIBE, NEEDS_PARAMS, NULL, NULL, on_subscribe },
     { "resources/unsubscribe",     WITH_SESSIONS,    MCP__CAN_RESOURCES | MCP__CAN_SUBSCRIBE, NEEDS_PARAMS, NULL, NULL, on_unsubscribe },
     { "subscriptions/listen",      SINCE_2026_07_28, MCP__CAN_ALWAYS,    NEEDS_PARAMS,    NULL,    NULL,          on_listen },
+    { "tasks/get",                 SINCE_2025_11_25, MCP__CAN_TASKS,     NEEDS_PARAMS,    "taskId", NULL,         mcp__tasks_get },
+    { "tasks/update",              SINCE_2026_07_28, MCP__CAN_TASKS,     NEEDS_PARAMS,    "taskId", NULL,         mcp__tasks_update },
+    { "tasks/result",              IN_2025_11_25,    MCP__CAN_TASKS,     NEEDS_PARAMS,    NULL,    NULL,          mcp__tasks_result },
+    { "tasks/cancel",              SINCE_2025_11_25, MCP__CAN_TASKS,     NEEDS_PARAMS,    "taskId", NULL,         mcp__tasks_cancel },
+    { "tasks/list",                IN_2025_11_25,    MCP__CAN_TASKS,     0,               NULL,    NULL,          mcp__tasks_list },
     { "server/discover",           SINCE_2026_07_28, MCP__CAN_ALWAYS,    0,               NULL,    &list_caching, on_discover },
     { "ping",                      WITH_SESSIONS,    MCP__CAN_ALWAYS,    0,               NULL,    NULL,          on_ping },
     { "initialize",                WITH_SESSIONS,    MCP__CAN_ALWAYS,    NEEDS_PARAMS | NOT_IN_BATCH, NULL, NULL, on_initialize },

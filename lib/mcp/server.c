@@ -59,6 +59,10 @@ static void fill_bounds(mcp_server_options *options)
     set_default(&options->spin_us, 100);
     set_default(&options->timeout_ms, 60000);
     set_default(&options->grace_ms, 10000);
+    set_default(&options->tasks_max, 1000);
+    set_default(&options->tasks_max_each, 100);
+    set_default_size(&options->tasks_max_bytes, (size_t)64 * 1024 * 1024);
+    set_default(&options->task_ttl_ms, 60 * 60 * 1000);
 }
 
 /* Stays NONE where no revision with sessions is served. */
@@ -97,7 +101,8 @@ static bool is_revision(mcp_revision revision)
 static bool bounds_are_positive(const mcp_server_options *options)
 {
     return options->calls_max_running > 0 && options->calls_max_queued > 0 &&
-           options->short_threads > 0 && options->timeout_ms > 0 && options->grace_ms > 0;
+           options->short_threads > 0 && options->timeout_ms > 0 && options->grace_ms > 0 &&
+           options->tasks_max > 0 && options->tasks_max_each > 0 && options->task_ttl_ms > 0;
 }
 
 static mcp_status check_options(const mcp_server_options *options, mcp_error *err)
@@ -152,18 +157,18 @@ static mcp_status render_identity(mcp_server *server, mcp_error *err)
                          mcp_status_words(st));
 }
 
-/* It is sent as it stands, so it must be what it claims to be, on one line. */
-static mcp_status check_extensions(const mcp_server *server, mcp_error *err)
+static mcp_status read_extensions(mcp_server *server, mcp_error *err)
 {
     const char *text = server->options.extensions;
     const mcp_json *value = NULL;
 
     if (!text)
         return MCP_OK;
-    if (mcp_json_read(&value, server->arena, text, strlen(text), NULL) == MCP_OK &&
-        mcp_json_is_object(value) && !strpbrk(text, "\r\n"))
-        return MCP_OK;
-    return mcp_error_set(err, MCP_E_PARAMS, "extensions is no JSON object on one line");
+    if (mcp_json_read(&value, server->arena, text, strlen(text), NULL) != MCP_OK ||
+        !mcp_json_is_object(value))
+        return mcp_error_set(err, MCP_E_PARAMS, "extensions is no JSON object");
+    server->extensions = value;
+    return MCP_OK;
 }
 
 static mcp_status make_state_key(mcp_server *server, mcp_error *err)
@@ -187,7 +192,7 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
     if (st == MCP_OK)
         st = render_identity(server, err);
     if (st == MCP_OK)
-        st = check_extensions(server, err);
+        st = read_extensions(server, err);
     if (st == MCP_OK)
         st = make_state_key(server, err);
     if (st == MCP_OK)

@@ -23,7 +23,8 @@ enum mcp__capability {
     MCP__CAN_COMPLETIONS = 1 << 3,
     MCP__CAN_LOGGING = 1 << 4,
     MCP__CAN_SUBSCRIBE = 1 << 5, /* news of resources */
-    MCP__CAN_CHANGE = 1 << 6     /* news of lists */
+    MCP__CAN_CHANGE = 1 << 6,    /* news of lists */
+    MCP__CAN_TASKS = 1 << 7      /* a tool may be one */
 };
 
 /** Features that were added or offered, in that order. */
@@ -48,6 +49,7 @@ struct mcp_server {
     const mcp_json *no_arguments; /* an empty object */
     uint8_t state_key[MCP__STATE_KEY_SIZE];
     const char *identity;         /* the Implementation object as text */
+    const mcp_json *extensions;   /* an object; NULL: none in the options */
     bool is_left_running; /* a handler did not end: nothing that it may use is freed */
 };
 

@@ -41,12 +41,20 @@ mcp_status mcp__set_new(mcp__set **out, const mcp_server_options *options, mcp_e
     return st;
 }
 
+static unsigned task_capability(const mcp_tool *tools)
+{
+    for (; tools && tools->name; tools++)
+        if (tools->flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED))
+            return MCP__CAN_TASKS;
+    return 0;
+}
+
 unsigned mcp__set_capabilities(const mcp_features *features)
 {
     return (features->tools ? MCP__CAN_TOOLS : 0u) |
            (features->resources ? MCP__CAN_RESOURCES : 0u) |
            (features->prompts ? MCP__CAN_PROMPTS : 0u) |
-           (features->completions ? MCP__CAN_COMPLETIONS : 0u);
+           (features->completions ? MCP__CAN_COMPLETIONS : 0u) | task_capability(features->tools);
 }
 
 mcp_status mcp__set_load(mcp__set *set, const mcp_features *features, mcp_error *err)

@@ -22,6 +22,7 @@
 #include "mcp/core/incoming.h"
 #include "mcp/core/session.h"
 #include "mcp/core/state.h"
+#include "mcp/core/task.h"
 #include "mcp/random.h"
 
 #define ROUNDS_MAX 16
@@ -252,17 +253,21 @@ static mcp_status write_state(mcp_call *call, mcp_json_writer *writer)
     return st;
 }
 
+static void write_question(mcp_json_writer *writer, const char *name, const mcp__question *question)
+{
+    mcp_write_member_object(writer, name);
+    mcp_write_member_string(writer, "method", question->method);
+    if (question->params)
+        mcp_write_member_value(writer, "params", question->params);
+    mcp_write_end(writer);
+}
+
 mcp_status mcp__asking_write(mcp_call *call, mcp_json_writer *writer)
 {
     mcp_write_member_object(writer, "inputRequests");
     for (const mcp__question *question = call->asking.questions; question;
-         question = question->next) {
-        mcp_write_member_object(writer, question->key);
-        mcp_write_member_string(writer, "method", question->method);
-        if (question->params)
-            mcp_write_member_value(writer, "params", question->params);
-        mcp_write_end(writer);
-    }
+         question = question->next)
+        write_question(writer, question->key, question);
     mcp_write_end(writer);
     return write_state(call, writer);
 }
@@ -328,7 +333,25 @@ mcp_status mcp__asking_read(mcp_call *call)
 
 /* ---- within a session: the questions are requests of ours -------------------------------------- */
 
-static mcp_status write_request(mcp_buf *out, const mcp__question *question)
+/* What a task asks says that the task does. */
+static void write_params(mcp_json_writer *writer, const mcp_json *params, const char *task)
+{
+    const mcp_json *meta = mcp_json_get(params, "_meta");
+
+    mcp_write_member_object(writer, "params");
+    for (size_t i = 0; i < mcp_json_count(params); i++)
+        if (strcmp(mcp_json_name(params, i, NULL), "_meta") != 0)
+            mcp_write_member_value(writer, mcp_json_name(params, i, NULL),
+                                   mcp_json_item(params, i));
+    mcp_write_member_object(writer, "_meta");
+    for (size_t i = 0; i < mcp_json_count(meta); i++)
+        mcp_write_member_value(writer, mcp_json_name(meta, i, NULL), mcp_json_item(meta, i));
+    mcp__task_write_related(writer, task);
+    mcp_write_end(writer);
+    mcp_write_end(writer);
+}
+
+static mcp_status write_request(mcp_buf *out, const mcp__question *question, const char *task)
 {
     mcp_json_writer writer;
 
@@ -337,24 +360,29 @@ static mcp_status write_request(mcp_buf *out, const mcp__question *question)
     mcp_write_member_string(&writer, "jsonrpc", "2.0");
     mcp_write_member_int(&writer, "id", question->request_id);
     mcp_write_member_string(&writer, "method", question->method);
-    if (question->params)
+    if (task)
+        write_params(&writer, question->params, task);
+    else if (question->params)
         mcp_write_member_value(&writer, "params", question->params);
     mcp_write_end(&writer);
     return mcp_json_writer_status(&writer);
 }
 
-mcp_status mcp__asking_send(mcp_call *call)
+mcp_status mcp__asking_send(mcp_call *call, mcp__session *session, mcp__peer *peer)
 {
     mcp_status st = MCP_OK;
 
+    call->asking.session = session;
     for (mcp__question *question = call->asking.questions; question && st == MCP_OK;
          question = question->next) {
         mcp_buf message;
+        if (question->is_answered)
+            continue;
         mcp_buf_init(&message, call->options->reply_max_bytes);
-        question->request_id = ++call->session->last_question;
-        st = write_request(&message, question);
+        question->request_id = ++session->last_question;
+        st = write_request(&message, question, mcp__task_id(call));
         if (st == MCP_OK)
-            call->notices->notify(call->notices, &message);
+            peer->notify(peer, &message);
         else
             (void)mcp_error_set(&call->err, st, "a question to the client cannot be written");
         mcp_buf_clear(&message);
@@ -362,13 +390,21 @@ mcp_status mcp__asking_send(mcp_call *call)
     return st;
 }
 
-static mcp_call *find_asker(const mcp__session *session, int64_t id, mcp__question **question)
+void mcp__asking_unsend(mcp_call *call)
 {
-    for (mcp_call *call = session->calls.first; call; call = call->loop.next) {
-        if (!call->loop.is_asking)
+    call->asking.session = NULL;
+    for (mcp__question *question = call->asking.questions; question; question = question->next)
+        question->request_id = 0;
+}
+
+static mcp_call *find_asker(const mcp__call_table *calls, const mcp__session *session, int64_t id,
+                            mcp__question **question)
+{
+    for (mcp_call *call = calls->first; call; call = call->loop.next) {
+        if (!call->loop.is_asking || call->asking.session != session)
             continue;
         for (*question = call->asking.questions; *question; *question = (*question)->next)
-            if ((*question)->request_id == id)
+            if ((*question)->request_id == id && !(*question)->is_answered)
                 return call;
     }
     return NULL;
@@ -397,23 +433,33 @@ void mcp__asking_clear(mcp__asking *asking)
         mcp_arena_free(answer->arena);
 }
 
+/* Returns whether all is answered. */
+static bool end_round(mcp_call *call)
+{
+    for (const mcp__question *question = call->asking.questions; question;
+         question = question->next)
+        if (!question->is_answered)
+            return false;
+    call->asking.rounds++;
+    return true;
+}
+
 mcp_call *mcp__asking_answer(mcp__session *session, mcp__element *response)
 {
     mcp__question *question = NULL;
     int64_t id = 0;
-    mcp_call *call = mcp_json_int(mcp_json_get(response->value, "id"), &id)
-                         ? find_asker(session, id, &question)
-                         : NULL;
+    mcp_call *call = NULL;
 
+    if (!mcp_json_int(mcp_json_get(response->value, "id"), &id))
+        return NULL;
+    call = find_asker(&session->calls, session, id, &question);
+    if (!call && session->setup.tasks)
+        call = find_asker(&session->setup.tasks->session.calls, session, id, &question);
     if (!call)
         return NULL;
-    question->request_id = 0;
+    question->is_answered = true;
     take_answer(call, question->key, response);
-    for (question = call->asking.questions; question; question = question->next)
-        if (question->request_id != 0)
-            return NULL;
-    call->asking.rounds++;
-    return call;
+    return end_round(call) ? call : NULL;
 }
 
 void mcp__asking_withdraw(mcp_call *call)
@@ -421,7 +467,7 @@ void mcp__asking_withdraw(mcp_call *call)
     for (const mcp__question *question = call->asking.questions; question;
          question = question->next) {
         mcp_buf message;
-        if (question->request_id == 0)
+        if (question->request_id == 0 || question->is_answered)
             continue;
         mcp_buf_init(&message, 256);
         if (mcp_buf_printf(&message,
@@ -431,4 +477,76 @@ void mcp__asking_withdraw(mcp_call *call)
             call->notices->notify(call->notices, &message);
         mcp_buf_clear(&message);
     }
+}
+
+/* ---- a task without a session: its questions stand in what tasks/get says ----------------------- */
+
+/* The round's number is what makes a name that was answered badly another one when it is asked again. */
+mcp_status mcp__asking_name(mcp_call *call)
+{
+    for (mcp__question *question = call->asking.questions; question; question = question->next) {
+        question->name = mcp_arena_printf(call->arena, "%s-%d", question->key,
+                                          call->asking.rounds + 1);
+        if (!question->name)
+            return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a question");
+    }
+    return MCP_OK;
+}
+
+void mcp__asking_write_open(const mcp_call *call, mcp_json_writer *writer)
+{
+    for (const mcp__question *question = call->asking.questions; question;
+         question = question->next)
+        if (!question->is_answered)
+            write_question(writer, question->name, question);
+}
+
+/* A copy in the call's arena; NULL where it does not fit into memory. */
+static const mcp_json *copy_result(mcp_call *call, const mcp_json *result)
+{
+    const mcp_json *out = NULL;
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, COPY_MAX_BYTES);
+    mcp_json_writer_init(&writer, &text);
+    mcp_write_value(&writer, result);
+    if (mcp_json_writer_status(&writer) == MCP_OK)
+        (void)mcp_json_read(&out, call->arena, text.data, text.length, NULL);
+    mcp_buf_clear(&text);
+    return out;
+}
+
+/* Only objects are answers. */
+static mcp_status check_answers(const mcp_call *call, const mcp_json *answers, mcp_error *err)
+{
+    for (const mcp__question *question = call->asking.questions; question;
+         question = question->next) {
+        const mcp_json *answer = mcp_json_get(answers, question->name);
+        if (answer && !question->is_answered && !mcp_json_is_object(answer))
+            return mcp_error_set(err, MCP_E_PARAMS, "the answer to %s must be an object",
+                                 question->name);
+    }
+    return MCP_OK;
+}
+
+mcp_status mcp__asking_take(bool *is_ready, mcp_call *call, const mcp_json *answers, uint64_t steps,
+                            mcp_error *err)
+{
+    mcp_status st = check_answers(call, answers, err);
+
+    if (st != MCP_OK)
+        return st;
+    for (mcp__question *question = call->asking.questions; question; question = question->next) {
+        const mcp_json *answer = mcp_json_get(answers, question->name);
+        const mcp_json *copied = answer && !question->is_answered ? copy_result(call, answer) : NULL;
+        if (!answer || question->is_answered)
+            continue;
+        if (!copied || add_answer(call, question->key, copied) != MCP_OK)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for an answer");
+        question->is_answered = true;
+    }
+    call->steps_left = steps;
+    *is_ready = end_round(call);
+    return MCP_OK;
 }

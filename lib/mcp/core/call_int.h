@@ -55,6 +55,7 @@ struct mcp__rest {
 };
 
 typedef struct mcp__set mcp__set;
+typedef struct mcp__task_entry mcp__task_entry;
 
 /** Writes the members of `result` for a call whose handler returned MCP_OK. Runs on the worker. */
 typedef mcp_status mcp__finisher(mcp_call *call, mcp_json_writer *writer);
@@ -159,6 +160,14 @@ struct mcp_call {
     unsigned listens_to;       /* lists that a listening call is told of, enum mcp__news_list */
     const mcp_json *listens_to_uris; /* an array of strings, or NULL */
     bool is_listening;         /* it stays open without a worker, for news */
+    const mcp_json *listens_to_tasks; /* likewise an array of strings, or NULL */
+
+    /* tasks */
+    bool becomes_task;         /* by its tool and its client: before its handler runs */
+    bool wants_task;           /* the handler's: it goes on as one */
+    int64_t task_ttl_ms;       /* 0: the server has no tasks, and what is said of them counts for nothing */
+    mcp__task_entry *as_task;  /* what it goes on as; NULL: its client waits for it */
+    mcp__task_entry *awaits;   /* whose end is its answer */
 
     atomic_bool has_posted; /* something of the call is, or was, on its way to the loop */
     atomic_int stop; /* enum mcp_stop; the loop writes, all read */
@@ -173,6 +182,7 @@ struct mcp_call {
         bool is_open;              /* in the table; false: answered or cancelled, drop what comes */
         bool is_waiting;           /* not yet given to the executor */
         bool is_asking;            /* given back by it: the client is asked, and the deadline its own */
+        mcp_call *next_awaiting;   /* of those that wait for one task */
     } loop;
 };
 

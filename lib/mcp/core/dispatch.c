@@ -14,6 +14,9 @@
  *
  * A call of an MCP_QUICK feature skips the executor: the loop runs its handler.
  *
+ * And a call may become a task: then its client is answered at once, and the call goes on in a session of its own
+ * kind, by the same steps (task.c).
+ *
  * A client has at most calls_max_running calls with workers; more wait in line, and when the line is full
  * the transport stops reading.
  */
@@ -30,6 +33,7 @@
 #include "mcp/core/progress.h"
 #include "mcp/core/reply.h"
 #include "mcp/core/subscribe.h"
+#include "mcp/core/task.h"
 
 #define QUICK_MAX_BYTES ((size_t)32 * 1024) /* memory of a call that may run on the loop */
 
@@ -142,14 +146,15 @@ static void untally(mcp_call *call)
     call->tally = NULL;
 }
 
-/* An open call that no worker has ends with this status, at once. */
-static void end_idle(mcp_call *call, mcp_status st)
+void mcp__dispatch_end(mcp_call *call, mcp_status st)
 {
     untally(call);
     call->loop.is_asking = false;
     call->status = st;
     mcp__call_table_remove(&call->session->calls, call);
     render(call);
+    if (call->awaits)
+        mcp__task_forget(call);
     answer_call(call);
     mcp__call_free(call);
 }
@@ -163,11 +168,16 @@ static void begin_asking(mcp_call *call)
 
     mcp__progress_finish(call);
     call->loop.is_asking = true;
-    call->loop.deadline_ms = mcp_clock_mono_ms() + MCP__ASKING_MS;
-    mcp__call_table_due(&call->session->calls, call->loop.deadline_ms);
-    st = mcp__asking_send(call);
+    call->loop.deadline_ms = 0;
+    if (call->as_task) {
+        st = mcp__task_ask(call); /* the task's own time is the bound */
+    } else {
+        call->loop.deadline_ms = mcp_clock_mono_ms() + MCP__ASKING_MS;
+        mcp__call_table_due(&call->session->calls, call->loop.deadline_ms);
+        st = mcp__asking_send(call, call->session, call->notices);
+    }
     if (st != MCP_OK)
-        end_idle(call, st);
+        mcp__dispatch_end(call, st);
 }
 
 static void give_up_asking(mcp_call *call)
@@ -179,7 +189,7 @@ static void give_up_asking(mcp_call *call)
     mcp__asking_withdraw(call);
     if (call->is_tool && mcp_call_refuse(call, "%s", call->err.message) == MCP_OK)
         st = MCP_OK;
-    end_idle(call, st);
+    mcp__dispatch_end(call, st);
 }
 
 /* No answers will come, and no more news will go: calls that wait for the one or the other end. */
@@ -190,17 +200,33 @@ static void end_unattended(mcp__session *session, const char *why)
     for (mcp_call *call = session->calls.first; call; call = next) {
         next = call->loop.next;
         if (call->is_listening)
-            end_idle(call, MCP_OK);
+            mcp__dispatch_end(call, MCP_OK);
         else if (call->loop.is_asking)
-            end_idle(call, mcp_error_set(&call->err, MCP_E_STOPPED, "%s", why));
+            mcp__dispatch_end(call, mcp_error_set(&call->err, MCP_E_STOPPED, "%s", why));
     }
 }
 
-static void run_again(mcp_call *call)
+/* No end of a task will be waited for. */
+static void end_awaiting(mcp__session *session)
+{
+    mcp_call *call = session->calls.first;
+
+    while (call) {
+        mcp_call *next = call->loop.next;
+        if (call->awaits)
+            mcp__dispatch_end(call, mcp_error_set(&call->err, MCP_E_STOPPED,
+                                                  "the server is going down"));
+        call = next;
+    }
+}
+
+void mcp__dispatch_resume(mcp_call *call)
 {
     call->loop.is_asking = false;
     call->loop.deadline_ms = 0;
     mcp__call_reset(call);
+    if (call->as_task)
+        mcp__task_resume(call);
     if (may_start(call->session))
         start(call);
     else
@@ -209,6 +235,27 @@ static void run_again(mcp_call *call)
 
 /* ---- from start to end -------------------------------------------------------------------------- */
 
+/* A call that is in no table answers with an error; its client waits for it still. */
+static void fail(mcp_call *call, mcp_status st)
+{
+    untally(call);
+    call->status = st;
+    render(call);
+    answer_call(call);
+    mcp__call_free(call);
+}
+
+/* Its handler ran, up to where it is known that it is to be a task. */
+static void go_on_as_task(mcp_call *call)
+{
+    mcp__call_table_remove(&call->session->calls, call);
+    mcp_status st = mcp__task_begin(call);
+    if (st == MCP_OK)
+        mcp__dispatch_call(call);
+    else
+        fail(call, st);
+}
+
 /* The handler has returned. */
 static void end_run(mcp_call *call)
 {
@@ -216,7 +263,10 @@ static void end_run(mcp_call *call)
 
     session->calls.running--;
     if (call->loop.is_open && call->status == MCP_E_ASKED) {
-        begin_asking(call);
+        if (call->wants_task)
+            go_on_as_task(call);
+        else
+            begin_asking(call);
         return;
     }
     untally(call);
@@ -289,7 +339,7 @@ static void start(mcp_call *call)
     mcp_status st = executor->submit(executor, &call->task, lane, &call->err);
     if (st != MCP_OK) {
         session->calls.running--;
-        end_idle(call, st);
+        mcp__dispatch_end(call, st);
     }
 }
 
@@ -390,6 +440,17 @@ static void serve_request(mcp_call *call)
     mcp__call_table *calls = &call->session->calls;
 
     call->status = prepare(call);
+    if (call->status == MCP_OK && call->run && !call->is_refused && call->becomes_task)
+        call->status = mcp__task_begin(call);
+    if (call->as_task) {
+        mcp__dispatch_call(call);
+        return;
+    }
+    if (call->status == MCP_OK && call->awaits && !mcp__task_is_over(call->awaits)) {
+        mcp__call_table_add(calls, call);
+        mcp__task_await(call);
+        return;
+    }
     if (call->status == MCP_OK && call->run && !call->is_refused) {
         mcp__call_table_add(calls, call);
         if (may_start(call->session))
@@ -403,9 +464,7 @@ static void serve_request(mcp_call *call)
         mcp__subscribe_acknowledge(call);
         return;
     }
-    mcp__reply_render(call);
-    answer_call(call);
-    mcp__call_free(call);
+    fail(call, call->status);
 }
 
 /* An error for what is no request, or silence for a notification with a fault: those get no
@@ -434,7 +493,7 @@ static void serve_response(mcp__session *session, mcp__peer *peer, mcp__element 
 
     peer->skip(peer);
     if (call)
-        run_again(call);
+        mcp__dispatch_resume(call);
 }
 
 /* Takes the element's arena, where it needs it. */
@@ -628,8 +687,11 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
 static void close_silently(mcp__session *session, mcp_call *call)
 {
     mcp__peer *peer = call->peer;
-    bool is_idle = call->loop.is_waiting || call->loop.is_asking || call->is_listening;
+    bool is_idle = call->loop.is_waiting || call->loop.is_asking || call->is_listening ||
+                   call->awaits;
 
+    if (call->awaits)
+        mcp__task_forget(call);
     if (call->loop.is_waiting)
         mcp__call_table_unwait(&session->calls, call);
     if (call->loop.is_asking)
@@ -641,6 +703,11 @@ static void close_silently(mcp__session *session, mcp_call *call)
         mcp__call_free(call);
     }
     peer->skip(peer);
+}
+
+void mcp__dispatch_close(mcp_call *call)
+{
+    close_silently(call->session, call);
 }
 
 void mcp__dispatch_cancel(mcp__session *session, const mcp_json *id, const mcp__peer *notices)
@@ -686,13 +753,14 @@ void mcp__dispatch_refuse_waiting(mcp__session *session)
     mcp_call *call;
 
     while ((call = mcp__call_table_next(&session->calls)) != NULL)
-        end_idle(call, mcp_error_set(&call->err, MCP_E_STOPPED, "the server is going down"));
+        mcp__dispatch_end(call, mcp_error_set(&call->err, MCP_E_STOPPED, "the server is going down"));
 }
 
 void mcp__dispatch_abandon(mcp__session *session)
 {
     mcp__dispatch_refuse_waiting(session);
     end_unattended(session, "the server is going down");
+    end_awaiting(session);
     while (session->calls.first) {
         mcp_call *call = session->calls.first;
         mcp__call_table_remove(&session->calls, call);

@@ -28,6 +28,15 @@ void mcp__dispatch_incoming(mcp__session *session, mcp__peer *peer, mcp__incomin
  */
 void mcp__dispatch_call(mcp_call *call);
 
+/** End an open call that no worker has, with this status, at once. */
+void mcp__dispatch_end(mcp_call *call, mcp_status st);
+
+/** Close an open call without an answer. */
+void mcp__dispatch_close(mcp_call *call);
+
+/** Run the handler of a call again: all that it asked is answered. */
+void mcp__dispatch_resume(mcp_call *call);
+
 /** Answer for a message that was longer than may be. */
 void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer);
 

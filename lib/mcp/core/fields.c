@@ -19,6 +19,7 @@ static const struct field {
     /* type             member               since           until */
     { "ServerCapabilities", "completions",   MCP_2025_03_26, 0 },
     { "ServerCapabilities", "extensions",    MCP_2026_07_28, 0 },
+    { "ServerCapabilities", "tasks",         MCP_2025_11_25, MCP_2025_11_25 },
     { "Implementation", "title",             MCP_2025_06_18, 0 },
     { "Implementation", "description",       MCP_2025_11_25, 0 },
     { "Implementation", "websiteUrl",        MCP_2025_11_25, 0 },

@@ -110,6 +110,11 @@ void mcp__news_leave(mcp__news *news, mcp__session *session)
     pthread_mutex_unlock(&news->lock);
 }
 
+mcp__session *mcp__news_first(const mcp__news *news)
+{
+    return news->first;
+}
+
 int *mcp__news_listeners(mcp__news *news)
 {
     return &news->listeners;

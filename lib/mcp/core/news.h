@@ -32,6 +32,9 @@ void mcp__news_lists(mcp__news *news, unsigned lists);
 /** Any thread. A resource has changed. @return MCP_OK; MCP_E_NOMEM; MCP_E_LIMIT: too much is new at once */
 mcp_status mcp__news_resource(mcp__news *news, const char *uri, mcp_error *err);
 
+/** Loop only. The first of the sessions that are told, `next_told` the next. */
+mcp__session *mcp__news_first(const mcp__news *news);
+
 /** Loop only. How many calls listen: to be counted up and down. */
 int *mcp__news_listeners(mcp__news *news);
 

@@ -27,6 +27,7 @@
 #include "mcp/clock.h"
 #include "mcp/core/call_int.h"
 #include "mcp/core/session.h"
+#include "mcp/core/task.h"
 
 #define SPACING_MS 20
 #define REPORTS_MAX 64
@@ -63,8 +64,21 @@ static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const c
     return st;
 }
 
+static void write_meta(mcp_json_writer *writer, const char *key, const mcp_json *metadata,
+                       const char *task)
+{
+    if (!key && !task)
+        return;
+    mcp_write_member_object(writer, "_meta");
+    if (key)
+        mcp_write_member_value(writer, key, metadata);
+    if (task)
+        mcp__task_write_related(writer, task);
+    mcp_write_end(writer);
+}
+
 static void write_params(mcp_json_writer *writer, const mcp_json *token,
-                         const mcp_progress *progress, const mcp_json *metadata)
+                         const mcp_progress *progress, const mcp_json *metadata, const char *task)
 {
     mcp_write_member_object(writer, "params");
     mcp_write_member_value(writer, "progressToken", token);
@@ -73,18 +87,14 @@ static void write_params(mcp_json_writer *writer, const mcp_json *token,
         mcp_write_member_double(writer, "total", progress->total);
     if (progress->message)
         mcp_write_member_string(writer, "message", progress->message);
-    if (metadata) {
+    if (metadata)
         mcp_write_member_value(writer, "metadata", metadata);
-        if (progress->meta_key) {
-            mcp_write_member_object(writer, "_meta");
-            mcp_write_member_value(writer, progress->meta_key, metadata);
-            mcp_write_end(writer);
-        }
-    }
+    write_meta(writer, metadata ? progress->meta_key : NULL, metadata, task);
     mcp_write_end(writer);
 }
 
-static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress *progress)
+static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress *progress,
+                         const char *task)
 {
     const mcp_json *metadata = NULL;
     mcp_arena *arena = NULL;
@@ -98,7 +108,7 @@ static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress
         mcp_write_object(&writer);
         mcp_write_member_string(&writer, "jsonrpc", "2.0");
         mcp_write_member_string(&writer, "method", "notifications/progress");
-        write_params(&writer, token, progress, metadata);
+        write_params(&writer, token, progress, metadata, task);
         mcp_write_end(&writer);
         st = mcp_json_writer_status(&writer);
     }
@@ -156,12 +166,14 @@ mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
     mcp__progress *progress = &call->progress;
     struct mcp__report *fresh;
 
+    mcp__task_note(call, report->message);
     if (!progress->token)
         return MCP_OK;
     if (progress->has_last && !(report->progress > progress->last))
         return MCP_OK;
     fresh = report_new(report->every);
-    mcp_status st = fresh ? format(&fresh->message, progress->token, report) : MCP_E_NOMEM;
+    mcp_status st = fresh ? format(&fresh->message, progress->token, report, mcp__task_id(call))
+                          : MCP_E_NOMEM;
     if (st != MCP_OK) {
         report_free(fresh);
         return mcp_error_set(&call->err, st, "a progress report cannot be written");
@@ -199,6 +211,7 @@ static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, 
         mcp_write_member_value(&writer, "data", data);
     else
         mcp_write_member_string(&writer, "data", text);
+    write_meta(&writer, NULL, NULL, mcp__task_id(call));
     mcp_write_end(&writer);
     mcp_write_end(&writer);
     mcp_status st = mcp_json_writer_status(&writer);
@@ -246,7 +259,7 @@ mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger
 
 bool mcp_call_wants_progress(const mcp_call *call)
 {
-    return call->progress.token != NULL;
+    return call->progress.token || call->progress.said;
 }
 
 /* ---- on the loop ------------------------------------------------------------------------------ */

@@ -26,6 +26,8 @@ typedef struct mcp__progress {
     struct mcp__report *newest;
     size_t count;
     bool is_posted; /* `node` is on its way to the loop */
+    char *said;     /* of a task: the message of the last report, MCP__TASK_MESSAGE_SIZE; NULL: of none */
+    int64_t said_wall_ms;
     mcp__node node;
 
     /* the loop's */

@@ -216,12 +216,13 @@ static void settle_status(mcp_call *call)
     }
 }
 
-/* Without a session the questions are the result; within one they are sent when the worker is done. */
+/* Without a session the questions are the result; within one, and of a task, the loop sees to them when the
+ * worker is done. */
 static bool is_left_asking(mcp_call *call)
 {
     if (call->status != MCP_E_ASKED)
         return false;
-    if (call->revision <= MCP_REVISION_NEWEST_SESSION)
+    if (call->revision <= MCP_REVISION_NEWEST_SESSION || call->as_task)
         return true;
     call->status = MCP_OK;
     call->content_status = MCP_OK;
@@ -233,6 +234,8 @@ static bool is_left_asking(mcp_call *call)
 
 void mcp__reply_render(mcp_call *call)
 {
+    if (call->status == MCP_E_ASKED && call->wants_task)
+        return;
     settle_status(call);
     if (is_left_asking(call))
         return;

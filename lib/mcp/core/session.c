@@ -11,6 +11,7 @@
 
 #include "mcp/core/client.h"
 #include "mcp/core/subscribe.h"
+#include "mcp/core/task.h"
 
 #define CLIENT_MAX ((size_t)8 * 1024 * 1024) /* what a client may say about itself, in memory */
 
@@ -37,6 +38,8 @@ mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *se
 void mcp__session_clear(mcp__session *session)
 {
     assert(!session->calls.first && session->calls.running == 0);
+    if (session->setup.tasks)
+        mcp__task_leave(session->setup.tasks, session);
     if (session->setup.news)
         mcp__news_leave(session->setup.news, session);
     mcp__subscribe_clear(session);

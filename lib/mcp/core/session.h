@@ -31,6 +31,7 @@ typedef struct mcp__session_setup {
     const mcp__set *(*hold)(mcp_server *server); /* the features of now, for a call to keep; NULL: none */
     void (*drop)(const mcp__set *set);
     mcp__news *news;              /* tells of changes; NULL: nothing changes */
+    struct mcp__task_table *tasks; /* keeps what goes on without its client; NULL: nothing does */
     const mcp_json *no_arguments; /* an empty object */
     const uint8_t *state_key; /* MCP__STATE_KEY_SIZE bytes that sign what clients keep for us */
     const char *identity; /* the server's Implementation object as JSON text; NULL: not told */
@@ -43,6 +44,7 @@ struct mcp__session {
     mcp__session_setup setup;
     mcp_revision revision; /* as negotiated; NONE: no initialize yet */
     bool is_initialized;   /* the client said so */
+    bool is_once;          /* for one request: its client is not known by it afterwards */
     mcp_arena *client;     /* pays for the two below; NULL before initialize */
     const mcp_json *client_info;
     const mcp_json *client_capabilities;

@@ -165,7 +165,11 @@ mcp_status mcp__session_table_add(mcp__session_entry **out, mcp__session_table *
 mcp_status mcp__session_table_once(mcp__session_entry **out, mcp__session_table *table,
                                    mcp_error *err)
 {
-    return entry_new(out, table, err);
+    mcp_status st = entry_new(out, table, err);
+
+    if (st == MCP_OK)
+        (*out)->session.is_once = true;
+    return st;
 }
 
 mcp_status mcp__session_table_share(mcp__session_entry **out, mcp__session_table *table,

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "mcp/core/session.h"
+#include "mcp/core/task.h"
 
 #define SUBSCRIBED_MAX 1000
 #define LISTENERS_MAX 10000
@@ -108,6 +109,23 @@ static mcp_status read_uris(mcp_call *call, const mcp_json *wishes, bool of_uris
     return MCP_OK;
 }
 
+/* Ids of tasks, for clients that know tasks. */
+static mcp_status read_tasks(mcp_call *call, const mcp_json *wishes)
+{
+    const mcp_json *ids = mcp_json_get(wishes, "taskIds");
+    bool fits = !ids || (mcp_json_is_array(ids) && mcp_json_count(ids) <= SUBSCRIBED_MAX);
+
+    for (size_t i = 0; fits && i < mcp_json_count(ids); i++)
+        fits = mcp_json_is_string(mcp_json_item(ids, i));
+    if (!fits)
+        return mcp_error_set(&call->err, MCP_E_PARAMS,
+                             "params.notifications.taskIds must be an array of at most %d strings",
+                             SUBSCRIBED_MAX);
+    if (call->session->setup.tasks && mcp_call_client_can(call, MCP_CLIENT_TASKS))
+        call->listens_to_tasks = ids;
+    return MCP_OK;
+}
+
 /* The id as it came, on every message and on the result. */
 static mcp_status note_id(mcp_call *call)
 {
@@ -137,6 +155,8 @@ mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_ur
     st = read_lists(call, wishes, can_change);
     if (st == MCP_OK)
         st = read_uris(call, wishes, of_uris);
+    if (st == MCP_OK)
+        st = read_tasks(call, wishes);
     if (st == MCP_OK)
         st = note_id(call);
     if (st != MCP_OK)
@@ -177,6 +197,21 @@ static void write_id(const mcp_call *call, mcp_json_writer *writer)
     mcp_write_end(writer);
 }
 
+/* Those that there are, for this client. */
+static void write_task_ids(const mcp_call *call, mcp_json_writer *writer)
+{
+    const mcp__task_table *tasks = call->session->setup.tasks;
+
+    mcp_write_member_array(writer, "taskIds");
+    for (size_t i = 0; i < mcp_json_count(call->listens_to_tasks); i++) {
+        size_t length = 0;
+        const char *id = mcp_json_string(mcp_json_item(call->listens_to_tasks, i), &length);
+        if (mcp__task_table_find(tasks, id, length, call))
+            mcp_write_string_n(writer, id, length);
+    }
+    mcp_write_end(writer);
+}
+
 void mcp__subscribe_acknowledge(mcp_call *call)
 {
     mcp_json_writer writer;
@@ -191,6 +226,8 @@ void mcp__subscribe_acknowledge(mcp_call *call)
             mcp_write_member_bool(&writer, lists[i].wish, true);
     if (call->listens_to_uris)
         mcp_write_member_value(&writer, "resourceSubscriptions", call->listens_to_uris);
+    if (call->listens_to_tasks)
+        write_task_ids(call, &writer);
     mcp_write_end(&writer);
     mcp_write_end(&writer);
     send(call->notices, &writer, &message);
@@ -255,4 +292,40 @@ void mcp__subscribe_tell(mcp__session *session, unsigned changed, const mcp__map
     for (mcp_call *call = session->calls.first; call; call = call->loop.next)
         if (call->is_listening)
             tell_call(call, changed, uris);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------ */
+
+static void tell_status(const mcp_call *call, const mcp__task_entry *entry)
+{
+    mcp_json_writer writer;
+    mcp_buf message;
+
+    begin(&writer, &message, "notifications/tasks");
+    message.max_bytes = call->options->reply_max_bytes; /* what the task ended with is in it */
+    mcp_write_member_object(&writer, "params");
+    write_id(call, &writer);
+    mcp__task_write_detailed(entry, &writer);
+    mcp_write_end(&writer);
+    send(call->notices, &writer, &message);
+}
+
+static bool listens_to(const mcp_call *call, const mcp__task_entry *entry)
+{
+    for (size_t i = 0; i < mcp_json_count(call->listens_to_tasks); i++)
+        if (strcmp(mcp_json_string(mcp_json_item(call->listens_to_tasks, i), NULL), entry->id) == 0)
+            return mcp__task_table_is_of(entry, call);
+    return false;
+}
+
+void mcp__subscribe_tell_task(const mcp__task_entry *entry)
+{
+    mcp__news *news = entry->table->news;
+
+    if (!news || *mcp__news_listeners(news) == 0)
+        return;
+    for (mcp__session *session = mcp__news_first(news); session; session = session->next_told)
+        for (mcp_call *call = session->calls.first; call; call = call->loop.next)
+            if (call->is_listening && listens_to(call, entry))
+                tell_status(call, entry);
 }

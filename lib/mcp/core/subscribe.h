@@ -28,6 +28,9 @@ void mcp__subscribe_acknowledge(mcp_call *call);
 /** Loop only. Tell a session, and every call of it that listens. */
 void mcp__subscribe_tell(mcp__session *session, unsigned lists, const mcp__map *uris);
 
+/** Loop only. Tell every call that listens to a task, and may, how it is. */
+void mcp__subscribe_tell_task(const mcp__task_entry *entry);
+
 /** End a map of URIs that are their own copies. */
 void mcp__subscribe_free_uris(mcp__map *uris);
 

@@ -23,6 +23,7 @@
 #include "mcp/feature/mirror.h"
 #include "mcp/feature/name.h"
 #include "mcp/feature/shared_defs.h"
+#include "mcp/feature/tasks.h"
 
 #define SHOWN_MAX 150 /* bytes of a name in a message */
 #define TOOLS_MAX_BYTES ((size_t)256 * 1024 * 1024)
@@ -191,6 +192,14 @@ static mcp_status check_row(const mcp__tools *tools, const mcp_tool *row, const 
                              row->name);
     if ((row->flags & MCP_QUICK) && (row->flags & MCP_LONG))
         return mcp_error_set(err, MCP_E_PARAMS, "tool %s says both MCP_QUICK and MCP_LONG",
+                             row->name);
+    if ((row->flags & MCP_QUICK) && (row->flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED)))
+        return mcp_error_set(err, MCP_E_PARAMS, "tool %s says MCP_QUICK and that it may be a task",
+                             row->name);
+    if ((row->flags & MCP_TASK_LATER) && !(row->flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED)))
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "tool %s says MCP_TASK_LATER, but neither MCP_TASK_OPTIONAL nor "
+                             "MCP_TASK_REQUIRED",
                              row->name);
     if (!row->run || row->timeout_ms < 0 || row->max_running < 0)
         return mcp_error_set(err, MCP_E_PARAMS, "tool %s has no function or a negative bound",
@@ -379,13 +388,32 @@ static void write_meta(mcp_json_writer *writer, const struct tool *tool,
     mcp_write_end(writer);
 }
 
+/* What its flags say of tasks; other members are its file's. */
+static void write_execution(mcp_json_writer *writer, const struct tool *tool)
+{
+    const mcp_json *own = mcp_json_get(tool->definition, "execution");
+    unsigned flags = tool->row->flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED);
+
+    if (!own && !flags)
+        return;
+    mcp_write_member_object(writer, "execution");
+    for (size_t i = 0; i < mcp_json_count(own); i++)
+        if (strcmp(mcp_json_name(own, i, NULL), "taskSupport") != 0)
+            mcp_write_member_value(writer, mcp_json_name(own, i, NULL), mcp_json_item(own, i));
+    if (flags)
+        mcp_write_member_string(writer, "taskSupport",
+                                flags & MCP_TASK_REQUIRED ? "required" : "optional");
+    mcp_write_end(writer);
+}
+
 /* One member of the tool's file, as the revision knows it. */
 static void write_member(mcp_json_writer *writer, const struct tool *tool, size_t index,
                          const struct additions *added, mcp_revision revision)
 {
     const char *name = mcp_json_name(tool->definition, index, NULL);
 
-    if (!mcp__field_is_known("Tool", name, revision) || strcmp(name, "_meta") == 0)
+    if (!mcp__field_is_known("Tool", name, revision) || strcmp(name, "_meta") == 0 ||
+        strcmp(name, "execution") == 0)
         return;
     if (strcmp(name, "name") == 0)
         mcp_write_member_string(writer, name, added->safe_name ? tool->safe_name : tool->row->name);
@@ -414,6 +442,8 @@ static void render_tool(mcp_json_writer *writer, const void *entry, mcp_revision
         mcp_write_member_string(writer, "title", tool->row->name);
     if (added.note)
         mcp_write_member_string(writer, "annotation", added.note);
+    if (mcp__field_is_known("Tool", "execution", revision))
+        write_execution(writer, tool);
     if (mcp__field_is_known("Tool", "_meta", revision))
         write_meta(writer, tool, &added);
     mcp_write_end(writer);
@@ -664,6 +694,8 @@ mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call)
         return call->err.status;
     prepare(call, tool);
     mcp_status st = check_mirrors(call, tool);
+    if (st == MCP_OK)
+        st = mcp__tasks_decide(call);
     if (st != MCP_OK)
         return st;
     if (is_disabled(tool))

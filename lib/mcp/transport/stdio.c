@@ -28,6 +28,7 @@
 #include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
+#include "mcp/core/task.h"
 #include "net/lines.h"
 #include "net/loop.h"
 #include "net/pool.h"
@@ -58,6 +59,7 @@ struct stdio {
     mcp__writer *writer;
     mcp__timer *timer;
     mcp__signal *signals[2];
+    mcp__task_table *tasks;
     mcp__session session;
     bool has_session;
     bool is_reading; /* a worker has a large line */
@@ -92,6 +94,12 @@ static void skip(mcp__peer *peer)
 
 /* ---- going ----------------------------------------------------------------------------------- */
 
+static void stop_calls(struct stdio *stdio, mcp_stop why)
+{
+    mcp__task_stop_all(stdio->tasks, why);
+    mcp__dispatch_stop(&stdio->session, why);
+}
+
 static void begin_ending(struct stdio *stdio, const char *why)
 {
     if (stdio->is_ending)
@@ -112,7 +120,7 @@ static void on_input_end(struct stdio *stdio)
 {
     stop_reading(stdio);
     begin_ending(stdio, "the client's messages have ended");
-    mcp__dispatch_stop(&stdio->session, MCP_STOP_CLIENT_GONE);
+    stop_calls(stdio, MCP_STOP_CLIENT_GONE);
 }
 
 static void on_signal(int number, void *data)
@@ -121,14 +129,14 @@ static void on_signal(int number, void *data)
 
     if (++stdio->signal_count > 1) {
         mcp_log_write(&stdio->options->log, MCP_LOG_WARNING, "cancelling what runs");
-        mcp__dispatch_stop(&stdio->session, MCP_STOP_CANCELLED);
+        stop_calls(stdio, MCP_STOP_CANCELLED);
         stdio->leave_ms = mcp_clock_mono_ms() + SECOND_SIGNAL_MS;
         return;
     }
     stop_reading(stdio);
     begin_ending(stdio, number == SIGINT ? "interrupted" : "terminated");
     mcp__dispatch_refuse_waiting(&stdio->session);
-    mcp__dispatch_stop(&stdio->session, MCP_STOP_SHUTDOWN);
+    stop_calls(stdio, MCP_STOP_SHUTDOWN);
 }
 
 /* From within a write: what has to be done about it, the next settling does. */
@@ -142,6 +150,7 @@ static void on_gone(void *data)
 static void leave_if_done(struct stdio *stdio, int64_t now_ms)
 {
     bool all_sent = !stdio->is_reading && mcp__dispatch_is_idle(&stdio->session) &&
+                    mcp__task_all_idle(stdio->tasks) &&
                     mcp__writer_queued(stdio->writer) == 0;
 
     if (!all_sent && now_ms < stdio->leave_ms)
@@ -150,8 +159,9 @@ static void leave_if_done(struct stdio *stdio, int64_t now_ms)
         mcp_log_write(&stdio->options->log, MCP_LOG_WARNING, "the grace time is over");
         stdio->is_abandoned = true;
         stdio->leave_ms = now_ms + LAST_MS;
-        mcp__dispatch_stop(&stdio->session, MCP_STOP_SHUTDOWN);
+        stop_calls(stdio, MCP_STOP_SHUTDOWN);
         mcp__dispatch_abandon(&stdio->session);
+        mcp__task_abandon(stdio->tasks);
         mcp__writer_flush(stdio->writer);
         return;
     }
@@ -270,8 +280,8 @@ static void settle_gone(struct stdio *stdio)
     stdio->is_gone = true;
     stop_reading(stdio);
     mcp__dispatch_refuse_waiting(&stdio->session);
-    mcp__dispatch_stop(&stdio->session, MCP_STOP_CLIENT_GONE);
-    mcp__dispatch_stop(&stdio->session, MCP_STOP_SHUTDOWN);
+    stop_calls(stdio, MCP_STOP_CLIENT_GONE);
+    stop_calls(stdio, MCP_STOP_SHUTDOWN);
 }
 
 static void settle(void *data)
@@ -281,6 +291,8 @@ static void settle(void *data)
     take_lines(stdio);
     int64_t now_ms = mcp_clock_mono_ms();
     int64_t due_ms = mcp__dispatch_tick(&stdio->session, now_ms);
+    int64_t tasks_ms = mcp__task_tick(stdio->tasks, now_ms);
+    due_ms = tasks_ms < due_ms ? tasks_ms : due_ms;
     mcp__writer_flush(stdio->writer);
     if (mcp__writer_is_gone(stdio->writer))
         settle_gone(stdio);
@@ -396,7 +408,11 @@ static mcp_status open_session(struct stdio *stdio, const mcp__session_setup *se
     mcp__session_setup filled = *setup;
 
     filled.executor = mcp__pool_executor(stdio->pool);
-    mcp_status st = mcp__session_init(&stdio->session, &filled, err);
+    mcp_status st = mcp__task_table_new(&stdio->tasks, &filled, err);
+    if (st != MCP_OK)
+        return st;
+    filled.tasks = stdio->tasks;
+    st = mcp__session_init(&stdio->session, &filled, err);
     stdio->has_session = st == MCP_OK;
     if (st == MCP_OK)
         stdio->session.news = &stdio->peer;
@@ -442,6 +458,7 @@ static bool dismantle(struct stdio *stdio)
         return false;
     if (stdio->has_session)
         mcp__session_clear(&stdio->session);
+    mcp__task_table_free(stdio->tasks);
     mcp__loop_free(stdio->loop);
     return true;
 }

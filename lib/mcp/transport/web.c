@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "mcp/clock.h"
+#include "mcp/core/task.h"
 #include "mcp/transport/authorize.h"
 #include "mcp/transport/sse_legacy.h"
 #include "mcp/transport/streamable.h"
@@ -204,7 +205,10 @@ static void on_hung_up(mcp__http_exchange *exchange, void *data)
 
 void mcp__web_drained(mcp__web *web)
 {
-    mcp__session_table_tick(&web->sessions, mcp_clock_mono_ms());
+    int64_t now_ms = mcp_clock_mono_ms();
+
+    mcp__session_table_tick(&web->sessions, now_ms);
+    (void)mcp__task_tick(web->tasks, now_ms);
 }
 
 static void on_drained(mcp__http_exchange *exchange, void *data)
@@ -268,7 +272,7 @@ static void on_calls_due(void *data)
     mcp__web *web = data;
 
     web->calls_due_ms = INT64_MAX;
-    mcp__session_table_tick(&web->sessions, mcp_clock_mono_ms());
+    mcp__web_drained(web);
 }
 
 static void on_step(void *data)
@@ -310,6 +314,12 @@ static void on_empty(void *data)
     web->is_empty = true;
 }
 
+static void stop_calls(mcp__web *web, mcp_stop why)
+{
+    mcp__task_stop_all(web->tasks, why);
+    mcp__session_table_stop(&web->sessions, why);
+}
+
 static void begin_ending(mcp__web *web, const char *why)
 {
     web->is_ending = true;
@@ -317,7 +327,7 @@ static void begin_ending(mcp__web *web, const char *why)
     mcp__http_stop(web->listener, on_empty, web);
     end_streams(web);
     mcp__session_table_refuse_waiting(&web->sessions);
-    mcp__session_table_stop(&web->sessions, MCP_STOP_SHUTDOWN);
+    stop_calls(web, MCP_STOP_SHUTDOWN);
     mcp__timer_start(web->leave_timer, web->options->grace_ms);
 }
 
@@ -330,7 +340,7 @@ static void on_signal(int number, void *data)
         return;
     }
     mcp_log_write(&web->options->log, MCP_LOG_WARNING, "cancelling what runs");
-    mcp__session_table_stop(&web->sessions, MCP_STOP_CANCELLED);
+    stop_calls(web, MCP_STOP_CANCELLED);
     mcp__timer_start(web->leave_timer, SECOND_SIGNAL_MS);
 }
 
@@ -344,8 +354,9 @@ static void on_leave_due(void *data)
     }
     mcp_log_write(&web->options->log, MCP_LOG_WARNING, "the grace time is over");
     web->is_abandoned = true;
-    mcp__session_table_stop(&web->sessions, MCP_STOP_SHUTDOWN);
+    stop_calls(web, MCP_STOP_SHUTDOWN);
     mcp__session_table_abandon(&web->sessions);
+    mcp__task_abandon(web->tasks);
     mcp__timer_start(web->leave_timer, LAST_MS);
 }
 
@@ -354,9 +365,12 @@ static void settle(void *data)
 {
     mcp__web *web = data;
 
-    set_calls_timer(web, mcp__session_table_settle(&web->sessions));
+    int64_t calls_ms = mcp__session_table_settle(&web->sessions);
+    int64_t tasks_ms = mcp__task_due_ms(web->tasks);
+
+    set_calls_timer(web, calls_ms < tasks_ms ? calls_ms : tasks_ms);
     if (web->is_ending && web->is_empty && web->reading == 0 &&
-        mcp__session_table_is_idle(&web->sessions))
+        mcp__session_table_is_idle(&web->sessions) && mcp__task_all_idle(web->tasks))
         mcp__loop_stop(web->loop);
 }
 
@@ -421,6 +435,10 @@ static mcp_status make_sessions(mcp__web *web, const mcp__session_setup *setup, 
     };
 
     options.setup.executor = &web->executor;
+    mcp_status st = mcp__task_table_new(&web->tasks, &options.setup, err);
+    if (st != MCP_OK)
+        return st;
+    options.setup.tasks = web->tasks;
     mcp__session_table_init(&web->sessions, &options);
     return mcp__session_table_share(&web->shared, &web->sessions, err);
 }
@@ -521,6 +539,7 @@ static bool dismantle(mcp__web *web)
     mcp__authorize_free(web->authorize);
     if (web->shared)
         mcp__session_table_clear(&web->sessions);
+    mcp__task_table_free(web->tasks);
     mcp__loop_free(web->loop);
     mcp_buf_clear(&web->gathered);
     return true;

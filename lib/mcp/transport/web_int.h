@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "mcp/core/session_table.h"
+#include "mcp/core/task_table.h"
 #include "mcp/http.h"
 #include "net/http.h"
 #include "net/loop.h"
@@ -52,6 +53,7 @@ struct mcp__web {
     mcp__http *listener;
     mcp__tls_context *tls;
     mcp__session_table sessions;
+    mcp__task_table *tasks;
     mcp__session_entry *shared;         /* for requests that need no session; NULL: no sessions yet */
     mcp__web_peer *peers;              /* all that are unanswered, and all streams */
     size_t peer_count;
