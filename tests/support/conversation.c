@@ -30,6 +30,8 @@ void conversation_open(conversation *c, const mcp_server_options *options,
     mcp__inline_init(&c->executor);
     mcp__peer_memory_init(&c->peer);
     setup = mcp__server_session_setup(c->server, &c->executor.executor);
+    assert_int_equal(mcp__task_table_new(&c->tasks, &setup, &err), MCP_OK);
+    setup.tasks = c->tasks;
     assert_int_equal(mcp__session_init(&c->session, &setup, &err), MCP_OK);
     c->session.news = &c->peer.peer;
 }
@@ -38,7 +40,9 @@ void conversation_close(conversation *c)
 {
     while (mcp__inline_step(&c->executor))
         ;
+    mcp__task_stop_all(c->tasks, MCP_STOP_CANCELLED);
     mcp__session_clear(&c->session);
+    mcp__task_table_free(c->tasks);
     mcp__peer_memory_clear(&c->peer);
     mcp_server_free(c->server);
 }

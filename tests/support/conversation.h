@@ -7,6 +7,7 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/peer_memory.h"
 #include "mcp/core/session.h"
+#include "mcp/core/task.h"
 #include "mcp/server_int.h"
 #include "net/inline.h"
 
@@ -14,6 +15,7 @@ typedef struct conversation {
     mcp_server *server;
     mcp__inline executor;
     mcp__peer_memory peer;
+    mcp__task_table *tasks;
     mcp__session session;
 } conversation;
 

@@ -10,6 +10,7 @@
  *     ! without-initialize R                     ! strict-version
  *     ! tool-names canonical|safe|auto           ! allow-write
  *     ! more             the second fixture, tests/support/fixture_more.h
+ *     ! tasks            the fixture of tasks, tests/support/fixture_task.h
  *     ! page             a tool whose result is shown as a page, and the extension declared
  *     ! changes          lists change, and clients may hear of resources
  *     ! logging          handlers may log to the client
@@ -42,8 +43,10 @@
 #include "child.h"
 #include "fixture.h"
 #include "fixture_more.h"
+#include "fixture_task.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/peer_memory.h"
+#include "mcp/core/task.h"
 #include "mcp/server_int.h"
 #include "scratch.h"
 #include "transcript.h"
@@ -69,12 +72,13 @@ struct talk {
     /* how the server is made */
     mcp_server_options options;
     int many;
-    bool more, page;
+    bool more, page, tasks;
     char *arguments[ARGUMENTS_MAX + 1]; /* of the program; [0] NULL: in memory */
     int exit_code;
 
     /* in memory */
     mcp_server *server;
+    mcp__task_table *table;
     mcp__session session;
     mcp__peer_memory peer;
     struct executor executor;
@@ -174,6 +178,12 @@ static void set_more(const char *value)
 {
     (void)value;
     talk.more = true;
+}
+
+static void set_tasks(const char *value)
+{
+    (void)value;
+    talk.tasks = true;
 }
 
 static void set_logging(const char *value)
@@ -286,6 +296,7 @@ static const struct {
     { "tool-names", set_tool_names },
     { "allow-write", set_allow_write },
     { "more", set_more },
+    { "tasks", set_tasks },
     { "logging", set_logging },
     { "changes", set_changes },
     { "page", set_page },
@@ -327,6 +338,8 @@ static void open_server(void)
         st = mcp_server_add(talk.server, &fixture_features, &err);
     if (st == MCP_OK && talk.more)
         st = mcp_server_add(talk.server, &fixture_more, &err);
+    if (st == MCP_OK && talk.tasks)
+        st = mcp_server_add(talk.server, &fixture_task, &err);
     if (st == MCP_OK && talk.page)
         st = mcp_server_add(talk.server, &fixture_page, &err);
     if (st == MCP_OK && talk.many > 0) {
@@ -335,7 +348,10 @@ static void open_server(void)
     }
     if (st == MCP_OK) {
         mcp__session_setup setup = mcp__server_session_setup(talk.server, &talk.executor.face);
-        st = mcp__session_init(&talk.session, &setup, &err);
+        st = mcp__task_table_new(&talk.table, &setup, &err);
+        setup.tasks = talk.table;
+        if (st == MCP_OK)
+            st = mcp__session_init(&talk.session, &setup, &err);
         talk.session.news = &talk.peer.peer;
     }
     if (st != MCP_OK)
@@ -537,7 +553,9 @@ static int tear_down(void **state)
     if (talk.server) {
         run_held(&talk.executor);
         mcp__dispatch_stop(&talk.session, MCP_STOP_CANCELLED);
+        mcp__task_stop_all(talk.table, MCP_STOP_CANCELLED);
         mcp__session_clear(&talk.session);
+        mcp__task_table_free(talk.table);
         mcp__peer_memory_clear(&talk.peer);
     }
     mcp_server_free(talk.server);
