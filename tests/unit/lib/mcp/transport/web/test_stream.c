@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "mcp/core/call_int.h"
 #include "mcp/transport/web/stream.h"
 #include "oom.h"
@@ -156,14 +158,29 @@ static mcp_status go_wrong(mcp_call *call, void *data)
     return mcp_call_refuse(call, "as it should");
 }
 
-static const mcp_route routes[] = { { "GET", "/follow", follow, MCP_READS, 0 },
-                                    { "GET", "/fail", fail_late, MCP_READS, 0 },
-                                    { "GET", "/linger", linger, MCP_READS, 100 },
-                                    { "GET", "/left", linger,
-                                      MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0 },
-                                    { "GET", "/goodbye", say_goodbye, MCP_READS, 0 },
-                                    { "GET", "/wrong", go_wrong, MCP_READS, 0 },
-                                    { 0 } };
+static atomic_long allocations_left;
+
+/* From here on memory runs out after some allocations more, wherever that is. */
+static mcp_status run_out(mcp_call *call, void *data)
+{
+    mcp_status st = follow(call, data);
+
+    mcp__alloc_fail_after(atomic_load(&allocations_left));
+    return st;
+}
+
+/* clang-format off */
+static const mcp_route routes[] = {
+    { "GET", "/follow", follow, MCP_READS, 0 },
+    { "GET", "/run-out", run_out, MCP_READS, 0 },
+    { "GET", "/fail", fail_late, MCP_READS, 0 },
+    { "GET", "/linger", linger, MCP_READS, 100 },
+    { "GET", "/left", linger, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0 },
+    { "GET", "/goodbye", say_goodbye, MCP_READS, 0 },
+    { "GET", "/wrong", go_wrong, MCP_READS, 0 },
+    { 0 }
+};
+/* clang-format on */
 
 /* ---- around each test ------------------------------------------------------------------------- */
 
@@ -580,6 +597,27 @@ static void memory_may_run_out_anywhere(void **state)
     oom_walk(open_and_send, NULL);
 }
 
+/* Whatever the reader gets, its stream is closed once (see `end`) and the server lives on. */
+static void memory_may_run_out_while_the_answer_begins(void **state)
+{
+    int begun = 0;
+
+    (void)state;
+    wanted.retry_ms = 10;
+    for (int i = 0; i < STREAMS_MAX; i++) {
+        atomic_store(&allocations_left, i);
+        int fd = web_begin(port, "GET", "/run-out", "Connection: close\r\n", NULL);
+        wait_for(&opened_count, i + 1);
+        ssize_t got = recv(fd, text, sizeof(text) - 1, 0);
+        mcp__alloc_fail_after(-1);
+        text[got > 0 ? got : 0] = '\0';
+        begun += strncmp(text, "HTTP/1.1 200 OK\r\n", 17) == 0;
+        close(fd);
+        wait_for(&closed_count, i + 1);
+    }
+    assert_true(begun > 0);
+}
+
 static void a_tool_cannot_answer_with_a_stream(void **state)
 {
     mcp_call call = { .rest = NULL };
@@ -614,6 +652,7 @@ int main(void)
         OVER_SOCKETS(the_gate_is_for_streams_too),
         OVER_SOCKETS(going_down_ends_streams_in_order),
         OVER_SOCKETS(threads_send_while_readers_go),
+        OVER_SOCKETS(memory_may_run_out_while_the_answer_begins),
         cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(a_tool_cannot_answer_with_a_stream),
     };
