@@ -229,6 +229,45 @@ static void streams_and_hang_ups(void **state)
 }
 
 /* A record in single bytes, and several requests in one record. */
+static char shared_bytes[300 * 1024];
+static atomic_int released;
+
+static void count_release(void *owner)
+{
+    (void)owner;
+    atomic_fetch_add(&released, 1);
+}
+
+static void write_shared(void *data)
+{
+    mcp__shared run = { shared_bytes, sizeof(shared_bytes), count_release, NULL };
+
+    (void)data;
+    assert_int_equal(mcp__http_write(site_held(&page, 0), "before", 6, NULL), MCP_OK);
+    assert_int_equal(mcp__http_write_shared(site_held(&page, 0), &run, NULL), MCP_OK);
+    assert_int_equal(mcp__http_write(site_held(&page, 0), "after", 5, NULL), MCP_OK);
+}
+
+/* What all readers share is sealed for each from where it lies, and given back. */
+static void shared_bytes_are_sealed_where_they_lie(void **state)
+{
+    static char out[400 * 1024];
+    tls_client client = connected();
+
+    (void)state;
+    memset(shared_bytes, 's', sizeof(shared_bytes));
+    atomic_store(&released, 0);
+    say(&client, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    hear(&client, out, sizeof(out), "\r\n\r\n");
+    rig_call(server, write_shared, NULL);
+    hear(&client, out, sizeof(out), "after\r\n");
+    assert_memory_equal(out, "6\r\nbefore\r\n4b000\r\ns", 19);
+    assert_int_equal(strspn(out + 18, "s"), sizeof(shared_bytes));
+    assert_string_equal(out + 18 + sizeof(shared_bytes), "\r\n5\r\nafter\r\n");
+    site_wait(&released, 1);
+    client_free(&client);
+}
+
 static void records_may_be_cut_anywhere(void **state)
 {
     tls_client client = connected();
@@ -328,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(chooses_http_1_1, set_up, tear_down),
         cmocka_unit_test_setup_teardown(large_bodies_go_both_ways, set_up, tear_down),
         cmocka_unit_test_setup_teardown(streams_and_hang_ups, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shared_bytes_are_sealed_where_they_lie, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_may_be_cut_anywhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_answered_by_an_alert_and_closed, set_up,
                                         tear_down),
