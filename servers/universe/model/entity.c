@@ -544,6 +544,56 @@ mcp_status universe_entity_store(universe_state *state, universe_map map, univer
     return MCP_OK;
 }
 
+static void collect_raw(numbers *all, const universe_raw_body *raw)
+{
+    const double *number = raw->numbers;
+
+    for (unsigned slot = 0; slot < UNIVERSE_O_MEMBERS; slot++) {
+        if (!(raw->mask >> slot & 1))
+            continue;
+        all->mask |= 1u << slot;
+        all->values[slot] = *number++;
+    }
+}
+
+mcp_status universe_body_store_raw(universe_state *state, universe_handle handle,
+                                   const universe_raw_body *raw, mcp_error *err)
+{
+    const mcp_json *rogue = mcp_json_get(raw->members, "roguePlanet");
+    numbers all = { 0, { 0 } };
+
+    collect_raw(&all, raw);
+    put_path(&all, rogue);
+    universe_handle name = universe_string_hold(state, raw->name, raw->name_length);
+    uint32_t color = raw->color ? universe_string_hold(state, raw->color, raw->color_length)
+                                : raw->row.color;
+    universe_handle orbit = store_orbit(state, &all);
+    universe_handle rest = universe_text_new(state, raw->rest, raw->rest_length);
+    universe_body *mine = universe_body_edit(state, handle);
+    mine->row.flags |= UNIVERSE_PRESENT | (raw->row.row.flags & UNIVERSE_CONTENT_FLAGS) |
+                       (mcp_json_is_object(rogue) ? UNIVERSE_DRIFTS : 0);
+    mine->mass = raw->row.mass;
+    mine->radius = raw->row.radius;
+    mine->distance = raw->row.distance;
+    mine->speed = raw->row.speed;
+    mine->phase = raw->row.phase;
+    mine->color = color;
+    mine->name = name;
+    mine->orbit = orbit;
+    mine->rest = rest;
+    for (size_t i = 0; i < mcp_json_count(raw->members) && !state->failed; i++) {
+        universe_part part = { .value = mcp_json_item(raw->members, i) };
+        part.name = mcp_json_name(raw->members, i, &part.length);
+        refer_body(state, handle, &part);
+    }
+    if (state->failed)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a body");
+    state->core.body_types[type_of(universe_body_at(&state->core, handle))]++;
+    state->core.tables[UNIVERSE_STARS].count++;
+    state->core.bytes += body_bytes(&state->core, handle);
+    return MCP_OK;
+}
+
 /* ---- writing ----------------------------------------------------------------------------------------- */
 
 static void write_row_id(const universe_core *core, universe_map map, universe_handle handle,

@@ -62,6 +62,29 @@ double universe_orbit_value(const universe_orbit *orbit, unsigned slot, double o
 mcp_status universe_entity_store(universe_state *state, universe_map map, universe_handle handle,
                                  const universe_part *parts, size_t count, mcp_error *err);
 
+/* A body as a binary snapshot has it. */
+typedef struct universe_raw_body {
+    universe_body
+        row; /* the five numbers, `color` where it is no text, and the flags that are content */
+    const char *name;
+    size_t name_length;
+    const char *color; /* where it is a text */
+    size_t color_length;
+    uint32_t mask;                      /* of the first eight slots */
+    double numbers[UNIVERSE_O_MEMBERS]; /* as many as bits are set */
+    const char *rest;
+    size_t rest_length;
+    const mcp_json *members; /* what `rest` says; NULL when it is empty */
+} universe_raw_body;
+
+#define UNIVERSE_CONTENT_FLAGS                                                                     \
+    (UNIVERSE_COLOR_TEXT | UNIVERSE_COLOR_LOWER | 7u << UNIVERSE_TYPE_SHIFT |                      \
+     UNIVERSE_ROGUE_SAID | UNIVERSE_ROGUE)
+
+/* As universe_entity_store, for a body that is not PRESENT. */
+mcp_status universe_body_store_raw(universe_state *state, universe_handle handle,
+                                   const universe_raw_body *raw, mcp_error *err);
+
 /* Free what the row holds and what it names; it is not PRESENT afterwards. In no list any more; see universe_row_end. */
 void universe_entity_clear(universe_state *state, universe_map map, universe_handle handle);
 
