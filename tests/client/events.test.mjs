@@ -256,6 +256,14 @@ test('many readers come and go while much is said, and none sees a gap', async (
     await Promise.all(followers);
 });
 
+test('two hundred silent readers hold, and all hear the next word', async () => {
+    const readers = await Promise.all(Array.from({ length: 200 }, () => new Reader(server).connected()));
+    const id = await say('anybody there?');
+    await Promise.all(readers.map((reader) => reader.count(1)));
+    assert.ok(readers.every((reader) => reader.events[0].id === String(id) && reader.events.length === 1));
+    readers.forEach((reader) => reader.leave());
+});
+
 test('a page of a foreign origin, a wrong method and a wrong path are refused as JSON', async () => {
     const bad = await fetch(new URL('/events', server.url), { headers: { Origin: 'https://evil.example' } });
     assert.equal(bad.status, 403);
