@@ -12,6 +12,7 @@ test: bootstrap ## everything under ASan and UBSan, then what has threads under 
 fuzz: bootstrap ## each fuzz target for FUZZ_SECONDS
 	scripts/run-fuzzers $(FUZZ_SECONDS)
 bench: all ## figures, not tests
+	scripts/bootstrap bench
 	cmake --build --preset release --target bench
 format lint: ## clang-format in place; clang-tidy
 	scripts/bootstrap lint

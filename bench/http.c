@@ -2,7 +2,8 @@
  * http.c - Streamable HTTP: calls a second, latency at a rate, memory, idle sessions and streams, the
  * time from start to first answer, and a message just under the limit.
  *
- * The tool `echo` of mcp-everything stands beside two peers in the same rounds, so that what else the
+ * The tool `echo` of mcp-everything, which its loop runs (MCP_QUICK), and `echo_by_worker`, which does the
+ * same on a worker, as most tools do, stand beside two peers in the same rounds, so that what else the
  * machine does hits all: the official TypeScript SDK's server with the same tool, and nginx, which
  * answers a fixed text to whatever it is sent and shows what HTTP alone costs here. Where nginx is not
  * installed the bench says so. Our clients run on one thread on the same machine: with few cores they
@@ -130,11 +131,11 @@ static void begin_nginx(site *it)
     site_run(it, command);
 }
 
-/* Servers' programs are often not on a user's PATH. */
+/* Servers' programs are often not on a user's PATH; the last place is scripts/fetch-nginx's. */
 static bool find_nginx(void)
 {
     static const char *const folders[] = { "/usr/sbin", "/usr/bin", "/usr/local/sbin",
-                                           "/usr/local/bin" };
+                                           "/usr/local/bin", ".deps/nginx" };
 
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         snprintf(nginx_program, sizeof nginx_program, "%s/nginx", folders[i]);
@@ -210,8 +211,8 @@ static size_t ask_echo(char *out, client *by)
     char body[CLIENT_ASK_MAX / 2];
     int length = snprintf(body, sizeof body,
                           "{\"jsonrpc\":\"2.0\",\"id\":%" PRId64 ",\"method\":\"tools/call\","
-                          "\"params\":{\"name\":\"echo\",\"arguments\":{\"message\":\"%s\"}}}",
-                          ++by->id, message);
+                          "\"params\":{\"name\":\"%s\",\"arguments\":{\"message\":\"%s\"}}}",
+                          ++by->id, by->site->tool ? by->site->tool : "echo", message);
 
     return write_request(out, CLIENT_ASK_MAX, by, body, (size_t)length);
 }
@@ -313,54 +314,63 @@ static void endure(subject *it)
 
 static void say_beside(const subject *own, const subject *other)
 {
-    printf("http ours beside it   %.2f x as many as %s\n",
+    printf("http %-14s  beside it: %.2f x as many as %s\n", own->site.name,
            own->per_second[ROUNDS / 2] / other->per_second[ROUNDS / 2], other->site.name);
 }
 
 /* `nginx` is NULL where there is none. */
-static void bench_rate(subject *own, subject *peer, subject *nginx)
+static void bench_rate(subject *own, subject *by_worker, subject *peer, subject *nginx)
 {
     for (int round = 0; round < ROUNDS; round++) {
         measure_rate(own, round);
+        measure_rate(by_worker, round);
         measure_rate(peer, round);
         if (nginx)
             measure_rate(nginx, round);
     }
     say_rate(own);
+    say_rate(by_worker);
     say_rate(peer);
     if (nginx)
         say_rate(nginx);
     say_beside(own, peer);
-    if (nginx)
+    say_beside(by_worker, peer);
+    if (nginx) {
         say_beside(own, nginx);
-    else
+        say_beside(by_worker, nginx);
+    } else {
         puts("http ours beside it   nginx is not installed");
+    }
 }
 
 /* The peer is left out: it does not come near PACE. */
-static void bench_latency(subject *own, subject *nginx)
+static void bench_latency(subject *own, subject *by_worker, subject *nginx)
 {
     for (int round = 0; round < PACED_ROUNDS; round++) {
         measure_latency(own, round);
+        measure_latency(by_worker, round);
         if (nginx)
             measure_latency(nginx, round);
     }
     say_latency(own);
+    say_latency(by_worker);
     if (nginx)
         say_latency(nginx);
 }
 
-static void bench_calls(subject *own, subject *peer, subject *nginx)
+static void bench_calls(subject *own, subject *by_worker, subject *peer, subject *nginx)
 {
     open_subject(own);
+    open_subject(by_worker);
     open_subject(peer);
     if (nginx)
         open_subject(nginx);
-    bench_rate(own, peer, nginx);
+    bench_rate(own, by_worker, peer, nginx);
     close_subject(peer);
-    bench_latency(own, nginx);
+    bench_latency(own, by_worker, nginx);
     if (nginx)
         close_subject(nginx);
+    close_subject(by_worker);
     endure(own);
     close_subject(own);
 }
@@ -615,6 +625,10 @@ static void prepare(int argc, char **argv)
 int main(int argc, char **argv)
 {
     static subject own = { .site.name = "causeway", .begin = begin_own, .has_sessions = true };
+    static subject by_worker = { .site.name = "same by worker",
+                                 .site.tool = "echo_by_worker",
+                                 .begin = begin_own,
+                                 .has_sessions = true };
     static subject peer = { .site.name = "TypeScript SDK",
                             .begin = begin_peer,
                             .has_sessions = true };
@@ -627,7 +641,7 @@ int main(int argc, char **argv)
     bench_start(&peer, PEER_STARTS);
     if (has_nginx)
         bench_start(&nginx, STARTS);
-    bench_calls(&own, &peer, has_nginx ? &nginx : NULL);
+    bench_calls(&own, &by_worker, &peer, has_nginx ? &nginx : NULL);
     bench_sessions(&own);
     bench_long(&lengths);
     bench_long(&peer);

@@ -11,6 +11,7 @@
 
 typedef struct site {
     const char *name;
+    const char *tool; /* that it is asked to run; NULL: echo */
     int port;
     program program; /* its pid only: for program_resident_kb and program_cpu_ns */
 } site;

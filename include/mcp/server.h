@@ -101,6 +101,9 @@ typedef struct mcp_server_options {
     int calls_max_running;    /* of one client at once: 32; more wait */
     int calls_max_queued;     /* 256; then the client is not read until one ends */
     int short_threads;        /* threads of the short lane: max(2, cores) */
+    int heed_ms;              /* a handler that goes on for so long after it was told to stop is logged and
+                                 counted, and another thread takes its place until it ends: 5000 */
+    int spare_threads;        /* of each lane, for such places: 8 */
     int spin_us;              /* how long the loop looks for a message before it sleeps, while clients
                                  send that fast: 100; negative: it sleeps at once */
     int timeout_ms;           /* of a short call: 60000 */

@@ -56,6 +56,8 @@ static void fill_bounds(mcp_server_options *options)
     set_default(&options->calls_max_running, 32);
     set_default(&options->calls_max_queued, 256);
     set_default(&options->short_threads, default_threads());
+    set_default(&options->spare_threads, 8);
+    set_default(&options->heed_ms, 5000);
     set_default(&options->spin_us, 100);
     set_default(&options->timeout_ms, 60000);
     set_default(&options->grace_ms, 10000);
@@ -101,8 +103,9 @@ static bool is_revision(mcp_revision revision)
 static bool bounds_are_positive(const mcp_server_options *options)
 {
     return options->calls_max_running > 0 && options->calls_max_queued > 0 &&
-           options->short_threads > 0 && options->timeout_ms > 0 && options->grace_ms > 0 &&
-           options->tasks_max > 0 && options->tasks_max_each > 0 && options->task_ttl_ms > 0;
+           options->short_threads > 0 && options->spare_threads > 0 && options->heed_ms > 0 &&
+           options->timeout_ms > 0 && options->grace_ms > 0 && options->tasks_max > 0 &&
+           options->tasks_max_each > 0 && options->task_ttl_ms > 0;
 }
 
 static mcp_status check_options(const mcp_server_options *options, mcp_error *err)

@@ -11,6 +11,10 @@
  * when work comes and no thread of it is idle: a server that is never asked for anything long never
  * has a long thread.
  *
+ * A task that is given up keeps its thread, whatever its lane's number; so that a few such tasks do not stop
+ * the lane, it may have that many threads more, up to a bound. When the task ends after all, a thread that
+ * is free leaves. Threads are joined when their seat is wanted again, or in the end.
+ *
  * A worker never holds the lane's lock while it runs a task or posts to the loop; so nothing can
  * deadlock. Workers block all signals: they are the loop's business.
  *
@@ -28,6 +32,13 @@
 #include "base/alloc.h"
 #include "net/loop_int.h"
 
+/* Where a thread of a lane has its place. */
+struct seat {
+    pthread_t thread;
+    bool is_taken; /* the loop's: the thread is to be joined */
+    bool has_left; /* it has ended, or is about to */
+};
+
 struct lane {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work_came;
@@ -36,9 +47,13 @@ struct lane {
     int queued;
     int waiting; /* threads that look for work, asleep or just woken */
     bool closing;
-    pthread_t *threads; /* written by the loop alone */
-    int started;
+    struct seat *seats; /* most + spare; only `has_left` is not the loop's alone */
+    int threads;        /* that have not left */
+    int allowed;        /* threads that may be: `most`, and one for each task given up, up to `spare` */
+    /* the loop's */
     int most;
+    int spare;
+    int given_up; /* tasks that have not ended */
 };
 
 struct mcp__pool {
@@ -46,41 +61,83 @@ struct mcp__pool {
     mcp__loop *loop;
     struct lane lanes[MCP__LANES]; /* by mcp__lane */
     int busy;             /* the loop's */
+    uint64_t given_up_total;
 };
 
 /* ---- on a worker ----------------------------------------------------------------------------- */
 
-/* The next task, or NULL when the lane is closing and empty. */
-static mcp__task *lane_wait(struct lane *lane)
+/* There are more threads than there should be, and this one is free: it leaves. Under the lock. */
+static void leave(struct lane *lane, struct seat *seat)
 {
+    lane->threads--;
+    seat->has_left = true;
+    if (lane->first && lane->waiting > 0) /* we may have been woken for that */
+        pthread_cond_signal(&lane->work_came);
+}
+
+static mcp__node *take_first(struct lane *lane)
+{
+    mcp__node *node = lane->first;
+
+    if (!node)
+        return NULL;
+    lane->queued--;
+    lane->first = node->next;
+    if (!lane->first)
+        lane->last = NULL;
+    return node;
+}
+
+/* The next task, or NULL when the thread must end. */
+static mcp__task *lane_wait(struct lane *lane, struct seat *seat)
+{
+    mcp__node *node = NULL;
+
     pthread_mutex_lock(&lane->lock);
     lane->waiting++;
-    while (!lane->first && !lane->closing)
+    while (!lane->first && !lane->closing && lane->threads <= lane->allowed)
         pthread_cond_wait(&lane->work_came, &lane->lock);
     lane->waiting--;
-    mcp__node *node = lane->first;
-    if (node) {
-        lane->queued--;
-        lane->first = node->next;
-        if (!lane->first)
-            lane->last = NULL;
-    }
+    if (lane->threads > lane->allowed)
+        leave(lane, seat);
+    else
+        node = take_first(lane);
     pthread_mutex_unlock(&lane->lock);
     return (mcp__task *)node; /* the node is the task's first member */
+}
+
+/* How many threads there may be after `change` tasks more were given up. Loop only. Returns whether that
+ * is another number than before. */
+static bool lane_allow(struct lane *lane, int change)
+{
+    int before = lane->given_up < lane->spare ? lane->given_up : lane->spare;
+
+    lane->given_up += change;
+    int now = lane->given_up < lane->spare ? lane->given_up : lane->spare;
+    pthread_mutex_lock(&lane->lock);
+    lane->allowed = lane->most + now;
+    pthread_mutex_unlock(&lane->lock);
+    if (now < before) /* one of those that wait leaves; else the next that has ended its task */
+        pthread_cond_signal(&lane->work_came);
+    return now != before;
 }
 
 static void run_done(mcp__node *node)
 {
     mcp__task *task = (mcp__task *)node;
+    mcp__pool *pool = task->pool;
 
-    task->pool->busy--;
-    task->pool->loop->away--;
+    pool->busy--;
+    pool->loop->away--;
+    if (task->is_given_up)
+        (void)lane_allow(&pool->lanes[task->lane], -1);
     task->done(task);
 }
 
 typedef struct worker {
     mcp__pool *pool;
     struct lane *lane;
+    struct seat *seat;
 } worker;
 
 static void *worker_main(void *data)
@@ -89,7 +146,8 @@ static void *worker_main(void *data)
     mcp__task *task;
 
     free(data);
-    while ((task = lane_wait(self.lane)) != NULL) {
+    while ((task = lane_wait(self.lane, self.seat)) != NULL) {
+        atomic_store_explicit(&task->has_begun, true, memory_order_relaxed);
         task->work(task);
         task->node.run = run_done;
         mcp__loop_post(self.pool->loop, &task->node);
@@ -99,6 +157,34 @@ static void *worker_main(void *data)
 
 /* ---- on the loop ----------------------------------------------------------------------------- */
 
+/* A free place; one is, where fewer threads are than may be. Who has left it is waited for: that takes no
+ * longer than returning from a function. */
+static struct seat *find_seat(struct lane *lane)
+{
+    struct seat *seat = lane->seats;
+    bool has_left;
+
+    for (;; seat++) {
+        if (!seat->is_taken)
+            return seat;
+        pthread_mutex_lock(&lane->lock);
+        has_left = seat->has_left;
+        pthread_mutex_unlock(&lane->lock);
+        if (has_left)
+            break;
+    }
+    pthread_join(seat->thread, NULL);
+    *seat = (struct seat){ .is_taken = false };
+    return seat;
+}
+
+static void count_threads(struct lane *lane, int change)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->threads += change;
+    pthread_mutex_unlock(&lane->lock);
+}
+
 static mcp_status start_thread(mcp__pool *pool, struct lane *lane, mcp_error *err)
 {
     worker *self = mcp__alloc(sizeof(*self));
@@ -107,16 +193,19 @@ static mcp_status start_thread(mcp__pool *pool, struct lane *lane, mcp_error *er
 
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a thread");
-    *self = (worker){ .pool = pool, .lane = lane };
+    *self = (worker){ .pool = pool, .lane = lane, .seat = find_seat(lane) };
+    struct seat *seat = self->seat; /* `self` is the thread's */
+    count_threads(lane, 1);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &earlier);
-    int code = pthread_create(&lane->threads[lane->started], NULL, worker_main, self);
+    int code = pthread_create(&seat->thread, NULL, worker_main, self);
     pthread_sigmask(SIG_SETMASK, &earlier, NULL);
     if (code != 0) {
+        count_threads(lane, -1);
         free(self);
         return mcp_error_set(err, MCP_E_BUSY, "the system gives no further thread");
     }
-    lane->started++;
+    seat->is_taken = true;
     return MCP_OK;
 }
 
@@ -136,13 +225,20 @@ static void lane_push(struct lane *lane, mcp__node *node)
         pthread_cond_signal(&lane->work_came);
 }
 
-/* Whether a thread will see to one more task at once: what is queued is spoken for. */
-static bool lane_has_idle(struct lane *lane)
+/* How a lane stands towards one more task: what is queued is spoken for. */
+struct standing {
+    bool needs_thread; /* none is free, and one more may be */
+    bool has_none;     /* it has no thread at all */
+};
+
+static struct standing lane_stands(struct lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    bool has = lane->waiting > lane->queued;
+    struct standing standing = { .needs_thread = lane->threads < lane->allowed &&
+                                                 lane->waiting <= lane->queued,
+                                 .has_none = lane->threads == 0 };
     pthread_mutex_unlock(&lane->lock);
-    return has;
+    return standing;
 }
 
 static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane which, mcp_error *err)
@@ -152,18 +248,47 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
 
     if (lane->most == 0)
         return mcp_error_set(err, MCP_E_BUSY, "there are no threads for such work");
-    if (lane->started < lane->most && !lane_has_idle(lane)) {
+    struct standing standing = lane_stands(lane);
+    if (standing.needs_thread) {
         mcp_error reason = MCP_ERROR_INIT;
         mcp_status st = start_thread(pool, lane, &reason);
         /* A short task can wait for a thread that there is; a long one has to have its own. */
-        if (st != MCP_OK && (which == MCP__LANE_LONG || lane->started == 0))
+        if (st != MCP_OK && (which == MCP__LANE_LONG || standing.has_none))
             return mcp_error_set(err, st, "%s", reason.message);
     }
     task->pool = pool;
+    task->lane = which;
+    task->is_given_up = false;
+    atomic_store_explicit(&task->has_begun, false, memory_order_relaxed);
     pool->busy++;
     pool->loop->away++;
     lane_push(lane, &task->node);
     return MCP_OK;
+}
+
+static bool lane_is_behind(struct lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    bool is_behind = lane->queued > lane->waiting;
+    pthread_mutex_unlock(&lane->lock);
+    return is_behind;
+}
+
+static mcp__given_up pool_give_up(mcp__executor *self, mcp__task *task)
+{
+    mcp__pool *pool = (mcp__pool *)self;
+
+    if (!atomic_load_explicit(&task->has_begun, memory_order_relaxed))
+        return MCP__UNBEGUN;
+    struct lane *lane = &pool->lanes[task->lane];
+    task->is_given_up = true;
+    pool->given_up_total++;
+    if (!lane_allow(lane, 1))
+        return MCP__BORNE;
+    /* What comes later starts it; a thread that the system refuses now may be had then. */
+    if (lane_is_behind(lane))
+        (void)start_thread(pool, lane, NULL);
+    return MCP__REPLACED;
 }
 
 static void pool_post(mcp__executor *self, mcp__node *node)
@@ -171,12 +296,14 @@ static void pool_post(mcp__executor *self, mcp__node *node)
     mcp__loop_post(((mcp__pool *)self)->loop, node);
 }
 
-static mcp_status lane_init(struct lane *lane, int most, mcp_error *err)
+static mcp_status lane_init(struct lane *lane, int most, int spare, mcp_error *err)
 {
-    lane->threads = mcp__alloc_zeroed((size_t)(most > 0 ? most : 1), sizeof(*lane->threads));
-    if (!lane->threads)
+    lane->seats = mcp__alloc_zeroed((size_t)most + (size_t)spare + 1, sizeof(*lane->seats));
+    if (!lane->seats)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %d threads", most);
     lane->most = most;
+    lane->spare = spare;
+    lane->allowed = most;
     pthread_mutex_init(&lane->lock, NULL);
     pthread_cond_init(&lane->work_came, NULL);
     return MCP_OK;
@@ -184,27 +311,29 @@ static mcp_status lane_init(struct lane *lane, int most, mcp_error *err)
 
 static void lane_clear(struct lane *lane)
 {
-    if (!lane->threads)
+    if (!lane->seats)
         return;
     pthread_cond_destroy(&lane->work_came);
     pthread_mutex_destroy(&lane->lock);
-    free(lane->threads);
+    free(lane->seats);
 }
 
 mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, int long_threads,
-                         mcp_error *err)
+                         int spare_threads, mcp_error *err)
 {
     mcp__pool *pool = mcp__alloc_zeroed(1, sizeof(*pool));
 
     if (!pool)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the worker pool");
-    pool->executor = (mcp__executor){ .submit = pool_submit, .post = pool_post };
+    pool->executor = (mcp__executor){ .submit = pool_submit,
+                                      .post = pool_post,
+                                      .give_up = pool_give_up };
     pool->loop = loop;
-    mcp_status st = lane_init(&pool->lanes[MCP__LANE_SHORT], short_threads, err);
+    mcp_status st = lane_init(&pool->lanes[MCP__LANE_SHORT], short_threads, spare_threads, err);
     if (st == MCP_OK)
-        st = lane_init(&pool->lanes[MCP__LANE_LONG], long_threads, err);
+        st = lane_init(&pool->lanes[MCP__LANE_LONG], long_threads, spare_threads, err);
     if (st == MCP_OK)
-        st = lane_init(&pool->lanes[MCP__LANE_READ], 1, err);
+        st = lane_init(&pool->lanes[MCP__LANE_READ], 1, 0, err);
     if (st != MCP_OK) {
         (void)mcp__pool_free(pool);
         return st;
@@ -223,9 +352,19 @@ int mcp__pool_busy(const mcp__pool *pool)
     return pool->busy;
 }
 
+int mcp__pool_given_up(const mcp__pool *pool)
+{
+    return pool->lanes[MCP__LANE_SHORT].given_up + pool->lanes[MCP__LANE_LONG].given_up;
+}
+
+uint64_t mcp__pool_given_up_total(const mcp__pool *pool)
+{
+    return pool->given_up_total;
+}
+
 static void lane_close(struct lane *lane)
 {
-    if (!lane->threads)
+    if (!lane->seats)
         return;
     pthread_mutex_lock(&lane->lock);
     lane->closing = true;
@@ -235,14 +374,18 @@ static void lane_close(struct lane *lane)
 
 static void lane_leave(struct lane *lane)
 {
-    for (int i = 0; i < lane->started; i++)
-        pthread_detach(lane->threads[i]);
+    for (int i = 0; i < lane->most + lane->spare; i++) {
+        if (lane->seats[i].is_taken)
+            pthread_detach(lane->seats[i].thread);
+    }
 }
 
 static void lane_end(struct lane *lane)
 {
-    for (int i = 0; i < lane->started; i++)
-        pthread_join(lane->threads[i], NULL);
+    for (int i = 0; lane->seats && i < lane->most + lane->spare; i++) {
+        if (lane->seats[i].is_taken)
+            pthread_join(lane->seats[i].thread, NULL);
+    }
     lane_clear(lane);
 }
 

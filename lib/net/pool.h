@@ -5,21 +5,15 @@
 #ifndef NET_POOL_H
 #define NET_POOL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mcp/error.h"
 #include "net/loop.h"
 #include "net/queue.h"
 
 typedef struct mcp__task mcp__task;
-
-/** One piece of work. It belongs to the executor from submit until `done` is called. */
-struct mcp__task {
-    mcp__node node;
-    void (*work)(mcp__task *task); /* on a worker; may block */
-    void (*done)(mcp__task *task); /* on the loop, after `work` */
-    struct mcp__pool *pool;        /* the pool's own */
-};
 
 typedef enum mcp__lane {
     MCP__LANE_SHORT, /* shares its threads; waits for a free one */
@@ -29,6 +23,25 @@ typedef enum mcp__lane {
 
 #define MCP__LANES 3
 
+/** One piece of work. It belongs to the executor from submit until `done` is called. */
+struct mcp__task {
+    mcp__node node;
+    void (*work)(mcp__task *task); /* on a worker; may block */
+    void (*done)(mcp__task *task); /* on the loop, after `work` */
+    /* the pool's own */
+    struct mcp__pool *pool;
+    mcp__lane lane;
+    bool is_given_up;      /* the loop's */
+    atomic_bool has_begun; /* a worker has it */
+};
+
+/** What became of a task that the loop does not count on any more. */
+typedef enum mcp__given_up {
+    MCP__UNBEGUN,  /* it is no worker's yet: nothing has changed */
+    MCP__REPLACED, /* its lane has one more thread until it ends */
+    MCP__BORNE     /* as many were replaced already as may be: its lane has one thread less */
+} mcp__given_up;
+
 /** Where work runs, and how a worker hands something to the loop. */
 typedef struct mcp__executor mcp__executor;
 struct mcp__executor {
@@ -36,6 +49,9 @@ struct mcp__executor {
     mcp_status (*submit)(mcp__executor *self, mcp__task *task, mcp__lane lane, mcp_error *err);
     /** Any thread. `node->run` is called on the loop, in the order of posting. */
     void (*post)(mcp__executor *self, mcp__node *node);
+    /** Loop only. `task`, which was submitted and is not done, does not end though it should have: see to
+     *  it that its lane can go on. Once for each task. NULL: this executor does not. */
+    mcp__given_up (*give_up)(mcp__executor *self, mcp__task *task);
 };
 
 typedef struct mcp__pool mcp__pool;
@@ -43,17 +59,24 @@ typedef struct mcp__pool mcp__pool;
 /**
  * A pool without threads yet: they are started when work comes.
  *
- * @param out  yours, end it with mcp__pool_free
- * @param loop where `done` runs; borrowed, must outlive the pool
+ * @param out           yours, end it with mcp__pool_free
+ * @param loop          where `done` runs; borrowed, must outlive the pool
+ * @param spare_threads how many each lane of handlers may have beyond its number, in place of tasks that were given up
  */
 mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, int long_threads,
-                         mcp_error *err);
+                         int spare_threads, mcp_error *err);
 
 /** The pool's face as an executor; lives as long as the pool. */
 mcp__executor *mcp__pool_executor(mcp__pool *pool);
 
 /** Loop only. How many tasks were submitted whose `done` has not run yet. */
 int mcp__pool_busy(const mcp__pool *pool);
+
+/** Loop only. How many tasks were given up and have not ended. */
+int mcp__pool_given_up(const mcp__pool *pool);
+
+/** Loop only. How many tasks were given up since the beginning. */
+uint64_t mcp__pool_given_up_total(const mcp__pool *pool);
 
 /**
  * End the pool. Idle threads are joined. When a task is still running (`mcp__pool_busy` is not 0)

@@ -177,6 +177,9 @@ struct mcp_call {
         mcp_call *next, *previous; /* in the table's list of open calls */
         mcp_call *next_waiting;    /* in the table's list of calls that wait for their turn */
         mcp_call *chain;           /* in the table's bucket */
+        mcp_call *next_told, *previous_told; /* in the table's list of calls told to stop */
+        int64_t heed_due_ms;       /* when its handler is given up; 0: not in that list */
+        bool is_given_up;
         uint64_t hash;
         int64_t deadline_ms;       /* 0: none */
         bool is_open;              /* in the table; false: answered or cancelled, drop what comes */

@@ -15,6 +15,7 @@ typedef struct mcp__call_table {
     mcp_call *buckets[MCP__CALL_BUCKETS]; /* by the hash of the id */
     mcp_call *first, *last;               /* open calls, in the order of coming */
     mcp_call *first_waiting, *last_waiting;
+    mcp_call *told;        /* calls with workers that were told to stop (heed.c), open or not */
     int waiting;           /* open calls that no executor has yet */
     int running;           /* calls that an executor has, open or not */
     int64_t due_ms;        /* when a deadline passes or a report is due; INT64_MAX: never */

@@ -27,6 +27,7 @@
 #include "mcp/clock.h"
 #include "mcp/core/batch.h"
 #include "mcp/core/envelope.h"
+#include "mcp/core/heed.h"
 #include "mcp/core/message.h"
 #include "mcp/core/outcome.h"
 #include "mcp/core/principal.h"
@@ -262,6 +263,7 @@ static void end_run(mcp_call *call)
     mcp__session *session = call->session;
 
     session->calls.running--;
+    mcp__heed_forget(&session->calls, call);
     if (call->loop.is_open && call->status == MCP_E_ASKED) {
         if (call->wants_task)
             go_on_as_task(call);
@@ -637,6 +639,17 @@ bool mcp__dispatch_is_idle(const mcp__session *session)
     return !session->calls.first && session->calls.running == 0;
 }
 
+/* A handler that a worker has is watched from then on. */
+static void tell_to_stop(mcp_call *call, mcp_stop why)
+{
+    bool is_with_worker = call->run && !call->loop.is_waiting && !call->loop.is_asking &&
+                          !call->is_listening;
+
+    mcp__call_set_stop(call, why);
+    if (is_with_worker && why != MCP_STOP_SHUTDOWN)
+        mcp__heed_watch(&call->session->calls, call);
+}
+
 static void time_out(mcp__session *session, mcp_call *call)
 {
     mcp__peer *peer = call->peer;
@@ -646,7 +659,7 @@ static void time_out(mcp__session *session, mcp_call *call)
         give_up_asking(call);
         return;
     }
-    mcp__call_set_stop(call, MCP_STOP_DEADLINE);
+    tell_to_stop(call, MCP_STOP_DEADLINE);
     mcp__call_table_remove(&session->calls, call);
     mcp_buf_init(&reply, session->setup.options->reply_max_bytes);
     peer->http_status = 200;
@@ -667,6 +680,7 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
         return calls->due_ms;
     calls->due_ms = INT64_MAX;
     calls->has_held_reports = false;
+    mcp__heed_tick(calls, now_ms);
     for (mcp_call *call = calls->first; call; call = next) {
         next = call->loop.next;
         if (call->loop.is_waiting)
@@ -696,7 +710,10 @@ static void close_silently(mcp__session *session, mcp_call *call)
         mcp__call_table_unwait(&session->calls, call);
     if (call->loop.is_asking)
         mcp__asking_withdraw(call);
-    mcp__call_set_stop(call, MCP_STOP_CANCELLED);
+    if (is_idle)
+        mcp__call_set_stop(call, MCP_STOP_CANCELLED);
+    else
+        tell_to_stop(call, MCP_STOP_CANCELLED);
     mcp__call_table_remove(&session->calls, call);
     if (is_idle) {
         untally(call);
@@ -729,7 +746,7 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
         if (why == MCP_STOP_CANCELLED)
             close_silently(session, call);
         else if (why != MCP_STOP_CLIENT_GONE || (call->flags & MCP_STOP_ON_HANGUP))
-            mcp__call_set_stop(call, why);
+            tell_to_stop(call, why);
     }
 }
 
@@ -744,7 +761,7 @@ void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notices)
         if (call->revision > MCP_REVISION_NEWEST_SESSION)
             close_silently(session, call);
         else if (call->flags & MCP_STOP_ON_HANGUP)
-            mcp__call_set_stop(call, MCP_STOP_CLIENT_GONE);
+            tell_to_stop(call, MCP_STOP_CLIENT_GONE);
     }
 }
 

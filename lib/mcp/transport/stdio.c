@@ -427,7 +427,8 @@ static mcp_status assemble(struct stdio *stdio, const mcp__session_setup *setup,
     if (st != MCP_OK)
         return st;
     mcp__loop_spin(stdio->loop, stdio->options->spin_us);
-    st = mcp__pool_new(&stdio->pool, stdio->loop, stdio->options->short_threads, long_threads, err);
+    st = mcp__pool_new(&stdio->pool, stdio->loop, stdio->options->short_threads, long_threads,
+                       stdio->options->spare_threads, err);
     if (st != MCP_OK)
         return st;
     st = open_session(stdio, setup, err);

@@ -250,6 +250,13 @@ static void post(mcp__executor *self, mcp__node *node)
     web->threads->post(web->threads, node);
 }
 
+static mcp__given_up give_up(mcp__executor *self, mcp__task *task)
+{
+    mcp__web *web = (mcp__web *)self;
+
+    return web->threads->give_up(web->threads, task);
+}
+
 /* Streams that wait for no answer. */
 static void end_streams(mcp__web *web)
 {
@@ -509,7 +516,8 @@ static mcp_status assemble(mcp__web *web, const mcp__session_setup *setup, int l
 
     if (st == MCP_OK)
         st = mcp__pool_new(&web->pool, web->loop, web->options->short_threads,
-                           long_threads + mcp__route_long_count(web->http.routes), err);
+                           long_threads + mcp__route_long_count(web->http.routes),
+                           web->options->spare_threads, err);
     if (st != MCP_OK)
         return st;
     mcp__loop_spin(web->loop, web->options->spin_us);
@@ -552,7 +560,7 @@ mcp_status mcp__web_serve(const mcp__session_setup *setup, int long_threads,
 
     if (!web)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to serve");
-    web->executor = (mcp__executor){ .submit = submit, .post = post };
+    web->executor = (mcp__executor){ .submit = submit, .post = post, .give_up = give_up };
     web->options = setup->options;
     mcp_buf_init(&web->gathered, GATHERED_MAX_BYTES);
     web->http = *options;

@@ -81,6 +81,10 @@ static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
         (uint64_t)mcp__pool_busy(web->pool));
     put_seconds(&body, "loop_turn_max_seconds", "The longest that the loop was busy at a stretch.",
                 mcp__loop_turn_max_ns(web->loop));
+    put(&body, "handlers_given_up", "gauge", "Handlers that go on though they were told to stop.",
+        (uint64_t)mcp__pool_given_up(web->pool));
+    put(&body, "handlers_given_up_total", "counter", "Handlers that were told to stop and did not.",
+        mcp__pool_given_up_total(web->pool));
     answer(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
     mcp_buf_clear(&body);
 }

@@ -41,7 +41,7 @@ static void open_pool(int short_threads, int long_threads)
     at_once = 0;
     most_at_once = 0;
     assert_int_equal(mcp__loop_new(&loop, NULL), MCP_OK);
-    assert_int_equal(mcp__pool_new(&pool, loop, short_threads, long_threads, NULL), MCP_OK);
+    assert_int_equal(mcp__pool_new(&pool, loop, short_threads, long_threads, 2, NULL), MCP_OK);
     executor = mcp__pool_executor(pool);
 }
 
@@ -165,6 +165,91 @@ static void long_tasks_do_not_hold_up_short_ones(void **state)
     sem_destroy(&gate);
 }
 
+/* Wait until `count` of the jobs, which wait for the gate, have begun. */
+static void await_begun(sem_t *begun, int count)
+{
+    for (int i = 0; i < count; i++)
+        sem_wait(begun);
+}
+
+static void given_up_tasks_are_replaced_up_to_a_bound(void **state)
+{
+    job stuck[3] = { { .worked = 0 } };
+    job more[20] = { { .worked = 0 } };
+    sem_t begun;
+    sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    open_pool(1, 0); /* and two to spare */
+    for (int i = 0; i < 3; i++) {
+        stuck[i].begun = &begun;
+        stuck[i].gate = &gate;
+        submit(&stuck[i], MCP__LANE_SHORT);
+    }
+    await_begun(&begun, 1);
+    assert_int_equal(executor->give_up(executor, &stuck[1].task), MCP__UNBEGUN);
+    assert_int_equal(mcp__pool_given_up(pool), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(executor->give_up(executor, &stuck[i].task), MCP__REPLACED);
+        await_begun(&begun, 1); /* the next has a thread */
+    }
+    assert_int_equal(executor->give_up(executor, &stuck[2].task), MCP__BORNE);
+    assert_int_equal(mcp__pool_given_up(pool), 3);
+    assert_int_equal(most_at_once, 3);
+
+    left = 23; /* they come back, and from then on there is one thread again */
+    for (int i = 0; i < 3; i++)
+        sem_post(&gate);
+    for (int i = 0; i < 20; i++)
+        submit(&more[i], MCP__LANE_SHORT);
+    mcp__loop_run(loop);
+    assert_int_equal(mcp__pool_given_up(pool), 0);
+    assert_int_equal(mcp__pool_given_up_total(pool), 3);
+    most_at_once = 0;
+    left = 20;
+    for (int i = 0; i < 20; i++) {
+        more[i] = (job){ .worked = 0 };
+        submit(&more[i], MCP__LANE_SHORT);
+    }
+    mcp__loop_run(loop);
+    assert_int_equal(most_at_once, 1);
+    close_pool();
+    sem_destroy(&begun);
+    sem_destroy(&gate);
+}
+
+/* A seat that was left is taken again: many rounds need no more of them. */
+static void spare_threads_come_and_go(void **state)
+{
+    sem_t begun;
+    sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    open_pool(1, 0);
+    for (int round = 0; round < 50; round++) {
+        job stuck[2] = { { .worked = 0 } };
+        for (int i = 0; i < 2; i++) {
+            stuck[i].begun = &begun;
+            stuck[i].gate = &gate;
+            submit(&stuck[i], MCP__LANE_SHORT);
+            await_begun(&begun, 1);
+            assert_int_equal(executor->give_up(executor, &stuck[i].task), MCP__REPLACED);
+        }
+        left = 2;
+        sem_post(&gate);
+        sem_post(&gate);
+        mcp__loop_run(loop);
+        assert_int_equal(mcp__pool_given_up(pool), 0);
+    }
+    close_pool();
+    sem_destroy(&begun);
+    sem_destroy(&gate);
+}
+
 static void threads_start_when_work_comes(void **state)
 {
     (void)state;
@@ -211,6 +296,8 @@ int main(void)
         cmocka_unit_test(every_task_comes_back_once),
         cmocka_unit_test(the_short_lane_has_all_its_threads),
         cmocka_unit_test(long_tasks_do_not_hold_up_short_ones),
+        cmocka_unit_test(given_up_tasks_are_replaced_up_to_a_bound),
+        cmocka_unit_test(spare_threads_come_and_go),
         cmocka_unit_test(threads_start_when_work_comes),
         cmocka_unit_test(a_lane_without_threads_takes_nothing),
         cmocka_unit_test(a_task_that_does_not_end_keeps_its_pool),
