@@ -20,6 +20,7 @@
 #define DEFAULT_MESSAGE_MAX ((size_t)4 * 1024 * 1024)
 #define DEFAULT_PING_MS 30000
 #define UNANSWERED_MAX 2
+#define FRAGMENTS_MAX 16384 /* of one message: each costs wslay a block, however small it is */
 #define KEY_LENGTH 24 /* 16 bytes in base64 */
 #define ACCEPT_SIZE 32 /* 20 bytes in base64, and its NUL: 29 */
 
@@ -30,6 +31,7 @@ struct mcp__ws {
     const char *in; /* what wslay reads; NULL between calls */
     size_t in_length;
     int64_t pinged_ms; /* 0: not yet */
+    unsigned fragments; /* of the message that is coming */
     int unanswered;
     bool is_paused;
     bool is_closing;
@@ -82,6 +84,19 @@ static void on_message(wslay_event_context_ptr wslay, const struct wslay_event_o
         mcp__ws_close(ws, MCP__WS_UNSUPPORTED);
     else if (arg->opcode == WSLAY_CONNECTION_CLOSE && arg->msg_length == 1) /* half a code */
         mcp__ws_close(ws, MCP__WS_PROTOCOL);
+}
+
+static void on_frame(wslay_event_context_ptr wslay,
+                     const struct wslay_event_on_frame_recv_start_arg *arg, void *data)
+{
+    mcp__ws *ws = data;
+
+    (void)wslay;
+    if (wslay_is_ctrl_frame(arg->opcode))
+        return;
+    ws->fragments = arg->opcode == WSLAY_CONTINUATION_FRAME ? ws->fragments + 1 : 1;
+    if (ws->fragments > FRAGMENTS_MAX)
+        mcp__ws_close(ws, MCP__WS_POLICY);
 }
 
 /* Send what wslay has queued; when that was its last frame, close. */
@@ -259,6 +274,7 @@ static mcp__ws *ws_new(mcp__http_exchange *exchange, const mcp__ws_options *opti
     static const struct wslay_event_callbacks callbacks = {
         .recv_callback = on_wslay_reads,
         .send_callback = on_wslay_writes,
+        .on_frame_recv_start_callback = on_frame,
         .on_msg_recv_callback = on_message,
     };
     mcp__ws *ws = mcp__alloc_zeroed(1, sizeof(*ws));

@@ -182,6 +182,8 @@ static mcp_status unsendable(mcp_call *call, mcp_status st)
 {
     mcp_buf_clear(&call->error_data);
     call->error_data_begun = false;
+    if (st == MCP_E_LIMIT && call->err.status == st)
+        return st; /* whoever wrote it has said what was too large */
     if (st == MCP_E_LIMIT)
         return mcp_error_set(&call->err, st, "the answer is larger than %zu bytes: ask for less",
                              call->options->reply_max_bytes);

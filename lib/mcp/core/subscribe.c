@@ -20,6 +20,7 @@
 
 #define SUBSCRIBED_MAX 1000
 #define LISTENERS_MAX 10000
+#define URI_MAX ((size_t)16 * 1024) /* no resource has a longer one (feature/uri_template.h) */
 #define MESSAGE_MAX ((size_t)1024 * 1024)
 #define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
 
@@ -52,6 +53,8 @@ mcp_status mcp__subscribe_add(mcp__session *session, const char *uri, mcp_error 
     mcp__map *subscribed = &session->subscribed;
     size_t length = strlen(uri);
 
+    if (length > URI_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "a URI longer than %zu bytes", URI_MAX);
     if (mcp__map_get(subscribed, uri, length))
         return MCP_OK;
     if (subscribed->count >= SUBSCRIBED_MAX)
@@ -93,17 +96,24 @@ static mcp_status read_lists(mcp_call *call, const mcp_json *wishes, unsigned ca
     return MCP_OK;
 }
 
+static bool is_uri(const mcp_json *value)
+{
+    size_t length = 0;
+
+    return mcp_json_string(value, &length) && length <= URI_MAX;
+}
+
 static mcp_status read_uris(mcp_call *call, const mcp_json *wishes, bool of_uris)
 {
     const mcp_json *uris = mcp_json_get(wishes, "resourceSubscriptions");
     bool fits = !uris || (mcp_json_is_array(uris) && mcp_json_count(uris) <= SUBSCRIBED_MAX);
 
     for (size_t i = 0; fits && i < mcp_json_count(uris); i++)
-        fits = mcp_json_is_string(mcp_json_item(uris, i));
+        fits = is_uri(mcp_json_item(uris, i));
     if (!fits)
         return mcp_error_set(&call->err, MCP_E_PARAMS,
                              "params.notifications.resourceSubscriptions must be an array of at most "
-                             "%d strings", SUBSCRIBED_MAX);
+                             "%d strings of at most %zu bytes", SUBSCRIBED_MAX, URI_MAX);
     if (of_uris)
         call->listens_to_uris = uris;
     return MCP_OK;

@@ -335,6 +335,29 @@ static void messages_are_bounded(void **state)
     site_wait(&room.closed, 3);
 }
 
+/* 16,384 frames of one message; the next would be one too many, whatever is in it. */
+static void fragments_are_counted(void **state)
+{
+    const int most = 16384;
+    size_t length = 0;
+
+    (void)state;
+    for (int extra = -1; extra <= 1; extra++) {
+        int fd = opened();
+        send_frame(fd, 0x01, "x", 1);
+        for (int i = 2; i < most + extra; i++)
+            send_frame(fd, 0x00, "", 0);
+        send_frame(fd, 0x80, "y", 1);
+        if (extra <= 0) {
+            assert_int_equal(hear_frame(fd, &length), 0x81);
+            assert_int_equal(length, 2);
+        } else {
+            hears_close(fd, 1008);
+        }
+        close(fd);
+    }
+}
+
 struct fault {
     const char *frame;
     size_t length;
@@ -461,6 +484,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(frames_may_come_byte_by_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fragments_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(faults_are_closed_with_their_code, set_up, tear_down),
         cmocka_unit_test_setup_teardown(either_side_may_close, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stopping_says_goodbye, set_up, tear_down),

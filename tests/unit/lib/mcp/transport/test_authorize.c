@@ -141,6 +141,24 @@ static void without_a_good_token_there_is_a_challenge(void **state)
     expect_challenge(401, "Bearer scope");
 }
 
+/* A longer one is no token at all; one of 8 KiB is looked up, and not found. */
+static void a_token_has_8_kib(void **state)
+{
+    static char field[9000];
+
+    (void)state;
+    for (size_t length = 8191; length <= 8193; length++) {
+        int head = snprintf(field, sizeof(field), "Authorization: Bearer ");
+        memset(field + head, 'x', length);
+        (void)snprintf(field + (size_t)head + length, 3, "\r\n");
+        post(field);
+        if (length <= 8192)
+            assert_int_equal(answer.status, 401);
+        else
+            expect_challenge(400, "error=\"invalid_request\"");
+    }
+}
+
 static void every_door_asks(void **state)
 {
     (void)state;
@@ -228,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_a_good_token_there_is_a_challenge, begin, end),
+        cmocka_unit_test_setup_teardown(a_token_has_8_kib, begin, end),
         cmocka_unit_test_setup_teardown(every_door_asks, begin, end),
         cmocka_unit_test_setup_teardown(handlers_know_who_asks, begin, end),
         cmocka_unit_test_setup_teardown(a_verdict_is_kept_for_a_while, begin, end),

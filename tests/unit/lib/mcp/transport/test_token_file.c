@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -75,11 +77,35 @@ static void faults_name_their_line(void **state)
     assert_int_equal(mcp__token_file_read(&file, arena, "/nowhere/tokens", &err), MCP_E_NOT_FOUND);
 }
 
+/* Lines of 65 bytes with the number in front, so that no two are alike. */
+static char *tokens(size_t count)
+{
+    char *text = malloc(count * 70 + 1);
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        length += (size_t)sprintf(text + length, "%064zx a\n", i);
+    return text;
+}
+
+static void ten_thousand_tokens_are_taken(void **state)
+{
+    (void)state;
+    for (size_t count = 9999; count <= 10001; count++) {
+        char *text = tokens(count);
+        assert_int_equal(parse(text), count <= 10000 ? MCP_OK : MCP_E_PARAMS);
+        free(text);
+    }
+    assert_non_null(strstr(err.message, "more than 10000 tokens"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_are_tokens, begin, end),
         cmocka_unit_test_setup_teardown(faults_name_their_line, begin, end),
+        cmocka_unit_test_setup_teardown(ten_thousand_tokens_are_taken, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,10 @@ static void messages_have_a_bound(void **state)
     options.message_max_bytes = 1000;
     web_rig *server = web_start(&options, NULL);
     memset(body, ' ', sizeof(body) - 1);
+    body[999] = '\0';
+    web_ask(&answer, web_port(server), "POST", "/mcp", NULL, body);
+    assert_int_equal(answer.status, 400);
+    body[999] = ' ';
     body[1000] = '\0';
     web_ask(&answer, web_port(server), "POST", "/mcp", NULL, body);
     assert_int_equal(answer.status, 400); /* blanks are no JSON, but may be sent */
