@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "conversation.h"
+#include "fixture_task.h"
+#include "mcp/core/task_table.h"
 
 /* ---- features --------------------------------------------------------------------------------- */
 
@@ -317,6 +319,60 @@ static void a_message_nests_64_deep(void **state)
     conversation_close(&talk);
 }
 
+/* ---- tasks ------------------------------------------------------------------------------------ */
+
+static void open_tasks(const mcp_server_options *options, bool is_held)
+{
+    conversation_open(&talk, options, &fixture_task);
+    conversation_initialize(&talk, "2025-11-25");
+    talk.executor.is_held = is_held;
+}
+
+static char *begin_task(int id, const char *tool)
+{
+    return answer_to("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{"
+                     "\"name\":\"%s\",\"task\":{}}}",
+                     id, tool);
+}
+
+static void tasks_have_their_places(void **state)
+{
+    const mcp_principal other = { .name = "other", .scopes = "" };
+    const mcp_server_options options = { .tasks_max = 3, .tasks_max_each = 2 };
+
+    (void)state;
+    open_tasks(&options, true);
+    expect(begin_task(1, "task/plain"), "\"taskId\"");
+    expect(begin_task(2, "task/plain"), "\"taskId\"");
+    expect(begin_task(3, "task/plain"), "2 tasks of this client are kept");
+    talk.peer.peer.principal = &other;
+    expect(begin_task(4, "task/plain"), "\"taskId\"");
+    expect(begin_task(5, "task/plain"), "3 tasks are kept");
+    conversation_close(&talk);
+}
+
+/* Room for two outcomes, to the byte; and one byte less or more. */
+static void outcomes_of_tasks_have_their_bytes(void **state)
+{
+    mcp_server_options options = MCP_SERVER_OPTIONS_INIT;
+
+    (void)state;
+    open_tasks(&options, false);
+    free(begin_task(1, "task/big"));
+    size_t bytes = talk.tasks->bytes;
+    assert_true(bytes > 1000);
+    conversation_close(&talk);
+    for (int more = -1; more <= 1; more++) {
+        options.tasks_max_bytes = (size_t)((int)bytes * 2 + more);
+        open_tasks(&options, false);
+        free(begin_task(1, "task/big"));
+        free(begin_task(2, "task/big"));
+        assert_int_equal(talk.tasks->newest->status,
+                         more < 0 ? MCP__TASK_FAILED : MCP__TASK_COMPLETED);
+        conversation_close(&talk);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +385,8 @@ int main(void)
         cmocka_unit_test(a_subscribed_uri_has_16_kib),
         cmocka_unit_test(ten_thousand_calls_listen),
         cmocka_unit_test(a_message_nests_64_deep),
+        cmocka_unit_test(tasks_have_their_places),
+        cmocka_unit_test(outcomes_of_tasks_have_their_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
