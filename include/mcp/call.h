@@ -270,7 +270,7 @@ typedef struct mcp_progress {
  * Report progress. Does nothing when the client gave no token. Thinned to one report in 20 ms a call,
  * the newest wins; a client that does not read makes reports skip, never the handler wait.
  */
-mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *progress);
+mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report);
 
 /** True when the client asked for progress, or the call is a task: worth formatting one. */
 bool mcp_call_wants_progress(const mcp_call *call);

@@ -92,6 +92,11 @@ mcp_status mcp_error_at(mcp_error *err, mcp_status status, int64_t offset, const
 mcp_status mcp_error_errno(mcp_error *err, int errno_value, const char *format, ...)
     MCP_PRINTF(3, 4);
 
+/* The status comes back as it is, which clang's analyzer cannot see from here. */
+#ifdef __clang_analyzer__
+#define mcp_error_set(err, status, ...) ((void)(mcp_error_set)((err), (status), __VA_ARGS__), (status))
+#endif
+
 /** The constant words of a status ("out of memory"); never NULL. */
 const char *mcp_status_words(mcp_status status);
 

@@ -86,13 +86,13 @@ typedef struct db_options {
 mcp_status db_open(db **out, const char *url, const db_options *options, mcp_error *err);
 
 /** Close it. No session, rows or listener of it may be left. NULL is fine. */
-void db_close(db *db);
+void db_close(db *self);
 
 /** Whether other processes' notifications are heard by db_listen: PostgreSQL. */
 bool db_is_shared(const db *db);
 
 /** "sqlite" or "postgres". */
-const char *db_engine(const db *db);
+const char *db_engine(const db *self);
 
 /**
  * Bring the schema up to date: run those of "FOLDER/001-name.sql", "FOLDER/002-name.sql", ... that
@@ -108,7 +108,7 @@ const char *db_engine(const db *db);
  *         `files` lacks (a newer program made it); the message names it. MCP_E_DENIED: read_only
  *         and not up to date. What SQL functions return: the message begins with the file's name.
  */
-mcp_status db_migrate(db *db, const mcp_file *files, const char *folder, mcp_error *err);
+mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_error *err);
 
 /** What a value is. */
 typedef enum db_kind { DB_NULL, DB_INT, DB_DOUBLE, DB_TEXT, DB_BLOB } db_kind;
@@ -171,7 +171,7 @@ typedef enum db_mode {
  *
  * @param out yours, end it by db_commit or db_rollback
  */
-mcp_status db_begin(db_session **out, db *db, db_mode mode, mcp_error *err);
+mcp_status db_begin(db_session **out, db *self, db_mode mode, mcp_error *err);
 
 /**
  * Make what was done last, then send the session's notifications. The session is over either way.
@@ -243,11 +243,11 @@ mcp_status db_notify(db_session *session, const char *channel, const char *paylo
  * anew whenever it breaks.
  *
  * @param out   yours, free it with db_listener_free
- * @param heard runs on the listener's thread, one call at a time; may use `db`, must not free the
+ * @param heard runs on the listener's thread, one call at a time; may use `self`, must not free the
  *              listener. A NULL payload says that some may have been missed: the connection broke,
  *              or 10,000 were waiting.
  */
-mcp_status db_listen(db_listener **out, db *db, const char *channel,
+mcp_status db_listen(db_listener **out, db *self, const char *channel,
                      void (*heard)(const char *payload, void *data), void *data, mcp_error *err);
 
 /** Stop hearing; when it returns `heard` does not run and will not. NULL is fine. */

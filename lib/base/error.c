@@ -49,6 +49,8 @@ static void store(mcp_error *err, mcp_status status, int64_t offset, const char 
     err->offset = offset;
 }
 
+#undef mcp_error_set /* what the analyzer is told of it */
+
 mcp_status mcp_error_set(mcp_error *err, mcp_status status, const char *format, ...)
 {
     if (err) {

@@ -1,13 +1,15 @@
 /*
  * everything-2.test.mjs - examples/everything.c under the official client of the 2.x line, in both eras,
- * over stdio and over HTTP. The client fulfils what the server asks for in the midst of a call by the same
+ * over stdio, HTTP and WebSocket, and over HTTP+SSE, which has the older era alone. The 2.x line has no
+ * WebSocket of its own; its transports are made alike, so it is given that of the 1.x line. The client fulfils what the server asks for in the midst of a call by the same
  * handlers in both eras. Each message of the server's is held against the official schema of its revision.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js';
 
 import { program, start, stop } from '../conformance/everything.mjs';
 import { assertFits, recorded } from './recorded.mjs';
@@ -190,4 +192,36 @@ for (const one of ERAS) {
         });
         conversation(one, () => peer);
     });
+
+    describe(`the 2.x client over WebSocket, ${how}`, () => {
+        let server, peer;
+
+        before(async () => {
+            server = await start('--transport', 'ws');
+            const url = new URL('/ws', server.url);
+            url.protocol = 'ws:';
+            peer = await connect(new WebSocketClientTransport(url), one.negotiation);
+        });
+        after(async () => {
+            await close(peer);
+            await stop(server);
+        });
+        conversation(one, () => peer);
+    });
 }
+
+describe('the 2.x client over HTTP+SSE', () => {
+    let server, peer;
+
+    before(async () => {
+        server = await start();
+        peer = await connect(new SSEClientTransport(new URL('/sse', server.url)));
+    });
+    after(async () => {
+        await peer.client.close(); /* it tells itself that it ended its own stream */
+        peer.faults = peer.faults.filter((fault) => fault.name !== 'AbortError');
+        await close(peer);
+        await stop(server);
+    });
+    conversation(ERAS[0], () => peer);
+});

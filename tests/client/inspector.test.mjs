@@ -1,6 +1,6 @@
 /*
  * inspector.test.mjs - the official Inspector's command line against examples/everything.c: each method
- * that it offers, over stdio and over HTTP, in both eras. It is strict about what it reads.
+ * that it offers, over stdio and over HTTP in both eras, and over HTTP+SSE. It is strict about what it reads.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -64,11 +64,11 @@ function conversation(target, revision) {
     });
 }
 
-describe('the Inspector over stdio', { concurrency: 4 }, () => {
-    conversation(() => [program], '2025-11-25');
-});
-
 for (const [era, revision] of [['legacy', '2025-11-25'], ['modern', '2026-07-28']]) {
+    describe(`the Inspector over stdio, ${era}`, { concurrency: 4 }, () => {
+        conversation(() => [program, '--protocol-era', era], revision);
+    });
+
     describe(`the Inspector over HTTP, ${era}`, { concurrency: 4 }, () => {
         let server;
 
@@ -77,3 +77,11 @@ for (const [era, revision] of [['legacy', '2025-11-25'], ['modern', '2026-07-28'
         conversation(() => [server.url.href, '--transport', 'http', '--protocol-era', era], revision);
     });
 }
+
+describe('the Inspector over HTTP+SSE', { concurrency: 4 }, () => {
+    let server;
+
+    before(async () => { server = await start(); });
+    after(() => stop(server));
+    conversation(() => [new URL('/sse', server.url).href, '--transport', 'sse'], '2025-11-25');
+});

@@ -8,9 +8,9 @@
 #include "mcp/json.h"
 
 /** Bits of mcp_client_can from a ClientCapabilities object; NULL: none. */
-unsigned mcp__client_read(const mcp_json *capabilities);
+unsigned mcp__client_read(const mcp_json *declared);
 
 /** Write the members of the ClientCapabilities object that has these bits. */
-void mcp__client_write(mcp_json_writer *writer, unsigned capabilities);
+void mcp__client_write(mcp_json_writer *writer, unsigned bits);
 
 #endif

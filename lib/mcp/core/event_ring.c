@@ -34,10 +34,8 @@ static void leave_store(mcp__event *event)
 }
 
 /* Only ever the oldest of its ring: the store's oldest is that too. */
-static void drop(mcp__event *event)
+static void drop(mcp__event_ring *ring, mcp__event *event)
 {
-    mcp__event_ring *ring = event->ring;
-
     ring->oldest = event->newer;
     if (ring->oldest)
         ring->oldest->older = NULL;
@@ -57,7 +55,7 @@ void mcp__event_ring_init(mcp__event_ring *ring, mcp__event_store *store)
 void mcp__event_ring_clear(mcp__event_ring *ring)
 {
     while (ring->oldest)
-        drop(ring->oldest);
+        drop(ring, ring->oldest);
 }
 
 static void append(mcp__event_ring *ring, mcp__event *event)
@@ -110,9 +108,10 @@ void mcp__event_ring_put(mcp__event_ring *ring, uint32_t stream, uint64_t number
     }
     append(ring, event);
     while (ring->oldest && (ring->count > MCP__EVENTS_MAX || ring->bytes > MCP__EVENTS_MAX_BYTES))
-        drop(ring->oldest);
+        drop(ring, ring->oldest);
+    /* Dropping moves `oldest` on: its ring's store is this one, which the analyzer cannot know. */
     while (store->oldest && store->bytes > store->max_bytes)
-        drop(store->oldest);
+        drop(store->oldest->ring, store->oldest); /* NOLINT(clang-analyzer-unix.Malloc) */
 }
 
 bool mcp__event_ring_covers(const mcp__event_ring *ring, uint32_t stream, uint64_t number)

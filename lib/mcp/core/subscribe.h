@@ -16,17 +16,17 @@ void mcp__subscribe_clear(mcp__session *session);
 /**
  * Without one: read what a call wants to listen to.
  *
- * @param lists   that can change here, enum mcp__news_list
- * @param of_uris resources can be heard of
+ * @param can_change lists that can change here, enum mcp__news_list
+ * @param of_uris    resources can be heard of
  * @return MCP_OK: the call stays open; MCP_E_PARAMS; MCP_E_LIMIT: too many listen
  */
-mcp_status mcp__subscribe_listen(mcp_call *call, unsigned lists, bool of_uris);
+mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_uris);
 
 /** Loop only. Acknowledge, as the first message of a call that is open now. */
 void mcp__subscribe_acknowledge(mcp_call *call);
 
 /** Loop only. Tell a session, and every call of it that listens. */
-void mcp__subscribe_tell(mcp__session *session, unsigned lists, const mcp__map *uris);
+void mcp__subscribe_tell(mcp__session *session, unsigned changed, const mcp__map *uris);
 
 /** Loop only. Tell every call that listens to a task, and may, how it is. */
 void mcp__subscribe_tell_task(const mcp__task_entry *entry);

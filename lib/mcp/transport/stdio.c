@@ -205,7 +205,7 @@ static void read_later(struct stdio *stdio, const char *text, size_t length)
     (void)mcp_error_set(&lost.err, MCP_E_NOMEM, "no memory to read a message");
     if (reading)
         lost.status = mcp__reading_init(&reading->reading, stdio->options, text, length, &lost.err);
-    if (lost.status == MCP_OK) {
+    if (reading && lost.status == MCP_OK) {
         reading->stdio = stdio;
         reading->reading.done = on_read;
         lost.status = mcp__reading_start(&reading->reading, mcp__pool_executor(stdio->pool),

@@ -7,6 +7,7 @@
  */
 #include "net/http/outbox.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ mcp_status mcp__outbox_put_shared(mcp__outbox *out, const mcp__shared *run)
         run->release(run->owner);
         return run->length > 0 ? MCP_E_NOMEM : MCP_OK;
     }
-    *piece = (mcp__piece){ .bytes = (char *)(uintptr_t)run->bytes, /* a piece in use is only read */
+    *piece = (mcp__piece){ .bytes = (char *)(uintptr_t)run->bytes, /* only read. NOLINT(performance-no-int-to-ptr) */
                            .end = run->length,
                            .capacity = run->length,
                            .release = run->release,
@@ -153,6 +154,7 @@ void mcp__outbox_drop(mcp__outbox *out, mcp__pieces *pieces, size_t count)
     out->queued -= count;
     while (count > 0) {
         mcp__piece *piece = out->first;
+        assert(piece); /* no more is dropped than was queued */
         size_t rest = piece->end - piece->begin;
         if (count < rest) {
             piece->begin += count;
