@@ -55,7 +55,29 @@ static mcp_status whoami(mcp_call *call, void *data)
     return MCP_OK;
 }
 
-static const mcp_route routes[] = { { "POST", "/whoami", whoami, MCP_READS, 0 }, { 0 } };
+/* A stream that says who follows it. */
+static mcp_status follow(mcp_call *call, void *data)
+{
+    const char *name = mcp_call_principal(call);
+    mcp_stream *stream = NULL;
+    mcp_event *event = NULL;
+
+    (void)data;
+    mcp_status st = mcp_event_new(&event, mcp_call_last_event_id(call), NULL, name, strlen(name),
+                                  mcp_call_error(call));
+    if (st == MCP_OK)
+        st = mcp_call_stream(&stream, call, NULL, mcp_call_error(call));
+    if (st == MCP_OK)
+        st = mcp_stream_send(stream, event, mcp_call_error(call));
+    mcp_stream_close(stream);
+    mcp_stream_free(stream);
+    mcp_event_free(event);
+    return st;
+}
+
+static const mcp_route routes[] = { { "POST", "/whoami", whoami, MCP_READS, 0 },
+                                    { "GET", "/follow", follow, MCP_READS, 0 },
+                                    { 0 } };
 static const char *const servers[] = { "https://as.example", NULL };
 
 static scratch folder;
@@ -242,6 +264,27 @@ static void metadata_are_for_everybody(void **state)
     assert_int_equal(answer.status, 401);
 }
 
+/* Also where the token has to be looked at on a worker first. */
+static void streams_are_for_those_who_may(void **state)
+{
+    char type[64];
+
+    (void)state;
+    web_ask(&answer, port, "GET", "/follow", NULL, NULL);
+    expect_challenge(401, "Bearer");
+    assert_string_equal(web_field(&answer, "Content-Type", type, sizeof(type)), "application/json");
+    assert_string_equal(answer.body, "{\"error\":{\"status\":\"E_DENIED\","
+                                     "\"message\":\"a bearer token is needed\"}}");
+    web_ask(&answer, port, "GET", "/follow", "Authorization: Bearer eve.else\r\n", NULL);
+    assert_int_equal(answer.status, 403);
+    web_ask(&answer, port, "GET", "/follow",
+            "Authorization: Bearer eve.mcp\r\nLast-Event-ID: 9\r\n", NULL);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer.body, "id: 9\ndata: eve\n\n");
+    web_ask(&answer, port, "GET", "/follow", FILE_TOKEN, NULL);
+    assert_string_equal(answer.body, "data: ann\n\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_verdict_is_kept_for_a_while, begin, end),
         cmocka_unit_test_setup_teardown(a_session_is_its_principals, begin, end),
         cmocka_unit_test_setup_teardown(a_socket_opens_for_a_verified_token, begin, end),
+        cmocka_unit_test_setup_teardown(streams_are_for_those_who_may, begin, end),
         cmocka_unit_test_setup_teardown(metadata_are_for_everybody, begin, end),
     };
 
