@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fixture_more.h"
+#include "fixture_task.h"
 #include "mcp/hash.h"
 
 enum { TOKENS_MAX = 1 << 16 };
@@ -44,6 +45,12 @@ static void set_more(web_setup *setup, const char *value)
 {
     (void)value;
     setup->more = true;
+}
+
+static void set_tasks(web_setup *setup, const char *value)
+{
+    (void)value;
+    setup->tasks = true;
 }
 
 static void set_changes(web_setup *setup, const char *value)
@@ -172,6 +179,7 @@ static const struct {
     { "oldest", set_oldest },             /* R */
     { "newest", set_newest },             /* R */
     { "more", set_more },                 /* the features of tests/support/fixture_more.h */
+    { "tasks", set_tasks },               /* instead of those, of tests/support/fixture_task.h */
     { "changes", set_changes },           /* lists change, and clients may hear of resources */
     { "logging", set_logging },           /* handlers may log to the client */
     { "running", set_running },           /* N calls of one client at once */
@@ -223,5 +231,7 @@ bool web_setup_option(web_setup *setup, const char *text)
 
 web_rig *web_setup_start(const web_setup *setup)
 {
-    return web_start_with(&setup->options, &setup->http, setup->more ? &fixture_more : NULL);
+    const mcp_features *further = setup->more ? &fixture_more : NULL;
+
+    return web_start_with(&setup->options, &setup->http, setup->tasks ? &fixture_task : further);
 }

@@ -25,6 +25,7 @@ typedef struct web_setup {
     const char *servers[2];
     mcp_buf tokens; /* lines of that file */
     bool more;      /* the second fixture, too */
+    bool tasks;     /* instead of it the one whose tools run as tasks */
 } web_setup;
 
 void web_setup_init(web_setup *setup, mcp_arena *arena);
