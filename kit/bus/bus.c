@@ -1,0 +1,573 @@
+/*
+ * bus.c - topics by name, publishing, subscribing.
+ *
+ * The topics lie in one array sorted by name: names come from outside, and a search by halves
+ * cannot be made slow by choosing them. Where bounds are reached, topics without readers go first,
+ * the one that was used longest ago before the others; then the publishing topic's oldest events.
+ */
+#include "bus/bus.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bus/bus_int.h"
+#include "mcp/clock.h"
+
+enum { ENTRY_BYTES = 128, CLOSE_WAIT_S = 10, CATCH_UPS_MAX = 64, ID_ROOM = 24 };
+
+static size_t or_default(size_t value, size_t standard)
+{
+    return value ? value : standard;
+}
+
+static bus_options filled(const bus_options *options)
+{
+    bus_options all = *options;
+
+    all.topics = or_default(all.topics, 10000);
+    all.subscribers = or_default(all.subscribers, 10000);
+    all.ring_events = or_default(all.ring_events, 1000);
+    all.ring_bytes = or_default(all.ring_bytes, (size_t)8 << 20);
+    all.total_bytes = or_default(all.total_bytes, (size_t)256 << 20);
+    all.window_events = all.window_events ? all.window_events : 256;
+    all.window_bytes = or_default(all.window_bytes, (size_t)256 << 10);
+    if (all.idle_ms <= 0)
+        all.idle_ms = 60000;
+    if (all.catch_up_threads <= 0)
+        all.catch_up_threads = 2;
+    if (all.catch_up_threads > CATCH_UPS_MAX)
+        all.catch_up_threads = CATCH_UPS_MAX;
+    return all;
+}
+
+static void cond_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* ---- topics: under the lock ------------------------------------------------------------------- */
+
+/* Where the topic of that name is, or would be. */
+static size_t place_of(const bus *self, const char *name, bool *is_there)
+{
+    size_t low = 0;
+    size_t high = self->counts.topics;
+
+    *is_there = false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(self->topics[middle]->name, name);
+        if (order == 0)
+            *is_there = true;
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Out of the array; it still lives. */
+static void take_out(bus *self, size_t at)
+{
+    struct bus_topic *topic = self->topics[at];
+
+    self->counts.topics--;
+    memmove(&self->topics[at], &self->topics[at + 1],
+            (self->counts.topics - at) * sizeof self->topics[0]);
+    if (topic->subscribers == 0)
+        self->unread--;
+}
+
+static void free_topic(bus *self, struct bus_topic *topic)
+{
+    self->counts.ring_bytes -= topic->bytes;
+    bus_topic_free(topic);
+}
+
+static bool is_unused(const struct bus_topic *topic)
+{
+    return topic->subscribers == 0 && !topic->is_dirty && !topic->is_served;
+}
+
+void bus_sweep(bus *self)
+{
+    int64_t since_ms = mcp_clock_mono_ms() - self->options.idle_ms;
+
+    for (size_t i = self->counts.topics; i-- > 0 && self->unread > 0;) {
+        struct bus_topic *topic = self->topics[i];
+        if (!is_unused(topic) || topic->used_ms > since_ms)
+            continue;
+        take_out(self, i);
+        free_topic(self, topic);
+    }
+}
+
+/* Drop the topic without readers that was used longest ago. @return false: there is none */
+static bool evict(bus *self, const struct bus_topic *but_not)
+{
+    size_t oldest = SIZE_MAX;
+
+    for (size_t i = 0; self->unread > 0 && i < self->counts.topics; i++) {
+        const struct bus_topic *topic = self->topics[i];
+        if (topic != but_not && is_unused(topic) &&
+            (oldest == SIZE_MAX || topic->used_ms < self->topics[oldest]->used_ms))
+            oldest = i;
+    }
+    if (oldest == SIZE_MAX)
+        return false;
+    struct bus_topic *topic = self->topics[oldest];
+    take_out(self, oldest);
+    free_topic(self, topic);
+    return true;
+}
+
+static bool make_room_for_topic(bus *self)
+{
+    if (self->counts.topics < self->topic_room)
+        return true;
+    size_t room = self->topic_room ? self->topic_room * 2 : 64;
+    struct bus_topic **larger = realloc(self->topics, room * sizeof *larger);
+    if (!larger)
+        return false;
+    self->topics = larger;
+    self->topic_room = room;
+    return true;
+}
+
+/* The topic of that name, made where there is none. */
+static mcp_status topic_of(struct bus_topic **out, bus *self, const char *name, mcp_error *err)
+{
+    bool is_there = false;
+    size_t at = place_of(self, name, &is_there);
+
+    if (!is_there) {
+        if (self->counts.topics >= self->options.topics && !evict(self, NULL))
+            return mcp_error_set(err, MCP_E_LIMIT, "there are %zu topics already",
+                                 self->options.topics);
+        struct bus_topic *topic = make_room_for_topic(self) ? bus_topic_new(name) : NULL;
+        if (!topic)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a topic");
+        at = place_of(self, name, &is_there); /* an eviction may have moved it */
+        memmove(&self->topics[at + 1], &self->topics[at],
+                (self->counts.topics - at) * sizeof self->topics[0]);
+        self->topics[at] = topic;
+        self->counts.topics++;
+        self->unread++;
+    }
+    self->topics[at]->used_ms = mcp_clock_mono_ms();
+    *out = self->topics[at];
+    return MCP_OK;
+}
+
+/* ---- publishing ------------------------------------------------------------------------------- */
+
+mcp_status bus_encode(mcp_event **out, const bus_event *event, bool has_id, mcp_error *err)
+{
+    char id[ID_ROOM];
+
+    snprintf(id, sizeof id, "%" PRId64, event->id);
+    return mcp_event_new(out, has_id ? id : NULL, event->name, event->data, event->length, err);
+}
+
+static mcp_status encode(struct bus_entry *out, const bus_event *event, bool has_id, mcp_error *err)
+{
+    size_t name = event->name ? strlen(event->name) : 0;
+
+    *out = (struct bus_entry){ .id = event->id,
+                               .kind = event->kind,
+                               .bytes = event->length + name + ENTRY_BYTES };
+    return bus_encode(&out->event, event, has_id, err);
+}
+
+static void append(bus *self, struct bus_topic *topic, const struct bus_entry *entry,
+                   mcp_status *status)
+{
+    size_t before = topic->bytes;
+
+    if (bus_topic_append(topic, entry, &self->options) != MCP_OK)
+        *status = MCP_E_NOMEM;
+    self->counts.ring_bytes += topic->bytes - before;
+    self->counts.published++;
+    while (self->counts.ring_bytes > self->options.total_bytes && evict(self, topic))
+        ;
+    while (self->counts.ring_bytes > self->options.total_bytes && topic->next - topic->first > 1) {
+        before = topic->bytes;
+        bus_topic_drop(topic);
+        self->counts.ring_bytes -= before - topic->bytes;
+    }
+}
+
+/* Takes the entries' counts. */
+static mcp_status put(bus *self, const char *name, struct bus_entry *entries, size_t count,
+                      mcp_error *err)
+{
+    struct bus_topic *topic = NULL;
+    mcp_status status = topic_of(&topic, self, name, NULL);
+    int64_t newest = status == MCP_OK ? topic->newest : INT64_MAX;
+
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].id > newest)
+            append(self, topic, &entries[i], &status);
+        else
+            mcp_event_free(entries[i].event);
+    }
+    if (topic && topic->subscribers > 0)
+        bus_mark_dirty(self, topic);
+    if (status == MCP_E_LIMIT)
+        return MCP_OK; /* no reader is there to miss them; one that comes is behind the ring */
+    return status == MCP_OK ? status : mcp_error_set(err, status, "no memory for an event");
+}
+
+mcp_status bus_publish(bus *self, const char *topic, const bus_event *events, size_t count,
+                       mcp_error *err)
+{
+    struct bus_entry *entries = calloc(count ? count : 1, sizeof *entries);
+    mcp_status status = MCP_OK;
+    size_t made = 0;
+
+    if (!entries)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for events");
+    while (status == MCP_OK && made < count) {
+        status = encode(&entries[made], &events[made], true, err);
+        made += status == MCP_OK;
+    }
+    if (status == MCP_OK) {
+        pthread_mutex_lock(&self->lock);
+        status = put(self, topic, entries, count, err);
+        pthread_mutex_unlock(&self->lock);
+    } else {
+        while (made > 0)
+            mcp_event_free(entries[--made].event);
+    }
+    free(entries);
+    return status;
+}
+
+/* Out of the names; its readers see to the rest. Takes the last entry's count. */
+static void end_topic(bus *self, const char *name, struct bus_entry *last)
+{
+    bool is_there = false;
+    size_t at = place_of(self, name, &is_there);
+    mcp_status ignored = MCP_OK; /* without memory for it the streams end all the same */
+
+    if (!is_there) {
+        mcp_event_free(last->event);
+        return;
+    }
+    struct bus_topic *topic = self->topics[at];
+    last->id = topic->newest == INT64_MIN ? 0 : topic->newest + (topic->newest < INT64_MAX);
+    take_out(self, at);
+    topic->is_ended = true;
+    topic->next_ended = self->ended;
+    self->ended = topic;
+    if (last->event)
+        append(self, topic, last, &ignored);
+    if (topic->subscribers > 0)
+        bus_mark_dirty(self, topic);
+    bus_forget_ended(self, topic);
+}
+
+mcp_status bus_end_topic(bus *self, const char *topic, const bus_event *last, mcp_error *err)
+{
+    struct bus_entry entry = { 0 };
+    mcp_status status = last ? encode(&entry, last, false, err) : MCP_OK;
+
+    if (status != MCP_OK)
+        return status;
+    entry.kind = 0;
+    pthread_mutex_lock(&self->lock);
+    end_topic(self, topic, &entry);
+    pthread_mutex_unlock(&self->lock);
+    return MCP_OK;
+}
+
+/* ---- subscribing ------------------------------------------------------------------------------ */
+
+/* Where a new subscriber begins: behind what it has seen where the ring has all that follows. */
+static void place_subscriber(struct bus_subscriber *one, const bus_subscription *how)
+{
+    const struct bus_topic *topic = one->topic;
+
+    one->seen = how->has_after ? how->after : topic->newest;
+    one->place = how->has_after ? topic->first : topic->next;
+    one->partial = INT64_MIN;
+    if (!how->has_after || (how->after >= topic->complete_after && how->after <= topic->newest))
+        return;
+    one->is_catching_up = one->bus->options.catch_up != NULL;
+    one->needs_resync = !one->is_catching_up;
+}
+
+static mcp_status find_place(struct bus_subscriber *one, const char *topic,
+                             const bus_subscription *how, mcp_error *err)
+{
+    bus *self = one->bus;
+
+    if (self->is_stopping)
+        return mcp_error_set(err, MCP_E_STOPPED, "the server is stopping");
+    if (self->counts.subscribers >= self->options.subscribers)
+        return mcp_error_set(err, MCP_E_LIMIT, "there are %zu readers already",
+                             self->options.subscribers);
+    mcp_status status = topic_of(&one->topic, self, topic, err);
+    if (status != MCP_OK)
+        return status;
+    if (one->topic->subscribers++ == 0)
+        self->unread--;
+    self->counts.subscribers++;
+    place_subscriber(one, how);
+    return MCP_OK;
+}
+
+mcp_status bus_attach(struct bus_subscriber **out, bus *self, const char *topic,
+                      const bus_subscription *how, mcp_error *err)
+{
+    struct bus_subscriber *one = calloc(1, sizeof *one);
+
+    if (!one)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a reader");
+    one->bus = self;
+    one->kinds = how->kinds;
+    pthread_mutex_lock(&self->lock);
+    mcp_status status = find_place(one, topic, how, err);
+    pthread_mutex_unlock(&self->lock);
+    if (status == MCP_OK)
+        *out = one;
+    else
+        free(one);
+    return status;
+}
+
+void bus_begin(struct bus_subscriber *subscriber, const struct bus_sink *sink, void *stream)
+{
+    subscriber->sink = sink;
+    subscriber->stream = stream;
+    bus_drop_mail(subscriber, BUS_MAIL_NEW);
+}
+
+void bus_forget_ended(bus *self, struct bus_topic *topic)
+{
+    struct bus_topic **at = &self->ended;
+
+    if (!topic->is_ended || !is_unused(topic))
+        return;
+    while (*at != topic)
+        at = &(*at)->next_ended;
+    *at = topic->next_ended;
+    free_topic(self, topic);
+}
+
+void bus_detach(struct bus_subscriber *subscriber)
+{
+    bus *self = subscriber->bus;
+    struct bus_topic *topic = subscriber->topic;
+
+    pthread_mutex_lock(&self->lock);
+    topic->used_ms = mcp_clock_mono_ms();
+    topic->subscribers--;
+    self->counts.subscribers--;
+    if (topic->subscribers == 0 && !topic->is_ended)
+        self->unread++;
+    bus_forget_ended(self, topic);
+    if (self->counts.subscribers == 0)
+        pthread_cond_broadcast(&self->emptied);
+    pthread_mutex_unlock(&self->lock);
+    if (subscriber->stream)
+        subscriber->sink->free(subscriber->stream);
+    free(subscriber);
+}
+
+static void on_drained(mcp_stream *stream, void *data)
+{
+    (void)stream;
+    bus_drop_mail(data, BUS_MAIL_DRAINED);
+}
+
+static void on_closed(mcp_stream *stream, void *data)
+{
+    (void)stream;
+    bus_drop_mail(data, BUS_MAIL_CLOSED);
+}
+
+static mcp_status send_to_stream(void *stream, mcp_event *event)
+{
+    return mcp_stream_send(stream, event, NULL);
+}
+
+static void close_stream(void *stream)
+{
+    mcp_stream_close(stream);
+}
+
+static void free_stream(void *stream)
+{
+    mcp_stream_free(stream);
+}
+
+static const struct bus_sink streams = { send_to_stream, close_stream, free_stream };
+
+mcp_status bus_subscribe(bus *self, mcp_call *call, const char *topic, const bus_subscription *how,
+                         mcp_error *err)
+{
+    static const bus_subscription standard;
+    struct bus_subscriber *one = NULL;
+    mcp_stream *stream = NULL;
+    mcp_status status = bus_attach(&one, self, topic, how ? how : &standard, err);
+
+    if (status != MCP_OK)
+        return status;
+    mcp_stream_options options = { .queue_events = self->options.window_events,
+                                   .queue_bytes = self->options.window_bytes,
+                                   .first = how ? how->first : NULL,
+                                   .retry_ms = how ? how->retry_ms : 0,
+                                   .keepalive_ms = how ? how->keepalive_ms : 0,
+                                   .drained = on_drained,
+                                   .closed = on_closed,
+                                   .data = one };
+    status = mcp_call_stream(&stream, call, &options, err);
+    if (status == MCP_OK)
+        bus_begin(one, &streams, stream);
+    else
+        bus_detach(one);
+    return status;
+}
+
+bool bus_read_id(int64_t *out, const char *text)
+{
+    char *end = NULL;
+
+    if (!text || !*text || text[strspn(text, "0123456789")])
+        return false;
+    errno = 0;
+    long long id = strtoll(text, &end, 10);
+    if (errno)
+        return false;
+    *out = id;
+    return true;
+}
+
+void bus_count(bus *self, bus_counts *out)
+{
+    pthread_mutex_lock(&self->lock);
+    *out = self->counts;
+    pthread_mutex_unlock(&self->lock);
+    out->delivered = atomic_load_explicit(&self->delivered, memory_order_relaxed);
+    out->resynced = atomic_load_explicit(&self->resynced, memory_order_relaxed);
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------ */
+
+static void free_bus(bus *self)
+{
+    for (size_t i = 0; i < self->counts.topics; i++)
+        bus_topic_free(self->topics[i]);
+    while (self->ended) {
+        struct bus_topic *topic = self->ended;
+        self->ended = topic->next_ended;
+        bus_topic_free(topic);
+    }
+    free(self->topics);
+    free(self->catch_ups);
+    pthread_cond_destroy(&self->pump_woken);
+    pthread_cond_destroy(&self->catch_up_woken);
+    pthread_cond_destroy(&self->emptied);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+static void end_threads(bus *self, bool has_pump)
+{
+    pthread_mutex_lock(&self->lock);
+    self->is_ending = true;
+    pthread_cond_broadcast(&self->pump_woken);
+    pthread_cond_broadcast(&self->catch_up_woken);
+    pthread_mutex_unlock(&self->lock);
+    for (int i = 0; i < self->catch_up_count; i++)
+        pthread_join(self->catch_ups[i], NULL);
+    if (has_pump)
+        pthread_join(self->pump, NULL);
+}
+
+static mcp_status start_threads(bus *self, mcp_error *err)
+{
+    int wanted = self->options.catch_up ? self->options.catch_up_threads : 0;
+    int failure = pthread_create(&self->pump, NULL, bus_pump, self);
+    bool has_pump = failure == 0;
+
+    while (failure == 0 && self->catch_up_count < wanted) {
+        failure = pthread_create(&self->catch_ups[self->catch_up_count], NULL, bus_catch_up_thread,
+                                 self);
+        self->catch_up_count += failure == 0;
+    }
+    if (failure == 0)
+        return MCP_OK;
+    end_threads(self, has_pump);
+    return mcp_error_errno(err, failure, "no thread for the bus");
+}
+
+mcp_status bus_new(bus **out, const bus_options *options, mcp_error *err)
+{
+    if (!options || !options->resync)
+        return mcp_error_set(err, MCP_E_PARAMS, "a bus needs a way to tell readers to begin anew");
+    bus *self = calloc(1, sizeof *self);
+    if (!self)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a bus");
+    self->options = filled(options);
+    self->last_dirty = &self->dirty;
+    self->last_mail = &self->mail;
+    self->last_away = &self->away;
+    pthread_mutex_init(&self->lock, NULL);
+    cond_init(&self->pump_woken);
+    cond_init(&self->catch_up_woken);
+    cond_init(&self->emptied);
+    self->catch_ups = calloc((size_t)self->options.catch_up_threads, sizeof self->catch_ups[0]);
+    mcp_status status = self->catch_ups ? start_threads(self, err)
+                                        : mcp_error_set(err, MCP_E_NOMEM, "no memory for a bus");
+    if (status == MCP_OK)
+        *out = self;
+    else
+        free_bus(self);
+    return status;
+}
+
+/* Close what is open and wait for the streams' last word. */
+static bool close_all(bus *self)
+{
+    struct timespec until;
+    int failure = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += CLOSE_WAIT_S;
+    pthread_mutex_lock(&self->lock);
+    self->is_stopping = true;
+    pthread_cond_signal(&self->pump_woken);
+    while (self->counts.subscribers > 0 && failure == 0)
+        failure = pthread_cond_timedwait(&self->emptied, &self->lock, &until);
+    bool is_empty = self->counts.subscribers == 0;
+    pthread_mutex_unlock(&self->lock);
+    return is_empty;
+}
+
+void bus_free(bus *self)
+{
+    if (!self)
+        return;
+    if (!close_all(self)) {
+        /* A stream that is still open will call back: better a leak at the end than a crash. */
+        mcp_log_write(&self->options.log, MCP_LOG_ERROR,
+                      "the server has not let go of its streams; the bus stays in memory");
+        return;
+    }
+    end_threads(self, true);
+    free_bus(self);
+}
