@@ -62,7 +62,8 @@ typedef struct db_listener db_listener;
 /** How a database is opened. Zero is the default everywhere. */
 typedef struct db_options {
     int connections;  /* at most so many; 0: 8. SQLite: one writes, the others read */
-    int wait_ms;      /* the longest wait for a connection, or for a lock; 0: 10,000 */
+    int wait_ms;      /* the longest wait for a free connection, or for a lock; 0: 10,000. A new
+                       * connection to a server may take ten seconds by itself */
     int statement_ms; /* the longest a statement may give no row and no end; 0: 60,000 */
     bool read_only;   /* DB_WRITE is refused; a SQLite file must be there */
     bool relaxed;     /* SQLite: synchronous NORMAL, so a power cut may take the last commits */

@@ -16,7 +16,7 @@
 #include "db/postgres_int.h"
 #include "mcp/clock.h"
 
-enum { PARAMETERS_MAX = 80, SERVER_MIN = 130000 };
+enum { PARAMETERS_MAX = 80, SERVER_MIN = 130000, CONNECT_MS = 10000 };
 
 /* What we ask of a connection unless the URL says otherwise. */
 static const char *const defaults[][2] = {
@@ -150,14 +150,14 @@ static mcp_status refuse_connection(PGconn *conn, const db_target *target, mcp_e
 
 static mcp_status finish_connecting(PGconn *conn, const db_target *target, mcp_error *err)
 {
-    int64_t deadline_ms = mcp_clock_mono_ms() + target->options.wait_ms;
+    int64_t deadline_ms = mcp_clock_mono_ms() + CONNECT_MS;
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
 
     while (next == PGRES_POLLING_WRITING || next == PGRES_POLLING_READING) {
         if (wait_for_socket(conn, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_ms) ==
             0)
             return mcp_error_set(err, MCP_E_IO, "the database server did not answer within %d ms",
-                                 target->options.wait_ms);
+                                 CONNECT_MS);
         next = PQconnectPoll(conn);
     }
     return next == PGRES_POLLING_OK ? MCP_OK : refuse_connection(conn, target, err);
