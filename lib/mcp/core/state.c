@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena_int.h"
 #include "mcp/core/base64.h"
 #include "mcp/core/session.h"
 #include "mcp/hash.h"
@@ -98,6 +99,8 @@ static mcp_status digest(uint8_t out[MCP_SHA256_SIZE], mcp_call *call)
     mcp_status st = mcp_json_writer_status(&writer);
     if (st == MCP_OK)
         st = mcp_sha256(out, text.data, text.length, &call->err);
+    else
+        st = mcp_error_set(&call->err, st, "what is called cannot be written");
     mcp_buf_clear(&text);
     return st;
 }
@@ -196,8 +199,11 @@ mcp_status mcp__state_open(const char **out, size_t *length, mcp_call *call, con
     if (dot && is_signed(call, body, (size_t)(dot - body), dot + 1,
                          text_length - (size_t)(dot + 1 - text)))
         decoded = mcp__base64url_decode(call->arena, body, (size_t)(dot - body), &decoded_length);
-    if (!decoded || !is_ours(call, (const uint8_t *)decoded, decoded_length, now_ms))
+    if (!decoded || !is_ours(call, (const uint8_t *)decoded, decoded_length, now_ms)) {
+        if (call->err.status == MCP_E_NOMEM || mcp__arena_failure(call->arena) == MCP_E_NOMEM)
+            return no_memory(call); /* the client's text may be good */
         return mcp_error_set(&call->err, MCP_E_PARAMS, "invalid requestState");
+    }
     *out = decoded + HEAD_SIZE;
     *length = decoded_length - HEAD_SIZE;
     return MCP_OK;

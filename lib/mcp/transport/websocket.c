@@ -67,6 +67,8 @@ static void send_text(mcp__peer *peer, mcp_buf *message)
     if (st != MCP_OK && st != MCP_E_STOPPED)
         mcp_log_write(&client->web->options->log, MCP_LOG_ERROR, "an answer is lost: %s",
                       err.message);
+    if (st == MCP_E_NOMEM) /* who waits for it shall know that it will not come */
+        mcp__ws_close(client->ws, MCP__WS_INTERNAL);
     mcp_buf_clear(message);
     hold_back(client);
     leave_when_answered(client);

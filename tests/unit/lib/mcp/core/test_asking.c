@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "base/alloc.h"
 #include "conversation.h"
 #include "fixture_more.h"
 #include "mcp/clock.h"
@@ -95,6 +97,69 @@ static void questions_have_an_end(void **state)
     conversation_close(&c);
 }
 
+/* ---- without memory --------------------------------------------------------------------------- */
+
+#define MODERN                                                                                     \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
+    "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}}"
+#define STEPS                                                                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"more/steps\","
+
+/* Says them one after another with ever more memory: each time the server ends idle and goes on. */
+static void walk(const char *opening, const char *const *texts, size_t count, const char *last)
+{
+    bool refused = true;
+
+    for (long successes = 0; refused; successes++) {
+        conversation c;
+        assert_true(successes < 10000);
+        conversation_open(&c, NULL, &fixture_more);
+        conversation_say(&c, opening);
+        mcp__peer_memory_reset(&c.peer);
+        (void)mcp_buf_reserve(&c.peer.text, 65536); /* the peer is not what is tested */
+        mcp__alloc_fail_after(successes);
+        for (size_t i = 0; i < count; i++)
+            conversation_say(&c, texts[i]);
+        refused = mcp__alloc_was_refused();
+        mcp__alloc_fail_after(-1);
+        if (!refused)
+            assert_non_null(strstr(c.peer.text.data, last));
+        mcp__dispatch_stop(&c.session, MCP_STOP_CANCELLED);
+        assert_true(mcp__dispatch_is_idle(&c.session));
+        mcp__peer_memory_reset(&c.peer);
+        conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}",
+                         "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n");
+        conversation_close(&c);
+    }
+}
+
+static void a_session_may_run_out_of_memory(void **state)
+{
+    static const char *const texts[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":\"more/steps\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"B\"}}}",
+    };
+
+    (void)state;
+    walk("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+         "\"2025-06-18\",\"capabilities\":{\"elicitation\":{}}}}",
+         texts, 3, "A, B, kept two");
+}
+
+static void without_a_session_memory_may_run_out_too(void **state)
+{
+    static const char *const texts[] = {
+        STEPS MODERN "}}",
+        STEPS "\"inputResponses\":{\"first\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," MODERN "}}",
+        STEPS "\"requestState\":\"v1.AAAA.AAAA\"," MODERN "}}",
+    };
+
+    (void)state;
+    walk("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}", texts, 2, "\"requestState\":\"v1.");
+    walk("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}", texts + 2, 1, "invalid requestState");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +167,8 @@ int main(void)
         cmocka_unit_test(a_client_that_is_gone_ends_it),
         cmocka_unit_test(what_is_cancelled_or_abandoned_leaves_nothing),
         cmocka_unit_test(questions_have_an_end),
+        cmocka_unit_test(a_session_may_run_out_of_memory),
+        cmocka_unit_test(without_a_session_memory_may_run_out_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "base/alloc.h"
 #include "conversation.h"
 #include "fixture_more.h"
 #include "mcp/core/subscribe.h"
@@ -18,6 +20,8 @@
 
 #define THREADS 4
 #define ROUNDS 2000
+#define SUBSCRIBE                                                                                  \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"more://kept\"}}"
 
 /* An executor whose posted nodes run when the test says so, as a loop's would. */
 struct postbox {
@@ -175,6 +179,30 @@ static void calls_keep_what_they_began_with(void **state)
     conversation_close(&c);
 }
 
+/* What could not be told for want of memory is said to whoever told it, and the next is told again. */
+static void memory_may_run_out_anywhere(void **state)
+{
+    mcp_status st = MCP_E_NOMEM;
+    conversation c;
+
+    (void)state;
+    for (long successes = 0; st != MCP_OK; successes++) {
+        assert_true(successes < 100);
+        conversation_open(&c, &options, &fixture_more);
+        conversation_initialize(&c, "2025-11-25");
+        conversation_ask(&c, SUBSCRIBE, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+        mcp__alloc_fail_after(successes);
+        st = mcp_server_updated(c.server, "more://kept", NULL);
+        mcp__alloc_fail_after(-1);
+        assert_true(st == MCP_OK || st == MCP_E_NOMEM);
+        mcp__peer_memory_reset(&c.peer);
+        assert_int_equal(mcp_server_updated(c.server, "more://kept", NULL), MCP_OK);
+        conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\","
+                                "\"params\":{\"uri\":\"more://kept\"}}\n");
+        conversation_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +210,7 @@ int main(void)
         cmocka_unit_test(every_session_is_told_by_its_own_peer),
         cmocka_unit_test(a_client_subscribes_to_a_thousand),
         cmocka_unit_test(calls_keep_what_they_began_with),
+        cmocka_unit_test(memory_may_run_out_anywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,11 @@
 #include "conversation.h"
 #include "mcp/core/state.h"
 #include "mcp/http.h"
+#include "oom.h"
 
 #define NOW ((int64_t)1000000)
+
+static const char large[5000]; /* more than the first pieces of memory hold */
 
 static const mcp_json *json(mcp_arena *arena, const char *text)
 {
@@ -147,6 +150,47 @@ static void only_the_same_secret_opens(void **state)
     assert_int_equal(mcp_server_new(&server, &brief, NULL), MCP_E_PARAMS);
 }
 
+static mcp_status seal_and_open_once(void *data)
+{
+    conversation *c = data;
+    mcp_arena *arena = mcp_arena_new(0);
+    const mcp_json *arguments = NULL;
+    const char *text = NULL;
+    const char *payload = NULL;
+    mcp_call *call = NULL;
+    size_t length = 0;
+
+    if (!arena)
+        return MCP_E_NOMEM;
+    mcp_status st = mcp_json_read(&arguments, arena, "{\"a\":[1,{\"b\":2}]}", 17, NULL);
+    if (st == MCP_OK)
+        st = mcp__call_new(&call, arena, &c->server->options, c->server->no_arguments, NULL);
+    if (st != MCP_OK) {
+        mcp_arena_free(arena);
+        return st;
+    }
+    call->session = &c->session;
+    call->method = "tools/call";
+    call->name = "t";
+    call->arguments = arguments;
+    st = mcp__state_seal(&text, call, large, sizeof(large), NOW);
+    if (st == MCP_OK)
+        st = mcp__state_open(&payload, &length, call, text, strlen(text), NOW);
+    mcp__call_free(call);
+    return st;
+}
+
+/* Never is a client told that its state is wrong when we had no memory to look at it. */
+static void memory_may_run_out_anywhere(void **state)
+{
+    conversation c;
+
+    (void)state;
+    conversation_open(&c, NULL, NULL);
+    oom_walk(seal_and_open_once, &c);
+    conversation_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_seal_binds_its_caller),
         cmocka_unit_test(no_changed_byte_passes),
         cmocka_unit_test(only_the_same_secret_opens),
+        cmocka_unit_test(memory_may_run_out_anywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

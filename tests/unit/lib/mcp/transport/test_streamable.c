@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "rig.h"
 #include "web_rig.h"
 
@@ -617,6 +618,65 @@ static void a_hang_up_cancels_in_the_newer_era(void **state)
     close(fd); /* nobody releases it: the server would not end otherwise */
 }
 
+/* ---- without memory --------------------------------------------------------------------------- */
+
+/* On a connection that is there already, so that the request is what memory runs out for. */
+static int status_with_memory_for(long successes, const char *fields, const char *body)
+{
+    static char text[256 * 1024];
+    char head[600];
+    int fd = web_begin(port, "POST", "/mcp", fields, PING);
+
+    client_read(fd, text, sizeof(text), "}");
+    (void)snprintf(head, sizeof(head),
+                   "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                   "Content-Type: application/json\r\nAccept: application/json\r\n%s"
+                   "Content-Length: %zu\r\n\r\n",
+                   fields, strlen(body));
+    mcp__alloc_fail_after(successes);
+    if (client_say(fd, head))
+        (void)client_say(fd, body);
+    client_read(fd, text, sizeof(text), NULL);
+    close(fd);
+    return strlen(text) > 12 ? (int)strtol(text + 9, NULL, 10) : 0;
+}
+
+/* With ever more memory: no answer but a closed connection, or an error, or the answer. */
+static void walk(const char *fields, const char *body)
+{
+    bool refused = true;
+
+    for (long successes = 0; refused; successes++) {
+        assert_true(successes < 2000);
+        int status = status_with_memory_for(successes, fields, body);
+        refused = mcp__alloc_was_refused();
+        mcp__alloc_fail_after(-1);
+        if (!(status == 0 || status == 200 || status == 202 || status == 500 || status == 503))
+            fail_msg("after %ld allocations: %d", successes, status);
+        if (!refused)
+            assert_true(status == 200 || status == 202);
+    }
+    post(fields, PING);
+    expect(200, "\"result\":{}");
+}
+
+static void memory_may_run_out_anywhere(void **state)
+{
+    static char large[100 * 1024];
+    char session[100];
+
+    (void)state;
+    open_session(session, INITIALIZE("2025-03-26"));
+    walk(session, PING);
+    walk(session, INITIALIZED);
+    walk(session, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                  "\"fix/echo\",\"arguments\":{\"text\":\"a\"}}}");
+    walk(session, "[" PING "," PING "]");
+    memset(large, ' ', sizeof(large) - 1);
+    memcpy(large, PING, sizeof(PING) - 1);
+    walk(session, large);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -648,6 +708,7 @@ int main(void)
         STANDARD(the_newer_era_needs_no_session),
         STANDARD(headers_must_say_what_the_body_says),
         STANDARD(a_hang_up_cancels_in_the_newer_era),
+        cmocka_unit_test_setup_teardown(memory_may_run_out_anywhere, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
