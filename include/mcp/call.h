@@ -174,6 +174,10 @@ mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *m
 mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *mime_type,
                                   const void *bytes, size_t length);
 
+/** The `_meta` of the entries written after this, the text of a JSON object; NULL: none, as at first. From
+ *  2025-06-18. */
+mcp_status mcp_call_contents_meta(mcp_call *call, const char *json);
+
 /**
  * How long a client may keep what was read, from 2026-07-28; not at all unless this is called.
  *

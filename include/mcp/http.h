@@ -235,6 +235,15 @@ const char *mcp_call_principal(const mcp_call *call);
 /** Whether the client's token has all of these scopes, separated by spaces. True where no token is asked for. */
 bool mcp_call_has_scopes(const mcp_call *call, const char *scopes);
 
+/**
+ * Insist on scopes, where what is asked for decides which: those that always hold stand in the files of tools,
+ * resources and prompts (tool.h).
+ *
+ * @return MCP_OK; MCP_E_SCOPE: return it, the client is told which scopes it needs (HTTP 403 with the challenge
+ *         of RFC 6750 while nothing else was sent, else an error)
+ */
+mcp_status mcp_call_require_scopes(mcp_call *call, const char *scopes);
+
 /** Authorization as an OAuth 2.1 resource server (RFC 6750, RFC 9728). */
 typedef struct mcp_http_auth {
     /** A file of tokens: lines "SHA-256 in hexadecimal, principal, scopes...", separated by blanks;

@@ -10,8 +10,13 @@
  *     description: Explain simulation results in domain terms
  *     argument: output_dir, required, Absolute path to the output directory
  *     argument: metric, optional, What to look at
+ *     scopes: results.read
  *     ---
  *     Look at {{metric}} in {{output_dir}}.
+ *
+ * All but the name may be left out. `scopes` are those that a client's token must have, as for tools (tool.h).
+ * There may also be lines "argument-title: metric, Metric" after an argument's own, and "icons: [...]" and
+ * "meta: {...}", which are JSON on one line, as prompts/list sends them.
  *
  * A line "--- assistant" or "--- user" in the text starts another message of that role; the first is
  * the user's. `{{argument}}` is replaced by the argument's value, which is never searched for places

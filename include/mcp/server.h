@@ -59,6 +59,23 @@ typedef mcp_status mcp_refuser(mcp_call *call, mcp_refusal reason,
 typedef mcp_status mcp_fitter(mcp_call *call, const char *tool, const mcp_json **arguments,
                               void *data);
 
+/** What a client can be shown or kept from. */
+typedef enum mcp_feature {
+    MCP_FEATURE_TOOL,
+    MCP_FEATURE_RESOURCE, /* and templates */
+    MCP_FEATURE_PROMPT
+} mcp_feature;
+
+/**
+ * Whether who asks may know of a feature: what it may not is left out of lists, and a call of it is answered
+ * as a call of something that does not exist. Runs on the loop, for each entry of a list and for each call:
+ * must not block. It may ask mcp_call_principal, mcp_call_has_scopes and the like.
+ *
+ * @param name as registered: the tool's or prompt's name, the URI or its template
+ */
+typedef bool mcp_visibility(const mcp_call *call, mcp_feature feature, const char *name,
+                            void *data);
+
 /** Who the server is, what it may do, and its bounds. */
 typedef struct mcp_server_options {
     /* who we are */
@@ -67,6 +84,8 @@ typedef struct mcp_server_options {
     const char *title;        /* from 2025-06-18; may be NULL */
     const char *description;  /* from 2025-11-25; may be NULL */
     const char *website_url;  /* from 2025-11-25; may be NULL */
+    const char *icons;        /* from 2025-11-25: the text of an array, [{"src": "data:image/png;base64,..."}];
+                                 may be NULL */
     const char *instructions; /* for the model; may be NULL */
 
     /* what we speak */
@@ -92,7 +111,9 @@ typedef struct mcp_server_options {
     bool says_success;   /* a tool's result that is no error says isError false: contracts differ */
     mcp_refuser *refuse; /* NULL: a plain text */
     mcp_fitter *fit;     /* NULL: arguments are checked as they came */
-    void *data;          /* given to refuse and fit */
+    mcp_visibility *visible; /* NULL: everybody may know of everything */
+    bool hide_by_scope;  /* hide what the client's token has no scopes for, instead of refusing it */
+    void *data;          /* given to refuse, fit and visible */
 
     /* bounds; 0 means the default in the comment */
     size_t message_max_bytes; /* one message in: 4 MiB */

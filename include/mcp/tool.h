@@ -5,6 +5,9 @@
  * what tools/list sends) among the server's embedded files under "tools/", and a row that binds its
  * name to a function. Shapes that several tools share stand in "tools/_defs.json"; each tool's schemas
  * get the ones that they name copied into their `$defs`.
+ *
+ * Who may call it: the scopes in the file's `_meta`, {"causeway/scopes": "cases.read cases.write"}, which a
+ * client's token must have, where tokens are asked for. Entries of resources.json may have the same.
  */
 #ifndef MCP_TOOL_H
 #define MCP_TOOL_H

@@ -23,6 +23,7 @@
 #include "mcp/transport/stdio.h"
 #include "mcp/transport/web.h"
 
+#define SCOPES_MAX_BYTES ((size_t)64 * 1024)
 #define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -174,6 +175,18 @@ static mcp_status read_extensions(mcp_server *server, mcp_error *err)
     return MCP_OK;
 }
 
+/* They are sent as they stand, so they must be what they claim to be, on one line. */
+static mcp_status check_icons(const mcp_server *server, mcp_error *err)
+{
+    const char *text = server->options.icons;
+    const mcp_json *value = NULL;
+
+    if (!text || (mcp_json_read(&value, server->arena, text, strlen(text), NULL) == MCP_OK &&
+                  mcp_json_is_array(value) && !strpbrk(text, "\r\n")))
+        return MCP_OK;
+    return mcp_error_set(err, MCP_E_PARAMS, "icons is no JSON array on one line");
+}
+
 static mcp_status make_state_key(mcp_server *server, mcp_error *err)
 {
     const char *secret = server->options.state_secret;
@@ -192,6 +205,8 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
     if (!server->arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a server");
     mcp_status st = mcp_json_read(&server->no_arguments, server->arena, "{}", 2, err);
+    if (st == MCP_OK)
+        st = check_icons(server, err);
     if (st == MCP_OK)
         st = render_identity(server, err);
     if (st == MCP_OK)
@@ -400,13 +415,30 @@ mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
     return st;
 }
 
+/* The scopes that features ask for, for clients that want to know before they ask. */
+static mcp_status gather_scopes(const char **out, mcp_server *server, mcp_error *err)
+{
+    mcp_buf scopes;
+
+    mcp_buf_init(&scopes, SCOPES_MAX_BYTES);
+    mcp__tools_scopes(server->set->tools, &scopes);
+    mcp__resources_scopes(server->set->resources, &scopes);
+    mcp__prompts_scopes(server->set->prompts, &scopes);
+    *out = scopes.status == MCP_OK ? mcp_arena_strndup(server->arena, scopes.data, scopes.length)
+                                   : NULL;
+    mcp_buf_clear(&scopes);
+    return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for the features' scopes");
+}
+
 mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, mcp_error *err)
 {
     mcp__session_setup setup = mcp__server_session_setup(server, NULL);
     bool is_left_running = false;
-    mcp_status st = mcp__web_serve(&setup, mcp__tools_long_threads(server->set->tools), options,
-                                   &is_left_running, err);
+    mcp_status st = gather_scopes(&setup.scopes, server, err);
 
+    if (st == MCP_OK)
+        st = mcp__web_serve(&setup, mcp__tools_long_threads(server->set->tools), options,
+                            &is_left_running, err);
     server->is_left_running = server->is_left_running || is_left_running;
     return st;
 }

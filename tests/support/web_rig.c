@@ -56,15 +56,30 @@ static mcp_status leave(mcp_call *call, void *data)
     return hold(call, data);
 }
 
+static mcp_status scoped(mcp_call *call, void *data)
+{
+    const char *name = mcp_call_principal(call);
+
+    (void)data;
+    return mcp_call_text(call, name ? name : "nobody");
+}
+
 static const char leave_file[] = "{\"name\":\"rig/leave\",\"description\":\"Lets go.\","
                                  "\"inputSchema\":{\"type\":\"object\"}}";
 static const char hold_file[] = "{\"name\":\"rig/hold\",\"description\":\"Waits.\","
                                 "\"inputSchema\":{\"type\":\"object\"}}";
-static const mcp_file files[] = { { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
-                                  { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
-                                  { 0 } };
+static const char scoped_file[] = "{\"name\":\"rig/scoped\",\"description\":\"Wants scopes.\","
+                                  "\"inputSchema\":{\"type\":\"object\"},"
+                                  "\"_meta\":{\"causeway/scopes\":\"mcp write\"}}";
+static const mcp_file files[] = {
+    { "tools/rig/scoped.json", scoped_file, sizeof(scoped_file) - 1 },
+    { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
+    { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
+    { 0 }
+};
 static const mcp_tool tools[] = { { "rig/hold", hold, MCP_READS, 0, 0 },
                                   { "rig/leave", leave, MCP_READS, 0, 0 },
+                                  { "rig/scoped", scoped, MCP_READS, 0, 0 },
                                   { 0 } };
 static const mcp_features features = { .files = files, .tools = tools };
 

@@ -15,7 +15,8 @@ typedef struct web_rig web_rig;
 /*
  * The tool rig/hold, which is added: it reports progress 1, then waits until web_release was called, or it
  * is told to stop; then it reports progress 2 and answers {"stop": why}, which is 0 when released. The tool
- * rig/leave drops the connection first.
+ * rig/leave drops the connection first. rig/scoped needs the scopes "mcp write" and answers with the name of its
+ * principal.
  */
 void web_release(void);
 

@@ -77,6 +77,8 @@ void mcp__call_reset(mcp_call *call)
     call->is_refused = false;
     call->places = NULL;
     call->suggested = 0;
+    call->contents_meta = NULL;
+    call->scopes_needed = NULL;
     call->asking.questions = NULL;
     call->asking.status = MCP_OK;
     call->asking.kept = call->asking.keep;

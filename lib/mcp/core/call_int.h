@@ -97,6 +97,7 @@ struct mcp_call {
     mcp__peer *peer;     /* takes the answer */
     mcp__peer *notices;  /* takes notifications: not the batch, but the peer behind it */
     const mcp_principal *principal; /* who asks; the arena's; NULL: nobody in particular */
+    const char *scopes_needed; /* of MCP_E_SCOPE, for the challenge; the arena's; NULL: none */
 
     /* what was asked; never changes */
     const mcp_json *id;     /* string or integer; NULL: a notification */
@@ -114,6 +115,7 @@ struct mcp_call {
     const mcp_json *properties; /* `properties` of the input schema, whose defaults the accessors use */
     const mcp_json *schema;     /* the input schema itself, where a `$ref` of a property leads */
     const void *feature;        /* the feature's own record of what is called */
+    const mcp_json *contents_meta; /* of contents that come next; NULL: none. The handler's */
     const char *mime_type;      /* of contents for which the handler names none; may be NULL */
     mcp_status (*check)(mcp_call *call); /* what the worker checks before `run`; NULL: nothing. It may refuse */
     mcp_handler *run;           /* NULL: the result is written already, no worker is needed */

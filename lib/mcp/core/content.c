@@ -14,6 +14,7 @@
 #include "mcp/call.h"
 #include "mcp/core/base64.h"
 #include "mcp/core/call_int.h"
+#include "mcp/core/fields.h"
 
 static void block_begin(mcp_call *call, mcp_json_writer *writer, const char *type)
 {
@@ -163,6 +164,24 @@ mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type
     return block_end(call, &writer);
 }
 
+mcp_status mcp_call_contents_meta(mcp_call *call, const char *json)
+{
+    const mcp_json *meta = NULL;
+    mcp_status st = json ? mcp_json_read(&meta, call->arena, json, strlen(json), &call->err) : MCP_OK;
+
+    if (st == MCP_OK && json && !mcp_json_is_object(meta))
+        st = mcp_error_set(&call->err, MCP_E_INTERNAL, "the _meta of contents is no JSON object");
+    if (st == MCP_OK)
+        call->contents_meta = meta;
+    return st;
+}
+
+static void write_contents_meta(const mcp_call *call, mcp_json_writer *writer)
+{
+    if (call->contents_meta && mcp__field_is_known("ResourceContents", "_meta", call->revision))
+        mcp_write_member_value(writer, "_meta", call->contents_meta);
+}
+
 mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *mime_type,
                                   const char *text, size_t length)
 {
@@ -171,6 +190,7 @@ mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *m
     block_begin(call, &writer, NULL);
     write_resource_head(&writer, uri ? uri : call->name, mime_type ? mime_type : call->mime_type);
     write_member_text(&writer, "text", text, length);
+    write_contents_meta(call, &writer);
     return block_end(call, &writer);
 }
 
@@ -182,6 +202,7 @@ mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *m
     block_begin(call, &writer, NULL);
     write_resource_head(&writer, uri ? uri : call->name, mime_type ? mime_type : call->mime_type);
     write_member_bytes(call, &writer, "blob", bytes, length);
+    write_contents_meta(call, &writer);
     return block_end(call, &writer);
 }
 

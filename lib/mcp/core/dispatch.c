@@ -53,6 +53,7 @@ static void answer_fault(mcp__session *session, mcp__peer *peer, const mcp_json 
 
     peer->http_status = mcp__outcome_http(status, revision);
     peer->fault = status;
+    peer->scopes_needed = NULL;
     mcp_buf_reset(out);
     mcp_status st = mcp__reply_error(out, id, revision, status, message);
     if (st != MCP_OK) { /* a long id or message */
@@ -92,6 +93,7 @@ static void answer_call(mcp_call *call)
 
     peer->http_status = mcp__outcome_http(call->status, call->revision);
     peer->fault = MCP_OK;
+    peer->scopes_needed = call->status == MCP_E_SCOPE ? call->scopes_needed : NULL;
     if (call->reply.length > 0 || call->rest) /* a route's answer may have no body */
         peer->answer(peer, &call->reply);
     else

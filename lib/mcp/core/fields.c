@@ -38,6 +38,7 @@ static const struct field {
     { "Resource",       "title",             MCP_2025_06_18, 0 },
     { "Resource",       "_meta",             MCP_2025_06_18, 0 },
     { "Resource",       "icons",             MCP_2025_11_25, 0 },
+    { "ResourceContents", "_meta",           MCP_2025_06_18, 0 },
     { "Annotations",    "lastModified",      MCP_2025_06_18, 0 },
     { "Prompt",         "title",             MCP_2025_06_18, 0 },
     { "Prompt",         "_meta",             MCP_2025_06_18, 0 },

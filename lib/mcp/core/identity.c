@@ -3,6 +3,8 @@
  */
 #include "mcp/core/identity.h"
 
+#include <string.h>
+
 #include "mcp/core/fields.h"
 
 static void write_known(mcp_json_writer *writer, const char *member, const char *text,
@@ -21,5 +23,9 @@ void mcp__write_identity(mcp_json_writer *writer, const mcp_server_options *opti
     write_known(writer, "title", options->title, revision);
     write_known(writer, "description", options->description, revision);
     write_known(writer, "websiteUrl", options->website_url, revision);
+    if (options->icons && mcp__field_is_known("Implementation", "icons", revision)) {
+        mcp_write_name(writer, "icons");
+        mcp_write_raw(writer, options->icons, strlen(options->icons));
+    }
     mcp_write_end(writer);
 }

@@ -38,6 +38,8 @@ struct mcp__peer {
     /** Set before each `answer`: why the dispatch answered instead of the call, which a worker may still
      *  have; MCP_OK: the call did. */
     mcp_status fault;
+    /** Set before each `answer`: the scopes that the client's token lacks for it; NULL: none. */
+    const char *scopes_needed;
 };
 
 #endif

@@ -26,7 +26,7 @@ const mcp_principal *mcp__principal_copy(mcp_arena *arena, const mcp_principal *
     return copy;
 }
 
-static bool has_word(const char *list, const char *word, size_t length)
+bool mcp__scopes_have(const char *list, const char *word, size_t length)
 {
     for (list += strspn(list, " "); *list; list += strspn(list, " ")) {
         size_t next = strcspn(list, " ");
@@ -37,11 +37,24 @@ static bool has_word(const char *list, const char *word, size_t length)
     return false;
 }
 
+void mcp__scopes_add(mcp_buf *out, const char *scopes)
+{
+    for (scopes += strspn(scopes, " "); *scopes; scopes += strspn(scopes, " ")) {
+        size_t length = strcspn(scopes, " ");
+        if (!mcp__scopes_have(out->length > 0 ? out->data : "", scopes, length)) {
+            if (out->length > 0)
+                (void)mcp_buf_putc(out, ' ');
+            (void)mcp_buf_append(out, scopes, length);
+        }
+        scopes += length;
+    }
+}
+
 bool mcp__scopes_cover(const char *scopes, const char *wanted)
 {
     for (wanted += strspn(wanted, " "); *wanted; wanted += strspn(wanted, " ")) {
         size_t length = strcspn(wanted, " ");
-        if (!has_word(scopes, wanted, length))
+        if (!mcp__scopes_have(scopes, wanted, length))
             return false;
         wanted += length;
     }
@@ -56,4 +69,12 @@ const char *mcp_call_principal(const mcp_call *call)
 bool mcp_call_has_scopes(const mcp_call *call, const char *scopes)
 {
     return !call->principal || mcp__scopes_cover(call->principal->scopes, scopes);
+}
+
+mcp_status mcp_call_require_scopes(mcp_call *call, const char *scopes)
+{
+    if (mcp_call_has_scopes(call, scopes))
+        return MCP_OK;
+    call->scopes_needed = mcp_arena_strdup(call->arena, scopes);
+    return mcp_error_set(&call->err, MCP_E_SCOPE, "%s: %s", mcp_status_words(MCP_E_SCOPE), scopes);
 }

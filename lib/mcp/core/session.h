@@ -34,6 +34,7 @@ typedef struct mcp__session_setup {
     struct mcp__task_table *tasks; /* keeps what goes on without its client; NULL: nothing does */
     const mcp_json *no_arguments; /* an empty object */
     const uint8_t *state_key; /* MCP__STATE_KEY_SIZE bytes that sign what clients keep for us */
+    const char *scopes;   /* all that features ask for, between spaces; NULL: none. For HTTP */
     const char *identity; /* the server's Implementation object as JSON text; NULL: not told */
     bool is_shared;       /* many clients at once that know nothing of one another, each on a peer of its
                              own: there is no session between them, and an id is unique for its peer only */

@@ -114,8 +114,8 @@ static mcp_status read_reference(const char **out, const mcp__completions *compl
     if (!is_prompt && !is_resource)
         return mcp_error_set(&call->err, MCP_E_PARAMS,
                              "params.ref must be a ref/prompt with a name or a ref/resource with a uri");
-    *out = is_prompt ? mcp__prompts_name(completions->prompts, name)
-                     : mcp__resources_name(completions->resources, uri);
+    *out = is_prompt ? mcp__prompts_name(completions->prompts, call, name)
+                     : mcp__resources_name(completions->resources, call, uri);
     if (!*out)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "there is no %s %.*s to complete",
                              is_prompt ? "prompt" : "resource", SHOWN_MAX, is_prompt ? name : uri);

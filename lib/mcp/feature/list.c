@@ -3,7 +3,8 @@
  *
  * An entry is kept as JSON text once for each revision. A page is the entries from a cursor on. The
  * cursor is base64url of "<member>:<key of the last entry sent>": it names an entry and not a
- * number, so that it leads on to the right place even if the list has changed since.
+ * number, so that it leads on to the right place even if the list has changed since, and whatever else of
+ * it who asks may see.
  */
 #include "mcp/feature/list.h"
 
@@ -13,6 +14,8 @@
 #include "base/alloc.h"
 #include "mcp/core/base64.h"
 #include "mcp/core/call_int.h"
+#include "mcp/core/principal.h"
+#include "mcp/feature/exposure.h"
 #include "mcp/feature/ui.h"
 
 #define PAGE_ENTRIES 100
@@ -23,18 +26,27 @@ struct entry {
     struct entry *next;
     char *key;
     size_t key_length;
+    char *scopes; /* NULL: for all */
     mcp_buf texts[REVISIONS]; /* by mcp_revision; NONE stays empty */
     mcp_buf plain[REVISIONS]; /* the same for clients that show no pages; empty: it is the same */
 };
 
 struct mcp__list {
     const char *member;
+    mcp_feature feature; /* what its entries are */
     struct entry *first;
     struct entry *last;
     size_t count;
     size_t page;
     bool varies; /* some entry is not the same for all clients */
 };
+
+static mcp_feature feature_of(const char *member)
+{
+    if (strcmp(member, "tools") == 0)
+        return MCP_FEATURE_TOOL;
+    return strcmp(member, "prompts") == 0 ? MCP_FEATURE_PROMPT : MCP_FEATURE_RESOURCE;
+}
 
 mcp_status mcp__list_new(mcp__list **out, const char *member, mcp_error *err)
 {
@@ -43,6 +55,7 @@ mcp_status mcp__list_new(mcp__list **out, const char *member, mcp_error *err)
     if (!list)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the list of %s", member);
     list->member = member;
+    list->feature = feature_of(member);
     list->page = PAGE_ENTRIES;
     *out = list;
     return MCP_OK;
@@ -55,6 +68,7 @@ static void entry_free(struct entry *entry)
         mcp_buf_clear(&entry->plain[revision]);
     }
     free(entry->key);
+    free(entry->scopes);
     free(entry);
 }
 
@@ -71,7 +85,15 @@ void mcp__list_free(mcp__list *list)
     free(list);
 }
 
-static struct entry *entry_new(const char *key)
+static char *copy(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *out = mcp__alloc(size);
+
+    return out ? memcpy(out, text, size) : NULL;
+}
+
+static struct entry *entry_new(const char *key, const char *scopes)
 {
     struct entry *entry = mcp__alloc_zeroed(1, sizeof(*entry));
 
@@ -82,12 +104,12 @@ static struct entry *entry_new(const char *key)
         mcp_buf_init(&entry->plain[revision], ENTRY_MAX_BYTES);
     }
     entry->key_length = strlen(key);
-    entry->key = mcp__alloc(entry->key_length + 1);
-    if (!entry->key) {
+    entry->key = copy(key);
+    entry->scopes = scopes ? copy(scopes) : NULL;
+    if (!entry->key || (scopes && !entry->scopes)) {
         entry_free(entry);
         return NULL;
     }
-    memcpy(entry->key, key, entry->key_length + 1);
     return entry;
 }
 
@@ -124,10 +146,10 @@ static mcp_status render_all(struct entry *entry, mcp__list_render *render, cons
     return st;
 }
 
-mcp_status mcp__list_add(mcp__list *list, const char *key, mcp__list_render *render,
-                         const void *entry, mcp_error *err)
+mcp_status mcp__list_add(mcp__list *list, const char *key, const char *scopes,
+                         mcp__list_render *render, const void *entry, mcp_error *err)
 {
-    struct entry *fresh = entry_new(key);
+    struct entry *fresh = entry_new(key, scopes);
     mcp_status st = fresh ? render_all(fresh, render, entry) : MCP_E_NOMEM;
 
     if (st != MCP_OK) {
@@ -149,6 +171,13 @@ mcp_status mcp__list_add(mcp__list *list, const char *key, mcp__list_render *ren
 size_t mcp__list_count(const mcp__list *list)
 {
     return list->count;
+}
+
+void mcp__list_scopes(const mcp__list *list, mcp_buf *out)
+{
+    for (const struct entry *entry = list->first; entry; entry = entry->next)
+        if (entry->scopes)
+            mcp__scopes_add(out, entry->scopes);
 }
 
 void mcp__list_set_page(mcp__list *list, size_t entries)
@@ -176,6 +205,27 @@ static const char *cursor_key(const mcp__list *list, mcp_arena *arena, const cha
     return text + prefix + 1;
 }
 
+/* This entry or the first after it that who asks may know of. */
+static const struct entry *shown_from(const mcp__list *list, const mcp_call *call,
+                                      const struct entry *entry)
+{
+    while (entry && !mcp__exposure_shows(call, list->feature, entry->key, entry->scopes))
+        entry = entry->next;
+    return entry;
+}
+
+/* The entry of that key, if who asks may know of it: a cursor must not tell what there is. */
+static const struct entry *find_shown(const mcp__list *list, const mcp_call *call, const char *key,
+                                      size_t length)
+{
+    const struct entry *entry = list->first;
+
+    while (entry && (entry->key_length != length || memcmp(entry->key, key, length) != 0))
+        entry = entry->next;
+    return entry && mcp__exposure_shows(call, list->feature, entry->key, entry->scopes) ? entry
+                                                                                         : NULL;
+}
+
 /* *from: the first entry of the page; NULL at the end. */
 static mcp_status find_page(const mcp__list *list, mcp_call *call, const struct entry **from)
 {
@@ -185,16 +235,15 @@ static mcp_status find_page(const mcp__list *list, mcp_call *call, const struct 
     const char *text = mcp_json_string(cursor, &length);
     const char *key;
 
-    *from = list->first;
+    *from = shown_from(list, call, list->first);
     if (!cursor)
         return MCP_OK;
     key = text ? cursor_key(list, call->arena, text, length, &key_length) : NULL;
-    for (const struct entry *entry = list->first; key && entry; entry = entry->next)
-        if (entry->key_length == key_length && memcmp(entry->key, key, key_length) == 0) {
-            *from = entry->next;
-            return MCP_OK;
-        }
-    return mcp_error_set(&call->err, MCP_E_PARAMS, "the cursor is not one of this list");
+    const struct entry *last = key ? find_shown(list, call, key, key_length) : NULL;
+    if (!last)
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "the cursor is not one of this list");
+    *from = shown_from(list, call, last->next);
+    return MCP_OK;
 }
 
 static mcp_status write_cursor(const mcp__list *list, mcp_call *call, const struct entry *last)
@@ -226,11 +275,11 @@ mcp_status mcp__list_answer(const mcp__list *list, mcp_call *call)
 
     if (st != MCP_OK)
         return st;
-    if (list->varies)
+    if (list->varies || mcp__exposure_varies(call->options))
         call->caching.is_public = false;
     writer = mcp_call_result(call);
     mcp_write_member_array(writer, list->member);
-    for (size_t i = 0; at && i < list->page; i++, at = at->next) {
+    for (size_t i = 0; at && i < list->page; i++, at = shown_from(list, call, at->next)) {
         const mcp_buf *text = text_for(at, call);
         mcp_write_raw(writer, text->data, text->length);
         last = at;

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "mcp/buf.h"
 #include "mcp/call.h"
 #include "mcp/error.h"
 #include "mcp/json.h"
@@ -30,11 +31,15 @@ void mcp__list_free(mcp__list *list);
 /**
  * Add an entry at the end, rendered for each revision at once.
  *
- * @param key   what a cursor names it by, unique in the list: the name or URI; copied
- * @param entry given to `render`; not kept
+ * @param key    what a cursor names it by, unique in the list: the name or URI; copied
+ * @param scopes that it is for; NULL: for all; copied
+ * @param entry  given to `render`; not kept
  */
-mcp_status mcp__list_add(mcp__list *list, const char *key, mcp__list_render *render,
-                         const void *entry, mcp_error *err);
+mcp_status mcp__list_add(mcp__list *list, const char *key, const char *scopes,
+                         mcp__list_render *render, const void *entry, mcp_error *err);
+
+/** Append the scopes that entries are for, each word once, between spaces. */
+void mcp__list_scopes(const mcp__list *list, mcp_buf *out);
 
 /** How many entries. */
 size_t mcp__list_count(const mcp__list *list);
@@ -43,7 +48,8 @@ size_t mcp__list_count(const mcp__list *list);
 void mcp__list_set_page(mcp__list *list, size_t entries);
 
 /**
- * Answer a list method: writes the page that params.cursor asks for to mcp_call_result.
+ * Answer a list method: writes the page that params.cursor asks for to mcp_call_result, of the entries that
+ * who asks may know of.
  *
  * @return MCP_OK; MCP_E_PARAMS: a cursor that is none of ours (call->err says so)
  */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "mcp/feature/exposure.h"
 
 struct text {
     const char *at;
@@ -140,6 +141,25 @@ static mcp_status read_argument(struct reader *r, struct text value)
     return MCP_OK;
 }
 
+/* "metric, What to look at": the title of an argument that stands above. */
+static mcp_status read_argument_title(struct reader *r, struct text value)
+{
+    struct text name = before_comma(&value);
+    mcp__prompt_argument *argument = NULL;
+
+    for (size_t i = 0; i < r->prompt->argument_count; i++)
+        if (text_is(name, r->prompt->arguments[i].name))
+            argument = &r->prompt->arguments[i];
+    if (!argument)
+        return fault(r, "no argument of that name stands above");
+    if (argument->title)
+        return fault(r, "the argument has a title already");
+    if (value.length == 0)
+        return fault(r, "no title stands behind the comma");
+    argument->title = mcp_arena_strndup(r->arena, value.at, value.length);
+    return argument->title ? MCP_OK : no_memory(r);
+}
+
 static mcp_status read_single(struct reader *r, const char **out, struct text value)
 {
     if (*out)
@@ -148,6 +168,33 @@ static mcp_status read_single(struct reader *r, const char **out, struct text va
         return fault(r, "nothing stands behind the colon");
     *out = mcp_arena_strndup(r->arena, value.at, value.length);
     return *out ? MCP_OK : no_memory(r);
+}
+
+static mcp_status read_scopes(struct reader *r, struct text value)
+{
+    mcp_status st = read_single(r, &r->prompt->scopes, value);
+
+    if (st == MCP_OK && !mcp__exposure_are_scopes(r->prompt->scopes))
+        st = fault(r, "scopes are words between single spaces");
+    return st;
+}
+
+/* A value of JSON on one line. */
+static mcp_status read_json(struct reader *r, const mcp_json **out, struct text value,
+                            mcp_json_type type, const char *words)
+{
+    const mcp_json *read = NULL;
+    mcp_status st;
+
+    if (*out)
+        return fault(r, "this stands twice");
+    st = mcp_json_read(&read, r->arena, value.at, value.length, NULL);
+    if (st == MCP_E_NOMEM)
+        return no_memory(r);
+    if (st != MCP_OK || mcp_json_type_of(read) != type)
+        return fault(r, words);
+    *out = read;
+    return MCP_OK;
 }
 
 static mcp_status read_head_line(struct reader *r, struct text line)
@@ -168,7 +215,16 @@ static mcp_status read_head_line(struct reader *r, struct text line)
         return read_single(r, &r->prompt->description, value);
     if (text_is(key, "argument"))
         return read_argument(r, value);
-    return fault(r, "the head knows name, title, description and argument");
+    if (text_is(key, "argument-title"))
+        return read_argument_title(r, value);
+    if (text_is(key, "scopes"))
+        return read_scopes(r, value);
+    if (text_is(key, "icons"))
+        return read_json(r, &r->prompt->icons, value, MCP_JSON_ARRAY, "icons are a JSON array");
+    if (text_is(key, "meta"))
+        return read_json(r, &r->prompt->meta, value, MCP_JSON_OBJECT, "meta is a JSON object");
+    return fault(r, "the head knows name, title, description, argument, argument-title, scopes, icons "
+                    "and meta");
 }
 
 static mcp_status read_head(struct reader *r)

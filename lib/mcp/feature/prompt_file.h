@@ -10,10 +10,12 @@
 #include "mcp/arena.h"
 #include "mcp/error.h"
 #include "mcp/files.h"
+#include "mcp/json.h"
 
 /** One argument of a prompt. */
 typedef struct mcp__prompt_argument {
     const char *name;
+    const char *title;       /* NULL: none */
     const char *description; /* NULL: none */
     bool is_required;
 } mcp__prompt_argument;
@@ -36,6 +38,9 @@ typedef struct mcp__prompt_file {
     const char *name;
     const char *title;       /* NULL: none */
     const char *description; /* NULL: none */
+    const char *scopes;      /* that a token needs; NULL: none */
+    const mcp_json *icons;   /* an array; NULL: none */
+    const mcp_json *meta;    /* an object; NULL: none */
     mcp__prompt_argument *arguments;
     size_t argument_count;
     mcp__prompt_message *messages;

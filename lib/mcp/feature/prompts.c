@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "mcp/arena.h"
 #include "mcp/core/fields.h"
+#include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/name.h"
 #include "mcp/feature/prompt_file.h"
@@ -71,13 +72,33 @@ void mcp__prompts_free(mcp__prompts *prompts)
 
 /* ---- loading ---------------------------------------------------------------------------------- */
 
-static void render_arguments(mcp_json_writer *writer, const mcp__prompt_file *file)
+/* What the file has, with the registered name behind it where the list shows the safe one. */
+static void render_meta(mcp_json_writer *writer, const mcp__prompt_file *file, bool is_safe)
+{
+    const mcp_json *meta = file->meta;
+
+    if (!meta && !is_safe && !file->scopes)
+        return;
+    mcp_write_member_object(writer, "_meta");
+    for (size_t i = 0; i < mcp_json_count(meta); i++)
+        mcp_write_member_value(writer, mcp_json_name(meta, i, NULL), mcp_json_item(meta, i));
+    if (file->scopes)
+        mcp_write_member_string(writer, MCP__SCOPES_KEY, file->scopes);
+    if (is_safe)
+        mcp_write_member_string(writer, "causeway/canonicalName", file->name);
+    mcp_write_end(writer);
+}
+
+static void render_arguments(mcp_json_writer *writer, const mcp__prompt_file *file,
+                             mcp_revision revision)
 {
     mcp_write_member_array(writer, "arguments");
     for (size_t i = 0; i < file->argument_count; i++) {
         const mcp__prompt_argument *argument = &file->arguments[i];
         mcp_write_object(writer);
         mcp_write_member_string(writer, "name", argument->name);
+        if (argument->title && mcp__field_is_known("PromptArgument", "title", revision))
+            mcp_write_member_string(writer, "title", argument->title);
         if (argument->description)
             mcp_write_member_string(writer, "description", argument->description);
         mcp_write_member_bool(writer, "required", argument->is_required);
@@ -103,12 +124,11 @@ static void render_prompt(mcp_json_writer *writer, const void *entry, mcp_revisi
     if (file->description)
         mcp_write_member_string(writer, "description", file->description);
     if (file->argument_count > 0)
-        render_arguments(writer, file);
-    if (is_safe && mcp__field_is_known("Prompt", "_meta", revision)) {
-        mcp_write_member_object(writer, "_meta");
-        mcp_write_member_string(writer, "causeway/canonicalName", file->name);
-        mcp_write_end(writer);
-    }
+        render_arguments(writer, file, revision);
+    if (file->icons && mcp__field_is_known("Prompt", "icons", revision))
+        mcp_write_member_value(writer, "icons", file->icons);
+    if (mcp__field_is_known("Prompt", "_meta", revision))
+        render_meta(writer, file, is_safe);
     mcp_write_end(writer);
 }
 
@@ -184,7 +204,7 @@ static mcp_status add_prompt(mcp__prompts *prompts, const mcp__prompt_file *file
     if (st == MCP_OK)
         st = add_name(prompts, prompt->safe_name, prompt, err);
     if (st == MCP_OK)
-        st = mcp__list_add(prompts->list, file->name, render_prompt, prompt, err);
+        st = mcp__list_add(prompts->list, file->name, file->scopes, render_prompt, prompt, err);
     return st;
 }
 
@@ -365,6 +385,18 @@ static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
     return mcp_json_writer_status(writer);
 }
 
+/* By either name; NULL: there is none, or who asks may not know of it. */
+static const struct prompt *find_shown(const mcp__prompts *prompts, const mcp_call *call,
+                                       const char *name, size_t length)
+{
+    const struct prompt *prompt = mcp__map_get(&prompts->by_name, name, length);
+
+    return prompt && mcp__exposure_shows(call, MCP_FEATURE_PROMPT, prompt->file->name,
+                                         prompt->file->scopes)
+               ? prompt
+               : NULL;
+}
+
 mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
 {
     size_t length = 0;
@@ -375,14 +407,16 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
 
     if (!name)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be a prompt's name");
-    prompt = mcp__map_get(&prompts->by_name, name, length);
+    prompt = find_shown(prompts, call, name, length);
     if (!prompt)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "no such prompt: %.*s", SHOWN_MAX, name);
     if (arguments && !mcp_json_is_object(arguments))
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
     if (arguments)
         call->arguments = arguments;
-    st = check_arguments(call, prompt->file);
+    st = prompt->file->scopes ? mcp_call_require_scopes(call, prompt->file->scopes) : MCP_OK;
+    if (st == MCP_OK)
+        st = check_arguments(call, prompt->file);
     if (st != MCP_OK)
         return st;
     call->name = prompt->file->name;
@@ -399,9 +433,14 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
 
 /* ---- for completions -------------------------------------------------------------------------- */
 
-const char *mcp__prompts_name(const mcp__prompts *prompts, const char *name)
+void mcp__prompts_scopes(const mcp__prompts *prompts, mcp_buf *out)
 {
-    const struct prompt *prompt = mcp__map_get(&prompts->by_name, name, strlen(name));
+    mcp__list_scopes(prompts->list, out);
+}
+
+const char *mcp__prompts_name(const mcp__prompts *prompts, const mcp_call *call, const char *name)
+{
+    const struct prompt *prompt = find_shown(prompts, call, name, strlen(name));
 
     return prompt ? prompt->file->name : NULL;
 }

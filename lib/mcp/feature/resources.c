@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "mcp/arena.h"
 #include "mcp/feature/entry.h"
+#include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/uri_template.h"
 #include "mcp/files.h"
@@ -33,6 +34,7 @@ struct resource {
     const mcp_resource *row;
     void *data;
     const mcp_json *entry;
+    const char *scopes;                /* that a token needs; NULL: none */
     const mcp__uri_template *template; /* NULL: an exact URI */
     struct resource *next;             /* of the templates */
 };
@@ -229,8 +231,12 @@ static mcp_status list_group(mcp__resources *resources, const mcp_json *entries,
             return fault(err, key, "no row of the table reads it");
         if (find_loaded(resources, key))
             return fault(err, key, "was added before");
-        st = mcp__list_add(group->is_template ? resources->templates : resources->list, key, render,
-                           entry, err);
+        const char *scopes = NULL;
+        mcp_error inner = MCP_ERROR_INIT;
+        if (mcp__exposure_scopes(&scopes, entry, &inner) != MCP_OK)
+            return fault(err, key, inner.message);
+        st = mcp__list_add(group->is_template ? resources->templates : resources->list, key, scopes,
+                           render, entry, err);
         if (st != MCP_OK)
             return st;
     }
@@ -284,6 +290,7 @@ static mcp_status bind_row(mcp__resources *resources, const mcp_resource *row, c
                                    .entry = find_entry(root, group, row->uri) };
     if (!resource->entry)
         return fault(err, row->uri, "has a row but no entry");
+    (void)mcp__exposure_scopes(&resource->scopes, resource->entry, NULL); /* the list has checked it */
     if (!row->read)
         return fault(err, row->uri, "its row has no function");
     if (row->flags & (MCP_WRITES | MCP_LONG))
@@ -347,11 +354,19 @@ static mcp_status write_contents(mcp_call *call, mcp_json_writer *writer)
     return mcp_json_writer_status(writer);
 }
 
-/* The first template in the order of the table; MCP_E_NOT_FOUND when there is none. */
+static bool is_shown(const struct resource *resource, const mcp_call *call)
+{
+    return mcp__exposure_shows(call, MCP_FEATURE_RESOURCE, resource->row->uri, resource->scopes);
+}
+
+/* The first template in the order of the table that who asks may know of; MCP_E_NOT_FOUND when there is
+ * none. */
 static mcp_status find_template(const struct resource **out, const mcp__resources *resources,
                                 mcp_call *call, size_t length, mcp__uri_slashes slashes)
 {
     for (const struct resource *r = resources->first_template; r; r = r->next) {
+        if (!is_shown(r, call))
+            continue;
         mcp_status st = mcp__uri_template_match(&call->arguments, r->template, call->name, length,
                                                 slashes, call->arena, &call->err);
         if (st == MCP_OK)
@@ -368,7 +383,7 @@ static mcp_status find_resource(const struct resource **out, const mcp__resource
     mcp_status st;
 
     *out = mcp__map_get(&resources->exact, call->name, length);
-    if (*out)
+    if (*out && is_shown(*out, call))
         return MCP_OK;
     st = find_template(out, resources, call, length, MCP__SLASHES_ENCODED);
     if (st == MCP_E_NOT_FOUND)
@@ -389,6 +404,10 @@ mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
     if (st != MCP_OK)
         return st;
     call->err = (mcp_error)MCP_ERROR_INIT; /* forget the templates that did not fit */
+    if (resource->scopes)
+        st = mcp_call_require_scopes(call, resource->scopes);
+    if (st != MCP_OK)
+        return st;
     call->feature = resource;
     call->mime_type = mcp_json_get_string(resource->entry, "mimeType");
     call->run = read_contents;
@@ -400,13 +419,20 @@ mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
     return MCP_OK;
 }
 
+void mcp__resources_scopes(const mcp__resources *resources, mcp_buf *out)
+{
+    mcp__list_scopes(resources->list, out);
+    mcp__list_scopes(resources->templates, out);
+}
+
 /* ---- for completions -------------------------------------------------------------------------- */
 
-const char *mcp__resources_name(const mcp__resources *resources, const char *uri)
+const char *mcp__resources_name(const mcp__resources *resources, const mcp_call *call,
+                                const char *uri)
 {
     const struct resource *resource = find_loaded(resources, uri);
 
-    return resource ? resource->row->uri : NULL;
+    return resource && is_shown(resource, call) ? resource->row->uri : NULL;
 }
 
 bool mcp__resources_has(const mcp__resources *resources, const char *uri, const char *variable)

@@ -6,11 +6,11 @@
  * server that starts has tools that work: names match one to one, schemas compile, no two tools
  * share a name.
  *
- * A call is checked here, on the loop, in this order: does the tool exist; may it write; do its
- * arguments fit; is there room for it. Arguments that are large, or take long to check, are checked by
- * the worker instead, once there is room. The first two can be answered without looking at arguments,
- * which may hold anything. What fails from the second on is a result with isError, for the model to
- * read; only a call that is no call is a JSON-RPC error.
+ * A call is checked here, on the loop, in this order: does the tool exist for who asks; does the token
+ * allow it; may it write; do its arguments fit; is there room for it. Arguments that are large, or take
+ * long to check, are checked by the worker instead, once there is room. The first three can be answered
+ * without looking at arguments, which may hold anything. What fails from the third on is a result with
+ * isError, for the model to read; a call that is no call, or not allowed, is a JSON-RPC error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,7 @@
 #include "mcp/core/fields.h"
 #include "mcp/core/incoming.h"
 #include "mcp/core/reply.h"
+#include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/mirror.h"
 #include "mcp/feature/name.h"
@@ -37,6 +38,7 @@ struct tool {
     const mcp_json *input;      /* inputSchema, with the shared shapes that it names */
     const mcp_json *output;     /* outputSchema likewise; NULL: none */
     bool gives_object;          /* that is what it describes */
+    const char *scopes;         /* that a token needs; NULL: none */
     const mcp__mirror *mirrors; /* arguments that come in headers too; NULL: none */
     mcp_schema *input_schema;
     mcp_schema *output_schema;
@@ -143,6 +145,14 @@ static mcp_status load_mirrors(struct tool *tool, const char *path, mcp_error *e
     return st == MCP_OK ? st : mcp_error_set(err, st, "%s: inputSchema: %s", path, cause.message);
 }
 
+static mcp_status load_scopes(struct tool *tool, const char *path, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = mcp__exposure_scopes(&tool->scopes, tool->definition, &cause);
+
+    return st == MCP_OK ? st : mcp_error_set(err, st, "%s: %s", path, cause.message);
+}
+
 static mcp_status load_schemas(struct tool *tool, const mcp_json *shared, const char *path,
                                mcp_error *err)
 {
@@ -222,7 +232,9 @@ static mcp_status add_tool(mcp__tools *tools, const mcp_tool *row, const mcp_jso
     if (st == MCP_OK)
         st = load_schemas(tool, shared, path, err);
     if (st == MCP_OK)
-        st = mcp__list_add(tools->list, row->name, render_tool, tool, err);
+        st = load_scopes(tool, path, err);
+    if (st == MCP_OK)
+        st = mcp__list_add(tools->list, row->name, tool->scopes, render_tool, tool, err);
     if (st != MCP_OK) {
         mcp_schema_free(tool->input_schema);
         mcp_schema_free(tool->output_schema);
@@ -318,6 +330,11 @@ mcp_status mcp__tools_load(mcp__tools *tools, const mcp_features *features, mcp_
     if (st == MCP_OK)
         st = bind(tools, features, all, count, shared, err);
     return st;
+}
+
+void mcp__tools_scopes(const mcp__tools *tools, mcp_buf *out)
+{
+    mcp__list_scopes(tools->list, out);
 }
 
 int mcp__tools_long_threads(const mcp__tools *tools)
@@ -568,13 +585,23 @@ static mcp_status refuse(mcp_call *call, const struct tool *tool, mcp_refusal re
     return st;
 }
 
+/* NULL: there is none, or who asks may not know of it. */
+static struct tool *find_shown(const mcp__tools *tools, const mcp_call *call, const char *name)
+{
+    struct tool *tool = find(tools, name);
+
+    return tool && mcp__exposure_shows(call, MCP_FEATURE_TOOL, tool->row->name, tool->scopes)
+               ? tool
+               : NULL;
+}
+
 /* The tool that params name; NULL, with call->err filled, when params are not those of a call. */
 static struct tool *read_call(mcp__tools *tools, mcp_call *call)
 {
     size_t length = 0;
     const char *name = mcp_json_string(mcp_json_get(call->params, "name"), &length);
     const mcp_json *arguments = mcp_json_get(call->params, "arguments");
-    struct tool *tool = name && strlen(name) == length ? find(tools, name) : NULL;
+    struct tool *tool = name && strlen(name) == length ? find_shown(tools, call, name) : NULL;
 
     if (!name)
         (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be the name of a tool");
@@ -694,6 +721,8 @@ mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call)
         return call->err.status;
     prepare(call, tool);
     mcp_status st = check_mirrors(call, tool);
+    if (st == MCP_OK && tool->scopes)
+        st = mcp_call_require_scopes(call, tool->scopes);
     if (st == MCP_OK)
         st = mcp__tasks_decide(call);
     if (st != MCP_OK)

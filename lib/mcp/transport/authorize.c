@@ -26,6 +26,7 @@
 
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)
+#define METADATA_MAX ((size_t)128 * 1024)
 #define VERDICTS 1024 /* a power of two */
 #define VERDICT_MS 60000
 #define WELL_KNOWN "/.well-known/oauth-protected-resource"
@@ -45,6 +46,7 @@ struct mcp__authorize {
     const char *resource; /* our URI */
     const char *path;     /* of it */
     const char *metadata; /* the URI of our metadata; NULL: there is none */
+    const char *scopes;   /* that features ask for; NULL: none */
     struct verdict verdicts[VERDICTS];
 };
 
@@ -95,7 +97,7 @@ static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *h
 }
 
 mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http, int port,
-                              mcp_error *err)
+                              const char *scopes, mcp_error *err)
 {
     mcp__authorize *self = mcp__alloc_zeroed(1, sizeof(*self));
     mcp_status st = MCP_OK;
@@ -107,6 +109,7 @@ mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for tokens");
     }
     self->options = http->auth;
+    self->scopes = scopes;
     if (!http->auth->tokens_file && !http->auth->verify)
         st = mcp_error_set(err, MCP_E_PARAMS, "authorization needs a file of tokens or a verifier");
     if (st == MCP_OK)
@@ -144,6 +147,40 @@ static void put_quoted(mcp_buf *out, const char *name, const char *words)
     (void)mcp_buf_putc(out, '"');
 }
 
+/* All that is needed: by every request, and by this one. */
+static void put_scopes(mcp_buf *field, const mcp__authorize *self, const char *scopes)
+{
+    const char *every = self->options->scope;
+    mcp_buf all;
+
+    mcp_buf_init(&all, CHALLENGE_MAX);
+    mcp__scopes_add(&all, every ? every : "");
+    mcp__scopes_add(&all, scopes ? scopes : "");
+    if (all.length > 0)
+        put_quoted(field, "scope", all.data);
+    mcp_buf_clear(&all);
+}
+
+static void put_challenge(mcp_buf *field, const mcp__authorize *self, const char *error,
+                          const char *words, const char *scopes)
+{
+    (void)mcp_buf_puts(field, "Bearer");
+    if (error) {
+        put_quoted(field, "error", error);
+        put_quoted(field, "error_description", words);
+    }
+    put_scopes(field, self, scopes);
+    if (self->metadata)
+        put_quoted(field, "resource_metadata", self->metadata);
+}
+
+void mcp__authorize_challenge(const mcp__web *web, mcp_buf *field, const char *scopes)
+{
+    if (web->authorize)
+        put_challenge(field, web->authorize, "insufficient_scope", mcp_status_words(MCP_E_SCOPE),
+                      scopes);
+}
+
 /* `error` NULL: nothing is wrong, something is missing. */
 static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, const char *error,
                       const char *words)
@@ -155,15 +192,7 @@ static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, c
 
     mcp_buf_init(&field, CHALLENGE_MAX);
     mcp_buf_init(&body, CHALLENGE_MAX);
-    (void)mcp_buf_puts(&field, "Bearer");
-    if (error) {
-        put_quoted(&field, "error", error);
-        put_quoted(&field, "error_description", words);
-    }
-    if (self->options->scope)
-        put_quoted(&field, "scope", self->options->scope);
-    if (self->metadata)
-        put_quoted(&field, "resource_metadata", self->metadata);
+    put_challenge(&field, self, error, words, NULL);
     mcp__head_add(&head, "WWW-Authenticate", field.data);
     if (mcp__web_is_route(web, exchange) &&
         mcp__rest_refused(&body, &type, web, exchange, status,
@@ -445,16 +474,27 @@ static bool is_metadata(const mcp__authorize *self, const mcp__http_exchange *ex
     return length == 0 || (length == strlen(self->path) && memcmp(path + prefix, self->path, length) == 0);
 }
 
-static void write_scopes(mcp_json_writer *writer, const char *scope)
+static void write_words(mcp_json_writer *writer, const char *words, const char *but)
 {
-    if (!scope)
+    for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
+        size_t length = strcspn(words, " ");
+        if (!mcp__scopes_have(but, words, length))
+            mcp_write_string_n(writer, words, length);
+        words += length;
+    }
+}
+
+/* What every request needs, and what single features need. */
+static void write_scopes(mcp_json_writer *writer, const mcp__authorize *self)
+{
+    const char *every = self->options->scope ? self->options->scope : "";
+    const char *some = self->scopes ? self->scopes : "";
+
+    if (!*every && !*some)
         return;
     mcp_write_member_array(writer, "scopes_supported");
-    for (scope += strspn(scope, " "); *scope; scope += strspn(scope, " ")) {
-        size_t length = strcspn(scope, " ");
-        mcp_write_string_n(writer, scope, length);
-        scope += length;
-    }
+    write_words(writer, every, "");
+    write_words(writer, some, every);
     mcp_write_end(writer);
 }
 
@@ -469,7 +509,7 @@ static void write_metadata(mcp_buf *out, const mcp__authorize *self)
     for (const char *const *server = self->options->servers; *server; server++)
         mcp_write_string(&writer, *server);
     mcp_write_end(&writer);
-    write_scopes(&writer, self->options->scope);
+    write_scopes(&writer, self);
     mcp_write_member_array(&writer, "bearer_methods_supported");
     mcp_write_string(&writer, "header");
     mcp_write_end(&writer);
@@ -487,7 +527,7 @@ bool mcp__authorize_metadata(mcp__web *web, mcp__http_exchange *exchange)
         mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
         return true;
     }
-    mcp_buf_init(&body, CHALLENGE_MAX * 4);
+    mcp_buf_init(&body, METADATA_MAX);
     write_metadata(&body, self);
     mcp__web_answer(web, exchange, 200, &body);
     mcp_buf_clear(&body);

@@ -11,13 +11,14 @@
 /**
  * Read the file of tokens, and name ourselves.
  *
- * @param out  yours, free it with mcp__authorize_free
- * @param port the real one
+ * @param out    yours, free it with mcp__authorize_free
+ * @param port   the real one
+ * @param scopes that features ask for beside the options' own, between spaces; NULL: none
  * @return MCP_OK; MCP_E_IO, MCP_E_NOT_FOUND, MCP_E_DENIED (the file cannot be read); MCP_E_PARAMS (a line
  *         of it, named, or an option that cannot be); MCP_E_NOMEM
  */
 mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http, int port,
-                              mcp_error *err);
+                              const char *scopes, mcp_error *err);
 
 /** NULL is fine. */
 void mcp__authorize_free(mcp__authorize *authorize);
@@ -35,6 +36,13 @@ bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange);
  */
 void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
                             void (*then)(mcp__web *web, mcp__http_exchange *exchange));
+
+/**
+ * The challenge to a client whose token lacks scopes, as the value of WWW-Authenticate (RFC 6750, 3.1).
+ *
+ * @param scopes what was asked for needs, beside what every request needs; NULL: no more
+ */
+void mcp__authorize_challenge(const mcp__web *web, mcp_buf *field, const char *scopes);
 
 /** The name of who asks; NULL where nobody need say. Within `then`. */
 const char *mcp__authorize_name(const mcp__web *web);

@@ -422,8 +422,8 @@ static mcp_status check_options(const mcp_http_options *http, mcp_error *err)
         return mcp_error_set(err, MCP_E_PARAMS, "there is no port %d", http->port);
     if (http->host[0] != '\0' && !is_loopback(http->host) && !http->auth && !http->insecure_no_auth)
         return mcp_error_set(err, MCP_E_DENIED,
-                             "others can reach %s: that needs authorization, or the word that it "
-                             "may go without",
+                             "others can reach %s: that needs authorization (auth), or your word that "
+                             "it may go without (insecure_no_auth)",
                              http->host);
     return mcp__route_check(http->routes, err);
 }
@@ -503,7 +503,7 @@ static mcp_status open_doors(mcp__web *web, mcp_error *err)
     if (st == MCP_OK && http->unix_path)
         st = mcp__http_listen_unix(web->listener, http->unix_path, err);
     if (st == MCP_OK && http->auth)
-        st = mcp__authorize_new(&web->authorize, http, port, err);
+        st = mcp__authorize_new(&web->authorize, http, port, web->scopes, err);
     if (st == MCP_OK && http->ready)
         http->ready(port, http->data);
     return st;
@@ -563,6 +563,7 @@ mcp_status mcp__web_serve(const mcp__session_setup *setup, int long_threads,
     web->executor = (mcp__executor){ .submit = submit, .post = post, .give_up = give_up };
     web->options = setup->options;
     mcp_buf_init(&web->gathered, GATHERED_MAX_BYTES);
+    web->scopes = setup->scopes;
     web->http = *options;
     fill_options(&web->http, web->options->message_max_bytes);
     mcp_status st = check_options(&web->http, err);

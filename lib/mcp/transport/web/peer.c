@@ -23,11 +23,13 @@
 #include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
+#include "mcp/transport/authorize.h"
 #include "mcp/transport/web/gate.h"
 #include "mcp/transport/web/head.h"
 #include "net/sse.h"
 
 #define EVENT_ROOM ((size_t)256) /* of what stands around a message in an event */
+#define CHALLENGE_MAX ((size_t)4 * 1024)
 #define RETRY_MS 3000
 
 /* ---- its life --------------------------------------------------------------------------------- */
@@ -207,10 +209,22 @@ static void send_event(mcp__web_peer *peer, mcp_buf *message)
 
 /* ---- the peer --------------------------------------------------------------------------------- */
 
+/* The texts of `head` may be borrowed from `field`. */
+void mcp__web_peer_challenge(const mcp__web_peer *peer, mcp__head *head, mcp_buf *field)
+{
+    if (peer->peer.scopes_needed)
+        mcp__authorize_challenge(peer->web, field, peer->peer.scopes_needed);
+    if (field->length > 0)
+        mcp__head_add(head, "WWW-Authenticate", field->data);
+}
+
 static void reply(mcp__web_peer *peer, int status, mcp_buf *body)
 {
     mcp__head head = { .count = 0 };
+    mcp_buf challenge;
 
+    mcp_buf_init(&challenge, CHALLENGE_MAX);
+    mcp__web_peer_challenge(peer, &head, &challenge);
     if (body)
         mcp__head_add(&head, "Content-Type", "application/json");
     mcp__head_add(&head, "Mcp-Session-Id", session_id(peer));
@@ -220,6 +234,7 @@ static void reply(mcp__web_peer *peer, int status, mcp_buf *body)
         (void)mcp__http_reply_buf(peer->exchange, &out, body, NULL);
     else
         (void)mcp__http_reply(peer->exchange, &out, NULL, 0, NULL);
+    mcp_buf_clear(&challenge);
 }
 
 /* A session that initialize did not open was never there. */

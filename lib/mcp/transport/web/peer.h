@@ -10,6 +10,7 @@
 #include "mcp/core/message.h"
 #include "mcp/core/peer.h"
 #include "mcp/transport/web/field.h"
+#include "mcp/transport/web/head.h"
 #include "mcp/transport/web_int.h"
 
 /** Text of an id that a cancelled request is answered with; longer ones are left out. */
@@ -80,6 +81,10 @@ void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms);
 
 /** End a stream in order, or a request that nobody waits for any more. Frees the peer. */
 void mcp__web_peer_end(mcp__web_peer *peer);
+
+/** The field that says which scopes the client's token lacks for the answer, if it lacks any.
+ *  @param field empty; keeps what `head` borrows */
+void mcp__web_peer_challenge(const mcp__web_peer *peer, mcp__head *head, mcp_buf *field);
 
 /** Free the peer; its exchange is over. */
 void mcp__web_peer_free(mcp__web_peer *peer);

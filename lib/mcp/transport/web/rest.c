@@ -20,6 +20,7 @@
 #include "mcp/transport/web/stream.h"
 
 #define ALLOWED_MAX ((size_t)1024)
+#define CHALLENGE_MAX ((size_t)4 * 1024)
 #define PATH_ROOM ((size_t)64 * 1024)
 
 /* ---- back ------------------------------------------------------------------------------------- */
@@ -36,7 +37,10 @@ static void send_back(mcp__web_peer *peer, const mcp__rest *rest, int status, co
                       mcp_buf *body)
 {
     mcp__head head = { .count = 0 };
+    mcp_buf challenge;
 
+    mcp_buf_init(&challenge, CHALLENGE_MAX);
+    mcp__web_peer_challenge(peer, &head, &challenge);
     mcp__head_add(&head, "Content-Type", mime_type);
     put_head(&head, peer, rest);
     mcp__http_head_out out = mcp__head_out(&head, status);
@@ -44,6 +48,7 @@ static void send_back(mcp__web_peer *peer, const mcp__rest *rest, int status, co
         (void)mcp__http_reply_buf(peer->exchange, &out, body, NULL);
     else
         (void)mcp__http_reply(peer->exchange, &out, NULL, 0, NULL);
+    mcp_buf_clear(&challenge);
 }
 
 static void send_fault(mcp__web_peer *peer, mcp_status fault, const char *path)

@@ -114,13 +114,15 @@ static void the_server_tells_what_each_revision_knows_of_it(void **state)
         "{\"name\":\"n\",\"version\":\"2\"}",
         "{\"name\":\"n\",\"version\":\"2\"}",
         "{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\"}",
-        "{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\",\"description\":\"D\",\"websiteUrl\":\"https://w\"}",
+        "{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\",\"description\":\"D\",\"websiteUrl\":\"https://w\","
+        "\"icons\":[{\"src\":\"data:,\"}]}",
     };
     mcp_server_options options = { .name = "n",
                                    .version = "2",
                                    .title = "T",
                                    .description = "D",
                                    .website_url = "https://w",
+                                   .icons = "[{\"src\":\"data:,\"}]",
                                    .instructions = "Ask." };
 
     (void)state;

@@ -60,7 +60,7 @@ static void add(int from, int to)
 
     for (int i = from; i < to; i++) {
         (void)snprintf(name, sizeof(name), "n%d", i);
-        assert_int_equal(mcp__list_add(list, name, render, name, NULL), MCP_OK);
+        assert_int_equal(mcp__list_add(list, name, NULL, render, name, NULL), MCP_OK);
     }
 }
 
@@ -189,12 +189,70 @@ static void a_cursor_that_is_none_of_ours_is_refused(void **state)
     mcp_arena_free(arena);
 }
 
+/* Hides every third entry, the first among them. */
+static bool is_no_third(const mcp_call *of, mcp_feature feature, const char *name, void *data)
+{
+    (void)of;
+    (void)data;
+    assert_int_equal(feature, MCP_FEATURE_TOOL);
+    return (name[1] - '0') % 3 != 0;
+}
+
+/* Each page is full where there is more, and the last has no cursor though a hidden entry comes after it. */
+static void hidden_entries_leave_no_gap(void **state)
+{
+    static const char *const pages[] = { "12", "45", "78" };
+    char params[300] = "{}";
+
+    (void)state;
+    options.visible = is_no_third;
+    mcp__list_set_page(list, 2);
+    add(0, 10);
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        const mcp_json *page = NULL;
+        begin(params);
+        assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+        assert_false(call->caching.is_public);
+        mcp_write_end(mcp_call_result(call));
+        assert_int_equal(
+            mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL), MCP_OK);
+        const mcp_json *tools = mcp_json_get(page, "tools");
+        assert_int_equal(mcp_json_count(tools), 2);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(mcp_json_get_string(mcp_json_item(tools, k), "name")[1], pages[i][k]);
+        const char *next = mcp_json_get_string(page, "nextCursor");
+        assert_int_equal(next != NULL, i < 2);
+        (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}", next ? next : "");
+        mcp__call_free(call);
+    }
+    options.visible = NULL;
+}
+
+/* Else a cursor made up would tell whether there is an entry of that name. */
+static void a_cursor_at_a_hidden_entry_is_none(void **state)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    char params[300];
+
+    (void)state;
+    options.visible = is_no_third;
+    add(0, 5);
+    (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}",
+                   mcp__base64url_encode(arena, "tools:n3", 8));
+    begin(params);
+    assert_int_equal(mcp__list_answer(list, call), MCP_E_PARAMS);
+    assert_string_equal(call->err.message, "the cursor is not one of this list");
+    mcp__call_free(call);
+    mcp_arena_free(arena);
+    options.visible = NULL;
+}
+
 static void an_entry_that_cannot_be_written_is_not_added(void **state)
 {
     mcp_error err = MCP_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(mcp__list_add(list, "x", render_badly, "\xff", &err), MCP_E_PARAMS);
+    assert_int_equal(mcp__list_add(list, "x", NULL, render_badly, "\xff", &err), MCP_E_PARAMS);
     assert_non_null(strstr(err.message, "x cannot be put"));
     assert_int_equal(mcp__list_count(list), 0);
 }
@@ -209,6 +267,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cursor_holds_when_the_list_grows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cursor_that_is_none_of_ours_is_refused, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(hidden_entries_leave_no_gap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cursor_at_a_hidden_entry_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_entry_that_cannot_be_written_is_not_added, set_up,
                                         tear_down),
     };

@@ -41,6 +41,16 @@ static const char report[] = "---\n"
                              "---\n"
                              "Compare {{dirs}}: {{count}} runs{{never}}.\n";
 
+static const char rich[] = "---\n"
+                           "name: rich\n"
+                           "argument: what, optional, Anything\n"
+                           "argument-title: what, The thing, if any\n"
+                           "scopes: a b\n"
+                           "icons: [{\"src\":\"data:,\"}]\n"
+                           "meta: {\"k\":1}\n"
+                           "---\n"
+                           "Rich {{what}}.\n";
+
 static const char plain[] = "---\nname: plain\n---\nNo arguments.\n";
 
 /* Counts the comma-separated names, refuses "bad". */
@@ -118,6 +128,24 @@ static const mcp_json *ask(const char *params)
     return feature_ask(get, &options, MCP_2025_06_18, params, arena);
 }
 
+/* A set that comes to the others, and who asks for it. */
+static const mcp_file rich_files[] = { FILE_OF("prompts/rich.md", rich), { 0 } };
+static const mcp_prompt rich_rows[] = { { "rich", NULL, MCP_READS, 0 }, { 0 } };
+static const mcp_features rich_features = { .files = rich_files, .prompts = rich_rows };
+static mcp_principal asker;
+
+static mcp_status get_as_asker(mcp_call *call)
+{
+    call->principal = &asker;
+    return mcp__prompts_get(prompts, call);
+}
+
+static const mcp_json *ask_rich(const char *scopes)
+{
+    asker = (mcp_principal){ "eve", scopes, 0 };
+    return feature_ask(get_as_asker, &options, MCP_2025_06_18, "{\"name\":\"rich\"}", arena);
+}
+
 /* ---- lists ------------------------------------------------------------------------------------ */
 
 static const mcp_json *entries_of(mcp_revision revision)
@@ -165,6 +193,34 @@ static void test_safe_names_keep_the_other_beside_them(void **state)
                 "{\"name\":\"fix_report\","
                 "\"arguments\":[{\"name\":\"dirs\",\"required\":false}]}",
                 arena);
+}
+
+static void test_titles_icons_and_meta_as_revisions_know_them(void **state)
+{
+    (void)state;
+    assert_int_equal(mcp__prompts_load(prompts, &rich_features, NULL), MCP_OK);
+    assert_json(mcp_json_item(entries_of(MCP_2025_03_26), 3),
+                "{\"name\":\"rich\",\"arguments\":[{\"name\":\"what\","
+                "\"description\":\"Anything\",\"required\":false}]}",
+                arena);
+    assert_json(mcp_json_item(entries_of(MCP_2025_06_18), 3),
+                "{\"name\":\"rich\",\"arguments\":[{\"name\":\"what\",\"title\":\"The thing, if any\","
+                "\"description\":\"Anything\",\"required\":false}],"
+                "\"_meta\":{\"k\":1,\"causeway/scopes\":\"a b\"}}",
+                arena);
+    assert_json(mcp_json_get(mcp_json_item(entries_of(MCP_2025_11_25), 3), "icons"),
+                "[{\"src\":\"data:,\"}]", arena);
+}
+
+static void test_scopes_refuse_or_hide(void **state)
+{
+    (void)state;
+    assert_int_equal(mcp__prompts_load(prompts, &rich_features, NULL), MCP_OK);
+    assert_rpc_error(ask_rich("a"), -32600, "a b");
+    options.hide_by_scope = true;
+    assert_rpc_error(ask_rich("a"), -32602, "no such prompt: rich");
+    assert_non_null(mcp_json_pointer(ask_rich("b a"), "/result/messages"));
+    options.hide_by_scope = false;
 }
 
 /* ---- getting ---------------------------------------------------------------------------------- */
@@ -342,6 +398,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_lists_in_the_order_of_the_table),
         TEST(test_titles_came_with_2025_06_18),
+        TEST(test_titles_icons_and_meta_as_revisions_know_them),
+        TEST(test_scopes_refuse_or_hide),
         cmocka_unit_test_setup_teardown(test_safe_names_keep_the_other_beside_them, set_up_safe,
                                         tear_down),
         TEST(test_fills_places_with_arguments),

@@ -75,7 +75,14 @@ static mcp_status follow(mcp_call *call, void *data)
     return st;
 }
 
+static mcp_status need_admin(mcp_call *call, void *data)
+{
+    (void)data;
+    return mcp_call_require_scopes(call, "admin");
+}
+
 static const mcp_route routes[] = { { "POST", "/whoami", whoami, MCP_READS, 0 },
+                                    { "POST", "/admin", need_admin, MCP_READS, 0 },
                                     { "GET", "/follow", follow, MCP_READS, 0 },
                                     { 0 } };
 static const char *const servers[] = { "https://as.example", NULL };
@@ -94,13 +101,12 @@ static void write_tokens(void)
     scratch_write(&folder, "tokens", line, sizeof(line) - 1);
 }
 
-static int begin(void **state)
+static void begin_with(const mcp_server_options *options)
 {
     mcp_http_options http = MCP_HTTP_OPTIONS_INIT;
     static mcp_http_auth auth;
     static char tokens_path[SCRATCH_PATH_MAX + 8];
 
-    (void)state;
     write_tokens();
     (void)snprintf(tokens_path, sizeof(tokens_path), "%s", scratch_path(&folder, "tokens"));
     atomic_store(&asked, 0);
@@ -109,8 +115,44 @@ static int begin(void **state)
     http.auth = &auth;
     http.routes = routes;
     http.websocket = http.health = true;
-    rig_of_test = web_start(NULL, &http);
+    rig_of_test = web_start(options, &http);
     port = web_port(rig_of_test);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    begin_with(NULL);
+    return 0;
+}
+
+static int begin_hiding(void **state)
+{
+    mcp_server_options options = MCP_SERVER_OPTIONS_INIT;
+
+    (void)state;
+    options.hide_by_scope = true;
+    begin_with(&options);
+    return 0;
+}
+
+/* Only ann may know of it, whatever tokens allow. */
+static bool is_anns(const mcp_call *call, mcp_feature feature, const char *name, void *data)
+{
+    const char *who = mcp_call_principal(call);
+
+    (void)data;
+    return feature != MCP_FEATURE_TOOL || strcmp(name, "rig/hold") != 0 ||
+           (who && strcmp(who, "ann") == 0);
+}
+
+static int begin_choosing(void **state)
+{
+    mcp_server_options options = MCP_SERVER_OPTIONS_INIT;
+
+    (void)state;
+    options.visible = is_anns;
+    begin_with(&options);
     return 0;
 }
 
@@ -257,7 +299,7 @@ static void metadata_are_for_everybody(void **state)
         assert_int_equal(answer.status, 200);
         assert_string_equal(answer.body,
                             "{\"resource\":\"https://mcp.example/mcp\",\"authorization_servers\":"
-                            "[\"https://as.example\"],\"scopes_supported\":[\"mcp\"],"
+                            "[\"https://as.example\"],\"scopes_supported\":[\"mcp\",\"write\"],"
                             "\"bearer_methods_supported\":[\"header\"]}");
     }
     web_ask(&answer, port, "GET", "/.well-known/oauth-protected-resource/else", NULL, NULL);
@@ -285,6 +327,121 @@ static void streams_are_for_those_who_may(void **state)
     assert_string_equal(answer.body, "data: ann\n\n");
 }
 
+/* ---- scopes of single features ---------------------------------------------------------------- */
+
+#define EVE "Authorization: Bearer eve.mcp\r\n"
+#define STATELESS                                                                                  \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                        \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+
+/* One request of 2026-07-28, which needs no session. `more` begins with a comma, or is empty. */
+static void ask(const char *token, const char *method, const char *name, const char *more)
+{
+    char fields[512], body[1024];
+
+    (void)snprintf(fields, sizeof(fields),
+                   "%sMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\n%s%s%s", token, method,
+                   name ? "Mcp-Name: " : "", name ? name : "", name ? "\r\n" : "");
+    (void)snprintf(body, sizeof(body),
+                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{" STATELESS "%s}}",
+                   method, more);
+    web_ask(&answer, port, "POST", "/mcp", fields, body);
+}
+
+static void call_scoped(const char *token)
+{
+    ask(token, "tools/call", "rig/scoped", ",\"name\":\"rig/scoped\"");
+}
+
+static void a_tool_says_which_scopes_it_needs(void **state)
+{
+    (void)state;
+    call_scoped(EVE);
+    expect_challenge(403, "Bearer error=\"insufficient_scope\"");
+    expect_challenge(403, ", scope=\"mcp write\"");
+    assert_non_null(strstr(answer.body, "\"id\":1,\"error\":{\"code\":-32600,"));
+    assert_null(strstr(answer.body, "\"result\""));
+    call_scoped(FILE_TOKEN);
+    assert_int_equal(answer.status, 200);
+    assert_non_null(strstr(answer.body, "\"text\":\"ann\""));
+    ask(EVE, "tools/list", NULL, "");
+    assert_non_null(strstr(answer.body, "\"name\":\"rig/scoped\""));
+    assert_non_null(strstr(answer.body, "\"cacheScope\":\"public\""));
+}
+
+/* One element of a batch is not the whole answer, so its refusal has no say in the status line. */
+static void in_a_batch_it_is_one_error(void **state)
+{
+    char id[64], fields[256];
+
+    (void)state;
+    web_ask(&answer, port, "POST", "/mcp", EVE,
+            "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+            "\"2025-03-26\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+    web_field(&answer, "Mcp-Session-Id", id, sizeof(id));
+    (void)snprintf(fields, sizeof(fields), EVE "Mcp-Session-Id: %s\r\n", id);
+    web_ask(&answer, port, "POST", "/mcp", fields,
+            "[" PING ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+            "\"rig/scoped\"}}]");
+    assert_int_equal(answer.status, 200);
+    assert_non_null(strstr(answer.body, "\"id\":1,\"result\":{}"));
+    assert_non_null(strstr(answer.body, "\"id\":2,\"error\":{\"code\":-32600,"));
+}
+
+/* The answers to a hidden tool and to one that does not exist, but for the name. */
+static void expect_unknown(const char *token, const char *name)
+{
+    char more[128], words[128];
+
+    (void)snprintf(more, sizeof(more), ",\"name\":\"%s\"", name);
+    (void)snprintf(words, sizeof(words),
+                   "{\"code\":-32602,\"message\":\"there is no tool %s\"}", name);
+    ask(token, "tools/call", name, more);
+    assert_int_equal(answer.status, 200);
+    assert_non_null(strstr(answer.body, words));
+}
+
+static void what_scopes_hide_does_not_exist(void **state)
+{
+    char field[64];
+
+    (void)state;
+    ask(EVE, "tools/list", NULL, "");
+    assert_null(strstr(answer.body, "rig/scoped"));
+    assert_non_null(strstr(answer.body, "rig/hold"));
+    assert_non_null(strstr(answer.body, "\"cacheScope\":\"private\""));
+    expect_unknown(EVE, "rig/scoped");
+    assert_string_equal(web_field(&answer, "WWW-Authenticate", field, sizeof(field)), "");
+    expect_unknown(EVE, "rig_scoped");
+    expect_unknown(EVE, "rig/nothing");
+    ask(FILE_TOKEN, "tools/list", NULL, "");
+    assert_non_null(strstr(answer.body, "rig/scoped"));
+    assert_non_null(strstr(answer.body, "\"cacheScope\":\"private\""));
+    call_scoped(FILE_TOKEN);
+    assert_non_null(strstr(answer.body, "\"text\":\"ann\""));
+}
+
+static void a_server_chooses_who_knows_of_what(void **state)
+{
+    (void)state;
+    ask(EVE, "tools/list", NULL, "");
+    assert_null(strstr(answer.body, "rig/hold"));
+    assert_non_null(strstr(answer.body, "rig/scoped"));
+    assert_non_null(strstr(answer.body, "\"cacheScope\":\"private\""));
+    expect_unknown(EVE, "rig/hold");
+    ask(FILE_TOKEN, "tools/list", NULL, "");
+    assert_non_null(strstr(answer.body, "rig/hold"));
+}
+
+static void a_handler_may_insist_too(void **state)
+{
+    (void)state;
+    web_ask(&answer, port, "POST", "/admin", FILE_TOKEN, "{}");
+    expect_challenge(403, "scope=\"mcp admin\"");
+    assert_string_equal(answer.body, "{\"error\":{\"status\":\"E_SCOPE\",\"message\":"
+                                     "\"the token allows too little: admin\"}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +454,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_socket_opens_for_a_verified_token, begin, end),
         cmocka_unit_test_setup_teardown(streams_are_for_those_who_may, begin, end),
         cmocka_unit_test_setup_teardown(metadata_are_for_everybody, begin, end),
+        cmocka_unit_test_setup_teardown(a_tool_says_which_scopes_it_needs, begin, end),
+        cmocka_unit_test_setup_teardown(in_a_batch_it_is_one_error, begin, end),
+        cmocka_unit_test_setup_teardown(what_scopes_hide_does_not_exist, begin_hiding, end),
+        cmocka_unit_test_setup_teardown(a_server_chooses_who_knows_of_what, begin_choosing, end),
+        cmocka_unit_test_setup_teardown(a_handler_may_insist_too, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
