@@ -217,6 +217,28 @@ const mcp_json *mcp_call_ask_form(mcp_call *call, const char *key, const char *m
                                   const char *schema);
 
 /**
+ * As mcp_call_ask with "elicitation/create": asks the user to open an address, for what must not pass through
+ * the client, as passwords and payments. The answer's `action` says whether the user agreed to go there, not
+ * what came of it: that the program learns at the address, and may tell by mcp_server_elicited. It must make
+ * sure that whoever comes there is the user who was sent. From 2025-11-25, for clients that can
+ * MCP_CLIENT_ELICITATION_URL.
+ *
+ * @param id names the errand; random, for the client learns it
+ */
+const mcp_json *mcp_call_ask_url(mcp_call *call, const char *key, const char *message,
+                                 const char *url, const char *id);
+
+/**
+ * Insist on an errand before anything can be done: the client sends its user there and calls again. May be
+ * called for several errands in one run.
+ *
+ * @return what to return: MCP_E_URL (2025-11-25: an error that holds the addresses), MCP_E_ASKED (2026-07-28),
+ *         MCP_E_CAPABILITY, MCP_E_UNSUPPORTED (the user will not go)
+ */
+mcp_status mcp_call_require_url(mcp_call *call, const char *message, const char *url,
+                                const char *id);
+
+/**
  * What to return after a question that has no answer.
  *
  * @return MCP_E_ASKED; or why nothing could be asked: MCP_E_CAPABILITY (ask mcp_call_client_can first

@@ -119,6 +119,8 @@ typedef struct mcp_server_options {
     size_t message_max_bytes; /* one message in: 4 MiB */
     size_t reply_max_bytes;   /* one message out: 16 MiB; an answer beyond it becomes an error */
     size_t arena_max_bytes;   /* a call's memory: 64 MiB */
+    size_t calls_max_bytes;   /* the memory of all calls together: 1 GiB, or one call's where that is more; a
+                                 call that gets none is refused as busy */
     int calls_max_running;    /* of one client at once: 32; more wait */
     int calls_max_queued;     /* 256; then the client is not read until one ends */
     int short_threads;        /* threads of the short lane: max(2, cores) */
@@ -190,6 +192,14 @@ mcp_status mcp_server_withdraw(mcp_server *server, const mcp_features *features,
 
 /** The resource of that URI has changed: tell clients that asked for news of it. Any thread. */
 mcp_status mcp_server_updated(mcp_server *server, const char *uri, mcp_error *err);
+
+/**
+ * What a user was sent to an address for (mcp_call_ask_url, mcp_call_require_url) is done: tell the client that
+ * sent them, where it can be told (within a session of 2025-11-25). Any thread.
+ *
+ * @return MCP_OK, also when nobody waits for it; MCP_E_LIMIT (too much is new at once); MCP_E_NOMEM
+ */
+mcp_status mcp_server_elicited(mcp_server *server, const char *id, mcp_error *err);
 
 /**
  * Serve one client on standard input and output until input ends and all is answered, or SIGTERM or

@@ -8,6 +8,8 @@
  * KiB to 1 MiB. What is too large for the next chunk gets one of its own, which is put behind the
  * current one when the current one has more room left.
  *
+ * Arenas of calls take their chunks from one budget; what it refuses comes back as MCP_E_BUSY.
+ *
  * The bound counts the bytes that were asked for; alignment and chunk headers come on top, at most
  * 15 bytes a piece. Under AddressSanitizer the free part is poisoned and pieces keep a gap, so that
  * reading past a piece is found even though malloc knows only the chunk.
@@ -23,7 +25,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/arena_int.h"
+#include "base/arena_budget.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -61,6 +63,9 @@ struct mcp_arena {
     size_t used;
     size_t max_bytes;
     mcp_status failure;
+    mcp__arena_budget *budget; /* NULL: none */
+    size_t charged;            /* to it */
+    mcp_arena *beside;         /* is told of failures too; NULL: none */
 };
 
 static_assert(sizeof(chunk) % alignof(max_align_t) == 0, "what follows a chunk's head is aligned");
@@ -101,6 +106,37 @@ static void *chunk_take(chunk *from, size_t size, size_t alignment)
 
 mcp_arena *mcp_arena_new(size_t max_bytes)
 {
+    return mcp__arena_new_within(max_bytes, NULL);
+}
+
+mcp_arena *mcp_arena_new_beside(mcp_arena *other, size_t max_bytes)
+{
+    mcp_arena *arena = mcp__arena_new_within(max_bytes, other->budget);
+
+    if (arena)
+        arena->beside = other;
+    return arena;
+}
+
+/* Whether the budget has that much more. `is_first`: it is taken in any case, so that a small request can be
+ * read and refused. */
+static bool charge(mcp_arena *arena, size_t size, bool is_first)
+{
+    mcp__arena_budget *budget = arena->budget;
+
+    if (!budget)
+        return true;
+    size_t before = atomic_fetch_add(&budget->used, size);
+    if (!is_first && (before > budget->max_bytes || size > budget->max_bytes - before)) {
+        (void)atomic_fetch_sub(&budget->used, size);
+        return false;
+    }
+    arena->charged += size;
+    return true;
+}
+
+mcp_arena *mcp__arena_new_within(size_t max_bytes, mcp__arena_budget *budget)
+{
     chunk *first = chunk_new(FIRST_CHUNK);
     mcp_arena *arena = first ? chunk_take(first, sizeof(*arena), ALIGNMENT) : NULL;
 
@@ -111,6 +147,10 @@ mcp_arena *mcp_arena_new(size_t max_bytes)
     arena->used = 0;
     arena->max_bytes = max_bytes ? max_bytes : DEFAULT_MAX;
     arena->failure = MCP_OK;
+    arena->budget = budget;
+    arena->charged = 0;
+    arena->beside = NULL;
+    (void)charge(arena, FIRST_CHUNK, true);
     return arena;
 }
 
@@ -118,6 +158,8 @@ void mcp_arena_free(mcp_arena *arena)
 {
     chunk *at = arena ? arena->current : NULL;
 
+    if (arena && arena->budget)
+        (void)atomic_fetch_sub(&arena->budget->used, arena->charged);
     while (at) {
         chunk *older = at->older;
         /* The memory goes back as malloc gave it: some allocators write into it. */
@@ -132,15 +174,24 @@ static size_t room(const chunk *in)
     return (size_t)(in->end - in->free);
 }
 
+static void *fail(mcp_arena *arena, mcp_status why)
+{
+    for (; arena; arena = arena->beside)
+        arena->failure = why;
+    return NULL;
+}
+
 /* Chain a chunk that has at least `size` bytes; the one with more room left becomes the current. */
 static chunk *add_chunk(mcp_arena *arena, size_t size)
 {
     size_t needed = sizeof(chunk) + size + ALIGNMENT + GAP;
     bool is_ordinary = needed <= arena->next_chunk;
-    chunk *fresh = chunk_new(is_ordinary ? arena->next_chunk : needed);
+    size_t taken = is_ordinary ? arena->next_chunk : needed;
+    bool is_affordable = charge(arena, taken, false);
+    chunk *fresh = is_affordable ? chunk_new(taken) : NULL;
 
     if (!fresh)
-        return NULL;
+        return fail(arena, is_affordable ? MCP_E_NOMEM : MCP_E_BUSY);
     if (is_ordinary && arena->next_chunk < LARGEST_CHUNK)
         arena->next_chunk *= 2;
     if (is_ordinary || room(arena->current) < room(fresh) - size) {
@@ -153,12 +204,6 @@ static chunk *add_chunk(mcp_arena *arena, size_t size)
     return fresh;
 }
 
-static void *fail(mcp_arena *arena, mcp_status why)
-{
-    arena->failure = why;
-    return NULL;
-}
-
 static void *take(mcp_arena *arena, size_t size, size_t alignment)
 {
     size_t counted = size ? size : 1;
@@ -169,7 +214,7 @@ static void *take(mcp_arena *arena, size_t size, size_t alignment)
     if (!piece) {
         chunk *fresh = add_chunk(arena, counted);
         if (!fresh)
-            return fail(arena, MCP_E_NOMEM);
+            return NULL;
         piece = chunk_take(fresh, counted, alignment);
     }
     arena->used += counted;

@@ -10,11 +10,17 @@
 extern "C" {
 #endif
 
+typedef struct mcp__arena_budget mcp__arena_budget;
+
+/* As mcp_arena_new, of an arena that takes its memory from a budget; NULL: none. */
+mcp_arena *mcp__arena_new_within(size_t max_bytes, mcp__arena_budget *budget);
+
 /* Memory for bytes: neither aligned nor zeroed, so that strings lie close together. */
 char *mcp__arena_bytes(mcp_arena *arena, size_t size);
 
 /*
- * Why the arena last answered NULL: MCP_E_LIMIT (its bound) or MCP_E_NOMEM; MCP_OK if it never did.
+ * Why the arena last answered NULL: MCP_E_LIMIT (its bound), MCP_E_BUSY (the budget) or MCP_E_NOMEM; MCP_OK if
+ * it never did.
  */
 mcp_status mcp__arena_failure(const mcp_arena *arena);
 

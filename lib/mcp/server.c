@@ -49,11 +49,17 @@ static void set_default_size(size_t *option, size_t value)
         *option = value;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static void fill_bounds(mcp_server_options *options)
 {
     set_default_size(&options->message_max_bytes, (size_t)4 * 1024 * 1024);
     set_default_size(&options->reply_max_bytes, (size_t)16 * 1024 * 1024);
     set_default_size(&options->arena_max_bytes, (size_t)64 * 1024 * 1024);
+    set_default_size(&options->calls_max_bytes, larger((size_t)1 << 30, options->arena_max_bytes));
     set_default(&options->calls_max_running, 32);
     set_default(&options->calls_max_queued, 256);
     set_default(&options->short_threads, default_threads());
@@ -231,6 +237,7 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
     if (!server)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a server");
     server->options = filled;
+    server->budget.max_bytes = filled.calls_max_bytes;
     server->capabilities = (filled.logging ? MCP__CAN_LOGGING : 0u) |
                            (filled.subscriptions ? MCP__CAN_SUBSCRIBE : 0u) |
                            (filled.lists_change ? MCP__CAN_CHANGE : 0u);
@@ -398,6 +405,7 @@ mcp__session_setup mcp__server_session_setup(mcp_server *server, mcp__executor *
         .hold = hold,
         .drop = mcp__set_drop,
         .news = server->news,
+        .budget = &server->budget,
         .no_arguments = server->no_arguments,
         .state_key = server->state_key,
         .identity = server->identity,
@@ -413,6 +421,11 @@ mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
 
     server->is_left_running = server->is_left_running || is_left_running;
     return st;
+}
+
+mcp_status mcp_server_elicited(mcp_server *server, const char *id, mcp_error *err)
+{
+    return mcp__news_elicited(server->news, id, err);
 }
 
 /* The scopes that features ask for, for clients that want to know before they ask. */

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/arena_budget.h"
 #include "mcp/core/news.h"
 #include "mcp/core/session.h"
 #include "mcp/core/state.h"
@@ -45,6 +46,7 @@ struct mcp_server {
     mcp__set *set;
     mcp__news *news;
 
+    mcp__arena_budget budget; /* of all calls */
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
     uint8_t state_key[MCP__STATE_KEY_SIZE];

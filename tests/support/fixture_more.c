@@ -3,6 +3,7 @@
  */
 #include "fixture_more.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* clang-format off */
@@ -117,6 +118,42 @@ static mcp_status ask_roots(mcp_call *call, void *data)
     return mcp_call_text(call, text_of(mcp_json_pointer(roots, "/roots/0/uri")));
 }
 
+#define PAY "https://pay.example/7"
+
+/* Whether the user will go. */
+static mcp_status ask_visit(mcp_call *call, void *data)
+{
+    const mcp_json *answer = mcp_call_ask_url(call, "pay", "Pay there", PAY, "errand-7");
+
+    (void)data;
+    return answer ? mcp_call_text(call, name_of(answer)) : mcp_call_asked(call);
+}
+
+static atomic_bool is_paid;
+
+/* Cannot go on before more/paid was called; forgets it then. */
+static mcp_status require_visits(mcp_call *call, void *data)
+{
+    (void)data;
+    if (atomic_exchange(&is_paid, false))
+        return mcp_call_text(call, "paid");
+    (void)mcp_call_require_url(call, "Sign in there", "https://as.example/in", "errand-8");
+    return mcp_call_require_url(call, "Pay there", PAY, "errand-7");
+}
+
+/* All errands are done, and one that nobody was sent on. */
+static mcp_status end_visits(mcp_call *call, void *data)
+{
+    static const char *const ids[] = { "errand-7", "errand-8", "errand-9" };
+    mcp_status st = MCP_OK;
+
+    (void)data;
+    atomic_store(&is_paid, true);
+    for (size_t i = 0; i < 3 && st == MCP_OK; i++)
+        st = mcp_server_elicited(mcp_call_server(call), ids[i], mcp_call_error(call));
+    return st == MCP_OK ? mcp_call_text(call, "thanks") : st;
+}
+
 static mcp_status ask_nothing(mcp_call *call, void *data)
 {
     (void)call;
@@ -171,6 +208,9 @@ static const mcp_tool tools[] = {
     { "more/ask", ask_two, MCP_READS, 0, 0 },
     { "more/steps", ask_steps, MCP_READS, 0, 0 },
     { "more/roots", ask_roots, MCP_READS, 0, 0 },
+    { "more/visit", ask_visit, MCP_READS, 0, 0 },
+    { "more/visits", require_visits, MCP_READS, 0, 0 },
+    { "more/paid", end_visits, MCP_READS, 0, 0 },
     { "more/silent", ask_nothing, MCP_READS, 0, 0 },
     { "more/change", change_lists, MCP_READS, 0, 0 },
     { "more/touch", touch, MCP_READS, 0, 0 },
@@ -240,6 +280,9 @@ static const mcp_file files[] = {
     FILE_OF("tools/ask.json", PLAIN_TOOL("more/ask")),
     FILE_OF("tools/steps.json", PLAIN_TOOL("more/steps")),
     FILE_OF("tools/roots.json", PLAIN_TOOL("more/roots")),
+    FILE_OF("tools/visit.json", PLAIN_TOOL("more/visit")),
+    FILE_OF("tools/visits.json", PLAIN_TOOL("more/visits")),
+    FILE_OF("tools/paid.json", PLAIN_TOOL("more/paid")),
     FILE_OF("tools/silent.json", PLAIN_TOOL("more/silent")),
     FILE_OF("tools/change.json", PLAIN_TOOL("more/change")),
     FILE_OF("tools/touch.json", PLAIN_TOOL("more/touch")),

@@ -6,6 +6,8 @@
  *            more/log       logs at debug, info and error, and reports progress once
  *            more/ask       asks a form and for sampling at once; more/steps one form after another;
  *                           more/roots for roots; more/silent waits without asking
+ *            more/visit     asks to send the user to an address; more/visits needs two visits before it
+ *                           answers, until more/paid was called, which says that errands are done
  *            more/change    offers more/guest, a tool and a prompt, or withdraws them
  *            more/touch     says twice that more://kept was updated
  *            more/asked, more://asked (a prompt, a resource) ask a form

@@ -19,6 +19,7 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/call_int.h"
+#include "mcp/core/errand.h"
 #include "mcp/core/incoming.h"
 #include "mcp/core/session.h"
 #include "mcp/core/state.h"
@@ -33,11 +34,12 @@ static const struct kind {
     const char *method;
     const char *mode; /* params.mode; NULL: any */
     unsigned capability;
+    mcp_revision since; /* NONE: whichever declares it */
 } kinds[] = {
-    { "elicitation/create",     "url", MCP_CLIENT_ELICITATION_URL },
-    { "elicitation/create",     NULL,  MCP_CLIENT_ELICITATION },
-    { "sampling/createMessage", NULL,  MCP_CLIENT_SAMPLING },
-    { "roots/list",             NULL,  MCP_CLIENT_ROOTS },
+    { "elicitation/create",     "url", MCP_CLIENT_ELICITATION_URL, MCP_2025_11_25 },
+    { "elicitation/create",     NULL,  MCP_CLIENT_ELICITATION,     MCP_REVISION_NONE },
+    { "sampling/createMessage", NULL,  MCP_CLIENT_SAMPLING,        MCP_REVISION_NONE },
+    { "roots/list",             NULL,  MCP_CLIENT_ROOTS,           MCP_REVISION_NONE },
 };
 
 static const struct kind *find_kind(const char *method, const mcp_json *params)
@@ -99,6 +101,15 @@ static mcp_status check_form(mcp_call *call, const mcp_json *params, const mcp_j
     return st;
 }
 
+/* MCP_OK; MCP_E_CAPABILITY with call->err filled. */
+static mcp_status require_kind(mcp_call *call, const struct kind *kind)
+{
+    if (call->revision < kind->since)
+        return mcp_error_set(&call->err, MCP_E_CAPABILITY, "no client of %s can be asked this",
+                             mcp_revision_name(call->revision));
+    return mcp_call_require(call, kind->capability);
+}
+
 /* Whether this can be asked at all. */
 static bool may_ask(mcp_call *call, const char *method, const mcp_json *params)
 {
@@ -111,7 +122,7 @@ static bool may_ask(mcp_call *call, const char *method, const mcp_json *params)
     else if (call->asking.rounds >= ROUNDS_MAX)
         st = mcp_error_set(&call->err, MCP_E_LIMIT, "the client was asked %d times", ROUNDS_MAX);
     else
-        st = mcp_call_require(call, kind->capability);
+        st = require_kind(call, kind);
     if (st != MCP_OK)
         fail(call, st);
     return st == MCP_OK;
@@ -136,10 +147,32 @@ static void add_question(mcp_call *call, const char *key, const char *method,
     *end = fresh;
 }
 
+static const mcp_json *ask(mcp_call *call, const char *key, const char *method,
+                           const mcp_json *params)
+{
+    mcp__answer *answer = find_answer(&call->asking, key);
+
+    if (answer && !answer->result) {
+        call->asking.is_refused = true;
+        fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the client could not answer %s",
+                                 method));
+        return NULL;
+    }
+    mcp_status st = answer ? check_form(call, params, answer->result) : MCP_E_SCHEMA;
+    if (st == MCP_OK) {
+        answer->is_used = true;
+        return answer->result;
+    }
+    if (st != MCP_E_SCHEMA) /* it could not be found out, and asking again would not help */
+        fail(call, st);
+    else if (may_ask(call, method, params))
+        add_question(call, key, method, params);
+    return NULL;
+}
+
 const mcp_json *mcp_call_ask(mcp_call *call, const char *key, const char *method,
                              const char *params)
 {
-    mcp__answer *answer = find_answer(&call->asking, key);
     const mcp_json *read = NULL;
 
     if (params && (mcp_json_read(&read, call->arena, params, strlen(params), NULL) != MCP_OK ||
@@ -148,22 +181,7 @@ const mcp_json *mcp_call_ask(mcp_call *call, const char *key, const char *method
                                  "the params of the question '%s' are no JSON object", key));
         return NULL;
     }
-    if (answer && !answer->result) {
-        call->asking.is_refused = true;
-        fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the client could not answer %s",
-                                 method));
-        return NULL;
-    }
-    mcp_status st = answer ? check_form(call, read, answer->result) : MCP_E_SCHEMA;
-    if (st == MCP_OK) {
-        answer->is_used = true;
-        return answer->result;
-    }
-    if (st != MCP_E_SCHEMA) /* it could not be found out, and asking again would not help */
-        fail(call, st);
-    else if (may_ask(call, method, read))
-        add_question(call, key, method, read);
-    return NULL;
+    return ask(call, key, method, read);
 }
 
 const mcp_json *mcp_call_ask_form(mcp_call *call, const char *key, const char *message,
@@ -187,6 +205,116 @@ const mcp_json *mcp_call_ask_form(mcp_call *call, const char *key, const char *m
         fail(call, mcp_error_set(&call->err, st, "the question '%s' cannot be written", key));
     mcp_buf_clear(&params);
     return answer;
+}
+
+/* ---- errands: addresses that the user is sent to ----------------------------------------------- */
+
+static void write_errand(mcp_json_writer *writer, const mcp_call *call, const char *message,
+                         const char *url, const char *id)
+{
+    mcp_write_object(writer);
+    mcp_write_member_string(writer, "mode", "url");
+    mcp_write_member_string(writer, "message", message);
+    mcp_write_member_string(writer, "url", url);
+    if (!is_stateless(call))
+        mcp_write_member_string(writer, "elicitationId", id);
+    mcp_write_end(writer);
+}
+
+/* Within a session the client is told when it is done. */
+static mcp_status keep_errand(mcp_call *call, const char *id)
+{
+    mcp__errand *errand = mcp_arena_alloc(call->arena, sizeof(*errand));
+    char *copy = mcp_arena_strdup(call->arena, id);
+
+    if (!errand || !copy)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for an errand");
+    *errand = (mcp__errand){ .id = copy, .next = call->asking.errands };
+    call->asking.errands = errand;
+    return MCP_OK;
+}
+
+/* The params of the question, parsed; NULL with the reason in call->asking. */
+static const mcp_json *errand_params(mcp_call *call, const char *message, const char *url,
+                                     const char *id)
+{
+    const mcp_json *params = NULL;
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, COPY_MAX_BYTES);
+    mcp_json_writer_init(&writer, &text);
+    write_errand(&writer, call, message, url, id);
+    mcp_status st = mcp_json_writer_status(&writer);
+    if (st == MCP_OK)
+        st = mcp_json_read(&params, call->arena, text.data, text.length, NULL);
+    if (st == MCP_OK)
+        st = keep_errand(call, id);
+    else
+        (void)mcp_error_set(&call->err, st, "the errand '%s' cannot be written", id);
+    mcp_buf_clear(&text);
+    if (st != MCP_OK)
+        fail(call, st);
+    return st == MCP_OK ? params : NULL;
+}
+
+const mcp_json *mcp_call_ask_url(mcp_call *call, const char *key, const char *message,
+                                 const char *url, const char *id)
+{
+    const mcp_json *params = errand_params(call, message, url, id);
+
+    return params ? ask(call, key, "elicitation/create", params) : NULL;
+}
+
+static bool agreed(const mcp_json *answer)
+{
+    const char *action = mcp_json_get_string(answer, "action");
+
+    return action && strcmp(action, "accept") == 0;
+}
+
+/* That the user agreed to go does not mean that it is done: the question stays. */
+static mcp_status require_by_question(mcp_call *call, const char *message, const char *url,
+                                      const char *id)
+{
+    const char *key = mcp_arena_printf(call->arena, "url:%s", id);
+
+    if (call->asking.is_refused)
+        return call->asking.status;
+    const mcp_json *params = key ? errand_params(call, message, url, id) : NULL;
+    mcp__answer *answer = params ? find_answer(&call->asking, key) : NULL;
+
+    if (!key)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for an errand");
+    if (answer && !agreed(answer->result)) {
+        call->asking.is_refused = true;
+        fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the user did not agree: %s",
+                                 message));
+        return call->asking.status;
+    }
+    if (params && may_ask(call, "elicitation/create", params))
+        add_question(call, key, "elicitation/create", params);
+    return mcp_call_asked(call);
+}
+
+mcp_status mcp_call_require_url(mcp_call *call, const char *message, const char *url,
+                                const char *id)
+{
+    mcp_json_writer *data = NULL;
+
+    if (is_stateless(call))
+        return require_by_question(call, message, url, id);
+    if (!errand_params(call, message, url, id))
+        return call->asking.status;
+    mcp_status st = require_kind(call, &kinds[0]);
+    if (st != MCP_OK)
+        return st;
+    bool is_first = !call->error_data_begun;
+    data = mcp__call_error_data(call);
+    if (is_first)
+        mcp_write_member_array(data, "elicitations");
+    write_errand(data, call, message, url, id);
+    return mcp_error_set(&call->err, MCP_E_URL, "%s", message);
 }
 
 mcp_status mcp_call_asked(mcp_call *call)
@@ -373,6 +501,7 @@ mcp_status mcp__asking_send(mcp_call *call, mcp__session *session, mcp__peer *pe
     mcp_status st = MCP_OK;
 
     call->asking.session = session;
+    mcp__errand_keep(session, call);
     for (mcp__question *question = call->asking.questions; question && st == MCP_OK;
          question = question->next) {
         mcp_buf message;

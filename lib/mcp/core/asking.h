@@ -27,6 +27,12 @@ typedef struct mcp__question {
     struct mcp__question *next;
 } mcp__question;
 
+/** An address that a user is sent to, by the id that tells when it is done. */
+typedef struct mcp__errand {
+    const char *id;
+    struct mcp__errand *next;
+} mcp__errand;
+
 /** What a client answered, in this run or an earlier one. */
 typedef struct mcp__answer {
     const char *key;
@@ -45,6 +51,7 @@ typedef struct mcp__asking {
     mcp__answer *answers;   /* the newest first */
     const char *kept;       /* what the handler kept in the run before */
     const char *keep;       /* what it keeps in this one */
+    mcp__errand *errands;   /* addresses that its user is sent to, of this run; within a session */
     int rounds;
     size_t answered_bytes;  /* of the answers' own arenas */
     mcp__session *session;  /* whose client the questions were sent to; NULL: nobody's */

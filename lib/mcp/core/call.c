@@ -80,6 +80,7 @@ void mcp__call_reset(mcp_call *call)
     call->contents_meta = NULL;
     call->scopes_needed = NULL;
     call->asking.questions = NULL;
+    call->asking.errands = NULL;
     call->asking.status = MCP_OK;
     call->asking.kept = call->asking.keep;
     call->asking.keep = NULL;

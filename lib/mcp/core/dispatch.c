@@ -27,6 +27,7 @@
 #include "mcp/clock.h"
 #include "mcp/core/batch.h"
 #include "mcp/core/envelope.h"
+#include "mcp/core/errand.h"
 #include "mcp/core/heed.h"
 #include "mcp/core/message.h"
 #include "mcp/core/outcome.h"
@@ -91,6 +92,8 @@ static void answer_call(mcp_call *call)
 {
     mcp__peer *peer = call->peer;
 
+    if (call->status == MCP_E_URL)
+        mcp__errand_keep(call->session, call);
     peer->http_status = mcp__outcome_http(call->status, call->revision);
     peer->fault = MCP_OK;
     peer->scopes_needed = call->status == MCP_E_SCOPE ? call->scopes_needed : NULL;
@@ -600,7 +603,7 @@ void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *t
 {
     mcp__incoming incoming;
 
-    mcp__incoming_read(&incoming, session->setup.options, text, length);
+    mcp__incoming_read(&incoming, session->setup.options, session->setup.budget, text, length);
     mcp__dispatch_incoming(session, peer, &incoming);
 }
 

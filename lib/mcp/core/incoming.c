@@ -24,9 +24,9 @@ static mcp__element element_of(size_t length, size_t among)
 }
 
 static void read_element(mcp__element *out, const mcp_server_options *options,
-                         const mcp_json *value, size_t among)
+                         mcp__arena_budget *budget, const mcp_json *value, size_t among)
 {
-    mcp_arena *arena = mcp_arena_new(options->arena_max_bytes);
+    mcp_arena *arena = mcp__arena_new_within(options->arena_max_bytes, budget);
     mcp_json_writer writer;
     mcp_buf text;
 
@@ -45,7 +45,8 @@ static void read_element(mcp__element *out, const mcp_server_options *options,
     (void)mcp__message_sort(&out->message, out->value, &out->fault);
 }
 
-static void read_batch(mcp__incoming *out, const mcp_server_options *options)
+static void read_batch(mcp__incoming *out, const mcp_server_options *options,
+                       mcp__arena_budget *budget)
 {
     size_t count = mcp_json_count(out->whole.value);
 
@@ -58,14 +59,14 @@ static void read_batch(mcp__incoming *out, const mcp_server_options *options)
     }
     out->count = count;
     for (size_t i = 0; i < count; i++)
-        read_element(&out->elements[i], options, mcp_json_item(out->whole.value, i), count);
+        read_element(&out->elements[i], options, budget, mcp_json_item(out->whole.value, i), count);
 }
 
-void mcp__incoming_read(mcp__incoming *out, const mcp_server_options *options, const char *text,
-                        size_t length)
+void mcp__incoming_read(mcp__incoming *out, const mcp_server_options *options,
+                        mcp__arena_budget *budget, const char *text, size_t length)
 {
     *out = (mcp__incoming){ .err = MCP_ERROR_INIT, .whole = element_of(length, 1) };
-    out->whole.arena = mcp_arena_new(options->arena_max_bytes);
+    out->whole.arena = mcp__arena_new_within(options->arena_max_bytes, budget);
     if (!out->whole.arena)
         out->status = mcp_error_set(&out->err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
     else
@@ -74,7 +75,7 @@ void mcp__incoming_read(mcp__incoming *out, const mcp_server_options *options, c
     if (out->status != MCP_OK)
         return;
     if (mcp_json_is_array(out->whole.value))
-        read_batch(out, options);
+        read_batch(out, options, budget);
     else
         (void)mcp__message_sort(&out->whole.message, out->whole.value, &out->whole.fault);
 }
@@ -95,7 +96,7 @@ static void work(mcp__task *task)
 {
     mcp__reading *reading = (mcp__reading *)task;
 
-    mcp__incoming_read(&reading->incoming, reading->options, reading->text.data,
+    mcp__incoming_read(&reading->incoming, reading->options, reading->budget, reading->text.data,
                        reading->text.length);
     mcp_buf_clear(&reading->text);
 }
@@ -108,9 +109,11 @@ static void done(mcp__task *task)
 }
 
 mcp_status mcp__reading_init(mcp__reading *reading, const mcp_server_options *options,
-                             const char *text, size_t length, mcp_error *err)
+                             mcp__arena_budget *budget, const char *text, size_t length,
+                             mcp_error *err)
 {
     reading->options = options;
+    reading->budget = budget;
     mcp_buf_init(&reading->text, options->message_max_bytes);
     mcp_status st = mcp_buf_append(&reading->text, text, length);
     if (st == MCP_OK)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena_int.h"
 #include "mcp/arena.h"
 #include "mcp/buf.h"
 #include "mcp/core/message.h"
@@ -53,9 +54,10 @@ typedef struct mcp__incoming {
     size_t count;
 } mcp__incoming;
 
-/** Any thread. *out is always filled; end it with mcp__incoming_clear. The text is not kept. */
-void mcp__incoming_read(mcp__incoming *out, const mcp_server_options *options, const char *text,
-                        size_t length);
+/** Any thread. *out is always filled; end it with mcp__incoming_clear. The text is not kept.
+ *  @param budget pays for the memory; NULL: nobody counts it */
+void mcp__incoming_read(mcp__incoming *out, const mcp_server_options *options,
+                        mcp__arena_budget *budget, const char *text, size_t length);
 
 /** Free what was not taken. */
 void mcp__incoming_clear(mcp__incoming *incoming);
@@ -65,6 +67,7 @@ typedef struct mcp__reading mcp__reading;
 struct mcp__reading {
     mcp__task task; /* first */
     const mcp_server_options *options;
+    mcp__arena_budget *budget;
     mcp_buf text; /* ended before `done` */
     mcp__incoming incoming;
     /** On the loop. Ends `incoming` and frees what the reading is part of. */
@@ -73,7 +76,8 @@ struct mcp__reading {
 
 /** Copy a text that is to be read. @return MCP_OK; MCP_E_NOMEM, and nothing is held */
 mcp_status mcp__reading_init(mcp__reading *reading, const mcp_server_options *options,
-                             const char *text, size_t length, mcp_error *err);
+                             mcp__arena_budget *budget, const char *text, size_t length,
+                             mcp_error *err);
 
 /** Read `text` on a worker, then call `done`. @return MCP_OK; else `done` will not be called, and `text`
  *  is ended */

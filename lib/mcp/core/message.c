@@ -22,6 +22,8 @@ mcp_status mcp__message_read(const mcp_json **out, mcp_arena *arena, const char 
             *err = reason;
         return st;
     }
+    if (st == MCP_E_BUSY)
+        return mcp_error_set(err, st, "%s", mcp_status_words(st));
     /* Nested too deep, or larger in memory than a message may be: no JSON to us. */
     return mcp_error_set(err, MCP_E_PARSE, "%s", reason.message);
 }

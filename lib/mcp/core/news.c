@@ -18,18 +18,20 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "mcp/core/errand.h"
 #include "mcp/core/session.h"
 #include "mcp/core/subscribe.h"
 
 #define GATHERED_MAX 10000
 
 struct mcp__news {
-    pthread_mutex_t lock; /* guards the six below */
+    pthread_mutex_t lock; /* guards the seven below */
     pthread_cond_t posted;
     mcp__executor *executor; /* of the sessions; NULL: there are none */
     int posting;             /* threads that are about to use it */
     unsigned lists;
-    mcp__map uris; /* each its own copy */
+    mcp__map uris;     /* each its own copy */
+    mcp__map elicited; /* ids of errands, likewise */
     bool is_posted;
 
     mcp__node node;
@@ -46,13 +48,18 @@ static void tell(mcp__node *node)
     pthread_mutex_lock(&news->lock);
     unsigned lists = news->lists;
     mcp__map uris = news->uris;
+    mcp__map elicited = news->elicited;
     news->lists = 0;
     mcp__map_init(&news->uris, NULL);
+    mcp__map_init(&news->elicited, NULL);
     news->is_posted = false;
     pthread_mutex_unlock(&news->lock);
-    for (mcp__session *session = news->first; session; session = session->next_told)
+    for (mcp__session *session = news->first; session; session = session->next_told) {
         mcp__subscribe_tell(session, lists, &uris);
+        mcp__errand_tell(session, &elicited);
+    }
     mcp__subscribe_free_uris(&uris);
+    mcp__subscribe_free_uris(&elicited);
 }
 
 mcp_status mcp__news_new(mcp__news **out, mcp_error *err)
@@ -64,6 +71,7 @@ mcp_status mcp__news_new(mcp__news **out, mcp_error *err)
     pthread_mutex_init(&news->lock, NULL);
     pthread_cond_init(&news->posted, NULL);
     mcp__map_init(&news->uris, NULL);
+    mcp__map_init(&news->elicited, NULL);
     news->node.run = tell;
     *out = news;
     return MCP_OK;
@@ -74,6 +82,7 @@ void mcp__news_free(mcp__news *news)
     if (!news)
         return;
     mcp__subscribe_free_uris(&news->uris);
+    mcp__subscribe_free_uris(&news->elicited);
     pthread_cond_destroy(&news->posted);
     pthread_mutex_destroy(&news->lock);
     free(news);
@@ -157,36 +166,50 @@ void mcp__news_lists(mcp__news *news, unsigned lists)
 }
 
 /* With the lock held. Takes `copy`. */
-static mcp_status gather(mcp__news *news, char *copy)
+static mcp_status gather(const mcp__news *news, mcp__map *into, char *copy)
 {
     mcp_status st = MCP_OK;
 
     if (!copy)
         return MCP_E_NOMEM;
-    if (!news->executor || mcp__map_get(&news->uris, copy, strlen(copy))) {
+    if (!news->executor || mcp__map_get(into, copy, strlen(copy))) {
         free(copy);
         return MCP_OK;
     }
-    st = news->uris.count < GATHERED_MAX ? mcp__map_put(&news->uris, copy, strlen(copy), copy)
-                                         : MCP_E_LIMIT;
+    st = into->count < GATHERED_MAX ? mcp__map_put(into, copy, strlen(copy), copy) : MCP_E_LIMIT;
     if (st != MCP_OK)
         free(copy);
     return st;
 }
 
-mcp_status mcp__news_resource(mcp__news *news, const char *uri, mcp_error *err)
+/* `into` is one of the two maps. */
+static mcp_status spread(mcp__news *news, mcp__map *into, const char *text)
 {
-    size_t size = strlen(uri) + 1;
+    size_t size = strlen(text) + 1;
     char *copy = mcp__alloc(size);
     mcp__executor *executor = NULL;
 
     if (copy)
-        memcpy(copy, uri, size);
+        memcpy(copy, text, size);
     pthread_mutex_lock(&news->lock);
-    mcp_status st = gather(news, copy);
-    if (st == MCP_OK && news->uris.count > 0)
+    mcp_status st = gather(news, into, copy);
+    if (st == MCP_OK && into->count > 0)
         executor = begin_posting(news);
     pthread_mutex_unlock(&news->lock);
     post(news, executor);
+    return st;
+}
+
+mcp_status mcp__news_resource(mcp__news *news, const char *uri, mcp_error *err)
+{
+    mcp_status st = spread(news, &news->uris, uri);
+
     return st == MCP_OK ? st : mcp_error_set(err, st, "the change of a resource cannot be told");
+}
+
+mcp_status mcp__news_elicited(mcp__news *news, const char *id, mcp_error *err)
+{
+    mcp_status st = spread(news, &news->elicited, id);
+
+    return st == MCP_OK ? st : mcp_error_set(err, st, "the end of an errand cannot be told");
 }

@@ -35,6 +35,9 @@ mcp_status mcp__news_resource(mcp__news *news, const char *uri, mcp_error *err);
 /** Loop only. The first of the sessions that are told, `next_told` the next. */
 mcp__session *mcp__news_first(const mcp__news *news);
 
+/** Any thread. A user's errand is done. @return as mcp__news_resource */
+mcp_status mcp__news_elicited(mcp__news *news, const char *id, mcp_error *err);
+
 /** Loop only. How many calls listen: to be counted up and down. */
 int *mcp__news_listeners(mcp__news *news);
 

@@ -26,6 +26,7 @@ static const struct outcome {
     { MCP_E_CAPABILITY, { -32602, 200 }, { -32021, 400 } },
     { MCP_E_REVISION,   { -32602, 200 }, { -32022, 400 } },
     { MCP_E_SCOPE,      { -32600, 403 }, { -32600, 403 } },
+    { MCP_E_URL,        { -32042, 200 }, { -32603, 200 } },
 };
 
 static const struct outcome *find(mcp_status status)

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/arena_int.h"
 #include "mcp/core/fields.h"
 #include "mcp/core/outcome.h"
 #include "mcp/core/session.h"
@@ -218,6 +219,18 @@ static void settle_status(mcp_call *call)
     }
 }
 
+/* Others have the memory: that is no fault of the server's, and passes. */
+static void tell_starved(mcp_call *call)
+{
+    if (call->status != MCP_E_NOMEM || mcp__arena_failure(call->arena) != MCP_E_BUSY)
+        return;
+    call->status = mcp_error_set(&call->err, MCP_E_BUSY,
+                                 "the server's memory for calls is in use: try again when others have "
+                                 "ended");
+    if (call->is_tool && mcp_call_refuse_text(call, call->err.message, strlen(call->err.message)) == MCP_OK)
+        call->status = MCP_OK;
+}
+
 /* Without a session the questions are the result; within one, and of a task, the loop sees to them when the
  * worker is done. */
 static bool is_left_asking(mcp_call *call)
@@ -239,6 +252,7 @@ void mcp__reply_render(mcp_call *call)
     if (call->status == MCP_E_ASKED && call->wants_task)
         return;
     settle_status(call);
+    tell_starved(call);
     if (is_left_asking(call))
         return;
     mcp_status st = call->status;

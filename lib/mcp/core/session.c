@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "mcp/core/client.h"
+#include "mcp/core/errand.h"
 #include "mcp/core/subscribe.h"
 #include "mcp/core/task.h"
 
@@ -30,6 +31,7 @@ mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *se
     if (!session->spare.data)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
     mcp__map_init(&session->subscribed, NULL);
+    mcp__map_init(&session->errands, NULL);
     if (setup->news)
         mcp__news_enter(setup->news, session);
     return MCP_OK;
@@ -43,6 +45,7 @@ void mcp__session_clear(mcp__session *session)
     if (session->setup.news)
         mcp__news_leave(session->setup.news, session);
     mcp__subscribe_clear(session);
+    mcp__errand_clear(session);
     mcp_buf_clear(&session->spare);
     mcp_arena_free(session->client);
     session->client = NULL;
@@ -95,6 +98,7 @@ mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const
     session->client_can = mcp__client_read(session->client_capabilities);
     session->log_level = MCP_LEVEL_INFO;
     mcp__subscribe_clear(session);
+    mcp__errand_clear(session);
     session->revision = revision;
     session->is_initialized = false;
     return MCP_OK;

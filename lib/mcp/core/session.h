@@ -5,6 +5,7 @@
 #ifndef MCP_CORE_SESSION_H
 #define MCP_CORE_SESSION_H
 
+#include "base/arena_int.h"
 #include "base/map.h"
 #include "mcp/core/call_int.h"
 #include "mcp/core/call_table.h"
@@ -30,6 +31,7 @@ typedef struct mcp__session_setup {
     mcp__executor *executor;
     const mcp__set *(*hold)(mcp_server *server); /* the features of now, for a call to keep; NULL: none */
     void (*drop)(const mcp__set *set);
+    mcp__arena_budget *budget;    /* that calls take their memory from; NULL: none */
     mcp__news *news;              /* tells of changes; NULL: nothing changes */
     struct mcp__task_table *tasks; /* keeps what goes on without its client; NULL: nothing does */
     const mcp_json *no_arguments; /* an empty object */
@@ -52,6 +54,7 @@ struct mcp__session {
     unsigned client_can;   /* the same as enum mcp_client_can */
     mcp_level log_level;   /* of the gentlest message that the client wants */
     mcp__peer *news;       /* takes what belongs to no call; NULL: nobody listens. The transport's */
+    mcp__map errands;      /* ids of addresses that its user was sent to, each its own copy */
     mcp__map subscribed;   /* URIs that the client wants news of, each its own copy */
     mcp__session *next_told, *previous_told; /* among those that `setup.news` tells */
     int64_t last_question; /* the id of the last request of ours */

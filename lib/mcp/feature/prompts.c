@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "mcp/arena.h"
 #include "mcp/core/fields.h"
+#include "mcp/feature/arguments.h"
 #include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/name.h"
@@ -401,7 +402,6 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
 {
     size_t length = 0;
     const char *name = mcp_json_string(mcp_json_get(call->params, "name"), &length);
-    const mcp_json *arguments = mcp_json_get(call->params, "arguments");
     const struct prompt *prompt;
     mcp_status st;
 
@@ -410,11 +410,11 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
     prompt = find_shown(prompts, call, name, length);
     if (!prompt)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "no such prompt: %.*s", SHOWN_MAX, name);
-    if (arguments && !mcp_json_is_object(arguments))
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
-    if (arguments)
-        call->arguments = arguments;
-    st = prompt->file->scopes ? mcp_call_require_scopes(call, prompt->file->scopes) : MCP_OK;
+    st = mcp__arguments_read(call);
+    if (st == MCP_OK)
+        st = mcp__arguments_check(call);
+    if (st == MCP_OK && prompt->file->scopes)
+        st = mcp_call_require_scopes(call, prompt->file->scopes);
     if (st == MCP_OK)
         st = check_arguments(call, prompt->file);
     if (st != MCP_OK)

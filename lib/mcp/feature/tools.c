@@ -19,6 +19,7 @@
 #include "mcp/core/fields.h"
 #include "mcp/core/incoming.h"
 #include "mcp/core/reply.h"
+#include "mcp/feature/arguments.h"
 #include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/mirror.h"
@@ -600,20 +601,13 @@ static struct tool *read_call(mcp__tools *tools, mcp_call *call)
 {
     size_t length = 0;
     const char *name = mcp_json_string(mcp_json_get(call->params, "name"), &length);
-    const mcp_json *arguments = mcp_json_get(call->params, "arguments");
     struct tool *tool = name && strlen(name) == length ? find_shown(tools, call, name) : NULL;
 
     if (!name)
         (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be the name of a tool");
-    else if (arguments && !mcp_json_is_object(arguments))
-        (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.arguments must be an object");
-    else if (!tool)
+    else if (mcp__arguments_read(call) == MCP_OK && !tool)
         (void)mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %.*s", SHOWN_MAX, name);
-    if (call->err.status != MCP_OK)
-        return NULL;
-    if (arguments)
-        call->arguments = arguments;
-    return tool;
+    return call->err.status == MCP_OK ? tool : NULL;
 }
 
 static int timeout_of(const struct tool *tool)
@@ -659,13 +653,16 @@ static mcp_status check_schema(mcp_call *call, uint64_t *steps, mcp_error *cause
     return st == MCP_E_SCHEMA ? refuse(call, tool, MCP_REFUSED_ARGUMENTS, &finding) : st;
 }
 
+/* No fitter sees a member that stands twice. */
 static mcp_status fit_arguments(mcp_call *call)
 {
     const struct tool *tool = call->feature;
     const mcp_server_options *options = call->options;
+    mcp_status st = mcp__arguments_check(call);
 
-    return options->fit ? options->fit(call, tool->row->name, &call->arguments, options->data)
-                        : MCP_OK;
+    if (st == MCP_OK && options->fit)
+        st = options->fit(call, tool->row->name, &call->arguments, options->data);
+    return st;
 }
 
 /* On a worker. */

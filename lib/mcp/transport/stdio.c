@@ -204,7 +204,8 @@ static void read_later(struct stdio *stdio, const char *text, size_t length)
 
     (void)mcp_error_set(&lost.err, MCP_E_NOMEM, "no memory to read a message");
     if (reading)
-        lost.status = mcp__reading_init(&reading->reading, stdio->options, text, length, &lost.err);
+        lost.status = mcp__reading_init(&reading->reading, stdio->options, stdio->session.setup.budget,
+                                        text, length, &lost.err);
     if (reading && lost.status == MCP_OK) {
         reading->stdio = stdio;
         reading->reading.done = on_read;

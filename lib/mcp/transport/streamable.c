@@ -327,7 +327,7 @@ static bool look_at(struct visit *visit)
     visit->is_request = visit->message.kind == MCP__REQUEST;
     if (st == MCP_OK || (visit->value && visit->message.method))
         return true; /* a method with faults: the dispatch knows what to say of it */
-    mcp__web_refuse(visit->web, visit->exchange, st == MCP_E_NOMEM ? 503 : 400,
+    mcp__web_refuse(visit->web, visit->exchange, st == MCP_E_NOMEM || st == MCP_E_BUSY ? 503 : 400,
                     mcp_status_code(st), visit->message.id, err.message);
     return false;
 }

@@ -563,6 +563,7 @@ mcp_status mcp__web_serve(const mcp__session_setup *setup, int long_threads,
     web->executor = (mcp__executor){ .submit = submit, .post = post, .give_up = give_up };
     web->options = setup->options;
     mcp_buf_init(&web->gathered, GATHERED_MAX_BYTES);
+    web->budget = setup->budget;
     web->scopes = setup->scopes;
     web->http = *options;
     fill_options(&web->http, web->options->message_max_bytes);

@@ -61,6 +61,7 @@ struct mcp__web {
     mcp_stream *streams;                /* of routes */
     size_t stream_count;
     mcp_buf gathered;                   /* events on their way into one write */
+    mcp__arena_budget *budget;          /* that calls take their memory from */
     const char *scopes;                 /* that features ask for, between spaces; NULL: none */
     mcp__authorize *authorize;          /* NULL: no tokens are asked for */
     const mcp_principal *caller;        /* of the request that is being served; NULL: nobody in particular */

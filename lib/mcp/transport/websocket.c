@@ -124,7 +124,7 @@ static mcp_status read_later(struct client *client, const char *text, size_t len
     mcp_status st = MCP_E_NOMEM;
 
     if (reading)
-        st = mcp__reading_init(&reading->reading, web->options, text, length, NULL);
+        st = mcp__reading_init(&reading->reading, web->options, web->budget, text, length, NULL);
     if (st == MCP_OK) {
         reading->reading.done = on_read;
         reading->client = client;
@@ -152,7 +152,7 @@ static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
             mcp__ws_close(ws, MCP__WS_INTERNAL);
         return;
     }
-    mcp__incoming_read(&incoming, client->web->options, text, length);
+    mcp__incoming_read(&incoming, client->web->options, client->web->budget, text, length);
     take_message(client, &incoming);
 }
 

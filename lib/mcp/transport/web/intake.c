@@ -93,6 +93,7 @@ static struct intake *intake_new(mcp__web *web, mcp__http_exchange *exchange)
     intake->exchange = exchange;
     intake->guest.hung_up = on_hung_up;
     intake->reading.options = web->options;
+    intake->reading.budget = web->budget;
     intake->reading.done = done;
     mcp_buf_init(&intake->reading.text, web->options->message_max_bytes);
     if (keep_caller(intake) &&
@@ -133,7 +134,7 @@ void mcp__web_read(mcp__web *web, mcp__http_exchange *exchange, mcp__web_taker *
         read_later(web, exchange, then);
         return;
     }
-    mcp__incoming_read(&incoming, web->options, body, length);
+    mcp__incoming_read(&incoming, web->options, web->budget, body, length);
     then(web, exchange, &incoming);
     mcp__incoming_clear(&incoming);
 }

@@ -20,7 +20,7 @@ int mcp__problem_http(mcp_status status)
         { MCP_E_RESOURCE, 404 },  { MCP_E_METHOD, 405 },    { MCP_E_LIMIT, 413 },
         { MCP_E_UNSUPPORTED, 501 }, { MCP_E_BUSY, 503 },    { MCP_E_STOPPED, 503 },
         { MCP_E_NOMEM, 503 },     { MCP_E_TIMEOUT, 504 },
-        { MCP_E_EXISTS, 409 },
+        { MCP_E_EXISTS, 409 },    { MCP_E_SCOPE, 403 },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -303,7 +303,7 @@ static void run(mcp__web *web, mcp__http_exchange *exchange, mcp_call *call)
 void mcp__rest_request(mcp__web *web, mcp__http_exchange *exchange)
 {
     const mcp__session *session = &web->shared->session;
-    mcp_arena *arena = mcp_arena_new(web->options->arena_max_bytes);
+    mcp_arena *arena = mcp__arena_new_within(web->options->arena_max_bytes, web->budget);
     mcp_call *call = NULL;
     mcp_buf allowed;
 

@@ -21,7 +21,7 @@ static const mcp_server_options options = { .message_max_bytes = (size_t)1 << 20
 
 static void read_text(mcp__incoming *out, const char *text)
 {
-    mcp__incoming_read(out, &options, text, strlen(text));
+    mcp__incoming_read(out, &options, NULL, text, strlen(text));
 }
 
 /* "[1,1,...]" of `count` items. */
@@ -144,7 +144,7 @@ static void a_worker_reads_a_copy(void **state)
     (void)state;
     mcp__inline_init(&executor);
     executor.is_held = true;
-    assert_int_equal(mcp__reading_init(&noted.reading, &options, text, strlen(text), NULL), MCP_OK);
+    assert_int_equal(mcp__reading_init(&noted.reading, &options, NULL, text, strlen(text), NULL), MCP_OK);
     assert_int_equal(mcp__reading_start(&noted.reading, &executor.executor, NULL), MCP_OK);
     memset(text, '!', sizeof(text));
     assert_int_equal(noted.count, 0);
@@ -161,7 +161,7 @@ static void without_a_worker_nothing_is_held(void **state)
     (void)state;
     mcp__inline_init(&executor);
     executor.is_full = true;
-    assert_int_equal(mcp__reading_init(&noted.reading, &options, "[1]", 3, NULL), MCP_OK);
+    assert_int_equal(mcp__reading_init(&noted.reading, &options, NULL, "[1]", 3, NULL), MCP_OK);
     assert_int_equal(mcp__reading_start(&noted.reading, &executor.executor, NULL), MCP_E_BUSY);
     assert_null(noted.reading.text.data);
 }
@@ -188,7 +188,7 @@ static mcp_status read_copy_once(void *data)
 
     (void)data;
     mcp__inline_init(&executor);
-    mcp_status st = mcp__reading_init(&noted.reading, &options, "{\"a\":1}", 7, NULL);
+    mcp_status st = mcp__reading_init(&noted.reading, &options, NULL, "{\"a\":1}", 7, NULL);
     if (st == MCP_OK)
         st = mcp__reading_start(&noted.reading, &executor.executor, NULL);
     return st == MCP_OK ? noted.status : st;
