@@ -27,15 +27,6 @@ typedef struct mcp_arena mcp_arena;
  */
 mcp_arena *mcp_arena_new(size_t max_bytes);
 
-/**
- * A new arena for more of the same work, in a handler: what it takes counts with `other` against what all calls
- * of the server may have together (mcp_server_options.calls_max_bytes).
- *
- * @param other a call's arena, or one beside it; outlives the new one, and is used by the same thread
- * @return as mcp_arena_new
- */
-mcp_arena *mcp_arena_new_beside(mcp_arena *other, size_t max_bytes);
-
 /** End the arena and all that came from it. NULL is fine. */
 void mcp_arena_free(mcp_arena *arena);
 

@@ -65,7 +65,6 @@ struct mcp_arena {
     mcp_status failure;
     mcp__arena_budget *budget; /* NULL: none */
     size_t charged;            /* to it */
-    mcp_arena *beside;         /* is told of failures too; NULL: none */
 };
 
 static_assert(sizeof(chunk) % alignof(max_align_t) == 0, "what follows a chunk's head is aligned");
@@ -109,15 +108,6 @@ mcp_arena *mcp_arena_new(size_t max_bytes)
     return mcp__arena_new_within(max_bytes, NULL);
 }
 
-mcp_arena *mcp_arena_new_beside(mcp_arena *other, size_t max_bytes)
-{
-    mcp_arena *arena = mcp__arena_new_within(max_bytes, other->budget);
-
-    if (arena)
-        arena->beside = other;
-    return arena;
-}
-
 /* Whether the budget has that much more. `is_first`: it is taken in any case, so that a small request can be
  * read and refused. */
 static bool charge(mcp_arena *arena, size_t size, bool is_first)
@@ -149,7 +139,6 @@ mcp_arena *mcp__arena_new_within(size_t max_bytes, mcp__arena_budget *budget)
     arena->failure = MCP_OK;
     arena->budget = budget;
     arena->charged = 0;
-    arena->beside = NULL;
     (void)charge(arena, FIRST_CHUNK, true);
     return arena;
 }
@@ -176,8 +165,7 @@ static size_t room(const chunk *in)
 
 static void *fail(mcp_arena *arena, mcp_status why)
 {
-    for (; arena; arena = arena->beside)
-        arena->failure = why;
+    arena->failure = why;
     return NULL;
 }
 

@@ -20,6 +20,7 @@
 #include "guard/paths.h"
 #include "report/console.h"
 #include "run/run.h"
+#include "run/threads.h"
 
 #define JSON_MAX ((size_t)64 << 20)
 
@@ -354,7 +355,7 @@ static int run_case(struct work *work)
         .open_output = open_output,
         .output_data = work,
         .phases = COBRE_PHASES_BOTH,
-        .threads = (unsigned)cli_int(line, "threads", 1),
+        .threads = cobre_threads_given((unsigned)cli_int(line, "threads", 1)),
         .engine = work->engine,
         .observer = &observer,
     };

@@ -59,6 +59,35 @@ static mcp_tool_names tool_names(const char *name)
     return strcmp(name, "auto") == 0 ? MCP_NAMES_AUTO : MCP_NAMES_CANONICAL;
 }
 
+/* One large case always fits; several at once where the machine has the memory for them. Half of it stays for
+ * the engine, the solver and the rest of the machine. */
+static size_t calls_max_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page = sysconf(_SC_PAGESIZE);
+    size_t half = pages > 0 && page > 0 ? (size_t)pages / 2 * (size_t)page : 0;
+    return half > COBRE_CASE_ARENA_MAX ? half : COBRE_CASE_ARENA_MAX;
+}
+
+/* Failures that the command line, a file or an address is to blame for. */
+static int exit_status_of(mcp_status st)
+{
+    switch ((int)st) {
+    case MCP_OK:
+        return COBRE_EXIT_DONE;
+    case MCP_E_PARAMS:
+    case MCP_E_PARSE:
+    case MCP_E_DENIED:
+    case MCP_E_NOT_FOUND:
+    case MCP_E_IO:
+    case MCP_E_LIMIT:
+    case MCP_E_UNSUPPORTED:
+        return COBRE_EXIT_FILES;
+    default:
+        return COBRE_EXIT_INTERNAL;
+    }
+}
+
 static const listen_service service = { .name = "cobre-mcp" };
 
 static mcp_status serve_app(cobre_app *app, const cli_line *line, mcp_error *err)
@@ -84,6 +113,7 @@ static mcp_status serve_app(cobre_app *app, const cli_line *line, mcp_error *err
     options.fit = cobre_fit_arguments;
     options.data = app;
     options.arena_max_bytes = COBRE_CASE_ARENA_MAX;
+    options.calls_max_bytes = calls_max_bytes();
     options.grace_ms = GRACE_MS;
     options.log = (mcp_log){ mcp_log_stderr, NULL, log_level(cli_string(line, "log-level")) };
 
@@ -109,17 +139,14 @@ int cobre_command_serve(const cli_line *line, void *data)
                           : mcp_error_set(&err, MCP_E_NOMEM, "out of memory");
     if (st == MCP_OK)
         st = open_guard(&app, line, arena, &err);
-    int exit_status = st == MCP_OK ? COBRE_EXIT_DONE : COBRE_EXIT_FILES;
     if (st == MCP_OK)
         st = columns_open(&app.engine, &err);
     if (st == MCP_OK)
         st = serve_app(&app, line, &err);
-    if (st != MCP_OK) {
+    if (st != MCP_OK)
         fprintf(cli_err(line), "error: %s\n", err.message);
-        exit_status = exit_status ? exit_status : COBRE_EXIT_INTERNAL;
-    }
     columns_close(app.engine);
     guard_free(app.guard);
     mcp_arena_free(arena);
-    return exit_status;
+    return exit_status_of(st);
 }

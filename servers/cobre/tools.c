@@ -15,6 +15,7 @@
 #include "errors.h"
 #include "results/results.h"
 #include "run/run.h"
+#include "run/threads.h"
 
 #define PROGRESS_META "causeway/convergence"
 
@@ -313,7 +314,7 @@ static mcp_status run_begun(mcp_call *call, const cobre_app *app, struct output_
         .output_data = place,
         .output_name = place->output_dir,
         .phases = phases_of(mcp_arg_string(call, "phases")),
-        .threads = app->threads,
+        .threads = cobre_threads_given(app->threads),
         .engine = app->engine,
         .observer = &observer,
     };

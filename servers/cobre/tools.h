@@ -16,7 +16,7 @@
 typedef struct cobre_app {
     guard *guard; /* the directories that may be touched */
     columns *engine;
-    unsigned threads;         /* of a run */
+    unsigned threads;         /* of a run, where the machine gives as many */
     pthread_mutex_t run_lock; /* guards the two below */
     bool is_running;
     char running_case[4096]; /* PATH_MAX; for the message that refuses a second run */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/arena_int.h"
+#include "base/arena_budget.h"
 #include "oom.h"
 
 #if defined(__has_feature)
@@ -44,6 +44,31 @@ static void pieces_are_zeroed_aligned_and_apart(void **state)
             assert_int_equal(pieces[i][k], i + 1);
     }
     mcp_arena_free(arena);
+}
+
+/* Two arenas take from one budget; what one gives back the other may have. Each has its first 4 KiB in any
+   case, and a refusal is told from the arena's own bound. */
+static void arenas_share_a_budget(void **state)
+{
+    mcp__arena_budget budget = { .max_bytes = 64 * 1024 };
+    mcp_arena *one = mcp__arena_new_within(0, &budget);
+    mcp_arena *other = mcp__arena_new_within(0, &budget);
+
+    (void)state;
+    assert_int_equal(atomic_load(&budget.used), 2 * 4096);
+    assert_non_null(mcp_arena_alloc(one, 40000));
+    assert_null(mcp_arena_alloc(other, 40000));
+    assert_int_equal(mcp__arena_failure(other), MCP_E_BUSY);
+    assert_int_equal(mcp__arena_failure(one), MCP_OK);
+    assert_non_null(mcp_arena_alloc(other, 100));
+    mcp_arena_free(one);
+    assert_non_null(mcp_arena_alloc(other, 40000));
+    one = mcp__arena_new_within(100, &budget);
+    assert_null(mcp_arena_alloc(one, 200));
+    assert_int_equal(mcp__arena_failure(one), MCP_E_LIMIT);
+    mcp_arena_free(one);
+    mcp_arena_free(other);
+    assert_int_equal(atomic_load(&budget.used), 0);
 }
 
 static void many_small_pieces_stay_whole(void **state)
@@ -183,6 +208,7 @@ static void survives_running_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arenas_share_a_budget),
         cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
         cmocka_unit_test(many_small_pieces_stay_whole),
         cmocka_unit_test(the_bound_holds_and_is_named),

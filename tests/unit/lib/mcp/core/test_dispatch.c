@@ -38,6 +38,16 @@ static mcp_status swift(mcp_call *call, void *data)
     return echo(call, data);
 }
 
+/* Wants more memory than all calls together may have in `memory_is_shared`. */
+static mcp_status greedy(mcp_call *call, void *data)
+{
+    (void)data;
+    if (mcp_arena_alloc(mcp_call_arena(call), (size_t)1 << 20))
+        return mcp_call_text(call, "enough");
+    return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a case");
+}
+
+static const char greedy_json[] = "{\"name\":\"greedy\",\"inputSchema\":{\"type\":\"object\"}}";
 static const char echo_json[] = "{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}";
 static const char long_json[] = "{\"name\":\"long\",\"inputSchema\":{\"type\":\"object\"}}";
 static const char gone_json[] = "{\"name\":\"gone\",\"inputSchema\":{\"type\":\"object\"}}";
@@ -47,6 +57,7 @@ static const mcp_file files[] = {
     { "tools/long.json", long_json, sizeof(long_json) - 1 },
     { "tools/gone.json", gone_json, sizeof(gone_json) - 1 },
     { "tools/swift.json", swift_json, sizeof(swift_json) - 1 },
+    { "tools/greedy.json", greedy_json, sizeof(greedy_json) - 1 },
     { 0 },
 };
 static const mcp_tool tools[] = {
@@ -54,6 +65,7 @@ static const mcp_tool tools[] = {
     { "long", echo, MCP_READS | MCP_LONG, 0, 2 },
     { "gone", echo, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0, 0 },
     { "swift", swift, MCP_READS | MCP_QUICK, 0, 0 },
+    { "greedy", greedy, MCP_READS, 0, 0 },
     { 0 },
 };
 
@@ -114,6 +126,24 @@ static void ids_come_back_as_they_were(void **state)
        bytes. */
     conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":9007199254740993,\"method\":\"ping\"}");
     assert_non_null(strstr(c.peer.text.data, "\"id\":9007199254740993,"));
+}
+
+/* A call that gets no memory because others have it is told so, and those that need little are served. */
+static void memory_is_shared(void **state)
+{
+    mcp_server_options options = { .name = "t", .version = "1", .calls_max_bytes = 256 * 1024 };
+
+    (void)state;
+    conversation_ask(&c, CALL("1", "greedy"),
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+                     "\"enough\"}]}}");
+    conversation_close(&c);
+    conversation_open(&c, &options, &features);
+    conversation_ask(&c, CALL("1", "greedy"),
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+                     "\"the server's memory for calls is in use: try again when others have ended\"}],"
+                     "\"isError\":true}}");
+    conversation_ask(&c, CALL("2", "echo"), ANSWER("2"));
 }
 
 static void an_id_in_use_is_refused(void **state)
@@ -528,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ids_come_back_as_they_were, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_is_shared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_id_in_use_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_message_is_answered_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unknown_id_is_null_until_a_revision_lets_it_be_left_out,
