@@ -52,6 +52,11 @@ mcp_handler confirm_delete;
 mcp_handler multi_input;
 mcp_handler test_tool_with_task;
 
+/* visit.c */
+mcp_handler test_elicitation_url;
+mcp_handler test_visit_required;
+mcp_handler test_visit_done;
+
 /* changes.c */
 mcp_handler test_trigger_tool_change;
 mcp_handler test_trigger_prompt_change;

@@ -114,7 +114,7 @@ const hostile hostile_messages[] = {
     { "overlong encoding",       CALL "\"any\":\"",       "\xf0\x9f\x98\x80", "\xc0\xaf\"}}}", MOST,     UNPARSED },
     { "names with one beginning", CALL "\"any\":{",       "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa#\":1,", "\"b\":1}}}}", MOST, "taken" },
     { "short names",             CALL "\"any\":{",        "\"#\":1,",     "\"b\":1}}}}",     MOST,       "taken" },
-    { "one name again and again", CALL "\"any\":{",       "\"a\":1,",     "\"a\":1}}}}",     MOST,       "taken" },
+    { "one name again and again", CALL "\"any\":{",       "\"a\":1,",     "\"a\":1}}}}",     MOST,       "stands twice" },
     { "params twice",            ASK("tools/call"),       "\"a\":1,",     "\"a\":1}}",       MOST,       "-32600" },
     { "params of many names",    ASK("tools/call"),       "\"#\":1,",     "\"a\":1}}",       MOST,       "-32602" },
     { "members of the message",  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",", "\"#\":1,", "\"a\":1}", MOST, "\"result\"" },
