@@ -35,6 +35,7 @@
 #include "net/writer.h"
 
 #define QUEUED_MAX_BYTES ((size_t)4 * 1024 * 1024) /* for a slow reader; then no line is taken */
+#define BYTES_A_TURN ((size_t)256 * 1024)
 #define LINES_A_TURN 256 /* then the loop sees to signals and answers before it takes more */
 #define LAST_MS 500
 #define SECOND_SIGNAL_MS 1000
@@ -219,18 +220,20 @@ static void read_later(struct stdio *stdio, const char *text, size_t length)
     mcp__dispatch_incoming(&stdio->session, &stdio->peer, &lost);
 }
 
-/* Take one line; false when there is none. */
-static bool take_line(struct stdio *stdio)
+/* Take one line, and count its bytes that were read here; false when there is none. */
+static bool take_line(struct stdio *stdio, size_t *bytes)
 {
     const char *text = NULL;
     size_t length = 0;
 
     switch (mcp__lines_next(stdio->lines, &text, &length)) {
     case MCP__LINE_TEXT:
-        if (length > MCP__INCOMING_SMALL)
+        if (length > MCP__INCOMING_SMALL) {
             read_later(stdio, text, length);
-        else
-            mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
+            return true;
+        }
+        *bytes += length;
+        mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
         return true;
     case MCP__LINE_OVERLONG:
         mcp__dispatch_overlong(&stdio->session, &stdio->peer);
@@ -246,8 +249,13 @@ static bool take_line(struct stdio *stdio)
 
 static void take_lines(struct stdio *stdio)
 {
-    for (int i = 0; i < LINES_A_TURN && stdio->has_lines && has_room(stdio); i++)
-        stdio->has_lines = take_line(stdio);
+    size_t bytes = 0;
+
+    for (int i = 0; i < LINES_A_TURN && bytes < BYTES_A_TURN && stdio->has_lines; i++) {
+        if (!has_room(stdio))
+            return;
+        stdio->has_lines = take_line(stdio, &bytes);
+    }
 }
 
 static void set_timer(struct stdio *stdio, int64_t due_ms, int64_t now_ms)

@@ -47,7 +47,7 @@ static void one_message(void **state)
     assert_int_equal(incoming.count, 0);
     assert_int_equal(incoming.whole.length, sizeof(text) - 1);
     assert_int_equal(incoming.whole.steps, 1000000 + 2 * (sizeof(text) - 1));
-    assert_int_equal(incoming.whole.steps_on_loop, 20000);
+    assert_int_equal(incoming.whole.steps_on_loop, 5000);
     mcp__incoming_clear(&incoming);
 }
 
@@ -91,7 +91,7 @@ static void a_batch_divides_the_steps(void **state)
     assert_int_equal(incoming.count, 4);
     assert_int_equal(incoming.elements[0].steps, 250000 + 2 * 7);
     assert_int_equal(incoming.elements[1].steps, 250000 + 2 * 12);
-    assert_int_equal(incoming.elements[1].steps_on_loop, 5000);
+    assert_int_equal(incoming.elements[1].steps_on_loop, 1250);
     assert_int_equal(mcp_json_count(mcp_json_get(incoming.elements[1].value, "bb")), 2);
     mcp_arena_free(incoming.elements[1].arena); /* taken: the others are still there */
     incoming.elements[1].arena = NULL;

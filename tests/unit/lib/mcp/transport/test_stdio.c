@@ -539,6 +539,44 @@ static void a_long_file_of_messages_is_answered_to_its_end(void **state)
     free(text);
 }
 
+/* A ping of 100,000 bytes, which a worker reads. */
+static void say_large(int id)
+{
+    char *text = malloc(100001);
+
+    memset(text, ' ', 100000);
+    int used = sprintf(text, PING("%d"), id);
+    text[used] = ' ';
+    text[99999] = '\n';
+    say_bytes(text, 100000);
+    free(text);
+}
+
+/* Lines behind a large one are not answered before it. */
+static void large_lines_keep_their_place(void **state)
+{
+    char wanted[80];
+
+    (void)state;
+    start(1000);
+    for (int i = 0; i < 40; i += 4) {
+        say_large(i);
+        say(PING("\"a\""));
+        say(PING("\"b\""));
+        say_large(i + 1);
+        (void)snprintf(wanted, sizeof(wanted), PONG("%d"), i);
+        expect(wanted);
+        expect(PONG("\"a\""));
+        expect(PONG("\"b\""));
+        (void)snprintf(wanted, sizeof(wanted), PONG("%d"), i + 1);
+        expect(wanted);
+    }
+    say_large(77); /* and the end of input waits for it too */
+    close_fd(&child.to);
+    expect(PONG("77"));
+    assert_int_equal(wait_for_end(), 0);
+}
+
 static void one_socket_may_be_both(void **state)
 {
     int pair[2];
@@ -654,6 +692,7 @@ int main(void)
         cmocka_unit_test(a_line_above_4_mib_is_refused_once),
         cmocka_unit_test(input_may_be_dev_null_or_a_file),
         cmocka_unit_test(a_long_file_of_messages_is_answered_to_its_end),
+        cmocka_unit_test(large_lines_keep_their_place),
         cmocka_unit_test(one_socket_may_be_both),
         cmocka_unit_test(a_closed_stream_is_said_so),
         cmocka_unit_test(a_stream_that_leads_the_other_way_is_closed),
