@@ -87,10 +87,11 @@ static mcp_status find(mcp__task_entry **out, mcp_call *call)
     const mcp__task_table *tasks = call->session->setup.tasks;
     size_t length = 0;
     const char *id = mcp_json_string(mcp_json_get(call->params, "taskId"), &length);
+    mcp_status st = is_stateless(call) ? mcp_call_require(call, MCP_CLIENT_TASKS) : MCP_OK;
     mcp__task_entry *entry;
 
-    if (is_stateless(call) && mcp_call_require(call, MCP_CLIENT_TASKS) != MCP_OK)
-        return call->err.status;
+    if (st != MCP_OK)
+        return st;
     if (!id)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.taskId must be the id of a task");
     entry = tasks ? mcp__task_table_find(tasks, id, length, call) : NULL;
