@@ -5,7 +5,9 @@
  * SQL runs on both, as long as it keeps to this: parameters `$1`, `$2`, ...; the types TEXT, BIGINT,
  * DOUBLE PRECISION and BLOB (which a migration may write for PostgreSQL too: there it becomes BYTEA);
  * `ON CONFLICT ... DO`, `RETURNING`; `FOR UPDATE [SKIP LOCKED]` behind a SELECT (SQLite has one
- * writer at a time, so its driver leaves it out). A text holds UTF-8 and no NUL.
+ * writer at a time, so its driver leaves it out). A text holds UTF-8 and no NUL. PostgreSQL takes a
+ * parameter's type from where it stands; where nothing tells (`$1 IS NULL`, `$1 + 1`), the SQL must:
+ * CAST($1 AS BIGINT).
  *
  *     db_session *session;
  *     mcp_status st = db_begin(&session, app->db, DB_WRITE, err);

@@ -197,6 +197,38 @@ static void one_from_far_behind_reads_the_log_then_the_ring(void **state)
     bus_reader_end(reader);
 }
 
+/* While the log is read for the first time, more is published than the ring holds. */
+static mcp_status read_log_too_slowly(const char *topic, int64_t after, bus_page *page, void *data,
+                                      mcp_error *err)
+{
+    mcp_status status = read_log(topic, after, page, data, err);
+
+    if (log_end == 40)
+        return status;
+    log_end = 40;
+    for (int64_t id = 21; id <= 40; id++)
+        publish(topic, id);
+    return status;
+}
+
+static void what_leaves_the_ring_meanwhile_is_read_from_the_log(void **state)
+{
+    bus_subscription how = { .has_after = true, .after = 2 };
+
+    (void)state;
+    options.ring_events = 4;
+    options.catch_up = read_log_too_slowly;
+    log_end = 20;
+    begin();
+    publish("a", 20);
+    bus_reader *reader = bus_reader_new(all, "a", &how, 100);
+    for (int64_t id = 3; id <= 40; id++)
+        expect(reader, id, "from the log");
+    publish("a", 41);
+    expect(reader, 41, "live");
+    bus_reader_end(reader);
+}
+
 static void a_topic_nobody_has_heard_of_is_asked_of_the_log(void **state)
 {
     bus_subscription how = { .has_after = true, .after = 0 };
@@ -543,6 +575,7 @@ int main(void)
         BUS_TEST(one_that_comes_back_goes_on_from_the_ring),
         BUS_TEST(what_was_published_before_is_left_out),
         BUS_TEST(one_from_far_behind_reads_the_log_then_the_ring),
+        BUS_TEST(what_leaves_the_ring_meanwhile_is_read_from_the_log),
         BUS_TEST(a_topic_nobody_has_heard_of_is_asked_of_the_log),
         BUS_TEST(one_whose_past_is_gone_is_told_to_begin_anew),
         BUS_TEST(without_a_log_one_that_is_behind_is_told_so),
