@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "mcp/core/fields.h"
 #include "mcp/core/incoming.h"
 #include "mcp/core/reply.h"
@@ -53,6 +54,7 @@ struct mcp__tools {
     mcp_arena *arena; /* definitions and tools */
     struct tool *first;
     struct tool *last;
+    mcp__map by_name; /* both names to struct tool */
     mcp__list *list;
     int long_threads;
     bool check_results;
@@ -71,6 +73,7 @@ mcp_status mcp__tools_new(mcp__tools **out, const mcp_server_options *options, m
     tools->check_results = true;
 #endif
     tools->arena = mcp_arena_new(TOOLS_MAX_BYTES);
+    mcp__map_init(&tools->by_name, tools->arena);
     mcp_status st = tools->arena ? mcp__list_new(&tools->list, "tools", err)
                                  : mcp_error_set(err, MCP_E_NOMEM, "no memory for tools");
     if (st != MCP_OK) {
@@ -178,10 +181,17 @@ static mcp_status load_schemas(struct tool *tool, const mcp_json *shared, const 
 
 static struct tool *find(const mcp__tools *tools, const char *name)
 {
-    for (struct tool *tool = tools->first; tool; tool = tool->next)
-        if (strcmp(tool->row->name, name) == 0 || strcmp(tool->safe_name, name) == 0)
-            return tool;
-    return NULL;
+    return mcp__map_get(&tools->by_name, name, strlen(name));
+}
+
+static mcp_status keep_names(mcp__tools *tools, struct tool *tool, mcp_error *err)
+{
+    const char *name = tool->row->name;
+    mcp_status st = mcp__map_put(&tools->by_name, name, strlen(name), tool);
+
+    if (st == MCP_OK) /* the same key, where the two are one */
+        st = mcp__map_put(&tools->by_name, tool->safe_name, strlen(tool->safe_name), tool);
+    return st == MCP_OK ? st : mcp_error_set(err, st, "no memory for tools");
 }
 
 static mcp_status check_row(const mcp__tools *tools, const mcp_tool *row, const char *safe_name,
@@ -234,6 +244,8 @@ static mcp_status add_tool(mcp__tools *tools, const mcp_tool *row, const mcp_jso
         st = load_schemas(tool, shared, path, err);
     if (st == MCP_OK)
         st = load_scopes(tool, path, err);
+    if (st == MCP_OK)
+        st = keep_names(tools, tool, err);
     if (st == MCP_OK)
         st = mcp__list_add(tools->list, row->name, tool->scopes, render_tool, tool, err);
     if (st != MCP_OK) {
