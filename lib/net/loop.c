@@ -101,6 +101,8 @@ static void on_prepare(uv_prepare_t *handle)
 
     if (loop->before_wait)
         loop->before_wait(loop->before_wait_data);
+    if (loop->turn_end)
+        loop->turn_end(loop->turn_end_data);
     clock_turn(loop);
 }
 
@@ -169,6 +171,7 @@ void mcp__loop_free(mcp__loop *loop)
     uv_close((uv_handle_t *)&loop->wake, NULL);
     uv_close((uv_handle_t *)&loop->prepare, NULL);
     loop->before_wait = NULL;
+    loop->turn_end = NULL;
     do { /* a stop that came after the last run ends the first round at once */
         (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
     } while (uv_loop_close(&loop->uv) == UV_EBUSY);
@@ -213,6 +216,9 @@ void mcp__loop_run(mcp__loop *loop)
         (void)uv_run(&loop->uv, UV_RUN_ONCE);
     }
     loop->is_stopping = false;
+    loop->is_running = false;
+    if (loop->turn_end)
+        loop->turn_end(loop->turn_end_data);
 }
 
 void mcp__loop_stop(mcp__loop *loop)

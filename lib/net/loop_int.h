@@ -18,6 +18,9 @@ struct mcp__loop {
     mcp__queue posted;
     mcp__loop_callback *before_wait;
     void *before_wait_data;
+    mcp__loop_callback *turn_end; /* the very last before the loop waits; the pool's */
+    void *turn_end_data;
+    bool is_running; /* so that there will be a turn's end */
     mcp__spin spin;
     uint64_t came;    /* events that were worth waking for */
     int64_t slept_ns; /* since when the loop sleeps; 0: it does not */

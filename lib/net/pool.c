@@ -11,6 +11,9 @@
  * when work comes and no thread of it is idle: a server that is never asked for anything long never
  * has a long thread.
  *
+ * Taking a lock and waking a thread cost more than many a handler. So short tasks are gathered while the
+ * loop takes its turn and handed over together, at its end or when there are eight.
+ *
  * A task that is given up keeps its thread, whatever its lane's number; so that a few such tasks do not stop
  * the lane, it may have that many threads more, up to a bound. When the task ends after all, a thread that
  * is free leaves. Threads are joined when their seat is wanted again, or in the end.
@@ -39,6 +42,8 @@ struct seat {
     bool has_left; /* it has ended, or is about to */
 };
 
+#define GATHERED_MAX 8 /* tasks; then they are handed over before the turn ends */
+
 struct lane {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work_came;
@@ -49,18 +54,22 @@ struct lane {
     bool closing;
     struct seat *seats; /* most + spare; only `has_left` is not the loop's alone */
     int threads;        /* that have not left */
-    int allowed;        /* threads that may be: `most`, and one for each task given up, up to `spare` */
+    int allowed; /* threads that may be: `most`, and one for each task given up, up to `spare` */
     /* the loop's */
     int most;
     int spare;
     int given_up; /* tasks that have not ended */
+    bool has_threads;
+    mcp__node *gathered; /* handed over together, at the end of the turn */
+    mcp__node *last_gathered;
+    int gathered_count;
 };
 
 struct mcp__pool {
     mcp__executor executor; /* first: an executor of ours is its pool */
     mcp__loop *loop;
     struct lane lanes[MCP__LANES]; /* by mcp__lane */
-    int busy;             /* the loop's */
+    int busy;                      /* the loop's */
     uint64_t given_up_total;
 };
 
@@ -206,23 +215,68 @@ static mcp_status start_thread(mcp__pool *pool, struct lane *lane, mcp_error *er
         return mcp_error_set(err, MCP_E_BUSY, "the system gives no further thread");
     }
     seat->is_taken = true;
+    lane->has_threads = true;
     return MCP_OK;
 }
 
-static void lane_push(struct lane *lane, mcp__node *node)
+static void gather(struct lane *lane, mcp__node *node)
 {
     node->next = NULL;
+    if (lane->last_gathered)
+        lane->last_gathered->next = node;
+    else
+        lane->gathered = node;
+    lane->last_gathered = node;
+    lane->gathered_count++;
+}
+
+/* How many threads more should be started for what is queued. Under the lock. */
+static int lane_lacks(const struct lane *lane)
+{
+    int may = lane->allowed - lane->threads;
+    int needed = lane->queued - lane->waiting;
+
+    return may < needed ? may : needed;
+}
+
+/* Hand over what was gathered. Returns how many threads more it should have. */
+static int lane_push(struct lane *lane)
+{
+    if (!lane->gathered)
+        return 0;
     pthread_mutex_lock(&lane->lock);
     if (lane->last)
-        lane->last->next = node;
+        lane->last->next = lane->gathered;
     else
-        lane->first = node;
-    lane->last = node;
-    lane->queued++;
-    bool wake = lane->waiting > 0;
+        lane->first = lane->gathered;
+    lane->last = lane->last_gathered;
+    lane->queued += lane->gathered_count;
+    int asleep = lane->waiting < lane->gathered_count ? lane->waiting : lane->gathered_count;
+    int lacks = lane_lacks(lane);
     pthread_mutex_unlock(&lane->lock);
-    if (wake)
+    lane->gathered = NULL;
+    lane->last_gathered = NULL;
+    lane->gathered_count = 0;
+    for (int i = 0; i < asleep; i++)
         pthread_cond_signal(&lane->work_came);
+    return lacks;
+}
+
+/* As lane_push, and start them. Those that the system refuses now may be had later; there are others, which
+ * come to it. */
+static void hand_over(mcp__pool *pool, struct lane *lane)
+{
+    mcp_status st = MCP_OK;
+
+    for (int lacks = lane_push(lane); lacks > 0 && st == MCP_OK; lacks--)
+        st = start_thread(pool, lane, NULL);
+}
+
+static void on_turn_end(void *data)
+{
+    mcp__pool *pool = data;
+
+    hand_over(pool, &pool->lanes[MCP__LANE_SHORT]);
 }
 
 /* How a lane stands towards one more task: what is queued is spoken for. */
@@ -241,6 +295,22 @@ static struct standing lane_stands(struct lane *lane)
     return standing;
 }
 
+/* See to it that one task more has a thread, or at least one to wait for. */
+static mcp_status find_thread(mcp__pool *pool, mcp__lane which, mcp_error *err)
+{
+    struct lane *lane = &pool->lanes[which];
+    struct standing standing = lane_stands(lane);
+    mcp_error reason = MCP_ERROR_INIT;
+
+    if (!standing.needs_thread)
+        return MCP_OK;
+    mcp_status st = start_thread(pool, lane, &reason);
+    /* A short task can wait for a thread that there is; a long one has to have its own. */
+    if (st == MCP_OK || (which != MCP__LANE_LONG && !standing.has_none))
+        return MCP_OK;
+    return mcp_error_set(err, st, "%s", reason.message);
+}
+
 static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane which, mcp_error *err)
 {
     mcp__pool *pool = (mcp__pool *)self;
@@ -248,21 +318,21 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
 
     if (lane->most == 0)
         return mcp_error_set(err, MCP_E_BUSY, "there are no threads for such work");
-    struct standing standing = lane_stands(lane);
-    if (standing.needs_thread) {
-        mcp_error reason = MCP_ERROR_INIT;
-        mcp_status st = start_thread(pool, lane, &reason);
-        /* A short task can wait for a thread that there is; a long one has to have its own. */
-        if (st != MCP_OK && (which == MCP__LANE_LONG || standing.has_none))
-            return mcp_error_set(err, st, "%s", reason.message);
-    }
+    bool is_gathered = which == MCP__LANE_SHORT && lane->has_threads && pool->loop->is_running;
+    mcp_status st = is_gathered ? MCP_OK : find_thread(pool, which, err);
+    if (st != MCP_OK)
+        return st;
     task->pool = pool;
     task->lane = which;
     task->is_given_up = false;
     atomic_store_explicit(&task->has_begun, false, memory_order_relaxed);
     pool->busy++;
     pool->loop->away++;
-    lane_push(lane, &task->node);
+    gather(lane, &task->node);
+    if (!is_gathered) /* its thread was seen to */
+        (void)lane_push(lane);
+    else if (lane->gathered_count == GATHERED_MAX)
+        hand_over(pool, lane);
     return MCP_OK;
 }
 
@@ -329,6 +399,8 @@ mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, in
                                       .post = pool_post,
                                       .give_up = pool_give_up };
     pool->loop = loop;
+    loop->turn_end = on_turn_end;
+    loop->turn_end_data = pool;
     mcp_status st = lane_init(&pool->lanes[MCP__LANE_SHORT], short_threads, spare_threads, err);
     if (st == MCP_OK)
         st = lane_init(&pool->lanes[MCP__LANE_LONG], long_threads, spare_threads, err);
@@ -394,6 +466,8 @@ bool mcp__pool_free(mcp__pool *pool)
     if (!pool)
         return true;
     bool can_end = pool->busy == 0;
+    hand_over(pool, &pool->lanes[MCP__LANE_SHORT]);
+    pool->loop->turn_end = NULL;
     for (int i = 0; i < MCP__LANES; i++)
         lane_close(&pool->lanes[i]);
     for (int i = 0; i < MCP__LANES; i++) {

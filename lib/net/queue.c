@@ -1,8 +1,10 @@
 /*
- * queue.c - a linked list with one lock.
+ * queue.c - a linked list without a lock.
  *
- * Whoever empties the queue takes all of it at once, so under load the lock is taken once for many
- * nodes. A push says whether the queue was empty: only then can somebody be asleep over it.
+ * Whoever pushes puts its node in front of the last one, and whoever takes, takes all and turns the list
+ * round. Since nothing is ever taken singly, no node can come back while somebody looks at it, which is
+ * what makes such lists difficult otherwise. Threads that post at the same time as the loop takes do not
+ * wait for one another. A push says whether the queue was empty: only then can somebody be asleep over it.
  */
 #include "net/queue.h"
 
@@ -11,36 +13,36 @@
 
 void mcp__queue_init(mcp__queue *queue)
 {
-    *queue = (mcp__queue){ .first = NULL };
-    pthread_mutex_init(&queue->lock, NULL);
+    atomic_init(&queue->last, NULL);
 }
 
 void mcp__queue_clear(mcp__queue *queue)
 {
-    assert(!queue->first);
-    pthread_mutex_destroy(&queue->lock);
+    assert(!atomic_load(&queue->last));
+    (void)queue;
 }
 
 bool mcp__queue_push(mcp__queue *queue, mcp__node *node)
 {
-    node->next = NULL;
-    pthread_mutex_lock(&queue->lock);
-    bool was_empty = !queue->first;
-    if (was_empty)
-        queue->first = node;
-    else
-        queue->last->next = node;
-    queue->last = node;
-    pthread_mutex_unlock(&queue->lock);
-    return was_empty;
+    mcp__node *last = atomic_load_explicit(&queue->last, memory_order_relaxed);
+
+    do {
+        node->next = last;
+    } while (!atomic_compare_exchange_weak_explicit(&queue->last, &last, node, memory_order_release,
+                                                    memory_order_relaxed));
+    return !last; /* `node` is another's by now */
 }
 
 mcp__node *mcp__queue_take(mcp__queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
-    mcp__node *first = queue->first;
-    queue->first = NULL;
-    queue->last = NULL;
-    pthread_mutex_unlock(&queue->lock);
+    mcp__node *node = atomic_exchange_explicit(&queue->last, NULL, memory_order_acquire);
+    mcp__node *first = NULL;
+
+    while (node) {
+        mcp__node *before = node->next;
+        node->next = first;
+        first = node;
+        node = before;
+    }
     return first;
 }

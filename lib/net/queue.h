@@ -7,7 +7,7 @@
 #ifndef NET_QUEUE_H
 #define NET_QUEUE_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 typedef struct mcp__node mcp__node;
@@ -19,9 +19,7 @@ struct mcp__node {
 };
 
 typedef struct mcp__queue {
-    pthread_mutex_t lock; /* guards the two ends */
-    mcp__node *first;
-    mcp__node *last;
+    _Atomic(mcp__node *) last; /* the others behind it, back to the first */
 } mcp__queue;
 
 void mcp__queue_init(mcp__queue *queue);
