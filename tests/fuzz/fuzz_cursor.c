@@ -46,7 +46,7 @@ static void make_list(void)
     must(mcp__list_new(&list, "tools", NULL) == MCP_OK);
     mcp__list_set_page(list, PAGE);
     for (size_t i = 0; i < KEYS; i++)
-        must(mcp__list_add(list, keys[i], render, keys[i], NULL) == MCP_OK);
+        must(mcp__list_add(list, keys[i], NULL, render, keys[i], NULL) == MCP_OK);
 }
 
 /* {"cursor": ...}; NULL: no JSON has such a string. */
