@@ -398,6 +398,22 @@ static const struct prompt *find_shown(const mcp__prompts *prompts, const mcp_ca
                : NULL;
 }
 
+/* Large arguments are looked at by a worker, and the answer is written there. */
+static mcp_status check_large(mcp_call *call)
+{
+    const struct prompt *prompt = call->feature;
+    mcp_status st = mcp__arguments_check(call);
+
+    return st == MCP_OK ? check_arguments(call, prompt->file) : st;
+}
+
+static mcp_status fill_nothing(mcp_call *call, void *data)
+{
+    (void)call;
+    (void)data;
+    return MCP_OK;
+}
+
 mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
 {
     size_t length = 0;
@@ -411,17 +427,19 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
     if (!prompt)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "no such prompt: %.*s", SHOWN_MAX, name);
     st = mcp__arguments_read(call);
-    if (st == MCP_OK)
+    if (st == MCP_OK && !call->is_large)
         st = mcp__arguments_check(call);
     if (st == MCP_OK && prompt->file->scopes)
         st = mcp_call_require_scopes(call, prompt->file->scopes);
-    if (st == MCP_OK)
+    if (st == MCP_OK && !call->is_large)
         st = check_arguments(call, prompt->file);
     if (st != MCP_OK)
         return st;
+    if (call->is_large)
+        call->check = check_large;
     call->name = prompt->file->name;
     call->feature = prompt;
-    call->run = prompt->row->fill;
+    call->run = prompt->row->fill || !call->is_large ? prompt->row->fill : fill_nothing;
     call->data = prompt->data;
     call->flags = prompt->row->flags;
     call->timeout_ms = prompt->row->timeout_ms ? prompt->row->timeout_ms

@@ -76,6 +76,35 @@ static void dear_checks_are_left_to_a_worker(void **state)
     free(text);
 }
 
+/* A prompt's too, though nobody but us fills it. */
+static void large_prompts_are_left_to_a_worker(void **state)
+{
+    static const hostile names = {
+        "",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"prompts/get\",\"params\":{\"name\":\"hostile\","
+        "\"arguments\":{",
+        "\"#\":\"\",",
+        "\"word\":\"w\",\"word\":\"v\"}}}",
+        CUT,
+        "stands twice",
+    };
+    conversation talk;
+    size_t length = 0;
+    char *text = hostile_write(&names, CUT, &length);
+
+    (void)state;
+    conversation_open(&talk, NULL, &hostile_features);
+    talk.executor.is_held = true;
+    mcp__dispatch_message(&talk.session, &talk.peer.peer, text, length);
+    conversation_expect(&talk, "");
+    assert_int_equal(talk.executor.held, 1);
+    assert_true(mcp__inline_step(&talk.executor));
+    assert_non_null(strstr(talk.peer.text.data, names.answer));
+    mcp__peer_memory_reset(&talk.peer);
+    conversation_close(&talk);
+    free(text);
+}
+
 /* The same arguments, small: the loop says at once that they do not fit, no worker is asked. */
 static void cheap_checks_need_no_worker(void **state)
 {
@@ -127,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_its_answer),
         cmocka_unit_test(dear_checks_are_left_to_a_worker),
+        cmocka_unit_test(large_prompts_are_left_to_a_worker),
         cmocka_unit_test(cheap_checks_need_no_worker),
         cmocka_unit_test(a_check_can_be_cancelled),
     };
