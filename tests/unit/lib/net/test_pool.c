@@ -104,6 +104,57 @@ static void every_task_comes_back_once(void **state)
     close_pool();
 }
 
+static job followers[21];
+
+/* On the loop, within its turn. */
+static void done_and_submit(mcp__task *task)
+{
+    for (int i = 0; i < 21; i++)
+        submit(&followers[i], MCP__LANE_SHORT);
+    done(task);
+}
+
+/* More than are handed over at once, and a rest that the turn's end hands over. */
+static void what_comes_within_a_turn_is_run(void **state)
+{
+    job first = { .worked = 0 };
+
+    (void)state;
+    memset(followers, 0, sizeof(followers));
+    open_pool(3, 0);
+    left = 22;
+    submit(&first, MCP__LANE_SHORT);
+    first.task.done = done_and_submit;
+    mcp__loop_run(loop);
+    for (int i = 0; i < 21; i++)
+        assert_int_equal(followers[i].done, 1);
+    close_pool();
+}
+
+/* The loop stops within the turn that submits: the tasks are not forgotten in it. */
+static void what_comes_within_the_last_turn_is_run(void **state)
+{
+    job first = { .worked = 0 };
+    sem_t begun;
+
+    (void)state;
+    memset(followers, 0, sizeof(followers));
+    sem_init(&begun, 0, 0);
+    open_pool(1, 0);
+    left = 1;
+    for (int i = 0; i < 21; i++)
+        followers[i].begun = &begun;
+    submit(&first, MCP__LANE_SHORT);
+    first.task.done = done_and_submit;
+    mcp__loop_run(loop);
+    for (int i = 0; i < 21; i++)
+        sem_wait(&begun);
+    left = 21;
+    mcp__loop_run(loop);
+    close_pool();
+    sem_destroy(&begun);
+}
+
 /* As many run at once as there are threads: each waits until all have begun. */
 static void the_short_lane_has_all_its_threads(void **state)
 {
@@ -294,6 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_comes_back_once),
+        cmocka_unit_test(what_comes_within_a_turn_is_run),
+        cmocka_unit_test(what_comes_within_the_last_turn_is_run),
         cmocka_unit_test(the_short_lane_has_all_its_threads),
         cmocka_unit_test(long_tasks_do_not_hold_up_short_ones),
         cmocka_unit_test(given_up_tasks_are_replaced_up_to_a_bound),
