@@ -14,6 +14,10 @@ import vm from 'node:vm';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import {
+    CancelTaskResultV2Schema, CompletedTaskV2Schema, CreateTaskResultV2Schema, GetTaskResultV2Schema,
+    TaskStatusNotificationV2Schema, UpdateTaskResultV2Schema,
+} from '@modelcontextprotocol/ext-tasks/core/v2';
 
 import { top } from './everything.mjs';
 
@@ -29,6 +33,12 @@ const EMPTY = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resou
 const ERRORS = {
     '-32020': 'HeaderMismatchError', '-32021': 'MissingRequiredClientCapabilityError',
     '-32022': 'UnsupportedProtocolVersionError',
+};
+
+/* The extension's results, by the method that they answer. */
+const TASK_RESULTS = {
+    'tasks/get': GetTaskResultV2Schema, 'tasks/update': UpdateTaskResultV2Schema,
+    'tasks/cancel': CancelTaskResultV2Schema,
 };
 
 /** The object literal that begins at `start`: braces are counted outside of strings. */
@@ -114,35 +124,41 @@ function typeOfMethod(revision, method) {
 function typeOfResult(revision, method, result) {
     if (result.resultType === 'input_required')
         return 'InputRequiredResult';
-    if (result.resultType === 'task' || /^tasks\//.test(method ?? ''))
-        return revision === '2025-11-25' ? 'Result' : null;
+    if (revision >= '2026-07-28' && (result.resultType === 'task' || method in TASK_RESULTS))
+        return null;
     if (result.task !== undefined && revision === '2025-11-25')
         return 'CreateTaskResult';
+    if (method === 'tasks/result')
+        return 'CallToolResult';
     if (EMPTY.has(method))
         return 'EmptyResult';
     return typeOfMethod(revision, method)?.replace(/Request$/, 'Result') ?? 'Result';
 }
 
-/** What the extension for tasks says of a task, checked by hand. */
-function taskFaults(result) {
-    const wants = {
-        taskId: (value) => value === undefined || typeof value === 'string' && value.length > 0,
-        status: (value) => value === undefined ||
-            ['working', 'input_required', 'completed', 'failed', 'cancelled'].includes(value),
-        ttlMs: (value) => value === undefined || value === null || Number.isInteger(value),
-        pollIntervalMs: (value) => value === undefined || Number.isInteger(value),
-        task: (value) => value === undefined, requestState: (value) => value === undefined,
-        ttl: (value) => value === undefined, pollInterval: (value) => value === undefined,
-        resultType: (value) => ['task', 'complete'].includes(value),
-    };
-    return Object.keys(wants).filter((name) => !wants[name](result[name])).map((name) => `task: ${name} is wrong`);
+/** What is wrong by the extension for tasks, whose schemas stand in a package of their own. */
+function extensionFaults(schema, value) {
+    const checked = schema.safeParse(value);
+    return checked.success ? [] : checked.error.issues.map((issue) => `task/${issue.path.join('/')}: ${issue.message}`);
+}
+
+/* Those schemas let unknown members pass: names of the older form, and what belongs to other results. */
+function strayFaults(result) {
+    return ['task', 'ttl', 'pollInterval', 'requestState'].filter((name) => name in result)
+        .map((name) => `task: ${name} does not belong there`);
+}
+
+function taskFaults(method, result) {
+    const schema = result.resultType === 'task' ? CreateTaskResultV2Schema : TASK_RESULTS[method];
+    const inner = result.status === 'completed' && method === 'tasks/get'
+        ? faults('2026-07-28', 'CallToolResult', CompletedTaskV2Schema.parse(result).result) : [];
+    return [...extensionFaults(schema, result), ...strayFaults(result), ...inner];
 }
 
 function resultFaults(revision, message, method) {
     const type = typeOfResult(revision, method, message.result);
     const envelope = revision < '2025-11-25' ? 'JSONRPCResponse' : 'JSONRPCResultResponse';
     return [...faults(revision, envelope, message),
-        ...type ? faults(revision, type, message.result) : taskFaults(message.result)];
+        ...type ? faults(revision, type, message.result) : taskFaults(method, message.result)];
 }
 
 function errorFaults(revision, message) {
@@ -167,7 +183,9 @@ export function messageFaults(revision, message, methods) {
     if (message.method !== undefined) {
         const type = typeOfMethod(known, message.method);
         if (type === undefined)
-            return message.method === 'notifications/tasks' ? [] : [`${revision} has no method ${message.method}`];
+            return message.method === 'notifications/tasks' && revision >= '2026-07-28'
+                ? extensionFaults(TaskStatusNotificationV2Schema, message)
+                : [`${revision} has no method ${message.method}`];
         return faults(known, type, message);
     }
     return message.error !== undefined ? errorFaults(known, message)

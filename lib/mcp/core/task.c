@@ -12,8 +12,8 @@
  * sends meanwhile goes to a stream that waits for the task's end, or else to the session's own; without one
  * nothing is sent: clients come and look.
  *
- * Questions of the session era are requests, and go to a client that waits for the end; while none does they
- * wait, which the status tells it.
+ * Questions of the session era are requests. They go to a client that waits for the end, or else on the session's
+ * own stream; while there is neither, they wait, which the status tells the client.
  */
 #include "mcp/core/task.h"
 
@@ -272,15 +272,25 @@ mcp_status mcp_call_as_task(mcp_call *call)
 /* Within a session: to somebody who waits, if anybody does. */
 static mcp_status send_questions(mcp__task_entry *entry)
 {
-    mcp_call *call = entry->call;
     mcp_call *waiting = entry->waiting;
+    mcp__session *session = waiting ? waiting->session : entry->session;
+    mcp__peer *to = outlet(entry);
 
-    if (!waiting || entry->is_stateless)
+    if (!to || entry->is_stateless)
         return MCP_OK;
-    mcp_status st = mcp__asking_send(call, waiting->session, waiting->notices);
-    if (st == MCP_OK)
-        entry->asked_on = waiting;
-    return st;
+    mcp_status st = mcp__asking_send(entry->call, session, to);
+    if (st != MCP_OK)
+        return st;
+    entry->asked_on = waiting;
+    entry->asked_news = waiting ? NULL : to;
+    return MCP_OK;
+}
+
+/* Whether they went where somebody may still answer them. */
+static bool is_asked(const mcp__task_entry *entry)
+{
+    return entry->asked_on || (entry->asked_news && entry->session &&
+                               entry->session->news == entry->asked_news);
 }
 
 mcp_status mcp__task_ask(mcp_call *call)
@@ -291,15 +301,14 @@ mcp_status mcp__task_ask(mcp_call *call)
     if (st == MCP_OK)
         set_status(entry, MCP__TASK_INPUT_REQUIRED);
     if (st == MCP_OK)
-        st = send_questions(entry);
-    if (st == MCP_OK)
         mcp__task_tell(entry);
-    return st;
+    return st == MCP_OK ? send_questions(entry) : st;
 }
 
 void mcp__task_resume(mcp_call *call)
 {
     call->as_task->asked_on = NULL;
+    call->as_task->asked_news = NULL;
     set_status(call->as_task, MCP__TASK_WORKING);
     mcp__task_tell(call->as_task);
 }
@@ -316,7 +325,7 @@ void mcp__task_await(mcp_call *call)
         at = &(*at)->loop.next_awaiting;
     call->loop.next_awaiting = NULL;
     *at = call;
-    if (!entry->asked_on && entry->status == MCP__TASK_INPUT_REQUIRED)
+    if (entry->status == MCP__TASK_INPUT_REQUIRED && !is_asked(entry))
         st = send_questions(entry);
     if (st != MCP_OK)
         mcp__dispatch_end(entry->call, st);
@@ -335,7 +344,8 @@ void mcp__task_forget(mcp_call *call)
     if (entry->asked_on != call)
         return;
     entry->asked_on = NULL;
-    (void)send_questions(entry); /* else to the next who waits */
+    if (entry->waiting)
+        (void)send_questions(entry); /* where that fails, to the next who comes */
 }
 
 /* ---- stopping --------------------------------------------------------------------------------- */

@@ -50,8 +50,8 @@ struct mcp__task_entry {
     int64_t updated_wall_ms;
     mcp_call *call;    /* until it is over */
     mcp_call *waiting; /* calls that wait for its end */
-    mcp_call
-        *asked_on; /* the one of them on whose stream its questions went; NULL: they did not go */
+    mcp_call *asked_on;    /* the one of them on whose stream its questions went; NULL: none */
+    mcp__peer *asked_news; /* the session's stream that they went on instead; only compared */
     bool is_error; /* what it ended with is a JSON-RPC error, not a result */
     const char *outcome; /* that object as text; NULL: it is not over */
     size_t outcome_length;

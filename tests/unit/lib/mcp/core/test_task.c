@@ -194,6 +194,7 @@ static void questions_wait_for_one_who_waits(void **state)
     (void)state;
     open_session(&c, NULL);
     c.executor.is_held = false;
+    c.session.news = NULL;
     conversation_say(&c, CALL("1", "task/ask", TASK));
     assert_false(heard(&c, "elicitation/create"));
     assert_status(&c, "input_required");
@@ -217,6 +218,7 @@ static void questions_are_asked_anew(void **state)
     (void)state;
     open_session(&c, NULL);
     c.executor.is_held = false;
+    c.session.news = NULL;
     conversation_say(&c, CALL("1", "task/ask", TASK));
     about(&c, "2", "tasks/result", "");
     conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}");
@@ -228,6 +230,31 @@ static void questions_are_asked_anew(void **state)
     conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"B\"}}}");
     assert_heard(&c, "\"text\":\"decline and B\"");
     conversation_close(&c);
+}
+
+/* Clients that do not wait for the end are asked all the same; one that comes to wait is not asked twice, unless
+ * the stream that the questions went on is another by then. */
+static void questions_go_on_the_sessions_own_stream(void **state)
+{
+    mcp__peer_memory other;
+    conversation c;
+
+    (void)state;
+    for (int is_other = 0; is_other < 2; is_other++) {
+        open_session(&c, NULL);
+        mcp__peer_memory_init(&other);
+        c.executor.is_held = false;
+        conversation_say(&c, CALL("1", "task/ask", TASK));
+        assert_true(heard(&c, "\"id\":2,\"method\":\"elicitation/create\""));
+        mcp__peer_memory_reset(&c.peer);
+        if (is_other)
+            c.session.news = &other.peer;
+        about(&c, "2", "tasks/result", "");
+        assert_int_equal(c.peer.notifications, is_other ? 2 : 0);
+        assert_int_equal(other.notifications, 0);
+        conversation_close(&c);
+        mcp__peer_memory_clear(&other);
+    }
 }
 
 static void what_it_sends_says_whose_it_is(void **state)
@@ -680,6 +707,7 @@ int main(void)
         cmocka_unit_test(sixteen_may_wait),
         cmocka_unit_test(questions_wait_for_one_who_waits),
         cmocka_unit_test(questions_are_asked_anew),
+        cmocka_unit_test(questions_go_on_the_sessions_own_stream),
         cmocka_unit_test(what_it_sends_says_whose_it_is),
         cmocka_unit_test(its_last_report_is_its_message),
         cmocka_unit_test(a_time_limit_fails_it),
