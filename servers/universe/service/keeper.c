@@ -1,0 +1,249 @@
+/*
+ * keeper.c - the thread that keeps starts short and the log bounded.
+ *
+ * Once a second it looks which universe's log has grown enough since its newest snapshot, writes one from
+ * the published view (commands go on meanwhile), and then drops what is no longer needed: of the plain
+ * snapshots all but the newest two, of the log what is older than the limits but never what comes after
+ * the older of these two, and what deleted universes and unfinished snapshots left.
+ *
+ * In a database that nobody announces commits in (SQLite) it also looks for other processes' writes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mcp/clock.h"
+#include "service/service_int.h"
+
+enum { ROUND_MS = 1000, SWEEP_ROUNDS = 30, UNFINISHED_MS = 24 * 3600 * 1000, KEPT = 2 };
+
+/* ---- when ------------------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static bool is_due(const universe_service *service, const universe_live *live, int64_t now_ms)
+{
+    const universe_service_options *options = &service->options;
+    universe_summary summary;
+    if (live->is_loading || live->is_gone || live->log_entries == 0)
+        return false;
+    universe_view_summary(&summary, live->view);
+    int64_t quarter = (int64_t)(summary.bytes / 4);
+    int64_t bytes = options->snapshot_bytes > 0 ? options->snapshot_bytes
+                    : quarter > 4 << 20         ? quarter
+                                                : 4 << 20;
+    return live->log_bytes > bytes || live->log_entries > options->snapshot_entries ||
+           (live->log_entries > 100 && now_ms - live->snapshot_ms > options->snapshot_age_ms);
+}
+
+/* One universe whose snapshot is due, held. */
+static universe_live *next_due(universe_service *service)
+{
+    universe_live *found = NULL;
+    int64_t now = mcp_clock_wall_ms();
+    pthread_mutex_lock(&service->lock);
+    for (size_t i = 0; i < LIVE_BUCKETS && !found; i++) {
+        for (universe_live *live = service->live[i]; live && !found; live = live->next) {
+            if (is_due(service, live, now))
+                found = live;
+        }
+    }
+    if (found)
+        found->users++;
+    pthread_mutex_unlock(&service->lock);
+    return found;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+static mcp_status add_row(universe_service *service, const char *id,
+                          const universe_snapshot *snapshot, mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, service->options.db, DB_WRITE, err);
+    if (st != MCP_OK)
+        return st;
+    st = universe_store_add_snapshot(session, id, snapshot, err);
+    if (st == MCP_OK)
+        return db_commit(session, err);
+    db_rollback(session);
+    return st;
+}
+
+/* The oldest version that a start may need: of the kept plain snapshots, or a pinned one after it. */
+static int64_t oldest_needed(const universe_snapshot *snapshots, size_t count)
+{
+    size_t kept = count < KEPT ? count : KEPT;
+    return kept == KEPT ? snapshots[KEPT - 1].version : 0;
+}
+
+static mcp_status trim(universe_service *service, db_session *session, const char *id,
+                       mcp_arena *arena, mcp_error *err)
+{
+    universe_snapshot *snapshots = NULL;
+    size_t count = 0;
+    int64_t cut = 0, removed = 0;
+    const universe_service_options *options = &service->options;
+
+    mcp_status st =
+        universe_store_snapshots(&snapshots, &count, session, id, INT64_MAX, arena, err);
+    if (st == MCP_OK)
+        st = universe_store_trimmable(&cut, session, id,
+                                      mcp_clock_wall_ms() - options->log_age_ms,
+                                      options->log_entries_max, err);
+    if (st != MCP_OK)
+        return st;
+    if (cut > oldest_needed(snapshots, count))
+        cut = oldest_needed(snapshots, count);
+    if (cut > 0)
+        st = universe_store_trim(&removed, session, id, cut, err);
+    for (size_t i = KEPT; st == MCP_OK && i < count; i++) {
+        if (!snapshots[i].pinned || snapshots[i].version < cut)
+            st = universe_store_drop_snapshot(session, id, snapshots[i].version, err);
+    }
+    return st;
+}
+
+static mcp_status trim_in_transaction(universe_service *service, const char *id, mcp_arena *arena,
+                                      mcp_error *err)
+{
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, service->options.db, DB_WRITE, err);
+    if (st != MCP_OK)
+        return st;
+    st = trim(service, session, id, arena, err);
+    if (st == MCP_OK)
+        return db_commit(session, err);
+    db_rollback(session);
+    return st;
+}
+
+static mcp_status write_snapshot(universe_service *service, universe_live *live, mcp_arena *arena,
+                                 mcp_error *err)
+{
+    universe_moment moment = { 0 };
+    universe_snapshot snapshot = { 0 };
+
+    pthread_mutex_lock(&service->lock);
+    mcp_status st = universe_live_moment(&moment, live, arena, err);
+    int64_t bytes = live->log_bytes, entries = live->log_entries;
+    pthread_mutex_unlock(&service->lock);
+    if (st != MCP_OK)
+        return st;
+    st = universe_snapshot_write(&snapshot, service->options.db, moment.view, arena, err);
+    universe_view_free(moment.view);
+    snapshot.version = moment.record.version;
+    snapshot.created_ms = mcp_clock_wall_ms();
+    if (st == MCP_OK)
+        st = add_row(service, live->id, &snapshot, err);
+
+    pthread_mutex_lock(&service->lock);
+    live->snapshot_ms = snapshot.created_ms;
+    if (st == MCP_OK) {
+        live->log_bytes -= bytes;
+        live->log_entries -= entries;
+        service->figures.snapshots++;
+        service->figures.snapshot_ms = snapshot.created_ms;
+    }
+    pthread_mutex_unlock(&service->lock);
+    return st == MCP_OK ? trim_in_transaction(service, live->id, arena, err) : st;
+}
+
+/* False: nothing was due, or it failed and is tried again in the next round. */
+static bool write_next(universe_service *service)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    universe_live *live = next_due(service);
+    if (!live)
+        return false;
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_status st = arena ? write_snapshot(service, live, arena, &err)
+                          : mcp_error_set(&err, MCP_E_NOMEM, "no memory");
+    mcp_arena_free(arena);
+    if (st != MCP_OK)
+        mcp_log_write(&service->options.log, MCP_LOG_WARNING, "universe %s: snapshot: %s",
+                      live->id, err.message);
+    universe_live_release(service, live);
+    return st == MCP_OK;
+}
+
+/* ---- sweeping and looking --------------------------------------------------------------------- */
+
+static void sweep(universe_service *service)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    db_session *session = NULL;
+    bool more = true;
+    mcp_status st = MCP_OK;
+
+    for (int i = 0; st == MCP_OK && more && i < 50; i++) {
+        st = db_begin(&session, service->options.db, DB_WRITE, &err);
+        if (st != MCP_OK)
+            break;
+        st = universe_store_sweep(&more, session, mcp_clock_wall_ms() - UNFINISHED_MS, &err);
+        if (st == MCP_OK)
+            st = db_commit(session, &err);
+        else
+            db_rollback(session);
+    }
+    if (st != MCP_OK)
+        mcp_log_write(&service->options.log, MCP_LOG_WARNING, "sweeping: %s", err.message);
+}
+
+/* Universes that another process has changed since `since_ms` are brought up to date. */
+static mcp_status look_around(universe_service *service, int64_t since_ms, mcp_arena *arena,
+                              mcp_error *err)
+{
+    universe_record *records = NULL;
+    size_t count = 0;
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, service->options.db, DB_READ, err);
+    if (st != MCP_OK)
+        return st;
+    st = universe_store_versions(&records, &count, session, since_ms, arena, err);
+    db_rollback(session);
+    for (size_t i = 0; st == MCP_OK && i < count; i++) {
+        pthread_mutex_lock(&service->lock);
+        universe_live *live = universe_live_find(service, records[i].id);
+        bool is_behind = live && !live->is_loading && live->version < records[i].version;
+        if (is_behind)
+            live->users++;
+        pthread_mutex_unlock(&service->lock);
+        if (is_behind) {
+            universe_catch_up(service, live);
+            universe_live_release(service, live);
+        }
+    }
+    return st;
+}
+
+static void look_for_others(universe_service *service, int64_t *since_ms)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    int64_t now = mcp_clock_wall_ms();
+    mcp_arena *arena = mcp_arena_new(0);
+    if (arena && look_around(service, *since_ms - ROUND_MS, arena, &err) == MCP_OK)
+        *since_ms = now;
+    mcp_arena_free(arena);
+}
+
+void *universe_keeper(void *data)
+{
+    universe_service *service = data;
+    int64_t since_ms = mcp_clock_wall_ms();
+    bool closing = false;
+
+    for (int round = 0; !closing; round++) {
+        bool can_write = !service->options.read_only;
+        while (can_write && write_next(service))
+            ;
+        if (can_write && round % SWEEP_ROUNDS == 0)
+            sweep(service);
+        if (!db_is_shared(service->options.db))
+            look_for_others(service, &since_ms);
+        pthread_mutex_lock(&service->lock);
+        if (!service->closing)
+            universe_wait(&service->rest, &service->lock, ROUND_MS);
+        closing = service->closing;
+        pthread_mutex_unlock(&service->lock);
+    }
+    return NULL;
+}

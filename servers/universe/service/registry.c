@@ -1,0 +1,290 @@
+/*
+ * registry.c - which universes are in memory.
+ *
+ * A universe is read from the database when somebody first asks for it, and stays until room is needed:
+ * then the one that was used longest ago, and that nobody uses now, goes. While one thread loads it the
+ * others wait for that thread. Loading happens outside the lock, so other universes are not held up.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mcp/clock.h"
+#include "service/service_int.h"
+
+static unsigned bucket_of(const char *id)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *at = id; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    return hash % LIVE_BUCKETS;
+}
+
+bool universe_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return pthread_cond_timedwait(cond, lock, &until) != ETIMEDOUT;
+}
+
+mcp_status universe_check_id(const char *id, mcp_error *err)
+{
+    size_t length = id ? strlen(id) : 0;
+    if (length == 0 || length > UNIVERSE_KEY_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "a universe's id has 1 to %d bytes, this one %zu",
+                             UNIVERSE_KEY_MAX, length);
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)id[i] < 0x20 || id[i] == 0x7f)
+            return mcp_error_set(err, MCP_E_PARAMS,
+                                 "a universe's id has a control character at byte %zu", i);
+    }
+    return MCP_OK;
+}
+
+/* ---- the table: under the lock ---------------------------------------------------------------- */
+
+static void free_live(universe_live *live)
+{
+    universe_view_free(live->view);
+    universe_state_free(live->state);
+    free(live->name);
+    free(live);
+}
+
+static void unlink_live(universe_service *service, universe_live *live)
+{
+    universe_live **at = &service->live[bucket_of(live->id)];
+    while (*at && *at != live)
+        at = &(*at)->next;
+    if (*at)
+        *at = live->next;
+    if (live->view) {
+        service->figures.loaded--;
+        service->figures.bodies -= live->bodies;
+    }
+}
+
+universe_live *universe_live_find(universe_service *service, const char *id)
+{
+    universe_live *live = service->live[bucket_of(id)];
+    while (live && strcmp(live->id, id) != 0)
+        live = live->next;
+    return live;
+}
+
+void universe_live_forget(universe_service *service, universe_live *live)
+{
+    if (live->is_gone)
+        return;
+    live->is_gone = true;
+    unlink_live(service, live);
+    if (live->users == 0)
+        free_live(live);
+}
+
+void universe_live_clear(universe_service *service)
+{
+    for (size_t i = 0; i < LIVE_BUCKETS; i++) {
+        while (service->live[i])
+            universe_live_forget(service, service->live[i]);
+    }
+}
+
+static void release(universe_live *live)
+{
+    live->users--;
+    live->used_ms = mcp_clock_mono_ms();
+    if (live->users == 0 && live->is_gone)
+        free_live(live);
+}
+
+void universe_live_release(universe_service *service, universe_live *live)
+{
+    pthread_mutex_lock(&service->lock);
+    release(live);
+    pthread_mutex_unlock(&service->lock);
+}
+
+/* The universe that can go first, but for those without bodies: they give no room. */
+static universe_live *oldest_idle(universe_service *service)
+{
+    universe_live *oldest = NULL;
+    for (size_t i = 0; i < LIVE_BUCKETS; i++) {
+        for (universe_live *live = service->live[i]; live; live = live->next) {
+            bool can_go = live->users == 0 && !live->clock.running && live->bodies > 0;
+            if (can_go && (!oldest || live->used_ms < oldest->used_ms))
+                oldest = live;
+        }
+    }
+    return oldest;
+}
+
+static mcp_status make_room(universe_service *service, int64_t bodies, const char *id,
+                            mcp_error *err)
+{
+    while (service->figures.bodies + bodies > service->options.bodies_max) {
+        universe_live *oldest = oldest_idle(service);
+        if (!oldest)
+            return mcp_error_set(err, MCP_E_LIMIT,
+                                 "universe %.64s has %lld bodies: with those in use they would be "
+                                 "more than %lld; raise --bodies-max",
+                                 id, (long long)bodies, (long long)service->options.bodies_max);
+        universe_live_forget(service, oldest);
+    }
+    return MCP_OK;
+}
+
+mcp_status universe_live_moment(universe_moment *out, universe_live *live, mcp_arena *arena,
+                                mcp_error *err)
+{
+    char *id = mcp_arena_strdup(arena, live->id);
+    char *name = mcp_arena_strdup(arena, live->name);
+    if (!id || !name)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a universe's record");
+    out->record = (universe_record){ .id = id,
+                                     .name = name,
+                                     .version = live->version,
+                                     .time = live->time,
+                                     .bodies = live->bodies,
+                                     .created_ms = live->created_ms,
+                                     .updated_ms = live->updated_ms };
+    out->view = universe_view_keep(live->view);
+    return MCP_OK;
+}
+
+/* ---- loading ---------------------------------------------------------------------------------- */
+
+static mcp_status read_state(universe_live *live, const universe_record *record,
+                             db_session *session, const mcp_log *log, mcp_error *err)
+{
+    mcp_status st = universe_bring_up(&live->state, -1, record->version, NULL, session, live->id,
+                                      log, err);
+    if (st == MCP_OK)
+        st = universe_state_freeze(&live->view, live->state, err);
+    if (st != MCP_OK)
+        return st;
+    live->name = strdup(record->name);
+    if (!live->name)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a universe's name");
+    live->version = live->state_version = record->version;
+    live->time = universe_view_time(live->view);
+    live->bodies = (int64_t)universe_view_count(live->view, UNIVERSE_STARS);
+    live->created_ms = record->created_ms;
+    live->updated_ms = record->updated_ms;
+    live->snapshot_ms = mcp_clock_wall_ms();
+    return MCP_OK;
+}
+
+static mcp_status not_found(const char *id, mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_NOT_FOUND, "Universe not found: %.128s", id);
+}
+
+static mcp_status read_live(universe_service *service, universe_live *live, mcp_arena *arena,
+                            mcp_error *err)
+{
+    db_session *session = NULL;
+    universe_record record = { 0 };
+    bool found = false;
+
+    mcp_status st = db_begin(&session, service->options.db, DB_READ, err);
+    if (st != MCP_OK)
+        return st;
+    st = universe_store_find(&record, &found, session, live->id, false, arena, err);
+    if (st == MCP_OK && !found)
+        st = not_found(live->id, err);
+    if (st == MCP_OK) {
+        pthread_mutex_lock(&service->lock);
+        st = make_room(service, record.bodies, live->id, err);
+        pthread_mutex_unlock(&service->lock);
+    }
+    if (st == MCP_OK)
+        st = read_state(live, &record, session, &service->options.log, err);
+    db_rollback(session);
+    return st;
+}
+
+/* Reads a universe that has just been put into the table by this thread. */
+static mcp_status load(universe_service *service, universe_live *live, mcp_error *err)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_status st = arena ? read_live(service, live, arena, err)
+                          : mcp_error_set(err, MCP_E_NOMEM, "no memory to load a universe");
+    mcp_arena_free(arena);
+
+    pthread_mutex_lock(&service->lock);
+    live->is_loading = false;
+    if (st == MCP_OK) {
+        service->figures.loaded++;
+        service->figures.bodies += live->bodies;
+    } else {
+        universe_view_free(live->view);
+        live->view = NULL;
+        universe_live_forget(service, live);
+        release(live);
+    }
+    pthread_cond_broadcast(&service->loaded);
+    pthread_mutex_unlock(&service->lock);
+    return st;
+}
+
+static universe_live *insert(universe_service *service, const char *id)
+{
+    universe_live *live = calloc(1, sizeof *live);
+    if (!live)
+        return NULL;
+    memcpy(live->id, id, strlen(id));
+    live->users = 1;
+    live->is_loading = true;
+    universe_live **bucket = &service->live[bucket_of(id)];
+    live->next = *bucket;
+    *bucket = live;
+    return live;
+}
+
+/* Waits until another thread has loaded it; gives it back where that failed. */
+static mcp_status await(universe_service *service, universe_live *live, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    live->users++;
+    while (live->is_loading && st == MCP_OK) {
+        if (!universe_wait(&service->loaded, &service->lock, LOAD_WAIT_MS))
+            st = mcp_error_set(err, MCP_E_TIMEOUT, "universe %.64s is still being loaded; try later",
+                               live->id);
+    }
+    if (st == MCP_OK && live->is_gone)
+        st = not_found(live->id, err);
+    if (st != MCP_OK)
+        release(live);
+    return st;
+}
+
+mcp_status universe_live_hold(universe_live **out, universe_service *service, const char *id,
+                              mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    if (universe_check_id(id, NULL) != MCP_OK)
+        return not_found(id ? id : "", err);
+
+    pthread_mutex_lock(&service->lock);
+    universe_live *live = universe_live_find(service, id);
+    bool is_mine = !live;
+    if (is_mine && !(live = insert(service, id)))
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory to load a universe");
+    else if (!is_mine)
+        st = await(service, live, err);
+    pthread_mutex_unlock(&service->lock);
+
+    if (st == MCP_OK && is_mine)
+        st = load(service, live, err);
+    if (st == MCP_OK)
+        *out = live;
+    return st;
+}

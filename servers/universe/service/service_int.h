@@ -1,0 +1,162 @@
+/*
+ * service_int.h - what the files of the service share: a loaded universe, a change that waits, the
+ * service itself.
+ *
+ * Who owns what: `lock` guards the table of loaded universes, the queue, the figures, and the published
+ * half of each universe. The other half, the working state, belongs to the committing thread alone.
+ */
+#ifndef UNIVERSE_SERVICE_INT_H
+#define UNIVERSE_SERVICE_INT_H
+
+#include <pthread.h>
+
+#include "service/snapshot.h"
+#include "service/store.h"
+#include "service/touched.h"
+
+#define UNIVERSE_CHANNEL "universe_versions"
+
+enum { LIVE_BUCKETS = 1024, QUEUE_MAX = 4096, LOAD_WAIT_MS = 60000, WINDOW_MAX = 512 };
+
+/** A universe in memory. */
+typedef struct universe_live {
+    struct universe_live *next; /* in its bucket */
+    char id[UNIVERSE_KEY_MAX + 1];
+    int users;        /* it stays while anybody uses it */
+    bool is_loading;  /* somebody reads it from the database: wait for `loaded` */
+    bool is_gone;     /* not in the table any more: the last user frees it */
+    bool is_deleted;  /* and that is why */
+    int64_t used_ms;  /* by whom it was used last, for what goes first */
+
+    /* published: under the lock */
+    char *name;
+    int64_t version;
+    double time;
+    int64_t bodies;
+    int64_t created_ms, updated_ms;
+    universe_view *view; /* committed */
+    int64_t log_bytes, log_entries; /* since the newest snapshot */
+    int64_t snapshot_ms;            /* when it was written, or it was loaded */
+    universe_clock clock;
+    int64_t ticked_ms; /* mono; the clock's last tick */
+
+    /* the committing thread's */
+    universe_state *state;
+    int64_t state_version; /* what `state` is at between two windows */
+} universe_live;
+
+/** What a change is. */
+typedef enum universe_change_kind {
+    UNIVERSE_CHANGE_ORDERS,
+    UNIVERSE_CHANGE_REPLACE,
+    UNIVERSE_CHANGE_CATCH_UP /* take in what another process has written */
+} universe_change_kind;
+
+/** A change that waits for its commit. The sender's, who waits, but for CATCH_UP: the queue's own. */
+typedef struct universe_change {
+    struct universe_change *next;
+    universe_change_kind kind;
+    universe_live *live;
+    const universe_order *orders;
+    size_t count;
+    const universe_replacement *by;
+    universe_snapshot *snapshot; /* of by->view; its parts are written */
+    int64_t expected;
+    const char *actor;
+    mcp_arena *arena; /* the sender's: the committing thread's while the sender waits */
+    universe_sent *out;
+    mcp_error *err;
+    mcp_status status;
+    bool is_done;
+    pthread_cond_t done;
+} universe_change;
+
+struct universe_service {
+    universe_service_options options;
+    db_listener *listener;
+    bus *bus;
+
+    pthread_mutex_t lock;
+    pthread_cond_t loaded; /* a universe's is_loading became false */
+    pthread_cond_t work;   /* the queue has something, or closing */
+    pthread_cond_t rest;   /* for the keeper and the clock: closing */
+    universe_live *live[LIVE_BUCKETS];
+    universe_change *first, **end;
+    bool closing;
+    universe_figures figures;
+    universe_watcher *watch;
+    void *watch_data;
+
+    pthread_t committer, keeper, clock;
+    int threads; /* of these, how many run */
+};
+
+/* ---- registry.c ------------------------------------------------------------------------------- */
+
+/** The universe in memory, loading it where need be. Give it back by universe_live_release. */
+mcp_status universe_live_hold(universe_live **out, universe_service *service, const char *id,
+                              mcp_error *err);
+
+/** As universe_live_hold, but only what is loaded; NULL: it is not. Under the lock. */
+universe_live *universe_live_find(universe_service *service, const char *id);
+
+void universe_live_release(universe_service *service, universe_live *live);
+
+/** Forget it: whoever asks for it next reads the database. Under the lock. */
+void universe_live_forget(universe_service *service, universe_live *live);
+
+/** Free all. */
+void universe_live_clear(universe_service *service);
+
+/** The published moment; strings in the arena. Under the lock. */
+mcp_status universe_live_moment(universe_moment *out, universe_live *live, mcp_arena *arena,
+                                mcp_error *err);
+
+/** A universe's id as it must be: 1 to UNIVERSE_KEY_MAX bytes without control characters. */
+mcp_status universe_check_id(const char *id, mcp_error *err);
+
+/** pthread_cond_timedwait for `ms`; false: time is up. */
+bool universe_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ms);
+
+/* ---- commit.c --------------------------------------------------------------------------------- */
+
+/** Queue a change and wait until it is committed or refused. */
+mcp_status universe_commit(universe_service *service, universe_change *change, mcp_error *err);
+
+/** Let the committing thread take in what other processes have written. Does not wait. */
+void universe_catch_up(universe_service *service, universe_live *live);
+
+/** The same for every universe in memory. */
+void universe_catch_up_all(universe_service *service);
+
+/** The committing thread. */
+void *universe_committer(void *service);
+
+/* ---- window.c --------------------------------------------------------------------------------- */
+
+/** Apply, write and commit these changes together, publish, and fill in their answers. */
+void universe_window(universe_service *service, universe_change *const *changes, size_t count);
+
+/* ---- feed.c ----------------------------------------------------------------------------------- */
+
+mcp_status universe_feed_open(universe_service *service, mcp_error *err);
+void universe_feed_close(universe_service *service);
+
+/** Tell an entry of the log to the universe's streams. */
+void universe_feed_entry(universe_service *service, const char *id, const universe_entry *entry);
+
+/** Tell them to fetch the state anew. */
+void universe_feed_resync(universe_service *service, const char *id, int64_t version);
+
+/** Tell them that it is deleted, and end them. */
+void universe_feed_deleted(universe_service *service, const char *id);
+
+/* ---- keeper.c, clock.c ------------------------------------------------------------------------ */
+
+/** The thread that writes snapshots, trims logs and looks for others' changes. */
+void *universe_keeper(void *service);
+
+/** The thread that makes the server's own ticks. */
+void *universe_clock_run(void *service);
+
+#endif
