@@ -20,11 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bus/bus.h"
 #include "commands/commands.h"
 #include "db/db.h"
 #include "mcp/arena.h"
 #include "mcp/files.h"
+#include "mcp/http.h"
 #include "mcp/log.h"
 #include "model/model.h"
 

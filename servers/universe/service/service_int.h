@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "bus/bus.h"
 #include "service/snapshot.h"
 #include "service/store.h"
 #include "service/touched.h"

@@ -106,10 +106,10 @@ static mcp_status describe(universe_snapshot *out, const struct writing *from, m
     return MCP_OK;
 }
 
-mcp_status universe_snapshot_write(universe_snapshot *out, db *db, const universe_view *view,
+mcp_status universe_snapshot_write(universe_snapshot *out, db *into, const universe_view *view,
                                    mcp_arena *arena, mcp_error *err)
 {
-    struct writing to = { .db = db, .packed_max = ZSTD_compressBound(PART_BYTES) };
+    struct writing to = { .db = into, .packed_max = ZSTD_compressBound(PART_BYTES) };
     mcp_status st = mcp_random_id(to.id, err);
     if (st != MCP_OK)
         return st;

@@ -10,7 +10,7 @@
  *
  * @param out its strings in `arena`; version, pinned and created_ms are the caller's to fill
  */
-mcp_status universe_snapshot_write(universe_snapshot *out, db *db, const universe_view *view,
+mcp_status universe_snapshot_write(universe_snapshot *out, db *into, const universe_view *view,
                                    mcp_arena *arena, mcp_error *err);
 
 /**

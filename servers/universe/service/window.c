@@ -371,9 +371,10 @@ static mcp_status run_orders(struct window *window, struct entered *at, universe
 static mcp_status replace_state(struct entered *at, const universe_replacement *by, mcp_error *err)
 {
     universe_state *fresh = NULL;
-    mcp_status st = universe_state_from(&fresh, by->view, err);
+    mcp_status st = universe_state_new(&fresh, err);
     if (st != MCP_OK)
         return st;
+    universe_state_restore(fresh, by->view);
     if (by->keeps_time)
         universe_state_set_time(fresh, at->record.time);
     if (!at->old)

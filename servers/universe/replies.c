@@ -1,0 +1,243 @@
+/*
+ * replies.c - the bodies that REST and MCP answer with.
+ *
+ * A state is streamed from its view into the buffer that goes to the connection: it is never held twice.
+ */
+#include "replies.h"
+
+#include <string.h>
+
+#include "mcp/clock.h"
+
+bool universe_return_find(universe_return *out, const char *name)
+{
+    static const char *const names[] = { "auto", "full", "delta", "minimal" };
+    if (!name)
+        name = names[0];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *out = (universe_return)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+mcp_status universe_into_buf(const char *bytes, size_t length, void *data, mcp_error *err)
+{
+    mcp_buf *body = data;
+    mcp_status st = mcp_buf_append(body, bytes, length);
+    if (st == MCP_E_LIMIT)
+        return mcp_error_set(err, st, "the answer is longer than %zu bytes", body->max_bytes);
+    return st == MCP_OK ? st : mcp_error_set(err, st, "no memory for the answer");
+}
+
+static mcp_status finish(const mcp_buf *body, const mcp_json_writer *json, mcp_error *err)
+{
+    mcp_status st = json ? mcp_json_writer_status(json) : body->status;
+    return st == MCP_OK ? st : mcp_error_set(err, st, "writing the answer: %s", mcp_status_words(st));
+}
+
+/* ---- answers to commands ---------------------------------------------------------------------- */
+
+/* `,"name":` between members that are written as raw bytes. */
+static void put_name(mcp_buf *body, const char *name)
+{
+    mcp_buf_printf(body, "%s\"%s\":", body->data[body->length - 1] == '{' ? "" : ",", name);
+}
+
+static void put_version(mcp_buf *body, const universe_sent *sent)
+{
+    mcp_json_writer json;
+    put_name(body, "version");
+    mcp_buf_printf(body, "%lld", (long long)sent->moment.record.version);
+    put_name(body, "time");
+    mcp_json_writer_init(&json, body);
+    mcp_write_double_or_null(&json, sent->moment.record.time);
+}
+
+static void put_events(mcp_buf *body, const universe_sent *sent)
+{
+    put_name(body, "events");
+    mcp_buf_append(body, sent->events, sent->events_length);
+}
+
+static mcp_status put_state(mcp_buf *body, const char *name, const universe_view *view,
+                            mcp_error *err)
+{
+    put_name(body, name);
+    return universe_view_write(view, NULL, universe_into_buf, body, NULL, err);
+}
+
+static mcp_status put_full(mcp_buf *body, const universe_sent *sent, mcp_error *err)
+{
+    mcp_status st = put_state(body, "nextState", sent->moment.view, err);
+    if (st != MCP_OK)
+        return st;
+    put_events(body, sent);
+    put_name(body, "version");
+    mcp_buf_printf(body, "%lld", (long long)sent->moment.record.version);
+    return MCP_OK;
+}
+
+static mcp_status put_delta(mcp_buf *body, const universe_sent *sent, mcp_error *err)
+{
+    const universe_changes *changes = &sent->changes;
+    put_version(body, sent);
+    put_events(body, sent);
+    if (changes->everything) {
+        mcp_buf_puts(body, ",\"everything\":true");
+        return MCP_OK;
+    }
+    put_name(body, "delta");
+    return universe_view_delta(sent->moment.view, changes->touches, changes->count, changes->roots,
+                               changes->root_groups, universe_into_buf, body, err);
+}
+
+mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
+                               universe_return how, mcp_error *err)
+{
+    universe_summary summary;
+    mcp_status st = MCP_OK;
+
+    universe_view_summary(&summary, sent->moment.view);
+    bool is_small = summary.bytes <= app->inline_state_bytes;
+    mcp_buf_putc(body, '{');
+    if (how == UNIVERSE_RETURN_FULL || (how == UNIVERSE_RETURN_AUTO && is_small)) {
+        st = put_full(body, sent, err);
+    } else if (how == UNIVERSE_RETURN_MINIMAL) {
+        put_version(body, sent);
+        put_events(body, sent);
+    } else {
+        st = put_delta(body, sent, err);
+        if (how == UNIVERSE_RETURN_AUTO)
+            mcp_buf_puts(body, ",\"stateOmitted\":true");
+    }
+    mcp_buf_putc(body, '}');
+    return st == MCP_OK ? finish(body, NULL, err) : st;
+}
+
+mcp_status universe_reply_rejected(mcp_buf *body, const char *id, const universe_sent *sent,
+                                   mcp_error *err)
+{
+    mcp_json_writer json;
+    mcp_json_writer_init(&json, body);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "error", "Command rejected");
+    mcp_write_member_string(&json, "universeId", id);
+    mcp_write_member_string(&json, "reason", sent->reason);
+    mcp_write_name(&json, "events");
+    mcp_write_raw(&json, sent->events, sent->events_length);
+    mcp_write_member_int(&json, "version", sent->moment.record.version);
+    if (sent->at > 0)
+        mcp_write_member_int(&json, "at", (int64_t)sent->at);
+    mcp_write_end(&json);
+    return finish(body, &json, err);
+}
+
+mcp_status universe_reply_conflict(mcp_buf *body, const char *id, int64_t expected,
+                                   int64_t version, mcp_error *err)
+{
+    mcp_json_writer json;
+    mcp_json_writer_init(&json, body);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "error", "versionConflict");
+    mcp_write_member_string(&json, "universeId", id);
+    mcp_write_member_int(&json, "expectedVersion", expected);
+    mcp_write_member_int(&json, "version", version);
+    mcp_write_end(&json);
+    return finish(body, &json, err);
+}
+
+mcp_status universe_reply_error(mcp_buf *body, const char *words, const char *id, mcp_error *err)
+{
+    mcp_json_writer json;
+    mcp_json_writer_init(&json, body);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "error", words);
+    if (id)
+        mcp_write_member_string(&json, "universeId", id);
+    mcp_write_end(&json);
+    return finish(body, &json, err);
+}
+
+/* ---- records ---------------------------------------------------------------------------------- */
+
+static void write_times(mcp_json_writer *json, const universe_record *record)
+{
+    char utc[MCP_CLOCK_UTC_SIZE];
+    mcp_clock_utc(utc, record->created_ms, 1);
+    mcp_write_member_string(json, "createdAt", utc);
+    mcp_clock_utc(utc, record->updated_ms, 1);
+    mcp_write_member_string(json, "updatedAt", utc);
+}
+
+static void put_string(mcp_buf *body, const char *name, const char *text)
+{
+    mcp_json_writer json;
+    put_name(body, name);
+    mcp_json_writer_init(&json, body);
+    mcp_write_string(&json, text);
+}
+
+static void put_time(mcp_buf *body, const char *name, int64_t wall_ms)
+{
+    char utc[MCP_CLOCK_UTC_SIZE];
+    mcp_clock_utc(utc, wall_ms, 1);
+    put_string(body, name, utc);
+}
+
+mcp_status universe_reply_record(mcp_buf *body, const universe_record *record,
+                                 const universe_view *view, bool omitted, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    mcp_buf_putc(body, '{');
+    put_string(body, "id", record->id);
+    put_string(body, "name", record->name);
+    if (view)
+        st = put_state(body, "state", view, err);
+    else if (omitted)
+        mcp_buf_puts(body, ",\"state\":null,\"stateOmitted\":true");
+    if (st != MCP_OK)
+        return st;
+    put_name(body, "version");
+    mcp_buf_printf(body, "%lld", (long long)record->version);
+    if (!view) {
+        put_name(body, "bodies");
+        mcp_buf_printf(body, "%lld", (long long)record->bodies);
+    }
+    put_time(body, "createdAt", record->created_ms);
+    put_time(body, "updatedAt", record->updated_ms);
+    mcp_buf_putc(body, '}');
+    return finish(body, NULL, err);
+}
+
+mcp_status universe_reply_summary(mcp_buf *body, const universe_moment *moment, mcp_error *err)
+{
+    universe_summary summary;
+    mcp_json_writer json;
+
+    universe_view_summary(&summary, moment->view);
+    mcp_json_writer_init(&json, body);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "id", moment->record.id);
+    mcp_write_member_string(&json, "name", moment->record.name);
+    mcp_write_member_int(&json, "version", moment->record.version);
+    mcp_write_member_double(&json, "time", summary.time);
+    mcp_write_member_int(&json, "bytes", (int64_t)summary.bytes);
+    mcp_write_member_object(&json, "counts");
+    for (int map = 0; map < UNIVERSE_MAPS; map++)
+        mcp_write_member_int(&json, universe_map_names[map], (int64_t)summary.counts[map]);
+    mcp_write_end(&json);
+    mcp_write_member_object(&json, "bodyTypes");
+    for (int type = 0; type < UNIVERSE_BODY_TYPES; type++)
+        mcp_write_member_int(&json, universe_body_type_names[type],
+                             (int64_t)summary.body_types[type]);
+    mcp_write_end(&json);
+    mcp_write_member_int(&json, "roots", (int64_t)summary.roots);
+    mcp_write_member_int(&json, "rootGroups", (int64_t)summary.root_groups);
+    mcp_write_member_int(&json, "roguePlanets", (int64_t)summary.rogues);
+    write_times(&json, &moment->record);
+    mcp_write_end(&json);
+    return finish(body, &json, err);
+}

@@ -1,0 +1,46 @@
+/*
+ * replies.h - the bodies that REST and MCP answer with, so that both doors say the same.
+ */
+#ifndef UNIVERSE_REPLIES_H
+#define UNIVERSE_REPLIES_H
+
+#include "app.h"
+#include "mcp/buf.h"
+
+/** How much of the state an answer to a command holds (universe.md 5, 7.1). */
+typedef enum universe_return {
+    UNIVERSE_RETURN_AUTO,   /* the whole while it is small, else what changed */
+    UNIVERSE_RETURN_FULL,   /* the whole */
+    UNIVERSE_RETURN_DELTA,  /* what changed */
+    UNIVERSE_RETURN_MINIMAL /* version, time and events alone */
+} universe_return;
+
+/** "auto", "full", "delta" or "minimal"; NULL is AUTO. False: none of them. */
+bool universe_return_find(universe_return *out, const char *name);
+
+/** A sink that appends to the mcp_buf `data`. */
+mcp_status universe_into_buf(const char *bytes, size_t length, void *data, mcp_error *err);
+
+/** {"nextState","events","version"}, or one of the shorter forms. */
+mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
+                               universe_return how, mcp_error *err);
+
+/** {"error":"Command rejected","universeId","reason","events","version"}. */
+mcp_status universe_reply_rejected(mcp_buf *body, const char *id, const universe_sent *sent,
+                                   mcp_error *err);
+
+/** {"error":"versionConflict","universeId","expectedVersion","version"}. */
+mcp_status universe_reply_conflict(mcp_buf *body, const char *id, int64_t expected,
+                                   int64_t version, mcp_error *err);
+
+/** {"error": words, "universeId": id}; id NULL: without it. */
+mcp_status universe_reply_error(mcp_buf *body, const char *words, const char *id, mcp_error *err);
+
+/** The record; its state where `view` is given, null and "stateOmitted" where `omitted`. */
+mcp_status universe_reply_record(mcp_buf *body, const universe_record *record,
+                                 const universe_view *view, bool omitted, mcp_error *err);
+
+/** {"id","name","version","time","bytes","counts":{...},"bodyTypes":{...},...}. */
+mcp_status universe_reply_summary(mcp_buf *body, const universe_moment *moment, mcp_error *err);
+
+#endif

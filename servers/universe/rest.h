@@ -1,0 +1,63 @@
+/*
+ * rest.h - what the REST handlers share: reading a request's parts, and answering in our own form.
+ *
+ * Every error is {"error": words, "universeId": id where there is one}.
+ */
+#ifndef UNIVERSE_REST_H
+#define UNIVERSE_REST_H
+
+#include "replies.h"
+
+/** Answer with these words. @return MCP_OK, so that it can end a handler */
+mcp_status universe_rest_error(mcp_call *call, int http_status, const char *id,
+                               const char *format, ...) MCP_PRINTF(4, 5);
+
+/** Answer what the service said: 404, 403, 503 and so on; 500 without words that are nobody's business. */
+mcp_status universe_rest_failed(mcp_call *call, const char *id, mcp_status status,
+                                const mcp_error *cause);
+
+/** Send the body as JSON with this status; the body is taken. */
+mcp_status universe_rest_send(mcp_call *call, int http_status, mcp_buf *body);
+
+/** The ETag of a version. */
+mcp_status universe_rest_etag(mcp_call *call, int64_t version);
+
+/**
+ * The version that the request wants: If-Match, else the query member expectedVersion.
+ *
+ * @param http_status what a conflict is answered with: 412 or 409
+ * @return false: it is no version, and that has been answered
+ */
+bool universe_rest_expected(mcp_call *call, const char *id, int64_t *expected, int *http_status);
+
+/** Whether If-None-Match has this version; then 304 has been answered. */
+bool universe_rest_not_modified(mcp_call *call, int64_t version);
+
+/** A whole number of the query. @return false: it is none, and that has been answered */
+bool universe_rest_int(mcp_call *call, const char *name, int64_t fallback, int64_t min,
+                       int64_t max, int64_t *out);
+
+/** Read a state's JSON into a view, yours. @return false: it is none, and that has been answered */
+bool universe_rest_state(mcp_call *call, const universe_app *app, const mcp_json *state,
+                         const char *id, universe_view **out);
+
+/** Answer a change: 200, 422, 409 or 412; the moment's view is freed. */
+mcp_status universe_rest_sent(mcp_call *call, const universe_app *app, const char *id,
+                              universe_sent *sent, int64_t expected, int conflict_status);
+
+/** Bytes that a reply may have. */
+enum { UNIVERSE_REST_MAX = 2147483647 };
+
+/* The handlers, by file. */
+mcp_handler universe_rest_list, universe_rest_create, universe_rest_get, universe_rest_put,
+    universe_rest_delete, universe_rest_health, universe_rest_ready; /* rest_records.c */
+mcp_handler universe_rest_get_state, universe_rest_summary, universe_rest_positions,
+    universe_rest_history, universe_rest_events; /* rest_reading.c */
+mcp_handler universe_rest_command, universe_rest_batch, universe_rest_restore,
+    universe_rest_generate, universe_rest_get_clock, universe_rest_set_clock; /* rest_changing.c */
+
+/** The form of errors that no handler wrote. */
+mcp_status universe_rest_problem(mcp_buf *body, const char **mime_type, const mcp_problem *problem,
+                                 void *data);
+
+#endif
