@@ -94,10 +94,8 @@ mcp_status universe_rest_failed(mcp_call *call, const char *id, mcp_status statu
                                    strncmp(cause->message, "Universe not found", 18) == 0
                                        ? "Universe not found"
                                        : cause->message);
-    if (http == 500) {
-        mcp_call_log_server(call, MCP_LOG_ERROR, "%s", cause->message);
-        return universe_rest_error(call, 500, id, "Internal server error");
-    }
+    if (http == 500) /* the library logs it, and tells the client no more than that */
+        return mcp_error_set(mcp_call_error(call), status, "%s", cause->message);
     return universe_rest_error(call, http, id, "%s", cause->message);
 }
 
@@ -142,6 +140,17 @@ mcp_status universe_rest_sent(mcp_call *call, const universe_app *app, const cha
         return universe_rest_send(call, http, &body);
     mcp_buf_clear(&body);
     return universe_rest_failed(call, id, st, err);
+}
+
+void universe_rest_location(char *out, size_t size, const char *id)
+{
+    size_t at = (size_t)snprintf(out, size, "/universes/");
+    for (; *id && at + 4 < size; id++) {
+        unsigned char byte = (unsigned char)*id;
+        bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                        (byte >= 'A' && byte <= 'Z') || strchr("-._~", byte);
+        at += (size_t)snprintf(out + at, size - at, is_plain ? "%c" : "%%%02X", byte);
+    }
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */

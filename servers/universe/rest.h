@@ -30,6 +30,9 @@ mcp_status universe_rest_etag(mcp_call *call, int64_t version);
  */
 bool universe_rest_expected(mcp_call *call, const char *id, int64_t *expected, int *http_status);
 
+/** The path of a universe, its id percent-encoded; cut where it does not fit. */
+void universe_rest_location(char *out, size_t size, const char *id);
+
 /** Whether If-None-Match has this version; then 304 has been answered. */
 bool universe_rest_not_modified(mcp_call *call, int64_t version);
 

@@ -1,0 +1,245 @@
+/*
+ * rest_changing.c - commands, one or many, and what else changes a universe through REST.
+ */
+#include <string.h>
+
+#include "generate/generate.h"
+#include "rest.h"
+
+#define BODY_RULE "Request body must be a JSON object with a non-empty \"type\" string property"
+
+static bool is_command(const mcp_json *command)
+{
+    const char *type = mcp_json_get_string(command, "type");
+    return type && *type;
+}
+
+/* Sends orders and answers what they came to. */
+static mcp_status send_orders(mcp_call *call, const universe_app *app, const universe_order *orders,
+                              size_t count)
+{
+    const char *id = mcp_arg_string(call, "id");
+    universe_sent sent = { 0 };
+    universe_return how = UNIVERSE_RETURN_AUTO;
+    mcp_error err = MCP_ERROR_INIT;
+    int64_t expected = 0;
+    int conflict = 0;
+
+    if (!universe_return_find(&how, mcp_arg_string(call, "return")))
+        return universe_rest_error(call, 400, id, "\"return\" is auto, full, delta or minimal");
+    if (!universe_rest_expected(call, id, &expected, &conflict))
+        return MCP_OK;
+    mcp_status st =
+        universe_service_send(&sent, app->service, id, orders, count, expected,
+                              mcp_call_principal(call), mcp_call_arena(call), &err);
+    if (st != MCP_OK)
+        return universe_rest_failed(call, id, st, &err);
+    return universe_rest_sent(call, app, id, &sent, expected, conflict);
+}
+
+mcp_status universe_rest_command(mcp_call *call, void *data)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    universe_order order = { .command = mcp_call_body_json(call, &err) };
+
+    if (!is_command(order.command))
+        return universe_rest_error(call, 400, mcp_arg_string(call, "id"), BODY_RULE);
+    order.text = mcp_call_body(call, &order.length);
+    return send_orders(call, data, &order, 1);
+}
+
+/* Each item's own text: an order is stored as it was sent. */
+static mcp_status item_text(universe_order *order, mcp_arena *arena, mcp_error *err)
+{
+    mcp_json_writer json;
+    mcp_buf text;
+    mcp_buf_init(&text, UNIVERSE_REST_MAX);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_value(&json, order->command);
+    mcp_status st = mcp_json_writer_status(&json);
+    order->text = st == MCP_OK ? mcp_arena_strndup(arena, text.data, text.length) : NULL;
+    order->length = text.length;
+    mcp_buf_clear(&text);
+    return order->text ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch");
+}
+
+mcp_status universe_rest_batch(mcp_call *call, void *data)
+{
+    const char *id = mcp_arg_string(call, "id");
+    mcp_error err = MCP_ERROR_INIT;
+    const mcp_json *body = mcp_call_body_json(call, &err);
+    size_t count = mcp_json_count(body);
+
+    if (!mcp_json_is_array(body) || count < 1 || count > UNIVERSE_BATCH_MAX)
+        return universe_rest_error(call, 400, id,
+                                   "Request body must be a JSON array of 1 to %d commands",
+                                   UNIVERSE_BATCH_MAX);
+    universe_order *orders = mcp_arena_array(mcp_call_arena(call), count, sizeof *orders);
+    if (!orders)
+        return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a batch");
+    for (size_t i = 0; i < count; i++) {
+        orders[i].command = mcp_json_item(body, i);
+        if (!is_command(orders[i].command))
+            return universe_rest_error(
+                call, 400, id, "item %zu is no JSON object with a non-empty \"type\" string", i);
+        mcp_status st = item_text(&orders[i], mcp_call_arena(call), &err);
+        if (st != MCP_OK)
+            return universe_rest_failed(call, id, st, &err);
+    }
+    return send_orders(call, data, orders, count);
+}
+
+/* ---- replacing the state ---------------------------------------------------------------------- */
+
+static mcp_status replace(mcp_call *call, const universe_app *app, const universe_replacement *by)
+{
+    const char *id = mcp_arg_string(call, "id");
+    universe_sent sent = { 0 };
+    mcp_error err = MCP_ERROR_INIT;
+    int64_t expected = 0;
+    int conflict = 0;
+
+    if (!universe_rest_expected(call, id, &expected, &conflict))
+        return MCP_OK;
+    mcp_status st =
+        universe_service_replace(&sent, app->service, id, by, expected, mcp_call_principal(call),
+                                 mcp_call_arena(call), &err);
+    if (st != MCP_OK)
+        return universe_rest_failed(call, id, st, &err);
+    return universe_rest_sent(call, app, id, &sent, expected, conflict);
+}
+
+mcp_status universe_rest_restore(mcp_call *call, void *data)
+{
+    const universe_app *app = data;
+    const char *id = mcp_arg_string(call, "id");
+    universe_replacement by = { 0 };
+    mcp_error err = MCP_ERROR_INIT;
+    int64_t version = 0;
+
+    if (!mcp_json_int(mcp_json_get(mcp_call_body_json(call, &err), "version"), &version))
+        return universe_rest_error(call, 400, id,
+                                   "Request body must be {\"version\": a whole number}");
+    mcp_status st = universe_service_at(&by.view, app->service, id, version, &err);
+    if (st != MCP_OK)
+        return universe_rest_failed(call, id, st, &err);
+    by.label = mcp_arena_printf(mcp_call_arena(call), "{\"type\":\"restore\",\"version\":%lld}",
+                                (long long)version);
+    st = replace(call, app, &by);
+    universe_view_free(by.view);
+    return st;
+}
+
+/* The log's words for a generated state, with the whole configuration. */
+static const char *generator_label(mcp_call *call, const mcp_json *config)
+{
+    mcp_json_writer json;
+    mcp_buf text;
+    mcp_buf_init(&text, 1 << 20);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "type", "replaceSnapshot");
+    mcp_write_member_value(&json, "generator", config);
+    mcp_write_end(&json);
+    const char *label = mcp_json_writer_status(&json) == MCP_OK
+                            ? mcp_arena_strndup(mcp_call_arena(call), text.data, text.length)
+                            : NULL;
+    mcp_buf_clear(&text);
+    return label;
+}
+
+static bool should_stop(double fraction, void *data)
+{
+    (void)fraction;
+    return mcp_call_stop(data) != MCP_GO_ON;
+}
+
+static mcp_status answer_dry_run(mcp_call *call, const universe_view *view)
+{
+    universe_moment moment = { .record = { .id = mcp_arg_string(call, "id"), .name = "" },
+                               .view = (universe_view *)(uintptr_t)view };
+    mcp_buf body;
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_buf_init(&body, UNIVERSE_REST_MAX);
+    mcp_status st = universe_reply_summary(&body, &moment, &err);
+    if (st == MCP_OK)
+        return universe_rest_send(call, 200, &body);
+    mcp_buf_clear(&body);
+    return universe_rest_failed(call, moment.record.id, st, &err);
+}
+
+mcp_status universe_rest_generate(mcp_call *call, void *data)
+{
+    const universe_app *app = data;
+    const char *id = mcp_arg_string(call, "id");
+    universe_replacement by = { .keeps_time = true };
+    universe_record record = { 0 };
+    universe_state *state = NULL;
+    mcp_error err = MCP_ERROR_INIT;
+    bool dry_run = false;
+    const mcp_json *config = mcp_call_body_json(call, &err);
+
+    if (!mcp_json_is_object(config))
+        return universe_rest_error(call, 400, id, "Request body must be a JSON object");
+    mcp_json_bool(mcp_json_get(config, "dryRun"), &dry_run);
+    mcp_status st =
+        universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
+    if (st == MCP_OK)
+        st = universe_generate(&state, config, should_stop, call, mcp_call_arena(call), &err);
+    if (st == MCP_OK)
+        st = universe_state_freeze(&by.view, state, &err);
+    universe_state_free(state);
+    if (st == MCP_OK && !(by.label = generator_label(call, config)))
+        st = mcp_error_set(&err, MCP_E_NOMEM, "no memory for the generator's label");
+    if (st != MCP_OK)
+        universe_rest_failed(call, id, st, &err);
+    else
+        st = dry_run ? answer_dry_run(call, by.view) : replace(call, app, &by);
+    universe_view_free(by.view);
+    return st == MCP_E_NOMEM ? st : MCP_OK;
+}
+
+/* ---- the clock -------------------------------------------------------------------------------- */
+
+static mcp_status answer_clock(mcp_call *call, const universe_app *app, const char *id)
+{
+    universe_clock clock;
+    mcp_json_writer *json = mcp_call_result(call);
+    universe_service_clock(&clock, app->service, id);
+    mcp_write_member_bool(json, "running", clock.running);
+    mcp_write_member_double(json, "timeScale", clock.time_scale);
+    mcp_write_member_double(json, "hz", clock.hz);
+    return MCP_OK;
+}
+
+mcp_status universe_rest_get_clock(mcp_call *call, void *data)
+{
+    const universe_app *app = data;
+    const char *id = mcp_arg_string(call, "id");
+    universe_record record = { 0 };
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_status st =
+        universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
+    return st == MCP_OK ? answer_clock(call, app, id) : universe_rest_failed(call, id, st, &err);
+}
+
+mcp_status universe_rest_set_clock(mcp_call *call, void *data)
+{
+    const universe_app *app = data;
+    const char *id = mcp_arg_string(call, "id");
+    universe_clock clock;
+    mcp_error err = MCP_ERROR_INIT;
+    const mcp_json *body = mcp_call_body_json(call, &err);
+    const mcp_json *running = mcp_json_get(body, "running");
+    const mcp_json *scale = mcp_json_get(body, "timeScale"), *hz = mcp_json_get(body, "hz");
+
+    universe_service_clock(&clock, app->service, id);
+    if (!mcp_json_is_object(body) || (running && !mcp_json_bool(running, &clock.running)) ||
+        (scale && !mcp_json_double(scale, &clock.time_scale)) ||
+        (hz && !mcp_json_double(hz, &clock.hz)))
+        return universe_rest_error(call, 400, id,
+                                   "Request body must be {\"running\": boolean, \"timeScale\": "
+                                   "number, \"hz\": number}, each optional");
+    mcp_status st = universe_service_set_clock(app->service, id, &clock, &err);
+    return st == MCP_OK ? answer_clock(call, app, id) : universe_rest_failed(call, id, st, &err);
+}
