@@ -45,6 +45,11 @@ if(TARGET cobre_core)
     target_link_libraries(cobre_core PUBLIC Clp::Clp OpenMP::OpenMP_C)
 endif()
 
+if(TARGET universe_core)
+    pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+    target_link_libraries(universe_core PUBLIC PkgConfig::ZSTD m)
+endif()
+
 # `cobre-mcp` is `cobre` under another name: the program looks at how it was called.
 if(TARGET cobre)
     set(second ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/cobre-mcp)

@@ -253,6 +253,8 @@ static void fill_what(struct door *door)
     http->metrics = cli_flag(line, "metrics");
     http->routes = service->routes;
     http->routes_data = service->routes_data;
+    http->problem = service->problem;
+    http->body_max_bytes = service->body_max_bytes;
     if (strcmp(cli_string(line, "sessions"), "off") == 0)
         http->sessions = MCP_SESSIONS_OFF;
     http->ready = say_where;

@@ -82,6 +82,8 @@ typedef struct listen_service {
     const char *name;        /* begins what is said on the line's error stream */
     const mcp_route *routes; /* may be NULL */
     void *routes_data;       /* given to their handlers */
+    mcp_problem_writer *problem; /* the form of errors that no handler wrote; may be NULL */
+    size_t body_max_bytes;   /* of a route's request; 0: the library's default */
     bool legacy_sse;         /* as if the flag were given */
     bool websocket;          /* likewise */
     bool health;             /* likewise */
