@@ -48,7 +48,7 @@ static mcp_status open_service(universe_app *app, db **database, const cli_line 
                                mcp_error *err)
 {
     const mcp_log log = { mcp_log_stderr, NULL, log_level(cli_string(line, "log-level")) };
-    const db_options db_options = { .read_only = cli_flag(line, "read-only"), .log = log };
+    const db_options how = { .read_only = cli_flag(line, "read-only"), .log = log };
     universe_service_options options = { .files = universe_files,
                                          .read_only = cli_flag(line, "read-only"),
                                          .bodies_max = cli_int(line, "bodies-max", 0),
@@ -56,7 +56,7 @@ static mcp_status open_service(universe_app *app, db **database, const cli_line 
 
     mcp_status st = read_rules(&app->rules, line, err);
     if (st == MCP_OK)
-        st = db_open(database, cli_string(line, "db"), &db_options, err);
+        st = db_open(database, cli_string(line, "db"), &how, err);
     if (st != MCP_OK)
         return st;
     options.db = *database;
