@@ -79,8 +79,12 @@ void universe_state_free(universe_state *state);
 /* A view of what the state is now; O(1). Only the writer may call it. @return MCP_OK, MCP_E_NOMEM */
 mcp_status universe_state_freeze(universe_view **out, universe_state *state, mcp_error *err);
 
-/* Make the state what the view shows; O(1) and cannot fail. The view must have been frozen from this state. */
+/* Make the state what the view shows; O(1) and cannot fail. The view may be another state's. */
 void universe_state_restore(universe_state *state, const universe_view *view);
+
+/* The clock of a state, in seconds; setting it is not a command's. |time| <= UNIVERSE_TIME_MAX */
+double universe_state_time(const universe_state *state);
+void universe_state_set_time(universe_state *state, double time);
 
 /* One more holder of a view, and one less; NULL is fine. Any thread. */
 universe_view *universe_view_keep(universe_view *view);

@@ -113,6 +113,16 @@ void universe_state_restore(universe_state *state, const universe_view *view)
     universe_state_return(state, &view->core);
 }
 
+double universe_state_time(const universe_state *state)
+{
+    return state->core.time;
+}
+
+void universe_state_set_time(universe_state *state, double time)
+{
+    state->core.time = time;
+}
+
 universe_view *universe_view_keep(universe_view *view)
 {
     if (view)
