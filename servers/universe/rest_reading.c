@@ -338,3 +338,47 @@ mcp_status universe_rest_history(mcp_call *call, void *data)
     mcp_buf_clear(&body);
     return universe_rest_failed(call, id, st, &err);
 }
+
+/* ---- the stream ------------------------------------------------------------------------------- */
+
+/* Where the stream goes on: Last-Event-ID, else `after`, else from now. */
+static bool read_after(mcp_call *call, int64_t *after)
+{
+    const char *last = mcp_call_last_event_id(call);
+    char *end = NULL;
+    if (!last)
+        return universe_rest_int(call, "after", UNIVERSE_ANY_VERSION, 0, INT64_MAX, after);
+    errno = 0;
+    *after = strtoll(last, &end, 10);
+    if (errno != 0 || end == last || *end != '\0' || *after < 0)
+        *after = 0; /* not one of ours: from the beginning, or a resync */
+    return true;
+}
+
+static bool read_ticks(universe_ticks *out, mcp_call *call)
+{
+    const char *text = mcp_arg_string(call, "ticks");
+    *out = UNIVERSE_TICKS_ALL;
+    if (text && strcmp(text, "0") == 0)
+        *out = UNIVERSE_TICKS_NONE;
+    else if (text && strcmp(text, "coalesce") == 0)
+        *out = UNIVERSE_TICKS_COALESCED;
+    else if (text && strcmp(text, "1") != 0)
+        return false;
+    return true;
+}
+
+mcp_status universe_rest_events(mcp_call *call, void *data)
+{
+    const universe_app *app = data;
+    const char *id = mcp_arg_string(call, "id"), *detail = mcp_arg_string(call, "detail");
+    universe_subscription what = { .detail = detail && strcmp(detail, "1") == 0 };
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (!read_ticks(&what.ticks, call))
+        return universe_rest_error(call, 400, id, "\"ticks\" is 0, 1 or coalesce");
+    if (!read_after(call, &what.after))
+        return MCP_OK;
+    mcp_status st = universe_service_subscribe(app->service, call, id, &what, &err);
+    return st == MCP_OK ? st : universe_rest_failed(call, id, st, &err);
+}

@@ -47,10 +47,14 @@ static void heard(const char *payload, void *data)
         return;
     pthread_mutex_lock(&service->lock);
     universe_live *live = universe_live_find(service, payload + used);
+    bool is_unknown = !live;
     bool is_behind = live && !live->is_loading && (version < 0 || live->version < version);
     if (is_behind)
         live->users++;
     pthread_mutex_unlock(&service->lock);
+    if (is_unknown) /* its viewers, if it has any, look for themselves; that loads it */
+        version < 0 ? universe_feed_deleted(service, payload + used)
+                    : universe_feed_resync(service, payload + used, version);
     if (!is_behind)
         return;
     universe_catch_up(service, live);
@@ -150,6 +154,7 @@ void universe_service_figures(universe_figures *out, universe_service *service)
     pthread_mutex_lock(&service->lock);
     *out = service->figures;
     pthread_mutex_unlock(&service->lock);
+    out->viewers = (int64_t)universe_feed_viewers(service);
 }
 
 /* ---- creating and deleting -------------------------------------------------------------------- */

@@ -242,13 +242,13 @@ typedef struct universe_subscription {
 } universe_subscription;
 
 /**
- * Send a universe's accepted commands to a stream until either ends (universe.md 6).
+ * For a route's handler: answer with a stream of the universe's accepted commands, until either ends
+ * (universe.md 6).
  *
- * @param stream borrowed by the bus until it is closed
+ * @return MCP_OK; MCP_E_NOT_FOUND: no such universe; MCP_E_LIMIT: too many streams; what the database says
  */
-mcp_status universe_service_subscribe(universe_service *service, const char *id,
-                                      const universe_subscription *what, mcp_stream *stream,
-                                      mcp_error *err);
+mcp_status universe_service_subscribe(universe_service *service, mcp_call *call, const char *id,
+                                      const universe_subscription *what, mcp_error *err);
 
 /** Told of every committed change, on the committing thread: must not block. One at most. */
 typedef void universe_watcher(const char *id, int64_t version, void *data);

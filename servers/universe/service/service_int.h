@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 
-#include "bus/bus.h"
 #include "service/snapshot.h"
 #include "service/store.h"
 #include "service/touched.h"
@@ -18,6 +17,9 @@
 #define UNIVERSE_CHANNEL "universe_versions"
 
 enum { LIVE_BUCKETS = 1024, QUEUE_MAX = 4096, LOAD_WAIT_MS = 60000, WINDOW_MAX = 512 };
+
+/** The streams of all universes; feed.c has it. */
+typedef struct universe_feed universe_feed;
 
 /** A universe in memory. */
 typedef struct universe_live {
@@ -75,7 +77,7 @@ typedef struct universe_change {
 struct universe_service {
     universe_service_options options;
     db_listener *listener;
-    bus *bus;
+    universe_feed *feed;
 
     pthread_mutex_t lock;
     pthread_cond_t loaded; /* a universe's is_loading became false */
@@ -148,6 +150,9 @@ void universe_feed_entry(universe_service *service, const char *id, const univer
 
 /** Tell them to fetch the state anew. */
 void universe_feed_resync(universe_service *service, const char *id, int64_t version);
+
+/** How many streams there are. */
+size_t universe_feed_viewers(universe_service *service);
 
 /** Tell them that it is deleted, and end them. */
 void universe_feed_deleted(universe_service *service, const char *id);
