@@ -321,3 +321,4 @@ mcp_status universe_refuse_call(mcp_call *call, mcp_refusal reason,
     mcp_write_end(&json);
     return answer(call, &text, mcp_json_writer_status(&json), true);
 }
+const mcp_resource universe_resources[] = { { 0 } };

@@ -45,46 +45,47 @@ struct universe_feed {
 
 /* ---- entries as events ------------------------------------------------------------------------ */
 
-/* Where the events of an entry go. */
-typedef mcp_status taker(const bus_event *event, void *to);
-
-static mcp_status put(taker *take, void *to, int64_t id, uint32_t kind, const char *name,
-                      const char *data, size_t length)
-{
-    return take(&(bus_event){ .id = id, .kind = kind, .name = name, .data = data, .length = length },
-                to);
-}
+/* Where events go; those of one version go together. */
+typedef mcp_status taker(const bus_event *events, size_t count, void *to);
 
 static mcp_status put_version(taker *take, void *to, int64_t id, const char *name)
 {
     char data[48];
     int length = snprintf(data, sizeof data, "{\"version\":%lld}", (long long)id);
-    return put(take, to, id, 0, name, data, (size_t)length);
+    const bus_event event = { .id = id, .name = name, .data = data, .length = (size_t)length };
+    return take(&event, 1, to);
 }
 
-/* {"version","events","time"} */
-static mcp_status put_applied(taker *take, void *to, int64_t id, uint32_t kind,
+/* A command, and behind it {"version","events","time"}. `kinds`: of the one and of the other. */
+static mcp_status put_applied(taker *take, void *to, bus_event command, const uint32_t kinds[2],
                               const char *events, size_t length, double time)
 {
+    bus_event pair[2] = { command, { .id = command.id, .kind = kinds[1], .name = "applied" } };
     mcp_json_writer json;
     mcp_buf text;
+
     mcp_buf_init(&text, length + 128);
     mcp_json_writer_init(&json, &text);
     mcp_write_object(&json);
-    mcp_write_member_int(&json, "version", id);
+    mcp_write_member_int(&json, "version", command.id);
     mcp_write_name(&json, "events");
     mcp_write_raw(&json, events, length);
     mcp_write_member_double(&json, "time", time);
     mcp_write_end(&json);
     mcp_status st = mcp_json_writer_status(&json);
+    pair[0].kind = kinds[0];
+    pair[0].name = "command";
+    pair[1].data = text.data;
+    pair[1].length = text.length;
     if (st == MCP_OK)
-        st = put(take, to, id, kind, "applied", text.data, text.length);
+        st = take(pair, 2, to);
     mcp_buf_clear(&text);
     return st;
 }
 
 static mcp_status put_tick(taker *take, void *to, int64_t id, const mcp_json *tick, double time)
 {
+    static const uint32_t kinds[2] = { TICK, APPLIED_TICK };
     mcp_json_writer json;
     mcp_buf text;
     mcp_buf_init(&text, 1 << 20);
@@ -92,9 +93,9 @@ static mcp_status put_tick(taker *take, void *to, int64_t id, const mcp_json *ti
     mcp_write_value(&json, tick);
     mcp_status st = mcp_json_writer_status(&json);
     if (st == MCP_OK)
-        st = put(take, to, id, TICK, "command", text.data, text.length);
-    if (st == MCP_OK)
-        st = put_applied(take, to, id, APPLIED_TICK, "[]", 2, time);
+        st = put_applied(take, to,
+                         (bus_event){ .id = id, .data = text.data, .length = text.length }, kinds,
+                         "[]", 2, time);
     mcp_buf_clear(&text);
     return st;
 }
@@ -128,15 +129,16 @@ static mcp_status put_ticks(taker *take, void *to, const universe_entry *entry, 
 /* What is no tick: a command with its events, a state to be fetched anew, a new name. */
 static mcp_status put_other(taker *take, void *to, const universe_entry *entry)
 {
+    static const uint32_t kinds[2] = { COMMAND, APPLIED };
     if (entry->kind == UNIVERSE_ENTRY_REPLACED)
         return put_version(take, to, entry->version, "resync");
     if (entry->kind == UNIVERSE_ENTRY_RENAMED)
         return put_version(take, to, entry->version, "renamed");
-    mcp_status st = put(take, to, entry->version, COMMAND, "command", entry->command,
-                        entry->command_length);
-    return st == MCP_OK ? put_applied(take, to, entry->version, APPLIED, entry->events,
-                                      entry->events_length, entry->time)
-                        : st;
+    return put_applied(take, to,
+                       (bus_event){ .id = entry->version,
+                                    .data = entry->command,
+                                    .length = entry->command_length },
+                       kinds, entry->events, entry->events_length, entry->time);
 }
 
 static mcp_status put_entry(taker *take, void *to, const universe_entry *entry, int64_t after)
@@ -153,15 +155,15 @@ struct publishing {
 };
 
 /* What cannot be published the bus turns into a resync by itself. */
-static mcp_status publish(const bus_event *event, void *to)
+static mcp_status publish(const bus_event *events, size_t count, void *to)
 {
     const struct publishing *publishing = to;
     mcp_error err = MCP_ERROR_INIT;
-    mcp_status st = bus_publish(publishing->feed->bus, publishing->topic, event, 1, &err);
+    mcp_status st = bus_publish(publishing->feed->bus, publishing->topic, events, count, &err);
     if (st != MCP_OK)
         mcp_log_write(&publishing->feed->service->options.log, MCP_LOG_WARNING,
                       "universe %s: version %lld was not published: %s", publishing->topic,
-                      (long long)event->id, err.message);
+                      (long long)events->id, err.message);
     return MCP_OK;
 }
 
@@ -183,7 +185,10 @@ static mcp_status put_sum(taker *take, void *to, int64_t version, double dt)
 {
     char data[64];
     int length = snprintf(data, sizeof data, "{\"type\":\"tick\",\"dt\":%.17g}", dt);
-    return put(take, to, version, TICK, "command", data, (size_t)length);
+    const bus_event event = {
+        .id = version, .kind = TICK, .name = "command", .data = data, .length = (size_t)length
+    };
+    return take(&event, 1, to);
 }
 
 /* Under the lock. */
@@ -310,9 +315,12 @@ struct page {
     int64_t version;
 };
 
-static mcp_status add_to_page(const bus_event *event, void *to)
+static mcp_status add_to_page(const bus_event *events, size_t count, void *to)
 {
-    return bus_page_add(to, event);
+    mcp_status st = MCP_OK;
+    for (size_t i = 0; st == MCP_OK && i < count; i++)
+        st = bus_page_add(to, &events[i]);
+    return st;
 }
 
 static mcp_status end_page_run(struct page *page)
@@ -377,11 +385,11 @@ static mcp_status read_page(struct page *page, db_session *session, const char *
     return add_log(page, session, id, err);
 }
 
-static mcp_status catch_up(const char *topic, int64_t after, bus_page *bus_page, void *data,
+static mcp_status catch_up(const char *topic, int64_t after, bus_page *into, void *data,
                            mcp_error *err)
 {
     universe_feed *feed = data;
-    struct page page = { .page = bus_page, .after = after };
+    struct page page = { .page = into, .after = after };
     size_t prefix = sizeof COALESCED - 1;
     db_session *session = NULL;
 

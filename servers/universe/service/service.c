@@ -52,9 +52,10 @@ static void heard(const char *payload, void *data)
     if (is_behind)
         live->users++;
     pthread_mutex_unlock(&service->lock);
-    if (is_unknown) /* its viewers, if it has any, look for themselves; that loads it */
-        version < 0 ? universe_feed_deleted(service, payload + used)
-                    : universe_feed_resync(service, payload + used, version);
+    if (is_unknown && version < 0)
+        universe_feed_deleted(service, payload + used);
+    else if (is_unknown) /* its viewers, if it has any, fetch the state; that loads it */
+        universe_feed_resync(service, payload + used, version);
     if (!is_behind)
         return;
     universe_catch_up(service, live);
@@ -212,6 +213,15 @@ static mcp_status insert(bool *taken, universe_service *service, const universe_
                         : st;
 }
 
+/* An empty state needs no snapshot. */
+static bool is_empty(const universe_view *view)
+{
+    size_t entities = 0;
+    for (int map = 0; map < UNIVERSE_MAPS; map++)
+        entities += universe_view_count(view, (universe_map)map);
+    return entities == 0 && universe_view_time(view) == 0;
+}
+
 mcp_status universe_service_create(universe_moment *out, bool *taken, universe_service *service,
                                    const char *id, const char *name, universe_view *start,
                                    mcp_arena *arena, mcp_error *err)
@@ -222,6 +232,8 @@ mcp_status universe_service_create(universe_moment *out, bool *taken, universe_s
     universe_record record = { .id = id, .name = name, .created_ms = mcp_clock_wall_ms() };
 
     mcp_status st = may_write(service, err);
+    if (start && is_empty(start))
+        start = NULL;
     if (st == MCP_OK && !id)
         st = random_uuid(random, err);
     if (!id)
