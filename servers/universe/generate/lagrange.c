@@ -27,8 +27,7 @@ static void place(universe_sprout *marker, const universe_sprout *primary,
 static const char *describe(universe_growth *growth, const char *primary, const char *secondary,
                             int point, bool is_planet_moon)
 {
-    char label[4];
-    snprintf(label, sizeof label, "L%d", point);
+    const char label[3] = { 'L', (char)('0' + point), '\0' };
     mcp_json_writer json = universe_entity_begin(growth);
     mcp_write_member_string(&json, "primaryId", primary);
     mcp_write_member_string(&json, "secondaryId", secondary);
