@@ -16,7 +16,7 @@ const LIBRARIES = [
   [/^simdjson\.h$/, "simdjson"], [/^pcre2\.h$/, "pcre2"], [/^uv\.h$/, "libuv"], [/^llhttp\.h$/, "llhttp"],
   [/^wslay\//, "wslay"], [/^openssl\//, "openssl"], [/^sqlite3\.h$/, "sqlite"], [/^libpq-fe\.h$/, "libpq"],
   [/^duckdb\.h$/, "duckdb"], [/^cjose\//, "cjose"], [/^curl\//, "curl"], [/^seccomp\.h$/, "seccomp"],
-  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^omp\.h$/, "openmp"], [/^xxhash\.h$/, "xxhash"], [/^mpi\.h$/, "mpi"],
+  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^omp\.h$/, "openmp"], [/^xxhash\.h$/, "xxhash"], [/^zstd\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
 ];
 
 /* C17, POSIX and Linux; for the C++ file also the headers of the language without a suffix. */
@@ -60,6 +60,7 @@ const ROOMS = {
   "kit/proc": { libraries: ["seccomp"] },
   "servers/cobre/lp": { libraries: ["clp"] },
   "servers/cobre/sddp": { libraries: ["openmp"] },
+  "servers/universe/service": { libraries: ["zstd"] },
   "servers/casparian": { libraries: ["xxhash"] },
   "servers/portarium": { libraries: ["curl"] },
   examples: {},

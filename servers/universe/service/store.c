@@ -131,8 +131,8 @@ mcp_status universe_store_list(universe_record **out, size_t *count, db_session 
 static mcp_status forget(db_session *session, const char *id, mcp_error *err)
 {
     static const char *const sql[] = {
-        "DELETE FROM universe_snapshot_parts WHERE snapshot_id IN"
-        " (SELECT snapshot_id FROM universe_snapshots WHERE universe_id = $1)",
+        ("DELETE FROM universe_snapshot_parts WHERE snapshot_id IN"
+         " (SELECT snapshot_id FROM universe_snapshots WHERE universe_id = $1)"),
         "DELETE FROM universe_snapshots WHERE universe_id = $1",
         "DELETE FROM universe_commands WHERE universe_id = $1",
         "DELETE FROM universes WHERE id = $1",
