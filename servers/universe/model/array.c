@@ -17,7 +17,7 @@
 
 #include "model/memory.h"
 
-#define FAN_BITS 6
+#define FAN_BITS 4 /* copying a page of pointers touches each child, so few of them is best */
 #define FAN (1u << FAN_BITS)
 
 struct universe_page {
@@ -77,13 +77,24 @@ const void *universe_array_row(const universe_array *array, uint32_t index)
     return page ? page->is.rows + row_offset(array, index) : zeros;
 }
 
+const void *universe_array_at(universe_cursor *cursor, const universe_array *array, uint32_t index)
+{
+    uint32_t leaf = index >> array->shift;
+
+    if (!cursor->leaf || leaf != cursor->number) {
+        cursor->leaf = universe_array_row(array, leaf << array->shift);
+        cursor->number = leaf;
+    }
+    return cursor->leaf + row_offset(array, index);
+}
+
 static void hold(universe_page *page)
 {
     if (page)
         atomic_fetch_add_explicit(&page->holders, 1, memory_order_relaxed);
 }
 
-/* As deep as the tree: five levels hold 2^32 rows. */
+/* As deep as the tree: eight levels hold 2^32 rows. */
 static void drop(const universe_array *array, universe_page *page, unsigned height)
 {
     if (!page || atomic_fetch_sub_explicit(&page->holders, 1, memory_order_acq_rel) != 1)
@@ -106,10 +117,11 @@ static universe_page *page_new(const universe_array *array, unsigned height)
 static universe_page *page_copy(const universe_array *array, const universe_page *page,
                                 unsigned height)
 {
-    universe_page *copy = page_new(array, height);
+    universe_page *copy = universe_alloc_raw(page_bytes(array, height));
 
     if (!copy)
         return NULL;
+    atomic_init(&copy->holders, 1);
     memcpy(&copy->is, &page->is, page_bytes(array, height) - offsetof(universe_page, is));
     for (unsigned i = 0; height > 0 && i < FAN; i++)
         hold(copy->is.children[i]);

@@ -1,7 +1,7 @@
 /*
  * array.h - a persistent array: fixed-size rows in counted pages, copied when written while shared.
  *
- * Rows lie in leaf pages of a few KiB; above them stand pages of 64 pointers. A copy of the struct, held by
+ * Rows lie in leaf pages of a few KiB; above them stand pages of 16 pointers. A copy of the struct, held by
  * universe_array_hold, is a frozen array: whoever edits afterwards copies the pages on the way to the row first,
  * and all others stay shared. Rows that were never written read as zeros.
  */
@@ -27,6 +27,15 @@ void universe_array_init(universe_array *array, uint32_t row_bytes, uint16_t shi
 
 /* The row; it may be read to the end of its leaf. Never NULL. */
 const void *universe_array_row(const universe_array *array, uint32_t index);
+
+/* The leaf that was read last; for walks through an array that nobody changes. All zeros at first. */
+typedef struct universe_cursor {
+    const unsigned char *leaf;
+    uint32_t number;
+} universe_cursor;
+
+/* As universe_array_row, faster for rows that lie close together. */
+const void *universe_array_at(universe_cursor *cursor, const universe_array *array, uint32_t index);
 
 /* The row, to be written, its leaf no longer shared; NULL: no memory, and nothing has changed. */
 void *universe_array_edit(universe_array *array, uint32_t index);

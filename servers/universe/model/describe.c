@@ -24,7 +24,7 @@ static void write_shape_or_ref(mcp_json_writer *writer, const universe_shape *sh
     mcp_buf ref;
 
     if (!refs || is_part) {
-        universe_shape_schema(writer, shape, is_part, refs);
+        universe_shape_schema(writer, shape, is_part, false);
         return;
     }
     mcp_buf_init(&ref, 256);

@@ -242,10 +242,10 @@ static bool is_only_rest(const universe_raw_body *raw)
                                          "parentId",     "orbitalDistance",
                                          "orbitalSpeed", "orbitalPhase" };
 
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+    for (size_t i = 0; raw->members && i < sizeof fixed / sizeof fixed[0]; i++)
         if (mcp_json_get(raw->members, fixed[i]))
             return false;
-    for (unsigned slot = 0; slot < UNIVERSE_O_MEMBERS; slot++)
+    for (unsigned slot = 0; raw->members && slot < UNIVERSE_O_MEMBERS; slot++)
         if (raw->mask >> slot & 1 && mcp_json_get(raw->members, universe_orbit_names[slot]))
             return false;
     bool has_type = raw->row.row.flags >> UNIVERSE_TYPE_SHIFT & 7;
@@ -276,7 +276,26 @@ static mcp_status store_body(universe_load *load, universe_raw_body *raw, const 
     return give_number(load, UNIVERSE_STARS, handle, err);
 }
 
-static mcp_status load_body(universe_load *load, reader *from, mcp_arena *arena, mcp_error *err)
+/* The members that are text, then the whole; most bodies have no such members, and no arena. */
+static mcp_status finish_body(universe_load *load, universe_raw_body *raw, const reader *from,
+                              const char *id, size_t length, uint32_t parent, mcp_error *err)
+{
+    mcp_arena *arena = from->left > 0 ? mcp_arena_new(0) : NULL;
+    mcp_status st = MCP_OK;
+
+    if (from->left > 0)
+        st = arena ? read_members(&raw->members, load, from, arena, err)
+                   : mcp_error_set(err, MCP_E_NOMEM, "no memory for a snapshot");
+    if (st == MCP_OK && (!is_only_rest(raw) || !fits(&universe_star_shape, raw->members, arena)))
+        st = damaged(err, "a body has members that it cannot have");
+    if (st == MCP_OK)
+        st = store_body(load, raw, id, length,
+                        parent ? load->given[UNIVERSE_STARS].items[parent - 1] : 0, err);
+    mcp_arena_free(arena);
+    return st;
+}
+
+static mcp_status load_body(universe_load *load, reader *from, mcp_error *err)
 {
     universe_raw_body raw = { .members = NULL };
     char uuid[37];
@@ -291,13 +310,7 @@ static mcp_status load_body(universe_load *load, reader *from, mcp_arena *arena,
     const size_t lengths[] = { length, raw.name_length, raw.color_length };
     if (!are_utf8(load, texts, lengths, 3))
         return damaged(err, "a text is not UTF-8");
-    mcp_status st = read_members(&raw.members, load, from, arena, err);
-    if (st != MCP_OK)
-        return st;
-    if (!is_only_rest(&raw) || !fits(&universe_star_shape, raw.members, arena))
-        return damaged(err, "a body has members that it cannot have");
-    return store_body(load, &raw, id, length,
-                      parent ? load->given[UNIVERSE_STARS].items[parent - 1] : 0, err);
+    return finish_body(load, &raw, from, id, length, parent, err);
 }
 
 /* ---- everything else --------------------------------------------------------------------------------------------- */
@@ -410,12 +423,13 @@ static mcp_status load_entity(universe_load *load, char tag, reader *from, mcp_e
 
     if (!tag || !found)
         return damaged(err, "a record is of no known kind");
+    if (tag == 'B')
+        return load_body(load, from, err);
     mcp_arena *arena = mcp_arena_new(0);
     if (!arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a snapshot");
-    mcp_status st = tag == 'B' ? load_body(load, from, arena, err)
-                               : load_thing(load, (universe_map)(found - UNIVERSE_RECORD_TAGS),
-                                            from, arena, err);
+    mcp_status st = load_thing(load, (universe_map)(found - UNIVERSE_RECORD_TAGS), from, arena,
+                               err);
     mcp_arena_free(arena);
     return st;
 }

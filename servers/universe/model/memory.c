@@ -22,13 +22,21 @@ static bool is_refused(void)
            atomic_fetch_sub(&successes_left, 1) <= 0;
 }
 
-void *universe_alloc(size_t size)
+static void *counted(void *memory, size_t size)
 {
-    void *memory = is_refused() ? NULL : calloc(1, size);
-
     if (memory)
         atomic_fetch_add_explicit(&used, size, memory_order_relaxed);
     return memory;
+}
+
+void *universe_alloc(size_t size)
+{
+    return is_refused() ? NULL : counted(calloc(1, size), size);
+}
+
+void *universe_alloc_raw(size_t size)
+{
+    return is_refused() ? NULL : counted(malloc(size), size);
 }
 
 void *universe_grow(void *memory, size_t old_size, size_t size)

@@ -9,6 +9,9 @@
 /* Zeroed memory; NULL when there is none. The caller remembers the size. */
 void *universe_alloc(size_t size);
 
+/* The same, its content undefined. */
+void *universe_alloc_raw(size_t size);
+
 /* Room for the same bytes and more; NULL leaves the old room as it was. New bytes are not zeroed. */
 void *universe_grow(void *memory, size_t old_size, size_t size);
 

@@ -10,91 +10,68 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/entity.h"
-
 #define RADIANS 0.017453292519943295 /* of a degree */
-#define ROUNDER 6755399441055744.0 /* 1.5 * 2^52: adding and subtracting it rounds to an integer */
-#define EXACT_MAX 4e15             /* multiples of 90 up to here are exact */
+#define ROUNDER                                                                                    \
+    6755399441055744.0 /* 1.5 * 2^52: what is added to it is rounded to an integer, in its lowest bits */
+#define EXACT_MAX 4e15 /* multiples of 90 up to here are exact */
+
+/* Four at once: the angle of a body and the three by which its orbit is turned. */
+typedef double four __attribute__((vector_size(32)));
+typedef int64_t four_bits __attribute__((vector_size(32)));
 
 /* Taylor's series: on 45 degrees the first term left out is below 1e-17. */
-static double sine_of(double x)
+static void series(four *sine, four *cosine, const four *angle)
 {
-    double q = x * x;
-    double sum = 1.0 / 355687428096000;
+    four x = *angle;
+    four q = x * x;
+    four s = q * (1.0 / 355687428096000) - 1.0 / 1307674368000;
+    four c = q * (1.0 / 20922789888000) - 1.0 / 87178291200;
 
-    sum = sum * q - 1.0 / 1307674368000;
-    sum = sum * q + 1.0 / 6227020800;
-    sum = sum * q - 1.0 / 39916800;
-    sum = sum * q + 1.0 / 362880;
-    sum = sum * q - 1.0 / 5040;
-    sum = sum * q + 1.0 / 120;
-    sum = sum * q - 1.0 / 6;
-    return x + x * q * sum;
+    s = s * q + 1.0 / 6227020800;
+    c = c * q + 1.0 / 479001600;
+    s = s * q - 1.0 / 39916800;
+    c = c * q - 1.0 / 3628800;
+    s = s * q + 1.0 / 362880;
+    c = c * q + 1.0 / 40320;
+    s = s * q - 1.0 / 5040;
+    c = c * q - 1.0 / 720;
+    s = s * q + 1.0 / 120;
+    c = c * q + 1.0 / 24;
+    s = s * q - 1.0 / 6;
+    c = c * q - 0.5;
+    *sine = x + x * q * s;
+    *cosine = 1 + q * c;
 }
 
-static double cosine_of(double x)
+/* Which quarter the angle lies in says which series is which, and the signs. */
+static void sincos_four(four *sine, four *cosine, four *degrees)
 {
-    double q = x * x;
-    double sum = 1.0 / 20922789888000;
+    for (int i = 0; i < 4; i++)
+        if (!(fabs((*degrees)[i]) < EXACT_MAX))
+            (*degrees)[i] = fmod((*degrees)[i], 360);
+    four rounded = *degrees * (1.0 / 90) + ROUNDER;
+    four_bits quarter = (four_bits)rounded;
+    four rest = (*degrees - (rounded - ROUNDER) * 90) * RADIANS;
+    four s;
+    four c;
 
-    sum = sum * q - 1.0 / 87178291200;
-    sum = sum * q + 1.0 / 479001600;
-    sum = sum * q - 1.0 / 3628800;
-    sum = sum * q + 1.0 / 40320;
-    sum = sum * q - 1.0 / 720;
-    sum = sum * q + 1.0 / 24;
-    sum = sum * q - 0.5;
-    return 1 + q * sum;
+    series(&s, &c, &rest);
+    four_bits swapped = -(quarter & 1);
+    four_bits sine_bits = ((four_bits)c & swapped) | ((four_bits)s & ~swapped);
+    four_bits cosine_bits = ((four_bits)s & swapped) | ((four_bits)c & ~swapped);
+    *sine = (four)(sine_bits ^ (quarter & 2) << 62);
+    *cosine = (four)(cosine_bits ^ ((quarter + 1) & 2) << 62);
 }
 
 void universe_sincos(double degrees, double *sine, double *cosine)
 {
-    if (!(fabs(degrees) < EXACT_MAX))
-        degrees = fmod(degrees, 360);
-    double quarters = degrees * (1.0 / 90) + ROUNDER - ROUNDER;
-    double rest = (degrees - quarters * 90) * RADIANS;
-    double s = sine_of(rest);
-    double c = cosine_of(rest);
-    unsigned quarter = isfinite(quarters) ? (unsigned)((int64_t)quarters & 3) : 0;
+    four angles = { degrees, 0, 0, 0 };
+    four s;
+    four c;
 
-    *sine = quarter & 1 ? c : s;
-    *cosine = quarter & 1 ? s : c;
-    if (quarter & 2)
-        *sine = -*sine;
-    if (quarter == 1 || quarter == 2)
-        *cosine = -*cosine;
-}
-
-/* Turn `p` about z, then y, then x. */
-static void turn(double p[3], const double degrees[3])
-{
-    double s;
-    double c;
-    double x = p[0];
-    double y = p[1];
-    double z = p[2];
-
-    if (degrees[2] != 0) {
-        universe_sincos(degrees[2], &s, &c);
-        double turned = x * c - y * s;
-        y = x * s + y * c;
-        x = turned;
-    }
-    if (degrees[1] != 0) {
-        universe_sincos(degrees[1], &s, &c);
-        double turned = x * c + z * s;
-        z = -x * s + z * c;
-        x = turned;
-    }
-    if (degrees[0] != 0) {
-        universe_sincos(degrees[0], &s, &c);
-        double turned = y * c - z * s;
-        z = y * s + z * c;
-        y = turned;
-    }
-    p[0] = x;
-    p[1] = y;
-    p[2] = z;
+    sincos_four(&s, &c, &angles);
+    *sine = s[0] + 0.0;
+    *cosine = c[0] + 0.0;
 }
 
 /* The optional numbers that a motion uses, absent ones being zero; `from` and `count` in slots. */
@@ -107,17 +84,27 @@ static void read_slots(double *out, const universe_orbit *orbit, unsigned from, 
         out[i] = mask >> i & 1 ? *value++ : 0;
 }
 
+/* An ellipse in the plane of x and z, turned about z, then y, then x. */
 static void add_ellipse(double xyz[3], double a, double e, double degrees, const double offset[3],
                         const double rotation[3])
 {
-    double s;
-    double c;
+    four angles = { degrees, rotation[0], rotation[1], rotation[2] };
+    four s;
+    four c;
 
-    universe_sincos(degrees, &s, &c);
-    double p[3] = { a * c, 0, e == 0 ? a * s : a * sqrt(1 - e * e) * s };
-    turn(p, rotation);
-    for (int i = 0; i < 3; i++)
-        xyz[i] += p[i] + offset[i];
+    sincos_four(&s, &c, &angles);
+    double x = a * c[0];
+    double z = e == 0 ? a * s[0] : a * sqrt(1 - e * e) * s[0];
+    double y = x * s[3];
+    x *= c[3];
+    double turned = x * c[2] + z * s[2];
+    z = -x * s[2] + z * c[2];
+    x = turned;
+    turned = y * c[1] - z * s[1];
+    z = y * s[1] + z * c[1];
+    xyz[0] += x + offset[0];
+    xyz[1] += turned + offset[1];
+    xyz[2] += z + offset[2];
 }
 
 static void add_path(double xyz[3], const universe_orbit *orbit, double time)
@@ -140,10 +127,9 @@ static void add_path(double xyz[3], const universe_orbit *orbit, double time)
                 slots + UNIVERSE_O_PATH_ROTATION);
 }
 
-void universe_motion_add(double xyz[3], const universe_core *core, const universe_body *body,
+void universe_motion_add(double xyz[3], const universe_body *body, const universe_orbit *orbit,
                          double time)
 {
-    const universe_orbit *orbit = universe_orbit_of(core, body);
     double slots[UNIVERSE_O_MEMBERS];
 
     if (body->row.flags & UNIVERSE_ROGUE && body->row.flags & UNIVERSE_DRIFTS) {

@@ -26,6 +26,8 @@ typedef struct place_walk {
     mcp_error *err;
     vector *levels; /* where the ancestors are */
     size_t level_capacity;
+    universe_cursor body_cursor;
+    universe_cursor orbit_cursor;
     size_t count; /* of the batch */
     uint32_t bodies[BATCH];
     vector xyz[BATCH];
@@ -47,6 +49,33 @@ static mcp_status put(place_walk *walk, universe_handle body, const vector xyz)
     return ++walk->count < BATCH ? MCP_OK : flush(walk);
 }
 
+static const universe_body *body_at(place_walk *walk, universe_handle body)
+{
+    return universe_array_at(&walk->body_cursor, &walk->core->tables[UNIVERSE_STARS].rows, body);
+}
+
+/* Fetch the row that comes next while this one's motion is computed. */
+static void prefetch_next(place_walk *walk, const universe_body *body)
+{
+    universe_handle ahead = body->first ? body->first : body->next;
+
+    if (!ahead)
+        return;
+    const char *row = universe_array_row(&walk->core->tables[UNIVERSE_STARS].rows, ahead);
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + sizeof(universe_body) - 1);
+}
+
+static void add_motion(vector xyz, place_walk *walk, const universe_body *body)
+{
+    static const universe_orbit none;
+    const universe_orbit *orbit = &none;
+
+    if (body->orbit)
+        orbit = universe_array_at(&walk->orbit_cursor, &walk->core->heap.units, body->orbit);
+    universe_motion_add(xyz, body, orbit, walk->time);
+}
+
 /* Where a body is, by its ancestors' chain. */
 static void find_place(vector xyz, place_walk *walk, universe_handle handle)
 {
@@ -55,9 +84,9 @@ static void find_place(vector xyz, place_walk *walk, universe_handle handle)
 
     xyz[0] = xyz[1] = xyz[2] = 0;
     for (; body->parent; body = universe_body_at(walk->core, body->parent))
-        universe_motion_add(xyz, walk->core, body, walk->time);
+        add_motion(xyz, walk, body);
     if (body->row.flags & UNIVERSE_ROGUE)
-        universe_motion_add(origin, walk->core, body, walk->time);
+        add_motion(origin, walk, body);
     else
         universe_layout_place(origin, walk->layout, body);
     for (int i = 0; i < 3; i++)
@@ -82,7 +111,7 @@ static mcp_status deepen(place_walk *walk, size_t level)
 /* A body and all below it. */
 static mcp_status walk_below(place_walk *walk, universe_handle top)
 {
-    const universe_body *body = universe_body_at(walk->core, top);
+    const universe_body *body = body_at(walk, top);
     universe_handle at = top;
     size_t level = 0;
     mcp_status st = deepen(walk, 0);
@@ -97,7 +126,7 @@ static mcp_status walk_below(place_walk *walk, universe_handle top)
         } else {
             while (at != top && !body->next) {
                 at = body->parent;
-                body = universe_body_at(walk->core, at);
+                body = body_at(walk, at);
                 level--;
             }
             if (at == top)
@@ -108,9 +137,10 @@ static mcp_status walk_below(place_walk *walk, universe_handle top)
             st = deepen(walk, level);
         if (st != MCP_OK)
             break;
-        body = universe_body_at(walk->core, at);
+        body = body_at(walk, at);
+        prefetch_next(walk, body);
         memcpy(walk->levels[level], walk->levels[level - 1], sizeof(vector));
-        universe_motion_add(walk->levels[level], walk->core, body, walk->time);
+        add_motion(walk->levels[level], walk, body);
     }
     return st;
 }

@@ -1,0 +1,110 @@
+/*
+ * The persistent array: rows far apart, copies that do not change, memory given back.
+ */
+#include "../world.h"
+
+#include "model/array.h"
+#include "model/memory.h"
+
+static void test_rows(void **unused)
+{
+    static const uint32_t places[] = { 0, 1, 31, 32, 1000, 65535, 65536, 1u << 20, UINT32_MAX };
+    universe_array array;
+    (void)unused;
+
+    universe_array_init(&array, 8, 5);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        assert_int_equal(*(const uint64_t *)universe_array_row(&array, places[i]), 0);
+        uint64_t *row = universe_array_edit(&array, places[i]);
+        assert_non_null(row);
+        *row = i + 100;
+    }
+    universe_cursor cursor = { NULL, 0 };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        assert_int_equal(*(const uint64_t *)universe_array_row(&array, places[i]), i + 100);
+        assert_int_equal(*(const uint64_t *)universe_array_at(&cursor, &array, places[i]), i + 100);
+    }
+    universe_array_drop(&array);
+    assert_int_equal(*(const uint64_t *)universe_array_row(&array, 1000), 0);
+    assert_int_equal(universe_memory_used(), 0);
+}
+
+static void test_copies_do_not_change(void **unused)
+{
+    universe_array array;
+    universe_array frozen[4];
+    (void)unused;
+
+    universe_array_init(&array, 8, 5);
+    for (uint64_t round = 0; round < 4; round++) {
+        for (uint32_t i = 0; i < 5000; i++)
+            *(uint64_t *)universe_array_edit(&array, i * (1 + (uint32_t)round)) = round * 100000 +
+                                                                                  i;
+        frozen[round] = array;
+        universe_array_hold(&array);
+    }
+    for (uint32_t i = 0; i < 5000; i++)
+        assert_int_equal(*(const uint64_t *)universe_array_row(&frozen[0], i), i);
+    size_t all = universe_memory_used();
+    universe_array_drop(&array); /* the last copy has the same pages */
+    assert_int_equal(universe_memory_used(), all);
+    for (uint32_t i = 0; i < 5000; i++)
+        assert_int_equal(*(const uint64_t *)universe_array_row(&frozen[3], 4 * i), 300000 + i);
+    for (int round = 0; round < 4; round++)
+        universe_array_drop(&frozen[round]);
+    assert_int_equal(universe_memory_used(), 0);
+}
+
+/* One write after a freeze copies the way to one row, not more. */
+static void test_a_write_copies_little(void **unused)
+{
+    universe_array array;
+    (void)unused;
+
+    universe_array_init(&array, 64, 6);
+    for (uint32_t i = 0; i < 100000; i++)
+        *(uint64_t *)universe_array_edit(&array, i) = i;
+    universe_array frozen = array;
+    universe_array_hold(&array);
+    size_t before = universe_memory_used();
+    *(uint64_t *)universe_array_edit(&array, 77777) = 1;
+    assert_true(universe_memory_used() - before < 8192);
+    before = universe_memory_used();
+    *(uint64_t *)universe_array_edit(&array, 77777) = 2; /* it is the writer's own now */
+    assert_int_equal(universe_memory_used(), before);
+    assert_int_equal(*(const uint64_t *)universe_array_row(&frozen, 77777), 77777);
+    universe_array_drop(&array);
+    universe_array_drop(&frozen);
+    assert_int_equal(universe_memory_used(), 0);
+}
+
+static void test_no_memory(void **unused)
+{
+    universe_array array;
+    (void)unused;
+
+    universe_array_init(&array, 8, 5);
+    for (long successes = 0;; successes++) {
+        universe_memory_refuse_after(successes);
+        void *row = universe_array_edit(&array, 1u << 20);
+        universe_memory_refuse_after(-1);
+        assert_int_equal(*(const uint64_t *)universe_array_row(&array, 1u << 20), 0);
+        if (row)
+            break;
+        assert_true(successes < 100);
+    }
+    universe_array_drop(&array);
+    assert_int_equal(universe_memory_used(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_copies_do_not_change),
+        cmocka_unit_test(test_a_write_copies_little),
+        cmocka_unit_test(test_no_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
