@@ -104,7 +104,8 @@ mcp_status universe_rest_problem(mcp_buf *body, const char **mime_type, const mc
 {
     (void)mime_type;
     (void)data;
-    return universe_reply_error(body, problem->message, NULL, NULL);
+    const char *words = problem->http_status == 500 ? "Internal server error" : problem->message;
+    return universe_reply_error(body, words, NULL, NULL);
 }
 
 mcp_status universe_rest_etag(mcp_call *call, int64_t version)

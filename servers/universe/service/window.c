@@ -668,6 +668,22 @@ static void answer_one(universe_service *service, universe_change *change, mcp_s
     pthread_mutex_unlock(&service->lock);
 }
 
+/* Why a window was not committed, as its senders are told: whatever displeases the database is no fault of theirs. */
+static mcp_status as_told(mcp_status st)
+{
+    switch (st) {
+    case MCP_OK:
+    case MCP_E_NOMEM:
+    case MCP_E_BUSY:
+    case MCP_E_TIMEOUT:
+    case MCP_E_STOPPED:
+    case MCP_E_INTERNAL:
+        return st;
+    default:
+        return MCP_E_IO;
+    }
+}
+
 void universe_window(universe_service *service, universe_change *const *changes, size_t count)
 {
     universe_change *sorted[WINDOW_MAX];
@@ -688,5 +704,5 @@ void universe_window(universe_service *service, universe_change *const *changes,
         pthread_mutex_unlock(&service->lock);
     }
     for (size_t i = 0; i < count; i++)
-        answer_one(service, changes[i], st, &cause);
+        answer_one(service, changes[i], as_told(st), &cause);
 }
