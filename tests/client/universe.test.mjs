@@ -234,7 +234,7 @@ function scenarios(era, place) {
         assert.deepEqual(json, { error: 'Universe not found', universeId: 'u-missing' });
     });
 
-    /* The fault of the reducer itself: tests/unit/servers/universe/service/test_fault.c */
+    /* The fault of the reducer itself: tests/unit/servers/universe/service/test_window.c */
     test('MCP-15 a failure on the way is an error with words, and nothing else fails', async () => {
         const [begin, end] = FAULT[db.name];
         const before = (await rest(server, 'GET', '/universes/u-42')).json;
