@@ -19,7 +19,7 @@ foreach(folder IN LISTS server_folders)
     target_sources(${server}_app PRIVATE ${app})
     list(PREPEND parts_${server} ${server}_app)
     mcp_embed(${server}_app NAME ${server}_files ROOT ${folder}
-        FILES tools/*.json prompts/*.md resources.json schemas/*.json sql/*.sql)
+        FILES tools/*.json prompts/*.md resources.json docs/*.md schemas/*.json sql/*.sql)
 
     foreach(part IN LISTS parts_${server})
         target_include_directories(${part} PUBLIC ${folder} ${PROJECT_SOURCE_DIR}/kit)

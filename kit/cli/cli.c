@@ -16,10 +16,15 @@
 
 #include "cli/cli_int.h"
 
+static bool is_called(const char *own, const char *name, size_t length)
+{
+    return own && strlen(own) == length && strncmp(own, name, length) == 0;
+}
+
 static const cli_option *find_in(const cli_option *options, const char *name, size_t length)
 {
     for (; options && options->name; options++)
-        if (strlen(options->name) == length && strncmp(options->name, name, length) == 0)
+        if (is_called(options->name, name, length) || is_called(options->alias, name, length))
             return options;
     return NULL;
 }

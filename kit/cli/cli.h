@@ -44,7 +44,8 @@ typedef enum cli_type {
 } cli_type;
 
 typedef struct cli_option {
-    const char *name; /* without the dashes; NULL ends a table */
+    const char *name;  /* without the dashes; NULL ends a table */
+    const char *alias; /* another name for it, not in help; NULL: none */
     cli_type type;
     const char *argument;       /* what help calls the value; NULL for a flag */
     const char *help;           /* one line */

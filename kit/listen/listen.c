@@ -176,8 +176,8 @@ static mcp_status read_names(const char *const **out, const struct door *door, c
 
     if (!names || !list)
         return mcp_error_set(err, MCP_E_NOMEM, "out of memory");
-    for (char *name = strsep(&list, ","); name && count < LISTEN_NAMES_MAX;
-         name = strsep(&list, ","))
+    for (char *name = strsep(&list, ", "); name && count < LISTEN_NAMES_MAX;
+         name = strsep(&list, ", "))
         if (*name)
             names[count++] = name;
     if (more)
@@ -255,6 +255,8 @@ static void fill_what(struct door *door)
     http->routes_data = service->routes_data;
     http->problem = service->problem;
     http->body_max_bytes = service->body_max_bytes;
+    http->sessions_max = service->sessions_max;
+    http->session_idle_ms = service->session_idle_ms;
     if (strcmp(cli_string(line, "sessions"), "off") == 0)
         http->sessions = MCP_SESSIONS_OFF;
     http->ready = say_where;

@@ -40,13 +40,16 @@ extern const char *const listen_sessions[];
  * @param transport_ what holds without --transport: "stdio" or "http"
  * @param port_      what holds without --port, as text
  */
-#define LISTEN_OPTIONS(transport_, port_)                                                           \
+#define LISTEN_OPTIONS(transport_, port_) LISTEN_OPTIONS_ENV(transport_, port_, NULL, NULL, NULL)
+
+/** The same, where variables of the environment stand in for --host, --port and --allow-origin. */
+#define LISTEN_OPTIONS_ENV(transport_, port_, host_env_, port_env_, origin_env_)                    \
     { .name = "transport", .type = CLI_CHOICE, .argument = "KIND", .standard = transport_,          \
       .help = "how clients connect", .choices = listen_transports },                                \
     { .name = "host", .type = CLI_STRING, .argument = "ADDRESS", .standard = "127.0.0.1",           \
-      .help = "where to listen" },                                                                  \
+      .help = "where to listen", .env = host_env_ },                                                \
     { .name = "port", .type = CLI_INT, .argument = "N", .standard = port_, .max = 65535,            \
-      .help = "the port; 0 takes a free one" },                                                     \
+      .help = "the port; 0 takes a free one", .env = port_env_ },                                   \
     { .name = "unix", .type = CLI_STRING, .argument = "PATH",                                       \
       .help = "a socket file to listen on; alone, unless --host or --port is given too" },          \
     { .name = "tls-cert", .type = CLI_STRING, .argument = "FILE",                                   \
@@ -66,8 +69,8 @@ extern const char *const listen_sessions[];
       .help = "let everybody who reaches the address in" },                                         \
     { .name = "allow-host", .type = CLI_STRING, .argument = "A,B",                                  \
       .help = "names that clients may call us by, beside local ones and --host" },                  \
-    { .name = "allow-origin", .type = CLI_STRING, .argument = "A,B",                                \
-      .help = "origins whose web pages may call us (https://app.example)" },                        \
+    { .name = "allow-origin", .type = CLI_STRING, .argument = "A,B", .alias = "cors-origin",        \
+      .help = "origins whose web pages may call us (https://app.example)", .env = origin_env_ },    \
     { .name = "sessions", .type = CLI_CHOICE, .argument = "WHEN", .standard = "required",           \
       .help = "session ids for clients up to 2025-11-25", .choices = listen_sessions },             \
     { .name = "legacy-sse", .type = CLI_FLAG,                                                       \
@@ -84,6 +87,8 @@ typedef struct listen_service {
     void *routes_data;       /* given to their handlers */
     mcp_problem_writer *problem; /* the form of errors that no handler wrote; may be NULL */
     size_t body_max_bytes;   /* of a route's request; 0: the library's default */
+    int sessions_max;        /* likewise */
+    int64_t session_idle_ms; /* likewise */
     bool legacy_sse;         /* as if the flag were given */
     bool websocket;          /* likewise */
     bool health;             /* likewise */

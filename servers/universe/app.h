@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "log.h"
 #include "mcp/files.h"
 #include "mcp/http.h"
 #include "mcp/resource.h"
@@ -25,6 +26,7 @@ extern const mcp_route universe_routes[];
 /** What the handlers know; read-only while serving. */
 typedef struct universe_app {
     universe_service *service;
+    const universe_logger *log; /* NULL: none */
     universe_rules rules;       /* for states that come whole */
     bool soft_rejections;       /* a rejected command is answered as the reference does: 200, no error */
     bool lists_summaries;       /* GET /universes without `view` */

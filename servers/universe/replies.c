@@ -5,6 +5,7 @@
  */
 #include "replies.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "mcp/clock.h"
@@ -21,6 +22,33 @@ bool universe_return_find(universe_return *out, const char *name)
         }
     }
     return false;
+}
+
+size_t universe_percent_encode(char *out, size_t size, const char *id)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (; *id && at + 4 < size; id++) {
+        unsigned char byte = (unsigned char)*id;
+        bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                        (byte >= 'A' && byte <= 'Z') || strchr("-._~", byte);
+        at += (size_t)snprintf(out + at, size - at, is_plain ? "%c" : "%%%02X", byte);
+    }
+    return at;
+}
+
+void universe_log_sent(const universe_app *app, universe_component who, const char *id,
+                       const char *type, int64_t began_ns, mcp_status st,
+                       const universe_sent *sent)
+{
+    static const char *const outcomes[] = { "applied", "unchanged", "rejected", "conflict" };
+    bool is_ours = st == MCP_E_INTERNAL || st == MCP_E_IO || st == MCP_E_NOMEM;
+    const universe_logged what = { .id = id,
+                                   .type = type,
+                                   .outcome = st == MCP_OK ? outcomes[sent->answer]
+                                                           : mcp_status_words(st),
+                                   .began_ns = began_ns };
+    universe_log_command(app->log, who, is_ours ? MCP_LOG_WARNING : MCP_LOG_DEBUG, &what);
 }
 
 mcp_status universe_into_buf(const char *bytes, size_t length, void *data, mcp_error *err)

@@ -18,6 +18,19 @@ typedef enum universe_return {
 /** "auto", "full", "delta" or "minimal"; NULL is AUTO. False: none of them. */
 bool universe_return_find(universe_return *out, const char *name);
 
+/**
+ * Write an id as a part of a path, everything but letters, digits and -._~ percent-encoded.
+ *
+ * @param size above 3; what does not fit is cut off
+ * @return the length
+ */
+size_t universe_percent_encode(char *out, size_t size, const char *id);
+
+/** Log a change that was asked for: `st` and, where that is MCP_OK, what it came to. */
+void universe_log_sent(const universe_app *app, universe_component who, const char *id,
+                       const char *type, int64_t began_ns, mcp_status st,
+                       const universe_sent *sent);
+
 /** A sink that appends to the mcp_buf `data`. */
 mcp_status universe_into_buf(const char *bytes, size_t length, void *data, mcp_error *err);
 

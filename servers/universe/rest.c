@@ -146,12 +146,7 @@ mcp_status universe_rest_sent(mcp_call *call, const universe_app *app, const cha
 void universe_rest_location(char *out, size_t size, const char *id)
 {
     size_t at = (size_t)snprintf(out, size, "/universes/");
-    for (; *id && at + 4 < size; id++) {
-        unsigned char byte = (unsigned char)*id;
-        bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-                        (byte >= 'A' && byte <= 'Z') || strchr("-._~", byte);
-        at += (size_t)snprintf(out + at, size - at, is_plain ? "%c" : "%%%02X", byte);
-    }
+    universe_percent_encode(out + at, size - at, id);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generate/generate.h"
+#include "mcp/clock.h"
 #include "rest.h"
 
 #define BODY_RULE "Request body must be a JSON object with a non-empty \"type\" string property"
@@ -22,7 +23,7 @@ static mcp_status send_orders(mcp_call *call, const universe_app *app, const uni
     universe_sent sent = { 0 };
     universe_return how = UNIVERSE_RETURN_AUTO;
     mcp_error err = MCP_ERROR_INIT;
-    int64_t expected = 0;
+    int64_t expected = 0, began_ns = mcp_clock_mono_ns();
     int conflict = 0;
 
     if (!universe_return_find(&how, mcp_arg_string(call, "return")))
@@ -32,6 +33,9 @@ static mcp_status send_orders(mcp_call *call, const universe_app *app, const uni
     mcp_status st =
         universe_service_send(&sent, app->service, id, orders, count, expected,
                               mcp_call_principal(call), mcp_call_arena(call), &err);
+    universe_log_sent(app, UNIVERSE_LOG_GATEWAY, id,
+                      count == 1 ? mcp_json_get_string(orders->command, "type") : "batch",
+                      began_ns, st, &sent);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
     return universe_rest_sent(call, app, id, &sent, expected, conflict);
@@ -96,7 +100,7 @@ static mcp_status replace(mcp_call *call, const universe_app *app, const univers
     const char *id = mcp_arg_string(call, "id");
     universe_sent sent = { 0 };
     mcp_error err = MCP_ERROR_INIT;
-    int64_t expected = 0;
+    int64_t expected = 0, began_ns = mcp_clock_mono_ns();
     int conflict = 0;
 
     if (!universe_rest_expected(call, id, &expected, &conflict))
@@ -104,6 +108,7 @@ static mcp_status replace(mcp_call *call, const universe_app *app, const univers
     mcp_status st =
         universe_service_replace(&sent, app->service, id, by, expected, mcp_call_principal(call),
                                  mcp_call_arena(call), &err);
+    universe_log_sent(app, UNIVERSE_LOG_GATEWAY, id, "replaceSnapshot", began_ns, st, &sent);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
     return universe_rest_sent(call, app, id, &sent, expected, conflict);

@@ -11,6 +11,9 @@
 #include "listen/listen.h"
 #include "mcp/clock.h"
 #include "mcp/server.h"
+#include "news.h"
+#include "open.h"
+#include "resources.h"
 #include "rest.h"
 #include "tools.h"
 
@@ -23,13 +26,12 @@ enum {
 
 #define REPLY_MAX ((size_t)1400 << 20) /* a state of 1 GiB, as text within JSON */
 
-static mcp_log_level log_level(const char *name)
-{
-    mcp_log_level level = MCP_LOG_DEBUG;
-    while (level > MCP_LOG_OFF && strcmp(mcp_log_level_name(level), name) != 0)
-        level--;
-    return level;
-}
+/* All that is there while the server serves. */
+struct running {
+    universe_app app;
+    universe_logger logger;
+    db *database;
+};
 
 static mcp_status read_rules(universe_rules *out, const cli_line *line, mcp_error *err)
 {
@@ -44,28 +46,43 @@ static mcp_status read_rules(universe_rules *out, const cli_line *line, mcp_erro
     return MCP_OK;
 }
 
-static mcp_status open_service(universe_app *app, db **database, const cli_line *line,
-                               mcp_error *err)
+static mcp_status open_database(struct running *self, const cli_line *line, mcp_error *err)
 {
-    const mcp_log log = { mcp_log_stderr, NULL, log_level(cli_string(line, "log-level")) };
-    const db_options how = { .read_only = cli_flag(line, "read-only"), .log = log };
-    universe_service_options options = { .files = universe_files,
-                                         .read_only = cli_flag(line, "read-only"),
-                                         .bodies_max = cli_int(line, "bodies-max", 0),
-                                         .log = log };
-
-    mcp_status st = read_rules(&app->rules, line, err);
-    if (st == MCP_OK)
-        st = db_open(database, cli_string(line, "db"), &how, err);
-    if (st != MCP_OK)
-        return st;
-    options.db = *database;
-    options.rules = app->rules;
-    return universe_service_open(&app->service, &options, err);
+    const db_options how = { .read_only = cli_flag(line, "read-only"),
+                             .relaxed = cli_flag(line, "relaxed"),
+                             .log = universe_log_of(&self->logger, UNIVERSE_LOG_DATABASE) };
+    const char *url = NULL;
+    mcp_status st = universe_database_url(&url, line, err);
+    return st == MCP_OK ? db_open(&self->database, url, &how, err) : st;
 }
 
-static void fill_in(universe_app *app, const cli_line *line)
+static mcp_status open_service(struct running *self, const cli_line *line, mcp_error *err)
 {
+    universe_service_options options = {
+        .files = universe_files,
+        .read_only = cli_flag(line, "read-only"),
+        .bodies_max = cli_int(line, "bodies-max", 0),
+        .snapshot_bytes = cli_int(line, "snapshot-bytes", 0),
+        .snapshot_entries = cli_int(line, "snapshot-entries", 0),
+        .snapshot_age_ms = cli_int(line, "snapshot-age-ms", 0),
+        .log_entries_max = cli_int(line, "log-entries-max", 0),
+        .log_age_ms = cli_int(line, "log-age-ms", 0),
+        .log = universe_log_of(&self->logger, UNIVERSE_LOG_SERVICE),
+    };
+    mcp_status st = read_rules(&self->app.rules, line, err);
+    if (st == MCP_OK)
+        st = open_database(self, line, err);
+    if (st != MCP_OK)
+        return st;
+    options.db = self->database;
+    options.rules = self->app.rules;
+    return universe_service_open(&self->app.service, &options, err);
+}
+
+static void fill_in(struct running *self, const cli_line *line)
+{
+    universe_app *app = &self->app;
+    app->log = &self->logger;
     app->soft_rejections = cli_flag(line, "soft-rejections");
     app->lists_summaries = strcmp(cli_string(line, "list-view"), "summary") == 0;
     app->max_state_bytes = (size_t)cli_int(line, "max-state-bytes", UNIVERSE_MAX_STATE);
@@ -74,64 +91,85 @@ static void fill_in(universe_app *app, const cli_line *line)
     app->started_ms = mcp_clock_mono_ms();
 }
 
-static mcp_status serve(universe_app *app, const cli_line *line, mcp_error *err)
+static void fill_options(mcp_server_options *options, struct running *self, const cli_line *line)
+{
+    options->name = "universe";
+    options->version = UNIVERSE_VERSION;
+    options->title = "Universe";
+    options->description = "A live star-system simulation that agents and viewers share";
+    options->instructions =
+        "Read a universe with get_universe_state (summary first), learn the commands with "
+        "list_universe_commands, change it with send_universe_command. Every change is stored and "
+        "seen by all viewers. docs://universe/system-overview tells more.";
+    options->subscriptions = true;
+    options->allow_write = !cli_flag(line, "read-only");
+    options->write_note = "The server is read only.";
+    options->refuse = universe_refuse_call;
+    options->data = &self->app;
+    options->message_max_bytes = (size_t)cli_int(line, "max-body-bytes", 0);
+    options->reply_max_bytes = REPLY_MAX;
+    options->arena_max_bytes = CALL_ARENA;
+    options->short_threads = WORKERS;
+    options->grace_ms = GRACE_MS;
+    options->log = universe_log_of(&self->logger, UNIVERSE_LOG_MCP);
+}
+
+static mcp_status serve(struct running *self, const cli_line *line, mcp_error *err)
 {
     mcp_server *server = NULL;
+    universe_news *news = NULL;
     mcp_server_options options = MCP_SERVER_OPTIONS_INIT;
-    const mcp_features features = { .files = universe_files, .tools = universe_tools, .data = app };
+    const mcp_features features = { .files = universe_files,
+                                    .tools = universe_tools,
+                                    .resources = universe_resources,
+                                    .completions = universe_completions,
+                                    .data = &self->app };
     const listen_service service = {
         .name = "universe",
         .routes = universe_routes,
-        .routes_data = app,
+        .routes_data = &self->app,
         .problem = universe_rest_problem,
         .body_max_bytes = (size_t)cli_int(line, "max-body-bytes", 0),
+        .sessions_max = (int)cli_int(line, "sessions-max", 0),
+        .session_idle_ms = cli_int(line, "session-idle-ms", 0),
     };
 
-    options.name = "universe";
-    options.version = UNIVERSE_VERSION;
-    options.title = "Universe";
-    options.description = "A live star-system simulation that agents and viewers share";
-    options.instructions =
-        "Read a universe with get_universe_state, learn the commands with list_universe_commands, "
-        "change it with send_universe_command. Every change is stored and seen by all viewers.";
-    options.allow_write = !cli_flag(line, "read-only");
-    options.refuse = universe_refuse_call;
-    options.data = app;
-    options.message_max_bytes = (size_t)cli_int(line, "max-body-bytes", 0);
-    options.reply_max_bytes = REPLY_MAX;
-    options.arena_max_bytes = CALL_ARENA;
-    options.short_threads = WORKERS;
-    options.grace_ms = GRACE_MS;
-    options.log = (mcp_log){ mcp_log_stderr, NULL, log_level(cli_string(line, "log-level")) };
+    fill_options(&options, self, line);
     mcp_status st = mcp_server_new(&server, &options, err);
     if (st == MCP_OK)
         st = mcp_server_add(server, &features, err);
     if (st == MCP_OK)
+        st = universe_news_start(&news, server, self->app.service, &options.log, err);
+    if (st == MCP_OK)
         st = listen_serve(server, line, &service, err);
+    universe_news_stop(news);
     mcp_server_free(server);
     return st;
 }
 
 int universe_line_serve(const cli_line *line, void *data)
 {
-    universe_app app = { 0 };
-    db *database = NULL;
+    struct running self = { .logger = { .file = -1 } };
     mcp_error err = MCP_ERROR_INIT;
     const listen_service service = { .name = "universe" };
-    int exit_status = UNIVERSE_EXIT_FILES;
     (void)data;
 
     mcp_status st = listen_check(line, &service, &err);
     if (st == MCP_OK)
-        st = open_service(&app, &database, line, &err);
+        st = universe_logger_open(&self.logger, cli_string(line, "log-level"),
+                                  cli_string(line, "log-file"), &err);
+    if (st == MCP_OK)
+        st = open_service(&self, line, &err);
     if (st == MCP_OK) {
-        fill_in(&app, line);
-        st = serve(&app, line, &err);
-        exit_status = st == MCP_OK ? UNIVERSE_EXIT_DONE : UNIVERSE_EXIT_INTERNAL;
+        fill_in(&self, line);
+        st = serve(&self, line, &err);
     }
-    universe_service_close(app.service);
-    db_close(database);
-    if (st != MCP_OK)
-        fprintf(cli_err(line), "error: %s\n", err.message);
-    return exit_status;
+    universe_service_close(self.app.service);
+    db_close(self.database);
+    universe_logger_close(&self.logger);
+    if (st == MCP_OK)
+        return UNIVERSE_EXIT_DONE;
+    fprintf(cli_err(line), "error: %s\n", err.message);
+    int exit_status = universe_exit_of(st);
+    return exit_status == UNIVERSE_EXIT_INVALID ? UNIVERSE_EXIT_FILES : exit_status;
 }

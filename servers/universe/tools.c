@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "commands/catalogue.h"
+#include "mcp/clock.h"
 #include "replies.h"
+#include "resources.h"
 #include "tools.h"
 
 enum { TEXT_MAX = UNIVERSE_FULL_STATE };
@@ -121,8 +123,9 @@ static mcp_status refuse_large(mcp_call *call, const universe_app *app,
     mcp_json_writer json;
     mcp_buf text;
     const char *id = moment->record.id;
-    const char *uri = mcp_arena_printf(mcp_call_arena(call), "universe://%s/state", id);
+    char uri[UNIVERSE_URI_SIZE];
 
+    universe_uri(uri, id, "state");
     mcp_buf_init(&text, TEXT_MAX);
     mcp_json_writer_init(&json, &text);
     mcp_write_object(&json);
@@ -280,6 +283,7 @@ static mcp_status send_command(mcp_call *call, void *data)
     const universe_app *app = data;
     const char *id = mcp_arg_string(call, "universeId");
     int64_t expected = mcp_arg_int(call, "expectedVersion", UNIVERSE_ANY_VERSION);
+    int64_t began_ns = mcp_clock_mono_ns();
     universe_order order = { 0 };
     universe_sent sent = { 0 };
     mcp_error err = MCP_ERROR_INIT;
@@ -289,6 +293,8 @@ static mcp_status send_command(mcp_call *call, void *data)
         return st;
     st = universe_service_send(&sent, app->service, id, &order, 1, expected,
                                mcp_call_principal(call), mcp_call_arena(call), &err);
+    universe_log_sent(app, UNIVERSE_LOG_MCP, id, mcp_json_get_string(order.command, "type"),
+                      began_ns, st, &sent);
     if (st != MCP_OK)
         return refuse_failure(call, id ? id : "", st, &err);
     st = answer_sent(call, app, &sent, expected);
@@ -321,4 +327,3 @@ mcp_status universe_refuse_call(mcp_call *call, mcp_refusal reason,
     mcp_write_end(&json);
     return answer(call, &text, mcp_json_writer_status(&json), true);
 }
-const mcp_resource universe_resources[] = { { 0 } };

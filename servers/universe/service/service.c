@@ -68,6 +68,7 @@ static mcp_status init_sync(universe_service *service, mcp_error *err)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     bool failed = pthread_mutex_init(&service->lock, NULL) != 0 ||
+                  pthread_mutex_init(&service->watch_lock, NULL) != 0 ||
                   pthread_cond_init(&service->loaded, &attributes) != 0 ||
                   pthread_cond_init(&service->work, &attributes) != 0 ||
                   pthread_cond_init(&service->rest, &attributes) != 0;
@@ -104,7 +105,7 @@ mcp_status universe_service_open(universe_service **out, const universe_service_
         free(service);
         return st;
     }
-    st = options->read_only ? MCP_OK : db_migrate(options->db, options->files, "sql", err);
+    st = db_migrate(options->db, options->files, "sql", err);
     if (st == MCP_OK)
         st = universe_feed_open(service, err);
     if (st == MCP_OK)
@@ -140,14 +141,25 @@ void universe_service_close(universe_service *service)
     pthread_cond_destroy(&service->loaded);
     pthread_cond_destroy(&service->work);
     pthread_cond_destroy(&service->rest);
+    pthread_mutex_destroy(&service->watch_lock);
     pthread_mutex_destroy(&service->lock);
     free(service);
 }
 
 void universe_service_watch(universe_service *service, universe_watcher *watch, void *data)
 {
+    pthread_mutex_lock(&service->watch_lock);
     service->watch = watch;
     service->watch_data = data;
+    pthread_mutex_unlock(&service->watch_lock);
+}
+
+void universe_tell_watcher(universe_service *service, const char *id, int64_t version)
+{
+    pthread_mutex_lock(&service->watch_lock);
+    if (service->watch)
+        service->watch(id, version, service->watch_data);
+    pthread_mutex_unlock(&service->watch_lock);
 }
 
 void universe_service_figures(universe_figures *out, universe_service *service)

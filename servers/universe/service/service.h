@@ -252,7 +252,7 @@ mcp_status universe_service_subscribe(universe_service *service, mcp_call *call,
 
 /** Told of every committed change, on the committing thread: must not block. One at most. */
 typedef void universe_watcher(const char *id, int64_t version, void *data);
-/** Set it before anything is served. */
+/** Any thread; NULL takes it back, and when that returns it does not run any more. */
 void universe_service_watch(universe_service *service, universe_watcher *watch, void *data);
 
 /* ---- the server's own clock ------------------------------------------------------------------- */

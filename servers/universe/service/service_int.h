@@ -87,6 +87,7 @@ struct universe_service {
     universe_change *first, **end;
     bool closing;
     universe_figures figures;
+    pthread_mutex_t watch_lock; /* of these two; held while it is told */
     universe_watcher *watch;
     void *watch_data;
 
@@ -156,6 +157,11 @@ size_t universe_feed_viewers(universe_service *service);
 
 /** Tell them that it is deleted, and end them. */
 void universe_feed_deleted(universe_service *service, const char *id);
+
+/* ---- service.c -------------------------------------------------------------------------------- */
+
+/** On the committing thread: tell whoever watches. */
+void universe_tell_watcher(universe_service *service, const char *id, int64_t version);
 
 /* ---- keeper.c, clock.c ------------------------------------------------------------------------ */
 

@@ -144,8 +144,7 @@ static mcp_status take_in(struct window *window, struct entered *at, mcp_error *
     show(service, live, &at->record, universe_view_keep(at->base), 0);
     if (jump)
         universe_feed_resync(service, live->id, at->record.version);
-    if (service->watch)
-        service->watch(live->id, at->record.version, service->watch_data);
+    universe_tell_watcher(service, live->id, at->record.version);
     return MCP_OK;
 }
 
@@ -554,8 +553,7 @@ static void publish_live(universe_service *service, struct entered *at)
     at->fresh = NULL;
     for (size_t i = 0; i < at->count; i++)
         universe_feed_entry(service, live->id, &at->entries[i]);
-    if (service->watch)
-        service->watch(live->id, at->record.version, service->watch_data);
+    universe_tell_watcher(service, live->id, at->record.version);
 }
 
 static void publish(struct window *window)
