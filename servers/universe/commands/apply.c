@@ -349,7 +349,7 @@ mcp_status universe_apply(universe_outcome *out, universe_state *state, const mc
     mcp_buf_init(&events, EVENTS_MAX);
     mcp_json_writer_init(&r.events, &events);
     mcp_write_array(&r.events);
-    universe_core_hold(&before);
+    universe_core_hold(&state->core);
     reduce(&r, text_length);
     finish(&r, &before);
     universe_core_drop(&before);

@@ -158,6 +158,8 @@ static universe_page *raise(universe_array *array)
 
 void *universe_array_edit(universe_array *array, uint32_t index)
 {
+    if (array->own && index >> array->shift == array->own_number)
+        return array->own + row_offset(array, index);
     while (index >= capacity(array))
         if (!raise(array))
             return NULL;
@@ -166,14 +168,18 @@ void *universe_array_edit(universe_array *array, uint32_t index)
         universe_page *page = own(array, slot, height);
         if (!page)
             return NULL;
-        if (height == 0)
-            return page->is.rows + row_offset(array, index);
+        if (height == 0) {
+            array->own = page->is.rows;
+            array->own_number = index >> array->shift;
+            return array->own + row_offset(array, index);
+        }
         slot = &page->is.children[slot_of(array, index, height)];
     }
 }
 
-void universe_array_hold(const universe_array *array)
+void universe_array_hold(universe_array *array)
 {
+    array->own = NULL;
     hold(array->root);
 }
 

@@ -18,6 +18,8 @@ typedef struct universe_array {
     uint32_t row_bytes;
     uint16_t shift;  /* a leaf has 1 << shift rows */
     uint16_t height; /* pages of pointers above a leaf */
+    uint32_t own_number;
+    unsigned char *own; /* the leaf that was edited last, as long as nobody shares it */
 } universe_array;
 
 #define UNIVERSE_LEAF_MAX 4096 /* bytes of a leaf's rows */
@@ -40,8 +42,8 @@ const void *universe_array_at(universe_cursor *cursor, const universe_array *arr
 /* The row, to be written, its leaf no longer shared; NULL: no memory, and nothing has changed. */
 void *universe_array_edit(universe_array *array, uint32_t index);
 
-/* One more copy of the struct shares the pages; any thread that holds one. */
-void universe_array_hold(const universe_array *array);
+/* A copy of the struct that was made just now shares the pages. This one may go on editing, a copy never does. */
+void universe_array_hold(universe_array *array);
 
 /* This copy of the struct shares them no longer, and is empty. */
 void universe_array_drop(universe_array *array);

@@ -138,8 +138,8 @@ struct universe_view {
 /* A core of an empty universe; `from` gives the key of the hash. */
 void universe_core_init(universe_core *core, const uint64_t hash_key[2]);
 
-/* One more struct shares what `core` points to, and one less. */
-void universe_core_hold(const universe_core *core);
+/* A copy of `core` that was made just now shares its pages, and one less does. Only `core` itself may be edited then. */
+void universe_core_hold(universe_core *core);
 void universe_core_drop(universe_core *core);
 
 /* Make the state what `core` (held by the caller, and still after) is; forgets a failure. */

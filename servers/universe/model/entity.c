@@ -276,12 +276,19 @@ static int64_t number_bytes(double number)
 #define THING_FIXED_BYTES 16 /* the same of what has only an id and a text */
 #define MEMBER_NAME_BYTES 17 /* of an optional number, with quotes and comma */
 
+static int64_t id_bytes_of(const universe_core *core, universe_map map, universe_handle handle)
+{
+    char id[UNIVERSE_ID_MAX + 1];
+    bool is_uuid = universe_row_at(core, map, handle)->flags & UNIVERSE_UUID;
+
+    return is_uuid ? 36 : (int64_t)universe_row_id(core, map, handle, id);
+}
+
 static int64_t body_bytes(const universe_core *core, universe_handle handle)
 {
     const universe_body *body = universe_body_at(core, handle);
     const universe_orbit *orbit = universe_orbit_of(core, body);
-    char id[UNIVERSE_ID_MAX + 1];
-    int64_t id_bytes = (int64_t)universe_row_id(core, UNIVERSE_STARS, handle, id);
+    int64_t id_bytes = id_bytes_of(core, UNIVERSE_STARS, handle);
     size_t name_bytes = 0;
 
     universe_string_at(core, body->name, &name_bytes);
@@ -296,12 +303,10 @@ static int64_t body_bytes(const universe_core *core, universe_handle handle)
 
 static int64_t entity_bytes(const universe_core *core, universe_map map, universe_handle handle)
 {
-    char id[UNIVERSE_ID_MAX + 1];
-
     if (map == UNIVERSE_STARS)
         return body_bytes(core, handle);
     const universe_thing *thing = universe_thing_at(core, map, handle);
-    return THING_FIXED_BYTES + 2 * (int64_t)universe_row_id(core, map, handle, id) +
+    return THING_FIXED_BYTES + 2 * id_bytes_of(core, map, handle) +
            (int64_t)universe_text_length(core, thing->rest);
 }
 

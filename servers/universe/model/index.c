@@ -57,7 +57,7 @@ uint64_t universe_hash(const uint64_t key[2], const void *bytes, size_t length)
 
 void universe_index_init(universe_index *index)
 {
-    universe_array_init(&index->heads, sizeof(uint32_t), 10);
+    universe_array_init(&index->heads, sizeof(uint32_t), 6); /* small leaves: rows lie at random */
     index->buckets = 0;
     index->count = 0;
 }

@@ -30,15 +30,15 @@ static void table_init(universe_table *table, uint32_t row_bytes, uint16_t shift
 void universe_core_init(universe_core *core, const uint64_t hash_key[2])
 {
     *core = (universe_core){ .links_used = 1, .hash_key = { hash_key[0], hash_key[1] } };
-    table_init(&core->tables[UNIVERSE_STARS], sizeof(universe_body), 5);
+    table_init(&core->tables[UNIVERSE_STARS], sizeof(universe_body), 4);
     for (int map = UNIVERSE_STARS + 1; map < UNIVERSE_MAPS; map++)
-        table_init(&core->tables[map], sizeof(universe_thing), 6);
-    universe_array_init(&core->links, sizeof(universe_link), 7);
+        table_init(&core->tables[map], sizeof(universe_thing), 4);
+    universe_array_init(&core->links, sizeof(universe_link), 5);
     universe_heap_init(&core->heap);
     universe_index_init(&core->strings);
 }
 
-void universe_core_hold(const universe_core *core)
+void universe_core_hold(universe_core *core)
 {
     for (int map = 0; map < UNIVERSE_MAPS; map++) {
         universe_array_hold(&core->tables[map].rows);
@@ -64,8 +64,8 @@ void universe_state_return(universe_state *state, const universe_core *core)
 {
     universe_core old = state->core;
 
-    universe_core_hold(core);
     state->core = *core;
+    universe_core_hold(&state->core);
     state->failed = false;
     universe_core_drop(&old);
 }
@@ -102,7 +102,7 @@ mcp_status universe_state_freeze(universe_view **out, universe_state *state, mcp
     if (!view)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a view of a universe");
     view->core = state->core;
-    universe_core_hold(&view->core);
+    universe_core_hold(&state->core);
     atomic_init(&view->holders, 1);
     *out = view;
     return MCP_OK;
