@@ -114,8 +114,8 @@ static void the_server_tells_what_each_revision_knows_of_it(void **state)
         "{\"name\":\"n\",\"version\":\"2\"}",
         "{\"name\":\"n\",\"version\":\"2\"}",
         "{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\"}",
-        "{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\",\"description\":\"D\",\"websiteUrl\":\"https://w\","
-        "\"icons\":[{\"src\":\"data:,\"}]}",
+        ("{\"name\":\"n\",\"version\":\"2\",\"title\":\"T\",\"description\":\"D\","
+         "\"websiteUrl\":\"https://w\",\"icons\":[{\"src\":\"data:,\"}]}"),
     };
     mcp_server_options options = { .name = "n",
                                    .version = "2",
