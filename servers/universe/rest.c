@@ -9,8 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page.h"
+
 /* clang-format off */
 const mcp_route universe_routes[] = {
+    { "GET",    "/",                                 universe_page,           MCP_READS | MCP_OPEN, 0 },
+    { "GET",    "/ui",                               universe_page,           MCP_READS | MCP_OPEN, 0 },
+    { "GET",    "/assets/{name}",                    universe_page_asset,     MCP_READS | MCP_OPEN, 0 },
     { "GET",    "/health",                           universe_rest_health,    MCP_READS,  0 },
     { "GET",    "/readyz",                           universe_rest_ready,     MCP_READS,  0 },
     { "GET",    "/universes",                        universe_rest_list,      MCP_READS,  0 },

@@ -300,7 +300,7 @@ bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange)
     uint8_t hash[MCP_SHA256_SIZE];
     const char *token = NULL;
 
-    if (!web->authorize)
+    if (!web->authorize || mcp__rest_is_open(web, exchange))
         return true;
     return judge(web, exchange, &principal, &token, hash) &&
            (!principal || may(web, exchange, principal));
@@ -443,7 +443,7 @@ void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
     uint8_t hash[MCP_SHA256_SIZE];
     const char *token = NULL;
 
-    if (!web->authorize) {
+    if (!web->authorize || mcp__rest_is_open(web, exchange)) {
         then(web, exchange);
         return;
     }

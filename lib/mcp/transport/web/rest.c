@@ -166,6 +166,18 @@ static const mcp_route *find(mcp__web *web, const mcp__http_exchange *exchange, 
     return mcp__route_find(web->http.routes, mcp__http_method(exchange), path, length, allowed);
 }
 
+bool mcp__rest_is_open(mcp__web *web, const mcp__http_exchange *exchange)
+{
+    mcp_buf allowed;
+
+    if (!mcp__web_is_route(web, exchange))
+        return false;
+    mcp_buf_init(&allowed, ALLOWED_MAX);
+    const mcp_route *route = find(web, exchange, &allowed);
+    mcp_buf_clear(&allowed);
+    return route && (route->flags & MCP_OPEN);
+}
+
 void mcp__rest_head(mcp__web *web, mcp__http_exchange *exchange)
 {
     mcp_buf allowed;

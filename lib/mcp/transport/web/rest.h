@@ -9,6 +9,9 @@
 /** Look at a request of no path of ours before its body is read. May answer, 404 or 405. */
 void mcp__rest_head(mcp__web *web, mcp__http_exchange *exchange);
 
+/** Whether the request is of a route that asks for no token (MCP_OPEN). */
+bool mcp__rest_is_open(mcp__web *web, const mcp__http_exchange *exchange);
+
 /** Serve it. */
 void mcp__rest_request(mcp__web *web, mcp__http_exchange *exchange);
 

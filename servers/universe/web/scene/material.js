@@ -1,0 +1,59 @@
+/*
+ * material.js - what all our shaders share: uniforms, blending, the two themes.
+ *
+ * Light is drawn by one blending for both themes: colours are multiplied by their alpha, and `uInk` says how much of the
+ * ground they cover. On black it is 0, and light adds up; on paper it is 1, and the same shapes are ink.
+ */
+import { CustomBlending, GLSL3, OneFactor, OneMinusSrcAlphaFactor, RawShaderMaterial, Vector3 } from 'three';
+
+import { PLACE } from './place.glsl.js';
+
+export function makeUniforms() {
+    return {
+        uBodies: { value: null },
+        uTime: { value: 0 },
+        uOrigin: { value: new Vector3() },
+        uScale: { value: 1 },      /* pixels of a unit at distance 1 */
+        uPixel: { value: 1 },      /* device pixels of a CSS pixel */
+        uInk: { value: 0 },
+        uClock: { value: 0 },      /* simulated seconds, reduced, for what merely turns */
+        uChosen: { value: -1 },
+    };
+}
+
+const HEAD = /* glsl */`${PLACE}
+uniform mat4 viewMatrix;
+uniform mat4 projectionMatrix;
+uniform float uScale;
+uniform float uPixel;
+uniform float uInk;
+uniform float uClock;
+uniform int uChosen;
+`;
+
+const FRAGMENT = /* glsl */`
+precision highp float;
+uniform float uInk;
+uniform float uPixel;
+out vec4 result;
+vec3 onGround(vec3 c) { return mix(c, c * c * 0.62, uInk); }
+void glow(vec3 c, float a) { result = vec4(onGround(c) * a, a * uInk); }
+void solid(vec3 c, float a) { result = vec4(c * a, a); }
+`;
+
+export function material(uniforms, vertex, fragment, options = {}) {
+    return new RawShaderMaterial({
+        glslVersion: GLSL3,
+        uniforms: options.own ? { ...uniforms, ...options.own } : uniforms,
+        vertexShader: HEAD + vertex,
+        fragmentShader: FRAGMENT + fragment,
+        blending: CustomBlending,
+        blendSrc: OneFactor,
+        blendDst: OneMinusSrcAlphaFactor,
+        transparent: true,
+        depthTest: true,
+        depthWrite: false,
+        side: 2,
+        ...options.set,
+    });
+}

@@ -1,0 +1,64 @@
+/*
+ * place.glsl.js - the bodies' motion on the graphics card: the same closed form as motion.js.
+ *
+ * A body is four texels: (speed, phase, parent, kind), (A, radius), (B, colour), (C, type). `place` walks from a body to
+ * its root and adds up. Angles are reduced on the processor in double precision, at the time `uTime` counts from.
+ */
+
+export const WIDTH = 2048;      /* texels in a row of the texture: 512 bodies */
+export const DEPTH_MAX = 12;    /* ancestors that a body's place is summed over */
+export const KIND = { none: 0, fixed: 1, ellipse: 2, line: 3 };
+
+export const PLACE = /* glsl */`
+precision highp float;
+precision highp int;
+precision highp sampler2D;
+
+uniform sampler2D uBodies;
+uniform float uTime;
+uniform vec3 uOrigin;
+
+vec4 texel(int slot, int part) {
+    int at = slot * 4 + part;
+    return texelFetch(uBodies, ivec2(at & 2047, at >> 11), 0);
+}
+
+
+/* Where the body stands relative to its parent, after dt seconds, its angle moved by turn (radians). */
+vec3 local(int slot, vec4 head, float dt, float turn) {
+    vec3 A = texel(slot, 1).xyz, C = texel(slot, 3).xyz;
+    if (head.w > 2.5)
+        return C + A * dt;
+    if (head.w < 1.5)
+        return C;
+    float theta = radians(head.y + head.x * dt) + turn;
+    return A * cos(theta) + texel(slot, 2).xyz * sin(theta) + C;
+}
+
+vec3 above(vec4 head, float dt, out vec3 root) {
+    vec3 sum = vec3(0.0);
+    root = vec3(0.0);
+    int up = int(head.z);
+    for (int i = 0; i < ${DEPTH_MAX} && up >= 0; i++) {
+        vec4 next = texel(up, 0);
+        root = local(up, next, dt, 0.0);
+        sum += root;
+        up = int(next.z);
+    }
+    return sum;
+}
+
+/* World place of a body relative to uOrigin, and of the root of its system. */
+vec3 place(int slot, vec4 head, float dt, out vec3 root) {
+    vec3 sum = above(head, dt, root) + local(slot, head, dt, 0.0);
+    if (head.z < -0.5)
+        root = sum;
+    root -= uOrigin;
+    return sum - uOrigin;
+}
+
+vec3 colour(float packed) {
+    int c = int(packed);
+    return vec3(float((c >> 16) & 255), float((c >> 8) & 255), float(c & 255)) / 255.0;
+}
+`;
