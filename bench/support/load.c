@@ -101,13 +101,17 @@ static bool read_reply(reply *out, const client *it)
 
 void client_open(client *it, const site *site)
 {
-    *it = (client){ .site = site, .fd = site_connect(site) };
+    *it = (client){ .site = site, .fd = site_connect(site), .room = CLIENT_ANSWER_FIRST };
+    it->answer = malloc(it->room);
+    if (!it->answer)
+        bench_give_up("no memory");
 }
 
 void client_close(client *it)
 {
     close(it->fd);
-    it->fd = -1;
+    free(it->answer);
+    *it = (client){ .fd = -1 };
 }
 
 static void client_wait(const client *it, short events)
@@ -133,11 +137,20 @@ static void client_say(const client *it, const char *text, size_t length)
     }
 }
 
+static void make_room(client *it)
+{
+    if (it->have < it->room - 1)
+        return;
+    it->room *= 2;
+    it->answer = it->room <= CLIENT_ANSWER_MAX ? realloc(it->answer, it->room) : NULL;
+    if (!it->answer)
+        bench_give_up("%s: answers without end", it->site->name);
+}
+
 static void client_read(client *it)
 {
-    if (it->have == sizeof it->answer - 1)
-        bench_give_up("%s: answers without end", it->site->name);
-    ssize_t got = recv(it->fd, it->answer + it->have, sizeof it->answer - 1 - it->have, 0);
+    make_room(it);
+    ssize_t got = recv(it->fd, it->answer + it->have, it->room - 1 - it->have, 0);
     if (got == 0)
         bench_give_up("%s: hung up", it->site->name);
     if (got < 0 && errno != EAGAIN && errno != EINTR)

@@ -14,7 +14,9 @@
 
 #include "support/site.h"
 
-enum { CLIENT_ASK_MAX = 1024, CLIENT_ANSWER_MAX = 16384, CLIENT_SESSION_MAX = 128 };
+#define CLIENT_ANSWER_MAX ((size_t)1 << 30)
+
+enum { CLIENT_ASK_MAX = 1024, CLIENT_ANSWER_FIRST = 16384, CLIENT_SESSION_MAX = 128 };
 
 typedef struct reply {
     int status;
@@ -30,8 +32,9 @@ typedef struct client {
     char session[CLIENT_SESSION_MAX]; /* "" without one */
     int64_t id;                       /* of its request under way */
     int64_t due_ns;
-    size_t have; /* bytes of `answer` */
-    char answer[CLIENT_ANSWER_MAX];
+    size_t have;  /* bytes of `answer` */
+    size_t room;  /* grows with what comes, to CLIENT_ANSWER_MAX */
+    char *answer; /* ends with NUL */
 } client;
 
 typedef struct load {
