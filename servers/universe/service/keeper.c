@@ -14,7 +14,13 @@
 #include "mcp/clock.h"
 #include "service/service_int.h"
 
-enum { ROUND_MS = 1000, SWEEP_ROUNDS = 30, UNFINISHED_MS = 24 * 3600 * 1000, KEPT = 2 };
+enum {
+    ROUND_MS = 1000,
+    SWEEP_ROUNDS = 30,
+    UNFINISHED_MS = 24 * 3600 * 1000,
+    KEPT = 2,
+    TRIMMED_AT_ONCE = 2000
+};
 
 /* ---- when ------------------------------------------------------------------------------------- */
 
@@ -54,6 +60,14 @@ static universe_live *next_due(universe_service *service)
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
+static mcp_status end_writing(db_session *session, mcp_status st, mcp_error *err)
+{
+    if (st == MCP_OK)
+        return db_commit(session, err);
+    db_rollback(session);
+    return st;
+}
+
 static mcp_status add_row(universe_service *service, const char *id,
                           const universe_snapshot *snapshot, mcp_error *err)
 {
@@ -61,12 +75,17 @@ static mcp_status add_row(universe_service *service, const char *id,
     mcp_status st = db_begin(&session, service->options.db, DB_WRITE, err);
     if (st != MCP_OK)
         return st;
-    st = universe_store_add_snapshot(session, id, snapshot, err);
-    if (st == MCP_OK)
-        return db_commit(session, err);
-    db_rollback(session);
-    return st;
+    return end_writing(session, universe_store_add_snapshot(session, id, snapshot, err), err);
 }
+
+/* ---- dropping --------------------------------------------------------------------------------- */
+
+/* What is to go. */
+struct trimming {
+    int64_t begin, cut;           /* of the log: versions from here to here */
+    universe_snapshot *snapshots; /* newest first */
+    size_t count;
+};
 
 /* The oldest version that a start may need: of the kept plain snapshots, or a pinned one after it. */
 static int64_t oldest_needed(const universe_snapshot *snapshots, size_t count)
@@ -75,44 +94,74 @@ static int64_t oldest_needed(const universe_snapshot *snapshots, size_t count)
     return kept == KEPT ? snapshots[KEPT - 1].version : 0;
 }
 
-static mcp_status trim(universe_service *service, db_session *session, const char *id,
+static mcp_status plan(struct trimming *out, universe_service *service, const char *id,
                        mcp_arena *arena, mcp_error *err)
 {
-    universe_snapshot *snapshots = NULL;
-    size_t count = 0;
-    int64_t cut = 0, removed = 0;
     const universe_service_options *options = &service->options;
+    db_session *session = NULL;
 
-    mcp_status st =
-        universe_store_snapshots(&snapshots, &count, session, id, INT64_MAX, arena, err);
-    if (st == MCP_OK)
-        st = universe_store_trimmable(&cut, session, id,
-                                      mcp_clock_wall_ms() - options->log_age_ms,
-                                      options->log_entries_max, err);
+    mcp_status st = db_begin(&session, options->db, DB_READ, err);
     if (st != MCP_OK)
         return st;
-    if (cut > oldest_needed(snapshots, count))
-        cut = oldest_needed(snapshots, count);
-    if (cut > 0)
-        st = universe_store_trim(&removed, session, id, cut, err);
-    for (size_t i = KEPT; st == MCP_OK && i < count; i++) {
-        if (!snapshots[i].pinned || snapshots[i].version < cut)
-            st = universe_store_drop_snapshot(session, id, snapshots[i].version, err);
+    st = universe_store_snapshots(&out->snapshots, &out->count, session, id, INT64_MAX, arena, err);
+    if (st == MCP_OK)
+        st = universe_store_trimmable(&out->cut, session, id,
+                                      mcp_clock_wall_ms() - options->log_age_ms,
+                                      options->log_entries_max, err);
+    if (st == MCP_OK)
+        st = universe_store_log_begin(&out->begin, session, id, out->cut, err);
+    db_rollback(session);
+    if (st == MCP_OK && out->cut > oldest_needed(out->snapshots, out->count))
+        out->cut = oldest_needed(out->snapshots, out->count);
+    return st;
+}
+
+static mcp_status trim_log(universe_service *service, const char *id, const struct trimming *what,
+                           mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (int64_t from = what->begin; st == MCP_OK && from <= what->cut; from += TRIMMED_AT_ONCE) {
+        int64_t to = from + TRIMMED_AT_ONCE - 1, removed = 0;
+        db_session *session = NULL;
+        st = db_begin(&session, service->options.db, DB_WRITE, err);
+        if (st == MCP_OK)
+            st = end_writing(
+                session,
+                universe_store_trim(&removed, session, id, to < what->cut ? to : what->cut, err),
+                err);
     }
     return st;
 }
 
-static mcp_status trim_in_transaction(universe_service *service, const char *id, mcp_arena *arena,
-                                      mcp_error *err)
+/* The row first: what a crash leaves is parts without one, which are swept away. */
+static mcp_status drop_snapshot(universe_service *service, const char *id,
+                                const universe_snapshot *snapshot, mcp_error *err)
 {
-    db_session *session = NULL;
-    mcp_status st = db_begin(&session, service->options.db, DB_WRITE, err);
-    if (st != MCP_OK)
-        return st;
-    st = trim(service, session, id, arena, err);
+    mcp_status st = MCP_OK;
+    for (int64_t part = -1; st == MCP_OK && part < snapshot->parts; part++) {
+        db_session *session = NULL;
+        st = db_begin(&session, service->options.db, DB_WRITE, err);
+        if (st != MCP_OK)
+            return st;
+        st = part < 0 ? universe_store_drop_snapshot(session, id, snapshot->version, err)
+                      : universe_store_drop_part(session, snapshot->snapshot_id, part, err);
+        st = end_writing(session, st, err);
+    }
+    return st;
+}
+
+/* In many small transactions: commands are committed in between. */
+static mcp_status trim(universe_service *service, const char *id, mcp_arena *arena, mcp_error *err)
+{
+    struct trimming what = { 0 };
+
+    mcp_status st = plan(&what, service, id, arena, err);
     if (st == MCP_OK)
-        return db_commit(session, err);
-    db_rollback(session);
+        st = trim_log(service, id, &what, err);
+    for (size_t i = KEPT; st == MCP_OK && i < what.count; i++) {
+        if (!what.snapshots[i].pinned || what.snapshots[i].version < what.cut)
+            st = drop_snapshot(service, id, &what.snapshots[i], err);
+    }
     return st;
 }
 
@@ -144,7 +193,7 @@ static mcp_status write_snapshot(universe_service *service, universe_live *live,
         service->figures.snapshot_ms = snapshot.created_ms;
     }
     pthread_mutex_unlock(&service->lock);
-    return st == MCP_OK ? trim_in_transaction(service, live->id, arena, err) : st;
+    return st == MCP_OK ? trim(service, live->id, arena, err) : st;
 }
 
 /* False: nothing was due, or it failed and is tried again in the next round. */
@@ -159,8 +208,8 @@ static bool write_next(universe_service *service)
                           : mcp_error_set(&err, MCP_E_NOMEM, "no memory");
     mcp_arena_free(arena);
     if (st != MCP_OK)
-        mcp_log_write(&service->options.log, MCP_LOG_WARNING, "universe %s: snapshot: %s",
-                      live->id, err.message);
+        mcp_log_write(&service->options.log, MCP_LOG_WARNING, "universe %s: snapshot: %s", live->id,
+                      err.message);
     universe_live_release(service, live);
     return st == MCP_OK;
 }

@@ -19,7 +19,8 @@
 #include "mcp/hash.h"
 #include "mcp/random.h"
 
-enum { PART_BYTES = 4 << 20, FORMAT = 1, ZSTD_LEVEL = 1 };
+/* A part is one transaction, and commands wait meanwhile: so it is small. */
+enum { PART_BYTES = 1 << 20, FORMAT = 1, ZSTD_LEVEL = 1 };
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 

@@ -117,16 +117,18 @@ mcp_status universe_store_drop_snapshot(db_session *session, const char *id, int
                                         mcp_error *err)
 {
     db_value values[] = { db_text(id), db_int(version) };
-    mcp_status st = db_run(session, NULL,
-                           "DELETE FROM universe_snapshot_parts WHERE snapshot_id IN"
-                           " (SELECT snapshot_id FROM universe_snapshots WHERE universe_id = $1"
-                           " AND version = $2)",
-                           values, 2, err);
-    if (st == MCP_OK)
-        st = db_run(session, NULL,
-                    "DELETE FROM universe_snapshots WHERE universe_id = $1 AND version = $2",
-                    values, 2, err);
-    return st;
+    return db_run(session, NULL,
+                  "DELETE FROM universe_snapshots WHERE universe_id = $1 AND version = $2", values,
+                  2, err);
+}
+
+mcp_status universe_store_drop_part(db_session *session, const char *snapshot_id, int64_t part,
+                                    mcp_error *err)
+{
+    db_value values[] = { db_text(snapshot_id), db_int(part) };
+    return db_run(session, NULL,
+                  "DELETE FROM universe_snapshot_parts WHERE snapshot_id = $1 AND part = $2",
+                  values, 2, err);
 }
 
 mcp_status universe_store_sweep(bool *more, db_session *session, int64_t before_ms, mcp_error *err)

@@ -380,7 +380,8 @@ mcp_status universe_store_log_begin(int64_t *out, db_session *session, const cha
 {
     db_value values[] = { db_text(id) };
     return number(out, session,
-                  "SELECT MIN(first_version) FROM universe_commands WHERE universe_id = $1",
+                  "SELECT first_version FROM universe_commands WHERE universe_id = $1"
+                  " ORDER BY version LIMIT 1",
                   values, 1, version + 1, err);
 }
 

@@ -124,8 +124,11 @@ mcp_status universe_store_add_part(db_session *session, const char *snapshot_id,
 mcp_status universe_store_part(const void **bytes, size_t *length, db_session *session,
                                const char *snapshot_id, int64_t part, mcp_arena *arena,
                                mcp_error *err);
+/** Its row; its parts are dropped one by one afterwards. */
 mcp_status universe_store_drop_snapshot(db_session *session, const char *id, int64_t version,
                                         mcp_error *err);
+mcp_status universe_store_drop_part(db_session *session, const char *snapshot_id, int64_t part,
+                                    mcp_error *err);
 
 /** Remove what nobody needs: parts without a snapshot older than `before_ms`, and everything of
  *  universes deleted before it. Bounded work: *more is set where some is left. */

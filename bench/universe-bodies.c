@@ -1,5 +1,5 @@
 /*
- * bodies.c - a universe of a million bodies in this process: its memory, its JSON out and in, positions.
+ * universe-bodies.c - a universe of a million bodies in this process: its memory, its JSON out and in, positions.
  *
  * Two universes are grown from a seed. The plain one has circular orbits; in the rich one every body has
  * an eccentric, inclined orbit around a displaced centre, which is more to keep, to write and to compute.
@@ -9,7 +9,7 @@
  * A figure is given as the wall clock has it and as this thread's processor time: on a machine that does
  * other things the second is what the code costs.
  *
- *     bench-bodies
+ *     bench-universe-bodies
  */
 #include <fcntl.h>
 #include <signal.h>
