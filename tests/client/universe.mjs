@@ -138,7 +138,7 @@ export async function rest(server, method, where, body = undefined, headers = {}
     });
     const text = await answer.text();
     const isJson = /^application\/([a-z]+\+)?json/.test(answer.headers.get('content-type') ?? '');
-    return { status: answer.status, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+    return { status: answer.status, headers: answer.headers, text, json: isJson && text ? JSON.parse(text) : undefined };
 }
 
 /** A universe of that id, new and empty (or as given). */

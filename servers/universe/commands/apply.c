@@ -206,12 +206,13 @@ void universe_tick(universe_reduction *r)
     universe_core *core = &r->state->core;
     const mcp_json *given = universe_argument(r, "dt");
     double dt = r->rules->default_dt != 0 ? r->rules->default_dt : 1.0;
+    bool is_number = !given || mcp_json_double(given, &dt);
 
-    if (given)
-        mcp_json_double(given, &dt);
-    else
+    if (!given)
         fill_in(r, dt);
-    if (dt < 0 && r->rules->refuse_negative_dt)
+    if (!is_number) /* null too, which is how JavaScript writes NaN */
+        universe_invalid(r, "dt must be a number", "/dt");
+    else if (dt < 0 && r->rules->refuse_negative_dt)
         universe_invalid(r, "dt must not be negative here", "/dt");
     else if (fabs(core->time + dt) > UNIVERSE_TIME_MAX)
         universe_invalid(r, "time would pass 1e15", "/dt");

@@ -339,29 +339,17 @@ static mcp_status apply_orders(bool *refused, struct window *window, struct ente
     return st;
 }
 
-/* All orders or none. */
+/* All orders, or where one fails or is refused some: the caller takes them back. */
 static mcp_status run_orders(struct window *window, struct entered *at, universe_change *change,
                              mcp_error *err)
 {
     struct answer answer = { .touched.arena = change->arena };
-    universe_record before = at->record;
-    size_t entries = at->count;
-    universe_view *mark = NULL;
     bool refused = false;
 
-    mcp_status st = universe_state_freeze(&mark, at->live->state, err);
-    if (st != MCP_OK)
-        return st;
     mcp_buf_init(&answer.events, (size_t)256 << 20);
-    st = apply_orders(&refused, window, at, change, &answer, err);
+    mcp_status st = apply_orders(&refused, window, at, change, &answer, err);
     if (st == MCP_OK && !refused)
         st = end_answer(change, &answer, err);
-    if (st != MCP_OK || refused) {
-        universe_state_restore(at->live->state, mark);
-        at->record = before;
-        at->count = entries;
-    }
-    universe_view_free(mark);
     mcp_buf_clear(&answer.events);
     return st;
 }
@@ -426,21 +414,78 @@ static mcp_status run_replace(struct window *window, struct entered *at, univers
     return st;
 }
 
+/* What the sender is shown: the universe right after its own change, not after those that were committed with it. It
+ * may go on from that version only if it has seen all that led there. */
+static mcp_status show_sender(const struct window *window, const struct entered *at,
+                              universe_change *change, universe_view *kept, mcp_error *err)
+{
+    universe_moment *moment = &change->out->moment;
+    universe_record record = at->record;
+    mcp_status st = MCP_OK;
+
+    record.id = mcp_arena_strdup(change->arena, at->live->id);
+    record.name = mcp_arena_strdup(change->arena, at->record.name);
+    if (!record.id || !record.name)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a universe's record");
+    if (at->count > 0)
+        record.updated_ms = window->now_ms;
+    if (kept)
+        moment->view = universe_view_keep(kept);
+    else
+        st = universe_state_freeze(&moment->view, at->live->state, err);
+    if (st != MCP_OK)
+        return st;
+    record.time = universe_view_time(moment->view);
+    record.bodies = (int64_t)universe_view_count(moment->view, UNIVERSE_STARS);
+    moment->record = record;
+    return MCP_OK;
+}
+
+/* One change, wholly or not at all. */
+static mcp_status run_change(struct window *window, struct entered *at, universe_change *change,
+                             mcp_error *err)
+{
+    universe_record before = at->record;
+    size_t entries = at->count;
+    universe_view *mark = NULL;
+
+    mcp_status st = universe_state_freeze(&mark, at->live->state, err);
+    if (st != MCP_OK)
+        return st;
+    st = change->kind == UNIVERSE_CHANGE_ORDERS ? run_orders(window, at, change, err)
+                                                : run_replace(window, at, change, err);
+    bool refused = st == MCP_OK && change->out->answer == UNIVERSE_REFUSED;
+    if (st == MCP_OK && !refused)
+        st = show_sender(window, at, change, NULL, err);
+    if (st != MCP_OK || refused) {
+        universe_state_restore(at->live->state, mark);
+        at->record = before;
+        at->count = entries;
+    }
+    if (refused)
+        st = show_sender(window, at, change, mark, err);
+    universe_view_free(mark);
+    return st;
+}
+
+static mcp_status run_one(struct window *window, universe_change *change, mcp_error *err)
+{
+    struct entered *at = NULL;
+    mcp_status st = enter(&at, window, change->live, err);
+    if (st != MCP_OK || change->kind == UNIVERSE_CHANGE_CATCH_UP)
+        return st;
+    if (change->expected == UNIVERSE_ANY_VERSION || change->expected == at->record.version)
+        return run_change(window, at, change, err);
+    change->out->answer = UNIVERSE_CONFLICT;
+    return show_sender(window, at, change, NULL, err);
+}
+
 /* An error of the window as a whole comes back; one of the change alone stays with the change. */
 static mcp_status run(struct window *window, universe_change *change, mcp_error *err)
 {
-    struct entered *at = NULL;
     mcp_error own = MCP_ERROR_INIT;
 
-    change->status = enter(&at, window, change->live, &own);
-    if (change->status == MCP_OK && change->kind != UNIVERSE_CHANGE_CATCH_UP) {
-        if (change->expected != UNIVERSE_ANY_VERSION && change->expected != at->record.version)
-            change->out->answer = UNIVERSE_CONFLICT;
-        else if (change->kind == UNIVERSE_CHANGE_ORDERS)
-            change->status = run_orders(window, at, change, &own);
-        else
-            change->status = run_replace(window, at, change, &own);
-    }
+    change->status = run_one(window, change, &own);
     if (change->status != MCP_OK && change->err)
         *change->err = own;
     bool spoils_all = change->status == MCP_E_IO || change->status == MCP_E_BUSY ||
@@ -606,6 +651,17 @@ static mcp_status write_all(struct window *window, universe_change *const *chang
     return st;
 }
 
+/* What senders would have been shown. */
+static void take_back(universe_change *const *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i]->kind == UNIVERSE_CHANGE_CATCH_UP)
+            continue;
+        universe_view_free(changes[i]->out->moment.view);
+        changes[i]->out->moment = (universe_moment){ 0 };
+    }
+}
+
 static mcp_status attempt(universe_service *service, universe_change *const *changes, size_t count,
                           bool is_reading, mcp_error *err)
 {
@@ -630,6 +686,8 @@ static mcp_status attempt(universe_service *service, universe_change *const *cha
     }
     if (st == MCP_OK)
         publish(&window);
+    else
+        take_back(changes, count);
     leave(&window, st == MCP_OK);
     return st;
 }
@@ -658,11 +716,10 @@ static void answer_one(universe_service *service, universe_change *change, mcp_s
             *change->err = *cause;
         return;
     }
+    if (change->out->answer != UNIVERSE_REFUSED)
+        return;
     pthread_mutex_lock(&service->lock);
-    change->status =
-        universe_live_moment(&change->out->moment, change->live, change->arena, change->err);
-    if (change->out->answer == UNIVERSE_REFUSED)
-        service->figures.rejected++;
+    service->figures.rejected++;
     pthread_mutex_unlock(&service->lock);
 }
 
