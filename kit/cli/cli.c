@@ -239,7 +239,7 @@ static int read_word_or_option(cli_line *line, int argc, char **argv, int *at, b
         cli_print_help(line, line->out);
         return CLI_DONE;
     }
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 && !find_option(line, "version", strlen("version"))) {
         fprintf(line->out, "%s %s\n", line->program->name, line->program->version);
         return CLI_DONE;
     }

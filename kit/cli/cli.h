@@ -23,7 +23,7 @@
  *
  * Options may stand before or after arguments, as "--name value" or "--name=value"; "--" ends them.
  * The program's own options hold for every command and may stand before its name. -h, --help and
- * --version are always there.
+ * --version are always there (behind the name of a command with an option `version` it is that one).
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H

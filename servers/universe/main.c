@@ -62,16 +62,103 @@ static const cli_option serve_options[] = {
 };
 /* clang-format on */
 
+#define JSON_OPTION                                                                                \
+    {                                                                                              \
+        .name = "json", .type = CLI_FLAG, .help = "print the result, or the error, as JSON"        \
+    }
+#define QUIET_OPTION                                                                               \
+    {                                                                                              \
+        .name = "quiet", .type = CLI_FLAG, .help = "say nothing but errors"                        \
+    }
+
+/* clang-format off */
+static const cli_option list_options[] = { UNIVERSE_DATABASE_OPTION, JSON_OPTION, { 0 } };
+
+static const cli_option export_options[] = {
+    UNIVERSE_DATABASE_OPTION,
+    NUMBER("version", NULL, NULL, 0, INT64_MAX, "as it was then, while the log reaches back"),
+    JSON_OPTION, QUIET_OPTION, { 0 },
+};
+
+static const cli_option import_options[] = {
+    UNIVERSE_DATABASE_OPTION,
+    { .name = "id", .type = CLI_STRING, .argument = "ID", .help = "the universe's id (default: a random one)" },
+    { .name = "name", .type = CLI_STRING, .argument = "NAME", .help = "its name (default: the file's)" },
+    { .name = "lenient", .type = CLI_FLAG, .help = "repair what older exports have wrong, and say what" },
+    { .name = "replace", .type = CLI_FLAG, .help = "put the state in the place of --id's, where that exists" },
+    JSON_OPTION, QUIET_OPTION, { 0 },
+};
+
+static const cli_option generate_options[] = {
+    UNIVERSE_DATABASE_OPTION,
+    { .name = "id", .type = CLI_STRING, .argument = "ID", .help = "the universe's id (default: a random one)" },
+    { .name = "name", .type = CLI_STRING, .argument = "NAME", .help = "its name" },
+    { .name = "seed", .type = CLI_STRING, .argument = "SEED", .help = "a number or a text; the same one grows the same universe" },
+    { .name = "preset", .type = CLI_STRING, .argument = "STYLE", .help = "sparse, solarLike, crowded or superDenseExperimental" },
+    { .name = "config", .type = CLI_STRING, .argument = "FILE", .help = "further settings, a JSON object; - reads standard input" },
+    { .name = "dry-run", .type = CLI_FLAG, .help = "only say what would grow" },
+    { .name = "replace", .type = CLI_FLAG, .help = "put it in the place of --id's, where that exists" },
+    JSON_OPTION, QUIET_OPTION, { 0 },
+};
+
+static const cli_option replay_options[] = {
+    UNIVERSE_DATABASE_OPTION,
+    NUMBER("to", NULL, NULL, 0, INT64_MAX, "the version (default: the newest)"),
+    { .name = "check", .type = CLI_FLAG, .help = "compare it with what a start loads, and with the invariants" },
+    { .name = "output", .type = CLI_STRING, .argument = "FILE", .help = "write the state there, not to standard output" },
+    JSON_OPTION, QUIET_OPTION, { 0 },
+};
+/* clang-format on */
+
 static const char exit_notes[] =
-    "Exit status: 0 done; 1 the input is not valid; 2 a file, the database or the\n"
-    "command line; 4 an internal failure; 130 or 143 stopped by a signal.";
+    "Exit status: 0 done; 1 the input is not valid; 2 a file, the database, a universe\n"
+    "that is not there, or the command line; 4 an internal failure; 130 or 143 stopped\n"
+    "by a signal. A server may run on the same database all the while.";
+
+static const char serve_notes[] =
+    "Without --db the variables DB_PROVIDER (sqlite, postgres, memory, noop) and\n"
+    "DATABASE_URL say which database.";
 
 static const cli_command commands[] = {
     { .name = "serve",
       .summary = "serve universes: REST, event streams, MCP and a page",
-      .notes = exit_notes,
+      .notes = serve_notes,
       .options = serve_options,
       .run = universe_line_serve },
+    { .name = "generate",
+      .summary = "grow a universe from a seed",
+      .notes = exit_notes,
+      .options = generate_options,
+      .run = universe_line_generate },
+    { .name = "export",
+      .arguments = "ID [FILE|-]",
+      .arguments_min = 1,
+      .arguments_max = 2,
+      .summary = "write a universe's state as JSON",
+      .notes = exit_notes,
+      .options = export_options,
+      .run = universe_line_export },
+    { .name = "import",
+      .arguments = "FILE|-",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "make a universe of a state, however large",
+      .notes = exit_notes,
+      .options = import_options,
+      .run = universe_line_import },
+    { .name = "replay",
+      .arguments = "ID",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "make a state by the log again, write or check it",
+      .notes = exit_notes,
+      .options = replay_options,
+      .run = universe_line_replay },
+    { .name = "list",
+      .summary = "say which universes there are",
+      .notes = exit_notes,
+      .options = list_options,
+      .run = universe_line_list },
     { 0 },
 };
 

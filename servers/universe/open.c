@@ -64,8 +64,8 @@ mcp_status universe_database_url(const char **out, const cli_line *line, mcp_err
     return MCP_OK;
 }
 
-mcp_status universe_line_open(universe_service **service, db **database, const cli_line *line,
-                              const universe_rules *rules, bool read_only, mcp_error *err)
+static mcp_status open_all(universe_work *work, const cli_line *line, const universe_rules *rules,
+                           bool read_only, mcp_error *err)
 {
     const mcp_log log = { mcp_log_stderr, NULL, MCP_LOG_WARNING };
     const db_options how = { .read_only = read_only, .log = log };
@@ -76,11 +76,11 @@ mcp_status universe_line_open(universe_service **service, db **database, const c
 
     mcp_status st = universe_database_url(&url, line, err);
     if (st == MCP_OK)
-        st = db_open(database, url, &how, err);
+        st = db_open(&work->database, url, &how, err);
     if (st != MCP_OK)
         return st;
-    options.db = *database;
-    return universe_service_open(service, &options, err);
+    options.db = work->database;
+    return universe_service_open(&work->service, &options, err);
 }
 
 int universe_exit_of(mcp_status status)
@@ -116,7 +116,7 @@ static void on_signal(int number)
     stopped_by = number;
 }
 
-void universe_catch_signals(void)
+static void catch_signals(void)
 {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
     sigemptyset(&action.sa_mask);
@@ -129,7 +129,7 @@ bool universe_is_stopped(void)
     return stopped_by != 0;
 }
 
-int universe_line_failed(const cli_line *line, mcp_status status, const mcp_error *err)
+static int tell_failure(const cli_line *line, mcp_status status, const mcp_error *err)
 {
     mcp_json_writer json;
     mcp_buf text;
@@ -148,4 +148,39 @@ int universe_line_failed(const cli_line *line, mcp_status status, const mcp_erro
     if (status == MCP_E_STOPPED && stopped_by)
         return 128 + stopped_by;
     return universe_exit_of(status);
+}
+
+/* ---- beginning and ending --------------------------------------------------------------------- */
+
+mcp_status universe_work_begin_alone(universe_work *work)
+{
+    *work = (universe_work){ .err = MCP_ERROR_INIT };
+    catch_signals();
+    work->arena = mcp_arena_new((size_t)1 << 30);
+    return work->arena ? MCP_OK : mcp_error_set(&work->err, MCP_E_NOMEM, "out of memory");
+}
+
+mcp_status universe_work_begin(universe_work *work, const cli_line *line,
+                               const universe_rules *rules, bool read_only)
+{
+    mcp_status st = universe_work_begin_alone(work);
+    return st == MCP_OK ? open_all(work, line, rules, read_only, &work->err) : st;
+}
+
+int universe_work_end(universe_work *work, const cli_line *line, mcp_status st)
+{
+    universe_service_close(work->service);
+    db_close(work->database);
+    mcp_arena_free(work->arena);
+    return st == MCP_OK ? UNIVERSE_EXIT_DONE : tell_failure(line, st, &work->err);
+}
+
+mcp_status universe_work_print(const cli_line *line, mcp_buf *text, mcp_status st, mcp_error *err)
+{
+    if (st == MCP_OK)
+        fprintf(cli_out(line), "%s\n", text->data);
+    else
+        mcp_error_set(err, st, "writing the answer: %s", mcp_status_words(st));
+    mcp_buf_clear(text);
+    return st;
 }

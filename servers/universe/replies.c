@@ -269,3 +269,20 @@ mcp_status universe_reply_summary(mcp_buf *body, const universe_moment *moment, 
     mcp_write_end(&json);
     return finish(body, &json, err);
 }
+
+const char *universe_generator_label(mcp_arena *arena, const mcp_json *config)
+{
+    mcp_json_writer json;
+    mcp_buf text;
+    mcp_buf_init(&text, 1 << 20);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "type", "replaceSnapshot");
+    mcp_write_member_value(&json, "generator", config);
+    mcp_write_end(&json);
+    const char *label = mcp_json_writer_status(&json) == MCP_OK
+                            ? mcp_arena_strndup(arena, text.data, text.length)
+                            : NULL;
+    mcp_buf_clear(&text);
+    return label;
+}

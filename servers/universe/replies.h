@@ -53,6 +53,9 @@ mcp_status universe_reply_error(mcp_buf *body, const char *words, const char *id
 mcp_status universe_reply_record(mcp_buf *body, const universe_record *record,
                                  const universe_view *view, bool omitted, mcp_error *err);
 
+/** The words of the log for a generated state, with its configuration: the arena's; NULL: no memory. */
+const char *universe_generator_label(mcp_arena *arena, const mcp_json *config);
+
 /** {"id","name","version","time","bytes","counts":{...},"bodyTypes":{...},...}. */
 mcp_status universe_reply_summary(mcp_buf *body, const universe_moment *moment, mcp_error *err);
 

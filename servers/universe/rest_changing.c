@@ -135,24 +135,6 @@ mcp_status universe_rest_restore(mcp_call *call, void *data)
     return st;
 }
 
-/* The log's words for a generated state, with the whole configuration. */
-static const char *generator_label(mcp_call *call, const mcp_json *config)
-{
-    mcp_json_writer json;
-    mcp_buf text;
-    mcp_buf_init(&text, 1 << 20);
-    mcp_json_writer_init(&json, &text);
-    mcp_write_object(&json);
-    mcp_write_member_string(&json, "type", "replaceSnapshot");
-    mcp_write_member_value(&json, "generator", config);
-    mcp_write_end(&json);
-    const char *label = mcp_json_writer_status(&json) == MCP_OK
-                            ? mcp_arena_strndup(mcp_call_arena(call), text.data, text.length)
-                            : NULL;
-    mcp_buf_clear(&text);
-    return label;
-}
-
 static bool should_stop(double fraction, void *data)
 {
     (void)fraction;
@@ -194,7 +176,7 @@ mcp_status universe_rest_generate(mcp_call *call, void *data)
     if (st == MCP_OK)
         st = universe_state_freeze(&by.view, state, &err);
     universe_state_free(state);
-    if (st == MCP_OK && !(by.label = generator_label(call, config)))
+    if (st == MCP_OK && !(by.label = universe_generator_label(mcp_call_arena(call), config)))
         st = mcp_error_set(&err, MCP_E_NOMEM, "no memory for the generator's label");
     if (st != MCP_OK)
         universe_rest_failed(call, id, st, &err);

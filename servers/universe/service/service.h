@@ -118,6 +118,28 @@ mcp_status universe_service_list(universe_record **out, size_t *count, const cha
 mcp_status universe_service_at(universe_view **out, universe_service *service, const char *id,
                                int64_t version, mcp_error *err);
 
+/** What was replayed: the log after `from`, up to `to`. */
+typedef struct universe_replayed {
+    int64_t from, to;
+} universe_replayed;
+
+/** Told how far it is, now and then. @return true: stop */
+typedef bool universe_replaying(int64_t done, int64_t total, void *data);
+
+/**
+ * The state at a version, made by the log alone as far as it reaches back, not from the newest snapshot: equal
+ * to universe_service_at, or something is wrong.
+ *
+ * @param out  yours: universe_view_free
+ * @param to   UNIVERSE_ANY_VERSION: the newest
+ * @param told may be NULL
+ * @return MCP_OK; MCP_E_NOT_FOUND: no such universe or version; MCP_E_STOPPED; MCP_E_IO, MCP_E_INTERNAL: the
+ *         log has a gap or an entry that cannot be applied
+ */
+mcp_status universe_service_replay(universe_view **out, universe_replayed *what,
+                                   universe_service *service, const char *id, int64_t to,
+                                   universe_replaying *told, void *data, mcp_error *err);
+
 /** What changed after a version, for a delta. */
 typedef struct universe_changes {
     bool everything; /* the log does not reach back, or the whole was replaced: fetch the state */

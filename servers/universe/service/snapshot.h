@@ -1,6 +1,6 @@
 /* snapshot.h - a universe's whole state into the database and back. */
-#ifndef UNIVERSE_SNAPSHOT_H
-#define UNIVERSE_SNAPSHOT_H
+#ifndef UNIVERSE_SERVICE_SNAPSHOT_H
+#define UNIVERSE_SERVICE_SNAPSHOT_H
 
 #include "service/store.h"
 
