@@ -31,6 +31,7 @@
 
 #include "support/figures.h"
 #include "support/load.h"
+#include "support/session.h"
 
 enum {
     BENCH_MAX_S = 175,
@@ -158,54 +159,6 @@ static void drop_nginx_folder(void)
 
 /* ---- what is said ----------------------------------------------------------------------------- */
 
-static size_t write_request(char *out, size_t size, const client *by, const char *body,
-                            size_t length)
-{
-    int head = snprintf(out, size,
-                        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
-                        "Content-Type: application/json\r\n"
-                        "Accept: application/json, text/event-stream\r\n"
-                        "%s%s%sContent-Length: %zu\r\n\r\n",
-                        by->site->port, by->session[0] ? "Mcp-Session-Id: " : "", by->session,
-                        by->session[0] ? "\r\nMCP-Protocol-Version: 2025-11-25\r\n" : "", length);
-
-    if (head < 0 || (size_t)head + length > size)
-        bench_give_up("a request longer than %zu bytes", size);
-    memcpy(out + head, body, length);
-    return (size_t)head + length;
-}
-
-static reply ask(client *by, const char *body)
-{
-    char request[CLIENT_ASK_MAX];
-
-    return client_ask(by, request, write_request(request, sizeof request, by, body, strlen(body)));
-}
-
-/* Initialize; with a session, it is the client's from now on and begun in full. */
-static void greet(client *by, bool has_session)
-{
-    size_t length = 0;
-
-    by->session[0] = '\0';
-    reply it = ask(by, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-                       "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-                       "\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}");
-    if (it.status != 200)
-        bench_give_up("%s: initialize was answered by %s", by->site->name, it.head);
-    if (!has_session)
-        return;
-    const char *session = reply_field(&it, "Mcp-Session-Id", &length);
-    if (!memmem(it.body, it.body_length, "\"serverInfo\"", 12) || !session ||
-        length >= sizeof by->session)
-        bench_give_up("%s: initialize was answered by %s", by->site->name, it.head);
-    memcpy(by->session, session, length);
-    by->session[length] = '\0';
-    it = ask(by, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    if (it.status != 202)
-        bench_give_up("%s: initialized was answered by %s", by->site->name, it.head);
-}
-
 static size_t ask_echo(char *out, client *by)
 {
     char body[CLIENT_ASK_MAX / 2];
@@ -214,7 +167,7 @@ static size_t ask_echo(char *out, client *by)
                           "\"params\":{\"name\":\"%s\",\"arguments\":{\"message\":\"%s\"}}}",
                           ++by->id, by->site->tool ? by->site->tool : "echo", message);
 
-    return write_request(out, CLIENT_ASK_MAX, by, body, (size_t)length);
+    return session_write(out, CLIENT_ASK_MAX, by, body, (size_t)length);
 }
 
 /* nginx knows no id; it has no session either. */
@@ -250,7 +203,7 @@ static void open_subject(subject *it)
     it->begin(&it->site);
     load_open(&it->load, &it->site, CLIENTS);
     for (size_t i = 0; i < it->load.count; i++)
-        greet(&it->load.clients[i], it->has_sessions);
+        session_open(&it->load.clients[i], it->has_sessions);
     it->calls = load_for(&it->load, &echo, 0.3, LONG_MAX, &took);
     it->first_mb = resident_mb(&it->site);
 }
@@ -387,7 +340,7 @@ static void bench_start(subject *it, int starts)
         int64_t from = mcp_clock_mono_ns();
         it->begin(&it->site);
         client_open(&first, &it->site);
-        greet(&first, false);
+        session_open(&first, false);
         ms[i] = (double)(mcp_clock_mono_ns() - from) * 1e-6;
         mb[i] = resident_mb(&it->site);
         client_close(&first);
@@ -469,11 +422,11 @@ static void bench_sessions(subject *it)
         bench_give_up("no memory");
     it->begin(&it->site);
     client_open(&by, &it->site);
-    greet(&by, false); /* its session idles with the others */
+    session_open(&by, false); /* its session idles with the others */
     double before = resident_mb(&it->site);
     int64_t from = mcp_clock_mono_ns();
     for (int i = 0; i < SESSIONS - 1; i++) {
-        greet(&by, true);
+        session_open(&by, true);
         memcpy(sessions[i], by.session, CLIENT_SESSION_MAX);
     }
     memcpy(sessions[SESSIONS - 1], sessions[0], CLIENT_SESSION_MAX);
@@ -566,8 +519,8 @@ static void bench_long(subject *it)
     snprintf(expected, sizeof expected, "\"text\":\"%zu\"", write_long(body));
     it->begin(&it->site);
     client_open(&by, &it->site);
-    greet(&by, true);
-    size_t length = write_request(request, room, &by, body, LONG_MESSAGE);
+    session_open(&by, true);
+    size_t length = session_write(request, room, &by, body, LONG_MESSAGE);
     for (int i = 0; i < LONG_ROUNDS; i++) {
         int64_t from = mcp_clock_mono_ns();
         reply got = client_ask(&by, request, length);
