@@ -113,10 +113,12 @@ void mcp_write_end(mcp_json_writer *writer)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
+enum { PIECE = 1024, ESCAPE_MAX = 6 };
+
 #define ONES UINT64_C(0x0101010101010101)
 #define TOPS UINT64_C(0x8080808080808080)
 
-/* Not zero when a byte of the word is zero; exact as to whether, not as to which. */
+/* The top bit of each byte that is zero; of those after the first such byte too, perhaps. */
 static uint64_t zero_byte(uint64_t word)
 {
     return (word - ONES) & ~word & TOPS;
@@ -128,60 +130,137 @@ static bool is_special(unsigned char byte)
     return byte < 0x20 || byte == '"' || byte == '\\' || byte >= 0x80;
 }
 
+/* Of eight bytes: how many come before the first special one. */
+static size_t plain_of_eight(const char *text)
+{
+    uint64_t word;
+
+    memcpy(&word, text, sizeof word);
+    /* The first byte must be the lowest: then no borrow reaches it. */
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        word = __builtin_bswap64(word);
+    uint64_t control = (word - ONES * 0x20) & ~word;
+    uint64_t quoted = zero_byte(word ^ ONES * '"') | zero_byte(word ^ ONES * '\\');
+    uint64_t found = ((control | word) & TOPS) | quoted;
+
+    return found ? (size_t)__builtin_ctzll(found) / 8 : sizeof word;
+}
+
 /* How many bytes at the front need no look: eight at a time first. */
 static size_t plain_run(const char *text, size_t length)
 {
     size_t at = 0;
-    uint64_t word;
 
-    for (; at + sizeof(word) <= length; at += sizeof(word)) {
-        memcpy(&word, text + at, sizeof(word));
-        uint64_t control = (word - ONES * 0x20) & ~word;
-        uint64_t quoted = zero_byte(word ^ ONES * '"') | zero_byte(word ^ ONES * '\\');
-        if (((control | word) & TOPS) | quoted)
-            break;
+    while (at + sizeof(uint64_t) <= length) {
+        size_t plain = plain_of_eight(text + at);
+        at += plain;
+        if (plain < sizeof(uint64_t))
+            return at;
     }
     while (at < length && !is_special((unsigned char)text[at]))
         at++;
     return at;
 }
 
-static void put_escape(mcp_json_writer *writer, unsigned char byte)
+/* @return how many bytes of `out`, which has ESCAPE_MAX, it takes */
+static size_t escape(char *out, unsigned char byte)
 {
     static const char digits[] = "0123456789abcdef";
     static const char short_forms[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
                                         ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
 
-    if (short_forms[byte]) {
-        put(writer, (const char[]){ '\\', short_forms[byte] }, 2);
-        return;
-    }
-    put(writer, (const char[]){ '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] }, 6);
+    out[0] = '\\';
+    out[1] = short_forms[byte];
+    if (out[1])
+        return 2;
+    memcpy(out + 1, "u00", 3);
+    out[4] = digits[byte >> 4];
+    out[5] = digits[byte & 15];
+    return ESCAPE_MAX;
 }
 
-/* What of a string must be looked at byte by byte, from its first special one on. */
-static void put_special(mcp_json_writer *writer, const char *text, size_t length)
+/*
+ * Writes ASCII up to `end` or to the first byte beyond it. JSON as the text of a string has a quote every few
+ * bytes: so eight bytes are copied whatever is in them, and what comes next is written over the useless ones.
+ *
+ * @param out has room for ESCAPE_MAX times the text and eight bytes more
+ * @param at  moves to behind what is written
+ * @return the end of what is written
+ */
+static char *write_ascii(char *out, const char **at, const char *end)
+{
+    const char *text = *at;
+
+    while (text < end) {
+        size_t plain = 0;
+        if ((size_t)(end - text) >= sizeof(uint64_t)) {
+            memcpy(out, text, sizeof(uint64_t));
+            plain = plain_of_eight(text);
+        } else if (!is_special((unsigned char)*text)) {
+            *out = *text;
+            plain = 1;
+        }
+        out += plain;
+        text += plain;
+        if (plain > 0)
+            continue;
+        if ((unsigned char)*text >= 0x80)
+            break;
+        out += escape(out, (unsigned char)*text++);
+    }
+    *at = text;
+    return out;
+}
+
+/* What is beyond ASCII at the front goes out as it is. @return its bytes; 0: it is not UTF-8 */
+static size_t put_beyond_ascii(mcp_json_writer *writer, const char *text, size_t length)
 {
     size_t at = 0;
-    size_t copied = 0;
 
-    while (writer->status == MCP_OK) {
-        at += plain_run(text + at, length - at);
-        if (at == length)
-            break;
-        unsigned char byte = (unsigned char)text[at];
-        if (byte < 0x80) {
-            put(writer, text + copied, at - copied);
-            put_escape(writer, byte);
-            copied = ++at;
-            continue;
-        }
+    while (at < length && (unsigned char)text[at] >= 0x80) {
         size_t size = mcp__utf8_next(text + at, length - at, NULL);
-        if (size == 0)
+        if (size == 0) {
             fail(writer, MCP_E_PARAMS);
+            return 0;
+        }
         at += size;
     }
-    put(writer, text + copied, length - copied);
+    put(writer, text, at);
+    return at;
+}
+
+/* A piece of ASCII at the front. @return its bytes; where the buffer's end is near it is not more than a byte */
+static size_t put_ascii(mcp_json_writer *writer, const char *text, size_t length)
+{
+    mcp_buf *buf = writer->buf;
+    size_t piece = length < PIECE ? length : PIECE;
+    size_t room = piece * ESCAPE_MAX + sizeof(uint64_t);
+    const char *at = text;
+
+    if (buf->max_bytes - buf->length <= room) {
+        char form[ESCAPE_MAX];
+        bool is_plain = !is_special((unsigned char)*text);
+        put(writer, is_plain ? text : form, is_plain ? 1 : escape(form, (unsigned char)*text));
+        return 1;
+    }
+    char *out = mcp_buf_reserve(buf, room);
+    if (!out) {
+        fail(writer, buf->status);
+        return 0;
+    }
+    mcp_buf_commit(buf, (size_t)(write_ascii(out, &at, text + piece) - out));
+    return (size_t)(at - text);
+}
+
+/* What of a string must be looked at, from its first special byte on. */
+static void put_special(mcp_json_writer *writer, const char *text, size_t length)
+{
+    for (size_t at = 0; at < length && writer->status == MCP_OK;) {
+        if ((unsigned char)text[at] >= 0x80)
+            at += put_beyond_ascii(writer, text + at, length - at);
+        else
+            at += put_ascii(writer, text + at, length - at);
+    }
 }
 
 static void put_string(mcp_json_writer *writer, const char *text, size_t length)

@@ -161,6 +161,35 @@ static void escapes_at_every_place(void **state)
     }
 }
 
+/* JSON as the text of a string, longer than the writer takes at once, ends where the buffer's bound lies: the writer
+ * looks for room before it knows how much the text takes. */
+static void json_as_text_fits_to_the_byte(void **state)
+{
+    static const char piece[] = "{\"\xC3\xA4\":\"b\\n\"},";
+    static const char escaped[] = "{\\\"\xC3\xA4\\\":\\\"b\\\\n\\\"},";
+    enum { PIECES = 300 };
+    static char text[PIECES * sizeof piece], wanted[PIECES * sizeof escaped + 2];
+
+    (void)state;
+    wanted[0] = '"';
+    for (size_t i = 0; i < PIECES; i++) {
+        strcat(text, piece);
+        strcat(wanted, escaped);
+    }
+    strcat(wanted, "\"");
+    for (size_t less = 0; less < 3; less++) {
+        mcp_buf bounded;
+        mcp_buf_init(&bounded, strlen(wanted) - less);
+        mcp_json_writer_init(&writer, &bounded);
+        mcp_write_string(&writer, text);
+        assert_int_equal(mcp_json_writer_status(&writer), less == 0 ? MCP_OK : MCP_E_LIMIT);
+        if (less == 0)
+            assert_string_equal(bounded.data, wanted);
+        mcp_buf_clear(&bounded);
+    }
+    start_again();
+}
+
 static void text_that_is_not_utf8_fails(void **state)
 {
     static const char *const texts[] = { "\x80", "abcdefgh\xFF", "\xED\xA0\x80", "\xC3",
@@ -470,6 +499,7 @@ int main(void)
         TEST(a_root_may_be_any_value),
         TEST(escapes_what_must_be),
         TEST(escapes_at_every_place),
+        TEST(json_as_text_fits_to_the_byte),
         TEST(text_that_is_not_utf8_fails),
         TEST(integers),
         TEST(doubles_as_people_write_them),
