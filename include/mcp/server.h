@@ -68,8 +68,9 @@ typedef enum mcp_feature {
 
 /**
  * Whether who asks may know of a feature: what it may not is left out of lists, and a call of it is answered
- * as a call of something that does not exist. Runs on the loop, for each entry of a list and for each call:
- * must not block. It may ask mcp_call_principal, mcp_call_has_scopes and the like.
+ * as a call of something that does not exist; news of it is not told, though a hidden URI can be subscribed to as
+ * an unknown one can. Runs on the loop, for each entry of a list, for each call, and for each client that news is
+ * for: must not block. It may ask mcp_call_principal, mcp_call_has_scopes and the like.
  *
  * @param name as registered: the tool's or prompt's name, the URI or its template
  */

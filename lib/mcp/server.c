@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "mcp/audience.h"
 #include "mcp/core/identity.h"
 #include "mcp/hash.h"
 #include "mcp/method.h"
@@ -305,20 +306,38 @@ static unsigned lists_of(const mcp_features *features)
            (features->resources ? MCP__NEWS_RESOURCES : 0u);
 }
 
+/* Once: from then on the loop may read it. */
+static mcp_status describe(mcp_server *server, mcp__offer *offer, const mcp__set *set,
+                           mcp_error *err)
+{
+    if (offer->change.lists)
+        return MCP_OK;
+    if (mcp__audience_of(&server->options) &&
+        mcp__audience_describe(&offer->change, server->arena, set, &offer->features, err) != MCP_OK)
+        return MCP_E_NOMEM;
+    offer->change.lists = lists_of(&offer->features);
+    return MCP_OK;
+}
+
 /* `offer` has changed: let calls see it, and clients hear of it. */
-static mcp_status change(mcp_server *server, const mcp__offer *offer, mcp_error *err)
+static mcp_status change(mcp_server *server, mcp__offer *offer, mcp_error *err)
 {
     mcp__set *fresh = NULL;
     mcp_status st = build(&fresh, server, err);
 
-    if (st != MCP_OK)
+    if (st == MCP_OK)
+        st = describe(server, offer, fresh, err);
+    if (st != MCP_OK) {
+        mcp__set_drop(fresh);
         return st;
+    }
     pthread_mutex_lock(&server->set_lock);
     mcp__set *old = server->set;
     server->set = fresh;
     pthread_mutex_unlock(&server->set_lock);
     mcp__set_drop(old);
-    mcp__news_lists(server->news, lists_of(&offer->features));
+    if (offer->change.lists)
+        mcp__news_lists(server->news, &offer->change);
     return MCP_OK;
 }
 
@@ -405,6 +424,7 @@ mcp__session_setup mcp__server_session_setup(mcp_server *server, mcp__executor *
         .hold = hold,
         .drop = mcp__set_drop,
         .news = server->news,
+        .audience = mcp__audience_of(&server->options),
         .budget = &server->budget,
         .no_arguments = server->no_arguments,
         .state_key = server->state_key,

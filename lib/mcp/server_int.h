@@ -31,6 +31,7 @@ enum mcp__capability {
 /** Features that were added or offered, in that order. */
 typedef struct mcp__offer {
     mcp_features features;
+    mcp__news_change change; /* what clients are told of its coming and going */
     const mcp_features *key; /* what it is withdrawn by; NULL: it stays */
     bool is_withdrawn;
     struct mcp__offer *next;

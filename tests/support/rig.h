@@ -39,7 +39,7 @@ int client_open_unix(const char *path);
 bool client_send(int fd, const void *bytes, size_t length);
 bool client_say(int fd, const char *text);
 
-#define CLIENT_WAIT_MS 5000
+#define CLIENT_WAIT_MS 20000
 
 /*
  * Read until `wanted` has come, or, where it is NULL, until the server closes. What was read is in `out`,

@@ -163,6 +163,7 @@ struct mcp_call {
     const mcp_json *listens_to_uris; /* an array of strings, or NULL */
     bool is_listening;         /* it stays open without a worker, for news */
     const mcp_json *listens_to_tasks; /* likewise an array of strings, or NULL */
+    struct mcp__interest *interests;  /* the loop's: both, in the index of those who are told */
 
     /* tasks */
     bool becomes_task;         /* by its tool and its client: before its handler runs */

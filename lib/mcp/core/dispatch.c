@@ -150,6 +150,7 @@ static void untally(mcp_call *call)
     if (call->tally)
         (*call->tally)--;
     call->tally = NULL;
+    mcp__subscribe_leave(call);
 }
 
 void mcp__dispatch_end(mcp_call *call, mcp_status st)

@@ -11,6 +11,7 @@
 
 #include "mcp/core/client.h"
 #include "mcp/core/errand.h"
+#include "mcp/core/principal.h"
 #include "mcp/core/subscribe.h"
 #include "mcp/core/task.h"
 
@@ -48,7 +49,30 @@ void mcp__session_clear(mcp__session *session)
     mcp__errand_clear(session);
     mcp_buf_clear(&session->spare);
     mcp_arena_free(session->client);
-    session->client = NULL;
+    mcp_arena_free(session->hearer_arena);
+    session->client = session->hearer_arena = NULL;
+}
+
+mcp_status mcp__session_heard_by(mcp__session *session, const mcp_principal *hearer, mcp_error *err)
+{
+    mcp_arena *arena = NULL;
+    const mcp_principal *kept = NULL;
+    bool is_lost = false;
+
+    if (hearer && session->setup.audience) { /* else it is nobody's business who listens */
+        arena = mcp_arena_new(0);
+        is_lost = !arena;
+        if (arena)
+            kept = mcp__principal_copy(arena, hearer, &is_lost);
+    }
+    if (is_lost) {
+        mcp_arena_free(arena);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a stream");
+    }
+    mcp_arena_free(session->hearer_arena);
+    session->hearer_arena = arena;
+    session->hearer = kept;
+    return MCP_OK;
 }
 
 mcp_revision mcp__session_revision(const mcp__session *session)

@@ -33,6 +33,7 @@ typedef struct mcp__session_setup {
     void (*drop)(const mcp__set *set);
     mcp__arena_budget *budget;    /* that calls take their memory from; NULL: none */
     mcp__news *news;              /* tells of changes; NULL: nothing changes */
+    const mcp__audience *audience; /* who may hear of them; NULL: everybody may */
     struct mcp__task_table *tasks; /* keeps what goes on without its client; NULL: nothing does */
     const mcp_json *no_arguments; /* an empty object */
     const uint8_t *state_key; /* MCP__STATE_KEY_SIZE bytes that sign what clients keep for us */
@@ -54,8 +55,10 @@ struct mcp__session {
     unsigned client_can;   /* the same as enum mcp_client_can */
     mcp_level log_level;   /* of the gentlest message that the client wants */
     mcp__peer *news;       /* takes what belongs to no call; NULL: nobody listens. The transport's */
+    mcp_arena *hearer_arena;
+    const mcp_principal *hearer; /* who listens there, where that matters; NULL: nobody in particular */
     mcp__map errands;      /* ids of addresses that its user was sent to, each its own copy */
-    mcp__map subscribed;   /* URIs that the client wants news of, each its own copy */
+    mcp__map subscribed;   /* URIs that the client wants news of, to their mcp__interest */
     mcp__session *next_told, *previous_told; /* among those that `setup.news` tells */
     int64_t last_question; /* the id of the last request of ours */
     mcp__call_table calls;
@@ -67,6 +70,15 @@ mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *se
 
 /** End what the session holds. No call may be open or running. */
 void mcp__session_clear(mcp__session *session);
+
+/**
+ * Note who is to hear, on `news`, what belongs to no call: by the token of that stream.
+ *
+ * @param hearer copied; NULL: nobody in particular
+ * @return MCP_OK; MCP_E_NOMEM: nothing has changed
+ */
+mcp_status mcp__session_heard_by(mcp__session *session, const mcp_principal *hearer,
+                                 mcp_error *err);
 
 /** The revision that a request without further claim is served under. */
 mcp_revision mcp__session_revision(const mcp__session *session);

@@ -6,6 +6,10 @@
  *     2026-07-28     subscriptions/listen is a call that stays open; what it asked for is told on its own
  *                    stream, each message with the call's id; nothing else is
  *
+ * Who wants which URI, or task, is in an index (interest.c). Whether one may hear of it is asked when there is
+ * something to tell: features come and go, and a URI may be subscribed to before there is anything there; so
+ * what is hidden is subscribed to as what does not exist, and never told.
+ *
  * A listening call is open without a worker. It ends by the client's hanging up or cancelling, or with a
  * result when the server goes down.
  */
@@ -34,6 +38,13 @@ static const struct list {
     { MCP__NEWS_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed" },
 };
 
+/* By mcp_feature. */
+static const unsigned list_of[] = {
+    [MCP_FEATURE_TOOL] = MCP__NEWS_TOOLS,
+    [MCP_FEATURE_RESOURCE] = MCP__NEWS_RESOURCES,
+    [MCP_FEATURE_PROMPT] = MCP__NEWS_PROMPTS,
+};
+
 #define LIST_COUNT (sizeof(lists) / sizeof(lists[0]))
 
 /* ---- within a session ------------------------------------------------------------------------- */
@@ -48,9 +59,28 @@ void mcp__subscribe_free_uris(mcp__map *uris)
     mcp__map_clear(uris);
 }
 
+/* The map's key is the index's own copy, so the two go together. */
+static mcp_status enter(mcp__session *session, const char *uri, size_t length)
+{
+    mcp__interests *by_uri = mcp__news_by_uri(session->setup.news);
+    mcp__interest *interest = mcp__alloc_zeroed(1, sizeof(*interest));
+
+    if (!interest)
+        return MCP_E_NOMEM;
+    interest->session = session;
+    mcp_status st = mcp__interest_add(by_uri, interest, uri, length);
+    if (st == MCP_OK)
+        st = mcp__map_put(&session->subscribed, mcp__interest_key(interest), length, interest);
+    if (st == MCP_OK)
+        return MCP_OK;
+    mcp__interest_remove(interest);
+    free(interest);
+    return st;
+}
+
 mcp_status mcp__subscribe_add(mcp__session *session, const char *uri, mcp_error *err)
 {
-    mcp__map *subscribed = &session->subscribed;
+    const mcp__map *subscribed = &session->subscribed;
     size_t length = strlen(uri);
 
     if (length > URI_MAX)
@@ -60,24 +90,30 @@ mcp_status mcp__subscribe_add(mcp__session *session, const char *uri, mcp_error 
     if (subscribed->count >= SUBSCRIBED_MAX)
         return mcp_error_set(err, MCP_E_LIMIT, "a client may subscribe to %d resources",
                              SUBSCRIBED_MAX);
-    char *copy = mcp__alloc(length + 1);
-    if (copy)
-        memcpy(copy, uri, length + 1);
-    mcp_status st = copy ? mcp__map_put(subscribed, copy, length, copy) : MCP_E_NOMEM;
-    if (st == MCP_OK)
-        return MCP_OK;
-    free(copy);
-    return mcp_error_set(err, st, "no memory for a subscription");
+    mcp_status st = enter(session, uri, length);
+    return st == MCP_OK ? st : mcp_error_set(err, st, "no memory for a subscription");
+}
+
+static void leave(mcp__interest *interest)
+{
+    if (interest)
+        mcp__interest_remove(interest);
+    free(interest);
 }
 
 void mcp__subscribe_remove(mcp__session *session, const char *uri)
 {
-    free(mcp__map_remove(&session->subscribed, uri, strlen(uri)));
+    leave(mcp__map_remove(&session->subscribed, uri, strlen(uri)));
 }
 
 void mcp__subscribe_clear(mcp__session *session)
 {
-    mcp__subscribe_free_uris(&session->subscribed);
+    size_t at = 0;
+    mcp__interest *interest;
+
+    while ((interest = mcp__map_next(&session->subscribed, &at)) != NULL)
+        leave(interest);
+    mcp__map_clear(&session->subscribed);
 }
 
 /* ---- listening -------------------------------------------------------------------------------- */
@@ -136,6 +172,55 @@ static mcp_status read_tasks(mcp_call *call, const mcp_json *wishes)
     return MCP_OK;
 }
 
+/* A key that a client names twice is told once. */
+static bool is_in(const mcp__interests *all, const mcp_call *call, const char *key, size_t length)
+{
+    const mcp__interest *first = mcp__interest_first(all, key, length);
+
+    return first && first->call == call;
+}
+
+/* Enter the call for each of its keys, an array of strings or NULL. The call pays. */
+static mcp_status index_keys(mcp_call *call, mcp__interests *all, const mcp_json *keys)
+{
+    size_t count = mcp_json_count(keys);
+    mcp__interest *interests = count > 0 ? mcp_arena_alloc(call->arena, count * sizeof(*interests))
+                                         : NULL;
+
+    if (count > 0 && !interests)
+        return MCP_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = 0;
+        const char *key = mcp_json_string(mcp_json_item(keys, i), &length);
+        if (is_in(all, call, key, length))
+            continue;
+        interests[i].call = call;
+        if (mcp__interest_add(all, &interests[i], key, length) != MCP_OK)
+            return MCP_E_NOMEM;
+        interests[i].of_call = call->interests;
+        call->interests = &interests[i];
+    }
+    return MCP_OK;
+}
+
+static mcp_status index_call(mcp_call *call)
+{
+    mcp__news *news = call->session->setup.news;
+    mcp_status st = index_keys(call, mcp__news_by_uri(news), call->listens_to_uris);
+
+    if (st == MCP_OK)
+        st = index_keys(call, mcp__news_by_task(news), call->listens_to_tasks);
+    return st == MCP_OK ? st
+                        : mcp_error_set(&call->err, st, "no memory for what a call listens to");
+}
+
+void mcp__subscribe_leave(mcp_call *call)
+{
+    for (mcp__interest *interest = call->interests; interest; interest = interest->of_call)
+        mcp__interest_remove(interest);
+    call->interests = NULL;
+}
+
 /* The id as it came, on every message and on the result. */
 static mcp_status note_id(mcp_call *call)
 {
@@ -178,7 +263,7 @@ mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_ur
     (*call->tally)++;
     call->is_listening = true;
     (void)mcp_call_result(call);
-    return MCP_OK;
+    return index_call(call);
 }
 
 /* ---- telling ---------------------------------------------------------------------------------- */
@@ -261,47 +346,96 @@ static void tell_one(mcp__peer *peer, const mcp_call *call, const char *method, 
     send(peer, &writer, &message);
 }
 
-static bool wants(const mcp_call *call, const char *uri)
+/* Someone to ask the audience about, as a call of now: on a session's behalf, or a listening call's. */
+static mcp_call *guest_new(mcp__session *session, const mcp_call *call)
 {
-    for (size_t i = 0; i < mcp_json_count(call->listens_to_uris); i++)
-        if (strcmp(mcp_json_string(mcp_json_item(call->listens_to_uris, i), NULL), uri) == 0)
-            return true;
-    return false;
+    const mcp__session_setup *setup = &session->setup;
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_call *guest = NULL;
+
+    if (!arena || mcp__call_new(&guest, arena, setup->options, setup->no_arguments, NULL) != MCP_OK) {
+        mcp_arena_free(arena);
+        mcp_log_write(&setup->options->log, MCP_LOG_ERROR, "no memory to tell a client of a change");
+        return NULL;
+    }
+    guest->server = setup->server;
+    guest->session = session;
+    guest->method = call ? call->method : "resources/subscribe";
+    guest->revision = call ? call->revision : session->revision;
+    guest->client_can = call ? call->client_can : session->client_can;
+    guest->meta = call ? call->meta : NULL;
+    guest->principal = call ? call->principal : session->hearer;
+    guest->set = setup->hold ? setup->hold(setup->server) : NULL;
+    return guest;
 }
 
-static void tell_call(mcp_call *call, unsigned changed, const mcp__map *uris)
+/* The lists that have changed for who asks. */
+static unsigned lists_for(mcp__session *session, const mcp_call *call,
+                          const mcp__news_change *changes)
 {
-    size_t at = 0;
-    const char *uri;
+    const mcp__audience *audience = session->setup.audience;
+    mcp_call *guest = audience ? guest_new(session, call) : NULL;
+    unsigned changed = 0;
 
-    for (size_t i = 0; i < LIST_COUNT; i++)
-        if (changed & call->listens_to & lists[i].bit)
-            tell_one(call->notices, call, lists[i].method, NULL);
-    while ((uri = mcp__map_next(uris, &at)) != NULL)
-        if (wants(call, uri))
-            tell_one(call->notices, call, "notifications/resources/updated", uri);
+    for (; changes && (guest || !audience); changes = changes->next) {
+        if (!audience)
+            changed |= changes->lists;
+        for (size_t i = 0; audience && i < changes->count; i++)
+            if (audience->may_know(guest, &changes->features[i]))
+                changed |= list_of[changes->features[i].kind];
+    }
+    mcp__call_free(guest);
+    return changed;
 }
 
-static void tell_session(mcp__session *session, unsigned changed, const mcp__map *uris)
+static void tell_lists(mcp__peer *peer, const mcp_call *call, unsigned changed)
 {
-    size_t at = 0;
-    const char *uri;
-
     for (size_t i = 0; i < LIST_COUNT; i++)
         if (changed & lists[i].bit)
-            tell_one(session->news, NULL, lists[i].method, NULL);
-    while ((uri = mcp__map_next(uris, &at)) != NULL)
-        if (mcp__map_get(&session->subscribed, uri, strlen(uri)))
-            tell_one(session->news, NULL, "notifications/resources/updated", uri);
+            tell_one(peer, call, lists[i].method, NULL);
 }
 
-void mcp__subscribe_tell(mcp__session *session, unsigned changed, const mcp__map *uris)
+void mcp__subscribe_tell_lists(mcp__session *session, const mcp__news_change *changes)
 {
+    if (!changes)
+        return;
     if (session->news && session->revision != MCP_REVISION_NONE)
-        tell_session(session, changed, uris);
+        tell_lists(session->news, NULL, lists_for(session, NULL, changes));
     for (mcp_call *call = session->calls.first; call; call = call->loop.next)
-        if (call->is_listening)
-            tell_call(call, changed, uris);
+        if (call->is_listening && call->listens_to)
+            tell_lists(call->notices, call, call->listens_to & lists_for(session, call, changes));
+}
+
+static bool may_hear(mcp__session *session, const mcp_call *call, const char *uri)
+{
+    const mcp__audience *audience = session->setup.audience;
+
+    if (!audience)
+        return true;
+    mcp_call *guest = guest_new(session, call);
+    bool may = guest && audience->may_hear(guest, uri);
+    mcp__call_free(guest);
+    return may;
+}
+
+static void tell_uri(const mcp__interest *interest, const char *uri)
+{
+    const mcp_call *call = interest->call;
+    mcp__session *session = call ? call->session : interest->session;
+    mcp__peer *peer = call ? call->notices : session->news;
+
+    if (peer && (call || session->revision != MCP_REVISION_NONE) && may_hear(session, call, uri))
+        tell_one(peer, call, "notifications/resources/updated", uri);
+}
+
+int mcp__subscribe_tell_uri(const mcp__interests *by_uri, const char *uri)
+{
+    const mcp__interest *interest = mcp__interest_first(by_uri, uri, strlen(uri));
+    int count = 0;
+
+    for (; interest; interest = interest->next, count++)
+        tell_uri(interest, uri);
+    return count;
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------ */
@@ -320,22 +454,15 @@ static void tell_status(const mcp_call *call, const mcp__task_entry *entry)
     send(call->notices, &writer, &message);
 }
 
-static bool listens_to(const mcp_call *call, const mcp__task_entry *entry)
-{
-    for (size_t i = 0; i < mcp_json_count(call->listens_to_tasks); i++)
-        if (strcmp(mcp_json_string(mcp_json_item(call->listens_to_tasks, i), NULL), entry->id) == 0)
-            return mcp__task_table_is_of(entry, call);
-    return false;
-}
-
 void mcp__subscribe_tell_task(const mcp__task_entry *entry)
 {
     mcp__news *news = entry->table->news;
 
-    if (!news || *mcp__news_listeners(news) == 0)
+    if (!news)
         return;
-    for (mcp__session *session = mcp__news_first(news); session; session = session->next_told)
-        for (mcp_call *call = session->calls.first; call; call = call->loop.next)
-            if (call->is_listening && listens_to(call, entry))
-                tell_status(call, entry);
+    const mcp__interest *interest = mcp__interest_first(mcp__news_by_task(news), entry->id,
+                                                        strlen(entry->id));
+    for (; interest; interest = interest->next)
+        if (mcp__task_table_is_of(entry, interest->call))
+            tell_status(interest->call, entry);
 }

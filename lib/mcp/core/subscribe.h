@@ -25,8 +25,14 @@ mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_ur
 /** Loop only. Acknowledge, as the first message of a call that is open now. */
 void mcp__subscribe_acknowledge(mcp_call *call);
 
-/** Loop only. Tell a session, and every call of it that listens. */
-void mcp__subscribe_tell(mcp__session *session, unsigned changed, const mcp__map *uris);
+/** Loop only. The call listens no more, or never did. */
+void mcp__subscribe_leave(mcp_call *call);
+
+/** Loop only. Tell a session, and every call of it that listens, that lists have changed for them. */
+void mcp__subscribe_tell_lists(mcp__session *session, const mcp__news_change *changes);
+
+/** Loop only. Tell everybody who wants to hear of a URI, and may. @return how many were looked at */
+int mcp__subscribe_tell_uri(const mcp__interests *by_uri, const char *uri);
 
 /** Loop only. Tell every call that listens to a task, and may, how it is. */
 void mcp__subscribe_tell_task(const mcp__task_entry *entry);

@@ -42,6 +42,9 @@ mcp_status mcp__tools_call(mcp__tools *tools, mcp_call *call);
 /** Append the scopes that tools ask for; likewise below. */
 void mcp__tools_scopes(const mcp__tools *tools, mcp_buf *out);
 
+/** The scopes that a tool asks for, NULL: none; likewise below. */
+const char *mcp__tools_scopes_of(const mcp__tools *tools, const char *name);
+
 /** How many MCP_LONG calls may run at once: the sum of their max_running. */
 int mcp__tools_long_threads(const mcp__tools *tools);
 
@@ -58,6 +61,7 @@ mcp_status mcp__resources_list(mcp__resources *resources, mcp_call *call);
 mcp_status mcp__resources_templates(mcp__resources *resources, mcp_call *call);
 mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call);
 void mcp__resources_scopes(const mcp__resources *resources, mcp_buf *out);
+const char *mcp__resources_scopes_of(const mcp__resources *resources, const char *uri);
 
 mcp_status mcp__prompts_new(mcp__prompts **out, const mcp_server_options *options, mcp_error *err);
 void mcp__prompts_free(mcp__prompts *prompts);
@@ -65,6 +69,7 @@ mcp_status mcp__prompts_load(mcp__prompts *prompts, const mcp_features *features
 mcp_status mcp__prompts_list(mcp__prompts *prompts, mcp_call *call);
 mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call);
 void mcp__prompts_scopes(const mcp__prompts *prompts, mcp_buf *out);
+const char *mcp__prompts_scopes_of(const mcp__prompts *prompts, const char *name);
 
 /** The prompt of that name, registered or safe, as registered; NULL: none that `call` may know of. */
 const char *mcp__prompts_name(const mcp__prompts *prompts, const mcp_call *call, const char *name);
@@ -73,6 +78,8 @@ bool mcp__prompts_has(const mcp__prompts *prompts, const char *name, const char 
 /** The exact resource, or the template by its own text, as registered; NULL: none that `call` may know of. */
 const char *mcp__resources_name(const mcp__resources *resources, const mcp_call *call,
                                 const char *uri);
+/** Whether there is such a URI, and all that could read it is hidden from `call`. */
+bool mcp__resources_hides(const mcp__resources *resources, mcp_call *call, const char *uri);
 bool mcp__resources_has(const mcp__resources *resources, const char *uri, const char *variable);
 
 /** `prompts` and `resources` are borrowed: what can be completed. */

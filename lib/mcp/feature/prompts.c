@@ -451,6 +451,13 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
 
 /* ---- for completions -------------------------------------------------------------------------- */
 
+const char *mcp__prompts_scopes_of(const mcp__prompts *prompts, const char *name)
+{
+    const struct prompt *prompt = mcp__map_get(&prompts->by_name, name, strlen(name));
+
+    return prompt ? prompt->file->scopes : NULL;
+}
+
 void mcp__prompts_scopes(const mcp__prompts *prompts, mcp_buf *out)
 {
     mcp__list_scopes(prompts->list, out);

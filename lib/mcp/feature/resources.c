@@ -419,10 +419,49 @@ mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
     return MCP_OK;
 }
 
+const char *mcp__resources_scopes_of(const mcp__resources *resources, const char *uri)
+{
+    const struct resource *resource = find_loaded(resources, uri);
+
+    return resource ? resource->scopes : NULL;
+}
+
 void mcp__resources_scopes(const mcp__resources *resources, mcp_buf *out)
 {
     mcp__list_scopes(resources->list, out);
     mcp__list_scopes(resources->templates, out);
+}
+
+/* ---- for news --------------------------------------------------------------------------------- */
+
+/* What cannot be told, for want of memory, is taken as a match. */
+static bool fits(const struct resource *resource, mcp_call *call, const char *uri)
+{
+    const mcp_json *variables = NULL;
+    mcp_status st = MCP_E_NOT_FOUND;
+
+    for (int slashes = MCP__SLASHES_ENCODED; slashes <= MCP__SLASHES_RAW; slashes++)
+        if (st == MCP_E_NOT_FOUND || st == MCP_E_PARAMS)
+            st = mcp__uri_template_match(&variables, resource->template, uri, strlen(uri),
+                                         (mcp__uri_slashes)slashes, call->arena, NULL);
+    return st != MCP_E_NOT_FOUND && st != MCP_E_PARAMS;
+}
+
+bool mcp__resources_hides(const mcp__resources *resources, mcp_call *call, const char *uri)
+{
+    const struct resource *exact = mcp__map_get(&resources->exact, uri, strlen(uri));
+    bool is_there = exact != NULL;
+
+    if (exact && is_shown(exact, call))
+        return false;
+    for (const struct resource *r = resources->first_template; r; r = r->next) {
+        if (!fits(r, call, uri))
+            continue;
+        if (is_shown(r, call))
+            return false;
+        is_there = true;
+    }
+    return is_there;
 }
 
 /* ---- for completions -------------------------------------------------------------------------- */

@@ -345,6 +345,13 @@ mcp_status mcp__tools_load(mcp__tools *tools, const mcp_features *features, mcp_
     return st;
 }
 
+const char *mcp__tools_scopes_of(const mcp__tools *tools, const char *name)
+{
+    const struct tool *tool = find(tools, name);
+
+    return tool ? tool->scopes : NULL;
+}
+
 void mcp__tools_scopes(const mcp__tools *tools, mcp_buf *out)
 {
     mcp__list_scopes(tools->list, out);

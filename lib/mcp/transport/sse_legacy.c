@@ -58,6 +58,11 @@ void mcp__sse_request(mcp__web *web, mcp__http_exchange *exchange)
         mcp__web_answer_with(web, exchange, 503, "Retry-After", "10", NULL);
         return;
     }
+    if (mcp__session_heard_by(&entry->session, web->caller, NULL) != MCP_OK) {
+        mcp__session_table_end(&web->sessions, entry);
+        mcp__web_answer(web, exchange, 503, NULL);
+        return;
+    }
     mcp__web_peer *peer = mcp__web_peer_new(web, exchange, entry, false, &accepted);
     if (!peer) {
         mcp__session_table_end(&web->sessions, entry);

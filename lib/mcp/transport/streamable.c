@@ -278,9 +278,14 @@ static void serve_get(const struct visit *visit)
     const char *last = mcp__http_field(visit->exchange, "Last-Event-ID");
     mcp__session_entry *entry = need_session(visit);
 
-    if (entry && last)
+    if (!entry)
+        return;
+    if (mcp__session_heard_by(&entry->session, visit->web->caller, NULL) != MCP_OK)
+        mcp__web_refuse(visit->web, visit->exchange, 503, mcp_status_code(MCP_E_NOMEM), NULL,
+                        mcp_status_words(MCP_E_NOMEM));
+    else if (last)
         resume(visit, entry, last);
-    else if (entry)
+    else
         listen_anew(visit, entry);
 }
 

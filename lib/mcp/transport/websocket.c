@@ -218,8 +218,12 @@ static struct client *client_new(mcp__web *web)
     client->peer = (mcp__peer){
         .answer = send_text, .notify = send_text, .is_slow = is_slow, .skip = skip
     };
-    if (!name_client(client) ||
-        mcp__session_table_once(&client->entry, &web->sessions, NULL) != MCP_OK) {
+    bool is_named = name_client(client);
+    if (is_named && mcp__session_table_once(&client->entry, &web->sessions, NULL) == MCP_OK)
+        is_named = mcp__session_heard_by(&client->entry->session, web->caller, NULL) == MCP_OK;
+    if (!is_named || !client->entry) {
+        if (client->entry)
+            mcp__session_table_return(&web->sessions, client->entry);
         mcp_arena_free(client->arena);
         free(client);
         return NULL;

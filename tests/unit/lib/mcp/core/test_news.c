@@ -141,6 +141,52 @@ static void every_session_is_told_by_its_own_peer(void **state)
     conversation_close(&c);
 }
 
+#define MANY 600
+
+/* So that nobody waits for all of it: 600 sessions of 4 URIs are 2,400 messages, a thousand of them a turn,
+ * and one more URI is never cut in two. */
+static void much_is_told_in_turns(void **state)
+{
+    static mcp__session sessions[MANY];
+    struct postbox box = { .face = { .post = put } };
+    mcp__session_setup setup;
+    mcp__peer_memory peer;
+    mcp_server *server = NULL;
+    char uri[32];
+
+    (void)state;
+    mcp__queue_init(&box.queue);
+    mcp__peer_memory_init(&peer);
+    assert_int_equal(mcp_server_new(&server, &options, NULL), MCP_OK);
+    setup = mcp__server_session_setup(server, &box.face);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(mcp__session_init(&sessions[i], &setup, NULL), MCP_OK);
+        sessions[i].news = &peer.peer;
+        sessions[i].revision = MCP_2025_11_25;
+        for (int k = 0; k < 4; k++) {
+            (void)snprintf(uri, sizeof(uri), "more://%d", k);
+            assert_int_equal(mcp__subscribe_add(&sessions[i], uri, NULL), MCP_OK);
+        }
+    }
+    for (int k = 0; k < 6; k++) { /* two of them nobody wants */
+        (void)snprintf(uri, sizeof(uri), "more://%d", k);
+        assert_int_equal(mcp_server_updated(server, uri, NULL), MCP_OK);
+    }
+    for (size_t told = 2 * MANY; told <= 4 * MANY; told += 2 * MANY) {
+        assert_int_equal(empty(&box), 1);
+        assert_int_equal(peer.notifications, told);
+        (void)mcp_server_updated(server, "more://5", NULL); /* meanwhile; it posts nothing of its own */
+    }
+    while (empty(&box) > 0)
+        ;
+    assert_int_equal(peer.notifications, 4 * MANY);
+    for (int i = 0; i < MANY; i++)
+        mcp__session_clear(&sessions[i]);
+    mcp__peer_memory_clear(&peer);
+    mcp_server_free(server);
+    mcp__queue_clear(&box.queue);
+}
+
 static void a_client_subscribes_to_a_thousand(void **state)
 {
     conversation c;
@@ -208,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_may_tell_at_once),
         cmocka_unit_test(every_session_is_told_by_its_own_peer),
+        cmocka_unit_test(much_is_told_in_turns),
         cmocka_unit_test(a_client_subscribes_to_a_thousand),
         cmocka_unit_test(calls_keep_what_they_began_with),
         cmocka_unit_test(memory_may_run_out_anywhere),

@@ -41,26 +41,18 @@ static int end(void **state)
     return 0;
 }
 
-/* Tell the session of a changed resource. */
+/* A resource has changed. */
 static void tell(const char *uri)
 {
-    static char copy[64];
-    mcp__map uris;
-
-    (void)snprintf(copy, sizeof(copy), "%s", uri);
-    mcp__map_init(&uris, NULL);
-    assert_int_equal(mcp__map_put(&uris, copy, strlen(copy), copy), MCP_OK);
-    mcp__subscribe_tell(&c.session, 0, &uris);
-    mcp__map_clear(&uris);
+    assert_int_equal(mcp_server_updated(c.server, uri, NULL), MCP_OK);
 }
 
 static void tell_lists(unsigned lists)
 {
-    mcp__map none;
+    mcp__news_change change = { .lists = lists };
 
-    mcp__map_init(&none, NULL);
-    mcp__subscribe_tell(&c.session, lists, &none);
-    mcp__map_clear(&none);
+    mcp__news_lists(c.session.setup.news, &change);
+    assert_int_equal(change.state, MCP__CHANGE_IDLE);
 }
 
 #define UPDATED(uri)                                                                                 \

@@ -38,6 +38,17 @@ static int set_up(void **state)
     return 0;
 }
 
+/* Where many connect at once, and time is not what is tested: a busy machine takes some for them. */
+static int set_up_patient(void **state)
+{
+    (void)state;
+    site_init(&page);
+    page.options.head_timeout_ms = CLIENT_WAIT_MS;
+    page.options.idle_timeout_ms = CLIENT_WAIT_MS;
+    server = rig_start(&page.options, NULL, NULL, NULL);
+    return 0;
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -435,7 +446,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(lingering_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_input_is_refused_and_closed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(two_thousand_idle_streams, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(two_thousand_idle_streams, set_up_patient, tear_down),
         cmocka_unit_test(an_idle_connection_is_small),
     };
 
