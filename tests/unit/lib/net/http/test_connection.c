@@ -24,29 +24,30 @@ static site page;
 static rig *server;
 static char got[1 << 20];
 
-static int set_up(void **state)
+static int begin(int timeout_ms, int stall_timeout_ms)
 {
-    (void)state;
     site_init(&page);
-    page.options.head_timeout_ms = 200;
-    page.options.body_timeout_ms = 200;
-    page.options.idle_timeout_ms = 200;
-    page.options.stall_timeout_ms = 300;
+    page.options.head_timeout_ms = timeout_ms;
+    page.options.body_timeout_ms = timeout_ms;
+    page.options.idle_timeout_ms = timeout_ms;
+    page.options.stall_timeout_ms = stall_timeout_ms;
     page.options.queue_max_bytes = 64 * 1024;
     page.options.queue_hard_bytes = 64 * 1024 * 1024;
     server = rig_start(&page.options, NULL, NULL, NULL);
     return 0;
 }
 
-/* Where many connect at once, and time is not what is tested: a busy machine takes some for them. */
-static int set_up_patient(void **state)
+/* Where time is not what is tested, a busy machine may take it. */
+static int set_up(void **state)
 {
     (void)state;
-    site_init(&page);
-    page.options.head_timeout_ms = CLIENT_WAIT_MS;
-    page.options.idle_timeout_ms = CLIENT_WAIT_MS;
-    server = rig_start(&page.options, NULL, NULL, NULL);
-    return 0;
+    return begin(CLIENT_WAIT_MS, CLIENT_WAIT_MS);
+}
+
+static int set_up_hasty(void **state)
+{
+    (void)state;
+    return begin(200, 300);
 }
 
 static int tear_down(void **state)
@@ -422,13 +423,14 @@ static void an_idle_connection_is_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_slow_head_is_cut_off, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(who_says_nothing_is_closed_without_a_word, set_up,
+        cmocka_unit_test_setup_teardown(a_slow_head_is_cut_off, set_up_hasty, tear_down),
+        cmocka_unit_test_setup_teardown(who_says_nothing_is_closed_without_a_word, set_up_hasty,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_slow_body_is_cut_off, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_answer_that_takes_long_is_waited_for, set_up,
+        cmocka_unit_test_setup_teardown(a_slow_body_is_cut_off, set_up_hasty, tear_down),
+        cmocka_unit_test_setup_teardown(an_answer_that_takes_long_is_waited_for, set_up_hasty,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_reader_that_takes_nothing_is_closed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reader_that_takes_nothing_is_closed, set_up_hasty,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_slow_reader_is_told_of_when_it_has_taken_all, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_queue_is_bounded, set_up, tear_down),
@@ -444,9 +446,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_chunked_body_that_grows_too_large_is_refused, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(lingering_is_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lingering_is_bounded, set_up_hasty, tear_down),
         cmocka_unit_test_setup_teardown(hostile_input_is_refused_and_closed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(two_thousand_idle_streams, set_up_patient, tear_down),
+        cmocka_unit_test_setup_teardown(two_thousand_idle_streams, set_up, tear_down),
         cmocka_unit_test(an_idle_connection_is_small),
     };
 
