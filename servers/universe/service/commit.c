@@ -51,15 +51,37 @@ void universe_catch_up(universe_service *service, universe_live *live)
 {
     universe_change *change = calloc(1, sizeof *change);
     pthread_mutex_lock(&service->lock);
-    if (change && !service->closing && service->figures.waiting < QUEUE_MAX) {
+    if (change && !live->is_catching_up && !service->closing &&
+        service->figures.waiting < QUEUE_MAX) {
         change->kind = UNIVERSE_CHANGE_CATCH_UP;
         change->live = live;
         live->users++;
+        live->is_catching_up = true;
         push(service, change);
         change = NULL;
     }
     pthread_mutex_unlock(&service->lock);
     free(change); /* too much to do: the next change of that universe takes it in */
+}
+
+void universe_hear(bool *is_loaded, universe_service *service, const char *id, int64_t version,
+                   int64_t created_ms)
+{
+    pthread_mutex_lock(&service->lock);
+    universe_live *live = universe_live_find(service, id);
+    bool is_news = live && !live->is_loading &&
+                   (version < 0 || live->version < version ||
+                    (created_ms > 0 && live->created_ms != created_ms));
+    if (is_news)
+        live->users++;
+    if (live && live->is_loading)
+        live->is_behind = true;
+    *is_loaded = live;
+    pthread_mutex_unlock(&service->lock);
+    if (is_news) {
+        universe_catch_up(service, live);
+        universe_live_release(service, live);
+    }
 }
 
 /* A page of the loaded universes, held; a universe is behind no more than once for each call. */
@@ -89,16 +111,21 @@ void universe_catch_up_all(universe_service *service)
     }
 }
 
-/* Takes what has gathered; 0: the service closes and nothing is left. */
+/* Takes what has gathered, but not so much that small changes wait long behind large batches; 0: the service closes
+ * and nothing is left. */
 static size_t take(universe_service *service, universe_change **changes)
 {
-    size_t count = 0;
+    size_t count = 0, orders = 0;
     pthread_mutex_lock(&service->lock);
     while (!service->first && !service->closing)
         pthread_cond_wait(&service->work, &service->lock);
-    while (service->first && count < WINDOW_MAX) {
-        changes[count++] = service->first;
-        service->first = service->first->next;
+    while (service->first && count < WINDOW_MAX && orders < UNIVERSE_BATCH_MAX) {
+        universe_change *change = service->first;
+        service->first = change->next;
+        changes[count++] = change;
+        orders += change->count;
+        if (change->kind == UNIVERSE_CHANGE_CATCH_UP)
+            change->live->is_catching_up = false; /* news from now on are another's */
     }
     if (!service->first)
         service->end = &service->first;

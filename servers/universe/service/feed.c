@@ -23,19 +23,22 @@ enum { HOLD_MS = 100, RUNS_MAX = 1024, EVENTS_MAX = 1024 };
 
 #define COALESCED "\ncoalesced " /* no id of a universe has a line end */
 
-/* A run of ticks that is held back. */
+/* A run of ticks that is held back, of a universe that somebody wants coalesced. */
 struct run {
     struct run *next;
     char id[UNIVERSE_KEY_MAX + 1];
     double dt;
     int64_t version; /* of its last tick; 0: none is held */
+    int64_t first;   /* of its first one */
+    int64_t fed;     /* all up to this version is told, or held here */
     int64_t since_ms;
+    int64_t wanted_ms; /* when somebody wanted it last */
 };
 
 struct universe_feed {
     bus *bus;
     universe_service *service;
-    pthread_mutex_t lock; /* for all below, and for publishing to coalesced topics */
+    pthread_mutex_t lock; /* for all below, and for publishing; service->lock may be taken within */
     pthread_cond_t held;
     struct run *runs; /* one for each universe that somebody wants coalesced */
     size_t run_count;
@@ -226,11 +229,14 @@ static void coalesce(universe_feed *feed, const char *id, const universe_entry *
     char topic[UNIVERSE_KEY_MAX + 32];
     struct publishing to = { feed, topic };
     struct run *run = find_run(feed, id);
-    if (!run)
+    if (!run || entry->version <= run->fed)
         return;
+    run->fed = entry->version;
     if (entry->kind == UNIVERSE_ENTRY_TICKS) {
-        if (run->version == 0)
+        if (run->version == 0) {
             run->since_ms = mcp_clock_mono_ms();
+            run->first = entry->first_version;
+        }
         run->version = entry->version;
         run->dt += sum_of(entry, 0);
         pthread_cond_signal(&feed->held);
@@ -241,20 +247,49 @@ static void coalesce(universe_feed *feed, const char *id, const universe_entry *
     put_other(publish, &to, entry);
 }
 
-void universe_feed_entry(universe_service *service, const char *id, const universe_entry *entry)
+/* Under the lock. */
+static void tell(universe_feed *feed, const char *id, const universe_entry *entry)
 {
-    universe_feed *feed = service->feed;
     struct publishing to = { feed, id };
     put_entry(publish, &to, entry, 0);
-    pthread_mutex_lock(&feed->lock);
     coalesce(feed, id, entry);
+}
+
+void universe_feed_entries(universe_service *service, const universe_live *live,
+                           const universe_entry *entries, size_t count)
+{
+    universe_feed *feed = service->feed;
+    pthread_mutex_lock(&feed->lock);
+    pthread_mutex_lock(&service->lock);
+    /* Behind its end a topic begins anew, and belongs to whoever has the id next. */
+    bool is_deleted = live->is_deleted;
+    pthread_mutex_unlock(&service->lock);
+    for (size_t i = 0; !is_deleted && i < count; i++)
+        tell(feed, live->id, &entries[i]);
     pthread_mutex_unlock(&feed->lock);
 }
 
 void universe_feed_resync(universe_service *service, const char *id, int64_t version)
 {
-    universe_entry entry = { .kind = UNIVERSE_ENTRY_REPLACED, .version = version };
-    universe_feed_entry(service, id, &entry);
+    universe_feed *feed = service->feed;
+    const universe_entry entry = { .kind = UNIVERSE_ENTRY_REPLACED, .version = version };
+    pthread_mutex_lock(&feed->lock);
+    tell(feed, id, &entry);
+    pthread_mutex_unlock(&feed->lock);
+}
+
+/* Under the lock. Its viewers, if it still has any, come back by themselves. */
+static void drop_run(universe_feed *feed, struct run *gone)
+{
+    char topic[UNIVERSE_KEY_MAX + 32];
+    struct run **at = &feed->runs;
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    feed->run_count--;
+    coalesced_topic(topic, gone->id);
+    bus_end_topic(feed->bus, topic, NULL, NULL);
+    free(gone);
 }
 
 void universe_feed_deleted(universe_service *service, const char *id)
@@ -263,19 +298,13 @@ void universe_feed_deleted(universe_service *service, const char *id)
     char topic[UNIVERSE_KEY_MAX + 32];
     const bus_event last = { .name = "deleted", .data = "{}", .length = 2 };
 
+    pthread_mutex_lock(&feed->lock);
     bus_end_topic(feed->bus, id, &last, NULL);
     coalesced_topic(topic, id);
     bus_end_topic(feed->bus, topic, &last, NULL);
-    pthread_mutex_lock(&feed->lock);
-    for (struct run **at = &feed->runs; *at; at = &(*at)->next) {
-        if (strcmp((*at)->id, id) == 0) {
-            struct run *gone = *at;
-            *at = gone->next;
-            free(gone);
-            feed->run_count--;
-            break;
-        }
-    }
+    struct run *gone = find_run(feed, id);
+    if (gone)
+        drop_run(feed, gone);
     pthread_mutex_unlock(&feed->lock);
 }
 
@@ -309,7 +338,7 @@ static void *end_runs(void *data)
 
 struct page {
     bus_page *page;
-    int64_t after;
+    int64_t after, to;
     bool is_coalesced;
     double dt; /* of a run that is not told yet */
     int64_t version;
@@ -350,7 +379,7 @@ static mcp_status add_log(struct page *page, db_session *session, const char *id
 {
     universe_log *log = NULL;
     bool has = true;
-    mcp_status st = universe_log_open(&log, session, id, page->after, INT64_MAX, err);
+    mcp_status st = universe_log_open(&log, session, id, page->after, page->to, err);
     while (st == MCP_OK && has) {
         mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
         universe_entry entry = { 0 };
@@ -385,15 +414,27 @@ static mcp_status read_page(struct page *page, db_session *session, const char *
     return add_log(page, session, id, err);
 }
 
+/* What comes behind this version comes from the run: ticks that are held would be counted twice. */
+static int64_t told_up_to(universe_feed *feed, const char *id)
+{
+    pthread_mutex_lock(&feed->lock);
+    const struct run *run = find_run(feed, id);
+    int64_t version = !run ? INT64_MAX : run->version > 0 ? run->first - 1 : run->fed;
+    pthread_mutex_unlock(&feed->lock);
+    return version;
+}
+
 static mcp_status catch_up(const char *topic, int64_t after, bus_page *into, void *data,
                            mcp_error *err)
 {
     universe_feed *feed = data;
-    struct page page = { .page = into, .after = after };
+    struct page page = { .page = into, .after = after, .to = INT64_MAX };
     size_t prefix = sizeof COALESCED - 1;
     db_session *session = NULL;
 
     page.is_coalesced = strncmp(topic, COALESCED, prefix) == 0;
+    if (page.is_coalesced)
+        page.to = told_up_to(feed, topic + prefix);
     mcp_arena *arena = mcp_arena_new(0);
     if (!arena)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to read the log");
@@ -423,23 +464,39 @@ static mcp_event *make_resync(const char *topic, int64_t newest, void *data)
 
 /* ---- subscribing ------------------------------------------------------------------------------ */
 
+/* Under the lock: room for one more, where need be that of the run that was wanted longest ago. */
+static struct run *new_run(universe_feed *feed)
+{
+    struct run *oldest = feed->runs;
+    for (struct run *run = feed->runs; run; run = run->next)
+        oldest = run->wanted_ms < oldest->wanted_ms ? run : oldest;
+    if (feed->run_count >= RUNS_MAX)
+        drop_run(feed, oldest);
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    run->next = feed->runs;
+    feed->runs = run;
+    feed->run_count++;
+    return run;
+}
+
 /* From now on the universe's runs of ticks are coalesced for whoever wants it. */
-static mcp_status want_coalesced(universe_feed *feed, const char *id, mcp_error *err)
+static mcp_status want_coalesced(universe_feed *feed, const universe_live *live, mcp_error *err)
 {
     mcp_status st = MCP_OK;
     pthread_mutex_lock(&feed->lock);
-    if (!find_run(feed, id)) {
-        struct run *run = feed->run_count < RUNS_MAX ? calloc(1, sizeof *run) : NULL;
-        if (run) {
-            memcpy(run->id, id, strlen(id));
-            run->next = feed->runs;
-            feed->runs = run;
-            feed->run_count++;
-        } else {
-            st = mcp_error_set(err, MCP_E_LIMIT,
-                               "too many universes have coalesced viewers; ask for ticks=1");
-        }
+    struct run *run = find_run(feed, live->id);
+    if (!run && (run = new_run(feed))) {
+        memcpy(run->id, live->id, sizeof run->id);
+        pthread_mutex_lock(&feed->service->lock);
+        run->fed = live->version;
+        pthread_mutex_unlock(&feed->service->lock);
     }
+    if (run)
+        run->wanted_ms = mcp_clock_mono_ms();
+    else
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a stream of coalesced ticks");
     pthread_mutex_unlock(&feed->lock);
     return st;
 }
@@ -467,7 +524,7 @@ mcp_status universe_service_subscribe(universe_service *service, mcp_call *call,
     if (st == MCP_OK && what->ticks == UNIVERSE_TICKS_COALESCED) {
         coalesced_topic(coalesced, id);
         topic = coalesced;
-        st = want_coalesced(feed, id, err);
+        st = want_coalesced(feed, live, err);
     }
     if (st == MCP_OK)
         st = bus_subscribe(feed->bus, call, topic, &how, err);

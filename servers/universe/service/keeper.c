@@ -19,7 +19,12 @@ enum {
     SWEEP_ROUNDS = 30,
     UNFINISHED_MS = 24 * 3600 * 1000,
     KEPT = 2,
-    TRIMMED_AT_ONCE = 2000
+    TRIMMED_AT_ONCE = 2000,
+    COMMIT_MAX_MS = 60000,
+    FAILED_WAIT_MS = 60000,
+    LAST_MS = 3000,
+    FEW = 100, /* changes that are replayed as fast as a snapshot is read */
+    CHEAP_BYTES = 16 << 20
 };
 
 /* ---- when ------------------------------------------------------------------------------------- */
@@ -29,15 +34,18 @@ static bool is_due(const universe_service *service, const universe_live *live, i
 {
     const universe_service_options *options = &service->options;
     universe_summary summary;
-    if (live->is_loading || live->is_gone || live->log_entries == 0)
+    if (live->is_loading || live->is_gone || live->log_entries == 0 ||
+        now_ms < live->snapshot_not_before_ms)
         return false;
     universe_view_summary(&summary, live->view);
     int64_t quarter = (int64_t)(summary.bytes / 4);
     int64_t bytes = options->snapshot_bytes > 0 ? options->snapshot_bytes
                     : quarter > 4 << 20         ? quarter
                                                 : 4 << 20;
+    if (service->closing)
+        return live->log_entries > FEW && summary.bytes <= CHEAP_BYTES;
     return live->log_bytes > bytes || live->log_entries > options->snapshot_entries ||
-           (live->log_entries > 100 && now_ms - live->snapshot_ms > options->snapshot_age_ms);
+           (live->log_entries > FEW && now_ms - live->snapshot_ms > options->snapshot_age_ms);
 }
 
 /* One universe whose snapshot is due, held. */
@@ -68,14 +76,22 @@ static mcp_status end_writing(db_session *session, mcp_status st, mcp_error *err
     return st;
 }
 
-static mcp_status add_row(universe_service *service, const char *id,
-                          const universe_snapshot *snapshot, mcp_error *err)
+/* Unless the universe was deleted meanwhile: the id may be another's by now. */
+static mcp_status add_row(universe_service *service, const universe_record *of,
+                          const universe_snapshot *snapshot, mcp_arena *arena, mcp_error *err)
 {
     db_session *session = NULL;
+    universe_record record = { 0 };
+    bool found = false;
     mcp_status st = db_begin(&session, service->options.db, DB_WRITE, err);
     if (st != MCP_OK)
         return st;
-    return end_writing(session, universe_store_add_snapshot(session, id, snapshot, err), err);
+    st = universe_store_find(&record, &found, session, of->id, true, arena, err);
+    if (st == MCP_OK && (!found || record.created_ms != of->created_ms))
+        st = mcp_error_set(err, MCP_E_NOT_FOUND, "it was deleted meanwhile");
+    if (st == MCP_OK)
+        st = universe_store_add_snapshot(session, of->id, snapshot, err);
+    return end_writing(session, st, err);
 }
 
 /* ---- dropping --------------------------------------------------------------------------------- */
@@ -83,8 +99,10 @@ static mcp_status add_row(universe_service *service, const char *id,
 /* What is to go. */
 struct trimming {
     int64_t begin, cut;           /* of the log: versions from here to here */
-    universe_snapshot *snapshots; /* newest first */
+    universe_snapshot *snapshots; /* the newest, newest first */
     size_t count;
+    universe_snapshot *before; /* pinned ones that the log will not reach back to */
+    size_t before_count;
 };
 
 /* The oldest version that a start may need: of the kept plain snapshots, or a pinned one after it. */
@@ -110,9 +128,16 @@ static mcp_status plan(struct trimming *out, universe_service *service, const ch
                                       options->log_entries_max, err);
     if (st == MCP_OK)
         st = universe_store_log_begin(&out->begin, session, id, out->cut, err);
-    db_rollback(session);
     if (st == MCP_OK && out->cut > oldest_needed(out->snapshots, out->count))
         out->cut = oldest_needed(out->snapshots, out->count);
+    if (st == MCP_OK)
+        st = universe_store_snapshots(&out->before, &out->before_count, session, id, out->cut - 1,
+                                      arena, err);
+    db_rollback(session);
+    for (size_t i = 0; i < out->before_count; i++) {
+        if (!out->before[i].pinned) /* among the others */
+            out->before[i--] = out->before[--out->before_count];
+    }
     return st;
 }
 
@@ -159,9 +184,11 @@ static mcp_status trim(universe_service *service, const char *id, mcp_arena *are
     if (st == MCP_OK)
         st = trim_log(service, id, &what, err);
     for (size_t i = KEPT; st == MCP_OK && i < what.count; i++) {
-        if (!what.snapshots[i].pinned || what.snapshots[i].version < what.cut)
+        if (!what.snapshots[i].pinned)
             st = drop_snapshot(service, id, &what.snapshots[i], err);
     }
+    for (size_t i = 0; st == MCP_OK && i < what.before_count; i++)
+        st = drop_snapshot(service, id, &what.before[i], err);
     return st;
 }
 
@@ -182,11 +209,13 @@ static mcp_status write_snapshot(universe_service *service, universe_live *live,
     snapshot.version = moment.record.version;
     snapshot.created_ms = mcp_clock_wall_ms();
     if (st == MCP_OK)
-        st = add_row(service, live->id, &snapshot, err);
+        st = add_row(service, &moment.record, &snapshot, arena, err);
+    universe_snapshot_discard(service->options.db, st == MCP_OK ? NULL : snapshot.snapshot_id);
 
     pthread_mutex_lock(&service->lock);
-    live->snapshot_ms = snapshot.created_ms;
+    live->snapshot_not_before_ms = st == MCP_OK ? 0 : snapshot.created_ms + FAILED_WAIT_MS;
     if (st == MCP_OK) {
+        live->snapshot_ms = snapshot.created_ms;
         live->log_bytes -= bytes;
         live->log_entries -= entries;
         service->figures.snapshots++;
@@ -196,7 +225,7 @@ static mcp_status write_snapshot(universe_service *service, universe_live *live,
     return st == MCP_OK ? trim(service, live->id, arena, err) : st;
 }
 
-/* False: nothing was due, or it failed and is tried again in the next round. */
+/* False: nothing was due. One that fails is tried again after a while, and holds up no other. */
 static bool write_next(universe_service *service)
 {
     mcp_error err = MCP_ERROR_INIT;
@@ -211,7 +240,7 @@ static bool write_next(universe_service *service)
         mcp_log_write(&service->options.log, MCP_LOG_WARNING, "universe %s: snapshot: %s", live->id,
                       err.message);
     universe_live_release(service, live);
-    return st == MCP_OK;
+    return true;
 }
 
 /* ---- sweeping and looking --------------------------------------------------------------------- */
@@ -237,41 +266,48 @@ static void sweep(universe_service *service)
         mcp_log_write(&service->options.log, MCP_LOG_WARNING, "sweeping: %s", err.message);
 }
 
-/* Universes that another process has changed since `since_ms` are brought up to date. */
+/* Universes that another process has changed, made anew or deleted since `since_ms` are brought up to date. */
 static mcp_status look_around(universe_service *service, int64_t since_ms, mcp_arena *arena,
                               mcp_error *err)
 {
     universe_record *records = NULL;
-    size_t count = 0;
+    size_t count = UNIVERSE_LIST_MAX;
+    const char *after_id = "";
     db_session *session = NULL;
     mcp_status st = db_begin(&session, service->options.db, DB_READ, err);
     if (st != MCP_OK)
         return st;
-    st = universe_store_versions(&records, &count, session, since_ms, arena, err);
-    db_rollback(session);
-    for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        pthread_mutex_lock(&service->lock);
-        universe_live *live = universe_live_find(service, records[i].id);
-        bool is_behind = live && !live->is_loading && live->version < records[i].version;
-        if (is_behind)
-            live->users++;
-        pthread_mutex_unlock(&service->lock);
-        if (is_behind) {
-            universe_catch_up(service, live);
-            universe_live_release(service, live);
+    while (st == MCP_OK && count == UNIVERSE_LIST_MAX) {
+        bool is_loaded = false;
+        st = universe_store_versions(&records, &count, session, since_ms, after_id, arena, err);
+        for (size_t i = 0; st == MCP_OK && i < count; i++) {
+            universe_hear(&is_loaded, service, records[i].id, records[i].version,
+                          records[i].created_ms);
+            since_ms = records[i].updated_ms;
+            after_id = records[i].id;
         }
     }
+    db_rollback(session);
     return st;
 }
 
+/* What was written may become visible later than its time says, by as long as a commit may take. */
 static void look_for_others(universe_service *service, int64_t *since_ms)
 {
     mcp_error err = MCP_ERROR_INIT;
     int64_t now = mcp_clock_wall_ms();
-    mcp_arena *arena = mcp_arena_new(0);
-    if (arena && look_around(service, *since_ms - ROUND_MS, arena, &err) == MCP_OK)
+    mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
+    if (arena && look_around(service, *since_ms - COMMIT_MAX_MS, arena, &err) == MCP_OK)
         *since_ms = now;
     mcp_arena_free(arena);
+}
+
+/* What is cheap to write now makes the next start short. */
+static void write_last(universe_service *service)
+{
+    int64_t until_ms = mcp_clock_mono_ms() + LAST_MS;
+    while (!service->options.read_only && mcp_clock_mono_ms() < until_ms && write_next(service))
+        ;
 }
 
 void *universe_keeper(void *data)
@@ -294,5 +330,6 @@ void *universe_keeper(void *data)
         closing = service->closing;
         pthread_mutex_unlock(&service->lock);
     }
+    write_last(service);
     return NULL;
 }

@@ -112,13 +112,14 @@ void universe_live_release(universe_service *service, universe_live *live)
     pthread_mutex_unlock(&service->lock);
 }
 
-/* The universe that can go first, but for those without bodies: they give no room. */
-static universe_live *oldest_idle(universe_service *service)
+/* The universe that can go first; of those with bodies, where it is room for bodies that lacks. */
+static universe_live *oldest_idle(universe_service *service, bool has_bodies)
 {
     universe_live *oldest = NULL;
     for (size_t i = 0; i < LIVE_BUCKETS; i++) {
         for (universe_live *live = service->live[i]; live; live = live->next) {
-            bool can_go = live->users == 0 && !live->clock.running && live->bodies > 0;
+            bool can_go = live->users == 0 && !live->clock.running &&
+                          (live->bodies > 0 || !has_bodies);
             if (can_go && (!oldest || live->used_ms < oldest->used_ms))
                 oldest = live;
         }
@@ -129,8 +130,12 @@ static universe_live *oldest_idle(universe_service *service)
 static mcp_status make_room(universe_service *service, int64_t bodies, const char *id,
                             mcp_error *err)
 {
+    universe_live *first = NULL;
+    if (service->figures.loaded >= service->options.loaded_max &&
+        (first = oldest_idle(service, false)))
+        universe_live_forget(service, first);
     while (service->figures.bodies + bodies > service->options.bodies_max) {
-        universe_live *oldest = oldest_idle(service);
+        universe_live *oldest = oldest_idle(service, true);
         if (!oldest)
             return mcp_error_set(err, MCP_E_LIMIT,
                                  "universe %.64s has %lld bodies: with those in use they would be "
@@ -164,6 +169,7 @@ mcp_status universe_live_moment(universe_moment *out, universe_live *live, mcp_a
 static mcp_status read_state(universe_live *live, const universe_record *record,
                              db_session *session, const mcp_log *log, mcp_error *err)
 {
+    int64_t snapshot = 0;
     mcp_status st = universe_bring_up(&live->state, -1, record->version, NULL, session, live->id,
                                       log, err);
     if (st == MCP_OK)
@@ -175,11 +181,12 @@ static mcp_status read_state(universe_live *live, const universe_record *record,
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a universe's name");
     live->version = live->state_version = record->version;
     live->time = universe_view_time(live->view);
-    live->bodies = (int64_t)universe_view_count(live->view, UNIVERSE_STARS);
     live->created_ms = record->created_ms;
     live->updated_ms = record->updated_ms;
     live->snapshot_ms = mcp_clock_wall_ms();
-    return MCP_OK;
+    st = universe_store_newest_snapshot(&snapshot, session, live->id, err);
+    live->log_entries = record->version - snapshot;
+    return st;
 }
 
 static mcp_status not_found(const char *id, mcp_error *err)
@@ -203,6 +210,10 @@ static mcp_status read_live(universe_service *service, universe_live *live, mcp_
     if (st == MCP_OK) {
         pthread_mutex_lock(&service->lock);
         st = make_room(service, record.bodies, live->id, err);
+        if (st == MCP_OK) { /* taken at once, or two loads would share the room */
+            live->bodies = record.bodies;
+            service->figures.bodies += live->bodies;
+        }
         pthread_mutex_unlock(&service->lock);
     }
     if (st == MCP_OK)
@@ -214,24 +225,33 @@ static mcp_status read_live(universe_service *service, universe_live *live, mcp_
 /* Reads a universe that has just been put into the table by this thread. */
 static mcp_status load(universe_service *service, universe_live *live, mcp_error *err)
 {
+    mcp_error failure = MCP_ERROR_INIT;
     mcp_arena *arena = mcp_arena_new(0);
-    mcp_status st = arena ? read_live(service, live, arena, err)
-                          : mcp_error_set(err, MCP_E_NOMEM, "no memory to load a universe");
+    mcp_status st = arena ? read_live(service, live, arena, &failure)
+                          : mcp_error_set(&failure, MCP_E_NOMEM, "no memory to load a universe");
     mcp_arena_free(arena);
 
     pthread_mutex_lock(&service->lock);
+    bool is_behind = live->is_behind && st == MCP_OK;
     live->is_loading = false;
+    service->figures.bodies -= live->bodies;
     if (st == MCP_OK) {
         service->figures.loaded++;
+        live->bodies = (int64_t)universe_view_count(live->view, UNIVERSE_STARS);
         service->figures.bodies += live->bodies;
     } else {
         universe_view_free(live->view);
         live->view = NULL;
+        live->failure = failure;
         universe_live_forget(service, live);
         release(live);
     }
     pthread_cond_broadcast(&service->loaded);
     pthread_mutex_unlock(&service->lock);
+    if (is_behind)
+        universe_catch_up(service, live);
+    if (st != MCP_OK && err)
+        *err = failure;
     return st;
 }
 
@@ -249,6 +269,16 @@ static universe_live *insert(universe_service *service, const char *id)
     return live;
 }
 
+/* Another thread could not load it, or it was deleted meanwhile. */
+static mcp_status why_gone(const universe_live *live, mcp_error *err)
+{
+    if (live->failure.status == MCP_OK)
+        return not_found(live->id, err);
+    if (err)
+        *err = live->failure;
+    return live->failure.status;
+}
+
 /* Waits until another thread has loaded it; gives it back where that failed. */
 static mcp_status await(universe_service *service, universe_live *live, mcp_error *err)
 {
@@ -260,7 +290,7 @@ static mcp_status await(universe_service *service, universe_live *live, mcp_erro
                                live->id);
     }
     if (st == MCP_OK && live->is_gone)
-        st = not_found(live->id, err);
+        st = why_gone(live, err);
     if (st != MCP_OK)
         release(live);
     return st;

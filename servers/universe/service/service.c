@@ -15,6 +15,8 @@
 #include "mcp/random.h"
 #include "service/service_int.h"
 
+enum { STALE_TRIES = 3 };
+
 static void or_default(int64_t *option, int64_t value)
 {
     if (*option <= 0)
@@ -24,6 +26,7 @@ static void or_default(int64_t *option, int64_t value)
 static void fill_in(universe_service_options *options)
 {
     or_default(&options->bodies_max, 4000000);
+    or_default(&options->loaded_max, 10000);
     or_default(&options->snapshot_entries, 10000);
     or_default(&options->snapshot_age_ms, 10 * 60 * 1000);
     or_default(&options->log_entries_max, 1000000);
@@ -38,6 +41,7 @@ static void heard(const char *payload, void *data)
     universe_service *service = data;
     long long version = 0;
     int used = 0;
+    bool is_loaded = false;
 
     if (!payload) {
         universe_catch_up_all(service);
@@ -45,21 +49,11 @@ static void heard(const char *payload, void *data)
     }
     if (sscanf(payload, "%lld %n", &version, &used) < 1 || used == 0)
         return;
-    pthread_mutex_lock(&service->lock);
-    universe_live *live = universe_live_find(service, payload + used);
-    bool is_unknown = !live;
-    bool is_behind = live && !live->is_loading && (version < 0 || live->version < version);
-    if (is_behind)
-        live->users++;
-    pthread_mutex_unlock(&service->lock);
-    if (is_unknown && version < 0)
+    universe_hear(&is_loaded, service, payload + used, version, 0);
+    if (!is_loaded && version < 0)
         universe_feed_deleted(service, payload + used);
-    else if (is_unknown) /* its viewers, if it has any, fetch the state; that loads it */
+    else if (!is_loaded) /* its viewers, if it has any, fetch the state; that loads it */
         universe_feed_resync(service, payload + used, version);
-    if (!is_behind)
-        return;
-    universe_catch_up(service, live);
-    universe_live_release(service, live);
 }
 
 static mcp_status init_sync(universe_service *service, mcp_error *err)
@@ -234,6 +228,20 @@ static bool is_empty(const universe_view *view)
     return entities == 0 && universe_view_time(view) == 0;
 }
 
+/* One of this id that was deleted, and is still in memory. */
+static void forget_older(universe_service *service, const universe_record *record)
+{
+    pthread_mutex_lock(&service->lock);
+    universe_live *live = universe_live_find(service, record->id);
+    if (live && live->is_loading) {
+        live->is_behind = true;
+    } else if (live && live->created_ms != record->created_ms) {
+        live->is_deleted = true;
+        universe_live_forget(service, live);
+    }
+    pthread_mutex_unlock(&service->lock);
+}
+
 mcp_status universe_service_create(universe_moment *out, bool *taken, universe_service *service,
                                    const char *id, const char *name, universe_view *start,
                                    mcp_arena *arena, mcp_error *err)
@@ -267,7 +275,12 @@ mcp_status universe_service_create(universe_moment *out, bool *taken, universe_s
     st = insert(&is_taken, service, &record, start ? &snapshot : NULL, err);
     if (taken)
         *taken = is_taken;
-    return st == MCP_OK ? universe_service_look(out, service, record.id, arena, err) : st;
+    if (st != MCP_OK) {
+        universe_snapshot_discard(service->options.db, snapshot.snapshot_id);
+        return st;
+    }
+    forget_older(service, &record);
+    return universe_service_look(out, service, record.id, arena, err);
 }
 
 static mcp_status mark_deleted(universe_service *service, const char *id, mcp_error *err)
@@ -302,7 +315,9 @@ mcp_status universe_service_delete(universe_service *service, const char *id, mc
         return st;
     pthread_mutex_lock(&service->lock);
     universe_live *live = universe_live_find(service, id);
-    if (live && !live->is_loading) {
+    if (live && live->is_loading) {
+        live->is_behind = true; /* what is being read may be the one that has gone */
+    } else if (live) {
         live->is_deleted = true;
         universe_live_forget(service, live);
     }
@@ -316,12 +331,16 @@ mcp_status universe_service_delete(universe_service *service, const char *id, mc
 static mcp_status commit(universe_service *service, const char *id, universe_change *change,
                          mcp_error *err)
 {
-    mcp_status st = universe_live_hold(&change->live, service, id, err);
-    if (st != MCP_OK)
-        return st;
-    *change->out = (universe_sent){ .events = "[]", .events_length = 2 };
-    st = universe_commit(service, change, err);
-    universe_live_release(service, change->live);
+    mcp_status st = MCP_OK;
+    int tries = 0;
+    do { /* again, where another process has made the universe anew */
+        st = universe_live_hold(&change->live, service, id, err);
+        if (st != MCP_OK)
+            return st;
+        change->is_stale = false;
+        st = universe_commit(service, change, err);
+        universe_live_release(service, change->live);
+    } while (change->is_stale && ++tries < STALE_TRIES);
     return st;
 }
 
@@ -359,5 +378,10 @@ mcp_status universe_service_replace(universe_sent *out, universe_service *servic
         st = check_name(by->name, err);
     if (st == MCP_OK && by->view)
         st = universe_snapshot_write(&snapshot, service->options.db, by->view, arena, err);
-    return st == MCP_OK ? commit(service, id, &change, err) : st;
+    if (st != MCP_OK)
+        return st;
+    st = commit(service, id, &change, err);
+    if (st != MCP_OK || out->answer != UNIVERSE_DONE)
+        universe_snapshot_discard(service->options.db, snapshot.snapshot_id);
+    return st;
 }

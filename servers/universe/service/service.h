@@ -46,6 +46,7 @@ typedef struct universe_service_options {
     universe_rules rules;     /* of what is accepted from now on; the log remembers its own */
     bool read_only;           /* every change is refused with MCP_E_DENIED */
     int64_t bodies_max;       /* of all loaded universes together: 4,000,000 */
+    int64_t loaded_max;       /* universes in memory, but for those in use: 10,000 */
     int64_t snapshot_bytes;   /* of log since the last snapshot that make a new one: 4 MiB or a quarter of the state */
     int64_t snapshot_entries; /* same in versions: 10,000 */
     int64_t snapshot_age_ms;  /* same in time: 10 min */

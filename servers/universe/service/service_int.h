@@ -16,7 +16,8 @@
 
 #define UNIVERSE_CHANNEL "universe_versions"
 
-enum { LIVE_BUCKETS = 1024, QUEUE_MAX = 4096, LOAD_WAIT_MS = 60000, WINDOW_MAX = 512 };
+enum { LIVE_BUCKETS = 1024, QUEUE_MAX = 4096, LOAD_WAIT_MS = 60000,
+       WINDOW_MAX = 512 };
 
 /** The streams of all universes; feed.c has it. */
 typedef struct universe_feed universe_feed;
@@ -29,6 +30,9 @@ typedef struct universe_live {
     bool is_loading;  /* somebody reads it from the database: wait for `loaded` */
     bool is_gone;     /* not in the table any more: the last user frees it */
     bool is_deleted;  /* and that is why */
+    bool is_behind;   /* others have changed or deleted it while it was being loaded */
+    bool is_catching_up; /* a CATCH_UP of it waits in the queue */
+    mcp_error failure;   /* why it could not be loaded, for those who waited; or MCP_OK */
     int64_t used_ms;  /* by whom it was used last, for what goes first */
 
     /* published: under the lock */
@@ -40,6 +44,7 @@ typedef struct universe_live {
     universe_view *view; /* committed */
     int64_t log_bytes, log_entries; /* since the newest snapshot */
     int64_t snapshot_ms;            /* when it was written, or it was loaded */
+    int64_t snapshot_not_before_ms; /* one has failed: when it is tried again */
     universe_clock clock;
     int64_t ticked_ms; /* mono; the clock's last tick */
 
@@ -70,6 +75,7 @@ typedef struct universe_change {
     universe_sent *out;
     mcp_error *err;
     mcp_status status;
+    bool is_stale; /* its universe must be read anew; nothing was done */
     bool is_done;
     pthread_cond_t done;
 } universe_change;
@@ -130,6 +136,11 @@ mcp_status universe_commit(universe_service *service, universe_change *change, m
 /** Let the committing thread take in what other processes have written. Does not wait. */
 void universe_catch_up(universe_service *service, universe_live *live);
 
+/** The same, where it is in memory and not at this version (-1: deleted) or not made at that time (0: not
+ *  known). *is_loaded tells whether it is in memory. */
+void universe_hear(bool *is_loaded, universe_service *service, const char *id, int64_t version,
+                   int64_t created_ms);
+
 /** The same for every universe in memory. */
 void universe_catch_up_all(universe_service *service);
 
@@ -146,8 +157,9 @@ void universe_window(universe_service *service, universe_change *const *changes,
 mcp_status universe_feed_open(universe_service *service, mcp_error *err);
 void universe_feed_close(universe_service *service);
 
-/** Tell an entry of the log to the universe's streams. */
-void universe_feed_entry(universe_service *service, const char *id, const universe_entry *entry);
+/** Tell entries of the log to the universe's streams, unless it is deleted. */
+void universe_feed_entries(universe_service *service, const universe_live *live,
+                           const universe_entry *entries, size_t count);
 
 /** Tell them to fetch the state anew. */
 void universe_feed_resync(universe_service *service, const char *id, int64_t version);

@@ -124,9 +124,23 @@ mcp_status universe_snapshot_write(universe_snapshot *out, db *into, const unive
         st = end_part(&to, err);
     if (st == MCP_OK)
         st = describe(out, &to, arena, err);
+    if (st != MCP_OK && to.parts > 0)
+        universe_snapshot_discard(into, to.id);
     free(to.part);
     free(to.packed);
     return st;
+}
+
+void universe_snapshot_discard(db *from, const char *snapshot_id)
+{
+    db_session *session = NULL;
+    /* Where this fails too, the keeper sweeps the parts away after a day. */
+    if (!snapshot_id || db_begin(&session, from, DB_WRITE, NULL) != MCP_OK)
+        return;
+    if (universe_store_drop_parts(session, snapshot_id, NULL) == MCP_OK)
+        db_commit(session, NULL);
+    else
+        db_rollback(session);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -342,6 +356,11 @@ mcp_status universe_bring_up(universe_state **state, int64_t from, int64_t to, b
     st = start_from_snapshot(state, &have, to, !has_gap, session, id, log, err);
     if (st != MCP_OK)
         return st;
+    if (have < 0 && begin > 1)
+        return mcp_error_set(err, MCP_E_IO,
+                             "universe %.64s: the log begins at version %lld, and no snapshot"
+                             " before %lld is left",
+                             id, (long long)begin, (long long)to);
     if (jumped)
         *jumped = have != from;
     if (!*state)

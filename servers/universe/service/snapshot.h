@@ -13,6 +13,9 @@
 mcp_status universe_snapshot_write(universe_snapshot *out, db *into, const universe_view *view,
                                    mcp_arena *arena, mcp_error *err);
 
+/** Remove the parts of a snapshot that came to nothing; what is named by a row stays. NULL is fine. */
+void universe_snapshot_discard(db *from, const char *snapshot_id);
+
 /**
  * Bring a state to a version: from where it is, or from the newest whole snapshot if that is needed.
  *

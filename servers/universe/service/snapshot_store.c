@@ -113,6 +113,24 @@ mcp_status universe_store_part(const void **bytes, size_t *length, db_session *s
     return st;
 }
 
+mcp_status universe_store_newest_snapshot(int64_t *version, db_session *session, const char *id,
+                                          mcp_error *err)
+{
+    db_value values[] = { db_text(id) };
+    return universe_store_number(
+        version, session, "SELECT MAX(version) FROM universe_snapshots WHERE universe_id = $1",
+        values, 1, 0, err);
+}
+
+mcp_status universe_store_drop_parts(db_session *session, const char *snapshot_id, mcp_error *err)
+{
+    db_value values[] = { db_text(snapshot_id) };
+    return db_run(session, NULL,
+                  "DELETE FROM universe_snapshot_parts WHERE snapshot_id = $1 AND NOT EXISTS"
+                  " (SELECT 1 FROM universe_snapshots s WHERE s.snapshot_id = $1)",
+                  values, 1, err);
+}
+
 mcp_status universe_store_drop_snapshot(db_session *session, const char *id, int64_t version,
                                         mcp_error *err)
 {

@@ -201,14 +201,18 @@ mcp_status universe_store_delete(bool *found, db_session *session, const char *i
 }
 
 mcp_status universe_store_versions(universe_record **out, size_t *count, db_session *session,
-                                   int64_t since_ms, mcp_arena *arena, mcp_error *err)
+                                   int64_t since_ms, const char *after_id, mcp_arena *arena,
+                                   mcp_error *err)
 {
-    db_value values[] = { db_int(since_ms), db_int(UNIVERSE_LIST_MAX) };
+    db_value values[] = { db_int(since_ms), db_text(after_id), db_int(UNIVERSE_LIST_MAX) };
     db_rows *rows = NULL;
     mcp_status st = db_query(&rows, session,
-                             "SELECT " RECORD " FROM universes WHERE updated_at >= $1"
-                             " ORDER BY updated_at LIMIT $2",
-                             values, 2, err);
+                             "SELECT id, name,"
+                             " CASE WHEN deleted_at IS NULL THEN version ELSE -1 END,"
+                             " time, bodies, created_at, updated_at FROM universes"
+                             " WHERE updated_at > $1 OR (updated_at = $1 AND id > $2)"
+                             " ORDER BY updated_at, id LIMIT $3",
+                             values, 3, err);
     if (st == MCP_OK)
         st = read_records(out, count, rows, UNIVERSE_LIST_MAX, arena, err);
     db_rows_free(rows);
@@ -360,9 +364,9 @@ mcp_status universe_store_touched(universe_gatherer *into, db_session *session, 
     return st;
 }
 
-/* One number that a query of one row and one column gives; `fallback` where it is null. */
-static mcp_status number(int64_t *out, db_session *session, const char *sql,
-                         const db_value *values, size_t count, int64_t fallback, mcp_error *err)
+mcp_status universe_store_number(int64_t *out, db_session *session, const char *sql,
+                                 const db_value *values, size_t count, int64_t fallback,
+                                 mcp_error *err)
 {
     db_rows *rows = NULL;
     bool has = false;
@@ -379,10 +383,10 @@ mcp_status universe_store_log_begin(int64_t *out, db_session *session, const cha
                                     int64_t version, mcp_error *err)
 {
     db_value values[] = { db_text(id) };
-    return number(out, session,
-                  "SELECT first_version FROM universe_commands WHERE universe_id = $1"
-                  " ORDER BY version LIMIT 1",
-                  values, 1, version + 1, err);
+    return universe_store_number(out, session,
+                                 "SELECT first_version FROM universe_commands"
+                                 " WHERE universe_id = $1 ORDER BY version LIMIT 1",
+                                 values, 1, version + 1, err);
 }
 
 mcp_status universe_store_trim(int64_t *removed, db_session *session, const char *id,
@@ -397,19 +401,20 @@ mcp_status universe_store_trim(int64_t *removed, db_session *session, const char
 mcp_status universe_store_trimmable(int64_t *version, db_session *session, const char *id,
                                     int64_t before_ms, int64_t keep, mcp_error *err)
 {
+    /* From the oldest on, so it looks at what goes and not at all that stays. */
+    static const char first_young[] =
+        "SELECT first_version FROM universe_commands WHERE universe_id = $1 AND applied_at >= $2"
+        " ORDER BY version LIMIT 1";
+    static const char newest[] =
+        "SELECT MAX(version) FROM universe_commands WHERE universe_id = $1";
     db_value values[] = { db_text(id), db_int(before_ms) };
-    int64_t old = 0, many = 0;
-    mcp_status st = number(&old, session,
-                           "SELECT MAX(version) FROM universe_commands WHERE universe_id = $1"
-                           " AND applied_at < $2",
-                           values, 2, 0, err);
-    values[1] = db_int(keep);
+    int64_t last = 0, young = 0;
+    mcp_status st = universe_store_number(&last, session, newest, values, 1, 0, err);
     if (st == MCP_OK)
-        st = number(&many, session,
-                    "SELECT version FROM universe_commands WHERE universe_id = $1"
-                    " ORDER BY version DESC LIMIT 1 OFFSET $2",
-                    values, 2, 0, err);
-    if (st == MCP_OK)
-        *version = old > many ? old : many;
-    return st;
+        st = universe_store_number(&young, session, first_young, values, 2, last + 1, err);
+    if (st != MCP_OK)
+        return st;
+    int64_t old = young - 1, many = last > keep ? last - keep : 0;
+    *version = old > many ? old : many;
+    return MCP_OK;
 }

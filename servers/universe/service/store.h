@@ -59,9 +59,11 @@ mcp_status universe_store_update(db_session *session, const universe_record *rec
 mcp_status universe_store_delete(bool *found, db_session *session, const char *id, int64_t now_ms,
                                  mcp_error *err);
 
-/** Ids of universes with their versions, for whoever looks for others' changes: the arena's. */
+/** Records that were updated since, by (updated_ms, id) after `after_id`; at most UNIVERSE_LIST_MAX at
+ *  once. Those of deleted universes have version -1. */
 mcp_status universe_store_versions(universe_record **out, size_t *count, db_session *session,
-                                   int64_t since_ms, mcp_arena *arena, mcp_error *err);
+                                   int64_t since_ms, const char *after_id, mcp_arena *arena,
+                                   mcp_error *err);
 
 /* ---- the log ---------------------------------------------------------------------------------- */
 
@@ -95,9 +97,15 @@ mcp_status universe_store_log_begin(int64_t *out, db_session *session, const cha
 mcp_status universe_store_trim(int64_t *removed, db_session *session, const char *id,
                                int64_t version, mcp_error *err);
 
-/** The last version that is older than `before_ms`, or beyond the newest `keep` versions; 0: none. */
+/** The last version before all that is younger than `before_ms`, or beyond the newest `keep` versions;
+ *  0: none. */
 mcp_status universe_store_trimmable(int64_t *version, db_session *session, const char *id,
                                     int64_t before_ms, int64_t keep, mcp_error *err);
+
+/** One number that a query of one row and one column gives; `fallback` where it is null or no row is there. */
+mcp_status universe_store_number(int64_t *out, db_session *session, const char *sql,
+                                 const db_value *values, size_t count, int64_t fallback,
+                                 mcp_error *err);
 
 /* ---- snapshots -------------------------------------------------------------------------------- */
 
@@ -124,6 +132,11 @@ mcp_status universe_store_add_part(db_session *session, const char *snapshot_id,
 mcp_status universe_store_part(const void **bytes, size_t *length, db_session *session,
                                const char *snapshot_id, int64_t part, mcp_arena *arena,
                                mcp_error *err);
+/** The version of the newest snapshot; 0: there is none. */
+mcp_status universe_store_newest_snapshot(int64_t *version, db_session *session, const char *id,
+                                          mcp_error *err);
+/** Remove the parts of a snapshot that no row names. */
+mcp_status universe_store_drop_parts(db_session *session, const char *snapshot_id, mcp_error *err);
 /** Its row; its parts are dropped one by one afterwards. */
 mcp_status universe_store_drop_snapshot(db_session *session, const char *id, int64_t version,
                                         mcp_error *err);

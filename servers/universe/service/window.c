@@ -93,10 +93,10 @@ static void forget(universe_service *service, universe_live *live, bool is_delet
     pthread_mutex_unlock(&service->lock);
 }
 
-/* Others' entries after `after`, told to our streams. *jump: there are too many, or one replaced the
- * state: streams fetch anew. */
-static mcp_status tell_foreign(struct window *window, const struct entered *at, int64_t after,
-                               bool *jump, mcp_error *err)
+/* Others' entries after `after`, for our streams. *jump: there are too many, or one replaced the state:
+ * streams fetch anew. */
+static mcp_status read_foreign(universe_entry **out, size_t *told, struct window *window,
+                               const struct entered *at, int64_t after, bool *jump, mcp_error *err)
 {
     universe_log *log = NULL;
     bool has = true;
@@ -117,8 +117,8 @@ static mcp_status tell_foreign(struct window *window, const struct entered *at, 
             foreign[count++] = entry;
     }
     universe_log_close(log);
-    for (size_t i = 0; st == MCP_OK && !*jump && i < count; i++)
-        universe_feed_entry(window->service, at->live->id, &foreign[i]);
+    *out = foreign;
+    *told = count;
     return st;
 }
 
@@ -128,24 +128,46 @@ static mcp_status take_in(struct window *window, struct entered *at, mcp_error *
     universe_service *service = window->service;
     universe_live *live = at->live;
     int64_t after = live->state_version;
+    universe_entry *foreign = NULL;
+    size_t count = 0;
     bool jump = false;
 
-    if (at->record.version < after) /* deleted, and made anew with the same id */
-        return not_found(live, err);
     mcp_status st = universe_bring_up(&live->state, after, at->record.version, &jump,
                                       window->session, live->id, &service->options.log, err);
     if (st == MCP_OK)
         st = universe_state_freeze(&at->base, live->state, err);
     if (st == MCP_OK)
-        st = tell_foreign(window, at, after, &jump, err);
+        st = read_foreign(&foreign, &count, window, at, after, &jump, err);
     if (st != MCP_OK)
         return st;
     live->state_version = at->record.version;
     show(service, live, &at->record, universe_view_keep(at->base), 0);
     if (jump)
         universe_feed_resync(service, live->id, at->record.version);
+    else
+        universe_feed_entries(service, live, foreign, count);
     universe_tell_watcher(service, live->id, at->record.version);
     return MCP_OK;
+}
+
+static bool is_gone(universe_service *service, const universe_live *live)
+{
+    pthread_mutex_lock(&service->lock);
+    bool gone = live->is_gone;
+    pthread_mutex_unlock(&service->lock);
+    return gone;
+}
+
+/* It was forgotten, by this window or after this change was queued. */
+static mcp_status refuse_gone(universe_service *service, const universe_live *live, mcp_error *err)
+{
+    pthread_mutex_lock(&service->lock);
+    bool is_deleted = live->is_deleted;
+    pthread_mutex_unlock(&service->lock);
+    if (is_deleted)
+        return not_found(live, err);
+    return mcp_error_set(err, MCP_E_INTERNAL, "universe %.64s must be read anew; try again",
+                         live->id);
 }
 
 static mcp_status enter_live(struct window *window, struct entered *at, mcp_error *err)
@@ -156,15 +178,17 @@ static mcp_status enter_live(struct window *window, struct entered *at, mcp_erro
                                         !window->is_reading, window->arena, err);
     if (st != MCP_OK)
         return st;
-    if (!found) {
-        forget(window->service, live, true);
+    bool is_same = found && at->record.created_ms == live->created_ms &&
+                   at->record.version >= live->state_version;
+    if (!is_same) { /* deleted, and perhaps made anew with the same id */
+        forget(window->service, live, !found);
         universe_feed_deleted(window->service, live->id);
-        return not_found(live, err);
+        return refuse_gone(window->service, live, err);
     }
     if (at->record.version == live->state_version)
         st = universe_state_freeze(&at->base, live->state, err);
     else if ((st = take_in(window, at, err)) != MCP_OK)
-        forget(window->service, live, st == MCP_E_NOT_FOUND); /* it may be half way */
+        forget(window->service, live, false); /* it may be half way */
     at->base_version = live->state_version;
     if (st != MCP_OK) {
         universe_view_free(at->base);
@@ -173,36 +197,22 @@ static mcp_status enter_live(struct window *window, struct entered *at, mcp_erro
     return st;
 }
 
-/* It was forgotten after this change was queued. */
-static mcp_status refuse_gone(const universe_live *live, mcp_error *err)
-{
-    if (live->is_deleted)
-        return not_found(live, err);
-    return mcp_error_set(err, MCP_E_INTERNAL, "universe %.64s must be read anew; try again",
-                         live->id);
-}
-
 /* The universe's place in this window, entering it when it is the first change to it. */
 static mcp_status enter(struct entered **out, struct window *window, universe_live *live,
                         mcp_error *err)
 {
-    mcp_status st = MCP_OK;
     for (size_t i = 0; i < window->count; i++) {
         if (window->lives[i].live == live) {
             *out = &window->lives[i];
             return MCP_OK;
         }
     }
-    pthread_mutex_lock(&window->service->lock);
-    if (live->is_gone)
-        st = refuse_gone(live, err);
-    pthread_mutex_unlock(&window->service->lock);
-    if (st != MCP_OK)
-        return st;
+    if (is_gone(window->service, live))
+        return refuse_gone(window->service, live, err);
 
     struct entered *at = &window->lives[window->count];
     *at = (struct entered){ .live = live };
-    st = enter_live(window, at, err);
+    mcp_status st = enter_live(window, at, err);
     if (st == MCP_OK) {
         window->count++;
         *out = at;
@@ -399,14 +409,13 @@ static mcp_status run_replace(struct window *window, struct entered *at, univers
         return st;
     at->record.name = name;
     entry.time = universe_state_time(at->live->state);
-    if (change->snapshot) {
+    st = push(window, at, &entry, err);
+    if (st == MCP_OK && change->snapshot) { /* last: no row may be left without its entry */
         change->snapshot->version = entry.version;
         change->snapshot->pinned = true;
         change->snapshot->created_ms = window->now_ms;
         st = universe_store_add_snapshot(window->session, at->live->id, change->snapshot, err);
     }
-    if (st == MCP_OK)
-        st = push(window, at, &entry, err);
     change->out->answer = UNIVERSE_DONE;
     change->out->events = entry.events;
     change->out->events_length = entry.events_length;
@@ -485,7 +494,10 @@ static mcp_status run(struct window *window, universe_change *change, mcp_error 
 {
     mcp_error own = MCP_ERROR_INIT;
 
+    if (change->out) /* the try before this one may have left something */
+        *change->out = (universe_sent){ .events = "[]", .events_length = 2 };
     change->status = run_one(window, change, &own);
+    change->is_stale = change->status == MCP_E_INTERNAL && is_gone(window->service, change->live);
     if (change->status != MCP_OK && change->err)
         *change->err = own;
     bool spoils_all = change->status == MCP_E_IO || change->status == MCP_E_BUSY ||
@@ -596,8 +608,7 @@ static void publish_live(universe_service *service, struct entered *at)
     live->state_version = at->record.version;
     show(service, live, &at->record, at->fresh, bytes_of(at));
     at->fresh = NULL;
-    for (size_t i = 0; i < at->count; i++)
-        universe_feed_entry(service, live->id, &at->entries[i]);
+    universe_feed_entries(service, live, at->entries, at->count);
     universe_tell_watcher(service, live->id, at->record.version);
 }
 

@@ -33,8 +33,6 @@ CREATE TABLE universe_commands (
     PRIMARY KEY (universe_id, version)
 );
 
-CREATE INDEX universe_commands_age ON universe_commands (applied_at);
-
 CREATE TABLE universe_snapshots (
     universe_id TEXT NOT NULL,
     version BIGINT NOT NULL,
@@ -47,6 +45,8 @@ CREATE TABLE universe_snapshots (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (universe_id, version)
 );
+
+CREATE INDEX universe_snapshots_parts ON universe_snapshots (snapshot_id);
 
 -- Parts are written before the row that names them, so an unfinished snapshot is never seen.
 CREATE TABLE universe_snapshot_parts (
