@@ -123,24 +123,32 @@ static void rest(universe_news *news)
         ;
 }
 
+/* Under the lock: take the list, which goes on in an arena that was made before. */
+static struct list take(universe_news *news, mcp_arena *next)
+{
+    struct list list = news->list;
+    news->list = (struct list){ .arena = next };
+    news->has_some = false;
+    return list;
+}
+
 static void *run(void *data)
 {
     universe_news *news = data;
-    pthread_mutex_lock(&news->lock);
-    while (!news->is_stopping) {
-        await_change(news);
-        struct list list = news->list;
-        news->list = (struct list){ 0 };
-        news->has_some = false;
-        pthread_mutex_unlock(&news->lock);
+    bool is_stopping = false;
+    while (!is_stopping) {
         mcp_arena *next = mcp_arena_new(LIST_BYTES);
+        pthread_mutex_lock(&news->lock);
+        await_change(news);
+        struct list list = take(news, next);
+        pthread_mutex_unlock(&news->lock);
         tell_all(news, &list);
         mcp_arena_free(list.arena);
         pthread_mutex_lock(&news->lock);
-        news->list.arena = next;
         rest(news);
+        is_stopping = news->is_stopping;
+        pthread_mutex_unlock(&news->lock);
     }
-    pthread_mutex_unlock(&news->lock);
     return NULL;
 }
 

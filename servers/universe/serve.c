@@ -20,7 +20,7 @@
 enum {
     /* A command holds a worker until its commit is durable, and many share one commit. */
     WORKERS = 64,
-    GRACE_MS = 8000,
+    GRACE_MS = 6000, /* what is left of ten seconds is for the last commits */
     CALL_ARENA = 1 << 30
 };
 

@@ -306,6 +306,35 @@ static void a_program_may_have_one_nameless_command(void **state)
     assert_null(strstr(out_text, "Commands:"));
 }
 
+/* Another name is as good, and a command's own --version wins over the program's. */
+static void options_have_other_names(void **state)
+{
+    static const cli_option own[] = {
+        { .name = "output", .alias = "out", .type = CLI_STRING, .argument = "DIR", .help = "where" },
+        { .name = "version", .type = CLI_INT, .argument = "N", .help = "which" },
+        { 0 },
+    };
+    static const cli_command with_version[] = {
+        { .name = "run", .arguments = "CASE", .arguments_max = 1, .options = own, .run = show },
+        { 0 },
+    };
+    static const cli_program other = {
+        .name = "prog", .version = "1", .summary = "One thing.", .commands = with_version
+    };
+
+    (void)state;
+    assert_int_equal(
+        run_program(&other, (const char *const[]){ "run", "a", "--out", "d", NULL }), 7);
+    assert_non_null(strstr(seen.text, "case=a n=1 out=d "));
+    assert_int_equal(
+        run_program(&other, (const char *const[]){ "run", "a", "--version", "3", NULL }), 7);
+    assert_int_equal(
+        run_program(&other, (const char *const[]){ "run", "a", "--version", "x", NULL }),
+        CLI_USAGE);
+    assert_int_equal(run_program(&other, (const char *const[]){ "--version", NULL }), 0);
+    assert_string_equal(out_text, "prog 1\n");
+}
+
 /* What a program opens must not become its standard output. */
 static int open_something(const cli_line *line, void *data)
 {
@@ -356,6 +385,7 @@ int main(void)
         EACH(help_is_made_from_the_tables),
         EACH(long_help_hangs),
         EACH(a_program_may_have_one_nameless_command),
+        EACH(options_have_other_names),
         EACH(closed_descriptors_are_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
