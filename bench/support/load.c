@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SILENCE_MS = 20000, EVENTS = 64 };
+enum { SILENCE_MS = 60000, EVENTS = 64 };
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 

@@ -70,8 +70,6 @@ static db *new_pool(size_t count)
         return NULL;
     db_hub_init(&self->hub);
     pthread_mutex_init(&self->lock, NULL);
-    for (size_t i = 0; i < DB_LANES; i++)
-        cond_init(&self->freed[i]);
     self->count = count;
     for (size_t i = 0; i < count; i++) {
         self->sessions[i].db = self;
@@ -146,8 +144,6 @@ void db_close(db *self)
         mcp_buf_clear(&self->sessions[i].news);
     }
     db_hub_clear(&self->hub);
-    for (size_t i = 0; i < DB_LANES; i++)
-        pthread_cond_destroy(&self->freed[i]);
     pthread_mutex_destroy(&self->lock);
     self->driver->forget(&self->target);
     free(self);
@@ -182,24 +178,52 @@ static db_session *free_session(db *self, db_mode mode)
     return found;
 }
 
-/* Which condition says that a session came free. */
-static pthread_cond_t *lane(db *self, db_mode mode)
+/* Where those wait who want a session for that mode. */
+static struct db_waiter **lane(db *self, db_mode mode)
 {
-    return &self->freed[has_writer(self) && mode == DB_WRITE ? DB_LANE_WRITE : DB_LANE_READ];
+    return &self->waiting[has_writer(self) && mode == DB_WRITE ? DB_LANE_WRITE : DB_LANE_READ];
+}
+
+static void join(struct db_waiter **at, struct db_waiter *who)
+{
+    while (*at)
+        at = &(*at)->next;
+    *at = who;
+}
+
+static void leave(struct db_waiter **at, const struct db_waiter *who)
+{
+    while (*at != who)
+        at = &(*at)->next;
+    *at = who->next;
+}
+
+/* Under the lock. NULL: none came free in time. */
+static db_session *wait_for_session(db *self, db_mode mode)
+{
+    int64_t until_ms = mcp_clock_mono_ms() + self->target.options.wait_ms;
+    struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
+    struct db_waiter me = { .session = NULL };
+    int failure = 0;
+
+    cond_init(&me.handed);
+    join(lane(self, mode), &me);
+    while (!me.session && failure == 0)
+        failure = pthread_cond_timedwait(&me.handed, &self->lock, &until);
+    if (!me.session)
+        leave(lane(self, mode), &me);
+    pthread_cond_destroy(&me.handed);
+    return me.session;
 }
 
 static mcp_status acquire(db_session **out, db *self, db_mode mode, mcp_error *err)
 {
-    int64_t until_ms = mcp_clock_mono_ms() + self->target.options.wait_ms;
-    struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
-    db_session *session = NULL;
-    int failure = 0;
-
     pthread_mutex_lock(&self->lock);
-    while (!(session = free_session(self, mode)) && failure == 0)
-        failure = pthread_cond_timedwait(lane(self, mode), &self->lock, &until);
+    db_session *session = free_session(self, mode);
     if (session)
         session->is_taken = true;
+    else
+        session = wait_for_session(self, mode);
     pthread_mutex_unlock(&self->lock);
     if (!session)
         return mcp_error_set(err, MCP_E_BUSY, "no connection to the database was free for %d ms",
@@ -208,10 +232,27 @@ static mcp_status acquire(db_session **out, db *self, db_mode mode, mcp_error *e
     return MCP_OK;
 }
 
-static void release(db_session *session)
+/* Under the lock. Nobody takes it from under the hands of those who wait: a thread that makes one small
+ * transaction after another would keep them waiting until its last. */
+static void hand_on(db_session *session)
 {
     db *self = session->db;
     bool is_writer = has_writer(self) && session == &self->sessions[0];
+    struct db_waiter **first = &self->waiting[is_writer ? DB_LANE_WRITE : DB_LANE_READ];
+    struct db_waiter *next = *first;
+
+    if (!next) {
+        session->is_taken = false;
+        return;
+    }
+    *first = next->next;
+    next->session = session;
+    pthread_cond_signal(&next->handed);
+}
+
+static void release(db_session *session)
+{
+    db *self = session->db;
 
     if (session->rows)
         db_rows_detach(session->rows);
@@ -220,8 +261,7 @@ static void release(db_session *session)
     mcp_buf_reset(&session->news);
     session->failure = (mcp_error)MCP_ERROR_INIT;
     pthread_mutex_lock(&self->lock);
-    session->is_taken = false;
-    pthread_cond_signal(&self->freed[is_writer ? DB_LANE_WRITE : DB_LANE_READ]);
+    hand_on(session);
     pthread_mutex_unlock(&self->lock);
 }
 

@@ -13,6 +13,13 @@
 
 enum { DB_LANE_READ = DB_READ, DB_LANE_WRITE = DB_WRITE, DB_LANES = 2 };
 
+/* Who waits for a session, on its own stack: the one that comes free is handed to whoever came first. */
+struct db_waiter {
+    struct db_waiter *next;
+    pthread_cond_t handed;
+    struct db_session *session; /* NULL: not yet */
+};
+
 /* A place in the pool. `is_taken` is guarded by the pool's lock; all else is the holder's. */
 struct db_session {
     struct db *db;
@@ -29,7 +36,8 @@ struct db {
     const db_driver *driver;
     struct db_hub hub; /* where the driver has no notifications of its own */
     pthread_mutex_t lock;
-    pthread_cond_t freed[DB_LANES]; /* a session of that lane; the second only where one writes */
+    struct db_waiter
+        *waiting[DB_LANES]; /* in the order of coming; the second only where one writes */
     size_t count;
     struct db_session sessions[]; /* where one writes, the first is the writer's */
 };

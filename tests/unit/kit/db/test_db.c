@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,6 +102,48 @@ static void without_a_free_connection_one_waits_so_long(void **state)
     db_rollback(first);
     assert_int_equal(db_begin(&second, narrow, DB_WRITE, &e->err), MCP_OK);
     db_rollback(second);
+    db_close(narrow);
+}
+
+struct latecomer {
+    db *db;
+    mcp_status status;
+    atomic_bool done;
+};
+
+static void *come_late(void *data)
+{
+    struct latecomer *self = data;
+    db_session *session = NULL;
+
+    self->status = db_begin(&session, self->db, DB_WRITE, NULL);
+    if (self->status == MCP_OK)
+        db_rollback(session);
+    atomic_store(&self->done, true);
+    return NULL;
+}
+
+/* One who begins anew as soon as he has ended comes after those who wait already. */
+static void who_waits_gets_a_turn(void **state)
+{
+    engine *e = *state;
+    db_options options = { .connections = 1, .wait_ms = 3000 };
+    db *narrow = engine_connect(e, &options);
+    struct latecomer late = { .db = narrow };
+    const struct timespec hold = { .tv_nsec = 2000000 };
+    db_session *session = NULL;
+    pthread_t thread;
+
+    assert_int_equal(db_begin(&session, narrow, DB_WRITE, &e->err), MCP_OK);
+    assert_int_equal(pthread_create(&thread, NULL, come_late, &late), 0);
+    while (!atomic_load(&late.done)) {
+        nanosleep(&hold, NULL);
+        db_rollback(session);
+        assert_int_equal(db_begin(&session, narrow, DB_WRITE, &e->err), MCP_OK);
+    }
+    db_rollback(session);
+    pthread_join(thread, NULL);
+    assert_int_equal(late.status, MCP_OK);
     db_close(narrow);
 }
 
@@ -309,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ENGINE_TESTS(no_update_is_lost),
         ENGINE_TESTS(without_a_free_connection_one_waits_so_long),
+        ENGINE_TESTS(who_waits_gets_a_turn),
         ENGINE_TESTS(a_lock_is_waited_for_so_long),
         ENGINE_TESTS(a_database_for_reading_is_not_written),
         ENGINE_TESTS(committed_news_is_heard_in_order),
