@@ -156,7 +156,7 @@ void universe_rest_location(char *out, size_t size, const char *id)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* A version as an ETag, "v12" in quotes, weak or not; or "*". */
+/* A version as an ETag, "v12" in quotes, never weak (RFC 9110, 13.1.1); or "*". */
 static bool read_etag(const char *text, int64_t *version)
 {
     char *end = NULL;
@@ -193,7 +193,7 @@ bool universe_rest_not_modified(mcp_call *call, int64_t version)
     char tag[32];
     const char *known = mcp_call_header(call, "If-None-Match");
     snprintf(tag, sizeof tag, "\"v%lld\"", (long long)version);
-    if (!known || !strstr(known, tag))
+    if (!known || (strcmp(known, "*") != 0 && !strstr(known, tag)))
         return false;
     mcp_call_status(call, 304);
     mcp_call_send(call, "application/json", "", 0);

@@ -292,10 +292,17 @@ mcp_status universe_rest_delete(mcp_call *call, void *data)
     const universe_app *app = data;
     const char *id = mcp_arg_string(call, "id");
     mcp_error err = MCP_ERROR_INIT;
+    universe_sent sent = { .answer = UNIVERSE_CONFLICT };
+    int64_t expected = 0, *version = &sent.moment.record.version;
+    int conflict = 0;
 
-    mcp_status st = universe_service_delete(app->service, id, &err);
+    if (!universe_rest_expected(call, id, &expected, &conflict))
+        return MCP_OK;
+    mcp_status st = universe_service_delete(version, app->service, id, expected, &err);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
+    if (expected != UNIVERSE_ANY_VERSION && expected != *version)
+        return universe_rest_sent(call, app, id, &sent, expected, conflict);
     mcp_call_status(call, 204);
     return MCP_OK;
 }

@@ -179,6 +179,10 @@ function versions(place) {
         await expect(server, ['POST', `${where}?expectedVersion=2`, tick], 200);
         await expect(server, ['POST', where, tick, { 'If-Match': '*' }], 200);
         assert.equal((await rest(server, 'GET', '/universes/u-v')).json.version, 4);
+        await expect(server, ['GET', '/universes/u-v', undefined, { 'If-None-Match': '*' }], 304);
+        await expect(server, ['DELETE', '/universes/u-v', undefined, { 'If-Match': '"v0"' }], 412, { ...conflict, version: 4 });
+        await expect(server, ['DELETE', '/universes/u-v?expectedVersion=0'], 409, { ...conflict, version: 4 });
+        await expect(server, ['DELETE', '/universes/u-v', undefined, { 'If-Match': '"v4"' }], 204);
     });
 
     test('of many who change the same version one wins', async () => {

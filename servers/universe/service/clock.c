@@ -14,6 +14,8 @@
 
 enum { CLOCKS_MAX = 64, LATE_MAX_MS = 1000, IDLE_MS = 1000 };
 
+#define PERIOD_MAX_MS 1e12 /* the reciprocal of a tiny hz is no 64-bit number */
+
 static mcp_status check(const universe_clock *clock, mcp_error *err)
 {
     if (!(clock->time_scale >= 0 && clock->time_scale <= 50))
@@ -85,7 +87,7 @@ static size_t find_due(universe_service *service, struct due *due, int64_t *wait
         for (universe_live *live = service->live[i]; live; live = live->next) {
             if (!live->clock.running || live->is_loading || count == CLOCKS_MAX)
                 continue;
-            int64_t period = (int64_t)llround(1000 / live->clock.hz);
+            int64_t period = (int64_t)llround(fmin(1000 / live->clock.hz, PERIOD_MAX_MS));
             int64_t passed = now - live->ticked_ms;
             if (passed < period) {
                 *wait_ms = period - passed < *wait_ms ? period - passed : *wait_ms;

@@ -34,16 +34,43 @@ bool universe_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ms)
     return pthread_cond_timedwait(cond, lock, &until) != ETIMEDOUT;
 }
 
+/* Bytes of the character (RFC 3629) that begins here; 0: it is none. */
+static size_t character(const unsigned char *at)
+{
+    static const struct {
+        unsigned char first, last, low, high; /* first byte from, to; second byte from, to */
+        size_t length;
+    } forms[] = {
+        { 0x20, 0x7e, 0, 0, 1 },          { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+        { 0xe1, 0xec, 0x80, 0xbf, 3 },    { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+        { 0xf0, 0xf0, 0x90, 0xbf, 4 },    { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        size_t n = 1;
+        if (at[0] < forms[i].first || at[0] > forms[i].last)
+            continue;
+        if (forms[i].length > 1 && (at[1] < forms[i].low || at[1] > forms[i].high))
+            return 0;
+        while (n < forms[i].length && (at[n] & 0xc0) == 0x80)
+            n++;
+        return n == forms[i].length ? n : 0;
+    }
+    return 0;
+}
+
 mcp_status universe_check_id(const char *id, mcp_error *err)
 {
     size_t length = id ? strlen(id) : 0;
     if (length == 0 || length > UNIVERSE_KEY_MAX)
         return mcp_error_set(err, MCP_E_PARAMS, "a universe's id has 1 to %d bytes, this one %zu",
                              UNIVERSE_KEY_MAX, length);
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)id[i] < 0x20 || id[i] == 0x7f)
+    for (size_t i = 0, n = 0; i < length; i += n) {
+        n = character((const unsigned char *)id + i);
+        if (n == 0)
             return mcp_error_set(err, MCP_E_PARAMS,
-                                 "a universe's id has a control character at byte %zu", i);
+                                 "a universe's id is UTF-8 without control characters, but not at"
+                                 " byte %zu",
+                                 i);
     }
     return MCP_OK;
 }

@@ -283,7 +283,8 @@ mcp_status universe_service_create(universe_moment *out, bool *taken, universe_s
     return universe_service_look(out, service, record.id, arena, err);
 }
 
-static mcp_status mark_deleted(universe_service *service, const char *id, mcp_error *err)
+static mcp_status mark_deleted(bool *done, universe_record *record, universe_service *service,
+                               const char *id, int64_t expected, mcp_arena *arena, mcp_error *err)
 {
     char payload[UNIVERSE_KEY_MAX + 32];
     db_session *session = NULL;
@@ -293,9 +294,15 @@ static mcp_status mark_deleted(universe_service *service, const char *id, mcp_er
     if (st != MCP_OK)
         return st;
     snprintf(payload, sizeof payload, "-1 %s", id);
-    st = universe_store_delete(&found, session, id, mcp_clock_wall_ms(), err);
+    st = universe_store_find(record, &found, session, id, true, arena, err);
     if (st == MCP_OK && !found)
         st = mcp_error_set(err, MCP_E_NOT_FOUND, "Universe not found: %.128s", id);
+    *done = st == MCP_OK && (expected == UNIVERSE_ANY_VERSION || expected == record->version);
+    if (!*done) {
+        db_rollback(session);
+        return st;
+    }
+    st = universe_store_delete(&found, session, id, mcp_clock_wall_ms(), err);
     if (st == MCP_OK)
         st = db_notify(session, UNIVERSE_CHANNEL, payload, err);
     if (st == MCP_OK)
@@ -304,14 +311,23 @@ static mcp_status mark_deleted(universe_service *service, const char *id, mcp_er
     return st;
 }
 
-mcp_status universe_service_delete(universe_service *service, const char *id, mcp_error *err)
+mcp_status universe_service_delete(int64_t *version, universe_service *service, const char *id,
+                                   int64_t expected, mcp_error *err)
 {
+    universe_record record = { 0 };
+    bool is_done = false;
     mcp_status st = may_write(service, err);
     if (st == MCP_OK && universe_check_id(id, NULL) != MCP_OK)
         st = mcp_error_set(err, MCP_E_NOT_FOUND, "Universe not found: %.128s", id ? id : "");
+    mcp_arena *arena = st == MCP_OK ? mcp_arena_new(0) : NULL;
+    if (st == MCP_OK && !arena)
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory to delete a universe");
     if (st == MCP_OK)
-        st = mark_deleted(service, id, err);
-    if (st != MCP_OK)
+        st = mark_deleted(&is_done, &record, service, id, expected, arena, err);
+    mcp_arena_free(arena);
+    if (st == MCP_OK)
+        *version = record.version;
+    if (st != MCP_OK || !is_done)
         return st;
     pthread_mutex_lock(&service->lock);
     universe_live *live = universe_live_find(service, id);

@@ -180,6 +180,9 @@ mcp_status universe_service_history(bool *complete, universe_service *service, c
 
 /* ---- changing --------------------------------------------------------------------------------- */
 
+/** Any version will do. */
+#define UNIVERSE_ANY_VERSION (-1)
+
 /**
  * Create a universe.
  *
@@ -191,8 +194,15 @@ mcp_status universe_service_create(universe_moment *out, bool *taken, universe_s
                                    const char *id, const char *name, universe_view *start,
                                    mcp_arena *arena, mcp_error *err);
 
-/** Delete a universe: its streams end with `deleted`. @return MCP_OK; MCP_E_NOT_FOUND; ... */
-mcp_status universe_service_delete(universe_service *service, const char *id, mcp_error *err);
+/**
+ * Delete a universe: its streams end with `deleted`.
+ *
+ * @param expected the version that it must have, or UNIVERSE_ANY_VERSION
+ * @param version  the one that it has; where it is not the expected one, nothing was done
+ * @return MCP_OK; MCP_E_NOT_FOUND; MCP_E_DENIED: read only; what the database says
+ */
+mcp_status universe_service_delete(int64_t *version, universe_service *service, const char *id,
+                                   int64_t expected, mcp_error *err);
 
 /** One command: what was read, and its text as it came. */
 typedef struct universe_order {
@@ -219,9 +229,6 @@ typedef struct universe_sent {
     size_t events_length;
     universe_changes changes; /* that these orders made */
 } universe_sent;
-
-/** Any version will do. */
-#define UNIVERSE_ANY_VERSION (-1)
 
 /**
  * Apply orders, all or none, and wait until they are durable.

@@ -28,11 +28,14 @@ static void a_universe_made_anew_elsewhere_is_not_the_one_in_memory(void **unuse
 {
     const universe_service_options options = { 0 };
     universe_sent sent;
+    int64_t version = 0;
     (void)unused;
     service_rig here = service_rig_open(url, options), there = service_rig_open(url, options);
     service_rig_create(&here, "u-1", NULL);
     service_rig_send(&here, "u-1", service_rig_body(&here, "old"));
-    assert_int_equal(universe_service_delete(there.service, "u-1", &there.err), MCP_OK);
+    assert_int_equal(
+        universe_service_delete(&version, there.service, "u-1", UNIVERSE_ANY_VERSION, &there.err),
+        MCP_OK);
     service_rig_create(&there, "u-1", NULL);
     service_rig_send(&there, "u-1", service_rig_body(&there, "new"));
 
@@ -50,10 +53,13 @@ static void a_universe_deleted_elsewhere_is_soon_gone_here(void **unused)
 {
     const universe_service_options options = { 0 };
     mcp_status st = MCP_OK;
+    int64_t version = 0;
     (void)unused;
     service_rig here = service_rig_open(url, options), there = service_rig_open(url, options);
     service_rig_create(&here, "u-1", NULL);
-    assert_int_equal(universe_service_delete(there.service, "u-1", &there.err), MCP_OK);
+    assert_int_equal(
+        universe_service_delete(&version, there.service, "u-1", UNIVERSE_ANY_VERSION, &there.err),
+        MCP_OK);
     for (int ms = 0; st == MCP_OK && ms < PATIENCE_MS; ms += 20) {
         universe_moment moment = { 0 };
         service_rig_pause();
@@ -129,6 +135,28 @@ static void universes_without_bodies_make_room_too(void **unused)
     service_rig_close(&rig);
 }
 
+static void an_id_is_text(void **unused)
+{
+    static const char *const bad[] = { "",      "a\nb",         "\x7f",     "\xff",
+                                       "a\xc3", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80" };
+    static const char *const good[] = { "__proto__", "a b/%", "\xc3\xbc", "\xe2\x82\xac",
+                                        "\xf0\x9f\xaa\x90" };
+    const universe_service_options options = { 0 };
+    universe_moment moment = { 0 };
+    (void)unused;
+    service_rig rig = service_rig_open("memory", options);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(universe_service_create(&moment, NULL, rig.service, bad[i], "Test", NULL,
+                                                 rig.arena, &rig.err),
+                         MCP_E_PARAMS);
+        assert_int_equal(universe_service_look(&moment, rig.service, bad[i], rig.arena, &rig.err),
+                         MCP_E_NOT_FOUND);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        service_rig_create(&rig, good[i], NULL);
+    service_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +166,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(whoever_waits_for_a_load_that_fails_is_told_why, begin,
                                         end),
         cmocka_unit_test(universes_without_bodies_make_room_too),
+        cmocka_unit_test(an_id_is_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -305,15 +305,16 @@ static void what_changed_since_a_version_is_each_entity_once(void **unused)
 static void a_deleted_universe_is_gone_and_its_id_free(void **unused)
 {
     struct rig rig;
+    int64_t version = 0;
     universe_moment moment = { 0 };
     (void)unused;
     rig_open(&rig, "memory");
     create(&rig, "u-1");
     told(&rig, "u-1", SOL);
-    assert_int_equal(universe_service_delete(rig.service, "u-1", &rig.err), MCP_OK);
+    assert_int_equal(universe_service_delete(&version, rig.service, "u-1", UNIVERSE_ANY_VERSION, &rig.err), MCP_OK);
     assert_int_equal(universe_service_look(&moment, rig.service, "u-1", rig.arena, &rig.err),
                      MCP_E_NOT_FOUND);
-    assert_int_equal(universe_service_delete(rig.service, "u-1", &rig.err), MCP_E_NOT_FOUND);
+    assert_int_equal(universe_service_delete(&version, rig.service, "u-1", UNIVERSE_ANY_VERSION, &rig.err), MCP_E_NOT_FOUND);
     create(&rig, "u-1");
     assert_non_null(strstr(present(&rig, "u-1", NULL), "\"stars\":{}"));
     rig_close(&rig);
