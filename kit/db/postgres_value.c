@@ -74,7 +74,8 @@ static mcp_status carve(struct parameters *out, pg_link *self, const pg_statemen
     mcp_buf_reset(&self->room);
     char *room = mcp_buf_reserve(&self->room, lists + bytes);
     if (!room)
-        return mcp_error_set(err, self->room.status, "no room for the values of a statement");
+        return mcp_error_set(err, self->room.status == MCP_E_LIMIT ? MCP_E_LIMIT : MCP_E_NOMEM,
+                             "no room for the values of a statement");
     out->values = (const char **)(void *)room;
     out->lengths = (int *)(void *)(out->values + call->count);
     out->formats = out->lengths + call->count;

@@ -55,8 +55,8 @@ mcp_status mcp__audience_describe(mcp__news_change *out, mcp_arena *arena, const
                                   const mcp_features *features, mcp_error *err)
 {
     size_t count = count_features(features);
-    mcp__news_feature *all = count > 0 ? mcp_arena_alloc(arena, count * sizeof(*all)) : NULL;
-    bool is_lost = count > 0 && !all;
+    mcp__news_feature *all = mcp_arena_alloc(arena, (count + 1) * sizeof(*all));
+    bool is_lost = !all;
     size_t at = 0;
 
     for (const mcp_tool *row = features->tools; !is_lost && row && row->name; row++)

@@ -144,7 +144,7 @@ static bool should_stop(double fraction, void *data)
 static mcp_status answer_dry_run(mcp_call *call, const universe_view *view)
 {
     universe_moment moment = { .record = { .id = mcp_arg_string(call, "id"), .name = "" },
-                               .view = (universe_view *)(uintptr_t)view };
+                               .view = (universe_view *)view };
     mcp_buf body;
     mcp_error err = MCP_ERROR_INIT;
     mcp_buf_init(&body, UNIVERSE_REST_MAX);

@@ -216,8 +216,10 @@ void universe_grow_bodies(universe_system *system, const universe_topology *topo
     int *planets =
         mcp_arena_array(system->growth->arena, (size_t)topology->planets + 1, sizeof *planets);
 
-    if (!planets)
+    if (!planets) {
         universe_growth_fail(system->growth, MCP_E_NOMEM, "no memory for a system's planets");
+        return;
+    }
     int companions = grow_stars(system, topology->stars, &rng);
     for (int i = 0; i < topology->planets && system->growth->status == MCP_OK; i++) {
         planets[i] = grow_planet(system, &rng, i, companions);

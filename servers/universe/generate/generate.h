@@ -28,14 +28,14 @@ typedef bool universe_generating(double fraction, void *data);
 /**
  * Generate a state.
  *
- * @param config  an object with the members of universe.md 13.6 (and `compat`); unknown members are refused by
+ * @param json    an object with the members of universe.md 13.6 (and `compat`); unknown members are refused by
  *                name, left out ones have their defaults; `dryRun` is passed over
  * @param told    may be NULL
  * @param arena   pays for what is needed on the way
  * @return MCP_OK; MCP_E_PARAMS: a member that cannot be, named; MCP_E_LIMIT: more systems or bodies than the
  *         bounds, with the estimate; MCP_E_STOPPED; MCP_E_NOMEM
  */
-mcp_status universe_generate(universe_state **out, const mcp_json *config,
+mcp_status universe_generate(universe_state **out, const mcp_json *json,
                              universe_generating *told, void *data, mcp_arena *arena,
                              mcp_error *err);
 

@@ -267,7 +267,7 @@ static int64_t number_bytes(double number)
 
     if (number != floor(number) || fabs(number) >= 1e15)
         return 17;
-    for (double rest = fabs(number); rest >= 10; rest /= 10)
+    for (int64_t rest = (int64_t)fabs(number); rest >= 10; rest /= 10)
         bytes++;
     return bytes + (number < 0);
 }

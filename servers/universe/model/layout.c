@@ -98,7 +98,9 @@ static void own_position(double xyz[3], const universe_core *core, universe_hand
 
 static void grid_position(double xyz[3], uint32_t index)
 {
-    xyz[0] = (index % COLUMNS) * PITCH - PITCH * (COLUMNS / 2);
+    int middle = COLUMNS / 2; /* of whole columns */
+
+    xyz[0] = (index % COLUMNS) * PITCH - PITCH * middle;
     xyz[1] = 0;
     xyz[2] = floor((double)index / COLUMNS) * PITCH;
 }

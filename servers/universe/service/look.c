@@ -1,7 +1,9 @@
 /*
  * look.c - reading universes: as they are, as they were, what changed in between.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "service/service_int.h"
@@ -46,16 +48,16 @@ mcp_status universe_service_record(universe_record *out, universe_service *servi
 static mcp_status read_cursor(int64_t *after_ms, const char **after_id, const char *cursor,
                               mcp_error *err)
 {
-    long long ms = 0;
-    int used = 0;
+    char *end = NULL;
     if (!cursor)
         return MCP_OK;
-    if (sscanf(cursor, "%19lld/%n", &ms, &used) != 1 || used == 0 ||
-        universe_check_id(cursor + used, NULL) != MCP_OK)
+    errno = 0;
+    long long ms = strtoll(cursor, &end, 10);
+    if (errno != 0 || end == cursor || *end != '/' || universe_check_id(end + 1, NULL) != MCP_OK)
         return mcp_error_set(err, MCP_E_PARAMS,
                              "\"%.64s\" is no cursor; take `next` of the page before", cursor);
     *after_ms = ms;
-    *after_id = cursor + used;
+    *after_id = end + 1;
     return MCP_OK;
 }
 

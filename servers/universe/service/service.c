@@ -7,6 +7,7 @@
  */
 #include "service/service.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,21 +40,23 @@ static void fill_in(universe_service_options *options)
 static void heard(const char *payload, void *data)
 {
     universe_service *service = data;
-    long long version = 0;
-    int used = 0;
     bool is_loaded = false;
+    char *end = NULL;
 
     if (!payload) {
         universe_catch_up_all(service);
         return;
     }
-    if (sscanf(payload, "%lld %n", &version, &used) < 1 || used == 0)
+    errno = 0;
+    long long version = strtoll(payload, &end, 10);
+    if (errno != 0 || end == payload || *end != ' ')
         return;
-    universe_hear(&is_loaded, service, payload + used, version, 0);
+    const char *id = end + 1;
+    universe_hear(&is_loaded, service, id, version, 0);
     if (!is_loaded && version < 0)
-        universe_feed_deleted(service, payload + used);
+        universe_feed_deleted(service, id);
     else if (!is_loaded) /* its viewers, if it has any, fetch the state; that loads it */
-        universe_feed_resync(service, payload + used, version);
+        universe_feed_resync(service, id, version);
 }
 
 static mcp_status init_sync(universe_service *service, mcp_error *err)

@@ -145,7 +145,7 @@ void universe_hear(bool *is_loaded, universe_service *service, const char *id, i
 void universe_catch_up_all(universe_service *service);
 
 /** The committing thread. */
-void *universe_committer(void *service);
+void *universe_committer(void *data);
 
 /* ---- window.c --------------------------------------------------------------------------------- */
 
@@ -178,9 +178,9 @@ void universe_tell_watcher(universe_service *service, const char *id, int64_t ve
 /* ---- keeper.c, clock.c ------------------------------------------------------------------------ */
 
 /** The thread that writes snapshots, trims logs and looks for others' changes. */
-void *universe_keeper(void *service);
+void *universe_keeper(void *data);
 
 /** The thread that makes the server's own ticks. */
-void *universe_clock_run(void *service);
+void *universe_clock_run(void *data);
 
 #endif

@@ -22,14 +22,14 @@ typedef struct universe_gatherer {
 } universe_gatherer;
 
 /** Add what one change touched; strings are borrowed and must live as long as the arena. */
-mcp_status universe_gather(universe_gatherer *gatherer, const universe_changes *changes,
+mcp_status universe_gather(universe_gatherer *to, const universe_changes *changes,
                            mcp_error *err);
 
 /** Add what universe_touched_write wrote. */
-mcp_status universe_gather_text(universe_gatherer *gatherer, const char *text, size_t length,
+mcp_status universe_gather_text(universe_gatherer *to, const char *text, size_t length,
                                 mcp_error *err);
 
 /** Each entity once, as it ended. */
-void universe_gathered(universe_changes *out, universe_gatherer *gatherer);
+void universe_gathered(universe_changes *out, universe_gatherer *from);
 
 #endif
