@@ -21,8 +21,10 @@ docs: ## the library's manual, build/docs/html/index.html; a warning fails
 	scripts/bootstrap docs
 	mkdir -p build/docs
 	doxygen docs/Doxyfile
-install: all ## honours PREFIX and DESTDIR
+install: $(if $(SUDO_USER),,all) ## honours PREFIX and DESTDIR; by sudo it installs what `make` has built, and builds nothing as root
+	rm -f build/release/install_manifest.txt
 	cmake --install build/release --prefix $(PREFIX)
+	@$(if $(DESTDIR),:,[ "$$(id -u)" != 0 ] || /sbin/ldconfig)
 clean: ## what was fetched (.deps, node_modules) stays
 	rm -rf build
 bootstrap:
