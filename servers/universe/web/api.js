@@ -161,7 +161,10 @@ const SILENCE_MS = 45000; /* the server says something every 15 s */
 /**
  * Follow a universe's commands. Comes back by itself after a break, with the last id.
  *
- * @param on {event, state}: `event({id, type, data})`; `state('connecting' | 'connected' | 'lost' | 'refused', error)`
+ * @param on {from, event, state}: `from()` is the id to go on from where none was heard yet, or null;
+ *           `event({id, type, data})`, false where the same id's second part is still to come;
+ *           `state('connecting' | 'connected' | 'lost' | 'refused', error, resumes)`, where `resumes` says that the stream goes
+ *           on from the last id
  * @returns a function that ends it, with `drop()` that breaks the connection as a bad network does
  */
 export function follow(api, id, on) {
@@ -173,7 +176,8 @@ export function follow(api, id, on) {
             clearTimeout(silence);
             silence = setTimeout(() => abort.abort(), SILENCE_MS);
         };
-        const headers = { Accept: 'text/event-stream', ...(last ? { 'Last-Event-ID': last } : {}) };
+        const from = last ?? on.from();
+        const headers = { Accept: 'text/event-stream', ...(from === null ? {} : { 'Last-Event-ID': from }) };
         hear();
         try {
             const response = await api.request('GET', `${api.of(id)}/events?detail=1&ticks=coalesce`, { headers, signal: abort.signal });
@@ -181,11 +185,10 @@ export function follow(api, id, on) {
             const cutter = new EventCutter((event) => {
                 if (ended)
                     return;
-                on.event(event);
-                if (event.type !== 'command') /* its effect follows under the same id: only then is it seen */
+                if (on.event(event) !== false)
                     last = event.id || last;
             });
-            on.state('connected');
+            on.state('connected', undefined, from !== null);
             wait = 500;
             for (;;) {
                 const { value, done } = await reader.read();

@@ -377,6 +377,11 @@ document.addEventListener('keydown', (event) => {
 });
 
 addEventListener('resize', () => scene?.resize());
+addEventListener('hashchange', () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    if (id && id !== state.id)
+        attempt(async () => { await list(); open(id); });
+});
 document.addEventListener('visibilitychange', poll);
 setInterval(poll, POLL_MS);
 

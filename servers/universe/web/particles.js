@@ -79,10 +79,10 @@ export function nebulaParticles(nebula) {
     const next = lcg(nebula.seed), size = nebula.dimensions ?? { x: nebula.radius, y: nebula.radius * 0.6, z: nebula.radius };
     const f = (nebula.noiseScale ?? 1) * 3;
     for (let i = 0; i < most; i++) {
-        const z = next() * 2 - 1, around = next() * 2 * Math.PI, r = next() ** 0.6, flat = Math.sqrt(1 - z * z);
+        const z = next() * 2 - 1, around = next() * 2 * Math.PI, r = next() ** 0.42, flat = Math.sqrt(1 - z * z);
         const x = flat * Math.cos(around) * r, y = z * r, w = flat * Math.sin(around) * r;
         const noise = (Math.sin(x * f + 2 * Math.sin(w * f * 1.3)) * Math.sin(y * f * 1.7 + 1) * Math.sin(w * f + x * 2) + 1) / 2;
-        if (next() > 0.25 + noise * 0.9)
+        if (next() > (0.08 + noise * noise * 1.3) * (1.15 - r))
             continue;
         put(out, x * size.x, y * size.y, w * size.z, Math.min(1, noise * 0.7 + r * 0.4), next());
     }

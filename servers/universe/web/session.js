@@ -1,7 +1,7 @@
 /*
  * session.js - one universe as it is watched: loads its state, follows its stream, keeps the model true to both.
  *
- * The stream is opened first and waits in a queue until the state is there; what it told up to the state's version is
+ * The stream is opened first, and what it tells waits in a queue until the state is there; what it told up to the state's version is
  * dropped. A gap, a command that the model does not know, or one whose rules are the server's alone is settled by
  * `state?since=`; where the log does not reach back so far, and after a resync, everything is fetched anew.
  */
@@ -13,7 +13,9 @@ const REFETCH_MS = 2000;
 
 export class Session {
     #end = null;
-    #busy = true;
+    #busy = true;       /* events wait */
+    #settling = false;  /* something is being fetched */
+    #again = false;     /* the stream began anew meanwhile: what is being fetched may be older */
     #queue = [];
     #held = null;
     #closed = false;
@@ -28,10 +30,20 @@ export class Session {
 
     open() {
         this.#end = follow(this.api, this.id, {
+            from: () => (this.model.version >= 0 && !this.#settling ? String(this.model.version) : null),
             event: (event) => this.#receive(event),
-            state: (word, error) => this.on.state(word, error),
+            state: (word, error, resumes) => {
+                if (word === 'connected' && !resumes)
+                    this.#catchUp();
+                this.on.state(word, error);
+            },
         });
-        return this.#settle(() => this.#load());
+    }
+
+    #catchUp() {
+        this.#again = this.#settling;
+        if (!this.#settling)
+            this.#settle(() => (this.model.version < 0 ? this.#load() : this.#loadChanges()));
     }
 
     close() {
@@ -93,10 +105,14 @@ export class Session {
 
     /** Run `task` while the stream waits; then carry out what it told meanwhile. */
     async #settle(task) {
-        this.#busy = true;
+        this.#busy = this.#settling = true;
         while (!this.#closed) {
             try {
                 await task();
+                while (this.#again && !this.#closed) {
+                    this.#again = false;
+                    await this.#loadChanges();
+                }
                 break;
             } catch (error) {
                 if (this.#closed)
@@ -107,26 +123,31 @@ export class Session {
                 await new Promise((resolve) => setTimeout(resolve, REFETCH_MS));
             }
         }
-        this.#busy = false;
+        this.#busy = this.#settling = false;
         while (!this.#busy && !this.#closed && this.#queue.length > 0)
             this.#handle(this.#queue.shift());
     }
 
     /* ---- the stream ---------------------------------------------------------------------------- */
 
+    /* A command's effect follows under the same id, but for ticks: those are many in one, and only time is their effect. */
     #receive(event) {
-        if (event.type === 'command') {
-            this.#held = { id: event.id, command: JSON.parse(event.data) };
-            return;
+        const data = JSON.parse(event.data);
+        if (event.type === 'command' && data.type !== 'tick') {
+            this.#held = { id: event.id, command: data };
+            return false;
         }
-        const item = { type: event.type, data: JSON.parse(event.data), command: null };
-        if (event.type === 'applied' && this.#held?.id === event.id)
+        let item = { type: event.type, data, command: null };
+        if (event.type === 'command')
+            item = { type: 'applied', data: { version: Number(event.id), events: [] }, command: data };
+        else if (event.type === 'applied' && this.#held?.id === event.id)
             item.command = this.#held.command;
         this.#held = null;
         if (this.#busy)
             this.#queue.push(item);
         else
             this.#handle(item);
+        return true;
     }
 
     #handle({ type, data, command }) {
@@ -145,6 +166,8 @@ export class Session {
     /* Only ticks may skip versions: they come many in one. */
     #applied(data, command) {
         const follows = command.type === 'tick' || data.version === this.model.version + 1;
+        if (command.type === 'tick')
+            data.time ??= this.model.time + command.dt;
         this.on.event(data, command);
         if (!follows || !this.model.apply(command, data))
             this.#settle(() => this.#loadChanges());

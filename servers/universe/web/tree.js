@@ -6,6 +6,10 @@
  */
 const ROW = 26, SPARE = 6, FOUND_MAX = 1000;
 
+function counted(count, one, many) {
+    return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
 export class Tree {
     /** @param on {choose(id), visit(id)} */
     constructor(element, found, model, on) {
@@ -18,9 +22,12 @@ export class Tree {
         this.chosen = null;
         this.query = '';
         this.isStale = true;
+        this.isNew = true;
         model.listen((change) => {
-            if (change.reset)
+            if (change.reset) {
                 this.open.clear();
+                this.isNew = true;
+            }
             if (change.reset || change.roots || change.changed.stars || change.changed.groups)
                 this.isStale = true;
         });
@@ -40,6 +47,11 @@ export class Tree {
         if (!this.isStale)
             return;
         this.isStale = false;
+        if (this.isNew && this.model.stars.size > 0) {
+            this.isNew = false;
+            if (this.model.rootIds.length + this.model.rootGroupIds.length === 1)
+                this.open.add(this.model.rootGroupIds[0] ?? this.model.rootIds[0]);
+        }
         this.rows = this.query ? this.#search() : this.#walk();
         this.active = Math.min(this.active, Math.max(0, this.rows.length - 1));
         this.inner.style.height = `${this.rows.length * ROW + 8}px`;
@@ -51,7 +63,7 @@ export class Tree {
         const { stars } = this.model;
         this.found.textContent = this.query
             ? `${this.rows.length}${this.rows.length === FOUND_MAX ? ' or more' : ''} found`
-            : `${stars.size.toLocaleString('en')} bodies in ${this.model.rootIds.length.toLocaleString('en')} systems`;
+            : `${counted(stars.size, 'body', 'bodies')} in ${counted(this.model.rootIds.length, 'system', 'systems')}`;
     }
 
     #walk() {

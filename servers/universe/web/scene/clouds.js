@@ -9,6 +9,7 @@ import { diskParticles, fieldParticles, nebulaParticles } from '../particles.js'
 import { material } from './material.js';
 
 const SHOWN_PARTICLES = 100000;  /* of all clouds together */
+const CHOOSE_MS = 400;          /* between two choices of what is drawn */
 const KEPT = 240;                /* clouds whose particles are kept */
 
 const BELT_VERTEX = /* glsl */`
@@ -86,7 +87,7 @@ const KINDS = {
     },
     nebulae: {
         host: () => null, reach: (item) => item.radius, make: nebulaParticles,
-        look: (item) => [0.05 + 0.12 * (item.density ?? 0.5) * (item.brightness ?? 0.5), 0, item.radius * 0.06],
+        look: (item) => [0.025 + 0.07 * (item.density ?? 0.5) * (item.brightness ?? 0.5), 0, item.radius * 0.075],
     },
 };
 
@@ -135,6 +136,8 @@ export class Clouds {
         this.all = new Map();
         this.cursor = null;
         this.frame = 0;
+        this.chosenAt = -Infinity;
+        this.shown = 0;
         this.place = [0, 0, 0];
     }
 
@@ -171,8 +174,10 @@ export class Clouds {
 
     /** Choose what is drawn, twice a second: by size on screen, within the budget. */
     update(eye, time, scale) {
-        if (this.frame++ % 30 !== 0 || this.all.size === 0)
+        this.frame++;
+        if (this.all.size === 0 || performance.now() - this.chosenAt < CHOOSE_MS)
             return;
+        this.chosenAt = performance.now();
         const visible = [];
         for (const cloud of this.all.values()) {
             cloud.pixels = this.#measure(cloud, eye, time, scale);

@@ -116,7 +116,7 @@ flat out float vBright;
 void main() {
     vec4 clip = projectionMatrix * vec4(mat3(viewMatrix) * position.xyz, 1.0);
     gl_Position = vec4(clip.xy, clip.w * 0.999999, clip.w);
-    gl_PointSize = (0.8 + position.w * 1.6) * uPixel;
+    gl_PointSize = (1.1 + position.w * 1.5) * uPixel;
     vBright = position.w;
 }
 `;
@@ -125,7 +125,7 @@ const BACKDROP_FRAGMENT = /* glsl */`
 flat in float vBright;
 void main() {
     float r = length(gl_PointCoord * 2.0 - 1.0);
-    float a = smoothstep(1.0, 0.2, r) * (0.12 + 0.5 * vBright * vBright);
+    float a = smoothstep(1.0, 0.2, r) * (0.28 + 0.6 * vBright);
     glow(mix(vec3(0.78, 0.85, 1.0), vec3(0.45, 0.5, 0.6), uInk), a * (1.0 - 0.55 * uInk));
 }
 `;

@@ -7,7 +7,7 @@ import { InstancedBufferAttribute, InstancedBufferGeometry, BufferAttribute, Lin
 import { material } from './material.js';
 
 const ORBITS_MAX = 1500, ROGUES_MAX = 200, COMETS_MAX = 400;
-const ORBIT_POINTS = 129, ROGUE_POINTS = 97, TAIL_POINTS = 96;
+const ORBIT_POINTS = 161, ROGUE_POINTS = 97, TAIL_POINTS = 96;
 
 const ORBIT_VERTEX = /* glsl */`
 in float slot;
@@ -16,7 +16,7 @@ out float vAlpha;
 void main() {
     int s = int(slot);
     vec4 head = texel(s, 0);
-    float back = float(gl_VertexID) / ${(ORBIT_POINTS - 1).toFixed(1)};
+    float back = pow(float(gl_VertexID) / ${(ORBIT_POINTS - 1).toFixed(1)}, 2.0); /* close together just behind the body */
     float sense = head.x < 0.0 ? 1.0 : -1.0;
     vec3 root;
     vec3 at = above(head, uTime, root) + local(s, head, uTime, sense * back * 6.28318531) - uOrigin;
@@ -26,6 +26,9 @@ void main() {
     float chosen = s == uChosen ? 1.0 : 0.0;
     vAlpha = mix(0.55, 0.07, pow(back, 0.55)) * smoothstep(5.0, 30.0, reach);
     vAlpha = mix(vAlpha, 0.35 + 0.65 * (1.0 - back), chosen);
+    float gap = length(local(s, head, uTime, 0.0) - local(s, head, uTime, sense * back * 6.28318531));
+    float radius = texel(s, 1).w;
+    vAlpha *= smoothstep(radius * 1.05, radius * 1.6, gap);
     gl_Position = projectionMatrix * view;
 }
 `;

@@ -172,7 +172,7 @@ export class Scene {
             far.push(Math.hypot(place[0] - sum[0], place[1] - sum[1], place[2] - sum[2]));
         far.sort((a, b) => a - b);
         const reach = far[Math.floor((far.length - 1) * (far.length > 50 ? 0.9 : 1))];
-        this.rig.lookAt(sum, Math.max(6, reach * (this.camera.aspect < 1 ? 2.6 : 1.75)));
+        this.rig.lookAt(sum, Math.max(6, reach * (this.camera.aspect < 1 ? 2.6 : 1.9)));
     }
 
     choose(id) {

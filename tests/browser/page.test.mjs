@@ -1,0 +1,211 @@
+/*
+ * page.test.mjs - the page in a real browser: Debian's Chromium, without a screen.
+ *
+ * Whatever is awaited has a limit. Pictures of what was seen are left in build/page/.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { chromium } from 'playwright-core';
+
+import { addStar, call, connect, create, disconnect, rest, root, send, start, stop, until } from '../client/universe.mjs';
+import { commands as sol } from './sol.mjs';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
+const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-dev-shm-usage'];
+const pictures = path.join(root, 'build', 'page');
+
+let server, browser;
+
+before(async () => {
+    assert.ok(CHROMIUM, 'there is no chromium: scripts/bootstrap installs it');
+    fs.mkdirSync(pictures, { recursive: true });
+    server = await start('memory');
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: 60_000 });
+    await create(server, 'sol', {}, 'Sol');
+    for (const command of sol)
+        await send(server, 'sol', command);
+});
+
+after(async () => {
+    await browser?.close();
+    await stop(server);
+});
+
+/** A page at a universe, and all that it complained of. */
+async function visit(id, { width = 1280, height = 800, scheme = 'dark', init = undefined } = {}) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' });
+    const page = await context.newPage(), faults = [], asked = [];
+    page.setDefaultTimeout(60_000);
+    page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning')
+            faults.push(message.text());
+    });
+    page.on('pageerror', (error) => faults.push(error.stack));
+    page.on('request', (request) => asked.push(new URL(request.url()).origin));
+    await page.addInitScript(() => {
+        window.violations = [];
+        document.addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+    });
+    if (init)
+        await page.addInitScript(init);
+    await page.goto(`${server.base}/#${id}`);
+    await page.waitForFunction(() => window.causeway?.stats().connection === 'connected' && window.causeway.stats().version >= 0);
+    return { page, faults, asked, end: () => context.close() };
+}
+
+/* Software drawing may be slow, and Chromium says so: that is no fault of the page. */
+function assertClean({ faults, asked }, violations) {
+    assert.deepEqual(faults.filter((words) => !/GPU stall|ReadPixels|WebGL.*performance/i.test(words)), []);
+    assert.deepEqual(violations, []);
+    assert.deepEqual([...new Set(asked)], [server.base]);
+}
+
+const rows = (page) => page.locator('#tree .row:visible .name').allTextContents();
+
+test('a command sent over MCP appears', async () => {
+    await create(server, 'mcp');
+    const seen = await visit('mcp'), { page } = seen;
+    const peer = await connect(server);
+    const { isError, text } = await call(peer, 'send_universe_command', { universeId: 'mcp', command: addStar('aurora', null, { bodyType: 'star' }) });
+    assert.equal(isError, false, text);
+    await page.waitForFunction(() => window.causeway.body('aurora') !== null);
+    await page.waitForFunction(() => document.querySelector('#tree .row:not([hidden]) .name')?.textContent === 'aurora');
+    await page.waitForFunction(() => document.getElementById('count-bodies').textContent === '1');
+    assert.match(await page.locator('#feed li').first().textContent(), /add star · aurora/);
+    await page.waitForFunction(() => [...document.querySelectorAll('#labels span:not([hidden])')].some(({ textContent }) => textContent === 'aurora'));
+    await disconnect(peer);
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+test('a broken stream comes back without a gap', async () => {
+    await create(server, 'cut');
+    const seen = await visit('cut'), { page } = seen;
+    await page.evaluate(() => window.causeway.dropStream());
+    await send(server, 'cut', addStar('one'));
+    await send(server, 'cut', addStar('two', 'one'));
+    await page.waitForFunction(() => window.causeway.stats().version === 2 && window.causeway.stats().connection === 'connected');
+    assert.equal((await page.evaluate(() => window.causeway.body('two'))).parentId, 'one');
+    assert.equal(await page.locator('#feed li').count(), 2);
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+test('the keyboard reaches everything, and sees where it is', async () => {
+    const seen = await visit('sol'), { page } = seen;
+    await page.waitForFunction(() => window.causeway.stats().bodies > 0 && document.querySelectorAll('#tree .row:not([hidden])').length > 3);
+    const order = [];
+    for (let i = 0; i < 40; i++) {
+        await page.keyboard.press('Tab');
+        const [name, outline] = await page.evaluate(() => [document.activeElement.id || document.activeElement.className || document.activeElement.tagName,
+            getComputedStyle(document.activeElement).outlineStyle]);
+        if (order.includes(name))
+            break;
+        order.push(name);
+        if (name !== 'BODY')
+            assert.notEqual(outline, 'none', `${name} has the focus, and nothing shows it`);
+    }
+    for (const id of ['skip', 'scene', 'toggle-side', 'universe', 'manage', 'theme', 'help', 'search', 'tree', 'play', 'speed', 'add', 'fit'])
+        assert.ok(order.includes(id), `Tab never comes to ${id}: ${order}`);
+    await page.locator('#tree').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#card:not([hidden])');
+    assert.equal(await page.locator('#card-name').textContent(), 'Mercury');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('#card', { state: 'hidden' });
+    await page.keyboard.press('/');
+    await page.keyboard.type('ganym');
+    await page.waitForFunction(() => /^1 found/.test(document.getElementById('found').textContent));
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.getElementById('card-name').textContent === 'Ganymede');
+    await page.keyboard.press('?');
+    await page.waitForSelector('#dialog-help[open]');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('#dialog-help[open]', { state: 'hidden' });
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+test('what writes, writes: create, generate, add, the clock, remove, delete', async () => {
+    const seen = await visit('sol'), { page } = seen;
+    await page.click('#manage');
+    await page.fill('#form-create [name=name]', 'Made by hand');
+    await page.click('#form-create button');
+    await page.waitForFunction(() => document.querySelector('#universe').selectedOptions[0]?.textContent === 'Made by hand');
+    const id = await page.locator('#universe').inputValue();
+    await page.waitForFunction(() => window.causeway.stats().version === 0 && window.causeway.stats().connection === 'connected');
+    await page.click('#manage');
+    await page.selectOption('#form-generate [name=stylePreset]', 'sparse');
+    await page.click('#form-generate button');
+    await page.waitForFunction(() => window.causeway.stats().bodies > 10);
+    /* the figures that the generator's rules give for this seed: 3 stars, 6 planets, 7 moons */
+    assert.equal((await page.evaluate(() => window.causeway.stats())).bodies, 16);
+    await page.click('#add');
+    await page.fill('#form-add [name=name]', 'Vesta');
+    await page.click('#form-add button:not([type=button])');
+    await page.waitForFunction(() => window.causeway.stats().bodies === 17);
+    await rest(server, 'POST', `/universes/${id}/clock`, { running: true, timeScale: 2, hz: 10 });
+    await page.waitForFunction(() => window.causeway.stats().time > 1);
+    await page.waitForFunction(() => /for everybody/.test(document.getElementById('time-mode').textContent));
+    await page.click('#play');
+    await until(async () => (await rest(server, 'GET', `/universes/${id}/clock`)).json.running === false, 'the clock to stand');
+    await page.fill('#search', 'Vesta');
+    await page.waitForFunction(() => /^1 found/.test(document.getElementById('found').textContent));
+    await page.click('#tree .row:not([hidden])');
+    await page.click('#card-remove');
+    await page.click('#sure-yes');
+    await page.waitForFunction(() => window.causeway.stats().bodies === 16);
+    await page.click('#manage');
+    await page.click('#delete');
+    await page.click('#sure-yes');
+    await until(async () => (await rest(server, 'GET', `/universes/${id}`)).status === 404, 'the universe to be gone');
+    await page.waitForFunction((gone) => document.querySelector('#universe').value !== gone, id);
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+test('without WebGL all but the picture is there', async () => {
+    const seen = await visit('sol', { init: () => { HTMLCanvasElement.prototype.getContext = () => null; } }), { page } = seen;
+    await page.waitForSelector('#no-scene:not([hidden])');
+    await page.waitForFunction(() => document.querySelector('#count-bodies').textContent !== '0');
+    assert.ok((await rows(page)).includes('Jupiter'));
+    await send(server, 'sol', { type: 'updateStar', id: 'venus', payload: { name: 'Hesperus' } });
+    await page.waitForFunction(() => [...document.querySelectorAll('#tree .name')].some(({ textContent }) => textContent === 'Hesperus'));
+    await send(server, 'sol', { type: 'updateStar', id: 'venus', payload: { name: 'Venus' } });
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+for (const [name, options] of [['dark', {}], ['light', { scheme: 'light' }], ['narrow', { width: 390, height: 844 }]]) {
+    test(`a picture, ${name}`, async () => {
+        const seen = await visit('sol', options), { page } = seen;
+        await page.waitForFunction(() => window.causeway.stats().drawn?.points > 5000 && window.causeway.stats().particles > 0);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+        const picture = await page.screenshot({ path: path.join(pictures, `${name}.png`) });
+        assert.ok(picture.length > 10_000);
+        assertClean(seen, await page.evaluate(() => window.violations));
+        await seen.end();
+    });
+}
+
+test('what a universe leaves behind is given back', async () => {
+    const seen = await visit('sol'), { page } = seen;
+    await page.waitForFunction(() => window.causeway.stats().particles > 0);
+    const before = (await page.evaluate(() => window.causeway.stats())).drawn;
+    await create(server, 'empty', {}, 'Empty');
+    for (let i = 0; i < 5; i++) {
+        await page.evaluate(() => { location.hash = '#empty'; });
+        await page.waitForFunction(() => window.causeway.stats().bodies === 0 && window.causeway.stats().connection === 'connected');
+        await page.evaluate(() => { location.hash = '#sol'; });
+        await page.waitForFunction(() => window.causeway.stats().particles > 0 && window.causeway.stats().bodies > 0);
+    }
+    const after = (await page.evaluate(() => window.causeway.stats())).drawn;
+    assert.ok(after.geometries <= before.geometries + 1 && after.textures <= before.textures + 1, JSON.stringify({ before, after }));
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
