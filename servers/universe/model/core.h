@@ -207,6 +207,16 @@ universe_handle universe_find(const universe_core *core, universe_map map, const
 universe_handle universe_row_make(universe_state *state, universe_map map, const char *id,
                                   size_t length);
 
+/* Room in the index for so many entities that are about to come; for a map that has none. */
+void universe_rows_expect(universe_state *state, universe_map map, uint32_t count);
+
+/*
+ * The row of a UUID's bytes will be asked for soon: fetch what leads to it. Called twice for the same id, with some
+ * work in between: first the head of its bucket is fetched, then (`is_near`) the row that stands there.
+ */
+void universe_row_prefetch(const universe_core *core, universe_map map, const uint8_t uuid[16],
+                           bool is_near);
+
 /* End a row that is not PRESENT and that nobody refers to. */
 void universe_row_end(universe_state *state, universe_map map, universe_handle handle);
 

@@ -170,6 +170,8 @@ static void put_vector(numbers *all, unsigned slot, const mcp_json *vector)
 
 static void put_path(numbers *all, const mcp_json *rogue)
 {
+    if (!rogue)
+        return;
     put_vector(all, UNIVERSE_O_START, mcp_json_get(rogue, "initialPosition"));
     put_vector(all, UNIVERSE_O_VELOCITY, mcp_json_get(rogue, "velocity"));
     put_number(all, UNIVERSE_O_CURVATURE, mcp_json_get(rogue, "pathCurvature"));

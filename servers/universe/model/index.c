@@ -62,6 +62,13 @@ void universe_index_init(universe_index *index)
     index->count = 0;
 }
 
+/* Heads that were never written read as zeros, so buckets cost nothing before there are rows in them. */
+void universe_index_reserve(universe_index *index, uint32_t rows)
+{
+    if (index->count == 0 && index->buckets == 0)
+        index->buckets = rows > FIRST_BUCKETS ? rows : FIRST_BUCKETS;
+}
+
 /* The largest power of two that is not larger than `number`. */
 static uint32_t power_below(uint32_t number)
 {
@@ -79,6 +86,11 @@ uint32_t universe_index_bucket(const universe_index *index, uint64_t hash)
 uint32_t universe_index_head(const universe_index *index, uint32_t bucket)
 {
     return *(const uint32_t *)universe_array_row(&index->heads, bucket);
+}
+
+void universe_index_prefetch(const universe_index *index, uint32_t bucket)
+{
+    __builtin_prefetch(universe_array_row(&index->heads, bucket), 1);
 }
 
 int universe_index_grow(universe_index *index, uint32_t *split)

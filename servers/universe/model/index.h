@@ -22,6 +22,9 @@ uint64_t universe_hash(const uint64_t key[2], const void *bytes, size_t length);
 
 void universe_index_init(universe_index *index);
 
+/* Have the buckets for so many rows at once, so that none need be split; for an index without rows. */
+void universe_index_reserve(universe_index *index, uint32_t rows);
+
 /* The bucket of a hash. */
 uint32_t universe_index_bucket(const universe_index *index, uint64_t hash);
 
@@ -30,5 +33,8 @@ uint32_t universe_index_head(const universe_index *index, uint32_t bucket);
 
 /* The bucket that must be split before the next row comes, and the one that is new; false: none. */
 int universe_index_grow(universe_index *index, uint32_t *split);
+
+/* Fetch the head of a bucket that is going to be asked for. */
+void universe_index_prefetch(const universe_index *index, uint32_t bucket);
 
 #endif

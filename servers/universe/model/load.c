@@ -14,6 +14,9 @@
 #include "model/memory.h"
 #include "model/snapshot.h"
 
+#define SCOUT_AHEAD 8 /* records from the reader to the second scout, and from that to the first */
+#define UUID_AT (UNIVERSE_RECORD_HEADER + 10) /* behind parent, flags and the length of the id */
+
 typedef struct handles {
     universe_handle *items;
     uint32_t count, capacity;
@@ -242,10 +245,12 @@ static bool is_only_rest(const universe_raw_body *raw)
                                          "parentId",     "orbitalDistance",
                                          "orbitalSpeed", "orbitalPhase" };
 
-    for (size_t i = 0; raw->members && i < sizeof fixed / sizeof fixed[0]; i++)
+    if (!raw->members)
+        return true;
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         if (mcp_json_get(raw->members, fixed[i]))
             return false;
-    for (unsigned slot = 0; raw->members && slot < UNIVERSE_O_MEMBERS; slot++)
+    for (unsigned slot = 0; slot < UNIVERSE_O_MEMBERS; slot++)
         if (raw->mask >> slot & 1 && mcp_json_get(raw->members, universe_orbit_names[slot]))
             return false;
     bool has_type = raw->row.row.flags >> UNIVERSE_TYPE_SHIFT & 7;
@@ -465,8 +470,44 @@ static mcp_status load_header(universe_load *load, const unsigned char *bytes, m
         return mcp_error_set(err, MCP_E_PARSE, "this is no snapshot of a universe");
     if (take_number(&from, 4) != UNIVERSE_SNAPSHOT_FORMAT)
         return mcp_error_set(err, MCP_E_PARSE, "the snapshot has a format that is not known here");
+    uint32_t bodies = (uint32_t)take_number(&from, 4);
+    if (bodies > UNIVERSE_ENTITIES_MAX)
+        return damaged(err, "too many entities");
+    universe_rows_expect(load->state, UNIVERSE_STARS, bodies);
     load->has_header = true;
     return MCP_OK;
+}
+
+/* The length of a record with its header; 0 when it is not all there. */
+static size_t record_length(const unsigned char *bytes, size_t length)
+{
+    if (length < UNIVERSE_RECORD_HEADER)
+        return 0;
+    reader from = { bytes + 1, 4, false };
+    size_t size = (size_t)take_number(&from, 4) + UNIVERSE_RECORD_HEADER;
+    return size <= length ? size : 0;
+}
+
+/*
+ * Rows of an index lie at random, so each look into it waits for memory. Two scouts go ahead of the reader, a few
+ * records apart, and fetch what it will need: the first the heads of buckets, the second the rows that stand there.
+ */
+typedef struct scout {
+    size_t at; /* a record's first byte */
+    bool is_near;
+} scout;
+
+static void scout_one(const universe_load *load, scout *ahead, const unsigned char *bytes,
+                      size_t length)
+{
+    const unsigned char *record = bytes + ahead->at;
+    size_t size = record_length(record, length - ahead->at);
+
+    if (size >= UUID_AT + 16 && record[0] == 'B' && record[UUID_AT - 2] == 0xff &&
+        record[UUID_AT - 1] == 0xff)
+        universe_row_prefetch(&load->state->core, UNIVERSE_STARS, record + UUID_AT,
+                              ahead->is_near);
+    ahead->at += size;
 }
 
 /* Read all that is complete; *used says how much that was. */
@@ -482,6 +523,12 @@ static mcp_status load_complete(universe_load *load, const unsigned char *bytes,
         st = load_header(load, bytes, err);
         *used = UNIVERSE_SNAPSHOT_HEADER;
     }
+    scout far = { *used, false };
+    scout near = { *used, true };
+    for (int i = 0; i < 2 * SCOUT_AHEAD; i++)
+        scout_one(load, i < SCOUT_AHEAD ? &far : &near, bytes, length);
+    for (int i = 0; i < SCOUT_AHEAD; i++)
+        scout_one(load, &far, bytes, length);
     while (st == MCP_OK && length - *used >= UNIVERSE_RECORD_HEADER) {
         reader from = { bytes + *used + 1, 4, false };
         size_t size = (size_t)take_number(&from, 4);
@@ -489,6 +536,8 @@ static mcp_status load_complete(universe_load *load, const unsigned char *bytes,
             return damaged(err, "a record is too long");
         if (length - *used - UNIVERSE_RECORD_HEADER < size)
             break;
+        scout_one(load, &far, bytes, length);
+        scout_one(load, &near, bytes, length);
         st = load_record(load, bytes + *used, size + UNIVERSE_RECORD_HEADER, err);
         *used += size + UNIVERSE_RECORD_HEADER;
     }

@@ -255,7 +255,7 @@ static mcp_status save_all(saving *to)
 {
     mcp_buf_append(&to->buf, UNIVERSE_SNAPSHOT_MAGIC, 8);
     put_bytes(to, UNIVERSE_SNAPSHOT_FORMAT, 4);
-    put_bytes(to, 0, 4);
+    put_bytes(to, to->core->tables[UNIVERSE_STARS].count, 4);
     begin(to, 'T');
     put_double(to, to->core->time);
     mcp_status st = end(to);

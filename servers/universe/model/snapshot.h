@@ -1,7 +1,7 @@
 /*
  * snapshot.h - the format of a binary snapshot; written by save.c, read by load.c.
  *
- *     header   "UNIVERSE" u32 format u32 0
+ *     header   "UNIVERSE" u32 format u32 bodies (how many there will be, so that room is made once; 0: not told)
  *     record   u8 tag  u32 length  bytes
  *
  * Integers and doubles are little-endian. Records come in this order:

@@ -328,20 +328,19 @@ static bool key_of(universe_key *out, uint32_t *flags, const universe_core *core
     return string != 0;
 }
 
-static uint32_t bucket_of(const universe_core *core, const universe_index *index,
-                          const universe_key *key)
+static uint64_t hash_of(const universe_core *core, const universe_key *key)
 {
-    return universe_index_bucket(index, universe_hash(core->hash_key, key, sizeof *key));
+    return universe_hash(core->hash_key, key, sizeof *key);
 }
 
 static universe_handle find_key(const universe_core *core, universe_map map,
-                                const universe_key *key, uint32_t flags)
+                                const universe_key *key, uint32_t flags, uint64_t hash)
 {
     const universe_index *index = &core->tables[map].by_id;
 
     if (index->buckets == 0)
         return 0;
-    universe_handle at = universe_index_head(index, bucket_of(core, index, key));
+    universe_handle at = universe_index_head(index, universe_index_bucket(index, hash));
     while (at) {
         const universe_row *row = universe_row_at(core, map, at);
         if ((row->flags & UNIVERSE_UUID) == flags && memcmp(&row->key, key, sizeof *key) == 0)
@@ -357,7 +356,9 @@ universe_handle universe_row_find(const universe_core *core, universe_map map, c
     universe_key key;
     uint32_t flags;
 
-    return key_of(&key, &flags, core, id, length) ? find_key(core, map, &key, flags) : 0;
+    if (!key_of(&key, &flags, core, id, length))
+        return 0;
+    return find_key(core, map, &key, flags, hash_of(core, &key));
 }
 
 universe_handle universe_find(const universe_core *core, universe_map map, const char *id,
@@ -373,11 +374,11 @@ static uint32_t *head_edit(universe_state *state, universe_index *index, uint32_
     return edit(state, &index->heads, bucket);
 }
 
-static void chain(universe_state *state, universe_map map, universe_handle handle)
+static void chain(universe_state *state, universe_map map, universe_handle handle, uint64_t hash)
 {
     universe_index *index = &state->core.tables[map].by_id;
     universe_row *row = row_edit(state, map, handle);
-    uint32_t bucket = bucket_of(&state->core, index, &row->key);
+    uint32_t bucket = universe_index_bucket(index, hash);
 
     row->chain = universe_index_head(index, bucket);
     *head_edit(state, index, bucket) = handle;
@@ -393,8 +394,9 @@ static void grow(universe_state *state, universe_map map)
     universe_handle at = universe_index_head(index, split);
     *head_edit(state, index, split) = 0;
     while (at && !state->failed) {
-        universe_handle next = universe_row_at(&state->core, map, at)->chain;
-        chain(state, map, at);
+        const universe_row *row = universe_row_at(&state->core, map, at);
+        universe_handle next = row->chain;
+        chain(state, map, at, hash_of(&state->core, &row->key));
         at = next;
     }
 }
@@ -422,7 +424,8 @@ universe_handle universe_row_make(universe_state *state, universe_map map, const
         flags = 0;
         key = string_key(string);
     }
-    universe_handle handle = state->failed ? 0 : find_key(&state->core, map, &key, flags);
+    uint64_t hash = hash_of(&state->core, &key);
+    universe_handle handle = state->failed ? 0 : find_key(&state->core, map, &key, flags, hash);
     if (handle || state->failed) {
         if (!flags)
             universe_string_drop(state, key_string(&key));
@@ -436,16 +439,37 @@ universe_handle universe_row_make(universe_state *state, universe_map map, const
     row->key = key;
     row->flags = flags;
     if (!state->failed)
-        chain(state, map, handle);
+        chain(state, map, handle, hash);
     state->core.tables[map].by_id.count++;
     return state->failed ? 0 : handle;
+}
+
+void universe_rows_expect(universe_state *state, universe_map map, uint32_t count)
+{
+    universe_index_reserve(&state->core.tables[map].by_id, count);
+}
+
+void universe_row_prefetch(const universe_core *core, universe_map map, const uint8_t uuid[16],
+                           bool is_near)
+{
+    const universe_index *index = &core->tables[map].by_id;
+
+    if (index->buckets == 0)
+        return;
+    uint64_t hash = universe_hash(core->hash_key, uuid, sizeof(universe_key));
+    uint32_t bucket = universe_index_bucket(index, hash);
+    universe_handle head = is_near ? universe_index_head(index, bucket) : 0;
+    if (!is_near)
+        universe_index_prefetch(index, bucket);
+    else if (head)
+        __builtin_prefetch(universe_row_at(core, map, head));
 }
 
 static void unchain(universe_state *state, universe_map map, universe_handle handle)
 {
     universe_index *index = &state->core.tables[map].by_id;
     const universe_row *row = universe_row_at(&state->core, map, handle);
-    uint32_t bucket = bucket_of(&state->core, index, &row->key);
+    uint32_t bucket = universe_index_bucket(index, hash_of(&state->core, &row->key));
     universe_handle next = row->chain;
     universe_handle at = universe_index_head(index, bucket);
 

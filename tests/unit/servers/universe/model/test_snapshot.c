@@ -99,7 +99,7 @@ static void test_damaged_snapshots(void **unused)
     save(&bytes, w.state);
     for (size_t i = 0; i < bytes.length; i++) {
         if (i >= 12 && i < 16)
-            continue; /* unused */
+            continue; /* how many bodies to make room for: only a hint */
         bytes.data[i] ^= 0x15;
         mcp_status st = load(&loaded, bytes.data, bytes.length, 1 << 16, &err);
         bytes.data[i] ^= 0x15;
