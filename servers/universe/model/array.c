@@ -77,17 +77,6 @@ const void *universe_array_row(const universe_array *array, uint32_t index)
     return page ? page->is.rows + row_offset(array, index) : zeros;
 }
 
-const void *universe_array_at(universe_cursor *cursor, const universe_array *array, uint32_t index)
-{
-    uint32_t leaf = index >> array->shift;
-
-    if (!cursor->leaf || leaf != cursor->number) {
-        cursor->leaf = universe_array_row(array, leaf << array->shift);
-        cursor->number = leaf;
-    }
-    return cursor->leaf + row_offset(array, index);
-}
-
 static void hold(universe_page *page)
 {
     if (page)

@@ -37,7 +37,17 @@ typedef struct universe_cursor {
 } universe_cursor;
 
 /* As universe_array_row, faster for rows that lie close together. */
-const void *universe_array_at(universe_cursor *cursor, const universe_array *array, uint32_t index);
+static inline const void *universe_array_at(universe_cursor *cursor, const universe_array *array,
+                                            uint32_t index)
+{
+    uint32_t leaf = index >> array->shift;
+
+    if (!cursor->leaf || leaf != cursor->number) {
+        cursor->leaf = (const unsigned char *)universe_array_row(array, leaf << array->shift);
+        cursor->number = leaf;
+    }
+    return cursor->leaf + (size_t)(index & ((1u << array->shift) - 1)) * array->row_bytes;
+}
 
 /* The row, to be written, its leaf no longer shared; NULL: no memory, and nothing has changed. */
 void *universe_array_edit(universe_array *array, uint32_t index);

@@ -13,6 +13,10 @@
 #include "model/stream.h"
 
 #define BATCH 1024
+#define NEAR 16 /* leaves at hand: pre-order goes to and fro among the rows of a system */
+
+#define AHEAD 16       /* bodies; see look_ahead */
+#define ORBIT_USUAL 48 /* bytes: an axis, an eccentricity and three angles */
 
 typedef double vector[3];
 
@@ -26,8 +30,8 @@ typedef struct place_walk {
     mcp_error *err;
     vector *levels; /* where the ancestors are */
     size_t level_capacity;
-    universe_cursor body_cursor;
-    universe_cursor orbit_cursor;
+    universe_cursor bodies_near[NEAR];
+    universe_cursor orbits_near[NEAR];
     size_t count; /* of the batch */
     uint32_t bodies[BATCH];
     vector xyz[BATCH];
@@ -49,21 +53,35 @@ static mcp_status put(place_walk *walk, universe_handle body, const vector xyz)
     return ++walk->count < BATCH ? MCP_OK : flush(walk);
 }
 
-static const universe_body *body_at(place_walk *walk, universe_handle body)
+/* Each leaf has its place among those at hand. */
+static const void *row_near(universe_cursor near[NEAR], const universe_array *array, uint32_t index)
 {
-    return universe_array_at(&walk->body_cursor, &walk->core->tables[UNIVERSE_STARS].rows, body);
+    return universe_array_at(&near[(index >> array->shift) % NEAR], array, index);
 }
 
-/* Fetch the row that comes next while this one's motion is computed. */
-static void prefetch_next(place_walk *walk, const universe_body *body)
+static const universe_body *body_at(place_walk *walk, universe_handle body)
 {
-    universe_handle ahead = body->first ? body->first : body->next;
+    return row_near(walk->bodies_near, &walk->core->tables[UNIVERSE_STARS].rows, body);
+}
 
-    if (!ahead)
-        return;
-    const char *row = universe_array_row(&walk->core->tables[UNIVERSE_STARS].rows, ahead);
+/*
+ * Rows and orbits are spread over the memory, and a walk that waits for each of them does little else. Bodies mostly lie
+ * in the order in which they are walked, so the row of a body some numbers ahead is fetched, and the orbit of one half
+ * as far, whose row has come by then. A wrong guess costs nothing but the fetch.
+ */
+static void look_ahead(place_walk *walk, universe_handle at)
+{
+    const char *row = (const char *)body_at(walk, at + 2 * AHEAD);
+    universe_handle orbit = body_at(walk, at + AHEAD)->orbit;
+
     __builtin_prefetch(row);
+    __builtin_prefetch(row + sizeof(universe_body) / 2);
     __builtin_prefetch(row + sizeof(universe_body) - 1);
+    if (!orbit)
+        return;
+    const char *block = row_near(walk->orbits_near, &walk->core->heap.units, orbit);
+    __builtin_prefetch(block);
+    __builtin_prefetch(block + ORBIT_USUAL);
 }
 
 static void add_motion(vector xyz, place_walk *walk, const universe_body *body)
@@ -72,7 +90,7 @@ static void add_motion(vector xyz, place_walk *walk, const universe_body *body)
     const universe_orbit *orbit = &none;
 
     if (body->orbit)
-        orbit = universe_array_at(&walk->orbit_cursor, &walk->core->heap.units, body->orbit);
+        orbit = row_near(walk->orbits_near, &walk->core->heap.units, body->orbit);
     universe_motion_add(xyz, body, orbit, walk->time);
 }
 
@@ -138,7 +156,7 @@ static mcp_status walk_below(place_walk *walk, universe_handle top)
         if (st != MCP_OK)
             break;
         body = body_at(walk, at);
-        prefetch_next(walk, body);
+        look_ahead(walk, at);
         memcpy(walk->levels[level], walk->levels[level - 1], sizeof(vector));
         add_motion(walk->levels[level], walk, body);
     }
