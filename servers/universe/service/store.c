@@ -356,9 +356,12 @@ mcp_status universe_store_touched(universe_gatherer *into, db_session *session, 
         st = db_next(rows, &has, err);
         if (st != MCP_OK || !has)
             break;
-        st = unpacked(&text, &length, rows, 0, into->arena, err);
+        mcp_arena *scratch = mcp_arena_new((size_t)1 << 30);
+        st = scratch ? unpacked(&text, &length, rows, 0, scratch, err)
+                     : mcp_error_set(err, MCP_E_NOMEM, "no memory to gather changed entities");
         if (st == MCP_OK)
-            st = universe_gather_text(into, text, length, err);
+            st = universe_gather_text(into, text, length, scratch, err);
+        mcp_arena_free(scratch);
     }
     db_rows_free(rows);
     return st;

@@ -12,7 +12,7 @@
 
 #include "mcp/json.h"
 
-enum { MANY = 100000, TEXT_MAX = 64 << 20 };
+enum { MANY = 100000, SETTLED_MAX = 10, TEXT_MAX = 64 << 20 };
 
 static void write_touches(mcp_json_writer *json, const universe_changes *changes)
 {
@@ -94,42 +94,6 @@ mcp_status universe_gather(universe_gatherer *to, const universe_changes *change
     return MCP_OK;
 }
 
-static bool read_touch(universe_touch *out, const mcp_json *row)
-{
-    int64_t map = 0;
-    if (!mcp_json_int(mcp_json_item(row, 0), &map) || map < 0 || map >= UNIVERSE_MAPS)
-        return false;
-    out->map = (universe_map)map;
-    out->id = mcp_json_string(mcp_json_item(row, 1), &out->length);
-    return out->id && mcp_json_bool(mcp_json_item(row, 2), &out->removed);
-}
-
-mcp_status universe_gather_text(universe_gatherer *to, const char *text, size_t length,
-                                mcp_error *err)
-{
-    const mcp_json *value = NULL;
-    mcp_status st = mcp_json_read(&value, to->arena, text, length, err);
-    if (st != MCP_OK)
-        return st;
-    bool all = false, roots = false, groups = false;
-    mcp_json_bool(mcp_json_get(value, "all"), &all);
-    mcp_json_bool(mcp_json_get(value, "roots"), &roots);
-    mcp_json_bool(mcp_json_get(value, "groups"), &groups);
-    to->everything = to->everything || all;
-    to->roots = to->roots || roots;
-    to->root_groups = to->root_groups || groups;
-
-    const mcp_json *rows = mcp_json_get(value, "touched");
-    size_t count = mcp_json_count(rows);
-    st = grow(to, count, err);
-    for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        if (!read_touch(&to->touches[to->count], mcp_json_item(rows, i)))
-            return mcp_error_set(err, MCP_E_IO, "an entry of the log says badly what it changed");
-        to->count++;
-    }
-    return st;
-}
-
 static int by_entity(const universe_touch *a, const universe_touch *b)
 {
     if (a->map != b->map)
@@ -174,6 +138,56 @@ static bool deduplicate(universe_gatherer *from)
     }
     from->count = kept;
     return true;
+}
+
+/* Room by leaving out what came again; where that is not enough, everything is to be fetched. */
+static void settle(universe_gatherer *to)
+{
+    if (to->count <= 2 * MANY)
+        return;
+    if (!deduplicate(to) || to->count > MANY || ++to->settled > SETTLED_MAX)
+        to->everything = true;
+}
+
+static mcp_status read_touch(universe_touch *out, const mcp_json *row, mcp_arena *arena,
+                             mcp_error *err)
+{
+    int64_t map = 0;
+    const char *id = mcp_json_string(mcp_json_item(row, 1), &out->length);
+    if (!id || !mcp_json_int(mcp_json_item(row, 0), &map) || map < 0 || map >= UNIVERSE_MAPS ||
+        !mcp_json_bool(mcp_json_item(row, 2), &out->removed))
+        return mcp_error_set(err, MCP_E_IO, "an entry of the log says badly what it changed");
+    out->map = (universe_map)map;
+    out->id = mcp_arena_strndup(arena, id, out->length);
+    return out->id ? MCP_OK
+                   : mcp_error_set(err, MCP_E_NOMEM, "no memory to gather changed entities");
+}
+
+mcp_status universe_gather_text(universe_gatherer *to, const char *text, size_t length,
+                                mcp_arena *scratch, mcp_error *err)
+{
+    const mcp_json *value = NULL;
+    mcp_status st = mcp_json_read(&value, scratch, text, length, err);
+    if (st != MCP_OK)
+        return st;
+    bool all = false, roots = false, groups = false;
+    mcp_json_bool(mcp_json_get(value, "all"), &all);
+    mcp_json_bool(mcp_json_get(value, "roots"), &roots);
+    mcp_json_bool(mcp_json_get(value, "groups"), &groups);
+    to->everything = to->everything || all;
+    to->roots = to->roots || roots;
+    to->root_groups = to->root_groups || groups;
+
+    const mcp_json *rows = mcp_json_get(value, "touched");
+    size_t count = mcp_json_count(rows);
+    st = grow(to, count, err);
+    for (size_t i = 0; st == MCP_OK && i < count; i++) {
+        st = read_touch(&to->touches[to->count], mcp_json_item(rows, i), to->arena, err);
+        to->count += st == MCP_OK;
+    }
+    if (st == MCP_OK)
+        settle(to);
+    return st;
 }
 
 void universe_gathered(universe_changes *out, universe_gatherer *from)

@@ -18,6 +18,7 @@ typedef struct universe_gatherer {
     mcp_arena *arena;
     universe_touch *touches;
     size_t count, capacity;
+    int settled; /* how often room was made */
     bool everything, roots, root_groups;
 } universe_gatherer;
 
@@ -25,9 +26,10 @@ typedef struct universe_gatherer {
 mcp_status universe_gather(universe_gatherer *to, const universe_changes *changes,
                            mcp_error *err);
 
-/** Add what universe_touched_write wrote. */
+/** Add what universe_touched_write wrote; it is read in `scratch`, and only ids are kept. So many that a
+ *  delta does not pay become `everything`. */
 mcp_status universe_gather_text(universe_gatherer *to, const char *text, size_t length,
-                                mcp_error *err);
+                                mcp_arena *scratch, mcp_error *err);
 
 /** Each entity once, as it ended. */
 void universe_gathered(universe_changes *out, universe_gatherer *from);
