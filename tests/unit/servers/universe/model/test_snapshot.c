@@ -113,6 +113,30 @@ static void test_damaged_snapshots(void **unused)
     world_free(&w);
 }
 
+/* How many bodies the header announces is a hint: none, too few or too many load the same; more than may be do not. */
+static void test_announced_bodies(void **unused)
+{
+    static const uint32_t counts[] = { 0, 1, 5000, UNIVERSE_ENTITIES_MAX };
+    world w = rich_world();
+    universe_state *loaded = NULL;
+    mcp_error err = MCP_ERROR_INIT;
+    uint32_t over = UNIVERSE_ENTITIES_MAX + 1;
+    mcp_buf bytes;
+    (void)unused;
+
+    save(&bytes, w.state);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        memcpy(bytes.data + 12, &counts[i], sizeof counts[i]);
+        assert_int_equal(load(&loaded, bytes.data, bytes.length, 100, &err), MCP_OK);
+        assert_same(&w, loaded);
+        universe_state_free(loaded);
+    }
+    memcpy(bytes.data + 12, &over, sizeof over);
+    assert_int_equal(load(&loaded, bytes.data, bytes.length, 100, &err), MCP_E_PARSE);
+    mcp_buf_clear(&bytes);
+    world_free(&w);
+}
+
 static void test_memory_runs_out(void **unused)
 {
     world w = rich_world();
@@ -308,9 +332,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_save_and_load),     cmocka_unit_test(test_damaged_snapshots),
-        cmocka_unit_test(test_memory_runs_out),   cmocka_unit_test(test_export_and_import),
-        cmocka_unit_test(test_import_accepts),    cmocka_unit_test(test_import_refuses),
-        cmocka_unit_test(test_import_is_bounded), cmocka_unit_test(test_import_repairs),
+        cmocka_unit_test(test_announced_bodies),  cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_export_and_import), cmocka_unit_test(test_import_accepts),
+        cmocka_unit_test(test_import_refuses),    cmocka_unit_test(test_import_is_bounded),
+        cmocka_unit_test(test_import_repairs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
