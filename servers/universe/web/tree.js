@@ -23,11 +23,14 @@ export class Tree {
         this.query = '';
         this.isStale = true;
         this.isNew = true;
+        this.rogues = new Set();
         model.listen((change) => {
             if (change.reset) {
                 this.open.clear();
                 this.isNew = true;
+                this.rogues.clear();
             }
+            this.#noteRogues(change.reset ? model.stars.keys() : change.changed.stars ?? []);
             if (change.reset || change.roots || change.changed.stars || change.changed.groups)
                 this.isStale = true;
         });
@@ -57,6 +60,17 @@ export class Tree {
         this.inner.style.height = `${this.rows.length * ROW + 8}px`;
         this.#say();
         this.paint();
+    }
+
+    /* Rogues without a parent are no roots of systems, and are listed after them. */
+    #noteRogues(ids) {
+        for (const id of ids) {
+            const star = this.model.stars.get(id);
+            if (star?.isRoguePlanet && star.parentId === null)
+                this.rogues.add(id);
+            else
+                this.rogues.delete(id);
+        }
     }
 
     #say() {
@@ -95,12 +109,8 @@ export class Tree {
             if (!grouped.has(id))
                 body(id, 0);
         }
-        if (model.rootIds.length < model.stars.size) {
-            for (const star of model.stars.values()) {
-                if (star.isRoguePlanet && star.parentId === null)
-                    body(star.id, 0);
-            }
-        }
+        for (const id of this.rogues)
+            body(id, 0);
         return rows;
     }
 

@@ -11,6 +11,7 @@ const ORBIT_POINTS = 161, ROGUE_POINTS = 97, TAIL_POINTS = 96;
 
 const ORBIT_VERTEX = /* glsl */`
 in float slot;
+uniform float uFaint;
 flat out vec3 vColour;
 out float vAlpha;
 void main() {
@@ -25,6 +26,7 @@ void main() {
     vColour = mix(colour(texel(s, 2).w), vec3(0.55, 0.62, 0.78), 0.45);
     float chosen = s == uChosen ? 1.0 : 0.0;
     vAlpha = mix(0.55, 0.07, pow(back, 0.55)) * smoothstep(5.0, 30.0, reach);
+    vAlpha *= uFaint;
     vAlpha = mix(vAlpha, 0.35 + 0.65 * (1.0 - back), chosen);
     float gap = length(local(s, head, uTime, 0.0) - local(s, head, uTime, sense * back * 6.28318531));
     float radius = texel(s, 1).w;
@@ -117,7 +119,7 @@ function fill(geometry, rows) {
 
 export class Paths {
     constructor(uniforms) {
-        this.orbits = new Line(instanced(ORBIT_POINTS, { slot: 1 }, ORBITS_MAX), material(uniforms, ORBIT_VERTEX, LINE_FRAGMENT));
+        this.orbits = new Line(instanced(ORBIT_POINTS, { slot: 1 }, ORBITS_MAX), material(uniforms, ORBIT_VERTEX, LINE_FRAGMENT, { own: { uFaint: { value: 1 } } }));
         this.rogues = new Line(instanced(ROGUE_POINTS, { slot: 1, window: 2 }, ROGUES_MAX),
             material(uniforms, ROGUE_VERTEX, LINE_FRAGMENT));
         this.tails = new Points(instanced(TAIL_POINTS, { slot: 1, tail: 4, tint: 3 }, COMETS_MAX),
@@ -138,6 +140,8 @@ export class Paths {
     setOrbits(slots) {
         const shown = slots.slice(0, ORBITS_MAX);
         fill(this.orbits.geometry, { slot: shown });
+        /* Where many lines lie upon each other, each is fainter. */
+        this.orbits.material.uniforms.uFaint.value = Math.max(0.12, Math.min(1, 90 / Math.max(shown.length, 1)));
         this.#show(this.orbits, shown.length);
     }
 

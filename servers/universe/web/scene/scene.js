@@ -18,7 +18,7 @@ import { makeUniforms } from './material.js';
 import { Paths } from './paths.js';
 
 const SURVEY = 3000;       /* bodies looked at in a frame */
-const LABELS = 28, DISCS = 200, ORBITS = 900;
+const LABELS = 28, DISCS = 200, ORBITS = 400;
 const FIELD_OF_VIEW = 60;
 const CLOUD_MAPS = ['smallBodyFields', 'belts', 'protoplanetaryDisks', 'nebulae'];
 const WEIGHT = { star: 3, blackHole: 4, planet: 1.6, rogue: 1.6, moon: 0.9, comet: 1, asteroid: 0.3, lagrangePoint: 0.05, dot: 0 };
