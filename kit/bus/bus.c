@@ -293,6 +293,28 @@ mcp_status bus_end_topic(bus *self, const char *topic, const bus_event *last, mc
     return MCP_OK;
 }
 
+bool bus_newest(int64_t *id, bus *self, const char *topic)
+{
+    bool is_there = false;
+    pthread_mutex_lock(&self->lock);
+    size_t at = place_of(self, topic, &is_there);
+    is_there = is_there && self->topics[at]->newest != INT64_MIN;
+    if (is_there)
+        *id = self->topics[at]->newest;
+    pthread_mutex_unlock(&self->lock);
+    return is_there;
+}
+
+void bus_begin_at(bus *self, const char *topic, int64_t id)
+{
+    bool is_there = false;
+    pthread_mutex_lock(&self->lock);
+    size_t at = place_of(self, topic, &is_there);
+    if (is_there && self->topics[at]->newest == INT64_MIN)
+        self->topics[at]->newest = self->topics[at]->complete_after = id;
+    pthread_mutex_unlock(&self->lock);
+}
+
 /* ---- subscribing ------------------------------------------------------------------------------ */
 
 /* Where a new subscriber begins: behind what it has seen where the ring has all that follows. */

@@ -118,6 +118,20 @@ void bus_free(bus *self);
 mcp_status bus_publish(bus *self, const char *topic, const bus_event *events, size_t count,
                        mcp_error *err);
 
+/**
+ * The id of the last event of a topic, or what bus_begin_at said. An owner that skips ids sees by it that
+ * readers have missed some.
+ *
+ * @return false: there is no such topic, so no readers, or nothing was published to it yet
+ */
+bool bus_newest(int64_t *id, bus *self, const char *topic);
+
+/**
+ * Say where a topic begins to which nothing was published yet: events up to `id` were before its time.
+ * With another topic nothing happens.
+ */
+void bus_begin_at(bus *self, const char *topic, int64_t id);
+
 /** How a reader is served. Zero is the default. */
 typedef struct bus_subscription {
     bool has_after; /* go on behind `after`; false: from now on */

@@ -224,14 +224,28 @@ static double sum_of(const universe_entry *entry, int64_t after)
     return sum;
 }
 
+/* Some versions before `first` were never told to a topic's readers, who are at `told`: whoever changed it knew no
+ * better (the universe was read anew, or its changes were made elsewhere). They fetch the state. */
+static void tell_gap(struct publishing *to, int64_t told, const universe_entry *entry)
+{
+    if (told < entry->first_version - 1 && entry->kind != UNIVERSE_ENTRY_REPLACED)
+        put_version(publish, to, entry->first_version - 1, "resync");
+}
+
 static void coalesce(universe_feed *feed, const char *id, const universe_entry *entry)
 {
     char topic[UNIVERSE_KEY_MAX + 32];
     struct publishing to = { feed, topic };
     struct run *run = find_run(feed, id);
+    int64_t told = 0;
     if (!run || entry->version <= run->fed)
         return;
     run->fed = entry->version;
+    coalesced_topic(topic, id);
+    if (run->version != 0 && run->version < entry->first_version - 1)
+        end_run(feed, run);
+    if (run->version == 0 && bus_newest(&told, feed->bus, topic))
+        tell_gap(&to, told, entry);
     if (entry->kind == UNIVERSE_ENTRY_TICKS) {
         if (run->version == 0) {
             run->since_ms = mcp_clock_mono_ms();
@@ -243,7 +257,6 @@ static void coalesce(universe_feed *feed, const char *id, const universe_entry *
         return;
     }
     end_run(feed, run);
-    coalesced_topic(topic, id);
     put_other(publish, &to, entry);
 }
 
@@ -251,6 +264,9 @@ static void coalesce(universe_feed *feed, const char *id, const universe_entry *
 static void tell(universe_feed *feed, const char *id, const universe_entry *entry)
 {
     struct publishing to = { feed, id };
+    int64_t told = 0;
+    if (bus_newest(&told, feed->bus, id))
+        tell_gap(&to, told, entry);
     put_entry(publish, &to, entry, 0);
     coalesce(feed, id, entry);
 }
@@ -290,6 +306,18 @@ static void drop_run(universe_feed *feed, struct run *gone)
     coalesced_topic(topic, gone->id);
     bus_end_topic(feed->bus, topic, NULL, NULL);
     free(gone);
+}
+
+void universe_feed_behind(universe_service *service, const char *id, int64_t version)
+{
+    universe_feed *feed = service->feed;
+    char topic[UNIVERSE_KEY_MAX + 32];
+    int64_t told = 0;
+    coalesced_topic(topic, id);
+    bool is_behind = bus_newest(&told, feed->bus, id) && told < version;
+    is_behind = is_behind || (bus_newest(&told, feed->bus, topic) && told < version);
+    if (is_behind)
+        universe_feed_resync(service, id, version);
 }
 
 void universe_feed_deleted(universe_service *service, const char *id)
@@ -501,6 +529,15 @@ static mcp_status want_coalesced(universe_feed *feed, const universe_live *live,
     return st;
 }
 
+/* Readers of a new topic have seen all up to it, or read it in the log. */
+static int64_t version_of(universe_service *service, const universe_live *live)
+{
+    pthread_mutex_lock(&service->lock);
+    int64_t version = live->version;
+    pthread_mutex_unlock(&service->lock);
+    return version;
+}
+
 mcp_status universe_service_subscribe(universe_service *service, mcp_call *call, const char *id,
                                       const universe_subscription *what, mcp_error *err)
 {
@@ -526,10 +563,12 @@ mcp_status universe_service_subscribe(universe_service *service, mcp_call *call,
         topic = coalesced;
         st = want_coalesced(feed, live, err);
     }
+    int64_t version = st == MCP_OK ? version_of(service, live) : 0;
     if (st == MCP_OK)
         st = bus_subscribe(feed->bus, call, topic, &how, err);
     if (!live)
         return st;
+    bus_begin_at(feed->bus, topic, version);
     pthread_mutex_lock(&service->lock);
     bool is_deleted = live->is_deleted;
     pthread_mutex_unlock(&service->lock);

@@ -283,6 +283,8 @@ static mcp_status look_around(universe_service *service, int64_t since_ms, mcp_a
         for (size_t i = 0; st == MCP_OK && i < count; i++) {
             universe_hear(&is_loaded, service, records[i].id, records[i].version,
                           records[i].created_ms);
+            if (!is_loaded)
+                universe_feed_behind(service, records[i].id, records[i].version);
             since_ms = records[i].updated_ms;
             after_id = records[i].id;
         }

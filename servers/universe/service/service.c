@@ -56,7 +56,7 @@ static void heard(const char *payload, void *data)
     if (!is_loaded && version < 0)
         universe_feed_deleted(service, id);
     else if (!is_loaded) /* its viewers, if it has any, fetch the state; that loads it */
-        universe_feed_resync(service, id, version);
+        universe_feed_behind(service, id, version);
 }
 
 static mcp_status init_sync(universe_service *service, mcp_error *err)

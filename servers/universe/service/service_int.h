@@ -164,6 +164,9 @@ void universe_feed_entries(universe_service *service, const universe_live *live,
 /** Tell them to fetch the state anew. */
 void universe_feed_resync(universe_service *service, const char *id, int64_t version);
 
+/** The universe, which is not in memory, has reached a version that its streams may not have been told. */
+void universe_feed_behind(universe_service *service, const char *id, int64_t version);
+
 /** How many streams there are. */
 size_t universe_feed_viewers(universe_service *service);
 

@@ -170,6 +170,13 @@ static mcp_status refuse_gone(universe_service *service, const universe_live *li
                          live->id);
 }
 
+/* It may be half way. Its streams are not told what lies between: they fetch the state, and that reads it anew. */
+static void drop(universe_service *service, universe_live *live, int64_t version)
+{
+    forget(service, live, false);
+    universe_feed_behind(service, live->id, version);
+}
+
 static mcp_status enter_live(struct window *window, struct entered *at, mcp_error *err)
 {
     universe_live *live = at->live;
@@ -188,7 +195,7 @@ static mcp_status enter_live(struct window *window, struct entered *at, mcp_erro
     if (at->record.version == live->state_version)
         st = universe_state_freeze(&at->base, live->state, err);
     else if ((st = take_in(window, at, err)) != MCP_OK)
-        forget(window->service, live, false); /* it may be half way */
+        drop(window->service, live, at->record.version);
     at->base_version = live->state_version;
     if (st != MCP_OK) {
         universe_view_free(at->base);

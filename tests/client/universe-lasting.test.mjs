@@ -1,0 +1,257 @@
+/*
+ * universe-lasting.test.mjs - what was acknowledged is there: after a server is killed under load, after the database
+ * has cut its connections; and several servers on one database serve the same universe and each other's streams.
+ *
+ * UNIVERSE_KILLS says how often a server is killed on each database (10).
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import {
+    DATABASES, Viewer, addStar, call, connect, createAnew, disconnect, kill, postgres, range, rest, send, start, stop, until,
+} from './universe.mjs';
+
+const KILLS = Number(process.env.UNIVERSE_KILLS ?? 10);
+const WRITERS = 16;
+/** What the log may say while a database is away. */
+const AWAY = /not committed|reading or writing failed|the server failed|sweeping|snapshot|listen|connection|terminat|gone|busy|database/i;
+
+/** The whole log after a version. */
+async function history(server, id, from) {
+    const entries = [];
+    for (;;) {
+        const after = entries.at(-1)?.version ?? from;
+        const { json } = await rest(server, 'GET', `/universes/${id}/history?after=${after}&limit=1000`);
+        assert.equal(json.complete, true);
+        entries.push(...json.entries);
+        if (json.entries.length === 0)
+            return entries;
+    }
+}
+
+/** Commands of one writer until `over`; what was acknowledged goes to `acknowledged`, as [version, command]. */
+async function write(server, id, prefix, over, acknowledged, failed) {
+    for (let i = 0; !over(); i++) {
+        const command = i % 3 === 0 ? { type: 'tick', dt: 1 } : addStar(`${prefix}-${i}`);
+        const answer = await rest(server, 'POST', `/universes/${id}/commands?return=minimal`, command).catch(() => null);
+        if (answer?.status === 200)
+            acknowledged.push([answer.json.version, command]);
+        else
+            failed.push(answer?.status ?? 'cut');
+    }
+}
+
+/** The log has no gap, holds each acknowledged command at its version, and the state is what the log says. */
+async function verify(server, id, from, acknowledged) {
+    const entries = await history(server, id, from.version);
+    const { json: { state, version } } = await rest(server, 'GET', `/universes/${id}`);
+    assert.deepEqual(entries.map((entry) => entry.version), range(from.version + 1, version));
+    const seen = new Set();
+    for (const [at, command] of acknowledged) {
+        assert.ok(!seen.has(at), `version ${at} was given twice`);
+        seen.add(at);
+        assert.deepEqual(entries[at - from.version - 1]?.command, command, `version ${at} is not what was acknowledged`);
+    }
+    const stars = new Set(from.stars);
+    let { time } = from;
+    for (const { command } of entries) {
+        if (command.type === 'tick')
+            time += command.dt;
+        else
+            stars.add(command.id);
+    }
+    assert.equal(state.time, time);
+    assert.equal(Object.keys(state.stars).length, stars.size);
+    assert.ok(Object.keys(state.stars).every((one) => stars.has(one)));
+    return { version, time, stars };
+}
+
+/** Each version once and in order up to the last, but for what a resync says is to be fetched. */
+function assertTold(events, version) {
+    let last = 0;
+    for (const { event, id } of events) {
+        if (event === 'command')
+            assert.equal(id, last + 1);
+        else
+            assert.ok(event === 'resync' && id > last, `${event} ${id} after ${last}`);
+        last = id;
+    }
+    assert.equal(last, version);
+}
+
+for (const makeDatabase of DATABASES) {
+    test(`${KILLS} times killed under load, on ${makeDatabase.name}: nothing that was acknowledged is lost`, async () => {
+        const db = makeDatabase();
+        let server = await start(db.url);
+        let from = { version: 0, time: 0, stars: new Set() };
+        let total = 0;
+        await createAnew(server, 'u-1');
+        for (let round = 1; round <= KILLS; round++) {
+            const acknowledged = [], failed = [];
+            let over = false;
+            const writers = range(1, WRITERS).map((n) =>
+                write(server, 'u-1', `r${round}-${n}`, () => over, acknowledged, failed));
+            /* A moment by chance, yet not before something was acknowledged. */
+            await until(() => acknowledged.length >= 1 + Math.floor(Math.random() * 300), 'some answers');
+            await kill(server);
+            over = true;
+            await Promise.all(writers);
+            server = await start(db.url);
+            from = await verify(server, 'u-1', from, acknowledged);
+            total += acknowledged.length;
+        }
+        assert.ok(total >= KILLS);
+        console.log(`# ${makeDatabase.name}: ${KILLS} kills, ${total} acknowledged, ${from.version} in the log`);
+        await stop(server);
+        db.close();
+    });
+}
+
+describe('two servers on one PostgreSQL', () => {
+    let db, servers;
+
+    before(async () => {
+        db = postgres();
+        servers = [await start(db.url), await start(db.url)];
+    });
+    after(async () => {
+        await Promise.all(servers.map((server) => stop(server, AWAY)));
+        db.close();
+    });
+
+    test('what one accepts both tell, in one order, without a gap', async () => {
+        const [a, b] = servers;
+        const N = 8, each = 20;
+        await createAnew(a, 'u-both');
+        const viewers = [await Viewer.open(a, 'u-both'), await Viewer.open(b, 'u-both')];
+        await Promise.all(range(1, 2 * N).map(async (n) => {
+            for (let i = 0; i < each; i++)
+                await send(servers[n % 2], 'u-both', i % 4 === 0 ? { type: 'tick', dt: n } : addStar(`s-${n}-${i}`));
+        }));
+        const total = 2 * N * each;
+        for (const viewer of viewers)
+            await viewer.until(() => viewer.versions.length >= total, 'all');
+        assert.deepEqual(viewers[0].versions, range(1, total));
+        assert.deepEqual(viewers[1].events, viewers[0].events);
+        const states = await Promise.all(servers.map(async (server) => (await rest(server, 'GET', '/universes/u-both')).json));
+        assert.equal(states[0].version, total);
+        assert.deepEqual(states[0], states[1]);
+        viewers.forEach((viewer) => viewer.close());
+    });
+
+    test('an agent on the one moves the viewers of the other', async () => {
+        const [a, b] = servers;
+        await createAnew(a, 'u-agent');
+        const viewer = await Viewer.open(b, 'u-agent', { query: '?detail=1' });
+        const peer = await connect(a);
+        await call(peer, 'send_universe_command', { universeId: 'u-agent', command: addStar('sol') });
+        await viewer.until(() => viewer.events.length >= 2, 'both events');
+        assert.deepEqual(viewer.events, [
+            { event: 'command', id: 1, data: addStar('sol') },
+            { event: 'applied', id: 1, data: { version: 1, events: [{ type: 'starAdded', id: 'sol' }], time: 0 } },
+        ]);
+        assert.equal((await rest(b, 'GET', '/universes/u-agent')).json.version, 1);
+        await disconnect(peer);
+        viewer.close();
+    });
+
+    test('expectedVersion holds across both: one of two wins', async () => {
+        await createAnew(servers[0], 'u-race');
+        await until(async () => (await rest(servers[1], 'GET', '/universes/u-race')).status === 200, 'both to know it');
+        for (let version = 0; version < 10; version++) {
+            const answers = await Promise.all(servers.map((server, i) =>
+                rest(server, 'POST', `/universes/u-race/commands?expectedVersion=${version}`, addStar(`s-${version}-${i}`))));
+            assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+        }
+    });
+
+    test('PUT, restore and DELETE on the one are told on the other', async () => {
+        const [a, b] = servers;
+        await createAnew(a, 'u-put');
+        const viewer = await Viewer.open(b, 'u-put');
+        await rest(a, 'PUT', '/universes/u-put', { state: { time: 5 } });
+        await viewer.until(() => viewer.of('resync').length === 1, 'the resync');
+        assert.equal(viewer.of('resync')[0].data.version, 1);
+        assert.equal((await rest(b, 'GET', '/universes/u-put')).json.state.time, 5);
+        await send(b, 'u-put', { type: 'tick' });
+        await rest(a, 'POST', '/universes/u-put/restore', { version: 0 });
+        await viewer.until(() => viewer.of('resync').length === 2, 'the second resync');
+        assert.equal((await rest(b, 'GET', '/universes/u-put')).json.state.time, 0);
+        await rest(a, 'DELETE', '/universes/u-put');
+        await viewer.until(() => viewer.closed, 'the end');
+        assert.equal(viewer.events.at(-1).event, 'deleted');
+        assert.equal((await rest(b, 'GET', '/universes/u-put')).status, 404);
+        await createAnew(b, 'u-put');
+        assert.equal((await send(a, 'u-put', { type: 'tick' })).version, 1);
+    });
+
+    test('the database cuts every connection, again and again: nothing acknowledged is lost', async () => {
+        await createAnew(servers[0], 'u-cut');
+        await until(async () => (await rest(servers[1], 'GET', '/universes/u-cut')).status === 200, 'both to know it');
+        const viewers = await Promise.all(servers.map((server) => Viewer.open(server, 'u-cut')));
+        const acknowledged = [], failed = [];
+        let over = false;
+        const writers = range(1, 8).map((n) => write(servers[n % 2], 'u-cut', `c-${n}`, () => over, acknowledged, failed));
+        for (let i = 0; i < 8; i++) {
+            const enough = acknowledged.length + 40;
+            await until(() => acknowledged.length >= enough, 'answers');
+            db.sql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = current_user');
+        }
+        const enough = acknowledged.length + 40;
+        await until(() => acknowledged.length >= enough, 'answers after the last');
+        over = true;
+        await Promise.all(writers);
+        for (const status of failed)
+            assert.ok([500, 503, 504].includes(status), String(status));
+        /* Both know in the end, without another word. */
+        const [{ version: last }] = db.sql("SELECT version FROM universes WHERE id = 'u-cut'");
+        for (const server of servers)
+            await until(async () => (await rest(server, 'GET', '/universes/u-cut')).json?.version === last, `version ${last}`);
+        const { version } = await verify(servers[0], 'u-cut', { version: 0, time: 0, stars: [] }, acknowledged);
+        for (const viewer of viewers) {
+            await viewer.until(() => viewer.events.at(-1)?.id === version, `version ${version}`);
+            assertTold(viewer.events, version);
+            viewer.close();
+        }
+    });
+
+    test('one is killed in the midst: the other goes on', async () => {
+        await createAnew(servers[1], 'u-left');
+        const acknowledged = [], failed = [];
+        let over = false;
+        const third = await start(db.url);
+        const writers = range(1, 8).map((n) =>
+            write(n % 2 ? third : servers[1], 'u-left', `k-${n}`, () => over, acknowledged, failed));
+        await until(() => acknowledged.length >= 100, 'answers');
+        await kill(third);
+        const enough = acknowledged.length + 50;
+        await until(() => acknowledged.length >= enough, 'answers of the other');
+        over = true;
+        await Promise.all(writers);
+        await verify(servers[1], 'u-left', { version: 0, time: 0, stars: [] }, acknowledged);
+    });
+});
+
+describe('two servers on one SQLite file', () => {
+    test('both change it, and both know in the end', async () => {
+        const [makeSqlite] = DATABASES;
+        const db = makeSqlite();
+        const servers = [await start(db.url), await start(db.url)];
+        await createAnew(servers[0], 'u-file');
+        const viewers = await Promise.all(servers.map((server) => Viewer.open(server, 'u-file')));
+        await Promise.all(range(1, 8).map(async (n) => {
+            for (let i = 0; i < 10; i++)
+                await send(servers[n % 2], 'u-file', addStar(`f-${n}-${i}`));
+        }));
+        for (const viewer of viewers) {
+            await viewer.until(() => viewer.versions.length >= 80, 'all');
+            assert.deepEqual(viewer.versions, range(1, 80));
+            viewer.close();
+        }
+        const states = await Promise.all(servers.map(async (server) => (await rest(server, 'GET', '/universes/u-file')).json));
+        assert.deepEqual(states[0], states[1]);
+        assert.equal(Object.keys(states[0].state.stars).length, 80);
+        await Promise.all(servers.map((server) => stop(server)));
+        db.close();
+    });
+});
