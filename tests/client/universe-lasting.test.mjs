@@ -5,10 +5,12 @@
  * UNIVERSE_KILLS says how often a server is killed on each database (10).
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 
 import {
-    DATABASES, Viewer, addStar, call, connect, createAnew, disconnect, kill, postgres, range, rest, send, start, stop, until,
+    DATABASES, Viewer, addStar, call, connect, createAnew, disconnect, kill, postgres, program, range, rest, send, sqlite, start,
+    stop, until,
 } from './universe.mjs';
 
 const KILLS = Number(process.env.UNIVERSE_KILLS ?? 10);
@@ -232,10 +234,35 @@ describe('two servers on one PostgreSQL', () => {
     });
 });
 
-describe('two servers on one SQLite file', () => {
-    test('both change it, and both know in the end', async () => {
-        const [makeSqlite] = DATABASES;
-        const db = makeSqlite();
+describe('other programs on the SQLite file of a server', () => {
+    test('a universe is imported while it serves: its viewers are told, it is there', async () => {
+        const db = sqlite();
+        const server = await start(db.url);
+        await createAnew(server, 'u-in');
+        await send(server, 'u-in', addStar('old'));
+        const { state } = await createAnew(server, 'u-model');
+        const viewer = await Viewer.open(server, 'u-in');
+        const run = (args, input) => {
+            const done = spawnSync(program, [...args, '--db', db.url, '--quiet'], { input, encoding: 'utf8', timeout: 60_000 });
+            assert.equal(done.status, 0, done.stderr);
+            return done.stdout;
+        };
+        const text = JSON.stringify({ ...state, time: 77 });
+        run(['import', '-', '--id', 'u-new'], text);
+        run(['import', '-', '--id', 'u-in', '--replace'], text);
+        await viewer.until(() => viewer.of('resync').length > 0, 'the resync');
+        assert.deepEqual(viewer.of('resync')[0].data, { version: 2 });
+        viewer.close();
+        for (const id of ['u-new', 'u-in'])
+            assert.deepEqual((await rest(server, 'GET', `/universes/${id}`)).json.state, { ...state, time: 77 });
+        await send(server, 'u-in', addStar('new'));
+        assert.deepEqual(JSON.parse(run(['export', 'u-in'])), (await rest(server, 'GET', '/universes/u-in')).json.state);
+        await stop(server);
+        db.close();
+    });
+
+    test('two servers change it, and both know in the end', async () => {
+        const db = sqlite();
         const servers = [await start(db.url), await start(db.url)];
         await createAnew(servers[0], 'u-file');
         const viewers = await Promise.all(servers.map((server) => Viewer.open(server, 'u-file')));

@@ -177,6 +177,37 @@ static void what_was_published_before_is_left_out(void **state)
     bus_reader_end(reader);
 }
 
+static void a_topic_knows_how_far_it_has_come(void **state)
+{
+    int64_t newest = 0;
+    bus_subscription behind = { .has_after = true, .after = 5 };
+
+    (void)state;
+    log_end = 7;
+    options.catch_up = read_log;
+    begin();
+    assert_false(bus_newest(&newest, all, "t"));
+    bus_begin_at(all, "t", 7); /* there is no such topic */
+    assert_false(bus_newest(&newest, all, "t"));
+    bus_reader *early = bus_reader_new(all, "t", NULL, 8);
+    assert_false(bus_newest(&newest, all, "t"));
+    bus_begin_at(all, "t", 7);
+    assert_true(bus_newest(&newest, all, "t"));
+    assert_int_equal(newest, 7);
+    bus_reader *one = bus_reader_new(all, "t", &behind, 8);
+    expect(one, 6, "from the log");
+    expect(one, 7, "from the log");
+    publish("t", 7); /* was before its time */
+    publish("t", 8);
+    bus_begin_at(all, "t", 3); /* it has begun */
+    assert_true(bus_newest(&newest, all, "t"));
+    assert_int_equal(newest, 8);
+    expect(one, 8, "live");
+    expect(early, 8, "live");
+    bus_reader_end(one);
+    bus_reader_end(early);
+}
+
 static void one_from_far_behind_reads_the_log_then_the_ring(void **state)
 {
     bus_subscription how = { .has_after = true, .after = 2 };
@@ -574,6 +605,7 @@ int main(void)
         BUS_TEST(readers_get_their_topics_events_in_order),
         BUS_TEST(one_that_comes_back_goes_on_from_the_ring),
         BUS_TEST(what_was_published_before_is_left_out),
+        BUS_TEST(a_topic_knows_how_far_it_has_come),
         BUS_TEST(one_from_far_behind_reads_the_log_then_the_ring),
         BUS_TEST(what_leaves_the_ring_meanwhile_is_read_from_the_log),
         BUS_TEST(a_topic_nobody_has_heard_of_is_asked_of_the_log),
