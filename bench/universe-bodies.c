@@ -170,10 +170,10 @@ static void write_places(const kind *what, const universe_view *view)
              &err, "positions");
         since(from, i, wall, thread);
     }
-    double half = middle(wall, ROUNDS);
+    double half = middle(wall, ROUNDS), busy = middle(thread, ROUNDS);
     printf("bodies %-6s positions of %zu bodies as f32: %.1f ms, processor time %.1f ms (best "
            "%.1f); load average %.1f\n",
-           what->name, bytes / 12, half, middle(thread, ROUNDS), thread[0], load_average());
+           what->name, bytes / 12, half, busy, thread[0], load_average());
 }
 
 /* As many bodies as give a MiB, spread over all of them. */
