@@ -126,7 +126,8 @@ static void grow_rest(universe_growth *growth, char (*roots)[UNIVERSE_UUID_SIZE]
 {
     const universe_config *config = growth->config;
     const universe_rng *master = &config->seed;
-    universe_rng ids = universe_rng_fork(master, "ids");
+    /* Not "ids": a universe of one system has the same generator as that system. */
+    universe_rng ids = universe_rng_fork(master, "sky-ids");
     size_t count = (size_t)config->max_systems;
     if (growth->status != MCP_OK)
         return;

@@ -139,6 +139,22 @@ static void every_topology_with_everything_enabled_keeps_the_invariants(void **u
     }
 }
 
+static void a_universe_of_one_system_has_no_id_twice(void **unused)
+{
+    (void)unused;
+    for (int seed = 0; seed < 20; seed++) {
+        mcp_arena *arena = mcp_arena_new((size_t)1 << 28);
+        universe_summary summary;
+        char text[160];
+        snprintf(text, sizeof text,
+                 "{\"seed\":%d,\"stylePreset\":\"superDenseExperimental\",\"maxSystems\":1}",
+                 seed);
+        grown(text, arena, &summary);
+        assert_true(summary.rogues > 0);
+        mcp_arena_free(arena);
+    }
+}
+
 static void one_seed_gives_one_universe(void **unused)
 {
     (void)unused;
@@ -209,6 +225,7 @@ int main(void)
         cmocka_unit_test(the_golden_system_is_grown),
         cmocka_unit_test(each_preset_has_its_counts),
         cmocka_unit_test(every_topology_with_everything_enabled_keeps_the_invariants),
+        cmocka_unit_test(a_universe_of_one_system_has_no_id_twice),
         cmocka_unit_test(one_seed_gives_one_universe),
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
         cmocka_unit_test(it_can_be_stopped),
