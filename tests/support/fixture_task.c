@@ -83,6 +83,20 @@ static mcp_status say_much(mcp_call *call, void *data)
     return mcp_call_text(call, text);
 }
 
+/* Cannot go on before the user has paid. */
+static mcp_status require_visit(mcp_call *call, void *data)
+{
+    (void)data;
+    return mcp_call_require_url(call, "Pay there", "https://pay.example/1", "errand-1");
+}
+
+static mcp_status end_visit(mcp_call *call, void *data)
+{
+    (void)data;
+    mcp_status st = mcp_server_elicited(mcp_call_server(call), "errand-1", mcp_call_error(call));
+    return st == MCP_OK ? mcp_call_text(call, "thanks") : st;
+}
+
 static const mcp_tool tools[] = {
     { "task/plain", report, MCP_READS | MCP_TASK_OPTIONAL, 0, 0 },
     { "task/only", refuse, MCP_READS | MCP_TASK_REQUIRED, 0, 0 },
@@ -91,6 +105,8 @@ static const mcp_tool tools[] = {
     { "task/later", ask_first, MCP_READS | MCP_TASK_OPTIONAL | MCP_TASK_LATER, 0, 0 },
     { "task/big", say_much, MCP_READS | MCP_TASK_OPTIONAL, 0, 0 },
     { "task/short", report, MCP_READS | MCP_TASK_OPTIONAL, 1000, 0 },
+    { "task/visit", require_visit, MCP_READS | MCP_TASK_OPTIONAL, 0, 0 },
+    { "task/paid", end_visit, MCP_READS, 0, 0 },
     { 0 },
 };
 
@@ -102,6 +118,8 @@ static const mcp_file files[] = {
     FILE_OF("tools/later.json", PLAIN_TOOL("task/later")),
     FILE_OF("tools/big.json", PLAIN_TOOL("task/big")),
     FILE_OF("tools/short.json", PLAIN_TOOL("task/short")),
+    FILE_OF("tools/visit.json", PLAIN_TOOL("task/visit")),
+    FILE_OF("tools/paid.json", PLAIN_TOOL("task/paid")),
     { 0 },
 };
 

@@ -501,7 +501,7 @@ mcp_status mcp__asking_send(mcp_call *call, mcp__session *session, mcp__peer *pe
     mcp_status st = MCP_OK;
 
     call->asking.session = session;
-    mcp__errand_keep(session, call);
+    mcp__errand_keep(call);
     for (mcp__question *question = call->asking.questions; question && st == MCP_OK;
          question = question->next) {
         mcp_buf message;

@@ -93,7 +93,7 @@ static void answer_call(mcp_call *call)
     mcp__peer *peer = call->peer;
 
     if (call->status == MCP_E_URL)
-        mcp__errand_keep(call->session, call);
+        mcp__errand_keep(call);
     peer->http_status = mcp__outcome_http(call->status, call->revision);
     peer->fault = MCP_OK;
     peer->scopes_needed = call->status == MCP_E_SCOPE ? call->scopes_needed : NULL;

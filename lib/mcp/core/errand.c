@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "mcp/core/session.h"
 #include "mcp/core/subscribe.h"
+#include "mcp/core/task_table.h"
 
 #define ERRANDS_MAX 100
 #define MESSAGE_MAX ((size_t)64 * 1024)
@@ -31,10 +32,14 @@ static void keep(mcp__session *session, const char *id)
         free(copy);
 }
 
-void mcp__errand_keep(mcp__session *session, const mcp_call *call)
+void mcp__errand_keep(const mcp_call *call)
 {
-    for (const mcp__errand *errand = call->asking.errands; errand; errand = errand->next)
-        keep(session, errand->id);
+    /* A task runs in the session of the task table. */
+    mcp__session *client = call->as_task ? call->as_task->session : call->session;
+    const mcp__errand *errand = client ? call->asking.errands : NULL;
+
+    for (; errand; errand = errand->next)
+        keep(client, errand->id);
 }
 
 static void tell(mcp__session *session, const char *id)

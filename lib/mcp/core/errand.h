@@ -7,8 +7,8 @@
 #include "base/map.h"
 #include "mcp/core/asking.h"
 
-/** Loop only. Remember a call's errands; they are told of as done later, or never. */
-void mcp__errand_keep(mcp__session *session, const mcp_call *call);
+/** Loop only. Remember a call's errands for its client; they are told of as done later, or never. */
+void mcp__errand_keep(const mcp_call *call);
 
 /** Loop only. Of the errands with these ids, tell the client of its own: each once. */
 void mcp__errand_tell(mcp__session *session, const mcp__map *ids);
