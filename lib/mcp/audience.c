@@ -7,7 +7,7 @@
  */
 #include "mcp/audience.h"
 
-#include "mcp/feature/exposure.h"
+#include "mcp/feature/list/exposure.h"
 
 static bool may_know(const mcp_call *who, const mcp__news_feature *feature)
 {

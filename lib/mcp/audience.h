@@ -5,7 +5,7 @@
 #define MCP_AUDIENCE_H
 
 #include "mcp/arena.h"
-#include "mcp/core/news.h"
+#include "mcp/core/news/news.h"
 #include "mcp/set.h"
 
 /** NULL: everybody may hear of everything. */

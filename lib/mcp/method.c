@@ -17,8 +17,8 @@
 #include "mcp/core/envelope.h"
 #include "mcp/core/fields.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/identity.h"
-#include "mcp/core/subscribe.h"
+#include "mcp/core/news/subscribe.h"
+#include "mcp/core/session/identity.h"
 #include "mcp/feature/tasks.h"
 #include "mcp/server_int.h"
 

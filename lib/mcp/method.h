@@ -4,7 +4,7 @@
 #ifndef MCP_METHOD_H
 #define MCP_METHOD_H
 
-#include "mcp/core/session.h"
+#include "mcp/core/session/session.h"
 
 /** Find the method of a call in the table and run it: an mcp__route. */
 mcp_status mcp__method_route(mcp_call *call);

@@ -15,12 +15,12 @@
 
 #include "base/alloc.h"
 #include "mcp/audience.h"
-#include "mcp/core/identity.h"
+#include "mcp/core/session/identity.h"
 #include "mcp/hash.h"
+#include "mcp/http.h"
 #include "mcp/method.h"
 #include "mcp/random.h"
 #include "mcp/server_int.h"
-#include "mcp/http.h"
 #include "mcp/transport/stdio.h"
 #include "mcp/transport/web.h"
 

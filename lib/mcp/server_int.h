@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 #include "base/arena_budget.h"
-#include "mcp/core/news.h"
-#include "mcp/core/session.h"
-#include "mcp/core/state.h"
+#include "mcp/core/call/state.h"
+#include "mcp/core/news/news.h"
+#include "mcp/core/session/session.h"
 #include "mcp/feature/feature.h"
 #include "mcp/server.h"
 #include "mcp/set.h"

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mcp/core/base64.h"
-#include "mcp/core/call_int.h"
-#include "mcp/feature/list.h"
+#include "base/base64.h"
+#include "mcp/core/call/call_int.h"
+#include "mcp/feature/list/list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mcp/core/base64.h"
+#include "base/base64.h"
 #include "mcp/core/headers.h"
 
 struct one {

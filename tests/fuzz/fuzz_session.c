@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "mcp/buf.h"
-#include "mcp/core/session_table.h"
+#include "mcp/core/session/session_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 
 #include "mcp/core/dispatch.h"
 #include "mcp/core/peer_memory.h"
-#include "mcp/core/session.h"
-#include "mcp/core/task.h"
+#include "mcp/core/session/session.h"
+#include "mcp/core/task/task.h"
 #include "mcp/server_int.h"
 #include "net/inline.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/core/reply.h"
+#include "mcp/core/call/reply.h"
 
 mcp_server_options feature_options(void)
 {

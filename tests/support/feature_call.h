@@ -6,7 +6,7 @@
 #define FEATURE_CALL_H
 
 #include "mcp/arena.h"
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 #include "mcp/json.h"
 #include "mcp/server.h"
 

@@ -46,7 +46,7 @@
 #include "fixture_task.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/peer_memory.h"
-#include "mcp/core/task.h"
+#include "mcp/core/task/task.h"
 #include "mcp/server_int.h"
 #include "scratch.h"
 #include "transcript.h"

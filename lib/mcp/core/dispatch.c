@@ -26,16 +26,16 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/batch.h"
+#include "mcp/core/call/heed.h"
+#include "mcp/core/call/progress.h"
+#include "mcp/core/call/reply.h"
 #include "mcp/core/envelope.h"
-#include "mcp/core/errand.h"
-#include "mcp/core/heed.h"
 #include "mcp/core/message.h"
+#include "mcp/core/news/subscribe.h"
 #include "mcp/core/outcome.h"
 #include "mcp/core/principal.h"
-#include "mcp/core/progress.h"
-#include "mcp/core/reply.h"
-#include "mcp/core/subscribe.h"
-#include "mcp/core/task.h"
+#include "mcp/core/session/errand.h"
+#include "mcp/core/task/task.h"
 
 #define QUICK_MAX_BYTES ((size_t)32 * 1024) /* memory of a call that may run on the loop */
 

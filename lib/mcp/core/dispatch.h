@@ -13,7 +13,7 @@
 
 #include "mcp/core/incoming.h"
 #include "mcp/core/peer.h"
-#include "mcp/core/session.h"
+#include "mcp/core/session/session.h"
 
 /** One message, read here and now: the transport sees to it that it is small. The answer goes to `peer`, now
  *  or later; `text` is not kept. */

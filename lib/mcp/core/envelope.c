@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-#include "mcp/core/client.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/session.h"
+#include "mcp/core/session/client.h"
+#include "mcp/core/session/session.h"
 
 #define PREFIX "io.modelcontextprotocol/"
 #define KEY_REVISION PREFIX "protocolVersion"

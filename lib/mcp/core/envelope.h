@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 
 /** True when params._meta says which revision the request speaks: then it needs no session. */
 bool mcp__envelope_is_claimed(const mcp_json *meta);

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/utf8.h"
-#include "mcp/core/base64.h"
 #include "mcp/version.h"
 
 static mcp_status look(const char **value, const mcp__headers *headers, const char *field,

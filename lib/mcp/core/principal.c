@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 
 const mcp_principal *mcp__principal_copy(mcp_arena *arena, const mcp_principal *principal,
                                          bool *is_lost)

@@ -4,7 +4,7 @@
 #ifndef MCP_FEATURE_ARGUMENTS_H
 #define MCP_FEATURE_ARGUMENTS_H
 
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 
 /** Take params.arguments, if there are any, for the call's. @return MCP_OK; MCP_E_PARAMS */
 mcp_status mcp__arguments_read(mcp_call *call);

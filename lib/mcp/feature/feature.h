@@ -21,9 +21,9 @@
 
 #include <stdbool.h>
 
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 #include "mcp/error.h"
-#include "mcp/feature/list.h"
+#include "mcp/feature/list/list.h"
 #include "mcp/server.h"
 
 typedef struct mcp__tools mcp__tools;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "mcp/feature/exposure.h"
+#include "mcp/feature/list/exposure.h"
 
 struct text {
     const char *at;

@@ -18,9 +18,9 @@
 #include "mcp/arena.h"
 #include "mcp/core/fields.h"
 #include "mcp/feature/arguments.h"
-#include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
-#include "mcp/feature/name.h"
+#include "mcp/feature/list/exposure.h"
+#include "mcp/feature/list/name.h"
 #include "mcp/feature/prompt_file.h"
 
 enum { SHOWN_MAX = 80 }; /* bytes of a name that a message repeats */

@@ -20,9 +20,9 @@
 
 #include "base/map.h"
 #include "mcp/arena.h"
-#include "mcp/feature/entry.h"
-#include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
+#include "mcp/feature/list/entry.h"
+#include "mcp/feature/list/exposure.h"
 #include "mcp/feature/uri_template.h"
 #include "mcp/files.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "mcp/core/dispatch.h"
-#include "mcp/core/task.h"
+#include "mcp/core/task/task.h"
 
 #define PAGE 50
 #define WAITING_MAX 16 /* for the end of one task */

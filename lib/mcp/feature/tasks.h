@@ -4,7 +4,7 @@
 #ifndef MCP_FEATURE_TASKS_H
 #define MCP_FEATURE_TASKS_H
 
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 
 /**
  * Whether a call of a tool may run as its client wants it, as a task or not. Its flags are set. Where it is to be

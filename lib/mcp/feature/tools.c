@@ -17,14 +17,14 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "mcp/core/call/reply.h"
 #include "mcp/core/fields.h"
 #include "mcp/core/incoming.h"
-#include "mcp/core/reply.h"
 #include "mcp/feature/arguments.h"
-#include "mcp/feature/exposure.h"
 #include "mcp/feature/feature.h"
+#include "mcp/feature/list/exposure.h"
+#include "mcp/feature/list/name.h"
 #include "mcp/feature/mirror.h"
-#include "mcp/feature/name.h"
 #include "mcp/feature/shared_defs.h"
 #include "mcp/feature/tasks.h"
 

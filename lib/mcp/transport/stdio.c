@@ -28,7 +28,7 @@
 #include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/task.h"
+#include "mcp/core/task/task.h"
 #include "net/lines.h"
 #include "net/loop.h"
 #include "net/pool.h"

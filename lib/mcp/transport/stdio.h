@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "mcp/core/session.h"
+#include "mcp/core/session/session.h"
 
 /**
  * Serve until input has ended and all is answered, a signal asks to stop, or nobody reads any more.

@@ -20,7 +20,7 @@
 
 #include "base/alloc.h"
 #include "mcp/clock.h"
-#include "mcp/core/task.h"
+#include "mcp/core/task/task.h"
 #include "mcp/transport/authorize.h"
 #include "mcp/transport/sse_legacy.h"
 #include "mcp/transport/streamable.h"

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "mcp/core/session.h"
+#include "mcp/core/session/session.h"
 #include "mcp/http.h"
 
 /**

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mcp/core/session_table.h"
-#include "mcp/core/task_table.h"
+#include "mcp/core/session/session_table.h"
+#include "mcp/core/task/task_table.h"
 #include "mcp/http.h"
 #include "net/http.h"
 #include "net/loop.h"

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 #include "net/http.h"
 
 #define MCP__HEAD_FIELDS (8 + MCP__REST_FIELDS_MAX)

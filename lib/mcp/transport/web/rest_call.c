@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "mcp/core/call_int.h"
-#include "mcp/core/reply.h"
+#include "mcp/core/call/call_int.h"
+#include "mcp/core/call/reply.h"
 #include "mcp/http.h"
 #include "mcp/transport/web/problem.h"
 #include "mcp/transport/web/rest.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 #include "rig.h"
 #include "web_rig.h"
 

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "mcp/core/call_int.h"
+#include "mcp/core/call/call_int.h"
 #include "mcp/transport/web/stream.h"
 #include "oom.h"
 #include "rig.h"

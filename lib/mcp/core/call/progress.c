@@ -1,0 +1,377 @@
+/*
+ * progress.c - reports and log messages from a handler to its client, as many as the client can use.
+ *
+ *     worker: mcp_call_progress -> formats -> [list in the call] -> posts one node -> loop: deliver
+ *
+ * A handler may report a million times a second and must never wait. So a report that is not marked
+ * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms. Those
+ * marked `every` are kept in line, up to 64; they are thinned only while the client does not read.
+ *
+ * Log messages stand in the same line, marked `every`, so that they keep their place among the reports.
+ *
+ * The loop delivers again when the table says that a report is due, or when a slow client has taken
+ * something. The newest report always leaves before the answer, and none after it.
+ *
+ * `lock` guards the list; it is never held while something is formatted, posted or sent.
+ */
+#include "mcp/core/call/progress.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "mcp/clock.h"
+#include "mcp/core/call/call_int.h"
+#include "mcp/core/session/session.h"
+#include "mcp/core/task/task.h"
+
+#define SPACING_MS 20
+#define REPORTS_MAX 64
+#define REPORT_MAX_BYTES ((size_t)64 * 1024)
+#define LOG_TEXT_SIZE 4096
+
+struct mcp__report {
+    struct mcp__report *next;
+    mcp_buf message;
+    bool every;
+};
+
+static void report_free(struct mcp__report *report)
+{
+    if (!report)
+        return;
+    mcp_buf_clear(&report->message);
+    free(report);
+}
+
+/* ---- on the worker ---------------------------------------------------------------------------- */
+
+/* The metadata is the handler's text: it is read, so that nothing but one JSON object can leave. */
+static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const char *text)
+{
+    mcp_status st;
+
+    *arena = mcp_arena_new(0);
+    if (!*arena)
+        return MCP_E_NOMEM;
+    st = mcp_json_read(out, *arena, text, strlen(text), NULL);
+    if (st == MCP_OK && !mcp_json_is_object(*out))
+        st = MCP_E_PARAMS;
+    return st;
+}
+
+static void write_meta(mcp_json_writer *writer, const char *key, const mcp_json *metadata,
+                       const char *task)
+{
+    if (!key && !task)
+        return;
+    mcp_write_member_object(writer, "_meta");
+    if (key)
+        mcp_write_member_value(writer, key, metadata);
+    if (task)
+        mcp__task_write_related(writer, task);
+    mcp_write_end(writer);
+}
+
+static void write_params(mcp_json_writer *writer, const mcp_json *token,
+                         const mcp_progress *progress, const mcp_json *metadata, const char *task)
+{
+    mcp_write_member_object(writer, "params");
+    mcp_write_member_value(writer, "progressToken", token);
+    mcp_write_member_double(writer, "progress", progress->progress);
+    if (progress->total != 0)
+        mcp_write_member_double(writer, "total", progress->total);
+    if (progress->message)
+        mcp_write_member_string(writer, "message", progress->message);
+    if (metadata)
+        mcp_write_member_value(writer, "metadata", metadata);
+    write_meta(writer, metadata ? progress->meta_key : NULL, metadata, task);
+    mcp_write_end(writer);
+}
+
+static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress *progress,
+                         const char *task)
+{
+    const mcp_json *metadata = NULL;
+    mcp_arena *arena = NULL;
+    mcp_json_writer writer;
+    mcp_status st = MCP_OK;
+
+    if (progress->metadata)
+        st = read_metadata(&metadata, &arena, progress->metadata);
+    if (st == MCP_OK) {
+        mcp_json_writer_init(&writer, out);
+        mcp_write_object(&writer);
+        mcp_write_member_string(&writer, "jsonrpc", "2.0");
+        mcp_write_member_string(&writer, "method", "notifications/progress");
+        write_params(&writer, token, progress, metadata, task);
+        mcp_write_end(&writer);
+        st = mcp_json_writer_status(&writer);
+    }
+    mcp_arena_free(arena);
+    return st;
+}
+
+static struct mcp__report *report_new(bool every)
+{
+    struct mcp__report *report = mcp__alloc_zeroed(1, sizeof(*report));
+
+    if (!report)
+        return NULL;
+    report->every = every;
+    mcp_buf_init(&report->message, REPORT_MAX_BYTES);
+    return report;
+}
+
+/* Put the report in line, or in the place of the last one. Returns whether the loop must be told. */
+static bool enqueue(mcp__progress *progress, struct mcp__report *report)
+{
+    struct mcp__report *replaced = NULL;
+
+    pthread_mutex_lock(&progress->lock);
+    struct mcp__report *last = progress->newest;
+    if (last && ((!last->every && !report->every) || progress->count >= REPORTS_MAX)) {
+        struct mcp__report **at = &progress->first;
+        while (*at != last)
+            at = &(*at)->next;
+        *at = report;
+        replaced = last;
+    } else {
+        if (last)
+            last->next = report;
+        else
+            progress->first = report;
+        progress->count++;
+    }
+    progress->newest = report;
+    bool post = !progress->is_posted;
+    progress->is_posted = true;
+    pthread_mutex_unlock(&progress->lock);
+    report_free(replaced);
+    return post;
+}
+
+static void push(mcp_call *call, struct mcp__report *report)
+{
+    if (enqueue(&call->progress, report))
+        mcp__call_post(call, &call->progress.node);
+}
+
+mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
+{
+    mcp__progress *progress = &call->progress;
+    struct mcp__report *fresh;
+
+    mcp__task_note(call, report->message);
+    if (!progress->token)
+        return MCP_OK;
+    if (progress->has_last && !(report->progress > progress->last))
+        return MCP_OK;
+    fresh = report_new(report->every);
+    mcp_status st = fresh ? format(&fresh->message, progress->token, report, mcp__task_id(call))
+                          : MCP_E_NOMEM;
+    if (st != MCP_OK) {
+        report_free(fresh);
+        return mcp_error_set(&call->err, st, "a progress report cannot be written");
+    }
+    progress->last = report->progress;
+    progress->has_last = true;
+    push(call, fresh);
+    return MCP_OK;
+}
+
+/* ---- log messages ----------------------------------------------------------------------------- */
+
+static bool wants_log(const mcp_call *call, mcp_level level)
+{
+    return call->options->logging && call->log_level != MCP_LEVEL_NONE && level >= call->log_level;
+}
+
+static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, const char *text,
+                           const mcp_json *data)
+{
+    struct mcp__report *fresh = report_new(true);
+    mcp_json_writer writer;
+
+    if (!fresh)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a log message");
+    mcp_json_writer_init(&writer, &fresh->message);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "jsonrpc", "2.0");
+    mcp_write_member_string(&writer, "method", "notifications/message");
+    mcp_write_member_object(&writer, "params");
+    mcp_write_member_string(&writer, "level", mcp_level_name(level));
+    if (logger)
+        mcp_write_member_string(&writer, "logger", logger);
+    if (data)
+        mcp_write_member_value(&writer, "data", data);
+    else
+        mcp_write_member_string(&writer, "data", text);
+    write_meta(&writer, NULL, NULL, mcp__task_id(call));
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    mcp_status st = mcp_json_writer_status(&writer);
+    if (st != MCP_OK) {
+        report_free(fresh);
+        return mcp_error_set(&call->err, st, "a log message cannot be written");
+    }
+    push(call, fresh);
+    return MCP_OK;
+}
+
+mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, const char *format,
+                        ...)
+{
+    char text[LOG_TEXT_SIZE];
+    va_list arguments;
+
+    if (!wants_log(call, level))
+        return MCP_OK;
+    va_start(arguments, format);
+    int formatted = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (formatted < 0)
+        text[0] = '\0';
+    mcp__utf8_tidy(text, strlen(text), sizeof(text) - 1);
+    return push_log(call, level, logger, text, NULL);
+}
+
+mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger, const char *json)
+{
+    mcp_arena *arena;
+    const mcp_json *data = NULL;
+
+    if (!wants_log(call, level))
+        return MCP_OK;
+    arena = mcp_arena_new(0);
+    mcp_status st = arena ? mcp_json_read(&data, arena, json, strlen(json), NULL) : MCP_E_NOMEM;
+    if (st == MCP_OK)
+        st = push_log(call, level, logger, NULL, data);
+    else
+        st = mcp_error_set(&call->err, st, "the data of a log message is not JSON");
+    mcp_arena_free(arena);
+    return st;
+}
+
+bool mcp_call_wants_progress(const mcp_call *call)
+{
+    return call->progress.token || call->progress.said;
+}
+
+/* ---- on the loop ------------------------------------------------------------------------------ */
+
+static void on_posted(mcp__node *node)
+{
+    mcp_call *call = (mcp_call *)((char *)node - offsetof(mcp_call, progress.node));
+    mcp__progress *progress = &call->progress;
+
+    pthread_mutex_lock(&progress->lock);
+    progress->is_posted = false;
+    pthread_mutex_unlock(&progress->lock);
+    mcp__call_table_due(&call->session->calls,
+                        mcp__progress_deliver(call, mcp_clock_mono_ms()));
+}
+
+void mcp__progress_init(mcp__progress *progress, const mcp_json *token)
+{
+    *progress = (mcp__progress){ .token = token, .sent_ms = INT64_MIN / 2 };
+    pthread_mutex_init(&progress->lock, NULL);
+    progress->node.run = on_posted;
+}
+
+static struct mcp__report *pop(mcp__progress *progress)
+{
+    struct mcp__report *report = progress->first;
+
+    progress->first = report->next;
+    progress->count--;
+    if (!progress->first)
+        progress->newest = NULL;
+    return report;
+}
+
+/* Free all but the newest; all, when `keep` is 0. */
+static void drop(mcp__progress *progress, size_t keep)
+{
+    struct mcp__report *dropped = NULL;
+
+    pthread_mutex_lock(&progress->lock);
+    while (progress->count > keep) {
+        struct mcp__report *report = pop(progress);
+        report->next = dropped;
+        dropped = report;
+    }
+    pthread_mutex_unlock(&progress->lock);
+    while (dropped) {
+        struct mcp__report *next = dropped->next;
+        report_free(dropped);
+        dropped = next;
+    }
+}
+
+void mcp__progress_clear(mcp__progress *progress)
+{
+    drop(progress, 0);
+    pthread_mutex_destroy(&progress->lock);
+}
+
+/* The next report that may leave now, or NULL. *due_ms: when one may, if it has to wait. */
+static struct mcp__report *next_report(mcp__progress *progress, int64_t now_ms, int64_t *due_ms)
+{
+    struct mcp__report *report = NULL;
+
+    *due_ms = INT64_MAX;
+    pthread_mutex_lock(&progress->lock);
+    if (progress->first) {
+        if (progress->first->every || now_ms - progress->sent_ms >= SPACING_MS)
+            report = pop(progress);
+        else
+            *due_ms = progress->sent_ms + SPACING_MS;
+    }
+    pthread_mutex_unlock(&progress->lock);
+    return report;
+}
+
+static void send(mcp_call *call, struct mcp__report *report, int64_t now_ms)
+{
+    call->progress.sent_ms = now_ms;
+    call->notices->notify(call->notices, &report->message);
+    report_free(report);
+}
+
+int64_t mcp__progress_deliver(mcp_call *call, int64_t now_ms)
+{
+    struct mcp__report *report;
+    int64_t due_ms = INT64_MAX;
+
+    if (!call->loop.is_open) {
+        drop(&call->progress, 0);
+        return INT64_MAX;
+    }
+    for (;;) {
+        if (call->notices->is_slow(call->notices)) {
+            drop(&call->progress, 1);
+            call->session->calls.has_held_reports = true;
+            return INT64_MAX;
+        }
+        report = next_report(&call->progress, now_ms, &due_ms);
+        if (!report)
+            return due_ms;
+        send(call, report, now_ms);
+    }
+}
+
+void mcp__progress_finish(mcp_call *call)
+{
+    struct mcp__report *report;
+    int64_t due_ms;
+
+    if (call->notices->is_slow(call->notices))
+        drop(&call->progress, 1);
+    while ((report = next_report(&call->progress, INT64_MAX / 2, &due_ms)) != NULL)
+        send(call, report, INT64_MIN / 2);
+}

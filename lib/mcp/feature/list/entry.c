@@ -1,0 +1,46 @@
+/*
+ * entry.c - list entries that come from a file.
+ *
+ * A member that core/fields.c has no row for passes through: the files are ours, and vendors' members
+ * are theirs.
+ */
+#include "mcp/feature/list/entry.h"
+
+#include <string.h>
+
+#include "mcp/core/fields.h"
+
+mcp_status mcp__entry_check(const mcp_json *entry, const mcp__member *table, mcp_error *err)
+{
+    const char *twice = mcp_json_duplicate(entry);
+
+    if (!mcp_json_is_object(entry))
+        return mcp_error_set(err, MCP_E_PARAMS, "is not an object");
+    if (twice)
+        return mcp_error_set(err, MCP_E_PARAMS, "has '%s' twice", twice);
+    for (; table->name; table++) {
+        mcp_json_type type = mcp_json_type_of(mcp_json_get(entry, table->name));
+        if (type != MCP_JSON_ABSENT && type != table->type)
+            return mcp_error_set(err, MCP_E_PARAMS, "'%s' is of type %s, not %s", table->name,
+                                 mcp_json_type_name(type), mcp_json_type_name(table->type));
+    }
+    return MCP_OK;
+}
+
+void mcp__entry_write(mcp_json_writer *writer, const mcp_json *entry, const char *type,
+                      mcp_revision revision)
+{
+    mcp_write_object(writer);
+    for (size_t i = 0; i < mcp_json_count(entry); i++) {
+        const char *name = mcp_json_name(entry, i, NULL);
+        const mcp_json *value = mcp_json_item(entry, i);
+        if (!mcp__field_is_known(type, name, revision))
+            continue;
+        mcp_write_name(writer, name);
+        if (strcmp(name, "annotations") == 0 && mcp_json_is_object(value))
+            mcp__entry_write(writer, value, "Annotations", revision);
+        else
+            mcp_write_value(writer, value);
+    }
+    mcp_write_end(writer);
+}

@@ -1,0 +1,160 @@
+/*
+ * test_content.c - each kind of block, as each revision knows it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mcp/core/call/call_int.h"
+#include <cmocka.h>
+
+/* clang-format off */
+#define NEWEST_TYPES_FROM { MCP_2024_11_05, MCP_2025_03_26, MCP_2025_06_18, MCP_2025_11_25 }
+/* clang-format on */
+
+static mcp_server_options options = { .reply_max_bytes = 4096 };
+static mcp_call *call;
+
+static void begin(mcp_revision revision)
+{
+    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &options, NULL, NULL), MCP_OK);
+    call->revision = revision;
+    call->name = "file:///asked";
+    call->mime_type = "text/x-own";
+}
+
+/* What was written must be these blocks; ends the call. */
+static void end(const char *blocks)
+{
+    assert_int_equal(call->content_status, MCP_OK);
+    assert_string_equal(call->content.data, blocks);
+    mcp__call_free(call);
+}
+
+static void text_is_text_everywhere(void **state)
+{
+    static const mcp_revision revisions[] = NEWEST_TYPES_FROM;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        begin(revisions[i]);
+        assert_int_equal(mcp_call_text(call, "a\nb"), MCP_OK);
+        assert_int_equal(mcp_call_text(call, ""), MCP_OK);
+        end("{\"type\":\"text\",\"text\":\"a\\nb\"},{\"type\":\"text\",\"text\":\"\"}");
+    }
+}
+
+static void text_that_is_no_utf8_is_tidied(void **state)
+{
+    (void)state;
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_text(call, "a\xff"
+                                         "b"),
+                     MCP_OK);
+    end("{\"type\":\"text\",\"text\":\"a?b\"}");
+}
+
+static void images_are_base64_everywhere(void **state)
+{
+    static const mcp_revision revisions[] = NEWEST_TYPES_FROM;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        begin(revisions[i]);
+        assert_int_equal(mcp_call_image(call, "fooba", 5, "image/png"), MCP_OK);
+        end("{\"type\":\"image\",\"data\":\"Zm9vYmE=\",\"mimeType\":\"image/png\"}");
+    }
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_image(call, "", 0, "image/png"), MCP_OK);
+    end("{\"type\":\"image\",\"data\":\"\",\"mimeType\":\"image/png\"}");
+}
+
+static void audio_is_words_before_2025_03_26(void **state)
+{
+    static const mcp_revision later[] = { MCP_2025_03_26, MCP_2025_06_18, MCP_2025_11_25 };
+
+    (void)state;
+    begin(MCP_2024_11_05);
+    assert_int_equal(mcp_call_audio(call, "foobar", 6, "audio/wav"), MCP_OK);
+    end("{\"type\":\"text\",\"text\":\"[audio, 6 bytes, audio/wav]\"}");
+    for (size_t i = 0; i < 3; i++) {
+        begin(later[i]);
+        assert_int_equal(mcp_call_audio(call, "foobar", 6, "audio/wav"), MCP_OK);
+        end("{\"type\":\"audio\",\"data\":\"Zm9vYmFy\",\"mimeType\":\"audio/wav\"}");
+    }
+}
+
+static void links_are_words_before_2025_06_18(void **state)
+{
+    static const mcp_revision earlier[] = { MCP_2024_11_05, MCP_2025_03_26 };
+    static const mcp_revision later[] = { MCP_2025_06_18, MCP_2025_11_25 };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        begin(earlier[i]);
+        assert_int_equal(mcp_call_link(call, "x://y", "the y", "text/plain"), MCP_OK);
+        end("{\"type\":\"text\",\"text\":\"the y: x://y\"}");
+        begin(later[i]);
+        assert_int_equal(mcp_call_link(call, "x://y", "the y", "text/plain"), MCP_OK);
+        assert_int_equal(mcp_call_link(call, "x://z", "z", NULL), MCP_OK);
+        end("{\"type\":\"resource_link\",\"uri\":\"x://y\",\"name\":\"the y\",\"mimeType\":\"text/plain\"},"
+            "{\"type\":\"resource_link\",\"uri\":\"x://z\",\"name\":\"z\"}");
+    }
+}
+
+static void embedded_resources_are_known_everywhere(void **state)
+{
+    static const mcp_revision revisions[] = NEWEST_TYPES_FROM;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        begin(revisions[i]);
+        assert_int_equal(mcp_call_embed(call, "x://y", "text/plain", "hi"), MCP_OK);
+        end("{\"type\":\"resource\",\"resource\":{\"uri\":\"x://y\",\"mimeType\":\"text/plain\",\"text\":\"hi\"}}");
+    }
+}
+
+static void contents_stand_for_what_was_asked(void **state)
+{
+    (void)state;
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_contents_text(call, NULL, NULL, "a\0b", 3), MCP_OK);
+    assert_int_equal(mcp_call_contents_blob(call, "x://y", "a/b", "f", 1), MCP_OK);
+    end("{\"uri\":\"file:///asked\",\"mimeType\":\"text/x-own\",\"text\":\"a\\u0000b\"},"
+        "{\"uri\":\"x://y\",\"mimeType\":\"a/b\",\"blob\":\"Zg==\"}");
+}
+
+static void a_block_that_cannot_be_written_spoils_the_answer(void **state)
+{
+    char large[5000];
+
+    (void)state;
+    memset(large, 'x', sizeof(large));
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_image(call, large, sizeof(large), "image/png"), MCP_E_LIMIT);
+    assert_int_equal(call->content_status, MCP_E_LIMIT);
+    mcp__call_free(call);
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_contents_text(call, NULL, NULL, "\xff", 1), MCP_E_PARAMS);
+    assert_int_equal(call->content_status, MCP_E_PARAMS);
+    mcp__call_free(call);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_text_everywhere),
+        cmocka_unit_test(text_that_is_no_utf8_is_tidied),
+        cmocka_unit_test(images_are_base64_everywhere),
+        cmocka_unit_test(audio_is_words_before_2025_03_26),
+        cmocka_unit_test(links_are_words_before_2025_06_18),
+        cmocka_unit_test(embedded_resources_are_known_everywhere),
+        cmocka_unit_test(contents_stand_for_what_was_asked),
+        cmocka_unit_test(a_block_that_cannot_be_written_spoils_the_answer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/*
+ * test_pace.c - a feature declared quick: how long an overrun keeps it off the loop.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mcp/core/call/pace.h"
+
+#define S INT64_C(1000000000)
+#define BEGAN (100 * S)
+#define ENDED (BEGAN + MCP__PACE_MAX_NS + 1) /* just too late */
+
+static void one_that_keeps_its_word_stays(void **state)
+{
+    mcp__pace pace = { 0 };
+
+    (void)state;
+    assert_true(mcp__pace_allows(&pace, 0));
+    assert_false(mcp__pace_note(&pace, BEGAN, BEGAN));
+    assert_false(mcp__pace_note(&pace, BEGAN, BEGAN + MCP__PACE_MAX_NS));
+    assert_true(mcp__pace_allows(&pace, BEGAN + MCP__PACE_MAX_NS));
+}
+
+static void an_overrun_is_told_once_and_keeps_it_away_for_a_second(void **state)
+{
+    mcp__pace pace = { 0 };
+
+    (void)state;
+    assert_true(mcp__pace_note(&pace, BEGAN, ENDED));
+    assert_false(mcp__pace_allows(&pace, ENDED));
+    assert_false(mcp__pace_allows(&pace, ENDED + S - 1));
+    assert_true(mcp__pace_allows(&pace, ENDED + S));
+    assert_false(mcp__pace_note(&pace, ENDED + S, ENDED + 2 * S));
+}
+
+/* One that blocks for good reason or bad costs the loop ever less. */
+static void each_further_overrun_doubles_the_time_up_to_an_hour(void **state)
+{
+    mcp__pace pace = { 0 };
+    int64_t now = BEGAN;
+    int64_t rest = S;
+
+    (void)state;
+    for (int i = 0; i < 12; i++, rest *= 2) { /* 1 s to 2048 s */
+        assert_true(mcp__pace_allows(&pace, now));
+        now += S / 10;
+        (void)mcp__pace_note(&pace, now - S / 10, now);
+        assert_false(mcp__pace_allows(&pace, now + rest - 1));
+        now += rest;
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_true(mcp__pace_allows(&pace, now));
+        now += S / 10;
+        (void)mcp__pace_note(&pace, now - S / 10, now);
+        assert_false(mcp__pace_allows(&pace, now + 3600 * S - 1));
+        now += 3600 * S;
+    }
+}
+
+static void good_conduct_is_rewarded(void **state)
+{
+    mcp__pace pace = { 0 };
+
+    (void)state;
+    (void)mcp__pace_note(&pace, BEGAN, ENDED);
+    (void)mcp__pace_note(&pace, ENDED + S, ENDED + 2 * S); /* two seconds, from here */
+    assert_false(mcp__pace_allows(&pace, ENDED + 4 * S - 1));
+    int64_t later = ENDED + 4 * S + 20 * S;
+    (void)mcp__pace_note(&pace, later - S, later); /* as if it were the first */
+    assert_false(mcp__pace_allows(&pace, later + S - 1));
+    assert_true(mcp__pace_allows(&pace, later + S));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_that_keeps_its_word_stays),
+        cmocka_unit_test(an_overrun_is_told_once_and_keeps_it_away_for_a_second),
+        cmocka_unit_test(each_further_overrun_doubles_the_time_up_to_an_hour),
+        cmocka_unit_test(good_conduct_is_rewarded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+/*
+ * test_list.c - pages and their cursors.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "mcp/core/call/call_int.h"
+#include "mcp/feature/list/list.h"
+#include <cmocka.h>
+
+static mcp_server_options options = { .reply_max_bytes = 1 << 20 };
+static mcp__list *list;
+static mcp_call *call;
+
+static void render(mcp_json_writer *writer, const void *entry, mcp_revision revision)
+{
+    mcp_write_object(writer);
+    mcp_write_member_string(writer, "name", entry);
+    mcp_write_member_string(writer, "for", mcp_revision_name(revision));
+    mcp_write_end(writer);
+}
+
+static void render_badly(mcp_json_writer *writer, const void *entry, mcp_revision revision)
+{
+    (void)revision;
+    mcp_write_string(writer, entry);
+}
+
+static void begin(const char *params)
+{
+    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &options, NULL, NULL), MCP_OK);
+    call->revision = MCP_2025_06_18;
+    if (params)
+        assert_int_equal(mcp_json_read(&call->params, call->arena, params, strlen(params), NULL),
+                         MCP_OK);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    list = NULL;
+    return mcp__list_new(&list, "tools", NULL) == MCP_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mcp__list_free(list);
+    return 0;
+}
+
+static void add(int from, int to)
+{
+    char name[32];
+
+    for (int i = from; i < to; i++) {
+        (void)snprintf(name, sizeof(name), "n%d", i);
+        assert_int_equal(mcp__list_add(list, name, NULL, render, name, NULL), MCP_OK);
+    }
+}
+
+/* The names of one page; returns its nextCursor in "cursor", or "". */
+static size_t read_page(char *cursor, size_t size, int first)
+{
+    const mcp_json *page = NULL;
+    const mcp_json *entries;
+    char name[32];
+
+    mcp_write_end(mcp_call_result(call));
+    assert_int_equal(
+        mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL), MCP_OK);
+    entries = mcp_json_get(page, "tools");
+    for (size_t i = 0; i < mcp_json_count(entries); i++) {
+        (void)snprintf(name, sizeof(name), "n%d", first + (int)i);
+        assert_string_equal(mcp_json_get_string(mcp_json_item(entries, i), "name"), name);
+        assert_string_equal(mcp_json_get_string(mcp_json_item(entries, i), "for"), "2025-06-18");
+    }
+    const char *next = mcp_json_get_string(page, "nextCursor");
+    (void)snprintf(cursor, size, "%s", next ? next : "");
+    return mcp_json_count(entries);
+}
+
+static void an_empty_list_is_a_list(void **state)
+{
+    (void)state;
+    begin(NULL);
+    assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+    mcp_write_end(mcp_call_result(call));
+    assert_string_equal(call->result.data, "{\"tools\":[]}");
+    mcp__call_free(call);
+}
+
+static void a_hundred_fit_one_page(void **state)
+{
+    char cursor[200];
+
+    (void)state;
+    add(0, 100);
+    begin("{}");
+    assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+    assert_int_equal(read_page(cursor, sizeof(cursor), 0), 100);
+    assert_string_equal(cursor, "");
+    mcp__call_free(call);
+}
+
+static void pages_follow_one_another_without_gap(void **state)
+{
+    char cursor[200] = "";
+    char params[300];
+    int seen = 0;
+
+    (void)state;
+    add(0, 250);
+    do {
+        (void)snprintf(params, sizeof(params), cursor[0] ? "{\"cursor\":\"%s\"}" : "{}", cursor);
+        begin(params);
+        assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+        seen += (int)read_page(cursor, sizeof(cursor), seen);
+        mcp__call_free(call);
+    } while (cursor[0]);
+    assert_int_equal(seen, 250);
+}
+
+static void the_size_of_a_page_can_be_set(void **state)
+{
+    char cursor[200];
+
+    (void)state;
+    mcp__list_set_page(list, 2);
+    add(0, 4);
+    begin(NULL);
+    assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+    assert_int_equal(read_page(cursor, sizeof(cursor), 0), 2);
+    mcp__call_free(call);
+}
+
+/* Nothing names the number of an entry, so a cursor leads on from its entry when the list has
+   grown. */
+static void a_cursor_holds_when_the_list_grows(void **state)
+{
+    char cursor[200];
+    char params[300];
+
+    (void)state;
+    mcp__list_set_page(list, 2);
+    add(0, 3);
+    begin(NULL);
+    assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+    assert_int_equal(read_page(cursor, sizeof(cursor), 0), 2);
+    mcp__call_free(call);
+    add(3, 4);
+    (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}", cursor);
+    begin(params);
+    assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+    assert_int_equal(read_page(cursor, sizeof(cursor), 2), 2);
+    assert_string_equal(cursor, "");
+    mcp__call_free(call);
+}
+
+static void a_cursor_that_is_none_of_ours_is_refused(void **state)
+{
+    static const char *const plain[] = { "",         "tools",      "tools:",
+                                         "tools:n9", "prompts:n0", "tools:n0x" };
+    static const char *const raw[] = { "{\"cursor\":7}", "{\"cursor\":null}", "{\"cursor\":\"!!\"}",
+                                       "{\"cursor\":\"A\"}" };
+    mcp_arena *arena = mcp_arena_new(0);
+    char params[300];
+
+    (void)state;
+    add(0, 3);
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+        (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}",
+                       mcp__base64url_encode(arena, plain[i], strlen(plain[i])));
+        begin(params);
+        assert_int_equal(mcp__list_answer(list, call), MCP_E_PARAMS);
+        assert_false(call->result_begun);
+        mcp__call_free(call);
+    }
+    for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++) {
+        begin(raw[i]);
+        assert_int_equal(mcp__list_answer(list, call), MCP_E_PARAMS);
+        mcp__call_free(call);
+    }
+    mcp_arena_free(arena);
+}
+
+/* Hides every third entry, the first among them. */
+static bool is_no_third(const mcp_call *of, mcp_feature feature, const char *name, void *data)
+{
+    (void)of;
+    (void)data;
+    assert_int_equal(feature, MCP_FEATURE_TOOL);
+    return (name[1] - '0') % 3 != 0;
+}
+
+/* Each page is full where there is more, and the last has no cursor though a hidden entry comes after it. */
+static void hidden_entries_leave_no_gap(void **state)
+{
+    static const char *const pages[] = { "12", "45", "78" };
+    char params[300] = "{}";
+
+    (void)state;
+    options.visible = is_no_third;
+    mcp__list_set_page(list, 2);
+    add(0, 10);
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        const mcp_json *page = NULL;
+        begin(params);
+        assert_int_equal(mcp__list_answer(list, call), MCP_OK);
+        assert_false(call->caching.is_public);
+        mcp_write_end(mcp_call_result(call));
+        assert_int_equal(
+            mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL), MCP_OK);
+        const mcp_json *tools = mcp_json_get(page, "tools");
+        assert_int_equal(mcp_json_count(tools), 2);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(mcp_json_get_string(mcp_json_item(tools, k), "name")[1], pages[i][k]);
+        const char *next = mcp_json_get_string(page, "nextCursor");
+        assert_int_equal(next != NULL, i < 2);
+        (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}", next ? next : "");
+        mcp__call_free(call);
+    }
+    options.visible = NULL;
+}
+
+/* Else a cursor made up would tell whether there is an entry of that name. */
+static void a_cursor_at_a_hidden_entry_is_none(void **state)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    char params[300];
+
+    (void)state;
+    options.visible = is_no_third;
+    add(0, 5);
+    (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}",
+                   mcp__base64url_encode(arena, "tools:n3", 8));
+    begin(params);
+    assert_int_equal(mcp__list_answer(list, call), MCP_E_PARAMS);
+    assert_string_equal(call->err.message, "the cursor is not one of this list");
+    mcp__call_free(call);
+    mcp_arena_free(arena);
+    options.visible = NULL;
+}
+
+static void an_entry_that_cannot_be_written_is_not_added(void **state)
+{
+    mcp_error err = MCP_ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(mcp__list_add(list, "x", NULL, render_badly, "\xff", &err), MCP_E_PARAMS);
+    assert_non_null(strstr(err.message, "x cannot be put"));
+    assert_int_equal(mcp__list_count(list), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_empty_list_is_a_list, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hundred_fit_one_page, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pages_follow_one_another_without_gap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_size_of_a_page_can_be_set, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cursor_holds_when_the_list_grows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cursor_that_is_none_of_ours_is_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(hidden_entries_leave_no_gap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cursor_at_a_hidden_entry_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_entry_that_cannot_be_written_is_not_added, set_up,
+                                        tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
