@@ -10,8 +10,8 @@
 
 #include <stdatomic.h>
 
+#include "sddp/stage/visit.h"
 #include "sddp/study.h"
-#include "sddp/visit.h"
 
 typedef struct pass {
     sddp *study;

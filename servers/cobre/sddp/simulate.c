@@ -13,7 +13,7 @@
 #include "mcp/clock.h"
 
 #include "sddp/pass.h"
-#include "sddp/result.h"
+#include "sddp/stage/result.h"
 #include "sddp/statistics.h"
 
 #define FIRST_SCENARIO 2147483647u

@@ -19,7 +19,7 @@
 #include "lp/lp.h"
 #include "sddp/cuts.h"
 #include "sddp/sddp.h"
-#include "sddp/stage_lp.h"
+#include "sddp/stage/stage_lp.h"
 #include "stochastic/tree.h"
 
 /* A study that would need more is refused. */

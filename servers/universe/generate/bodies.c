@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "generate/holes.h"
+#include "generate/extras/holes.h"
 #include "generate/system.h"
 
 #define PI 3.141592653589793

@@ -11,7 +11,7 @@
  * in them. The balance takes z instead of its right-hand side, so it is the row of the page up to
  * what is constant, and its dual is the page's.
  */
-#include "sddp/stage_lp.h"
+#include "sddp/stage/stage_lp.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "cases.h"
-#include "sddp/stage_lp.h"
+#include "sddp/stage/stage_lp.h"
 
 #define HOURS 730.0
 

@@ -3,7 +3,7 @@
  *
  * A high spin is drawn as the root of a uniform number, so that high ones are frequent.
  */
-#include "generate/holes.h"
+#include "generate/extras/holes.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "cases.h"
-#include "sddp/visit.h"
+#include "sddp/stage/visit.h"
 #include "stochastic/generator.h"
 
 enum { STAGE = 2, HYDROS = 8, VISITS = 24, REPEATS = 80, COLUMNS_MAX = 400 };

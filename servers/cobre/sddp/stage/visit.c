@@ -7,7 +7,7 @@
  * Those rows are taken out at the next visit. So neither the order of visits nor the number of
  * workers shows in any bit of the results, and the optimum is that over all cuts.
  */
-#include "sddp/visit.h"
+#include "sddp/stage/visit.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * of the load row per hour of the block, of the water balance as it stands (zero or negative where
  * more water would be of use). Output page, 5.
  */
-#include "sddp/result.h"
+#include "sddp/stage/result.h"
 
 #include <string.h>
 
