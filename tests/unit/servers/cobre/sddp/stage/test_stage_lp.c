@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cases.h"
+#include "../cases.h"
 #include "sddp/stage/stage_lp.h"
 
 #define HOURS 730.0

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cases.h"
+#include "../cases.h"
 #include "sddp/stage/visit.h"
 #include "stochastic/generator.h"
 
