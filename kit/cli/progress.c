@@ -1,5 +1,5 @@
 /*
- * progress.c - a bar that is redrawn in place, or lines.
+ * progress.c - a bar that is redrawn in place, or lines where they are wanted.
  *
  * On a terminal the line is written with a carriage return before and "erase to the end" behind it,
  * and made to fit the window, as a line that wraps could not be erased: first the bar shrinks, then
@@ -161,14 +161,14 @@ static void cut_to_width(char *text, unsigned width)
 }
 
 void cli_progress_begin(cli_progress *progress, FILE *stream, const char *label, const char *unit,
-                        uint64_t total, bool quiet)
+                        uint64_t total, cli_progress_style style)
 {
     *progress = (cli_progress){
         .stream = stream,
         .label = label,
         .unit = unit,
         .total = total,
-        .quiet = quiet,
+        .style = style,
         .is_terminal = isatty(fileno(stream)),
         .width = cli_width(stream),
         .began_ms = mcp_clock_mono_ms(),
@@ -196,12 +196,10 @@ void cli_progress_step(cli_progress *progress, uint64_t done, const char *detail
 {
     char line[LINE_MAX];
 
-    if (progress->quiet)
-        return;
-    if (progress->is_terminal) {
+    if (progress->style != CLI_PROGRESS_NONE && progress->is_terminal)
         draw_bar(progress, done, detail);
+    if (progress->style != CLI_PROGRESS_LINES || progress->is_terminal)
         return;
-    }
     format_line(progress, done, detail, 0, true, line);
     fprintf(progress->stream, "%s\n", line);
     fflush(progress->stream);
@@ -216,7 +214,7 @@ static void clear_bar(cli_progress *progress)
 
 void cli_progress_say(cli_progress *progress, const char *line)
 {
-    if (progress->quiet)
+    if (progress->style == CLI_PROGRESS_NONE)
         return;
     clear_bar(progress);
     fprintf(progress->stream, "%s\n", line);
@@ -225,7 +223,7 @@ void cli_progress_say(cli_progress *progress, const char *line)
 
 void cli_progress_end(cli_progress *progress)
 {
-    if (progress->quiet)
+    if (progress->style == CLI_PROGRESS_NONE)
         return;
     clear_bar(progress);
     fflush(progress->stream);

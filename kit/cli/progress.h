@@ -1,8 +1,8 @@
 /**
- * progress.h - how far a long work is: a bar on a terminal, plain lines elsewhere.
+ * progress.h - how far a long work is: a bar on a terminal, and elsewhere plain lines or nothing.
  *
- * On a terminal one line is redrawn, at most eight times a second, and cleared at the end.
- * Otherwise each step is one line. One thread uses a progress.
+ * On a terminal one line is redrawn, at most eight times a second, and cleared at the end. One thread uses
+ * a progress.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -12,12 +12,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/** Who is told. */
+typedef enum cli_progress_style {
+    CLI_PROGRESS_NONE, /* nobody, whatever the stream is */
+    CLI_PROGRESS_BAR,  /* who watches a terminal */
+    CLI_PROGRESS_LINES /* elsewhere a log as well: each step is one line */
+} cli_progress_style;
+
 typedef struct cli_progress {
     FILE *stream;
     const char *label; /* "Training" */
     const char *unit;  /* "iter" */
     uint64_t total;    /* 0: not known */
-    bool quiet, is_terminal, is_drawn;
+    cli_progress_style style;
+    bool is_terminal, is_drawn;
     unsigned width; /* of the terminal, in columns */
     int64_t began_ms, drawn_ms;
 } cli_progress;
@@ -28,10 +36,9 @@ typedef struct cli_progress {
  * @param progress the caller's; holds no memory of its own
  * @param label    borrowed until the end, as `unit` is
  * @param total    how many steps there will be; 0: not known
- * @param quiet    print nothing at all
  */
 void cli_progress_begin(cli_progress *progress, FILE *stream, const char *label, const char *unit,
-                        uint64_t total, bool quiet);
+                        uint64_t total, cli_progress_style style);
 
 /**
  * One more step is done.
@@ -41,7 +48,7 @@ void cli_progress_begin(cli_progress *progress, FILE *stream, const char *label,
  */
 void cli_progress_step(cli_progress *progress, uint64_t done, const char *detail);
 
-/** A plain line that must not be overdrawn by the bar. */
+/** A plain line that must not be overdrawn by the bar; nothing for CLI_PROGRESS_NONE. */
 void cli_progress_say(cli_progress *progress, const char *line);
 
 /** Clear the bar. */

@@ -13,7 +13,7 @@
 #include "open.h"
 #include "replies.h"
 
-enum { CONFIG_MAX = 1 << 20, PERCENT = 100, STEP_PERCENT = 10 };
+enum { CONFIG_MAX = 1 << 20, PERCENT = 100 };
 
 /* ---- the configuration ------------------------------------------------------------------------ */
 
@@ -107,32 +107,22 @@ static mcp_status read_config(const mcp_json **out, const cli_line *line, univer
 
 /* ---- growing ---------------------------------------------------------------------------------- */
 
-struct growing {
-    cli_progress progress;
-    uint64_t told;
-};
-
 static bool tell(double fraction, void *data)
 {
-    struct growing *growing = data;
-    uint64_t percent = fraction > 0 ? (uint64_t)(fraction * PERCENT) : 0;
-    if (growing->progress.is_terminal || percent >= growing->told + STEP_PERCENT) {
-        growing->told = percent;
-        cli_progress_step(&growing->progress, percent, NULL);
-    }
+    cli_progress_step(data, fraction > 0 ? (uint64_t)(fraction * PERCENT) : 0, NULL);
     return universe_is_stopped();
 }
 
 static mcp_status grow(universe_view **out, const cli_line *line, const mcp_json *config,
                        universe_work *work)
 {
-    struct growing growing = { .told = 0 };
+    cli_progress progress;
     universe_state *state = NULL;
-    bool is_quiet = cli_flag(line, "quiet");
 
-    cli_progress_begin(&growing.progress, cli_err(line), "Generating", "%", PERCENT, is_quiet);
-    mcp_status st = universe_generate(&state, config, tell, &growing, work->arena, &work->err);
-    cli_progress_end(&growing.progress);
+    cli_progress_begin(&progress, cli_err(line), "Generating", "%", PERCENT,
+                       cli_flag(line, "quiet") ? CLI_PROGRESS_NONE : CLI_PROGRESS_BAR);
+    mcp_status st = universe_generate(&state, config, tell, &progress, work->arena, &work->err);
+    cli_progress_end(&progress);
     if (st == MCP_OK)
         st = universe_state_freeze(out, state, &work->err);
     universe_state_free(state);

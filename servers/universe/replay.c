@@ -11,21 +11,14 @@
 #include "open.h"
 #include "output.h"
 
-enum { STEPS_TOLD = 20, TEXT_MAX = 1 << 16 };
-
-struct telling {
-    cli_progress *progress;
-    int64_t told;
-};
+enum { TEXT_MAX = 1 << 16 };
 
 static bool tell(int64_t done, int64_t total, void *data)
 {
-    struct telling *telling = data;
-    if (telling->progress->is_terminal || done >= telling->told + total / STEPS_TOLD) {
-        telling->told = done;
-        telling->progress->total = (uint64_t)total;
-        cli_progress_step(telling->progress, (uint64_t)done, NULL);
-    }
+    cli_progress *progress = data;
+
+    progress->total = (uint64_t)total;
+    cli_progress_step(progress, (uint64_t)done, NULL);
     return universe_is_stopped();
 }
 
@@ -33,12 +26,11 @@ static mcp_status replay(universe_view **out, universe_replayed *what, universe_
                          const cli_line *line)
 {
     cli_progress progress;
-    struct telling telling = { .progress = &progress };
     cli_progress_begin(&progress, cli_err(line), "Replaying", " versions", 0,
-                       cli_flag(line, "quiet"));
+                       cli_flag(line, "quiet") ? CLI_PROGRESS_NONE : CLI_PROGRESS_BAR);
     mcp_status st = universe_service_replay(out, what, work->service, cli_argument(line, 0),
                                             cli_int(line, "to", UNIVERSE_ANY_VERSION), tell,
-                                            &telling, &work->err);
+                                            &progress, &work->err);
     cli_progress_end(&progress);
     return st;
 }

@@ -150,7 +150,7 @@ static mcp_status write_state(int64_t *bytes, universe_work *work, const cli_lin
     if (st != MCP_OK)
         return st;
     cli_progress_begin(&progress, cli_err(line), "Exporting", "MB", (summary.bytes >> 20) + 1,
-                       cli_flag(line, "quiet"));
+                       cli_flag(line, "quiet") ? CLI_PROGRESS_NONE : CLI_PROGRESS_BAR);
     output.progress = &progress;
     st = universe_view_write(view, NULL, universe_output_write, &output, NULL, &work->err);
     if (st == MCP_OK)
@@ -253,7 +253,7 @@ static mcp_status read_state(universe_view **out, universe_import *import, const
     if (st != MCP_OK)
         return st;
     cli_progress_begin(&progress, cli_err(line), "Importing", "MB", size > 0 ? (size >> 20) + 1 : 0,
-                       cli_flag(line, "quiet"));
+                       cli_flag(line, "quiet") ? CLI_PROGRESS_NONE : CLI_PROGRESS_BAR);
     st = feed_all(import, file, &progress, path, err);
     if (st == MCP_OK)
         st = universe_import_end(&state, import, err);

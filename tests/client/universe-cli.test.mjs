@@ -140,6 +140,14 @@ for (const make of DATABASES) {
             assert.equal(succeed(['export', 'g-1', ...db]).stdout, states[2]);
         });
 
+        test('who pipes gets no progress', () => {
+            const said = (...args) => succeed([...args, ...db]).stderr;
+            assert.equal(said('generate', '--preset', 'solarLike', '--seed', '7', '--id', 'piped'), '');
+            assert.equal(said('export', 'piped', 'piped.json'), '');
+            assert.equal(said('import', 'piped.json', '--id', 'piped-2'), '');
+            assert.equal(said('replay', 'piped', '--check'), '');
+        });
+
         test('the list has every universe, newest first', () => {
             const all = JSON.parse(succeed(['list', '--json', ...db]).stdout);
             const ids = all.map((one) => one.id);

@@ -80,7 +80,8 @@ void console_started(console *self, const cobre_case *input)
                 input->stage_count, input->bus_count, input->hydro_count, input->thermal_count,
                 input->line_count);
     cli_progress_begin(&self->progress, self->stream, "Training", "iter",
-                       input->config.max_iterations, self->is_quiet);
+                       input->config.max_iterations,
+                       self->is_quiet ? CLI_PROGRESS_NONE : CLI_PROGRESS_LINES);
     if (!self->is_quiet && !self->progress.is_terminal)
         fprintf(self->stream, "Training   starting... (max %u iterations)\n",
                 (unsigned)input->config.max_iterations);
@@ -151,7 +152,7 @@ void console_scenario(console *self, uint32_t done, uint32_t total)
 {
     if (!self->is_simulating)
         cli_progress_begin(&self->progress, self->stream, "Simulation", "scenarios", total,
-                           self->is_quiet);
+                           self->is_quiet ? CLI_PROGRESS_NONE : CLI_PROGRESS_LINES);
     self->is_simulating = true;
     cli_progress_step(&self->progress, done, NULL);
 }

@@ -66,19 +66,36 @@ static void files_get_a_line_a_step(void **state)
     cli_progress progress;
 
     (void)state;
-    cli_progress_begin(&progress, file, "Training", "iter", 128, false);
+    cli_progress_begin(&progress, file, "Training", "iter", 128, CLI_PROGRESS_LINES);
     progress.began_ms -= 1000; /* a second has passed: 127 more for the rest */
     cli_progress_step(&progress, 1, "LB: 1.03624e6");
     cli_progress_step(&progress, 128, NULL);
     cli_progress_say(&progress, "a word between");
     cli_progress_end(&progress);
-    cli_progress_begin(&progress, file, "Simulation", "scenarios", 0, false);
+    cli_progress_begin(&progress, file, "Simulation", "scenarios", 0, CLI_PROGRESS_LINES);
     cli_progress_step(&progress, 7, "");
     file_text(file, text, sizeof text);
     assert_string_equal(text, "Training   1/128 iter  LB: 1.03624e6  [00:00:01 < 00:02:07]\n"
                               "Training   128/128 iter  [00:00:01]\n"
                               "a word between\n"
                               "Simulation 7 scenarios  [00:00:00]\n");
+    fclose(file);
+}
+
+static void a_bar_is_for_terminals_alone(void **state)
+{
+    FILE *file = tmpfile();
+    char text[100];
+    cli_progress progress;
+
+    (void)state;
+    cli_progress_begin(&progress, file, "Importing", "MB", 128, CLI_PROGRESS_BAR);
+    cli_progress_step(&progress, 1, NULL);
+    cli_progress_say(&progress, "a word between");
+    cli_progress_step(&progress, 128, NULL);
+    cli_progress_end(&progress);
+    file_text(file, text, sizeof text);
+    assert_string_equal(text, "a word between\n");
     fclose(file);
 }
 
@@ -89,7 +106,7 @@ static void quiet_says_nothing(void **state)
     cli_progress progress;
 
     (void)state;
-    cli_progress_begin(&progress, file, "Training", "iter", 128, true);
+    cli_progress_begin(&progress, file, "Training", "iter", 128, CLI_PROGRESS_NONE);
     cli_progress_step(&progress, 1, "x");
     cli_progress_say(&progress, "x");
     cli_progress_end(&progress);
@@ -137,7 +154,7 @@ static void terminals_get_one_line_redrawn(void **state)
 
     (void)state;
     assert_int_equal(cli_width(terminal), 60);
-    cli_progress_begin(&progress, terminal, "Training", "iter", 1000, false);
+    cli_progress_begin(&progress, terminal, "Training", "iter", 1000, CLI_PROGRESS_BAR);
     for (uint64_t i = 1; i <= 1000; i++) {
         progress.drawn_ms = progress.drawn_ms ? INT64_MAX / 2 : 0; /* no time passes */
         cli_progress_step(&progress, i, "LB: 1.03624e6  UB: 1.40000e6  gap: 26.0%");
@@ -164,7 +181,7 @@ static size_t drawn_at(unsigned short columns, char line[200])
     cli_progress progress;
     size_t cells = 0, length = 0;
 
-    cli_progress_begin(&progress, terminal, "Training", "iter", 128, false);
+    cli_progress_begin(&progress, terminal, "Training", "iter", 128, CLI_PROGRESS_LINES);
     cli_progress_step(&progress, 12, "LB: 1.03624e6  UB: 1.40000e6  gap: 26.0%");
     terminal_text(master, text, sizeof text, "\033[K");
     for (const char *at = text + 1; *at != '\033'; at++) {
@@ -221,6 +238,7 @@ int main(void)
         cmocka_unit_test(numbers_have_five_decimals),
         cmocka_unit_test(durations_change_their_units),
         cmocka_unit_test(files_get_a_line_a_step),
+        cmocka_unit_test(a_bar_is_for_terminals_alone),
         cmocka_unit_test(quiet_says_nothing),
         cmocka_unit_test(terminals_get_one_line_redrawn),
         cmocka_unit_test(narrow_windows_lose_the_bar_then_the_times),
