@@ -224,15 +224,19 @@ function replay(place) {
     });
 }
 
-/** Sixty ticks came as fewer, which amount to `sum`; the others by themselves. */
-function assertSums(viewer, sum) {
+/** Sixty ticks came as fewer, which amount to the time that they say it is then; the others by themselves. */
+function assertSums(viewer, times) {
     const told = viewer.of('command');
     const before = told.filter(({ id }) => id <= 60);
     assert.ok(before.length >= 1 && before.length < 60, `${before.length}`);
     assert.equal(before.at(-1).id, 60);
-    assert.equal(before.reduce((total, { data }) => total + data.dt, 0), sum);
-    assert.deepEqual(told.slice(before.length).map(({ id, data }) => [id, data.type, data.dt]),
-        [[61, 'addStar', undefined], [62, 'tick', 1000], [63, 'addStar', undefined]]);
+    let time = 0;
+    for (const { id, data } of before) {
+        time += data.dt;
+        assert.deepEqual([time, data.time], [times[id], times[id]], `at version ${id}`);
+    }
+    assert.deepEqual(told.slice(before.length).map(({ id, data }) => [id, data.type, data.dt, data.time]),
+        [[61, 'addStar', undefined, undefined], [62, 'tick', 1000, times[60] + 1000], [63, 'addStar', undefined, undefined]]);
 }
 
 function ticks(place) {
@@ -240,10 +244,10 @@ function ticks(place) {
         const server = place();
         await createAnew(server, 'u-t');
         const [all, none, few] = await Promise.all(['', '?ticks=0', '?ticks=coalesce'].map((query) => Viewer.open(server, 'u-t', { query })));
-        let sum = 0;
+        const times = [0]; /* after each version; quarters add up without rounding */
         for (let i = 1; i <= 60; i++) {
             await tick(server, 'u-t', i / 4);
-            sum += i / 4;
+            times.push(times[i - 1] + i / 4);
         }
         await send(server, 'u-t', addStar('sol'));
         await tick(server, 'u-t', 1000);
@@ -252,12 +256,12 @@ function ticks(place) {
             await viewer.until(() => viewer.versions.at(-1) === 63, 'the last');
         assert.deepEqual(all.versions, range(1, 63));
         assert.deepEqual(none.versions, [61, 63]);
-        assertSums(few, sum);
+        assertSums(few, times);
         for (const viewer of [all, none, few])
             viewer.close();
         const late = await Viewer.open(server, 'u-t', { query: '?ticks=coalesce', after: 0 });
         await late.until(() => late.versions.at(-1) === 63, 'the last');
-        assertSums(late, sum);
+        assertSums(late, times);
         late.close();
     });
 }

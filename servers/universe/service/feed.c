@@ -5,7 +5,8 @@
  * the log where the bus's ring does not reach. What a viewer wants of ticks and of details it chooses by the
  * kinds of events. Only coalesced ticks need a topic of their own (its name has a prefix that no id has):
  * there, a run of ticks is held back until a tenth of a second has passed or another command comes, and then
- * told as one tick with the sum of their dt. That topic is fed once somebody has asked for it.
+ * told as one tick with the sum of their dt, and with the time after it: who fetched the state in the midst of
+ * the run has counted some of them already. That topic is fed once somebody has asked for it.
  *
  * Threads: entries come from the committing thread; a thread of ours tells runs of ticks that nothing ends;
  * the bus's threads read the log for those who are behind.
@@ -27,7 +28,7 @@ enum { HOLD_MS = 100, RUNS_MAX = 1024, EVENTS_MAX = 1024 };
 struct run {
     struct run *next;
     char id[UNIVERSE_KEY_MAX + 1];
-    double dt;
+    double dt, time; /* the sum of its ticks; after the last */
     int64_t version; /* of its last tick; 0: none is held */
     int64_t first;   /* of its first one */
     int64_t fed;     /* all up to this version is told, or held here */
@@ -183,15 +184,26 @@ static struct run *find_run(universe_feed *feed, const char *id)
     return run;
 }
 
-/* One tick that stands for a run. */
-static mcp_status put_sum(taker *take, void *to, int64_t version, double dt)
+/* One tick that stands for a run, with the time after it. */
+static mcp_status put_sum(taker *take, void *to, int64_t version, double dt, double time)
 {
-    char data[64];
-    int length = snprintf(data, sizeof data, "{\"type\":\"tick\",\"dt\":%.17g}", dt);
+    mcp_json_writer json;
+    mcp_buf text;
+    mcp_buf_init(&text, 256);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "type", "tick");
+    mcp_write_member_double(&json, "dt", dt);
+    mcp_write_member_double(&json, "time", time);
+    mcp_write_end(&json);
+    mcp_status st = mcp_json_writer_status(&json);
     const bus_event event = {
-        .id = version, .kind = TICK, .name = "command", .data = data, .length = (size_t)length
+        .id = version, .kind = TICK, .name = "command", .data = text.data, .length = text.length
     };
-    return take(&event, 1, to);
+    if (st == MCP_OK)
+        st = take(&event, 1, to);
+    mcp_buf_clear(&text);
+    return st;
 }
 
 /* Under the lock. */
@@ -202,7 +214,7 @@ static void end_run(universe_feed *feed, struct run *run)
     if (run->version == 0)
         return;
     coalesced_topic(topic, run->id);
-    put_sum(publish, &to, run->version, run->dt);
+    put_sum(publish, &to, run->version, run->dt, run->time);
     run->version = 0;
     run->dt = 0;
 }
@@ -252,6 +264,7 @@ static void coalesce(universe_feed *feed, const char *id, const universe_entry *
             run->first = entry->first_version;
         }
         run->version = entry->version;
+        run->time = entry->time;
         run->dt += sum_of(entry, 0);
         pthread_cond_signal(&feed->held);
         return;
@@ -368,7 +381,7 @@ struct page {
     bus_page *page;
     int64_t after, to;
     bool is_coalesced;
-    double dt; /* of a run that is not told yet */
+    double dt, time; /* of a run that is not told yet */
     int64_t version;
 };
 
@@ -384,7 +397,7 @@ static mcp_status end_page_run(struct page *page)
 {
     if (page->version == 0)
         return MCP_OK;
-    mcp_status st = put_sum(add_to_page, page->page, page->version, page->dt);
+    mcp_status st = put_sum(add_to_page, page->page, page->version, page->dt, page->time);
     page->version = 0;
     page->dt = 0;
     return st;
@@ -396,6 +409,7 @@ static mcp_status add_entry(struct page *page, const universe_entry *entry)
         return put_entry(add_to_page, page->page, entry, page->after);
     if (entry->kind == UNIVERSE_ENTRY_TICKS) {
         page->version = entry->version;
+        page->time = entry->time;
         page->dt += sum_of(entry, page->after);
         return MCP_OK;
     }

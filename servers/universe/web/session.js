@@ -163,11 +163,11 @@ export class Session {
         }
     }
 
-    /* Only ticks may skip versions: they come many in one. */
+    /* Only ticks may skip versions: they come many in one, with the time after the last, as some may be in the state already. */
     #applied(data, command) {
         const follows = command.type === 'tick' || data.version === this.model.version + 1;
         if (command.type === 'tick')
-            data.time ??= this.model.time + command.dt;
+            data.time ??= command.time;
         this.on.event(data, command);
         if (!follows || !this.model.apply(command, data))
             this.#settle(() => this.#loadChanges());
