@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "condition.h"
 #include "mcp/http.h"
 
 enum { NAME_MAX_LENGTH = 64 };
@@ -99,7 +100,7 @@ static mcp_status hand_out(mcp_call *call, const mcp_file *file)
     mcp_status st = put_fields(call, etag, gzip != NULL);
     if (st != MCP_OK)
         return mcp_error_set(mcp_call_error(call), st, "no memory for the page's header");
-    if (known && (strstr(known, etag) || strcmp(known, "*") == 0)) {
+    if (known && universe_tags_find(known, etag, false) == UNIVERSE_TAGS_WITH) {
         mcp_call_status(call, 304);
         return mcp_call_send(call, mime_type, "", 0);
     }

@@ -171,7 +171,8 @@ mcp_status universe_reply_conflict(mcp_buf *body, const char *id, int64_t expect
     mcp_write_object(&json);
     mcp_write_member_string(&json, "error", "versionConflict");
     mcp_write_member_string(&json, "universeId", id);
-    mcp_write_member_int(&json, "expectedVersion", expected);
+    if (expected != UNIVERSE_ANY_VERSION)
+        mcp_write_member_int(&json, "expectedVersion", expected);
     mcp_write_member_int(&json, "version", version);
     mcp_write_end(&json);
     return finish(body, &json, err);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "condition.h"
 #include "page.h"
 
 /* clang-format off */
@@ -115,8 +116,8 @@ mcp_status universe_rest_problem(mcp_buf *body, const char **mime_type, const mc
 
 mcp_status universe_rest_etag(mcp_call *call, int64_t version)
 {
-    char tag[32];
-    snprintf(tag, sizeof tag, "\"v%lld\"", (long long)version);
+    char tag[UNIVERSE_TAG_SIZE];
+    universe_tag_of(tag, version);
     return mcp_call_header_set(call, "ETag", tag);
 }
 
@@ -156,46 +157,15 @@ void universe_rest_location(char *out, size_t size, const char *id)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* A version as an ETag, "v12" in quotes, never weak (RFC 9110, 13.1.1); or "*". */
-static bool read_etag(const char *text, int64_t *version)
-{
-    char *end = NULL;
-    if (strcmp(text, "*") == 0) {
-        *version = UNIVERSE_ANY_VERSION;
-        return true;
-    }
-    if (strncmp(text, "\"v", 2) != 0 || text[2] < '0' || text[2] > '9')
-        return false;
-    errno = 0;
-    *version = strtoll(text + 2, &end, 10);
-    return errno == 0 && strcmp(end, "\"") == 0;
-}
-
-bool universe_rest_expected(mcp_call *call, const char *id, int64_t *expected, int *http_status)
-{
-    const char *match = mcp_call_header(call, "If-Match");
-    *expected = UNIVERSE_ANY_VERSION;
-    *http_status = 409;
-    if (match) {
-        *http_status = 412;
-        if (read_etag(match, expected))
-            return true;
-        universe_rest_error(call, 412, id,
-                            "If-Match holds one ETag of this universe, \"v12\", or *");
-        return false;
-    }
-    return universe_rest_int(call, "expectedVersion", UNIVERSE_ANY_VERSION, 0, INT64_MAX,
-                             expected);
-}
-
 bool universe_rest_not_modified(mcp_call *call, int64_t version)
 {
-    char tag[32];
+    char tag[UNIVERSE_TAG_SIZE];
     const char *known = mcp_call_header(call, "If-None-Match");
-    snprintf(tag, sizeof tag, "\"v%lld\"", (long long)version);
-    if (!known || (strcmp(known, "*") != 0 && !strstr(known, tag)))
+    universe_tag_of(tag, version);
+    if (!known || universe_tags_find(known, tag, false) != UNIVERSE_TAGS_WITH)
         return false;
     mcp_call_status(call, 304);
+    mcp_call_header_set(call, "ETag", tag);
     mcp_call_send(call, "application/json", "", 0);
     return true;
 }

@@ -22,14 +22,6 @@ mcp_status universe_rest_send(mcp_call *call, int http_status, mcp_buf *body);
 /** The ETag of a version. */
 mcp_status universe_rest_etag(mcp_call *call, int64_t version);
 
-/**
- * The version that the request wants: If-Match, else the query member expectedVersion.
- *
- * @param http_status what a conflict is answered with: 412 or 409
- * @return false: it is no version, and that has been answered
- */
-bool universe_rest_expected(mcp_call *call, const char *id, int64_t *expected, int *http_status);
-
 /** The path of a universe, its id percent-encoded; cut where it does not fit. */
 void universe_rest_location(char *out, size_t size, const char *id);
 

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "condition.h"
 #include "generate/generate.h"
 #include "mcp/clock.h"
 #include "rest.h"
@@ -23,22 +24,24 @@ static mcp_status send_orders(mcp_call *call, const universe_app *app, const uni
     universe_sent sent = { 0 };
     universe_return how = UNIVERSE_RETURN_AUTO;
     mcp_error err = MCP_ERROR_INIT;
-    int64_t expected = 0, began_ns = mcp_clock_mono_ns();
-    int conflict = 0;
+    universe_condition when;
+    int64_t began_ns = mcp_clock_mono_ns();
 
     if (!universe_return_find(&how, mcp_arg_string(call, "return")))
         return universe_rest_error(call, 400, id, "\"return\" is auto, full, delta or minimal");
-    if (!universe_rest_expected(call, id, &expected, &conflict))
+    if (!universe_condition_read(&when, call, app, id))
         return MCP_OK;
-    mcp_status st =
-        universe_service_send(&sent, app->service, id, orders, count, expected,
-                              mcp_call_principal(call), mcp_call_arena(call), &err);
+    mcp_status st = MCP_OK;
+    do
+        st = universe_service_send(&sent, app->service, id, orders, count, when.expected,
+                                   mcp_call_principal(call), mcp_call_arena(call), &err);
+    while (st == MCP_OK && universe_condition_again(&when, &sent));
     universe_log_sent(app, UNIVERSE_LOG_GATEWAY, id,
                       count == 1 ? mcp_json_get_string(orders->command, "type") : "batch",
                       began_ns, st, &sent);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    return universe_rest_sent(call, app, id, &sent, expected, conflict);
+    return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
 }
 
 mcp_status universe_rest_command(mcp_call *call, void *data)
@@ -100,18 +103,20 @@ static mcp_status replace(mcp_call *call, const universe_app *app, const univers
     const char *id = mcp_arg_string(call, "id");
     universe_sent sent = { 0 };
     mcp_error err = MCP_ERROR_INIT;
-    int64_t expected = 0, began_ns = mcp_clock_mono_ns();
-    int conflict = 0;
+    universe_condition when;
+    int64_t began_ns = mcp_clock_mono_ns();
 
-    if (!universe_rest_expected(call, id, &expected, &conflict))
+    if (!universe_condition_read(&when, call, app, id))
         return MCP_OK;
-    mcp_status st =
-        universe_service_replace(&sent, app->service, id, by, expected, mcp_call_principal(call),
-                                 mcp_call_arena(call), &err);
+    mcp_status st = MCP_OK;
+    do
+        st = universe_service_replace(&sent, app->service, id, by, when.expected,
+                                      mcp_call_principal(call), mcp_call_arena(call), &err);
+    while (st == MCP_OK && universe_condition_again(&when, &sent));
     universe_log_sent(app, UNIVERSE_LOG_GATEWAY, id, "replaceSnapshot", began_ns, st, &sent);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    return universe_rest_sent(call, app, id, &sent, expected, conflict);
+    return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
 }
 
 mcp_status universe_rest_restore(mcp_call *call, void *data)

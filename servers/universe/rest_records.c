@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "condition.h"
 #include "mcp/clock.h"
 #include "rest.h"
 
@@ -239,25 +240,37 @@ mcp_status universe_rest_create(mcp_call *call, void *data)
     return st;
 }
 
+/* Nothing is to be changed: the record is answered, where it is as the request demands. */
+static mcp_status look(universe_sent *out, mcp_call *call, const universe_app *app, const char *id,
+                       const universe_condition *when, mcp_error *err)
+{
+    mcp_status st =
+        universe_service_look(&out->moment, app->service, id, mcp_call_arena(call), err);
+    if (st == MCP_OK && !universe_condition_holds(when, out->moment.record.version))
+        out->answer = UNIVERSE_CONFLICT;
+    return st;
+}
+
 static mcp_status put(mcp_call *call, const universe_app *app, const char *id,
                       const universe_replacement *by)
 {
     universe_sent sent = { 0 };
     mcp_error err = MCP_ERROR_INIT;
-    int64_t expected = 0;
-    int conflict = 0;
+    universe_condition when;
 
-    if (!universe_rest_expected(call, id, &expected, &conflict))
+    if (!universe_condition_read(&when, call, app, id))
         return MCP_OK;
-    mcp_status st =
-        by->view || by->name
-            ? universe_service_replace(&sent, app->service, id, by, expected,
-                                       mcp_call_principal(call), mcp_call_arena(call), &err)
-            : universe_service_look(&sent.moment, app->service, id, mcp_call_arena(call), &err);
+    mcp_status st = MCP_OK;
+    do
+        st = by->view || by->name
+                 ? universe_service_replace(&sent, app->service, id, by, when.expected,
+                                            mcp_call_principal(call), mcp_call_arena(call), &err)
+                 : look(&sent, call, app, id, &when, &err);
+    while (st == MCP_OK && universe_condition_again(&when, &sent));
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
     if (sent.answer == UNIVERSE_CONFLICT)
-        return universe_rest_sent(call, app, id, &sent, expected, conflict);
+        return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
     st = answer_record(call, 200, &sent.moment);
     universe_view_free(sent.moment.view);
     return st;
@@ -292,17 +305,22 @@ mcp_status universe_rest_delete(mcp_call *call, void *data)
     const universe_app *app = data;
     const char *id = mcp_arg_string(call, "id");
     mcp_error err = MCP_ERROR_INIT;
-    universe_sent sent = { .answer = UNIVERSE_CONFLICT };
-    int64_t expected = 0, *version = &sent.moment.record.version;
-    int conflict = 0;
+    universe_sent sent = { 0 };
+    int64_t *version = &sent.moment.record.version;
+    universe_condition when;
 
-    if (!universe_rest_expected(call, id, &expected, &conflict))
+    if (!universe_condition_read(&when, call, app, id))
         return MCP_OK;
-    mcp_status st = universe_service_delete(version, app->service, id, expected, &err);
+    mcp_status st = MCP_OK;
+    do {
+        st = universe_service_delete(version, app->service, id, when.expected, &err);
+        if (when.expected != UNIVERSE_ANY_VERSION && when.expected != *version)
+            sent.answer = UNIVERSE_CONFLICT;
+    } while (st == MCP_OK && universe_condition_again(&when, &sent));
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    if (expected != UNIVERSE_ANY_VERSION && expected != *version)
-        return universe_rest_sent(call, app, id, &sent, expected, conflict);
+    if (sent.answer == UNIVERSE_CONFLICT)
+        return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
     mcp_call_status(call, 204);
     return MCP_OK;
 }

@@ -185,6 +185,55 @@ function versions(place) {
         await expect(server, ['DELETE', '/universes/u-v', undefined, { 'If-Match': '"v4"' }], 204);
     });
 
+    test('If-Match with several tags, weak ones, and *', async () => {
+        const server = place();
+        await createAnew(server, 'u-m');
+        await send(server, 'u-m', { type: 'tick' });
+        const where = '/universes/u-m', tick = { type: 'tick' };
+        const ifMatch = (value) => ({ 'If-Match': value });
+        for (const value of ['"v0", "v1"', '"abc", "v2"', '"v3" , W/"v3","v7"']) /* at versions 1, 2, 3 */
+            await expect(server, ['POST', `${where}/commands`, tick, ifMatch(value)], 200);
+        const conflict = { error: 'versionConflict', universeId: 'u-m', version: 4 };
+        for (const value of ['W/"v4"', '"abc"', '""', '"4"'])
+            await expect(server, ['POST', `${where}/commands`, tick, ifMatch(value)], 412, conflict);
+        await expect(server, ['POST', `${where}/commands`, tick, ifMatch('"v9", "v3"')], 412, { ...conflict, expectedVersion: 9 });
+        for (const value of ['v4', '"v4', '*, "v4"', '"v4" "v5"'])
+            await expect(server, ['POST', `${where}/commands`, tick, ifMatch(value)], 412);
+        for (const value of ['"v9"', '"abc"', '*']) /* whatever the condition, what is not there is 404 (13.2.1) */
+            await expect(server, ['POST', '/universes/u-none/commands', tick, ifMatch(value)], 404);
+        await expect(server, ['DELETE', where, undefined, ifMatch('"v9", W/"v4"')], 412, { ...conflict, expectedVersion: 9 });
+        await expect(server, ['DELETE', where, undefined, ifMatch('"v9", "v4"')], 204);
+    });
+
+    test('a PUT that changes nothing heeds If-Match all the same', async () => {
+        const server = place();
+        await createAnew(server, 'u-p');
+        const conflict = { error: 'versionConflict', universeId: 'u-p', expectedVersion: 3, version: 0 };
+        await expect(server, ['PUT', '/universes/u-p', {}, { 'If-Match': '"v3"' }], 412, conflict);
+        await expect(server, ['PUT', '/universes/u-p?expectedVersion=3', {}], 409, conflict);
+        assert.equal((await expect(server, ['PUT', '/universes/u-p', {}, { 'If-Match': '"v3", "v0"' }], 200)).json.version, 0);
+    });
+
+    test('If-None-Match: a change is refused where it has been seen; GET knows lists', async () => {
+        const server = place();
+        await createAnew(server, 'u-n');
+        const where = '/universes/u-n', tick = { type: 'tick' };
+        const ifNone = (value) => ({ 'If-None-Match': value });
+        for (const value of ['*', '"v0"', 'W/"v0"', '"a", "v0"']) {
+            await expect(server, ['POST', `${where}/commands`, tick, ifNone(value)], 412,
+                { error: 'versionConflict', universeId: 'u-n', version: 0 });
+        }
+        await expect(server, ['POST', `${where}/commands`, tick, ifNone('"v7", "v8"')], 200);
+        for (const path of [where, `${where}/state`]) {
+            for (const value of ['"v1"', '"a", "v1"', 'W/"v1"', '"v0",W/"v1", "v2"', '*']) {
+                const answer = await expect(server, ['GET', path, undefined, ifNone(value)], 304);
+                assert.equal(answer.headers.get('etag'), '"v1"'); /* RFC 9110, 15.4.5 */
+            }
+            for (const value of ['"v0", "v2"', '"v11"', 'v1', '"a,v1"'])
+                await expect(server, ['GET', path, undefined, ifNone(value)], 200);
+        }
+    });
+
     test('of many who change the same version one wins', async () => {
         const server = place();
         await createAnew(server, 'u-race');
