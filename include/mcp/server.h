@@ -210,7 +210,8 @@ mcp_status mcp_server_elicited(mcp_server *server, const char *id, mcp_error *er
  * second signal cancels what runs. Calls that go on beyond the grace time are answered with an error
  * and left behind; mcp_server_free then keeps what they may still use.
  *
- * @return MCP_OK; MCP_E_IO (the descriptors cannot be used); MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_IO (the descriptors cannot be used); MCP_E_NOMEM (to begin with, or for an answer: the
+ *         client sees the end of it then, rather than wait)
  */
 mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err);
 

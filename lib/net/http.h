@@ -198,6 +198,9 @@ void mcp__http_end(mcp__http_exchange *exchange);
 /** Close the connection in the middle of things, after what is queued. The exchange is over. */
 void mcp__http_drop(mcp__http_exchange *exchange);
 
+/** Close the connection as a failed write does: a gap in what is sent cannot be mended. `hung_up` follows. */
+void mcp__http_break(mcp__http_exchange *exchange);
+
 /** Bytes that were written and have not left. */
 size_t mcp__http_queued(const mcp__http_exchange *exchange);
 

@@ -17,6 +17,7 @@ typedef struct gathering {
     size_t pending;
     size_t max_bytes;
     mcp_buf array;
+    bool is_short; /* there was no memory for one of the answers */
 } gathering;
 
 /* The last array is the answer. One that had to go before goes like a notification: it ends nothing. */
@@ -32,21 +33,25 @@ static void send_array(gathering *batch, bool is_last)
         behind->answer(behind, &batch->array);
     else if (batch->array.status == MCP_OK)
         behind->notify(behind, &batch->array);
-    else if (is_last)
-        behind->skip(behind);
+    else
+        batch->is_short = true;
     mcp_buf_clear(&batch->array);
     batch->array.max_bytes = batch->max_bytes;
 }
 
+/* Where an answer is lacking, the others still go, and then the client learns that it will not come. */
 static void end_one(gathering *batch)
 {
     if (--batch->pending > 0)
         return;
     bool is_empty = batch->array.length == 0;
     mcp__peer *behind = batch->behind;
-    send_array(batch, true);
+    send_array(batch, !batch->is_short);
+    bool is_short = batch->is_short;
     free(batch);
-    if (is_empty)
+    if (is_short && behind->lose)
+        behind->lose(behind);
+    else if (is_short || is_empty)
         behind->skip(behind);
 }
 
@@ -59,8 +64,9 @@ static void answer(mcp__peer *peer, mcp_buf *message)
     size_t before = batch->array.length;
     (void)mcp_buf_putc(&batch->array, before == 0 ? '[' : ',');
     if (mcp_buf_append(&batch->array, message->data, message->length) != MCP_OK) {
-        batch->array.length = before; /* no memory: the others still go */
+        batch->array.length = before;
         batch->array.status = MCP_OK;
+        batch->is_short = true;
     }
     mcp_buf_clear(message);
     end_one(batch);
@@ -85,6 +91,12 @@ static void skip(mcp__peer *peer)
     end_one((gathering *)peer);
 }
 
+static void lose(mcp__peer *peer)
+{
+    ((gathering *)peer)->is_short = true;
+    end_one((gathering *)peer);
+}
+
 mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size_t max_bytes,
                           mcp_error *err)
 {
@@ -93,7 +105,8 @@ mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size
     if (!batch)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch");
     *batch = (gathering){
-        .peer = { .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip },
+        .peer = { .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip,
+                  .lose = lose },
         .behind = behind,
         .pending = count,
         .max_bytes = max_bytes + 2,

@@ -69,7 +69,10 @@ static void answer_fault(mcp__session *session, mcp__peer *peer, const mcp_json 
     }
     if (st != MCP_OK) {
         mcp_log_write(&options->log, MCP_LOG_ERROR, "no memory to answer a request");
-        peer->skip(peer);
+        if (peer->lose)
+            peer->lose(peer);
+        else
+            peer->skip(peer);
     }
     mcp_buf_reset(out);
     (void)mcp_buf_reserve(out, MCP__SESSION_SPARE);

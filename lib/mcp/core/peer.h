@@ -1,8 +1,8 @@
 /*
  * peer.h - where a call's answer goes.
  *
- * A transport fills one in: stdio has one for the process, an HTTP exchange will be one, a batch is
- * one that gathers, and tests have one in memory. Used by the loop alone.
+ * A transport fills one in: stdio has one for the process, WebSocket one for each connection, HTTP one for
+ * each exchange; a batch is one that gathers, a task one that keeps, and tests have one in memory. Used by the loop alone.
  */
 #ifndef MCP_CORE_PEER_H
 #define MCP_CORE_PEER_H
@@ -26,6 +26,9 @@ struct mcp__peer {
     /** A call of this peer has ended and stays without an answer. The peer may end itself here, and
      *  in `answer`, so the caller does not use it afterwards. */
     void (*skip)(mcp__peer *peer);
+    /** As `skip`, but an answer is owed and there is no memory for it: its client must learn that none will
+     *  come. NULL: `skip` sees to that. */
+    void (*lose)(mcp__peer *peer);
     /** Drop the connection; the client comes back for what the call still sends. NULL: it cannot. */
     void (*reconnect)(mcp__peer *peer);
     /** The headers of the message that is being handed in; NULL: the transport has none. Set by the

@@ -32,6 +32,15 @@ static void skip(mcp__peer *self)
     (void)self;
 }
 
+/* The session is the stream: both end, once it has hung up. */
+static void lose(mcp__peer *self)
+{
+    mcp__web_peer *peer = (mcp__web_peer *)self;
+
+    if (peer->exchange)
+        mcp__http_break(peer->exchange);
+}
+
 void mcp__sse_head(mcp__web *web, mcp__http_exchange *exchange)
 {
     if (strcmp(mcp__http_method(exchange), "GET") != 0)
@@ -71,6 +80,7 @@ void mcp__sse_request(mcp__web *web, mcp__http_exchange *exchange)
     peer->peer.answer = send_event;
     peer->peer.notify = send_event;
     peer->peer.skip = skip;
+    peer->peer.lose = lose;
     peer->peer.reconnect = NULL;
     peer->is_session = true;
     entry->session.news = &peer->peer;

@@ -13,6 +13,7 @@
  *     SIGTERM, SIGINT    no further line is read, what waits is refused, what runs is told to stop
  *     the same again     what runs is cancelled
  *     nobody reads       what runs is told to stop, answers are dropped
+ *     an answer is lost  there was no memory for it: no further line is read, what runs is told to stop
  * We leave when all is answered and written. After the grace time open calls are answered with an
  * error; LAST_MS later we leave whatever is still going on.
  */
@@ -69,18 +70,42 @@ struct stdio {
     bool is_abandoned; /* open calls were answered with an error */
     int64_t leave_ms;  /* when the grace time is over */
     int signal_count;
-    bool is_gone; /* nobody reads, and that was seen to */
+    bool has_lost; /* an answer: there was no memory for it */
+    bool is_gone; /* nobody reads, or nobody can be answered, and that was seen to */
 };
 
 /* ---- the peer -------------------------------------------------------------------------------- */
 
-static void send_line(mcp__peer *peer, mcp_buf *message)
+static void begin_ending(struct stdio *stdio, const char *why);
+
+/* Who waits for an answer shall not wait in vain: we go, which the client sees. The next settling sees to it. */
+static void lose(mcp__peer *peer)
 {
     struct stdio *stdio = (struct stdio *)peer;
+
+    stdio->has_lost = true;
+    begin_ending(stdio, "an answer is lost for want of memory");
+}
+
+static bool send_line(struct stdio *stdio, mcp_buf *message)
+{
     mcp_error err = MCP_ERROR_INIT;
 
-    if (mcp__writer_put(stdio->writer, message, &err) != MCP_OK)
-        mcp_log_write(&stdio->options->log, MCP_LOG_ERROR, "an answer is lost: %s", err.message);
+    if (mcp__writer_put(stdio->writer, message, &err) == MCP_OK)
+        return true;
+    mcp_log_write(&stdio->options->log, MCP_LOG_ERROR, "a message is lost: %s", err.message);
+    return false;
+}
+
+static void answer(mcp__peer *peer, mcp_buf *message)
+{
+    if (!send_line((struct stdio *)peer, message))
+        lose(peer);
+}
+
+static void notify(mcp__peer *peer, mcp_buf *message)
+{
+    (void)send_line((struct stdio *)peer, message);
 }
 
 static bool is_slow(const mcp__peer *peer)
@@ -281,7 +306,7 @@ static void on_input(void *data)
     ((struct stdio *)data)->has_lines = true; /* settling follows and takes it */
 }
 
-/* Nobody reads: nothing more is taken, and whatever runs may stop. */
+/* Nobody reads, or an answer is lost: nothing more is taken, and whatever runs may stop. */
 static void settle_gone(struct stdio *stdio)
 {
     if (stdio->is_gone)
@@ -303,7 +328,7 @@ static void settle(void *data)
     int64_t tasks_ms = mcp__task_tick(stdio->tasks, now_ms);
     due_ms = tasks_ms < due_ms ? tasks_ms : due_ms;
     mcp__writer_flush(stdio->writer);
-    if (mcp__writer_is_gone(stdio->writer))
+    if (mcp__writer_is_gone(stdio->writer) || stdio->has_lost)
         settle_gone(stdio);
     if (stdio->has_lines && has_room(stdio))
         due_ms = now_ms; /* no event will come for these: take another turn at once */
@@ -478,7 +503,8 @@ mcp_status mcp__stdio_serve(const mcp__session_setup *setup, int long_threads,
 {
     struct outside outside;
     struct stdio stdio = {
-        .peer = { .answer = send_line, .notify = send_line, .is_slow = is_slow, .skip = skip },
+        .peer = { .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip,
+                  .lose = lose },
         .options = setup->options,
         .timer_ms = INT64_MAX,
         .leave_ms = INT64_MAX,
@@ -494,5 +520,7 @@ mcp_status mcp__stdio_serve(const mcp__session_setup *setup, int long_threads,
     }
     *is_left_running = !dismantle(&stdio);
     leave_outside(&outside);
+    if (stdio.has_lost)
+        return mcp_error_set(err, MCP_E_NOMEM, "an answer is lost for want of memory");
     return st;
 }

@@ -58,6 +58,15 @@ static void leave_when_answered(struct client *client)
         mcp__ws_close(client->ws, MCP__WS_GOING_AWAY);
 }
 
+/* Who waits for an answer shall know that it will not come. */
+static void lose(mcp__peer *peer)
+{
+    struct client *client = (struct client *)peer;
+
+    if (client->ws)
+        mcp__ws_close(client->ws, MCP__WS_INTERNAL);
+}
+
 static void send_text(mcp__peer *peer, mcp_buf *message)
 {
     struct client *client = (struct client *)peer;
@@ -67,8 +76,8 @@ static void send_text(mcp__peer *peer, mcp_buf *message)
     if (st != MCP_OK && st != MCP_E_STOPPED)
         mcp_log_write(&client->web->options->log, MCP_LOG_ERROR, "an answer is lost: %s",
                       err.message);
-    if (st == MCP_E_NOMEM) /* who waits for it shall know that it will not come */
-        mcp__ws_close(client->ws, MCP__WS_INTERNAL);
+    if (st == MCP_E_NOMEM)
+        lose(peer);
     mcp_buf_clear(message);
     hold_back(client);
     leave_when_answered(client);
@@ -216,7 +225,7 @@ static struct client *client_new(mcp__web *web)
         return NULL;
     client->web = web;
     client->peer = (mcp__peer){
-        .answer = send_text, .notify = send_text, .is_slow = is_slow, .skip = skip
+        .answer = send_text, .notify = send_text, .is_slow = is_slow, .skip = skip, .lose = lose
     };
     bool is_named = name_client(client);
     if (is_named && mcp__session_table_once(&client->entry, &web->sessions, NULL) == MCP_OK)

@@ -400,6 +400,12 @@ void mcp__http_drop(mcp__http_exchange *exchange)
     mcp__connection_due(exchange);
 }
 
+void mcp__http_break(mcp__http_exchange *exchange)
+{
+    exchange->is_broken = true;
+    mcp__connection_due(exchange);
+}
+
 /* ---- another protocol ------------------------------------------------------------------------- */
 
 mcp_status mcp__http_take_over(mcp__http_exchange *exchange, const mcp__http_head_out *head,

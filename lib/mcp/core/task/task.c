@@ -46,6 +46,8 @@ static void set_status(mcp__task_entry *entry, mcp__task_status status)
 
 /* ---- its end ---------------------------------------------------------------------------------- */
 
+#define OUT_OF_MEMORY "{\"code\":-32603,\"message\":\"out of memory\"}"
+
 static void keep_constant(mcp__task_entry *entry, const char *error)
 {
     entry->is_error = true;
@@ -67,7 +69,7 @@ static void keep(mcp__task_entry *entry, const char *text, size_t length, bool i
     }
     entry->owned = mcp__alloc(length);
     if (!entry->owned) {
-        keep_constant(entry, "{\"code\":-32603,\"message\":\"out of memory\"}");
+        keep_constant(entry, OUT_OF_MEMORY);
         return;
     }
     memcpy(entry->owned, text, length);
@@ -154,6 +156,14 @@ static void skip(mcp__peer *peer)
     (void)peer;
 }
 
+static void lose(mcp__peer *peer)
+{
+    mcp__task_entry *entry = (mcp__task_entry *)peer;
+
+    keep_constant(entry, OUT_OF_MEMORY);
+    end(entry, MCP__TASK_FAILED);
+}
+
 /* ---- beginning -------------------------------------------------------------------------------- */
 
 static void write_creation(const mcp__task_entry *entry, mcp_json_writer *writer)
@@ -216,7 +226,7 @@ static void move(mcp_call *call, mcp__task_entry *entry)
     mcp__task_table *table = entry->table;
 
     entry->peer = (mcp__peer){
-        .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip
+        .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip, .lose = lose
     };
     entry->call = call;
     call->as_task = entry;

@@ -94,6 +94,19 @@ static const char *event_id(const mcp__web_peer *peer, uint64_t number, char out
     return out;
 }
 
+/* A client must not wait for an event that is lost: a failure ends the connection, and hung_up follows. */
+static void put_event(mcp__web_peer *peer, mcp_buf *event)
+{
+    if (event->status == MCP_OK) {
+        (void)mcp__http_write_buf(peer->exchange, event, NULL);
+    } else {
+        mcp_log_write(&peer->web->options->log, MCP_LOG_ERROR, "an event is lost: no memory");
+        mcp__http_break(peer->exchange);
+    }
+    mcp_buf_clear(event);
+    peer->wrote_ms = mcp_clock_mono_ms();
+}
+
 static void write_event(mcp__web_peer *peer, uint64_t number, const char *text, size_t length)
 {
     char id[MCP__EVENT_ID_SIZE];
@@ -101,13 +114,8 @@ static void write_event(mcp__web_peer *peer, uint64_t number, const char *text, 
 
     mcp_buf_init(&event, length + EVENT_ROOM);
     (void)mcp_buf_reserve(&event, length + EVENT_ROOM / 2);
-    mcp_status st = mcp__sse_event(&event, "message", event_id(peer, number, id), text, length);
-    if (st == MCP_OK) /* a failure ends the connection: hung_up follows */
-        (void)mcp__http_write_buf(peer->exchange, &event, NULL);
-    else
-        mcp_log_write(&peer->web->options->log, MCP_LOG_ERROR, "an event is lost: no memory");
-    mcp_buf_clear(&event);
-    peer->wrote_ms = mcp_clock_mono_ms();
+    (void)mcp__sse_event(&event, "message", event_id(peer, number, id), text, length);
+    put_event(peer, &event);
 }
 
 static void write_comment(mcp__web_peer *peer, int64_t now_ms)
@@ -175,10 +183,8 @@ void mcp__web_peer_send(mcp__web_peer *peer, const char *event, const char *text
     if (!peer->exchange)
         return;
     mcp_buf_init(&out, length + EVENT_ROOM);
-    if (mcp__sse_event(&out, event, NULL, text, length) == MCP_OK)
-        (void)mcp__http_write_buf(peer->exchange, &out, NULL);
-    mcp_buf_clear(&out);
-    peer->wrote_ms = mcp_clock_mono_ms();
+    (void)mcp__sse_event(&out, event, NULL, text, length);
+    put_event(peer, &out);
 }
 
 static bool begin_stream(mcp__web_peer *peer)
@@ -322,6 +328,15 @@ static void skip(mcp__peer *self)
     mcp__web_peer_free(peer);
 }
 
+/* Nothing can be said any more: the connection ends, or at least the stream. */
+static void lose(mcp__peer *self)
+{
+    mcp__web_peer *peer = (mcp__web_peer *)self;
+
+    end_unopened(peer);
+    mcp__web_peer_end(peer);
+}
+
 /* The peer may be gone afterwards. */
 static void on_hung_up(mcp__web_guest *guest)
 {
@@ -357,7 +372,7 @@ mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
     }
     peer->peer = (mcp__peer){
         .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip,
-        .reconnect = reconnect,
+        .lose = lose, .reconnect = reconnect,
     };
     peer->guest.hung_up = on_hung_up;
     peer->peer.principal = web->caller;

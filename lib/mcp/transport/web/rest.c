@@ -303,6 +303,7 @@ static void run(mcp__web *web, mcp__http_exchange *exchange, mcp_call *call)
     peer->peer.answer = answer;
     peer->peer.notify = drop_notice;
     peer->peer.skip = skip;
+    peer->peer.lose = NULL;
     peer->peer.reconnect = NULL;
     peer->call = call;
     peer->is_request = true;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #undef skip /* cmocka's */
 
+#include "base/alloc.h"
 #include "mcp/core/batch.h"
 #include "mcp/core/peer_memory.h"
 
@@ -83,6 +84,55 @@ static void what_does_not_fit_goes_into_a_further_array(void **state)
     expect("[12345]\n[1234567890]\n[1]\n");
 }
 
+static int lost;
+
+static void count_lost(mcp__peer *peer)
+{
+    (void)peer;
+    lost++;
+}
+
+/* The others still go, and whoever waits for the one learns that it will not come. */
+static void a_lost_answer_is_told_behind_the_others(void **state)
+{
+    (void)state;
+    begin(3, 1000);
+    client.peer.lose = count_lost;
+    lost = 0;
+    send(batch->answer, "1");
+    batch->lose(batch);
+    assert_int_equal(lost, 0);
+    send(batch->answer, "2");
+    assert_int_equal(lost, 1);
+    assert_int_equal(client.answers, 0);
+    assert_int_equal(client.skipped, 0);
+    expect("[1,2]\n");
+}
+
+static void who_cannot_be_told_is_left_without_answer(void **state)
+{
+    (void)state;
+    begin(1, 1000);
+    batch->lose(batch);
+    assert_int_equal(client.skipped, 1);
+    expect("");
+}
+
+static void without_memory_the_rest_of_a_batch_goes(void **state)
+{
+    (void)state;
+    begin(2, 1000);
+    client.peer.lose = count_lost;
+    lost = 0;
+    (void)mcp_buf_reserve(&client.text, 100);
+    mcp__alloc_fail_after(1); /* the message itself */
+    send(batch->answer, "1");
+    mcp__alloc_fail_after(-1);
+    send(batch->answer, "2");
+    assert_int_equal(lost, 1);
+    expect("[2]\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +140,9 @@ int main(void)
         cmocka_unit_test(without_answers_nothing_leaves),
         cmocka_unit_test(notifications_pass_at_once),
         cmocka_unit_test(what_does_not_fit_goes_into_a_further_array),
+        cmocka_unit_test(a_lost_answer_is_told_behind_the_others),
+        cmocka_unit_test(who_cannot_be_told_is_left_without_answer),
+        cmocka_unit_test(without_memory_the_rest_of_a_batch_goes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
