@@ -17,7 +17,7 @@ typedef struct db_target {
     const struct db_driver *driver;
     db_options options; /* without zeros */
     char *path;         /* SQLite: of the file, ":memory:" */
-    void *parsed;       /* PostgreSQL: what libpq made of the URL */
+    void *parsed;       /* PostgreSQL: what libpq made of the URL; SQLite: which file that is */
     bool is_memory;
 } db_target;
 

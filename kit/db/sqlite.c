@@ -7,10 +7,17 @@
  * too long. Both deadlines lie in the link and are set anew before each step.
  *
  * A query makes its first step at once, since a statement with RETURNING does all its work there.
+ *
+ * Whoever removes or replaces the file, or its log (-wal), takes it from under a program that goes on
+ * writing to what no name leads to: its commits would be lost with its end. So each transaction that writes
+ * first looks whether both names still lead to the files that were opened. What was committed to a log that was
+ * removed is brought into the file at once, and nothing more is written.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -25,6 +32,13 @@
 enum { NAP_MIN_US = 500, NAP_MAX_US = 10000, STEPS_A_LOOK = 4000, SQL_ROOM = 2 << 20 };
 enum { SCRIPT_MS = 600000 };
 
+/* Which file a name led to. */
+struct identity {
+    bool is_known;
+    dev_t device;
+    ino_t inode;
+};
+
 typedef struct sqlite_link {
     db_link base;
     const db_target *target;
@@ -33,6 +47,8 @@ typedef struct sqlite_link {
     sqlite3_stmt *open;       /* the query whose rows are read; NULL: none */
     bool has_first;           /* its first row was fetched and not yet asked for */
     bool is_exhausted;        /* it has no more */
+    struct identity log;      /* the -wal that we write to */
+    bool has_lost_log;        /* it was removed: for good */
     int64_t lock_deadline_ms; /* on the monotonic clock */
     int64_t step_deadline_ms;
 } sqlite_link;
@@ -135,12 +151,37 @@ static mcp_status aim(db_target *target, const char *url, mcp_error *err)
         return mcp_error_set(err, MCP_E_PARAMS, "a path is wanted behind sqlite:, not a URI");
     target->path = strdup(path);
     target->is_memory = is_memory;
-    return target->path ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
+    target->parsed = calloc(1, sizeof(struct identity));
+    if (target->path && target->parsed)
+        return MCP_OK;
+    free(target->path);
+    free(target->parsed);
+    return mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
 }
 
 static void forget(db_target *target)
 {
     free(target->path);
+    free(target->parsed);
+}
+
+/* Whether the name leads to the file that it led to when it was first asked for. */
+static bool leads_to(struct identity *file, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return !file->is_known;
+    if (!file->is_known)
+        *file = (struct identity){ true, st.st_dev, st.st_ino };
+    return st.st_dev == file->device && st.st_ino == file->inode;
+}
+
+static mcp_status refuse_moved(const char *path, mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_IO,
+                         "%s was removed or replaced while it was open: start the program anew",
+                         path);
 }
 
 /*
@@ -151,8 +192,12 @@ static mcp_status make_file(const db_target *target, mcp_error *err)
 {
     struct stat st;
 
+    const struct identity *known = target->parsed; /* by the first connection, before there are others */
+
     if (target->is_memory)
         return MCP_OK;
+    if (known->is_known)
+        return leads_to(target->parsed, target->path) ? MCP_OK : refuse_moved(target->path, err);
     if (!target->options.read_only) {
         int fd = open(target->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0) {
@@ -246,6 +291,8 @@ static mcp_status open_link(db_link **out, const db_target *target, db_mode mode
         status = fail(self, code, err);
     else
         status = configure(self, mode, err);
+    if (status == MCP_OK && !target->is_memory && !leads_to(target->parsed, target->path))
+        status = refuse_moved(target->path, err);
     if (status == MCP_OK)
         *out = &self->base;
     else
@@ -425,9 +472,32 @@ static mcp_status run_plain(sqlite_link *self, const char *sql, mcp_error *err)
     return run(&self->base, &changed, &(db_call){ sql, NULL, 0 }, err);
 }
 
+/* Within the transaction, or without one where it is to be refused. */
+static mcp_status check_names(sqlite_link *self, mcp_error *err)
+{
+    const db_target *target = self->target;
+    char log[PATH_MAX];
+
+    if (!leads_to(target->parsed, target->path))
+        return refuse_moved(target->path, err);
+    int length = snprintf(log, sizeof log, "%s-wal", target->path);
+    if (length >= (int)sizeof log || (!self->has_lost_log && leads_to(&self->log, log)))
+        return MCP_OK;
+    (void)run_plain(self, "ROLLBACK", NULL);
+    if (!self->has_lost_log)
+        (void)exec(self, "PRAGMA wal_checkpoint(FULL)", NULL);
+    self->has_lost_log = true;
+    return refuse_moved(log, err);
+}
+
 static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
 {
-    return run_plain((sqlite_link *)link, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
+    sqlite_link *self = (sqlite_link *)link;
+    mcp_status status = run_plain(self, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
+
+    return status == MCP_OK && mode == DB_WRITE && !self->target->is_memory
+               ? check_names(self, err)
+               : status;
 }
 
 static mcp_status commit(db_link *link, mcp_error *err)

@@ -2,6 +2,7 @@
  * main.c - the program universe: its table of commands.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,9 +173,13 @@ static const cli_program universe = {
 
 int main(int argc, char **argv)
 {
+    const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    /* A file that may not grow is a failed write like any other, and no reason to end a server. */
+    sigaction(SIGXFSZ, &ignore, NULL);
     int exit_status = cli_main(&universe, argc, argv, stdout, stderr, NULL);
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (is_written || exit_status != UNIVERSE_EXIT_DONE) /* a failure has been told already */
         return exit_status;
     fprintf(stderr, "error: standard output cannot be written: %s\n", strerror(errno));
-    return exit_status == UNIVERSE_EXIT_DONE ? UNIVERSE_EXIT_FILES : exit_status;
+    return UNIVERSE_EXIT_FILES;
 }

@@ -3,6 +3,7 @@
  * listener, or MCP alone on standard input and output.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,8 +153,11 @@ int universe_line_serve(const cli_line *line, void *data)
     struct running self = { .logger = { .file = -1 } };
     mcp_error err = MCP_ERROR_INIT;
     const listen_service service = { .name = "universe" };
+    const struct sigaction ignore = { .sa_handler = SIG_IGN };
     (void)data;
 
+    /* Nobody reading the log any more is no reason to end. */
+    sigaction(SIGPIPE, &ignore, NULL);
     mcp_status st = listen_check(line, &service, &err);
     if (st == MCP_OK)
         st = universe_logger_open(&self.logger, cli_string(line, "log-level"),

@@ -67,14 +67,19 @@ function psql(url, text) {
     return done.stdout.trim();
 }
 
-/** A PostgreSQL of one's own: { name, url, sql(), close() }. */
+/** A PostgreSQL of one's own: { name, url, sql(), halt(), resume(), close() }. */
 export function postgres() {
     const dir = folder();
     const script = path.join(root, 'tests', 'support', 'postgres');
-    const made = spawnSync(script, ['start', dir], { encoding: 'utf8', timeout: 120_000 });
-    assert.equal(made.status, 0, made.stderr);
-    const url = made.stdout.trim();
+    const run = (action) => {
+        const done = spawnSync(script, [action, dir], { encoding: 'utf8', timeout: 120_000 });
+        assert.equal(done.status, 0, done.stderr);
+        return done.stdout.trim();
+    };
+    const url = run('start');
     return {
+        halt: () => run('halt'),
+        resume: () => run('resume'),
         name: 'PostgreSQL', url,
         sql(text) {
             if (!/^select/i.test(text))

@@ -158,6 +158,56 @@ static void a_lock_of_another_process_is_waited_for_and_ends_with_it(void **stat
     assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 1);
 }
 
+static mcp_status try_insert(engine *e)
+{
+    db_session *session = NULL;
+    mcp_status st = db_begin(&session, e->db, DB_WRITE, &e->err);
+
+    if (st == MCP_OK)
+        st = db_run(session, NULL, "INSERT INTO t VALUES ('more')", NULL, 0, &e->err);
+    if (st == MCP_OK)
+        return db_commit(session, &e->err);
+    db_rollback(session);
+    return st;
+}
+
+/* What is written to a file without a name is lost when the program ends, so none of it may be called durable. */
+static void a_file_that_was_removed_or_replaced_takes_no_more(void **state)
+{
+    engine *e = *state;
+    char path[1024], aside[1024];
+
+    snprintf(path, sizeof path, "%s", scratch_path(&e->folder, "test.db"));
+    snprintf(aside, sizeof aside, "%s", scratch_path(&e->folder, "aside.db"));
+    engine_run(e->db, "CREATE TABLE t (a TEXT)");
+    assert_int_equal(rename(path, aside), 0);
+    assert_int_equal(try_insert(e), MCP_E_IO);
+    assert_non_null(strstr(e->err.message, "test.db was removed or replaced"));
+    assert_int_equal(access(path, F_OK), -1); /* nor is another one made in its place */
+    scratch_write(&e->folder, "test.db", "", 0);
+    assert_int_equal(try_insert(e), MCP_E_IO);
+    assert_int_equal(rename(aside, path), 0);
+    assert_int_equal(try_insert(e), MCP_OK);
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 1);
+}
+
+static void what_was_committed_to_a_log_that_was_removed_is_kept(void **state)
+{
+    engine *e = *state;
+
+    engine_run(e->db, "CREATE TABLE t (a TEXT)");
+    engine_run(e->db, "INSERT INTO t VALUES ('one')");
+    assert_int_equal(unlink(scratch_path(&e->folder, "test.db-wal")), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(try_insert(e), MCP_E_IO);
+        assert_non_null(strstr(e->err.message, "test.db-wal was removed or replaced"));
+    }
+    db_close(e->db);
+    e->db = engine_connect(e, NULL);
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t"), 1);
+    assert_int_equal(try_insert(e), MCP_OK);
+}
+
 static void settings_are_safe(void **state)
 {
     engine *e = *state;
@@ -212,6 +262,8 @@ int main(void)
         SQLITE_TEST(damage_is_told_and_names_the_file),
         SQLITE_TEST(a_full_disk_is_told_and_nothing_is_half_done),
         SQLITE_TEST(a_lock_of_another_process_is_waited_for_and_ends_with_it),
+        SQLITE_TEST(a_file_that_was_removed_or_replaced_takes_no_more),
+        SQLITE_TEST(what_was_committed_to_a_log_that_was_removed_is_kept),
         SQLITE_TEST(settings_are_safe),
         SQLITE_TEST(parameters_are_dollar_and_number_alone),
         SQLITE_TEST(no_descriptor_is_left_open),

@@ -1,0 +1,93 @@
+/*
+ * universe-faults.test.mjs - what is under the server fails while it serves: files that may not grow, files that are
+ * taken away, a database server that goes and comes back. Nothing acknowledged is lost, what failed is told as such,
+ * and the server goes on by itself.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { addStar, createAnew, kill, range, rest, send, sqlite, start, stop, until } from './universe.mjs';
+
+/** What a server may complain of here: the faults that it was given. */
+const FAULTS = /disk I\/O error|removed or replaced|not committed|reading or writing failed|sweeping|connection|snapshot|locked/;
+
+const command = (server, id, what) => rest(server, 'POST', `/universes/${id}/commands?return=minimal`, what);
+
+/** The ids of the bodies. */
+async function bodies(server, id) {
+    const { json } = await rest(server, 'GET', `/universes/${id}`);
+    return new Set(Object.keys(json.state.stars));
+}
+
+/** Send until `count` were refused; the ids of those that were accepted. */
+async function sendUntilRefused(server, id, prefix, count = 3) {
+    const accepted = [];
+    for (let i = 0, refused = 0; refused < count; i++) {
+        const { status } = await command(server, id, addStar(`${prefix}-${i}`));
+        if (status === 200)
+            accepted.push(`${prefix}-${i}`);
+        else
+            refused++;
+        assert.ok(i < 5000, 'the fault was never seen');
+    }
+    return accepted;
+}
+
+describe('the files of a server on SQLite', () => {
+    test('a file that may not grow: commands fail, the server lives, and goes on when it may', async () => {
+        const db = sqlite();
+        const server = await start(db.url);
+        await createAnew(server, 'u-full');
+        const limit = (bytes) => assert.equal(spawnSync('prlimit', ['--pid', server.child.pid, `--fsize=${bytes}:`]).status, 0);
+        limit(200_000);
+        const accepted = await sendUntilRefused(server, 'u-full', 'before');
+        assert.equal((await rest(server, 'GET', '/health')).json.ok, true);
+        assert.equal((await rest(server, 'GET', '/readyz')).status, 503);
+        limit('unlimited');
+        await send(server, 'u-full', addStar('after'));
+        assert.equal((await rest(server, 'GET', '/readyz')).status, 200);
+        await kill(server);
+        const again = await start(db.url);
+        const there = await bodies(again, 'u-full');
+        assert.deepEqual(there, new Set([...accepted, 'after']));
+        await stop(again);
+        db.close();
+    });
+
+    for (const end of ['', '-wal']) {
+        test(`universe.db${end} is removed while it serves: nothing more is acknowledged that would be lost`, async () => {
+            const db = sqlite();
+            const server = await start(db.url);
+            await createAnew(server, 'u-gone');
+            for (const n of range(1, 10))
+                await send(server, 'u-gone', addStar(`s-${n}`));
+            fs.renameSync(db.file + end, `${db.file}.aside`);
+            for (const n of range(11, 13))
+                assert.equal((await command(server, 'u-gone', addStar(`s-${n}`))).status, 500);
+            assert.match(server.log, /was removed or replaced while it was open/);
+            if (end === '') { /* put back, it is as if nothing had been */
+                fs.renameSync(`${db.file}.aside`, db.file);
+                await send(server, 'u-gone', addStar('s-11'));
+            }
+            await kill(server);
+            const again = await start(db.url);
+            assert.deepEqual(await bodies(again, 'u-gone'), new Set(range(1, end === '' ? 11 : 10).map((n) => `s-${n}`)));
+            await stop(again);
+            db.close();
+        });
+    }
+
+    test('nobody reads the log any more: the server goes on', async () => {
+        const db = sqlite();
+        const server = await start(db.url, '--log-level', 'debug');
+        server.child.stderr.destroy();
+        await createAnew(server, 'u-log');
+        for (const n of range(1, 10))
+            await send(server, 'u-log', addStar(`s-${n}`));
+        assert.equal((await bodies(server, 'u-log')).size, 10);
+        await stop(server);
+        db.close();
+    });
+});
