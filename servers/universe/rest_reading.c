@@ -1,12 +1,12 @@
 /*
  * rest_reading.c - what a universe is made of, where its bodies are, what happened to it.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/bus.h"
 #include "rest.h"
 
 enum { HISTORY_MAX = 1000, IDS_MAX = 10000, TIMES_MAX = 10000, POSITIONS_MAX = 10000000 };
@@ -341,17 +341,16 @@ mcp_status universe_rest_history(mcp_call *call, void *data)
 
 /* ---- the stream ------------------------------------------------------------------------------- */
 
-/* Where the stream goes on: Last-Event-ID, else `after`, else from now. */
+/* Where the stream goes on: Last-Event-ID, else `after`, else from now. An id that is none of ours is a version that
+ * never was: the viewer is told to fetch the state, and goes on from there. It shows something, of which we do not know
+ * how old it is; the whole log would be long, and no better. */
 static bool read_after(mcp_call *call, int64_t *after)
 {
     const char *last = mcp_call_last_event_id(call);
-    char *end = NULL;
     if (!last)
         return universe_rest_int(call, "after", UNIVERSE_ANY_VERSION, 0, INT64_MAX, after);
-    errno = 0;
-    *after = strtoll(last, &end, 10);
-    if (errno != 0 || end == last || *end != '\0' || *after < 0)
-        *after = 0; /* not one of ours: from the beginning, or a resync */
+    if (!bus_read_id(after, last))
+        *after = INT64_MAX;
     return true;
 }
 

@@ -190,6 +190,33 @@ function replay(place) {
         ahead.close();
     });
 
+    test('a Last-Event-ID that is no version is a resync, not the whole log', async () => {
+        const { server } = place();
+        await createAnew(server, 'u-odd');
+        for (let i = 1; i <= 3; i++)
+            await send(server, 'u-odd', addStar(`s-${i}`));
+        const ids = ['x', '-1', '2x', '0x2', '1e0', '1.5', '9223372036854775807', '9223372036854775808', '9'.repeat(4000), '🪐'];
+        const viewers = await Promise.all(ids.flatMap((id) => ['', '?ticks=coalesce'].map((query) =>
+            Viewer.open(server, 'u-odd', { query, after: Buffer.from(id).toString('latin1') }))));
+        for (const viewer of viewers)
+            await viewer.until(() => viewer.events.length > 0, 'the resync');
+        await send(server, 'u-odd', addStar('s-4'));
+        for (const viewer of viewers) {
+            await viewer.until(() => viewer.events.length > 1, 'what comes next');
+            assert.deepEqual(viewer.events, [{ event: 'resync', id: 3, data: { version: 3 } },
+                { event: 'command', id: 4, data: addStar('s-4') }]);
+            viewer.close();
+        }
+        const empty = await Viewer.open(server, 'u-odd', { after: '' });
+        await send(server, 'u-odd', addStar('s-5'));
+        await empty.until(() => empty.events.length > 0, 'what comes next');
+        assert.deepEqual(empty.versions, [5]);
+        empty.close();
+        const long = await Viewer.open(server, 'u-odd', { after: '7'.repeat(1_000_000) }).catch(({ code }) => code);
+        assert.ok(long.status === 431 || /ECONNRESET|EPIPE/.test(long), `${long.status ?? long}`);
+        assert.equal((await rest(server, 'GET', '/universes/u-odd/history?after=9223372036854775807')).json.complete, true);
+    });
+
     /* A snapshot is due every 10,000 versions; the log is cut before the older of the last two, where it is old. */
     test('what the log was trimmed of is a resync', async () => {
         const { server, db } = place();

@@ -450,7 +450,7 @@ static mcp_status read_page(struct page *page, db_session *session, const char *
         st = universe_store_log_begin(&begin, session, id, record.version, err);
     if (st != MCP_OK)
         return st;
-    if (begin > page->after + 1 || page->after > record.version)
+    if (page->after > record.version || begin > page->after + 1)
         return mcp_error_set(err, MCP_E_NOT_FOUND, "the log begins at version %lld",
                              (long long)begin);
     return add_log(page, session, id, err);
@@ -489,19 +489,28 @@ static mcp_status catch_up(const char *topic, int64_t after, bus_page *into, voi
     return st;
 }
 
+/* The universe's version where it is in memory. */
+static int64_t version_in_memory(universe_service *service, const char *id)
+{
+    pthread_mutex_lock(&service->lock);
+    const universe_live *live = universe_live_find(service, id);
+    int64_t version = live && !live->is_loading ? live->version : 0;
+    pthread_mutex_unlock(&service->lock);
+    return version;
+}
+
+/* A new topic may not know yet where it begins. */
 static mcp_event *make_resync(const char *topic, int64_t newest, void *data)
 {
+    universe_feed *feed = data;
     mcp_event *event = NULL;
     char text[48], id[24];
-    (void)topic;
-    (void)data;
-    int64_t version = newest == INT64_MIN ? 0 : newest;
+    size_t prefix = strncmp(topic, COALESCED, sizeof COALESCED - 1) == 0 ? sizeof COALESCED - 1 : 0;
+    int64_t version =
+        newest == INT64_MIN ? version_in_memory(feed->service, topic + prefix) : newest;
     snprintf(id, sizeof id, "%lld", (long long)version);
     int length = snprintf(text, sizeof text, "{\"version\":%lld}", (long long)version);
-    return mcp_event_new(&event, newest == INT64_MIN ? NULL : id, "resync", text, (size_t)length,
-                         NULL) == MCP_OK
-               ? event
-               : NULL;
+    return mcp_event_new(&event, id, "resync", text, (size_t)length, NULL) == MCP_OK ? event : NULL;
 }
 
 /* ---- subscribing ------------------------------------------------------------------------------ */

@@ -268,6 +268,6 @@ mcp_status universe_service_history(bool *complete, universe_service *service, c
     }
     mcp_arena_free(arena);
     if (st == MCP_OK)
-        *complete = begin <= after + 1;
+        *complete = begin - 1 <= after;
     return st;
 }
