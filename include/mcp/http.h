@@ -249,7 +249,10 @@ typedef struct mcp_http_auth {
     /** A file of tokens: lines "SHA-256 in hexadecimal, principal, scopes...", separated by blanks;
      *  "#" begins a comment line. NULL: none. */
     const char *tokens_file;
-    mcp_token_verifier *verify; /* asked where the file does not know the token; NULL: nobody */
+    /** Tokens in clear, such as a variable of the environment has, ending with NULL; kept as hashes. Their principal
+     *  is "token", with the scopes of `scope`. NULL: none. */
+    const char *const *tokens;
+    mcp_token_verifier *verify; /* asked where neither knows the token; NULL: nobody */
     void *verify_data;          /* given to it */
     const char *scope;          /* that every request needs, separated by spaces; NULL: none */
     const char *resource;       /* our URI as the tokens' audience; NULL: "http://HOST:PORT/mcp" */

@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "listen/jwt.h"
+#include "listen/variables.h"
 #include "mcp/arena.h"
+
+#define MCP_PATH "/mcp"
 
 const char *const listen_transports[] = { "stdio", "http", NULL };
 const char *const listen_sessions[] = { "required", "off", NULL };
@@ -88,9 +91,15 @@ static mcp_status check_pairs(const cli_line *line, mcp_error *err)
     return st;
 }
 
-static bool has_tokens(const cli_line *line)
+static bool has_tokens(const cli_line *line, const listen_service *service)
 {
-    return cli_string(line, "tokens") || cli_string(line, "oauth-jwks");
+    return cli_string(line, "tokens") || cli_string(line, "oauth-jwks") ||
+           listen_variables_given(service);
+}
+
+static const char *first_variable(const listen_service *service)
+{
+    return service->token_variables ? service->token_variables[0] : NULL;
 }
 
 /* A socket file is enough by itself; an address beside it must be asked for. */
@@ -110,21 +119,21 @@ static bool is_everywhere(const char *host)
     return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-static mcp_status check_open(const cli_line *line, mcp_error *err)
+static mcp_status check_open(const cli_line *line, const listen_service *service, mcp_error *err)
 {
-    const char *host = cli_string(line, "host");
+    const char *host = cli_string(line, "host"), *variable = first_variable(service);
 
-    if (cli_flag(line, "insecure-no-auth") && has_tokens(line))
-        return mcp_error_set(err, MCP_E_PARAMS,
-                             "--insecure-no-auth contradicts --tokens and --oauth-jwks");
-    if (!wants_tcp(line) || is_loopback(host) || has_tokens(line) ||
+    if (cli_flag(line, "insecure-no-auth") && has_tokens(line, service))
+        return mcp_error_set(err, MCP_E_PARAMS, "--insecure-no-auth contradicts --tokens%s%s%s",
+                             variable ? ", " : "", variable ? variable : "", " and --oauth-jwks");
+    if (!wants_tcp(line) || is_loopback(host) || has_tokens(line, service) ||
         cli_flag(line, "insecure-no-auth"))
         return MCP_OK;
     return mcp_error_set(
         err, MCP_E_DENIED,
-        "others can reach %s: say who may come in by --tokens FILE or --oauth-jwks, "
+        "others can reach %s: say who may come in by --tokens FILE%s%s or --oauth-jwks, "
         "or let everybody in by --insecure-no-auth",
-        host);
+        host, variable ? ", the variable " : "", variable ? variable : "");
 }
 
 static mcp_status check_names(const cli_line *line, const char *flag, mcp_error *err)
@@ -139,7 +148,7 @@ static mcp_status check_names(const cli_line *line, const char *flag, mcp_error 
     return mcp_error_set(err, MCP_E_PARAMS, "--%s has more than %d names", flag, LISTEN_NAMES_MAX);
 }
 
-static mcp_status check_http(const cli_line *line, mcp_error *err)
+static mcp_status check_http(const cli_line *line, const listen_service *service, mcp_error *err)
 {
     bool needs_audience = cli_string(line, "oauth-jwks") && !cli_string(line, "oauth-audience") &&
                           (!wants_tcp(line) || cli_int(line, "port", 0) == 0);
@@ -148,19 +157,20 @@ static mcp_status check_http(const cli_line *line, mcp_error *err)
     if (st == MCP_OK && needs_audience)
         st = mcp_error_set(err, MCP_E_PARAMS,
                            "--oauth-jwks needs --oauth-audience where the port is not known");
-    if (st == MCP_OK && cli_string(line, "scope") && !has_tokens(line))
+    if (st == MCP_OK && cli_string(line, "scope") && !has_tokens(line, service))
         st = mcp_error_set(err, MCP_E_PARAMS, "--scope needs --tokens or --oauth-jwks");
     if (st == MCP_OK)
         st = check_names(line, "allow-host", err);
     if (st == MCP_OK)
         st = check_names(line, "allow-origin", err);
-    return st == MCP_OK ? check_open(line, err) : st;
+    if (st == MCP_OK)
+        st = listen_variables_check(service, err);
+    return st == MCP_OK ? check_open(line, service, err) : st;
 }
 
 mcp_status listen_check(const cli_line *line, const listen_service *service, mcp_error *err)
 {
-    (void)service;
-    return listen_wants_http(line) ? check_http(line, err) : refuse_http_flags(line, err);
+    return listen_wants_http(line) ? check_http(line, service, err) : refuse_http_flags(line, err);
 }
 
 /* ---- from the line to the options -------------------------------------------------------------- */
@@ -187,14 +197,14 @@ static mcp_status read_names(const char *const **out, const struct door *door, c
     return MCP_OK;
 }
 
-static const char *url_of(const struct door *door, int port)
+static const char *url_of(const struct door *door, int port, const char *path)
 {
     const char *host = door->http.host;
     bool is_v6 = strchr(host, ':') != NULL;
 
-    return mcp_arena_printf(door->arena, "%s://%s%s%s:%d/mcp",
+    return mcp_arena_printf(door->arena, "%s://%s%s%s:%d%s",
                             door->http.tls_certificate ? "https" : "http", is_v6 ? "[" : "", host,
-                            is_v6 ? "]" : "", port);
+                            is_v6 ? "]" : "", port, path);
 }
 
 static void say_where(int port, void *data)
@@ -203,7 +213,10 @@ static void say_where(int port, void *data)
     FILE *stream = cli_err(door->line);
 
     if (door->http.host[0]) {
-        const char *url = url_of(door, port);
+        const char *url = url_of(door, port, MCP_PATH);
+        const char *page = door->service->page ? url_of(door, port, door->service->page) : NULL;
+        if (page)
+            fprintf(stream, "%s: the page is %s\n", door->service->name, page);
         fprintf(stream, "%s: serving %s\n", door->service->name, url ? url : "");
     }
     if (door->http.unix_path)
@@ -226,7 +239,7 @@ static mcp_status fill_jwt(struct door *door, mcp_error *err)
     if (!cli_string(door->line, "oauth-jwks"))
         return MCP_OK;
     if (!audience)
-        audience = url_of(door, door->http.port);
+        audience = url_of(door, door->http.port, MCP_PATH);
     if (!audience)
         return mcp_error_set(err, MCP_E_NOMEM, "out of memory");
     door->servers[0] = cli_string(door->line, "oauth-issuer");
@@ -281,7 +294,9 @@ static mcp_status fill(struct door *door, mcp_error *err)
         st = read_names(&http->origins, door, "allow-origin", NULL, err);
     door->auth.tokens_file = cli_string(line, "tokens");
     door->auth.scope = cli_string(line, "scope");
-    http->auth = has_tokens(line) ? &door->auth : NULL;
+    if (st == MCP_OK)
+        st = listen_variables_read(&door->auth.tokens, door->service, door->arena, err);
+    http->auth = has_tokens(line, door->service) ? &door->auth : NULL;
     return st == MCP_OK ? fill_jwt(door, err) : st;
 }
 

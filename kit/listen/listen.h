@@ -15,8 +15,8 @@
  *     if (st == MCP_OK)
  *         st = listen_serve(server, line, &service, err);
  *
- * Nothing secret stands on a command line: tokens are in a file, as hashes. An address that others can
- * reach wants tokens, or the flag --insecure-no-auth.
+ * Nothing secret stands on a command line: tokens are in a file, as hashes, or in variables that the server
+ * names. An address that others can reach wants tokens, or the flag --insecure-no-auth.
  */
 #ifndef LISTEN_LISTEN_H
 #define LISTEN_LISTEN_H
@@ -92,6 +92,10 @@ typedef struct listen_service {
     bool legacy_sse;         /* as if the flag were given */
     bool websocket;          /* likewise */
     bool health;             /* likewise */
+    const char *page;        /* path of a page for people, said at the start; NULL: there is none */
+    /** Variables of the environment that have tokens in clear, ending with NULL; with standard input and output they
+     *  are passed over. NULL: none. */
+    const char *const *token_variables;
 } listen_service;
 
 /** Whether the line asks for HTTP. */
@@ -100,7 +104,7 @@ bool listen_wants_http(const cli_line *line);
 /**
  * Look at the flags, so that a mistake ends the program before it opens anything.
  *
- * @return MCP_OK; MCP_E_PARAMS: flags that make no sense together, named; MCP_E_DENIED: an address that
+ * @return MCP_OK; MCP_E_PARAMS: flags or variables that make no sense, named; MCP_E_DENIED: an address that
  *         others can reach, and no word about who may
  */
 mcp_status listen_check(const cli_line *line, const listen_service *service, mcp_error *err);

@@ -117,8 +117,10 @@ static const char exit_notes[] =
     "by a signal. A server may run on the same database all the while.";
 
 static const char serve_notes[] =
+    "The page is http://HOST:PORT/, MCP is at /mcp, REST at /universes.\n\n"
     "Without --db the variables DB_PROVIDER (sqlite, postgres, memory, noop) and\n"
-    "DATABASE_URL say which database.";
+    "DATABASE_URL say which database. AUTH_TOKEN and AUTH_TOKENS (several, between\n"
+    "commas) are bearer tokens in clear, beside --tokens.";
 
 static const cli_command commands[] = {
     { .name = "serve",

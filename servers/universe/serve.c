@@ -27,6 +27,9 @@ enum {
 
 #define REPLY_MAX ((size_t)1400 << 20) /* a state of 1 GiB, as text within JSON */
 
+/* What they have are tokens in clear. */
+static const char *const token_variables[] = { "AUTH_TOKEN", "AUTH_TOKENS", NULL };
+
 /* All that is there while the server serves. */
 struct running {
     universe_app app;
@@ -133,6 +136,8 @@ static mcp_status serve(struct running *self, const cli_line *line, mcp_error *e
         .body_max_bytes = (size_t)cli_int(line, "max-body-bytes", 0),
         .sessions_max = (int)cli_int(line, "sessions-max", 0),
         .session_idle_ms = cli_int(line, "session-idle-ms", 0),
+        .page = "/",
+        .token_variables = token_variables,
     };
 
     fill_options(&options, self, line);
@@ -152,7 +157,7 @@ int universe_line_serve(const cli_line *line, void *data)
 {
     struct running self = { .logger = { .file = -1 } };
     mcp_error err = MCP_ERROR_INIT;
-    const listen_service service = { .name = "universe" };
+    const listen_service service = { .name = "universe", .token_variables = token_variables };
     const struct sigaction ignore = { .sa_handler = SIG_IGN };
     (void)data;
 

@@ -15,7 +15,7 @@ import {
 
 const DEADLINE_MS = 60_000;
 const VARIABLES = ['BIND', 'PORT', 'CORS_ORIGINS', 'DB_PROVIDER', 'DATABASE_URL', 'LOG_LEVEL', 'LOG_FILE', 'VALIDATION',
-    'TICK_DEFAULT_DT', 'MAX_BODY_BYTES', 'MAX_STATE_BYTES', 'INLINE_STATE_BYTES'];
+    'TICK_DEFAULT_DT', 'MAX_BODY_BYTES', 'MAX_STATE_BYTES', 'INLINE_STATE_BYTES', 'AUTH_TOKEN', 'AUTH_TOKENS'];
 const EMPTY = { stars: {}, rootIds: [], groups: {}, rootGroupIds: [], belts: {}, smallBodyFields: {},
     protoplanetaryDisks: {}, nebulae: {}, time: 0 };
 const star = { name: 'Sol', bodyType: 'star', mass: 1, radius: 1, color: '#FFF4EA', parentId: null, orbitalDistance: 0,
@@ -256,7 +256,10 @@ describe('settings', () => {
             [/default-dt/, ['serve', '--default-dt', '0', '--db', 'memory']],
             [/default-dt/, ['serve', '--db', 'memory'], { TICK_DEFAULT_DT: 'nan' }],
             [/is for --transport http/, ['serve', '--transport', 'stdio', '--port', '1']],
-            [/others can reach/, ['serve', '--host', '0.0.0.0', '--port', '0']],
+            [/others can reach.*AUTH_TOKEN/, ['serve', '--host', '0.0.0.0', '--port', '0']],
+            [/AUTH_TOKEN has a token of 6 characters/, ['serve', '--db', 'memory', '--port', '0'], { AUTH_TOKEN: 'secret' }],
+            [/AUTH_TOKENS has a token with characters/, ['serve', '--db', 'memory', '--port', '0'], { AUTH_TOKENS: `${'x'.repeat(32)},${'ä'.repeat(32)}` }],
+            [/contradicts.*AUTH_TOKEN/, ['serve', '--db', 'memory', '--port', '0', '--insecure-no-auth'], { AUTH_TOKEN: 'x'.repeat(32) }],
             [/cannot be opened for the log/, ['serve', '--log-file', 'no/such/log', '--db', 'memory', '--port', '0']],
         ];
         for (const [words, args, env] of cases) {
@@ -295,7 +298,7 @@ describe('settings', () => {
         const gone = once(child, 'exit');
         child.kill('SIGINT');
         assert.deepEqual(await gone, [0, null]);
-        const lines = server.log.split('\n').filter((line) => line && !line.startsWith('universe: serving'));
+        const lines = server.log.split('\n').filter((line) => line && !/^universe: (the page is|serving) http:/.test(line));
         assert.equal(fs.readFileSync(log, 'utf8').trimEnd(), lines.join('\n'));
         const records = lines.map((line) => JSON.parse(line));
         for (const one of records) {
@@ -307,6 +310,45 @@ describe('settings', () => {
             ['command-gateway', 'u', 'applied', 'debug']);
         assert.ok(command.durationMs > 0);
         db.close();
+    });
+
+    test('tokens of variables are asked for, and the page is said', async () => {
+        const [one, two, three] = ['1', '2', '3'].map((digit) => digit.repeat(32));
+        const child = spawn(program, ['serve', '--host', '0.0.0.0', '--db', 'memory', '--port', '0'], { stdio: ['ignore', 'ignore', 'pipe'], cwd: dir,
+            env: environment({ AUTH_TOKEN: one, AUTH_TOKENS: `${two}, ${three}` }) });
+        const server = { child, log: '' };
+        servers.push(server);
+        child.stderr.setEncoding('utf8').on('data', (text) => { server.log += text; });
+        const port = await until(() => /^universe: serving http:\S+:(\d+)\/mcp$/m.exec(server.log)?.[1], 'the address');
+        assert.match(server.log, new RegExp(`^universe: the page is http://0\\.0\\.0\\.0:${port}/$`, 'm'));
+        server.base = `http://127.0.0.1:${port}`;
+        for (const token of [one, two, three])
+            assert.equal((await rest(server, 'GET', '/universes', undefined, { Authorization: `Bearer ${token}` })).status, 200);
+        for (const headers of [{}, { Authorization: `Bearer ${'4'.repeat(32)}` }, { Authorization: `Bearer ${two}${three}` }]) {
+            assert.equal((await rest(server, 'GET', '/universes', undefined, headers)).status, 401);
+            assert.equal((await rest(server, 'POST', '/mcp', {}, headers)).status, 401);
+        }
+        assert.equal((await rest(server, 'GET', '/')).status, 200);
+        const gone = once(child, 'exit');
+        child.kill('SIGTERM');
+        assert.deepEqual(await gone, [0, null]);
+    });
+
+    test('on standard output there is nothing but MCP', () => {
+        const message = (id, method, params) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+        const input = [
+            message(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }),
+            JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+            message(2, 'tools/call', { name: 'send_universe_command', arguments: { universeId: 'u', command: { type: 'tick' } } }),
+            'no JSON', '',
+        ].join('\n');
+        const done = run(['serve', '--transport', 'stdio', '--db', 'memory', '--log-level', 'trace'], { input, env: { AUTH_TOKEN: 'short' } });
+        assert.equal(done.status, 0, done.stderr);
+        const lines = done.stdout.trimEnd().split('\n').map((line) => JSON.parse(line));
+        assert.equal(lines.length, 3);
+        for (const line of lines)
+            assert.equal(line.jsonrpc, '2.0');
+        assert.doesNotMatch(done.stderr, /the page|serving/);
     });
 
     test('a server that is read only changes nothing', async () => {

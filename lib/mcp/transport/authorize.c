@@ -96,6 +96,20 @@ static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *h
     return self->metadata ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for tokens");
 }
 
+/* All tokens that are known from the beginning. */
+static mcp_status read_tokens(mcp__authorize *self, mcp_error *err)
+{
+    const mcp_http_auth *auth = self->options;
+    const mcp_principal bearer = { .name = "token", .scopes = auth->scope ? auth->scope : "" };
+    mcp_status st = MCP_OK;
+
+    if (auth->tokens_file)
+        st = mcp__token_file_read(&self->file, self->arena, auth->tokens_file, err);
+    for (size_t i = 0; st == MCP_OK && auth->tokens && auth->tokens[i]; i++)
+        st = mcp__token_file_add(&self->file, self->arena, auth->tokens[i], &bearer, err);
+    return st;
+}
+
 mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http, int port,
                               const char *scopes, mcp_error *err)
 {
@@ -110,12 +124,12 @@ mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http
     }
     self->options = http->auth;
     self->scopes = scopes;
-    if (!http->auth->tokens_file && !http->auth->verify)
-        st = mcp_error_set(err, MCP_E_PARAMS, "authorization needs a file of tokens or a verifier");
+    if (!http->auth->tokens_file && !http->auth->tokens && !http->auth->verify)
+        st = mcp_error_set(err, MCP_E_PARAMS, "authorization needs tokens or a verifier");
     if (st == MCP_OK)
         st = name_ourselves(self, http, port, err);
-    if (st == MCP_OK && http->auth->tokens_file)
-        st = mcp__token_file_read(&self->file, self->arena, http->auth->tokens_file, err);
+    if (st == MCP_OK)
+        st = read_tokens(self, err);
     if (st != MCP_OK) {
         mcp__authorize_free(self);
         return st;

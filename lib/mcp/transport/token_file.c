@@ -144,6 +144,21 @@ mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const ch
     return st;
 }
 
+mcp_status mcp__token_file_add(mcp__token_file *file, mcp_arena *arena, const char *token,
+                               const mcp_principal *principal, mcp_error *err)
+{
+    if (!file->tokens)
+        file->tokens = mcp_arena_array(arena, MCP__TOKENS_MAX, sizeof(mcp__token));
+    if (!file->tokens)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    if (file->count == MCP__TOKENS_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "there are more than %zu tokens", MCP__TOKENS_MAX);
+    mcp_status st = mcp_sha256(file->tokens[file->count].hash, token, strlen(token), err);
+    if (st == MCP_OK)
+        file->tokens[file->count++].principal = *principal;
+    return st;
+}
+
 const mcp_principal *mcp__token_file_find(const mcp__token_file *file,
                                           const uint8_t hash[MCP_SHA256_SIZE])
 {

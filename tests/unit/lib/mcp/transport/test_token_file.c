@@ -100,11 +100,33 @@ static void ten_thousand_tokens_are_taken(void **state)
     assert_non_null(strstr(err.message, "more than 10000 tokens"));
 }
 
+static void tokens_in_clear_are_kept_beside_those_of_the_file(void **state)
+{
+    const mcp_principal bearer = { .name = "token", .scopes = "read" };
+
+    (void)state;
+    assert_int_equal(parse(NOTHING " bob"), MCP_OK);
+    assert_int_equal(mcp__token_file_add(&file, arena, "abc", &bearer, &err), MCP_OK);
+    assert_string_equal(find("abc")->name, "token");
+    assert_string_equal(find("abc")->scopes, "read");
+    assert_string_equal(find("")->name, "bob");
+    assert_null(find("ab"));
+    file = (mcp__token_file){ 0 };
+    assert_int_equal(mcp__token_file_add(&file, arena, "xyz", &bearer, &err), MCP_OK);
+    assert_non_null(find("xyz"));
+    assert_null(find("abc"));
+    while (file.count < MCP__TOKENS_MAX)
+        file.tokens[file.count++] = file.tokens[0];
+    assert_int_equal(mcp__token_file_add(&file, arena, "abc", &bearer, &err), MCP_E_PARAMS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_are_tokens, begin, end),
         cmocka_unit_test_setup_teardown(faults_name_their_line, begin, end),
+        cmocka_unit_test_setup_teardown(tokens_in_clear_are_kept_beside_those_of_the_file, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(ten_thousand_tokens_are_taken, begin, end),
     };
 
