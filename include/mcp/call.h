@@ -144,6 +144,31 @@ mcp_json_writer *mcp_call_value(mcp_call *call);
 /** A text block beside or instead of the result object. May be called several times. */
 mcp_status mcp_call_text(mcp_call *call, const char *text);
 
+/**
+ * A text block in pieces, for what is long: it goes straight into the answer, and is never held twice. Between
+ * begin and end no other block is written. What fails sticks, so that looking at what end returns is enough;
+ * a handler that cannot go on may refuse instead, which drops what was written.
+ *
+ *     mcp_call_text_begin(call, 0);
+ *     for (...)
+ *         mcp_call_text_add(call, line, length);
+ *     return mcp_call_text_end(call);
+ *
+ * @param expected_bytes about how long the text gets, as it stands in the answer: room is made once. 0: not
+ *        known
+ */
+mcp_status mcp_call_text_begin(mcp_call *call, size_t expected_bytes);
+
+/** A piece of the text: whole characters. Bytes that are no UTF-8 become '?', as everywhere. */
+mcp_status mcp_call_text_add(mcp_call *call, const char *text, size_t length);
+
+/** A piece that is the inside of a JSON string already: escaped, valid UTF-8. It is copied as it stands, not
+ *  looked at, and may be cut anywhere. */
+mcp_status mcp_call_text_add_escaped(mcp_call *call, const char *bytes, size_t length);
+
+/** The text is whole. */
+mcp_status mcp_call_text_end(mcp_call *call);
+
 /** An image block ("image/png"); the bytes are base64 encoded here. */
 mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type);
 /** An audio block ("audio/wav"); the bytes are base64 encoded here. */

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "json/number.h"
 #include "json/value.h"
+#include "json/write.h"
 
 void mcp_json_writer_init(mcp_json_writer *writer, mcp_buf *buf)
 {
@@ -314,6 +315,32 @@ void mcp_write_string_n(mcp_json_writer *writer, const char *text, size_t length
 {
     if (begin_value(writer))
         put_string(writer, text, length);
+}
+
+/* ---- strings in pieces ----------------------------------------------------------------------- */
+
+void mcp__write_string_open(mcp_json_writer *writer)
+{
+    if (begin_value(writer))
+        put(writer, "\"", 1);
+}
+
+void mcp__write_string_part(mcp_json_writer *writer, const char *text, size_t length)
+{
+    size_t plain = plain_run(text, length);
+
+    put(writer, text, plain);
+    put_special(writer, text + plain, length - plain);
+}
+
+void mcp__write_string_escaped(mcp_json_writer *writer, const char *bytes, size_t length)
+{
+    put(writer, bytes, length);
+}
+
+void mcp__write_string_close(mcp_json_writer *writer)
+{
+    put(writer, "\"", 1);
 }
 
 /* ---- scalars --------------------------------------------------------------------------------- */

@@ -60,6 +60,14 @@ mcp_status universe_into_buf(const char *bytes, size_t length, void *data, mcp_e
     return st == MCP_OK ? st : mcp_error_set(err, st, "no memory for the answer");
 }
 
+mcp_status universe_into_text(const char *bytes, size_t length, void *data, mcp_error *err)
+{
+    mcp_status st = mcp_call_text_add_escaped(data, bytes, length);
+    return st == MCP_OK
+               ? st
+               : mcp_error_set(err, st, "the answer cannot be written: %s", mcp_status_words(st));
+}
+
 static mcp_status finish(const mcp_buf *body, const mcp_json_writer *json, mcp_error *err)
 {
     mcp_status st = json ? mcp_json_writer_status(json) : body->status;
@@ -71,7 +79,8 @@ static mcp_status finish(const mcp_buf *body, const mcp_json_writer *json, mcp_e
 /* `,"name":` between members that are written as raw bytes. */
 static void put_name(mcp_buf *body, const char *name)
 {
-    mcp_buf_printf(body, "%s\"%s\":", body->data[body->length - 1] == '{' ? "" : ",", name);
+    bool is_first = body->length > 0 && body->data[body->length - 1] == '{';
+    mcp_buf_printf(body, "%s\"%s\":", is_first ? "" : ",", name);
 }
 
 static void put_version(mcp_buf *body, const universe_sent *sent)
@@ -93,19 +102,69 @@ static void put_events(mcp_buf *body, const universe_sent *sent)
 static mcp_status put_state(mcp_buf *body, const char *name, const universe_view *view,
                             mcp_error *err)
 {
+    universe_summary summary;
+
+    universe_view_summary(&summary, view);
+    size_t expected = universe_reply_bytes(&summary, UNIVERSE_PLAIN);
+    if (expected < body->max_bytes - body->length)
+        mcp_buf_reserve(body, expected);
     put_name(body, name);
     return universe_view_write(view, NULL, universe_into_buf, body, NULL, err);
+}
+
+/* Quotes are escaped in a string: there is one in five bytes. */
+size_t universe_reply_bytes(const universe_summary *summary, universe_form form)
+{
+    size_t bytes = (size_t)summary->bytes;
+    return form == UNIVERSE_PLAIN ? bytes + bytes / 8 + 4096 : bytes + bytes / 2 + 4096;
+}
+
+bool universe_reply_is_full(const universe_app *app, const universe_sent *sent, universe_return how)
+{
+    universe_summary summary;
+
+    universe_view_summary(&summary, sent->moment.view);
+    return how == UNIVERSE_RETURN_FULL ||
+           (how == UNIVERSE_RETURN_AUTO && summary.bytes <= app->inline_state_bytes);
+}
+
+/* What follows the state. */
+static void put_full_rest(mcp_buf *body, const universe_sent *sent)
+{
+    put_events(body, sent);
+    put_name(body, "version");
+    mcp_buf_printf(body, "%lld", (long long)sent->moment.record.version);
 }
 
 static mcp_status put_full(mcp_buf *body, const universe_sent *sent, mcp_error *err)
 {
     mcp_status st = put_state(body, "nextState", sent->moment.view, err);
-    if (st != MCP_OK)
-        return st;
-    put_events(body, sent);
-    put_name(body, "version");
-    mcp_buf_printf(body, "%lld", (long long)sent->moment.record.version);
-    return MCP_OK;
+    if (st == MCP_OK)
+        put_full_rest(body, sent);
+    return st;
+}
+
+mcp_status universe_reply_full_text(mcp_call *call, const universe_sent *sent, mcp_error *err)
+{
+    static const char head[] = "{\"nextState\":";
+    const universe_projection part = { .form = UNIVERSE_IN_STRING };
+    universe_summary summary;
+    mcp_buf rest;
+
+    universe_view_summary(&summary, sent->moment.view);
+    mcp_buf_init(&rest, sent->events_length + 256);
+    mcp_call_text_begin(call, universe_reply_bytes(&summary, UNIVERSE_IN_STRING));
+    mcp_call_text_add(call, head, sizeof head - 1);
+    mcp_status st = universe_view_write(sent->moment.view, &part, universe_into_text, call, NULL,
+                                        err);
+    put_full_rest(&rest, sent);
+    mcp_buf_putc(&rest, '}');
+    if (st == MCP_OK)
+        st = finish(&rest, NULL, err);
+    if (st == MCP_OK)
+        mcp_call_text_add(call, rest.data, rest.length);
+    mcp_buf_clear(&rest);
+    return st == MCP_OK ? mcp_call_text_end(call) : st;
 }
 
 static mcp_status put_delta(mcp_buf *body, const universe_sent *sent, mcp_error *err)
@@ -125,13 +184,10 @@ static mcp_status put_delta(mcp_buf *body, const universe_sent *sent, mcp_error 
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
                                universe_return how, mcp_error *err)
 {
-    universe_summary summary;
     mcp_status st = MCP_OK;
 
-    universe_view_summary(&summary, sent->moment.view);
-    bool is_small = summary.bytes <= app->inline_state_bytes;
     mcp_buf_putc(body, '{');
-    if (how == UNIVERSE_RETURN_FULL || (how == UNIVERSE_RETURN_AUTO && is_small)) {
+    if (universe_reply_is_full(app, sent, how)) {
         st = put_full(body, sent, err);
     } else if (how == UNIVERSE_RETURN_MINIMAL) {
         put_version(body, sent);

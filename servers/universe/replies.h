@@ -34,6 +34,19 @@ void universe_log_sent(const universe_app *app, universe_component who, const ch
 /** A sink that appends to the mcp_buf `data`. */
 mcp_status universe_into_buf(const char *bytes, size_t length, void *data, mcp_error *err);
 
+/** A sink that adds to the open text of the mcp_call `data` what is the inside of a JSON string. */
+universe_sink universe_into_text;
+
+/** About how many bytes an answer with the whole state takes. */
+size_t universe_reply_bytes(const universe_summary *summary, universe_form form);
+
+/** Whether the answer to a command holds the whole state. */
+bool universe_reply_is_full(const universe_app *app, const universe_sent *sent,
+                            universe_return how);
+
+/** Such an answer as a text of a tool's, the state put straight into it. */
+mcp_status universe_reply_full_text(mcp_call *call, const universe_sent *sent, mcp_error *err);
+
 /** {"nextState","events","version"}, or one of the shorter forms. */
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
                                universe_return how, mcp_error *err);

@@ -142,6 +142,16 @@ static mcp_status refuse_large(mcp_call *call, const universe_app *app,
     return answer(call, &text, mcp_json_writer_status(&json), true);
 }
 
+static mcp_status answer_whole(mcp_call *call, const universe_moment *moment,
+                               const universe_summary *summary, mcp_error *err)
+{
+    const universe_projection whole = { .form = UNIVERSE_IN_STRING };
+
+    mcp_call_text_begin(call, universe_reply_bytes(summary, UNIVERSE_IN_STRING));
+    mcp_status st = universe_view_write(moment->view, &whole, universe_into_text, call, NULL, err);
+    return st == MCP_OK ? mcp_call_text_end(call) : st;
+}
+
 static mcp_status answer_state(mcp_call *call, const universe_app *app,
                                const universe_moment *moment)
 {
@@ -158,13 +168,15 @@ static mcp_status answer_state(mcp_call *call, const universe_app *app,
     if (!is_part && !is_summary && summary.bytes > limit)
         return refuse_large(call, app, moment, &summary);
 
-    mcp_buf_init(&text, is_part ? app->max_state_bytes : limit + limit / 4 + 4096);
+    if (!is_part && !is_summary) {
+        st = answer_whole(call, moment, &summary, err);
+        return st == MCP_E_LIMIT ? refuse_large(call, app, moment, &summary) : st;
+    }
+    mcp_buf_init(&text, is_part ? app->max_state_bytes : TEXT_MAX);
     if (is_summary)
         st = universe_reply_summary(&text, moment, err);
-    else if (is_part)
-        st = put_part(&text, moment, &part, err);
     else
-        st = universe_view_write(moment->view, NULL, universe_into_buf, &text, NULL, err);
+        st = put_part(&text, moment, &part, err);
     if (st == MCP_E_LIMIT) {
         mcp_buf_clear(&text);
         return refuse_large(call, app, moment, &summary);
@@ -247,17 +259,20 @@ static mcp_status answer_sent(mcp_call *call, const universe_app *app, const uni
     mcp_error *err = mcp_call_error(call);
     mcp_status st = MCP_OK;
     bool is_rejected = sent->answer == UNIVERSE_REFUSED && !app->soft_rejections;
+    bool is_error = is_rejected || sent->answer == UNIVERSE_CONFLICT;
     mcp_buf text;
 
-    mcp_buf_init(&text, TEXT_MAX);
     universe_return_find(&how, mcp_arg_string(call, "return"));
+    if (!is_error && universe_reply_is_full(app, sent, how))
+        return universe_reply_full_text(call, sent, err);
+    mcp_buf_init(&text, TEXT_MAX);
     if (sent->answer == UNIVERSE_CONFLICT)
         st = universe_reply_conflict(&text, id, expected, sent->moment.record.version, err);
     else if (is_rejected)
         st = universe_reply_rejected(&text, id, sent, err);
     else
         st = universe_reply_sent(&text, app, sent, how, err);
-    return answer(call, &text, st, is_rejected || sent->answer == UNIVERSE_CONFLICT);
+    return answer(call, &text, st, is_error);
 }
 
 /* The command's own text: it is stored and broadcast as it was sent. */

@@ -510,6 +510,21 @@ static void write_refusal(mcp_call *call, mcp_json_writer *writer)
     mcp_write_member_bool(writer, "isError", true);
 }
 
+/* Where the message was begun early, the blocks stand there already. */
+static void write_content(const mcp_call *call, mcp_json_writer *writer)
+{
+    size_t length = 0;
+    const char *blocks = mcp__reply_blocks(call, &length);
+
+    if (!call->is_in_place)
+        mcp_write_member_array(writer, "content");
+    if (call->result_begun)
+        write_text_block(writer, call->result.data, call->result.length);
+    if (!call->is_in_place && length > 0) /* several blocks, with the commas between them */
+        mcp_write_raw(writer, blocks, length);
+    mcp_write_end(writer);
+}
+
 static void close_result(mcp_call *call)
 {
     mcp_json_writer *writer = &call->result_writer;
@@ -559,12 +574,7 @@ static mcp_status finish_tool(mcp_call *call, mcp_json_writer *writer)
         st = check_result(call, tool);
     if (st != MCP_OK)
         return st;
-    mcp_write_member_array(writer, "content");
-    if (call->result_begun)
-        write_text_block(writer, call->result.data, call->result.length);
-    if (call->content.length > 0) /* several blocks, with the commas between them */
-        mcp_write_raw(writer, call->content.data, call->content.length);
-    mcp_write_end(writer);
+    write_content(call, writer);
     if (call->result_begun && is_structured(tool, call->revision)) {
         mcp_write_name(writer, "structuredContent");
         mcp_write_raw(writer, call->result.data, call->result.length);

@@ -6,6 +6,9 @@
  * and is never written. So the writer goes down from the root and replaces each shared page by a copy, which
  * makes the children shared (the old page and the copy both point to them) and continues below.
  *
+ * Whoever reads a leaf may add a text to the list of those kept with it, and never takes one away. The writer frees the
+ * list of a leaf that is its own before it edits it: then nobody reads it any more. A copy begins without texts.
+ *
  * A reader's release may race with the writer's look at the count: the writer then copies a page that it need not
  * have copied, never the other way round.
  */
@@ -22,7 +25,8 @@
 
 struct universe_page {
     atomic_uint holders;
-    uint32_t unused[3]; /* rows begin at a multiple of 16 */
+    uint32_t unused;               /* rows begin at a multiple of 16 */
+    _Atomic(universe_kept *) kept; /* of a leaf */
     union {
         universe_page *children[FAN];
         unsigned char rows[UNIVERSE_LEAF_MAX];
@@ -66,21 +70,69 @@ static size_t row_offset(const universe_array *array, uint32_t index)
     return (size_t)(index & ((1u << array->shift) - 1)) * array->row_bytes;
 }
 
-const void *universe_array_row(const universe_array *array, uint32_t index)
+/* The leaf of the row; NULL: it was never written. */
+static universe_page *leaf_of(const universe_array *array, uint32_t index)
 {
-    const universe_page *page = array->root;
+    universe_page *page = array->root;
 
     if (index >= capacity(array))
-        return zeros;
+        return NULL;
     for (unsigned height = array->height; page && height > 0; height--)
         page = page->is.children[slot_of(array, index, height)];
+    return page;
+}
+
+const void *universe_array_row(const universe_array *array, uint32_t index)
+{
+    const universe_page *page = leaf_of(array, index);
+
     return page ? page->is.rows + row_offset(array, index) : zeros;
+}
+
+static universe_kept *find_kept(universe_kept *list, uint32_t form)
+{
+    while (list && list->form != form)
+        list = list->next;
+    return list;
+}
+
+const universe_kept *universe_array_kept(const universe_array *array, uint32_t index, uint32_t form)
+{
+    universe_page *leaf = leaf_of(array, index);
+
+    return leaf ? find_kept(atomic_load_explicit(&leaf->kept, memory_order_acquire), form) : NULL;
+}
+
+void universe_array_keep(const universe_array *array, uint32_t index, universe_kept *kept)
+{
+    universe_page *leaf = leaf_of(array, index);
+    universe_kept *first = leaf ? atomic_load_explicit(&leaf->kept, memory_order_acquire) : NULL;
+
+    while (leaf && !find_kept(first, kept->form)) {
+        kept->next = first;
+        if (atomic_compare_exchange_weak_explicit(&leaf->kept, &first, kept, memory_order_acq_rel,
+                                                  memory_order_acquire))
+            return;
+    }
+    kept->next = NULL;
+    universe_kept_free(kept);
 }
 
 static void hold(universe_page *page)
 {
     if (page)
         atomic_fetch_add_explicit(&page->holders, 1, memory_order_relaxed);
+}
+
+/* Of a page that nobody else holds. */
+static void forget_kept(universe_page *page)
+{
+    universe_kept *kept = atomic_load_explicit(&page->kept, memory_order_relaxed);
+
+    if (!kept)
+        return;
+    atomic_store_explicit(&page->kept, NULL, memory_order_relaxed);
+    universe_kept_free(kept);
 }
 
 /* As deep as the tree: eight levels hold 2^32 rows. */
@@ -90,6 +142,7 @@ static void drop(const universe_array *array, universe_page *page, unsigned heig
         return;
     for (unsigned i = 0; height > 0 && i < FAN; i++)
         drop(array, page->is.children[i], height - 1);
+    forget_kept(page);
     universe_free(page, page_bytes(array, height));
 }
 
@@ -97,8 +150,10 @@ static universe_page *page_new(const universe_array *array, unsigned height)
 {
     universe_page *page = universe_alloc(page_bytes(array, height));
 
-    if (page)
-        atomic_init(&page->holders, 1);
+    if (!page)
+        return NULL;
+    atomic_init(&page->holders, 1);
+    atomic_init(&page->kept, NULL);
     return page;
 }
 
@@ -111,6 +166,7 @@ static universe_page *page_copy(const universe_array *array, const universe_page
     if (!copy)
         return NULL;
     atomic_init(&copy->holders, 1);
+    atomic_init(&copy->kept, NULL);
     memcpy(&copy->is, &page->is, page_bytes(array, height) - offsetof(universe_page, is));
     for (unsigned i = 0; height > 0 && i < FAN; i++)
         hold(copy->is.children[i]);
@@ -122,8 +178,10 @@ static universe_page *own(const universe_array *array, universe_page **slot, uns
 {
     universe_page *page = *slot;
 
-    if (page && atomic_load_explicit(&page->holders, memory_order_acquire) == 1)
+    if (page && atomic_load_explicit(&page->holders, memory_order_acquire) == 1) {
+        forget_kept(page);
         return page;
+    }
     universe_page *mine = page ? page_copy(array, page, height) : page_new(array, height);
     if (!mine)
         return NULL;

@@ -4,12 +4,16 @@
  * Rows lie in leaf pages of a few KiB; above them stand pages of 16 pointers. A copy of the struct, held by
  * universe_array_hold, is a frozen array: whoever edits afterwards copies the pages on the way to the row first,
  * and all others stay shared. Rows that were never written read as zeros.
+ *
+ * Readers of a frozen array may leave a text with a leaf (kept.h), which others who share the leaf find.
  */
 #ifndef UNIVERSE_ARRAY_H
 #define UNIVERSE_ARRAY_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "model/kept.h"
 
 typedef struct universe_page universe_page;
 
@@ -51,6 +55,13 @@ static inline const void *universe_array_at(universe_cursor *cursor, const unive
 
 /* The row, to be written, its leaf no longer shared; NULL: no memory, and nothing has changed. */
 void *universe_array_edit(universe_array *array, uint32_t index);
+
+/* The text of that form that is kept with the row's leaf; NULL: none. Of a frozen array; lives as long as the array. */
+const universe_kept *universe_array_kept(const universe_array *array, uint32_t index,
+                                         uint32_t form);
+
+/* Keep a text with the row's leaf. Takes `kept`: it is freed where another thread was sooner. Of a frozen array. */
+void universe_array_keep(const universe_array *array, uint32_t index, universe_kept *kept);
 
 /* A copy of the struct that was made just now shares the pages. This one may go on editing, a copy never does. */
 void universe_array_hold(universe_array *array);

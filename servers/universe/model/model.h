@@ -124,6 +124,12 @@ typedef struct universe_id {
     size_t length;
 } universe_id;
 
+/* How the bytes of a state come. */
+typedef enum universe_form {
+    UNIVERSE_PLAIN,    /* JSON */
+    UNIVERSE_IN_STRING /* the same as it stands between the quotes of a JSON string */
+} universe_form;
+
 typedef struct universe_projection {
     unsigned fields;        /* UNIVERSE_FIELD_*; 0: all */
     const universe_id *ids; /* only entities of these ids, from any of the maps; NULL: all */
@@ -131,6 +137,8 @@ typedef struct universe_projection {
     unsigned body_types; /* bit 1u << universe_body_type: only such bodies; 0: all */
     size_t limit;        /* 0: no limit */
     uint64_t cursor;     /* 0: from the beginning */
+    universe_form form;
+    bool anew; /* pass over the texts that are kept; the bytes are the same */
 } universe_projection;
 
 #define UNIVERSE_FIELD_MAP(map) (1u << (map)) /* 1u << UNIVERSE_STARS ... */

@@ -327,7 +327,7 @@ mcp_status universe_view_write_places(const universe_view *view, double time,
         return universe_view_places(view, time, which, put_floats, &to, err);
     if (!isfinite(time))
         return mcp_error_set(err, MCP_E_PARAMS, "a time is a finite number");
-    universe_stream_open(&stream, sink, data, err);
+    universe_stream_open(&stream, UNIVERSE_PLAIN, sink, data, err);
     mcp_status st = write_json(view, time, which, format == UNIVERSE_PLACES_IDS, &stream, err);
     if (st != MCP_OK && stream.status == MCP_OK)
         stream.status = st; /* nothing more is handed over */

@@ -3,11 +3,18 @@
  *
  * A cursor is the map and the row at which the next page begins; rows keep their numbers, so paging through a universe
  * that changes meanwhile neither repeats nor skips what stays.
+ *
+ * A whole state of moderate size is put together from the texts that are kept with its leaves of rows (kept.h). For that
+ * to be right, whatever changes an entity's text must edit its row, also where the change lies elsewhere: a body's text
+ * has the ids of its children, so whoever changes a list of children edits the parent.
  */
 #include <string.h>
 
 #include "model/entity.h"
 #include "model/stream.h"
+
+#define KEPT_STATE_MAX ((int64_t)4 << 20) /* bytes of a state whose leaves' texts are kept */
+#define LEAF_TEXT_MAX ((size_t)1 << 30)   /* an entity may have very many children */
 
 static const char *const other_fields[] = { "rootIds", "rootGroupIds", "time" };
 
@@ -29,6 +36,9 @@ typedef struct state_page {
     const universe_projection *part;
     size_t left; /* entities that still fit */
     uint64_t next;
+    bool is_keeping; /* whole leaves are taken from what is kept, and kept */
+    mcp_buf leaf;
+    mcp_buf escaped;
 } state_page;
 
 static void write_id(universe_stream *stream, const universe_core *core, universe_map map,
@@ -40,14 +50,14 @@ static void write_id(universe_stream *stream, const universe_core *core, univers
     mcp_write_string_n(&stream->writer, id, length);
 }
 
-static void write_entry(universe_stream *stream, const universe_core *core, universe_map map,
+static void write_entry(mcp_json_writer *writer, const universe_core *core, universe_map map,
                         universe_handle handle)
 {
     char id[UNIVERSE_ID_MAX + 1];
 
     universe_row_id(core, map, handle, id);
-    mcp_write_name(&stream->writer, id);
-    universe_entity_write(core, map, handle, &stream->writer);
+    mcp_write_name(writer, id);
+    universe_entity_write(core, map, handle, writer);
 }
 
 static void write_root_ids(universe_stream *stream, const universe_core *core)
@@ -89,7 +99,7 @@ static bool put_entity(state_page *page, universe_map map, universe_handle handl
         return false;
     }
     page->left--;
-    write_entry(&page->stream, page->core, map, handle);
+    write_entry(&page->stream.writer, page->core, map, handle);
     return universe_stream_step(&page->stream);
 }
 
@@ -98,6 +108,82 @@ static void put_rows(state_page *page, universe_map map, universe_handle first)
     for (universe_handle at = first; at < page->core->tables[map].used; at++)
         if (!put_entity(page, map, at, (uint64_t)(map + 1) << 32 | at))
             return;
+}
+
+/*
+ * The members of a leaf's rows, a comma before each: from inside an object of their own, whose brace becomes the first
+ * comma.
+ */
+static mcp_status write_leaf(state_page *page, universe_map map, universe_handle first)
+{
+    const universe_core *core = page->core;
+    universe_handle end = first + (1u << core->tables[map].rows.shift);
+    mcp_json_writer writer;
+
+    mcp_buf_reset(&page->leaf);
+    mcp_json_writer_init(&writer, &page->leaf);
+    mcp_write_object(&writer);
+    for (universe_handle at = first; at < end; at++)
+        if (is_wanted(page, map, at))
+            write_entry(&writer, core, map, at);
+    mcp_status st = mcp_json_writer_status(&writer);
+    if (st != MCP_OK)
+        return st;
+    page->leaf.data[0] = ',';
+    if (page->leaf.length == 1)
+        mcp_buf_reset(&page->leaf);
+    return MCP_OK;
+}
+
+/* The leaf's text in the page's form, which has just been written. */
+static mcp_status text_of_leaf(const char **text, size_t *length, state_page *page)
+{
+    mcp_status st = MCP_OK;
+
+    *text = page->leaf.data;
+    *length = page->leaf.length;
+    if (*length == 0 || page->part->form == UNIVERSE_PLAIN)
+        return MCP_OK;
+    st = universe_stream_escape(&page->escaped, &page->leaf);
+    *text = page->escaped.data + 1;
+    *length = page->escaped.length - 2;
+    return st;
+}
+
+/* A leaf from what is kept, or written and then kept. `is_first`: nothing of the map was put yet. */
+static void put_leaf(state_page *page, universe_map map, universe_handle first, bool *is_first)
+{
+    const universe_array *rows = &page->core->tables[map].rows;
+    const universe_kept *kept = universe_array_kept(rows, first, page->part->form);
+    const char *text = kept ? kept->text : NULL;
+    size_t length = kept ? kept->length : 0;
+
+    if (!kept) {
+        mcp_status st = write_leaf(page, map, first);
+        if (st == MCP_OK)
+            st = text_of_leaf(&text, &length, page);
+        if (st != MCP_OK) {
+            universe_stream_fail(&page->stream, st);
+            return;
+        }
+        universe_kept *fresh = universe_kept_new(page->part->form, text, length);
+        if (fresh)
+            universe_array_keep(rows, first, fresh);
+    }
+    if (length == 0)
+        return;
+    universe_stream_put(&page->stream, text + *is_first, length - *is_first);
+    *is_first = false;
+}
+
+static void put_leaves(state_page *page, universe_map map)
+{
+    const universe_table *table = &page->core->tables[map];
+    bool is_first = true;
+
+    for (universe_handle at = 0; at < table->used && universe_stream_step(&page->stream);
+         at += 1u << table->rows.shift)
+        put_leaf(page, map, at, &is_first);
 }
 
 static void put_ids(state_page *page, universe_map map, size_t first)
@@ -121,6 +207,8 @@ static void write_map(state_page *page, universe_map map)
     mcp_write_member_object(&page->stream.writer, universe_map_names[map]);
     if (page->part->ids)
         put_ids(page, map, first);
+    else if (page->is_keeping)
+        put_leaves(page, map);
     else
         put_rows(page, map, first ? first : 1);
     mcp_write_end(&page->stream.writer);
@@ -145,6 +233,14 @@ static void write_fields(state_page *page, unsigned fields)
     mcp_write_end(&stream->writer);
 }
 
+/* Whether the leaves' texts serve: all entities are wanted, and the state is not so large that it would crowd others. */
+static bool is_keeping(const universe_view *view, const universe_projection *part)
+{
+    bool is_whole = !part->ids && !part->body_types && part->limit == 0 && part->cursor == 0;
+
+    return is_whole && !part->anew && view->core.bytes <= KEPT_STATE_MAX;
+}
+
 mcp_status universe_view_write(const universe_view *view, const universe_projection *part,
                                universe_sink *sink, void *data, uint64_t *next, mcp_error *err)
 {
@@ -153,8 +249,13 @@ mcp_status universe_view_write(const universe_view *view, const universe_project
     unsigned fields = page.part->fields ? page.part->fields : UNIVERSE_FIELDS_ALL;
 
     page.left = page.part->limit ? page.part->limit : SIZE_MAX;
-    universe_stream_open(&page.stream, sink, data, err);
+    page.is_keeping = is_keeping(view, page.part);
+    mcp_buf_init(&page.leaf, LEAF_TEXT_MAX);
+    mcp_buf_init(&page.escaped, LEAF_TEXT_MAX);
+    universe_stream_open(&page.stream, page.part->form, sink, data, err);
     write_fields(&page, fields);
+    mcp_buf_clear(&page.leaf);
+    mcp_buf_clear(&page.escaped);
     mcp_status st = universe_stream_close(&page.stream);
     if (st == MCP_OK && next)
         *next = page.next;
@@ -215,7 +316,7 @@ static void write_touched(state_delta *delta, universe_map map)
         if (!is_open)
             mcp_write_member_object(&delta->stream.writer, universe_map_names[map]);
         is_open = true;
-        write_entry(&delta->stream, delta->core, map, handle);
+        write_entry(&delta->stream.writer, delta->core, map, handle);
     }
     if (is_open)
         mcp_write_end(&delta->stream.writer);
@@ -296,7 +397,7 @@ mcp_status universe_view_delta(const universe_view *view, const universe_touch *
         mcp_arena_free(arena);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a delta");
     }
-    universe_stream_open(&delta.stream, sink, data, err);
+    universe_stream_open(&delta.stream, UNIVERSE_PLAIN, sink, data, err);
     write_delta(&delta, roots, root_groups);
     mcp_arena_free(arena);
     return universe_stream_close(&delta.stream);

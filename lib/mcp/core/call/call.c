@@ -74,6 +74,9 @@ void mcp__call_reset(mcp_call *call)
     call->is_value = false;
     call->error_data_begun = false;
     call->content_status = MCP_OK;
+    call->is_text_open = false;
+    call->head_length = 0;
+    call->is_in_place = false;
     call->is_refused = false;
     call->places = NULL;
     call->suggested = 0;

@@ -147,6 +147,11 @@ struct mcp_call {
     mcp__note *notes;
     mcp_buf content;           /* finished content blocks or contents entries, comma-separated */
     mcp_status content_status; /* of the first block that could not be written */
+    mcp_json_writer text_writer; /* of the text block that is being written in pieces */
+    bool is_text_open;
+    size_t head_length;        /* of the message's beginning, where `content` has it before its blocks; else 0 */
+    mcp_json_writer head_writer; /* stands behind that beginning */
+    bool is_in_place;          /* `reply` is what was `content`: its beginning and blocks need no writing */
     bool is_refused;
     const char *refusal;       /* the one text of a refusal */
     size_t refusal_length;

@@ -5,20 +5,28 @@
  * Type tags are the one thing an older client cannot pass over (its union of types fails), so a
  * type that came later becomes text: audio before 2025-03-26, links before 2025-06-18.
  *
- * call->content holds the finished blocks, comma-separated. The first failure sticks in
+ * call->content holds the finished blocks, comma-separated; before a long text that is the first of them, the
+ * beginning of the message as well (mcp__reply_begin). The first failure sticks in
  * content_status: an answer with a block missing is no answer.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/base64.h"
 #include "base/utf8.h"
 #include "mcp/call.h"
 #include "mcp/core/call/call_int.h"
+#include "mcp/core/call/reply.h"
 #include "mcp/core/fields.h"
+#include "json/write.h"
+
+#define WORTH_IN_PLACE                                                                             \
+    ((size_t)64 << 10) /* bytes of a text that are not to be copied into the message */
 
 static void block_begin(mcp_call *call, mcp_json_writer *writer, const char *type)
 {
-    if (call->content.length > 0)
+    assert(!call->is_text_open && "a text in pieces must be ended first");
+    if (call->content.length > call->head_length)
         (void)mcp_buf_putc(&call->content, ',');
     mcp_json_writer_init(writer, &call->content);
     if (call->is_prompt) {
@@ -31,19 +39,24 @@ static void block_begin(mcp_call *call, mcp_json_writer *writer, const char *typ
         mcp_write_member_string(writer, "type", type);
 }
 
+/* What has failed so far, in this block or before it. */
+static mcp_status block_status(mcp_call *call, const mcp_json_writer *writer)
+{
+    if (call->content_status == MCP_OK)
+        call->content_status = mcp_json_writer_status(writer);
+    mcp_status st = call->content_status;
+    if (st == MCP_OK)
+        return MCP_OK;
+    return mcp_error_set(&call->err, st, "a block of the answer cannot be written: %s",
+                         mcp_status_words(st));
+}
+
 static mcp_status block_end(mcp_call *call, mcp_json_writer *writer)
 {
     mcp_write_end(writer);
     if (call->is_prompt)
         mcp_write_end(writer);
-    mcp_status st = mcp_json_writer_status(writer);
-    if (call->content_status == MCP_OK)
-        call->content_status = st;
-    st = call->content_status;
-    if (st == MCP_OK)
-        return MCP_OK;
-    return mcp_error_set(&call->err, st, "a block of the answer cannot be written: %s",
-                         mcp_status_words(st));
+    return block_status(call, writer);
 }
 
 static void write_member_text(mcp_json_writer *writer, const char *name, const char *text, size_t n)
@@ -103,17 +116,67 @@ static mcp_status no_memory(mcp_call *call)
     return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a block of the answer");
 }
 
+/* The text as UTF-8: itself, or a copy without what is none. NULL: no memory, which is noted. */
+static const char *as_utf8(mcp_call *call, const char *text, size_t *length)
+{
+    if (mcp__utf8_valid(text, *length, NULL))
+        return text;
+    char *tidy = mcp_arena_strndup(call->arena, text, *length);
+    if (!tidy) {
+        (void)no_memory(call);
+        return NULL;
+    }
+    mcp__utf8_tidy(tidy, *length, *length);
+    *length = strlen(tidy);
+    return tidy;
+}
+
 mcp_status mcp_call_text(mcp_call *call, const char *text)
 {
     size_t length = strlen(text);
+    const char *utf8 = as_utf8(call, text, &length);
 
-    if (mcp__utf8_valid(text, length, NULL))
-        return write_text(call, text, length);
-    char *tidy = mcp_arena_strndup(call->arena, text, length);
-    if (!tidy)
-        return no_memory(call);
-    mcp__utf8_tidy(tidy, length, length);
-    return write_text(call, tidy, strlen(tidy));
+    return utf8 ? write_text(call, utf8, length) : MCP_E_NOMEM;
+}
+
+mcp_status mcp_call_text_begin(mcp_call *call, size_t expected_bytes)
+{
+    const mcp_buf *content = &call->content;
+
+    if (expected_bytes < content->max_bytes - content->length)
+        (void)mcp_buf_reserve(&call->content, expected_bytes);
+    if (expected_bytes >= WORTH_IN_PLACE && content->length == 0 && call->is_tool)
+        mcp__reply_begin(call);
+    block_begin(call, &call->text_writer, "text");
+    mcp_write_name(&call->text_writer, "text");
+    mcp__write_string_open(&call->text_writer);
+    call->is_text_open = true;
+    return block_status(call, &call->text_writer);
+}
+
+mcp_status mcp_call_text_add(mcp_call *call, const char *text, size_t length)
+{
+    const char *utf8 = as_utf8(call, text, &length);
+
+    assert(call->is_text_open && "a piece of a text that was not begun");
+    if (utf8)
+        mcp__write_string_part(&call->text_writer, utf8, length);
+    return block_status(call, &call->text_writer);
+}
+
+mcp_status mcp_call_text_add_escaped(mcp_call *call, const char *bytes, size_t length)
+{
+    assert(call->is_text_open && "a piece of a text that was not begun");
+    mcp__write_string_escaped(&call->text_writer, bytes, length);
+    return block_status(call, &call->text_writer);
+}
+
+mcp_status mcp_call_text_end(mcp_call *call)
+{
+    assert(call->is_text_open && "the end of a text that was not begun");
+    call->is_text_open = false;
+    mcp__write_string_close(&call->text_writer);
+    return block_end(call, &call->text_writer);
 }
 
 mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type)

@@ -115,11 +115,50 @@ static mcp_status write_plain_result(mcp_call *call, mcp_json_writer *writer)
     return st;
 }
 
+/* ---- results that are begun early -------------------------------------------------------------- */
+
+/* What render_result and the finisher of tools write before the first block. */
+void mcp__reply_begin(mcp_call *call)
+{
+    mcp_json_writer *writer = &call->head_writer;
+
+    write_head(writer, &call->content, call->id, call->revision);
+    mcp_write_member_object(writer, "result");
+    mcp_write_member_array(writer, "content");
+    call->head_length = call->content.length;
+}
+
+const char *mcp__reply_blocks(const mcp_call *call, size_t *length)
+{
+    *length = call->content.length - call->head_length;
+    return *length > 0 ? call->content.data + call->head_length : NULL;
+}
+
+/* Whether the message that was begun is the one that is sent. */
+static bool take_begun(mcp_call *call, mcp_json_writer *writer)
+{
+    mcp_buf none = call->reply;
+
+    if (call->head_length == 0 || !call->finish || call->is_refused || call->result_begun ||
+        call->result_type)
+        return false;
+    mcp_buf_clear(&none);
+    call->reply = call->content;
+    call->content = none;
+    call->is_in_place = true;
+    *writer = call->head_writer;
+    writer->buf = &call->reply;
+    return true;
+}
+
+/* ---- results ----------------------------------------------------------------------------------- */
+
 static mcp_status write_finished_result(mcp_call *call, mcp_json_writer *writer)
 {
     mcp_status st;
 
-    mcp_write_object(writer);
+    if (!call->is_in_place)
+        mcp_write_object(writer);
     st = call->finish(call, writer);
     if (st == MCP_OK) {
         write_common(call, writer);
@@ -128,17 +167,24 @@ static mcp_status write_finished_result(mcp_call *call, mcp_json_writer *writer)
     return st;
 }
 
-static mcp_status render_result(mcp_call *call)
+static void begin_result(mcp_call *call, mcp_json_writer *writer)
 {
-    mcp_json_writer writer;
     /* Both the text and the structured form of a tool's result are in the reply: spare it from
      * growing step by step. */
     size_t expected = call->result.length * 5 / 2 + call->content.length + 256;
 
-    if (expected < call->reply.max_bytes)
+    if (expected < call->reply.max_bytes && !call->is_refused)
         (void)mcp_buf_reserve(&call->reply, expected);
-    write_head(&writer, &call->reply, call->id, call->revision);
-    mcp_write_name(&writer, "result");
+    write_head(writer, &call->reply, call->id, call->revision);
+    mcp_write_name(writer, "result");
+}
+
+static mcp_status render_result(mcp_call *call)
+{
+    mcp_json_writer writer;
+
+    if (!take_begun(call, &writer))
+        begin_result(call, &writer);
     mcp_status st = call->finish ? write_finished_result(call, &writer)
                                  : write_plain_result(call, &writer);
     if (st != MCP_OK)
@@ -247,6 +293,13 @@ static bool is_left_asking(mcp_call *call)
     return false;
 }
 
+static mcp_status content_status(mcp_call *call)
+{
+    if (call->content_status == MCP_OK && call->is_text_open)
+        return mcp_error_set(&call->err, MCP_E_INTERNAL, "a text of the answer was not ended");
+    return call->content_status;
+}
+
 void mcp__reply_render(mcp_call *call)
 {
     if (call->status == MCP_E_ASKED && call->wants_task)
@@ -260,7 +313,7 @@ void mcp__reply_render(mcp_call *call)
     if (st == MCP_OK && call->is_refused && !call->is_tool) {
         st = mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s", call->refusal);
     } else if (st == MCP_OK) {
-        st = call->is_refused ? MCP_OK : call->content_status;
+        st = call->is_refused ? MCP_OK : content_status(call);
         if (st == MCP_OK)
             st = render_result(call);
         if (st == MCP_OK)

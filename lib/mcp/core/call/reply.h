@@ -14,6 +14,15 @@
  */
 void mcp__reply_render(mcp_call *call);
 
+/**
+ * Before the first block of a tool's answer, where that is long: begin the message in call->content, so that the
+ * blocks need not be copied behind its head later. mcp__reply_render moves it where nothing came in between.
+ */
+void mcp__reply_begin(mcp_call *call);
+
+/** The blocks of call->content. */
+const char *mcp__reply_blocks(const mcp_call *call, size_t *length);
+
 /** Render the time-out of a call that a worker still has: reads only what does not change any
  * more. */
 mcp_status mcp__reply_timeout(mcp_buf *out, const mcp_call *call);

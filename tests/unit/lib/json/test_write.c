@@ -16,6 +16,7 @@
 #include "mcp/json.h"
 #include "oom.h"
 #include "json/number.h"
+#include "json/write.h"
 
 static mcp_buf buf;
 static mcp_json_writer writer;
@@ -463,6 +464,28 @@ static void a_failed_buffer_fails_the_writer_at_once(void **state)
     mcp_buf_clear(&small);
 }
 
+static void a_string_comes_in_pieces(void **state)
+{
+    (void)state;
+    mcp_write_array(&writer);
+    mcp__write_string_open(&writer);
+    mcp__write_string_close(&writer);
+    mcp__write_string_open(&writer);
+    mcp__write_string_part(&writer, "a\"\n", 3);
+    mcp__write_string_part(&writer, "", 0);
+    mcp__write_string_escaped(&writer, "\\", 1); /* an escape cut in two */
+    mcp__write_string_escaped(&writer, "\"b", 2);
+    mcp__write_string_part(&writer, "\xc3\xa4\\", 3);
+    mcp__write_string_close(&writer);
+    mcp_write_int(&writer, 7);
+    mcp_write_end(&writer);
+    must_have_written("[\"\",\"a\\\"\\n\\\"b\xc3\xa4\\\\\",7]");
+    mcp__write_string_open(&writer);
+    mcp__write_string_part(&writer, "\xff", 1);
+    mcp__write_string_close(&writer);
+    assert_int_equal(mcp_json_writer_status(&writer), MCP_E_PARAMS);
+}
+
 static mcp_status write_much(void *data)
 {
     mcp_buf own;
@@ -501,6 +524,7 @@ int main(void)
         TEST(escapes_at_every_place),
         TEST(json_as_text_fits_to_the_byte),
         TEST(text_that_is_not_utf8_fails),
+        TEST(a_string_comes_in_pieces),
         TEST(integers),
         TEST(doubles_as_people_write_them),
         TEST(what_is_no_number),

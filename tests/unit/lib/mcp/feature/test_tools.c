@@ -23,6 +23,26 @@ static mcp_status sum(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+/* A text in pieces that says it will be long, so that the answer is begun with it; then as "how" goes on. */
+static mcp_status write_long(mcp_call *call, const char *how)
+{
+    if (strcmp(how, "object") == 0)
+        mcp_write_member_bool(mcp_call_result(call), "object", true);
+    mcp_call_text_begin(call, 1 << 20);
+    mcp_call_text_add(call, "in \"", 4);
+    mcp_call_text_add_escaped(call, "pieces\\\"", 8);
+    if (strcmp(how, "refused") == 0)
+        return mcp_call_refuse(call, "no: %d", 8);
+    if (strcmp(how, "unended") == 0)
+        return MCP_OK;
+    if (strcmp(how, "denied") == 0)
+        return mcp_error_set(mcp_call_error(call), MCP_E_DENIED, "not yours");
+    mcp_call_text_end(call);
+    if (strcmp(how, "object after") == 0)
+        mcp_write_member_bool(mcp_call_result(call), "object", true);
+    return strcmp(how, "text after") == 0 ? mcp_call_text(call, "and text") : MCP_OK;
+}
+
 /* Does as its argument "how" says. */
 static mcp_status behave(mcp_call *call, void *data)
 {
@@ -35,6 +55,8 @@ static mcp_status behave(mcp_call *call, void *data)
     }
     if (strcmp(how, "text") == 0)
         return mcp_call_text(call, "only text");
+    if (strncmp(how, "long, ", 6) == 0)
+        return write_long(call, how + 6);
     if (strcmp(how, "both") == 0) {
         mcp_write_member_bool(mcp_call_result(call), "object", true);
         return mcp_call_text(call, "and text");
@@ -355,6 +377,30 @@ static void a_result_is_text_and_from_2025_06_18_structured(void **state)
     }
 }
 
+static void a_long_text_changes_nothing_of_the_answers_form(void **state)
+{
+    static const char *const revisions[] = { "2024-11-05", "2025-11-25" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        begin(NULL, revisions[i]);
+        call("behave", "{\"how\":\"long, alone\"}",
+             "\"result\":{\"content\":[" TEXT("in \\\"pieces\\\"") "]}");
+        call("behave", "{\"how\":\"long, text after\"}",
+             "\"result\":{\"content\":[" TEXT("in \\\"pieces\\\"") "," TEXT("and text") "]}");
+        call("behave", "{\"how\":\"long, object\"}",
+             "\"result\":{\"content\":[" TEXT("{\\\"object\\\":true}") "," TEXT(
+                 "in \\\"pieces\\\"") "]}");
+        call("behave", "{\"how\":\"long, object after\"}",
+             "\"result\":{\"content\":[" TEXT("{\\\"object\\\":true}") "," TEXT(
+                 "in \\\"pieces\\\"") "]}");
+        call("behave", "{\"how\":\"long, refused\"}", REFUSAL("no: 8"));
+        call("behave", "{\"how\":\"long, denied\"}", ERROR("-32603", "not yours"));
+        call("behave", "{\"how\":\"long, unended\"}", ERROR("-32603", "the server failed"));
+        conversation_close(&c);
+    }
+}
+
 static void both_names_are_taken_always(void **state)
 {
     (void)state;
@@ -514,6 +560,7 @@ int main(void)
         cmocka_unit_test(a_tool_that_may_not_write_says_so),
         cmocka_unit_test(safe_names_are_shown_when_asked_for),
         cmocka_unit_test(a_result_is_text_and_from_2025_06_18_structured),
+        cmocka_unit_test(a_long_text_changes_nothing_of_the_answers_form),
         cmocka_unit_test(both_names_are_taken_always),
         cmocka_unit_test(what_is_no_call_is_an_error),
         cmocka_unit_test(arguments_that_do_not_fit_are_refused),

@@ -78,6 +78,61 @@ static void test_a_write_copies_little(void **unused)
     assert_int_equal(universe_memory_used(), 0);
 }
 
+static void keep(const universe_array *array, uint32_t index, uint32_t form, const char *text)
+{
+    universe_kept *kept = universe_kept_new(form, text, strlen(text));
+
+    assert_non_null(kept);
+    universe_array_keep(array, index, kept);
+}
+
+static void assert_kept(const universe_array *array, uint32_t index, uint32_t form,
+                        const char *text)
+{
+    const universe_kept *kept = universe_array_kept(array, index, form);
+
+    assert_int_equal(kept != NULL, text != NULL);
+    if (!kept)
+        return;
+    assert_int_equal(kept->length, strlen(text));
+    assert_memory_equal(kept->text, text, kept->length);
+}
+
+/* Leaves have 32 rows here: 0 to 31 are one, 32 to 63 another. */
+static void test_texts_of_leaves(void **unused)
+{
+    universe_array array;
+    (void)unused;
+
+    universe_array_init(&array, 8, 5);
+    for (uint32_t i = 0; i < 64; i++)
+        *(uint64_t *)universe_array_edit(&array, i) = i;
+    universe_array frozen = array;
+    universe_array_hold(&array);
+    assert_kept(&frozen, 5, 0, NULL);
+    keep(&frozen, 5, 0, "first");
+    keep(&frozen, 40, 0, "second");
+    keep(&frozen, 41, 1, "second, otherwise");
+    keep(&frozen, 6, 0, "too late"); /* somebody was sooner */
+    keep(&frozen, 5000, 0, "of no leaf");
+    assert_kept(&frozen, 31, 0, "first");
+    assert_kept(&array, 0, 0, "first");
+    assert_kept(&frozen, 32, 0, "second");
+    assert_kept(&frozen, 32, 1, "second, otherwise");
+    assert_kept(&frozen, 5000, 0, NULL);
+
+    *(uint64_t *)universe_array_edit(&array, 33) = 1; /* a copy, which has no text yet */
+    assert_kept(&array, 32, 0, NULL);
+    assert_kept(&frozen, 32, 0, "second");
+    universe_array_drop(&frozen);
+    assert_kept(&array, 0, 0, "first");
+    *(uint64_t *)universe_array_edit(&array, 0) = 1; /* the writer's own by now */
+    assert_kept(&array, 0, 0, NULL);
+    assert_int_equal(universe_kept_bytes(), 0);
+    universe_array_drop(&array);
+    assert_int_equal(universe_memory_used(), 0);
+}
+
 static void test_no_memory(void **unused)
 {
     universe_array array;
@@ -103,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_copies_do_not_change),
         cmocka_unit_test(test_a_write_copies_little),
+        cmocka_unit_test(test_texts_of_leaves),
         cmocka_unit_test(test_no_memory),
     };
 

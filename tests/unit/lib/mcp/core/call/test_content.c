@@ -57,6 +57,42 @@ static void text_that_is_no_utf8_is_tidied(void **state)
     end("{\"type\":\"text\",\"text\":\"a?b\"}");
 }
 
+static void a_text_comes_in_pieces(void **state)
+{
+    (void)state;
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_text(call, "before"), MCP_OK);
+    assert_int_equal(mcp_call_text_begin(call, 100), MCP_OK);
+    assert_true(call->content.capacity >= 100);
+    assert_int_equal(mcp_call_text_add(call, "{\"a\":", 5), MCP_OK);
+    assert_int_equal(mcp_call_text_add_escaped(call, "\\\"b\\", 4), MCP_OK);
+    assert_int_equal(mcp_call_text_add_escaped(call, "\"", 1), MCP_OK);
+    assert_int_equal(mcp_call_text_add(call, "\xff}", 2), MCP_OK);
+    assert_int_equal(mcp_call_text_end(call), MCP_OK);
+    assert_int_equal(mcp_call_text_begin(call, 0), MCP_OK);
+    assert_int_equal(mcp_call_text_end(call), MCP_OK);
+    end("{\"type\":\"text\",\"text\":\"before\"},"
+        "{\"type\":\"text\",\"text\":\"{\\\"a\\\":\\\"b\\\"?}\"},"
+        "{\"type\":\"text\",\"text\":\"\"}");
+}
+
+static void pieces_that_grow_too_long_are_told_at_the_end(void **state)
+{
+    char much[3000];
+
+    (void)state;
+    memset(much, 'x', sizeof(much));
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_text_begin(call, 1 << 20),
+                     MCP_OK); /* more than there may be: no room is made */
+    assert_int_equal(mcp_call_text_add(call, much, sizeof(much)), MCP_OK);
+    assert_int_equal(mcp_call_text_add_escaped(call, much, sizeof(much)), MCP_E_LIMIT);
+    assert_int_equal(mcp_call_text_add(call, "x", 1), MCP_E_LIMIT);
+    assert_int_equal(mcp_call_text_end(call), MCP_E_LIMIT);
+    assert_int_equal(call->content_status, MCP_E_LIMIT);
+    mcp__call_free(call);
+}
+
 static void images_are_base64_everywhere(void **state)
 {
     static const mcp_revision revisions[] = NEWEST_TYPES_FROM;
@@ -148,6 +184,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_text_everywhere),
         cmocka_unit_test(text_that_is_no_utf8_is_tidied),
+        cmocka_unit_test(a_text_comes_in_pieces),
+        cmocka_unit_test(pieces_that_grow_too_long_are_told_at_the_end),
         cmocka_unit_test(images_are_base64_everywhere),
         cmocka_unit_test(audio_is_words_before_2025_03_26),
         cmocka_unit_test(links_are_words_before_2025_06_18),
