@@ -265,6 +265,22 @@ static void release(db_session *session)
     pthread_mutex_unlock(&self->lock);
 }
 
+/* Why a server cannot be reached is for the log; to whoever asked it is a matter of time. */
+static mcp_status connect_again(db_session *session, mcp_error *err)
+{
+    const db *self = session->db;
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status status = connect_session(session, &cause);
+
+    if (status == MCP_E_IO && self->driver->is_shared) {
+        mcp_log_write(&self->target.options.log, MCP_LOG_WARNING, "%s", cause.message);
+        return mcp_error_set(err, MCP_E_BUSY, "the database cannot be reached; nothing was done");
+    }
+    if (status != MCP_OK && err)
+        *err = cause;
+    return status;
+}
+
 /* A connection that lay idle may have been lost meanwhile: then once more, with a new one. */
 static mcp_status begin_on(db_session *session, db_mode mode, mcp_error *err)
 {
@@ -279,7 +295,7 @@ static mcp_status begin_on(db_session *session, db_mode mode, mcp_error *err)
                       "the connection to the database was lost; making a new one");
         disconnect(session);
     }
-    status = connect_session(session, err);
+    status = connect_again(session, err);
     return status == MCP_OK ? driver->begin(session->link, mode, err) : status;
 }
 

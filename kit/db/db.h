@@ -26,8 +26,9 @@
  * What functions of a session return beside MCP_OK:
  *   MCP_E_EXISTS   a unique or primary key is there already
  *   MCP_E_SCHEMA   another constraint was violated, or a value does not fit its column
- *   MCP_E_BUSY     a lock or a connection was not free in time, a deadlock, a serialization
- *                  failure: the same transaction may succeed when it is tried again
+ *   MCP_E_BUSY     a lock or a connection was not free in time, the server cannot be reached (any
+ *                  more), a deadlock, a serialization failure: the same transaction may succeed
+ *                  when it is tried again
  *   MCP_E_TIMEOUT  a statement took longer than `statement_ms`
  *   MCP_E_DENIED   writing in a DB_READ session, a read-only database or without the right
  *   MCP_E_IO       the file or the connection failed (disk full, not a database, connection lost)
@@ -180,8 +181,9 @@ mcp_status db_begin(db_session **out, db *self, db_mode mode, mcp_error *err);
  * Make what was done last, then send the session's notifications. The session is over either way.
  *
  * @return MCP_OK: durable. MCP_E_BUSY, MCP_E_TIMEOUT and all that a statement returns: nothing was
- *         done. MCP_E_IO: as a rule nothing was done, but where the connection broke in the very
- *         commit nobody can know.
+ *         done. MCP_E_IO: as a rule nothing was done, but whoever must not do it twice cannot know: the
+ *         connection broke in the very commit, and the server was not back within `wait_ms`, or has
+ *         crashed meanwhile. Where it is there, it is asked what became of the commit.
  */
 mcp_status db_commit(db_session *session, mcp_error *err);
 

@@ -76,12 +76,16 @@ static mcp_status collect(pg_link *self, PGresult **last, mcp_error *err)
     return status;
 }
 
-/* Statements without parameters, by the simple protocol. */
-static mcp_status exec(pg_link *self, const char *sql, mcp_error *err)
+mcp_status pg_exec(pg_link *self, PGresult **last, const char *sql, mcp_error *err)
 {
     if (!PQsendQuery(self->conn, sql))
         return pg_lose(self, err);
-    return collect(self, NULL, err);
+    return collect(self, last, err);
+}
+
+static mcp_status exec(pg_link *self, const char *sql, mcp_error *err)
+{
+    return pg_exec(self, NULL, sql, err);
 }
 
 static void free_statement(pg_statement *statement)
@@ -132,6 +136,8 @@ static mcp_status open_link(db_link **out, const db_target *target, db_mode mode
     mcp_status status = pg_connect(&self->conn, target, err);
     if (status == MCP_OK)
         status = configure(self, err);
+    if (status == MCP_OK)
+        status = pg_note_life(self, err);
     if (status == MCP_OK)
         *out = &self->base;
     else
@@ -258,10 +264,10 @@ static mcp_status lock_schema(db_link *link, mcp_error *err)
 
 static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
 {
-    return exec((pg_link *)link,
-                mode == DB_WRITE ? "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-                                 : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                err);
+    pg_link *self = (pg_link *)link;
+
+    return mode == DB_WRITE ? pg_begin_known(self, err)
+                            : exec(self, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
 }
 
 /* COMMIT of a transaction that failed is answered by "ROLLBACK", and is no error to the server. */
@@ -269,14 +275,13 @@ static mcp_status commit(db_link *link, mcp_error *err)
 {
     pg_link *self = (pg_link *)link;
     PGresult *result = NULL;
+    mcp_status status = pg_exec(self, &result, "COMMIT", err);
 
-    if (!PQsendQuery(self->conn, "COMMIT"))
-        return pg_lose(self, err);
-    mcp_status status = collect(self, &result, err);
     if (status == MCP_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0)
         status = mcp_error_set(err, MCP_E_IO, "database: the transaction was not committed");
     PQclear(result);
-    return status;
+    return status != MCP_OK && self->base.is_lost && *self->transaction ? pg_find_outcome(self, err)
+                                                                       : status;
 }
 
 /* Read away what still comes, so that the connection is free. */

@@ -26,6 +26,8 @@ typedef struct pg_link {
     PGresult *row;         /* the row that is read; NULL: none */
     bool is_querying;      /* rows may still come */
     bool has_first;        /* `row` was fetched and not yet asked for */
+    char transaction[24];  /* that writes: its number, for postgres_outcome.c */
+    char recovered[32];    /* where the server's last recovery ended; "": it began without one */
     mcp_buf room;          /* of values on their way to the server */
 } pg_link;
 
@@ -42,6 +44,19 @@ mcp_status pg_fail(pg_link *self, const PGresult *result, mcp_error *err);
 
 /* The connection failed while something was sent. */
 mcp_status pg_lose(pg_link *self, mcp_error *err);
+
+/* postgres.c: statements by the simple protocol. @param last the last one's result, yours; NULL: dropped */
+mcp_status pg_exec(pg_link *self, PGresult **last, const char *sql, mcp_error *err);
+
+/* postgres_outcome.c: begin a transaction that writes, so that its outcome can be asked for */
+mcp_status pg_begin_known(pg_link *self, mcp_error *err);
+
+/* Remember which life of the server the new connection is to. */
+mcp_status pg_note_life(pg_link *self, mcp_error *err);
+
+/* COMMIT was sent and the connection lost: what became of it? @return MCP_OK, MCP_E_BUSY: nothing was done,
+ * MCP_E_IO: nobody knows */
+mcp_status pg_find_outcome(const pg_link *self, mcp_error *err);
 
 /* postgres_value.c: values on their way there and back */
 mcp_status pg_send(pg_link *self, const pg_statement *statement, const db_call *call,

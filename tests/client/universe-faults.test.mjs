@@ -8,10 +8,10 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { addStar, createAnew, kill, range, rest, send, sqlite, start, stop, until } from './universe.mjs';
+import { Viewer, addStar, createAnew, kill, postgres, range, rest, send, sqlite, start, stop, until } from './universe.mjs';
 
 /** What a server may complain of here: the faults that it was given. */
-const FAULTS = /disk I\/O error|removed or replaced|not committed|reading or writing failed|sweeping|connection|snapshot|locked/;
+const FAULTS = /disk I\/O error|removed or replaced|not committed|reading or writing failed|sweeping|connection|snapshot|locked|reached|time limit|busy|database: /;
 
 const command = (server, id, what) => rest(server, 'POST', `/universes/${id}/commands?return=minimal`, what);
 
@@ -90,4 +90,66 @@ describe('the files of a server on SQLite', () => {
         await stop(server);
         db.close();
     });
+});
+
+test('the database server fails and comes back, under load: what is told of each command is true', async () => {
+    const db = postgres();
+    db.sql('ALTER ROLE causeway SET synchronous_commit = on');
+    db.sql('CHECKPOINT');
+    const servers = [await start(db.url), await start(db.url)];
+    await createAnew(servers[0], 'u-away');
+    await until(async () => (await rest(servers[1], 'GET', '/universes/u-away')).status === 200, 'both to know it');
+    const viewers = await Promise.all(servers.map((server) => Viewer.open(server, 'u-away')));
+    const accepted = new Map(), refused = [];
+    let over = false;
+    const writers = range(1, 8).map(async (n) => {
+        for (let i = 0; !over; i++) {
+            const id = `w${n}-${i}`;
+            const { status, json, headers } = await command(servers[n % 2], 'u-away', addStar(id));
+            if (status === 200)
+                accepted.set(id, json.version);
+            else
+                refused.push({ id, status, json, retry: headers.get('retry-after') });
+        }
+    });
+    for (const round of range(1, 4)) {
+        const enough = accepted.size + 100;
+        await until(() => accepted.size >= enough, `answers of round ${round}`);
+        db.halt();
+        const before = refused.length;
+        await until(() => refused.length > before, 'the fault to be seen');
+        db.resume();
+    }
+    const enough = accepted.size + 100;
+    await until(() => accepted.size >= enough, 'answers after the last');
+    over = true;
+    await Promise.all(writers);
+    const version = Math.max(...accepted.values());
+    for (const server of servers) {
+        await until(async () => (await rest(server, 'GET', '/universes/u-away/summary')).json?.version >= version, 'both to be there');
+        const there = await bodies(server, 'u-away');
+        for (const id of accepted.keys())
+            assert.ok(there.has(id), `${id} was acknowledged and is lost`);
+        for (const { id, status, json, retry } of refused) {
+            if (status === 504) { /* the server crashed in the very commit */
+                assert.match(json.error, /read the universe to see whether/);
+                continue;
+            }
+            assert.deepEqual([status, retry], [503, '1']);
+            assert.match(json.error, /nothing was (changed|done)/);
+            assert.ok(!there.has(id), `of ${id} was said that nothing was done`);
+        }
+    }
+    assert.equal(new Set(accepted.values()).size, accepted.size);
+    for (const viewer of viewers) {
+        await viewer.until(() => viewer.events.at(-1)?.id >= version, `version ${version}`);
+        let last = 0;
+        for (const { event, id } of viewer.events) {
+            assert.ok(event === 'command' ? id === last + 1 : event === 'resync' && id > last, `${event} ${id} after ${last}`);
+            last = id;
+        }
+        viewer.close();
+    }
+    await Promise.all(servers.map((server) => stop(server, FAULTS)));
+    db.close();
 });

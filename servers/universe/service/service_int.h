@@ -152,6 +152,19 @@ void *universe_committer(void *data);
 /** Apply, write and commit these changes together, publish, and fill in their answers. */
 void universe_window(universe_service *service, universe_change *const *changes, size_t count);
 
+/* ---- outcome.c -------------------------------------------------------------------------------- */
+
+/** A failure that is none of the one change's: the whole window fails with it. */
+bool universe_spoils_window(mcp_status status);
+
+/** Nothing was done, and now it may: a row is free, a connection that was lost can be made anew.
+ *  @param was_sent it came to the commit */
+bool universe_may_try_again(const universe_service *service, mcp_status status, bool was_sent);
+
+/** Fill in the answers of a window that ended so. @param cause of a failure; becomes what senders are told */
+void universe_answer_window(universe_service *service, universe_change *const *changes,
+                            size_t count, mcp_status status, bool was_sent, mcp_error *cause);
+
 /* ---- feed.c ----------------------------------------------------------------------------------- */
 
 mcp_status universe_feed_open(universe_service *service, mcp_error *err);

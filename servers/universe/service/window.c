@@ -20,7 +20,7 @@
 #include "mcp/clock.h"
 #include "service/service_int.h"
 
-enum { TRIES = 5, FOREIGN_MAX = 1000, WINDOW_ARENA = 1 << 30 }; /* the arena grows as it is used */
+enum { TRIES = 5, TRY_MS = 10000, FOREIGN_MAX = 1000, WINDOW_ARENA = 1 << 30 }; /* the arena grows as it is used */
 
 /* A universe within a window. */
 struct entered {
@@ -507,11 +507,11 @@ static mcp_status run(struct window *window, universe_change *change, mcp_error 
     change->is_stale = change->status == MCP_E_INTERNAL && is_gone(window->service, change->live);
     if (change->status != MCP_OK && change->err)
         *change->err = own;
-    bool spoils_all = change->status == MCP_E_IO || change->status == MCP_E_BUSY ||
-                      change->status == MCP_E_TIMEOUT;
-    if (spoils_all && err)
+    if (!universe_spoils_window(change->status))
+        return MCP_OK;
+    if (err)
         *err = own;
-    return spoils_all ? change->status : MCP_OK;
+    return change->status;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
@@ -680,8 +680,10 @@ static void take_back(universe_change *const *changes, size_t count)
     }
 }
 
-static mcp_status attempt(universe_service *service, universe_change *const *changes, size_t count,
-                          bool is_reading, mcp_error *err)
+/* @param was_sent whether it came to the commit */
+static mcp_status attempt(bool *was_sent, universe_service *service,
+                          universe_change *const *changes, size_t count, bool is_reading,
+                          mcp_error *err)
 {
     struct window window = { .service = service, .now_ms = mcp_clock_wall_ms(),
                              .is_reading = is_reading };
@@ -697,6 +699,7 @@ static mcp_status attempt(universe_service *service, universe_change *const *cha
                              is_reading ? DB_READ : DB_WRITE, err);
     if (st == MCP_OK) {
         st = write_all(&window, changes, count, err);
+        *was_sent = st == MCP_OK;
         if (st != MCP_OK)
             db_rollback(window.session);
         else
@@ -723,52 +726,23 @@ static void sort_by_live(universe_change **sorted, universe_change *const *chang
     }
 }
 
-static void answer_one(universe_service *service, universe_change *change, mcp_status st,
-                       const mcp_error *cause)
-{
-    if (change->kind == UNIVERSE_CHANGE_CATCH_UP || change->status != MCP_OK)
-        return;
-    if (st != MCP_OK) {
-        change->status = st;
-        if (change->err)
-            *change->err = *cause;
-        return;
-    }
-    if (change->out->answer != UNIVERSE_REFUSED)
-        return;
-    pthread_mutex_lock(&service->lock);
-    service->figures.rejected++;
-    pthread_mutex_unlock(&service->lock);
-}
-
-/* Why a window was not committed, as its senders are told: whatever displeases the database is no fault of theirs. */
-static mcp_status as_told(mcp_status st)
-{
-    switch (st) {
-    case MCP_OK:
-    case MCP_E_NOMEM:
-    case MCP_E_BUSY:
-    case MCP_E_TIMEOUT:
-    case MCP_E_STOPPED:
-    case MCP_E_INTERNAL:
-        return st;
-    default:
-        return MCP_E_IO;
-    }
-}
-
 void universe_window(universe_service *service, universe_change *const *changes, size_t count)
 {
     universe_change *sorted[WINDOW_MAX];
     mcp_error cause = MCP_ERROR_INIT;
     mcp_status st = MCP_E_BUSY;
-    bool is_reading = true;
+    int64_t until_ms = mcp_clock_mono_ms() + TRY_MS;
+    bool is_reading = true, was_sent = false;
 
     sort_by_live(sorted, changes, count);
     for (size_t i = 0; i < count; i++)
         is_reading = is_reading && changes[i]->kind == UNIVERSE_CHANGE_CATCH_UP;
-    for (int i = 0; i < TRIES && st == MCP_E_BUSY; i++)
-        st = attempt(service, sorted, count, is_reading, &cause);
+    for (int i = 0; i < TRIES && universe_may_try_again(service, st, was_sent); i++) {
+        if (i > 0 && mcp_clock_mono_ms() >= until_ms)
+            break;
+        was_sent = false;
+        st = attempt(&was_sent, service, sorted, count, is_reading, &cause);
+    }
     if (st != MCP_OK) {
         mcp_log_write(&service->options.log, MCP_LOG_ERROR, "%zu changes were not committed: %s",
                       count, cause.message);
@@ -776,6 +750,5 @@ void universe_window(universe_service *service, universe_change *const *changes,
         service->figures.database_ok = false;
         pthread_mutex_unlock(&service->lock);
     }
-    for (size_t i = 0; i < count; i++)
-        answer_one(service, changes[i], as_told(st), &cause);
+    universe_answer_window(service, changes, count, st, was_sent, &cause);
 }

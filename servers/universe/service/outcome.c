@@ -1,0 +1,69 @@
+/*
+ * outcome.c - what the senders of a window are told when it has ended, and when it is worth another try.
+ *
+ * A database server comes and goes; of its absence senders hear what they may do: send it again where nothing was
+ * done, look first where nobody knows. What else displeases a database is no fault of theirs, and its words are
+ * for the log.
+ */
+#include "service/service_int.h"
+
+bool universe_spoils_window(mcp_status status)
+{
+    return status == MCP_E_IO || status == MCP_E_BUSY || status == MCP_E_TIMEOUT;
+}
+
+bool universe_may_try_again(const universe_service *service, mcp_status status, bool was_sent)
+{
+    return status == MCP_E_BUSY ||
+           (status == MCP_E_IO && !was_sent && db_is_shared(service->options.db));
+}
+
+static mcp_status as_told(const universe_service *service, mcp_status status, bool was_sent,
+                          mcp_error *cause)
+{
+    switch (status) {
+    case MCP_OK:
+    case MCP_E_NOMEM:
+    case MCP_E_BUSY:
+    case MCP_E_TIMEOUT:
+    case MCP_E_STOPPED:
+    case MCP_E_INTERNAL:
+        return status;
+    default:
+        break;
+    }
+    if (status != MCP_E_IO || !db_is_shared(service->options.db))
+        return MCP_E_IO;
+    return was_sent ? mcp_error_set(cause, MCP_E_TIMEOUT,
+                                    "the database was lost in the commit: read the universe to see "
+                                    "whether the change was made")
+                    : mcp_error_set(cause, MCP_E_BUSY,
+                                    "the database cannot be reached; nothing was changed");
+}
+
+static void answer(universe_service *service, universe_change *change, mcp_status status,
+                   const mcp_error *cause)
+{
+    bool has_own = change->status != MCP_OK && !universe_spoils_window(change->status);
+    if (change->kind == UNIVERSE_CHANGE_CATCH_UP || has_own)
+        return;
+    if (status != MCP_OK) {
+        change->status = status;
+        if (change->err)
+            *change->err = *cause;
+        return;
+    }
+    if (change->out->answer != UNIVERSE_REFUSED)
+        return;
+    pthread_mutex_lock(&service->lock);
+    service->figures.rejected++;
+    pthread_mutex_unlock(&service->lock);
+}
+
+void universe_answer_window(universe_service *service, universe_change *const *changes,
+                            size_t count, mcp_status status, bool was_sent, mcp_error *cause)
+{
+    status = as_told(service, status, was_sent, cause);
+    for (size_t i = 0; i < count; i++)
+        answer(service, changes[i], status, cause);
+}
