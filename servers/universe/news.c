@@ -67,7 +67,7 @@ static void write_down(struct list *list, const char *id)
     *bucket = entry;
 }
 
-/* The watcher: on the committing thread. */
+/* The watcher: on the service's threads. */
 static void on_change(const char *id, int64_t version, void *data)
 {
     universe_news *news = data;

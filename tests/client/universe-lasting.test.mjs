@@ -8,8 +8,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+
 import {
-    DATABASES, Viewer, addStar, call, connect, createAnew, disconnect, kill, postgres, program, range, rest, send, sqlite, start,
+    DATABASES, Viewer, addStar, call, connect, create, createAnew, disconnect, kill, postgres, program, range, rest, send, sqlite, start,
     stop, until,
 } from './universe.mjs';
 
@@ -233,6 +235,66 @@ describe('two servers on one PostgreSQL', () => {
         await verify(servers[1], 'u-left', { version: 0, time: 0, stars: [] }, acknowledged);
     });
 });
+
+/** Push `id` out of the server's memory, which has room for 1,000 bodies, by another universe. */
+async function evict(server, id) {
+    const { json: before } = await rest(server, 'GET', '/readyz');
+    const { json } = await rest(server, 'GET', '/universes/u-full/summary');
+    assert.equal(json.counts.stars, 1000);
+    const { json: after } = await rest(server, 'GET', '/readyz');
+    assert.deepEqual([before.bodies, after.bodies], [1, 1000], `${id} is not what was in memory`);
+}
+
+for (const makeDatabase of DATABASES) {
+    test(`what another server does to a universe that was forgotten is told, on ${makeDatabase.name}`, async () => {
+        const db = makeDatabase();
+        const [a, b] = [await start(db.url, '--bodies-max', '1000'), await start(db.url)];
+        await create(b, 'u-full');
+        await rest(b, 'POST', '/universes/u-full/commands:batch?return=minimal', range(1, 1000).map((n) => addStar(`f-${n}`)));
+        await createAnew(b, 'u-out');
+        await send(b, 'u-out', addStar('one'));
+        await rest(a, 'GET', '/universes/u-out');
+        const viewers = await Promise.all(['', '?ticks=coalesce'].map((query) => Viewer.open(a, 'u-out', { query })));
+        const peer = await connect(a);
+        let news = 0;
+        peer.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+            assert.equal(params.uri, 'universe://u-out/state');
+            news++;
+        });
+        await peer.client.subscribeResource({ uri: 'universe://u-out/state' });
+
+        await evict(a, 'u-out');
+        await send(b, 'u-out', { type: 'tick' });
+        for (const viewer of viewers) {
+            await viewer.until(() => viewer.events.length > 0, 'the resync');
+            assert.deepEqual(viewer.events, [{ event: 'resync', id: 2, data: { version: 2 } }]);
+        }
+        await until(() => news > 0, 'news');
+
+        /* who fetches the state has it loaded again: from there on every change is told */
+        assert.equal((await rest(a, 'GET', '/universes/u-out')).json.version, 2);
+        await send(b, 'u-out', addStar('two'));
+        for (const viewer of viewers) {
+            await viewer.until(() => viewer.events.length > 1, 'what comes next');
+            assert.deepEqual(viewer.events[1], { event: 'command', id: 3, data: addStar('two') });
+        }
+        assert.equal((await rest(b, 'POST', '/universes/u-out/commands', { type: 'removeStar', id: 'two' })).status, 200);
+        for (const viewer of viewers)
+            await viewer.until(() => viewer.events.length > 2, 'the removal');
+
+        await evict(a, 'u-out');
+        const before = news;
+        assert.equal((await rest(b, 'DELETE', '/universes/u-out')).status, 204);
+        for (const viewer of viewers) {
+            await viewer.until(() => viewer.closed, 'the end');
+            assert.equal(viewer.events.at(-1).event, 'deleted');
+        }
+        await until(() => news > before, 'news of the end');
+        await disconnect(peer);
+        await Promise.all([stop(a), stop(b)]);
+        db.close();
+    });
+}
 
 describe('other programs on the SQLite file of a server', () => {
     test('a universe is imported while it serves: its viewers are told, it is there', async () => {

@@ -5,8 +5,6 @@
  * the published view (commands go on meanwhile), and then drops what is no longer needed: of the plain
  * snapshots all but the newest two, of the log what is older than the limits but never what comes after
  * the older of these two, and what deleted universes and unfinished snapshots left.
- *
- * In a database that nobody announces commits in (SQLite) it also looks for other processes' writes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +18,6 @@ enum {
     UNFINISHED_MS = 24 * 3600 * 1000,
     KEPT = 2,
     TRIMMED_AT_ONCE = 2000,
-    COMMIT_MAX_MS = 60000,
     FAILED_WAIT_MS = 60000,
     LAST_MS = 3000,
     FEW = 100, /* changes that are replayed as fast as a snapshot is read */
@@ -243,7 +240,7 @@ static bool write_next(universe_service *service)
     return true;
 }
 
-/* ---- sweeping and looking --------------------------------------------------------------------- */
+/* ---- sweeping --------------------------------------------------------------------------------- */
 
 static void sweep(universe_service *service)
 {
@@ -266,44 +263,6 @@ static void sweep(universe_service *service)
         mcp_log_write(&service->options.log, MCP_LOG_WARNING, "sweeping: %s", err.message);
 }
 
-/* Universes that another process has changed, made anew or deleted since `since_ms` are brought up to date. */
-static mcp_status look_around(universe_service *service, int64_t since_ms, mcp_arena *arena,
-                              mcp_error *err)
-{
-    universe_record *records = NULL;
-    size_t count = UNIVERSE_LIST_MAX;
-    const char *after_id = "";
-    db_session *session = NULL;
-    mcp_status st = db_begin(&session, service->options.db, DB_READ, err);
-    if (st != MCP_OK)
-        return st;
-    while (st == MCP_OK && count == UNIVERSE_LIST_MAX) {
-        bool is_loaded = false;
-        st = universe_store_versions(&records, &count, session, since_ms, after_id, arena, err);
-        for (size_t i = 0; st == MCP_OK && i < count; i++) {
-            universe_hear(&is_loaded, service, records[i].id, records[i].version,
-                          records[i].created_ms);
-            if (!is_loaded)
-                universe_feed_behind(service, records[i].id, records[i].version);
-            since_ms = records[i].updated_ms;
-            after_id = records[i].id;
-        }
-    }
-    db_rollback(session);
-    return st;
-}
-
-/* What was written may become visible later than its time says, by as long as a commit may take. */
-static void look_for_others(universe_service *service, int64_t *since_ms)
-{
-    mcp_error err = MCP_ERROR_INIT;
-    int64_t now = mcp_clock_wall_ms();
-    mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
-    if (arena && look_around(service, *since_ms - COMMIT_MAX_MS, arena, &err) == MCP_OK)
-        *since_ms = now;
-    mcp_arena_free(arena);
-}
-
 /* What is cheap to write now makes the next start short. */
 static void write_last(universe_service *service)
 {
@@ -315,7 +274,6 @@ static void write_last(universe_service *service)
 void *universe_keeper(void *data)
 {
     universe_service *service = data;
-    int64_t since_ms = mcp_clock_wall_ms();
     bool closing = false;
 
     for (int round = 0; !closing; round++) {
@@ -324,8 +282,6 @@ void *universe_keeper(void *data)
             ;
         if (can_write && round % SWEEP_ROUNDS == 0)
             sweep(service);
-        if (!db_is_shared(service->options.db))
-            look_for_others(service, &since_ms);
         pthread_mutex_lock(&service->lock);
         if (!service->closing)
             universe_wait(&service->rest, &service->lock, ROUND_MS);

@@ -40,7 +40,6 @@ static void fill_in(universe_service_options *options)
 static void heard(const char *payload, void *data)
 {
     universe_service *service = data;
-    bool is_loaded = false;
     char *end = NULL;
 
     if (!payload) {
@@ -51,12 +50,7 @@ static void heard(const char *payload, void *data)
     long long version = strtoll(payload, &end, 10);
     if (errno != 0 || end == payload || *end != ' ')
         return;
-    const char *id = end + 1;
-    universe_hear(&is_loaded, service, id, version, 0);
-    if (!is_loaded && version < 0)
-        universe_feed_deleted(service, id);
-    else if (!is_loaded) /* its viewers, if it has any, fetch the state; that loads it */
-        universe_feed_behind(service, id, version);
+    universe_heard(service, end + 1, version, 0, true);
 }
 
 static mcp_status init_sync(universe_service *service, mcp_error *err)
@@ -75,10 +69,12 @@ static mcp_status init_sync(universe_service *service, mcp_error *err)
 
 static mcp_status start_threads(universe_service *service, mcp_error *err)
 {
-    static void *(*const run[])(void *) = { universe_committer, universe_keeper,
-                                            universe_clock_run };
-    pthread_t *const threads[] = { &service->committer, &service->keeper, &service->clock };
-    for (; service->threads < 3; service->threads++) {
+    static void *(*const run[])(void *) = { universe_committer, universe_keeper, universe_clock_run,
+                                            universe_looker };
+    pthread_t *const threads[] = { &service->committer, &service->keeper, &service->clock,
+                                   &service->looker };
+    int wanted = db_is_shared(service->options.db) ? 3 : 4;
+    for (; service->threads < wanted; service->threads++) {
         int failed = pthread_create(threads[service->threads], NULL, run[service->threads], service);
         if (failed)
             return mcp_error_errno(err, failed, "starting the service's threads");
@@ -127,6 +123,8 @@ void universe_service_close(universe_service *service)
     pthread_cond_broadcast(&service->work);
     pthread_cond_broadcast(&service->rest);
     pthread_mutex_unlock(&service->lock);
+    if (service->threads > 3)
+        pthread_join(service->looker, NULL);
     if (service->threads > 2)
         pthread_join(service->clock, NULL);
     if (service->threads > 1)
@@ -342,6 +340,7 @@ mcp_status universe_service_delete(int64_t *version, universe_service *service, 
     }
     pthread_mutex_unlock(&service->lock);
     universe_feed_deleted(service, id);
+    universe_tell_watcher(service, id, -1);
     return MCP_OK;
 }
 

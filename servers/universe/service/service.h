@@ -280,7 +280,7 @@ typedef struct universe_subscription {
 mcp_status universe_service_subscribe(universe_service *service, mcp_call *call, const char *id,
                                       const universe_subscription *what, mcp_error *err);
 
-/** Told of every committed change, on the committing thread: must not block. One at most. */
+/** Told of every committed change, and of deletions (-1), on whichever thread: must not block. One at most. */
 typedef void universe_watcher(const char *id, int64_t version, void *data);
 /** Any thread; NULL takes it back, and when that returns it does not run any more. */
 void universe_service_watch(universe_service *service, universe_watcher *watch, void *data);

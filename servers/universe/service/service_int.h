@@ -88,7 +88,7 @@ struct universe_service {
     pthread_mutex_t lock;
     pthread_cond_t loaded; /* a universe's is_loading became false */
     pthread_cond_t work;   /* the queue has something, or closing */
-    pthread_cond_t rest;   /* for the keeper and the clock: closing */
+    pthread_cond_t rest;   /* for the keeper, the clock and the looker: closing */
     universe_live *live[LIVE_BUCKETS];
     universe_change *first, **end;
     bool closing;
@@ -97,7 +97,7 @@ struct universe_service {
     universe_watcher *watch;
     void *watch_data;
 
-    pthread_t committer, keeper, clock;
+    pthread_t committer, keeper, clock, looker;
     int threads; /* of these, how many run */
 };
 
@@ -188,12 +188,23 @@ void universe_feed_deleted(universe_service *service, const char *id);
 
 /* ---- service.c -------------------------------------------------------------------------------- */
 
-/** On the committing thread: tell whoever watches. */
+/** Tell whoever watches. */
 void universe_tell_watcher(universe_service *service, const char *id, int64_t version);
+
+/* ---- others.c --------------------------------------------------------------------------------- */
+
+/** Another process has brought a universe to this version (-1: deleted it), which was made at that time (0: not
+ *  known): it is brought up to date where it is in memory, else its streams and whoever watches are told.
+ *  `is_news`: nobody was told before. */
+void universe_heard(universe_service *service, const char *id, int64_t version, int64_t created_ms,
+                    bool is_news);
+
+/** The thread that looks for others' changes, where no database announces them. */
+void *universe_looker(void *data);
 
 /* ---- keeper.c, clock.c ------------------------------------------------------------------------ */
 
-/** The thread that writes snapshots, trims logs and looks for others' changes. */
+/** The thread that writes snapshots and trims logs. */
 void *universe_keeper(void *data);
 
 /** The thread that makes the server's own ticks. */

@@ -190,6 +190,7 @@ static mcp_status enter_live(struct window *window, struct entered *at, mcp_erro
     if (!is_same) { /* deleted, and perhaps made anew with the same id */
         forget(window->service, live, !found);
         universe_feed_deleted(window->service, live->id);
+        universe_tell_watcher(window->service, live->id, found ? at->record.version : -1);
         return refuse_gone(window->service, live, err);
     }
     if (at->record.version == live->state_version)
