@@ -4,9 +4,10 @@
  * Each message of tests/support/hostile.c goes to a server of its own, by POST, and then /metrics says how
  * long the longest turn of that server's loop was: so long nobody else was heard. The bar is 50 ms. The
  * first row is a ping, for what the machine does by itself. The total is the client's: from the first byte
- * sent to the last one received, and so the worker's time as well.
+ * sent to the last one received, and so the worker's time as well. Behind the messages come requests that are
+ * hostile before their message begins, or beside it: floods of fields, queries, chunks.
  *
- *     bench-hostile [WORD]       only messages whose name has the word
+ *     bench-hostile [WORD]       only those whose name has the word
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +28,50 @@ enum { PATIENCE_MS = 30000 };
 
 static const double bar_ms = 50;
 
+/* ---- floods ----------------------------------------------------------------------------------- */
+
+#define MOST ((size_t)4 << 20)
+#define LINE ((size_t)8000) /* of a request line, just below its bound */
+#define FIELDS "Host: localhost\r\nConnection: close\r\n"
+#define GET(target) "GET " target " HTTP/1.1\r\n" FIELDS
+#define END_OF_LINE " HTTP/1.1\r\n" FIELDS "\r\n"
+#define CHUNKED                                                                                    \
+    "POST /mcp HTTP/1.1\r\n" FIELDS                                                                \
+    "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"          \
+    "Transfer-Encoding: chunked\r\n\r\n"
+
+/* Whole requests; what else they are is as for messages. */
+/* clang-format off */
+static const hostile floods[] = {
+    /* name                          begin                unit          end              bytes          answer */
+    { "fields",                      GET("/take"),        "X-#: 1\r\n", "\r\n",          MOST,          "431" },
+    { "100 fields",                  GET("/take"),        "X-#: 1\r\n", "\r\n",          98 * 14,       "taken" },
+    { "one field again and again",   GET("/take"),        "X: 1\r\n",   "\r\n",          MOST,          "431" },
+    { "a field without end",         GET("/take") "X: ",  "x",          "",              MOST,          "431" },
+    { "a list in a field",           GET("/take") "Accept: ", "a/b,",   "c/d\r\n\r\n",   15000,         "taken" },
+    { "a line without end",          "GET /",             "x",          "",              MOST,          "414" },
+    { "slashes of a path",           "GET ",              "/",          END_OF_LINE,     LINE,          "404" },
+    { "2^16 members of a query",     "GET /take?",        "#=1&",       END_OF_LINE,     65536 * 10,    "414" },
+    { "members, as many as fit",     "GET /take?",        "#&",         END_OF_LINE,     LINE,          "400" },
+    { "one member again and again",  "GET /take?",        "a&",         END_OF_LINE,     LINE,          "taken" },
+    { "escapes of a query",          "GET /take?a=",      "%41",        END_OF_LINE,     LINE,          "taken" },
+    { "chunks of one byte",          CHUNKED,             "1\r\n \r\n", "0\r\n\r\n",     MOST,          "-32700" },
+    { "an extension without end",    CHUNKED "1;",        "e",          "",              MOST,          "400" },
+    { "trailers",                    CHUNKED "0\r\n",     "T-#: x\r\n", "\r\n",          MOST,          "400" },
+    { 0 }
+};
+/* clang-format on */
+
 /* ---- the server ------------------------------------------------------------------------------- */
+
+static mcp_status take(mcp_call *call, void *data)
+{
+    (void)data;
+    mcp_write_member_string(mcp_call_result(call), "taken", mcp_arg_string(call, "a"));
+    return MCP_OK;
+}
+
+static const mcp_route routes[] = { { "GET", "/take", take, MCP_READS, 0 }, { 0 } };
 
 static int serve(int port)
 {
@@ -38,6 +82,7 @@ static int serve(int port)
     options.name = options.version = "hostile";
     http.port = port;
     http.metrics = true;
+    http.routes = routes;
     http.sessions = MCP_SESSIONS_OFF;
     if (mcp_server_new(&server, &options, NULL) != MCP_OK ||
         mcp_server_add(server, &hostile_features, NULL) != MCP_OK)
@@ -115,6 +160,16 @@ static answer ask(const site *it, const char *head, const char *body, size_t len
     return out;
 }
 
+static answer ask_as_it_is(const site *it, const char *text, size_t length)
+{
+    int fd = site_connect(it);
+
+    say(fd, text, length);
+    answer out = hear(fd);
+    close(fd);
+    return out;
+}
+
 static double turn_max_ms(const site *it)
 {
     static const char name[] = "\nmcp_loop_turn_max_seconds ";
@@ -147,7 +202,7 @@ static void summarise(char *out, size_t size, const answer *it)
             *at = ' ';
 }
 
-static double measure(const hostile *row)
+static double measure(const hostile *row, bool is_request)
 {
     site it = { .name = "hostile", .port = site_free_port() };
     char words[120];
@@ -157,7 +212,8 @@ static double measure(const hostile *row)
     site_serve(&it, serve);
     close(site_connect(&it));
     int64_t from = bench_now_ns();
-    answer got = ask(&it, "POST /mcp", text, length);
+    answer got = is_request ? ask_as_it_is(&it, text, length)
+                            : ask(&it, "POST /mcp", text, length);
     double total_ms = (double)(bench_now_ns() - from) / 1e6;
     double turn_ms = turn_max_ms(&it);
     summarise(words, sizeof words, &got);
@@ -172,22 +228,33 @@ static double measure(const hostile *row)
     return turn_ms;
 }
 
+/* The longest of the rows whose name has the word. */
+static double measure_all(const hostile *rows, bool are_requests, const char *word)
+{
+    double most_ms = 0;
+
+    for (const hostile *row = rows; row->name; row++) {
+        if (word && !strstr(row->name, word))
+            continue;
+        double ms = measure(row, are_requests);
+        most_ms = ms > most_ms ? ms : most_ms;
+    }
+    return most_ms;
+}
+
 int main(int argc, char **argv)
 {
     static const hostile ping = {
         "(ping)", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", " ", "", 0, "\"result\"",
     };
-    double most_ms = 0;
+    const char *word = argc > 1 ? argv[1] : NULL;
 
     signal(SIGPIPE, SIG_IGN);
     printf("%-28s %8s %12s %11s   %s\n", "message", "bytes", "total", "loop held", "answer");
-    (void)measure(&ping);
-    for (const hostile *row = hostile_messages; row->name; row++) {
-        if (argc > 1 && !strstr(row->name, argv[1]))
-            continue;
-        double ms = measure(row);
-        most_ms = ms > most_ms ? ms : most_ms;
-    }
+    (void)measure(&ping, false);
+    double messages_ms = measure_all(hostile_messages, false, word);
+    double floods_ms = measure_all(floods, true, word);
+    double most_ms = messages_ms > floods_ms ? messages_ms : floods_ms;
     printf("the loop was held for %.1f ms at the longest; the bar is %.0f ms\n", most_ms, bar_ms);
     return 0;
 }

@@ -107,14 +107,21 @@ static void print_table(const cli_option *options, int width, FILE *stream)
             print_option(options, width, stream);
 }
 
+static bool has_option(const cli_option *options, const char *name)
+{
+    while (options && options->name && strcmp(options->name, name) != 0)
+        options++;
+    return options && options->name;
+}
+
 static void print_options(const cli_line *line, FILE *stream)
 {
-    static const cli_option always[] = {
+    const cli_option *own = line->command ? line->command->options : NULL;
+    const cli_option always[] = {
         { .name = "help", .help = "show this help (also -h)" },
-        { .name = "version", .help = "show the version" },
+        { .name = "version", .help = "show the version", .hidden = has_option(own, "version") },
         { 0 },
     };
-    const cli_option *own = line->command ? line->command->options : NULL;
     int width = 0;
 
     widen(&width, own);

@@ -17,6 +17,7 @@
 #include "mcp/arena.h"
 
 #define MCP_PATH "/mcp"
+#define BETWEEN_NAMES ", "
 
 const char *const listen_transports[] = { "stdio", "http", NULL };
 const char *const listen_sessions[] = { "required", "off", NULL };
@@ -139,10 +140,10 @@ static mcp_status check_open(const cli_line *line, const listen_service *service
 static mcp_status check_names(const cli_line *line, const char *flag, mcp_error *err)
 {
     const char *text = cli_string(line, flag);
-    size_t count = text && *text;
+    size_t count = 0;
 
-    for (; text && *text; text++)
-        count += *text == ',';
+    for (; text && *(text += strspn(text, BETWEEN_NAMES)); text += strcspn(text, BETWEEN_NAMES))
+        count++;
     if (count <= LISTEN_NAMES_MAX)
         return MCP_OK;
     return mcp_error_set(err, MCP_E_PARAMS, "--%s has more than %d names", flag, LISTEN_NAMES_MAX);
@@ -186,8 +187,8 @@ static mcp_status read_names(const char *const **out, const struct door *door, c
 
     if (!names || !list)
         return mcp_error_set(err, MCP_E_NOMEM, "out of memory");
-    for (char *name = strsep(&list, ", "); name && count < LISTEN_NAMES_MAX;
-         name = strsep(&list, ", "))
+    for (char *name = strsep(&list, BETWEEN_NAMES); name && count < LISTEN_NAMES_MAX;
+         name = strsep(&list, BETWEEN_NAMES))
         if (*name)
             names[count++] = name;
     if (more)

@@ -1,8 +1,9 @@
 /*
  * completions.c - completion/complete: values for a prompt's argument or a template's variable.
  *
- * A row binds one argument of one prompt or template to a function. What is asked about must exist; an
- * argument that nobody completes has no suggestions, which is an answer and no error.
+ * A row binds one argument of one prompt or template to a function. What is asked about must exist, and the
+ * client's token must have the scopes that its use needs; an argument that nobody completes has no
+ * suggestions, which is an answer and no error.
  */
 #include <string.h>
 
@@ -119,7 +120,9 @@ static mcp_status read_reference(const char **out, const mcp__completions *compl
     if (!*out)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "there is no %s %.*s to complete",
                              is_prompt ? "prompt" : "resource", SHOWN_MAX, is_prompt ? name : uri);
-    return MCP_OK;
+    const char *scopes = is_prompt ? mcp__prompts_scopes_of(completions->prompts, *out)
+                                   : mcp__resources_scopes_of(completions->resources, *out);
+    return scopes ? mcp_call_require_scopes(call, scopes) : MCP_OK;
 }
 
 static mcp_status read_argument(const char **name, mcp_call *call)

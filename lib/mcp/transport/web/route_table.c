@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/arena_int.h"
 #include "base/utf8.h"
 
 static const char *const methods[] = { "GET", "POST", "PUT", "PATCH", "DELETE" };
@@ -144,6 +145,7 @@ struct gathering {
     mcp_json_writer *writer;
     const char *names[MCP__ROUTE_PARTS];
     size_t count;
+    bool is_overfull; /* there was one more */
 };
 
 static bool has_name(const struct gathering *all, const char *name)
@@ -161,7 +163,8 @@ static bool take(struct gathering *all, const char *name, const char *value)
         return false;
     if (has_name(all, name))
         return true;
-    if (all->count >= MCP__ROUTE_PARTS)
+    all->is_overfull = all->count >= MCP__ROUTE_PARTS;
+    if (all->is_overfull)
         return false;
     all->names[all->count++] = name;
     mcp_write_member_string(all->writer, name, value);
@@ -201,6 +204,17 @@ static bool take_query(struct gathering *all, const char *query)
     return true;
 }
 
+static mcp_status refuse(const struct gathering *all, mcp_error *err)
+{
+    if (all->is_overfull)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "a path may have %d variables, together with the members of its query",
+                             MCP__ROUTE_PARTS);
+    if (mcp__arena_failure(all->arena) != MCP_OK)
+        return mcp_error_set(err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
+    return mcp_error_set(err, MCP_E_PARAMS, "the path or the query is not rightly encoded");
+}
+
 mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mcp_route *route,
                                 const char *path, size_t length, const char *query,
                                 mcp_error *err)
@@ -220,6 +234,6 @@ mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mc
         st = mcp_json_read(out, arena, text.data, text.length, err);
     mcp_buf_clear(&text);
     if (!is_good)
-        return mcp_error_set(err, MCP_E_PARAMS, "the path or the query is not rightly encoded");
+        return refuse(&all, err);
     return st;
 }

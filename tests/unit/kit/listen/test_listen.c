@@ -165,6 +165,8 @@ static void names_are_bounded(void **state)
     assert_taken(words);
     snprintf(words + length, sizeof words - length, ",a");
     assert_refused(words, MCP_E_PARAMS, "--allow-host has more than 64 names");
+    snprintf(words + length, sizeof words - length, ",,"); /* no further name */
+    assert_taken(words);
 }
 
 static void a_port_that_cannot_be_is_refused(void **state)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,73 @@ static void large_prompts_are_left_to_a_worker(void **state)
 }
 
 /* The same arguments, small: the loop says at once that they do not fit, no worker is asked. */
+static const char *ones(size_t count)
+{
+    static char text[16 * 1024];
+
+    assert_true(count >= 1 && count * 2 < sizeof(text));
+    for (size_t i = 0; i < 2 * count; i++)
+        text[i] = i % 2 == 0 ? '1' : ',';
+    text[2 * count - 1] = '\0';
+    return text;
+}
+
+/* What the schema of hostile/take does for an array of so many numbers. */
+static uint64_t steps_for(size_t count)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    const mcp_json *tool = NULL;
+    const mcp_json *value = NULL;
+    mcp_schema *schema = NULL;
+    uint64_t left = 1000000;
+    const mcp_file *file = mcp_files_find(hostile_features.files, "tools/hostile/take.json");
+    const char *text = mcp_arena_printf(arena, "{\"numbers\":[%s]}", ones(count));
+
+    assert_int_equal(mcp_json_read(&tool, arena, file->bytes, file->length, NULL), MCP_OK);
+    assert_int_equal(mcp_json_read(&value, arena, text, strlen(text), NULL), MCP_OK);
+    assert_int_equal(mcp_schema_compile(&schema, mcp_json_get(tool, "inputSchema"), NULL, NULL), MCP_OK);
+    assert_int_equal(mcp_schema_check_within(schema, value, &left, arena, NULL, NULL), MCP_OK);
+    mcp_schema_free(schema);
+    mcp_arena_free(arena);
+    return 1000000 - left;
+}
+
+/* Whether the loop itself judges that many; a text among them, so that it answers at once. */
+static bool is_judged_on_loop(size_t count)
+{
+    static char text[20 * 1024];
+    conversation talk;
+
+    conversation_open(&talk, NULL, &hostile_features);
+    talk.executor.is_held = true;
+    (void)snprintf(text, sizeof(text),
+                         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                         "\"name\":\"hostile/take\",\"arguments\":{\"numbers\":[%s,\"\"]}}}",
+                         ones(count - 1));
+    conversation_say(&talk, text);
+    bool is_judged = talk.executor.held == 0;
+    while (mcp__inline_step(&talk.executor))
+        ;
+    assert_non_null(strstr(talk.peer.text.data, "/numbers/"));
+    mcp__peer_memory_reset(&talk.peer);
+    conversation_close(&talk);
+    return is_judged;
+}
+
+/* An element costs more steps than one, so the bound lies between two numbers of them. */
+static void the_loop_gives_5000_steps(void **state)
+{
+    size_t count = 3;
+
+    (void)state;
+    while (steps_for(count + 1) <= 5000)
+        count++;
+    assert_true(steps_for(count) > 5000 - 10);
+    assert_true(is_judged_on_loop(count - 1));
+    assert_true(is_judged_on_loop(count));
+    assert_false(is_judged_on_loop(count + 1));
+}
+
 static void cheap_checks_need_no_worker(void **state)
 {
     conversation talk;
@@ -157,6 +225,7 @@ int main(void)
         cmocka_unit_test(each_has_its_answer),
         cmocka_unit_test(dear_checks_are_left_to_a_worker),
         cmocka_unit_test(large_prompts_are_left_to_a_worker),
+        cmocka_unit_test(the_loop_gives_5000_steps),
         cmocka_unit_test(cheap_checks_need_no_worker),
         cmocka_unit_test(a_check_can_be_cancelled),
     };

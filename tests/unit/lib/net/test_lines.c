@@ -184,13 +184,15 @@ static void lines_survive_the_boundaries_of_reads(void **state)
 
 static void a_line_as_long_as_allowed_is_taken(void **state)
 {
-    char *text = test_malloc(LINE_MAX_BYTES + 2);
+    const size_t below = LINE_MAX_BYTES - 1;
+    char *text = test_malloc(2 * LINE_MAX_BYTES + 2);
 
     (void)state;
-    memset(text, 'x', LINE_MAX_BYTES);
-    memcpy(text + LINE_MAX_BYTES, "\r\n", 2);
-    converse(text, LINE_MAX_BYTES + 2);
-    assert_int_equal(seen_length, LINE_MAX_BYTES + 1 + 6);
+    memset(text, 'x', 2 * LINE_MAX_BYTES);
+    memcpy(text + below, "\n", 1);
+    memcpy(text + 2 * LINE_MAX_BYTES, "\r\n", 2);
+    converse(text, 2 * LINE_MAX_BYTES + 2);
+    assert_int_equal(seen_length, below + 1 + LINE_MAX_BYTES + 1 + 6);
     test_free(text);
 }
 

@@ -175,6 +175,14 @@ static void long_and_deep_expressions_are_refused(void **state)
     (void)state;
     memset(text, 'a', 20000);
     assert_false(mcp__pattern_is_valid(text, 20000));
+    assert_false(mcp__pattern_is_valid(text, 16000)); /* compiled it would have more than 64 KiB */
+    assert_true(mcp__pattern_is_valid(text, 8000));
+    text[0] = '[';
+    for (size_t length = 16 * 1024 - 1; length <= 16 * 1024 + 1; length++) { /* one set: compiled it is small */
+        text[length - 1] = ']';
+        assert_int_equal(mcp__pattern_is_valid(text, length), length <= 16 * 1024);
+        text[length - 1] = 'a';
+    }
     memset(text, '(', 1000);
     memset(text + 1000, ')', 1000);
     assert_false(mcp__pattern_is_valid(text, 2000));

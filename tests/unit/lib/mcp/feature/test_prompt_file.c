@@ -190,17 +190,18 @@ static void test_arguments_and_messages_are_bounded(void **state)
     mcp__prompt_file *prompt = NULL;
 
     (void)state;
-    for (int i = 0; i <= MCP__PROMPT_ARGUMENTS_MAX; i++)
+    for (int i = 1; i <= 33; i++) {
         used += snprintf(text + used, sizeof text - (size_t)used, "argument: a%d, optional\n", i);
-    snprintf(text + used, sizeof text - (size_t)used, "---\nx\n");
-    assert_int_equal(read_text(&prompt, text, NULL), MCP_E_PARAMS);
+        snprintf(text + used, sizeof text - (size_t)used, "---\nx\n");
+        assert_int_equal(read_text(&prompt, text, NULL), i <= 32 ? MCP_OK : MCP_E_PARAMS);
+        assert_int_equal(prompt->argument_count, i <= 32 ? i : 32);
+    }
     used = snprintf(text, sizeof text, "---\nname: a\n---\n");
-    for (int i = 0; i <= MCP__PROMPT_MESSAGES_MAX; i++)
+    for (int i = 1; i <= 65; i++) {
         used += snprintf(text + used, sizeof text - (size_t)used, "--- user\nx\n");
-    assert_int_equal(read_text(&prompt, text, NULL), MCP_E_PARAMS);
-    text[used - (int)strlen("--- user\nx\n")] = '\0';
-    assert_int_equal(read_text(&prompt, text, NULL), MCP_OK);
-    assert_int_equal(prompt->message_count, MCP__PROMPT_MESSAGES_MAX);
+        assert_int_equal(read_text(&prompt, text, NULL), i <= 64 ? MCP_OK : MCP_E_PARAMS);
+        assert_int_equal(prompt->message_count, i <= 64 ? i : 64);
+    }
 }
 
 static void test_finds_arguments_by_name(void **state)

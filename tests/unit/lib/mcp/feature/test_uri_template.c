@@ -320,16 +320,20 @@ static void test_templates_and_uris_are_bounded(void **state)
     const char *uri = repeated("a", MCP__URI_MAX + 1);
 
     (void)state;
+    assert_int_equal(compile_status(repeated("{~}/", 15)), MCP_OK);
     assert_int_equal(compile_status(repeated("{~}/", 16)), MCP_OK);
     assert_int_equal(compile_status(repeated("{~}/", 17)), MCP_E_LIMIT);
     assert_int_equal(compile_status(repeated("{?a~,b~}", 1)), MCP_OK);
     assert_int_equal(compile_status(repeated("{/a~,b~}", 16)), MCP_OK);
     assert_int_equal(compile_status(repeated("{/a~,b~,c~}", 11)), MCP_E_LIMIT);
+    assert_int_equal(compile_status(repeated("{/a~,b~,c~}", 10)), MCP_OK);
+    assert_int_equal(compile_status(repeated("a", 2047)), MCP_OK);
     assert_int_equal(compile_status(repeated("a", 2048)), MCP_OK);
     assert_int_equal(compile_status(repeated("a", 2049)), MCP_E_LIMIT);
-    assert_int_equal(mcp__uri_template_match(&got, compiled("{x}"), uri, MCP__URI_MAX,
-                                             MCP__SLASHES_ENCODED, arena, NULL),
-                     MCP_OK);
+    for (size_t length = MCP__URI_MAX - 1; length <= MCP__URI_MAX; length++)
+        assert_int_equal(mcp__uri_template_match(&got, compiled("{x}"), uri, length,
+                                                 MCP__SLASHES_ENCODED, arena, NULL),
+                         MCP_OK);
     assert_int_equal(mcp__uri_template_match(&got, compiled("{x}"), uri, MCP__URI_MAX + 1,
                                              MCP__SLASHES_ENCODED, arena, NULL),
                      MCP_E_PARAMS);

@@ -18,6 +18,7 @@
 
 #include "rig.h"
 #include "scratch.h"
+#include "web_client.h"
 #include "web_rig.h"
 
 #define INITIALIZE                                                                                 \
@@ -114,7 +115,7 @@ static void begin_with(const mcp_server_options *options)
                             .resource = "https://mcp.example/mcp", .servers = servers };
     http.auth = &auth;
     http.routes = routes;
-    http.websocket = http.health = true;
+    http.websocket = http.legacy_sse = http.health = true;
     rig_of_test = web_start(options, &http);
     port = web_port(rig_of_test);
 }
@@ -388,6 +389,89 @@ static void in_a_batch_it_is_one_error(void **state)
     assert_non_null(strstr(answer.body, "\"id\":2,\"error\":{\"code\":-32600,"));
 }
 
+#define CALL_SCOPED(id)                                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"rig/scoped\"}}"
+#define REFUSED(id)                                                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":-32600,\"message\":"                 \
+    "\"the token allows too little: mcp write\"}}"
+
+static void open_as(web_client *client, const char *request, const char *token, int status)
+{
+    mcp_buf head;
+
+    web_client_init(client);
+    web_client_connect(client, port);
+    mcp_buf_init(&head, 4096);
+    assert_int_equal(mcp_buf_printf(&head, "%sHost: localhost\r\n%s\r\n", request, token), MCP_OK);
+    web_client_send(client, head.data, head.length);
+    mcp_buf_clear(&head);
+    web_client_read_head(client, false);
+    assert_int_equal(client->status, status);
+}
+
+#define OPEN_SOCKET                                                                                \
+    "GET /ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" \
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mcp\r\n"
+
+static const char *answer_in_frame(web_client *client, const char *text)
+{
+    static web_frame frame;
+
+    web_client_send_frame(client, 0x81, text, strlen(text));
+    assert_true(web_client_read_frame(client, &frame));
+    return frame.bytes;
+}
+
+/* The token of the opening request holds for the connection; a message has no status line of its own. */
+static void in_a_frame_it_is_an_error(void **state)
+{
+    web_client client;
+
+    (void)state;
+    open_as(&client, OPEN_SOCKET, EVE, 101);
+    assert_string_equal(answer_in_frame(&client, CALL_SCOPED("1")), REFUSED("1"));
+    assert_string_equal(answer_in_frame(&client, PING), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    web_client_close(&client);
+    open_as(&client, OPEN_SOCKET, FILE_TOKEN, 101);
+    assert_non_null(strstr(answer_in_frame(&client, CALL_SCOPED("2")), "\"text\":\"ann\""));
+    web_client_close(&client);
+    open_as(&client, OPEN_SOCKET, "Authorization: Bearer eve.else\r\n", 403);
+    web_client_close(&client);
+}
+
+/* The answer to the post is 202 whatever becomes of the message; each post has a token of its own. */
+static void on_a_stream_it_is_an_error(void **state)
+{
+    web_client client;
+    web_event event;
+    char address[128];
+
+    (void)state;
+    open_as(&client, "GET /sse HTTP/1.1\r\nAccept: text/event-stream\r\n", EVE, 200);
+    assert_true(web_client_read_event(&client, &event));
+    (void)snprintf(address, sizeof(address), "%s", event.data);
+    web_ask(&answer, port, "POST", address, EVE, CALL_SCOPED("1"));
+    assert_int_equal(answer.status, 202);
+    assert_true(web_client_read_event(&client, &event));
+    assert_string_equal(event.data, REFUSED("1"));
+    web_ask(&answer, port, "POST", address, FILE_TOKEN, CALL_SCOPED("2"));
+    assert_int_equal(answer.status, 404); /* the session is eve's */
+    web_ask(&answer, port, "POST", address, "Authorization: Bearer eve.mcp write\r\n",
+            CALL_SCOPED("3"));
+    assert_int_equal(answer.status, 400); /* a token has no blank */
+    web_ask(&answer, port, "POST", address, EVE, PING);
+    assert_true(web_client_read_event(&client, &event));
+    assert_string_equal(event.data, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    web_client_close(&client);
+    open_as(&client, "GET /sse HTTP/1.1\r\nAccept: text/event-stream\r\n", FILE_TOKEN, 200);
+    assert_true(web_client_read_event(&client, &event));
+    (void)snprintf(address, sizeof(address), "%s", event.data);
+    web_ask(&answer, port, "POST", address, FILE_TOKEN, CALL_SCOPED("4"));
+    assert_true(web_client_read_event(&client, &event));
+    assert_non_null(strstr(event.data, "\"text\":\"ann\""));
+    web_client_close(&client);
+}
+
 /* The answers to a hidden tool and to one that does not exist, but for the name. */
 static void expect_unknown(const char *token, const char *name)
 {
@@ -456,6 +540,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(metadata_are_for_everybody, begin, end),
         cmocka_unit_test_setup_teardown(a_tool_says_which_scopes_it_needs, begin, end),
         cmocka_unit_test_setup_teardown(in_a_batch_it_is_one_error, begin, end),
+        cmocka_unit_test_setup_teardown(in_a_frame_it_is_an_error, begin, end),
+        cmocka_unit_test_setup_teardown(on_a_stream_it_is_an_error, begin, end),
         cmocka_unit_test_setup_teardown(what_scopes_hide_does_not_exist, begin_hiding, end),
         cmocka_unit_test_setup_teardown(a_server_chooses_who_knows_of_what, begin_choosing, end),
         cmocka_unit_test_setup_teardown(a_handler_may_insist_too, begin, end),

@@ -215,6 +215,53 @@ static void the_queue_is_bounded(void **state)
     close(fd);
 }
 
+/* Queue a chunk after which `bytes` wait; its head and end count. */
+static mcp_status queue_up_to(mcp__http_exchange *exchange, size_t bytes, mcp_error *err)
+{
+    static char large[64 << 20];
+    size_t length = bytes - mcp__http_queued(exchange);
+    char head[24];
+
+    for (size_t size = length; size > 0; size--) {
+        int around = snprintf(head, sizeof(head), "%zx\r\n", size) + 2;
+        if (size + (size_t)around == length)
+            return mcp__http_write(exchange, large, size, err);
+    }
+    fail_msg("no chunk takes %zu bytes", length);
+    return MCP_E_INTERNAL;
+}
+
+static void fill_to_the_byte(void *data)
+{
+    site *self = data;
+    const size_t soft = self->options.queue_max_bytes;
+    const size_t hard = self->options.queue_hard_bytes;
+    mcp__http_exchange *exchange = site_held(self, 0);
+    mcp_error err = MCP_ERROR_INIT;
+
+    assert_int_equal(queue_up_to(exchange, soft - 6, NULL), MCP_OK);
+    assert_false(mcp__http_is_full(exchange));
+    assert_int_equal(mcp__http_write(exchange, "x", 1, NULL), MCP_OK); /* "1\r\nx\r\n" */
+    assert_int_equal(mcp__http_queued(exchange), soft);
+    assert_true(mcp__http_is_full(exchange));
+    assert_int_equal(queue_up_to(exchange, hard - 7, NULL), MCP_OK);
+    assert_int_equal(mcp__http_write(exchange, "x", 1, NULL), MCP_OK);
+    assert_int_equal(mcp__http_queued(exchange), hard - 1);
+    assert_int_equal(mcp__http_write(exchange, "x", 1, &err), MCP_E_LIMIT);
+    assert_int_equal(err.status, MCP_E_LIMIT);
+}
+
+static void a_queue_is_full_to_the_byte(void **state)
+{
+    int fd = open_and_say("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
+
+    (void)state;
+    site_wait(&page.holding, 1);
+    rig_call(server, fill_to_the_byte, &page);
+    site_wait(&page.hung_up, 1);
+    close(fd);
+}
+
 /* Who sends requests and reads no answers gets no more of them served. */
 static void requests_wait_behind_a_full_queue(void **state)
 {
@@ -434,6 +481,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_slow_reader_is_told_of_when_it_has_taken_all, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_queue_is_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_queue_is_full_to_the_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_wait_behind_a_full_queue, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hang_up_is_seen_while_the_handler_runs, set_up,
                                         tear_down),

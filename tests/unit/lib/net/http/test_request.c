@@ -236,6 +236,11 @@ static void framing_is_bounded(void **state)
     memset(text + at, 'e', 8000);
     strcpy(text + at + 8000, "\r\nx\r\n0\r\n\r\n");
     assert_int_equal(read_text(text), 400);
+    for (size_t bytes = 4095; bytes <= 4097; bytes++) { /* with "1;" and its line's end */
+        memset(text + at, 'e', bytes - 4);
+        strcpy(text + at + bytes - 4, "\r\nx\r\n0\r\n\r\n");
+        assert_int_equal(read_text(text), bytes <= 4096 ? 0 : 400);
+    }
 
     at = head + (size_t)snprintf(text + head, sizeof(text) - head, "0\r\n");
     for (int i = 0; i < 1000; i++)

@@ -163,6 +163,51 @@ static void contents_stand_for_what_was_asked(void **state)
         "{\"uri\":\"x://y\",\"mimeType\":\"a/b\",\"blob\":\"Zg==\"}");
 }
 
+/* For the entries that are written after it, until it is taken back; revisions before 2025-06-18 know none. */
+static void contents_have_the_meta_that_was_set_last(void **state)
+{
+    static const mcp_revision earlier[] = { MCP_2024_11_05, MCP_2025_03_26 };
+    static const mcp_revision later[] = { MCP_2025_06_18, MCP_2025_11_25, MCP_2026_07_28 };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        begin(later[i]);
+        assert_int_equal(mcp_call_contents_text(call, "x://1", "a/b", "t", 1), MCP_OK);
+        assert_int_equal(mcp_call_contents_meta(call, " {\"ui\": {\"border\": true}} "), MCP_OK);
+        assert_int_equal(mcp_call_contents_text(call, "x://2", "a/b", "t", 1), MCP_OK);
+        assert_int_equal(mcp_call_contents_blob(call, "x://3", "a/b", "f", 1), MCP_OK);
+        assert_int_equal(mcp_call_contents_meta(call, "{}"), MCP_OK);
+        assert_int_equal(mcp_call_contents_text(call, "x://4", "a/b", "t", 1), MCP_OK);
+        assert_int_equal(mcp_call_contents_meta(call, NULL), MCP_OK);
+        assert_int_equal(mcp_call_contents_text(call, "x://5", "a/b", "t", 1), MCP_OK);
+        end("{\"uri\":\"x://1\",\"mimeType\":\"a/b\",\"text\":\"t\"},"
+            "{\"uri\":\"x://2\",\"mimeType\":\"a/b\",\"text\":\"t\",\"_meta\":{\"ui\":{\"border\":true}}},"
+            "{\"uri\":\"x://3\",\"mimeType\":\"a/b\",\"blob\":\"Zg==\",\"_meta\":{\"ui\":{\"border\":true}}},"
+            "{\"uri\":\"x://4\",\"mimeType\":\"a/b\",\"text\":\"t\",\"_meta\":{}},"
+            "{\"uri\":\"x://5\",\"mimeType\":\"a/b\",\"text\":\"t\"}");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        begin(earlier[i]);
+        assert_int_equal(mcp_call_contents_meta(call, "{\"ui\":1}"), MCP_OK);
+        assert_int_equal(mcp_call_contents_text(call, "x://1", "a/b", "t", 1), MCP_OK);
+        end("{\"uri\":\"x://1\",\"mimeType\":\"a/b\",\"text\":\"t\"}");
+    }
+}
+
+/* What cannot be one leaves the last one in place, and says why. */
+static void a_meta_of_contents_is_an_object(void **state)
+{
+    (void)state;
+    begin(MCP_2025_06_18);
+    assert_int_equal(mcp_call_contents_meta(call, "{\"k\":1}"), MCP_OK);
+    assert_int_equal(mcp_call_contents_meta(call, "[1]"), MCP_E_INTERNAL);
+    assert_non_null(strstr(call->err.message, "_meta"));
+    assert_int_equal(mcp_call_contents_meta(call, "{\"k\":"), MCP_E_PARSE);
+    assert_int_equal(mcp_call_contents_meta(call, ""), MCP_E_PARSE);
+    assert_int_equal(mcp_call_contents_text(call, "x://1", "a/b", "t", 1), MCP_OK);
+    end("{\"uri\":\"x://1\",\"mimeType\":\"a/b\",\"text\":\"t\",\"_meta\":{\"k\":1}}");
+}
+
 static void a_block_that_cannot_be_written_spoils_the_answer(void **state)
 {
     char large[5000];
@@ -191,6 +236,8 @@ int main(void)
         cmocka_unit_test(links_are_words_before_2025_06_18),
         cmocka_unit_test(embedded_resources_are_known_everywhere),
         cmocka_unit_test(contents_stand_for_what_was_asked),
+        cmocka_unit_test(contents_have_the_meta_that_was_set_last),
+        cmocka_unit_test(a_meta_of_contents_is_an_object),
         cmocka_unit_test(a_block_that_cannot_be_written_spoils_the_answer),
     };
 

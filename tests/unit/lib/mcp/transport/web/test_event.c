@@ -83,8 +83,13 @@ static void an_event_has_a_largest_size(void **state)
     assert_non_null(data);
     memset(data, 'x', length);
     assert_int_equal(mcp_event_new(&event, NULL, NULL, data, length, &err), MCP_E_LIMIT);
-    assert_int_equal(mcp_event_new(&event, NULL, NULL, data, length / 2, NULL), MCP_OK);
-    mcp_event_free(event);
+    const size_t most = (size_t)32 * 1024 * 1024 - strlen("data: \n\n");
+    for (size_t fits = most - 1; fits <= most; fits++) {
+        assert_int_equal(mcp_event_new(&event, NULL, NULL, data, fits, NULL), MCP_OK);
+        mcp_event_free(event);
+    }
+    event = NULL;
+    assert_int_equal(mcp_event_new(&event, NULL, NULL, data, most + 1, NULL), MCP_E_LIMIT);
     memset(data, '\n', length); /* "data: \n" for each */
     event = NULL;
     assert_int_equal(mcp_event_new(&event, NULL, NULL, data, length / 4, &err), MCP_E_LIMIT);

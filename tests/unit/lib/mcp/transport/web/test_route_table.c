@@ -62,9 +62,11 @@ static void paths_fit_segment_by_segment(void **state)
 
 static mcp_arena *arena;
 
+static mcp_error err;
+
 static mcp_status read(const mcp_json **out, const char *path, const char *query)
 {
-    return mcp__route_arguments(out, arena, &routes[3], path, strlen(path), query, NULL);
+    return mcp__route_arguments(out, arena, &routes[3], path, strlen(path), query, &err);
 }
 
 static void arguments_are_decoded(void **state)
@@ -90,21 +92,33 @@ static void what_cannot_be_a_text_is_refused(void **state)
                                          "/things/%g0/parts/1", "/things/%00/parts/1",
                                          "/things/%ff/parts/1", "/things/1/parts/%4" };
     const mcp_json *value = NULL;
-    char query[1024] = "";
 
     (void)state;
     arena = mcp_arena_new(0);
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
         assert_int_equal(read(&value, paths[i], NULL), MCP_E_PARAMS);
     assert_int_equal(read(&value, "/things/1/parts/2", "a=%c3"), MCP_E_PARAMS);
-    for (int i = 0; i < MCP__ROUTE_PARTS - 2; i++) { /* two are the path's */
-        size_t used = strlen(query);
-        (void)snprintf(query + used, sizeof(query) - used, "m%d=&", i);
-    }
+    mcp_arena_free(arena);
+}
+
+/* Two of the 64 are the path's; one that came before is no further one. */
+static void a_path_and_its_query_have_64_parts(void **state)
+{
+    const mcp_json *value = NULL;
+    char query[1024] = "";
+    size_t used = 0;
+
+    (void)state;
+    arena = mcp_arena_new(0);
+    for (int i = 1; i <= 62; i++)
+        used += (size_t)snprintf(query + used, sizeof(query) - used, "m%d=&", i);
     assert_int_equal(read(&value, "/things/1/parts/2", query), MCP_OK);
-    size_t used = strlen(query);
+    assert_int_equal(mcp_json_count(value), 64);
+    (void)snprintf(query + used, sizeof(query) - used, "m1=again");
+    assert_int_equal(read(&value, "/things/1/parts/2", query), MCP_OK);
     (void)snprintf(query + used, sizeof(query) - used, "one-more=");
     assert_int_equal(read(&value, "/things/1/parts/2", query), MCP_E_PARAMS);
+    assert_non_null(strstr(err.message, "64"));
     mcp_arena_free(arena);
 }
 
@@ -128,6 +142,7 @@ int main(void)
         cmocka_unit_test(paths_fit_segment_by_segment),
         cmocka_unit_test(arguments_are_decoded),
         cmocka_unit_test(what_cannot_be_a_text_is_refused),
+        cmocka_unit_test(a_path_and_its_query_have_64_parts),
         cmocka_unit_test(tables_are_checked),
     };
 

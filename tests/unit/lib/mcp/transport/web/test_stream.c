@@ -40,6 +40,7 @@ static mcp_stream_options wanted; /* of the streams that are opened next */
 static char seen_id[64];
 static web_rig *server;
 static int port;
+static web_answer answer;
 static char text[1024 * 1024];
 
 static void on_drained(mcp_stream *stream, void *data)
@@ -142,6 +143,26 @@ static mcp_status say_goodbye(mcp_call *call, void *data)
     return st;
 }
 
+/* As long as the handler runs nothing leaves, so the queue holds what it may to the event, or the byte. */
+static mcp_status fill_up(mcp_call *call, void *data)
+{
+    char digits[8];
+    unsigned sent = 0;
+
+    (void)data;
+    mcp_status st = open_one(call);
+    mcp_stream *stream = all[atomic_load(&opened_count)].stream;
+    while (st == MCP_OK && (st = send_text(stream, "123456789012")) == MCP_OK) /* 20 bytes each */
+        sent++;
+    assert_int_equal(st, MCP_E_LIMIT);
+    assert_int_equal(send_text(stream, "1"), wanted.queue_bytes % 20 >= 9 ? MCP_OK : MCP_E_LIMIT);
+    (void)snprintf(digits, sizeof(digits), "%u", sent);
+    st = mcp_call_header_set(call, "X-Sent", digits);
+    mcp_stream_close(stream);
+    atomic_fetch_add(&opened_count, 1);
+    return st;
+}
+
 /* What cannot be is said in the result. */
 static mcp_status go_wrong(mcp_call *call, void *data)
 {
@@ -178,6 +199,7 @@ static const mcp_route routes[] = {
     { "GET", "/left", linger, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0 },
     { "GET", "/goodbye", say_goodbye, MCP_READS, 0 },
     { "GET", "/wrong", go_wrong, MCP_READS, 0 },
+    { "GET", "/fill", fill_up, MCP_READS, 0 },
     { 0 }
 };
 /* clang-format on */
@@ -401,6 +423,28 @@ static void a_reader_that_stops_harms_nobody_and_loses_nothing(void **state)
     client_read(slow, text, sizeof(text), "data: again\n\n");
     close(slow);
     close(brisk);
+}
+
+static void expect_sent(unsigned events, size_t bytes, const char *sent)
+{
+    char value[16];
+
+    wanted.queue_events = events;
+    wanted.queue_bytes = bytes;
+    web_ask(&answer, port, "GET", "/fill", NULL, NULL);
+    assert_string_equal(web_field(&answer, "X-Sent", value, sizeof(value)), sent);
+}
+
+static void a_queue_has_its_bounds(void **state)
+{
+    (void)state;
+    expect_sent(99, 0, "99");
+    expect_sent(100, 0, "100");
+    expect_sent(101, 0, "101");
+    expect_sent(0, 0, "1000"); /* without being told */
+    expect_sent(0, 2000 - 1, "99");
+    expect_sent(0, 2000, "100");
+    expect_sent(0, 2000 + 1, "100");
 }
 
 static void one_event_may_be_larger_than_the_queue(void **state)
@@ -642,6 +686,7 @@ int main(void)
         OVER_SOCKETS(a_closed_stream_ends_after_what_was_sent),
         OVER_SOCKETS(a_reader_that_goes_is_noticed),
         OVER_SOCKETS(a_reader_that_stops_harms_nobody_and_loses_nothing),
+        OVER_SOCKETS(a_queue_has_its_bounds),
         OVER_SOCKETS(one_event_may_be_larger_than_the_queue),
         OVER_SOCKETS(an_error_is_answered_as_one),
         OVER_SOCKETS(head_is_the_head_alone),
