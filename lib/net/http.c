@@ -206,6 +206,7 @@ static void fill_in(mcp__http_options *options)
     default_size(&options->line_max_bytes, (size_t)8 * 1024);
     default_size(&options->fields_max, 100);
     default_size(&options->body_max_bytes, (size_t)4 * 1024 * 1024);
+    default_size(&options->bodies_max_bytes, (size_t)1024 * 1024 * 1024);
     default_size(&options->connections_max, 10000);
     default_size(&options->queue_max_bytes, (size_t)4 * 1024 * 1024);
     default_size(&options->queue_hard_bytes, (size_t)64 * 1024 * 1024);
@@ -257,6 +258,9 @@ mcp_status mcp__http_new(mcp__http **out, mcp__loop *loop, const mcp__http_optio
     http->limits = (mcp__head_limits){ .block_max = http->options.head_max_bytes,
                                        .line_max = http->options.line_max_bytes,
                                        .fields_max = http->options.fields_max };
+    http->bodies.max_bytes = http->options.bodies_max_bytes > http->options.body_max_bytes
+                                 ? http->options.bodies_max_bytes
+                                 : http->options.body_max_bytes;
     http->sweep_ms = sweep_interval(&http->options);
     mcp_buf_init(&http->head, ANSWER_HEAD_MAX);
     mcp_status st = start(http, err);

@@ -478,6 +478,7 @@ static mcp_status make_listener(mcp__web *web, mcp_error *err)
         .body_max_bytes = web->http.body_max_bytes > web->options->message_max_bytes
                               ? web->http.body_max_bytes
                               : web->options->message_max_bytes,
+        .bodies_max_bytes = web->options->calls_max_bytes,
         .connections_max = (size_t)web->http.connections_max,
         .handler = { .head = on_head, .request = on_request, .hung_up = on_hung_up,
                      .drained = on_drained, .refused = on_refused, .data = web },

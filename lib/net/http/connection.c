@@ -378,7 +378,11 @@ static mcp__request *take_request(mcp__http *http)
     mcp__request *request = http->spare;
 
     http->spare = NULL;
-    return request ? request : mcp__request_new(http->options.fields_max);
+    if (!request)
+        request = mcp__request_new(http->options.fields_max);
+    if (request)
+        request->bodies = &http->bodies;
+    return request;
 }
 
 static void begin_request(connection *conn, char *bytes, size_t length)

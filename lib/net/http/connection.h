@@ -85,6 +85,7 @@ struct mcp__http {
     char *input; /* what recv fills, for all connections */
     char *plain; /* the same after TLS; NULL while there is no TLS */
     mcp__request *spare;
+    mcp__bodies bodies; /* of all connections */
     mcp__pieces pieces;
     mcp_buf head; /* an answer's head is put together here */
     int64_t date_s; /* the second that `date` says */

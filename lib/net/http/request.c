@@ -47,6 +47,23 @@ static int stop(mcp__request *request, int status, const char *words)
     return HPE_USER;
 }
 
+/* Of what all bodies may take together. */
+static void count_body(mcp__request *request)
+{
+    if (!request->bodies)
+        return;
+    request->bodies->used += request->gathered.capacity - request->counted;
+    request->counted = request->gathered.capacity;
+}
+
+static bool has_room(const mcp__request *request, size_t length)
+{
+    const mcp__bodies *bodies = request->bodies;
+
+    return !bodies || length <= request->gathered.capacity - request->gathered.length ||
+           bodies->used < bodies->max_bytes;
+}
+
 static mcp_status gather(mcp__request *request, const char *bytes, size_t length)
 {
     mcp_status st = MCP_OK;
@@ -56,6 +73,7 @@ static mcp_status gather(mcp__request *request, const char *bytes, size_t length
     request->view_length = 0;
     if (st == MCP_OK)
         st = mcp_buf_append(&request->gathered, bytes, length);
+    count_body(request);
     return st;
 }
 
@@ -83,6 +101,8 @@ static int on_body(llhttp_t *parser, const char *at, size_t length)
     } else if (so_far == 0) {
         request->view = at;
         request->view_length = length;
+    } else if (!has_room(request, request->view_length + length)) {
+        return stop(request, 503, "too much is being read at once; try again");
     } else if (gather(request, at, length) != MCP_OK) {
         return stop(request, 503, "there is no memory for the body");
     }
@@ -259,6 +279,7 @@ void mcp__request_free(mcp__request *request)
     if (!request)
         return;
     mcp_buf_clear(&request->gathered);
+    count_body(request);
     free(request->kept);
     free(request);
 }
@@ -269,6 +290,7 @@ void mcp__request_reset(mcp__request *request)
         mcp_buf_clear(&request->gathered);
     else
         mcp_buf_reset(&request->gathered);
+    count_body(request);
     request->head.count = 0;
     request->head.bytes = NULL;
     request->head.path_length = 0;

@@ -15,6 +15,12 @@
 #include "mcp/buf.h"
 #include "net/http/head.h"
 
+/** What the bodies of all requests have gathered together. The loop's. */
+typedef struct mcp__bodies {
+    size_t used; /* bytes of memory */
+    size_t max_bytes;
+} mcp__bodies;
+
 typedef struct mcp__request {
     mcp__head head;
     uint64_t declared;   /* Content-Length; 0 without one */
@@ -29,8 +35,10 @@ typedef struct mcp__request {
     size_t view_length;
     mcp_buf gathered;
     size_t dropped;
+    mcp__bodies *bodies; /* that it takes its memory from; NULL: nobody counts. Set before a body comes */
 
     /* the request's own */
+    size_t counted; /* of the body's memory */
     llhttp_t parser;
     char *kept;     /* a copy of the head's bytes */
     size_t kept_size;

@@ -197,7 +197,7 @@ static void a_nul_is_refused(void **state)
     assert_int_equal(read_all(in_target, sizeof(in_target) - 1, 100), 400);
 }
 
-static int read_body_of(size_t length, bool is_chunked)
+static const char *text_of_body(size_t length, bool is_chunked)
 {
     static char text[8192];
     int head = is_chunked
@@ -206,7 +206,20 @@ static int read_body_of(size_t length, bool is_chunked)
 
     memset(text + head, 'x', length);
     strcpy(text + head + length, is_chunked ? "\r\n0\r\n\r\n" : "");
-    return read_text(text);
+    return text;
+}
+
+static int read_body_of(size_t length, bool is_chunked)
+{
+    return read_text(text_of_body(length, is_chunked));
+}
+
+/* In small steps, so that it has to be gathered. */
+static int gather_body_of(size_t length, bool is_chunked)
+{
+    const char *text = text_of_body(length, is_chunked);
+
+    return read_all(text, strlen(text), 5);
 }
 
 static void the_body_is_bounded(void **state)
@@ -217,6 +230,25 @@ static void the_body_is_bounded(void **state)
         assert_int_equal(read_body_of(BODY_MAX, chunked), 0);
         assert_int_equal(read_body_of(BODY_MAX + 1, chunked), 413);
     }
+}
+
+static void bodies_share_their_memory(void **state)
+{
+    mcp__bodies bodies = { .max_bytes = 300 };
+
+    (void)state;
+    request->bodies = &bodies;
+    assert_int_equal(gather_body_of(200, 0), 0);
+    assert_true(bodies.used >= 200);
+    assert_int_equal(gather_body_of(BODY_MAX, 0), 503);
+    mcp__request_free(request);
+    assert_int_equal(bodies.used, 0);
+    request = mcp__request_new(100);
+    request->bodies = &bodies;
+    bodies.used = 300; /* another one's */
+    assert_int_equal(gather_body_of(200, 1), 503);
+    bodies.used = 0;
+    assert_int_equal(gather_body_of(200, 1), 0);
 }
 
 /* A thousand one-byte chunks are honest; one with an endless extension, or endless trailers, are not. */
@@ -297,6 +329,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_ambiguous_framing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_nul_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_body_is_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bodies_share_their_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(framing_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeps_alive_as_asked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unwanted_body_is_not_stored, set_up, tear_down),
