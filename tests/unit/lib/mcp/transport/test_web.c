@@ -47,7 +47,7 @@ static void options_that_cannot_be_are_named(void **state)
         { { .host = "127.evil.example" }, MCP_E_DENIED, "127.evil.example" },
         { { .host = "::" }, MCP_E_DENIED, "::" },
         { { .routes = nameless }, MCP_E_PARAMS, "/x" },
-        { { .auth = &open }, MCP_E_PARAMS, "a file of tokens or a verifier" },
+        { { .auth = &open }, MCP_E_PARAMS, "tokens or a verifier" },
         { { .auth = &lost }, MCP_E_NOT_FOUND, "/nowhere/tokens" },
         { { .tls_certificate = "/nowhere/c", .tls_key = "/nowhere/k" }, MCP_E_PARAMS, "/nowhere/c" },
     };

@@ -234,9 +234,10 @@ static void the_body_is_bounded(void **state)
 
 static void bodies_share_their_memory(void **state)
 {
-    mcp__bodies bodies = { .max_bytes = 300 };
+    static mcp__bodies bodies; /* the tear-down still counts */
 
     (void)state;
+    bodies = (mcp__bodies){ .max_bytes = 300 };
     request->bodies = &bodies;
     assert_int_equal(gather_body_of(200, 0), 0);
     assert_true(bodies.used >= 200);
