@@ -52,13 +52,16 @@ struct list {
     size_t told;
 };
 
-/* One universe of the full form. Those that would make the answer too long have no state. */
+/* One universe of the full form. Those that would make the answer too long have no state; where the record tells that,
+ * they are not even loaded. */
 static mcp_status put_full(struct list *list, const universe_record *record, mcp_error *err)
 {
     universe_moment moment = { 0 };
     universe_summary summary = { 0 };
     mcp_status st = MCP_OK;
-    bool has_room = list->body.length < list->app->list_bytes;
+    size_t known = record->bytes > 0 ? (size_t)record->bytes : 0;
+    bool has_room = list->body.length < list->app->list_bytes &&
+                    list->body.length + known <= list->app->list_bytes;
 
     if (has_room)
         st = universe_service_look(&moment, list->app->service, record->id,

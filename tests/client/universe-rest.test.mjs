@@ -3,11 +3,14 @@
  * and ETags, parts of states, positions, history, and what comes in that must not.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
-import { DATABASES, addStar, call, connect, create, createAnew, disconnect, range, rest, send, start, stop } from './universe.mjs';
+import {
+    DATABASES, addStar, call, connect, create, createAnew, disconnect, program, range, rest, send, sqlite, start, stop,
+} from './universe.mjs';
 
 const EMPTY = {
     stars: {}, rootIds: [], groups: {}, rootGroupIds: [], belts: {}, smallBodyFields: {}, protoplanetaryDisks: {},
@@ -37,6 +40,25 @@ for (const makeDatabase of DATABASES) {
         badInput(() => server);
     });
 }
+
+test('a list does not load what it has no room for', async () => {
+    const db = sqlite();
+    const stars = Object.fromEntries(range(1, 32_000).map((n) => [`s-${n}`, { id: `s-${n}`, ...addStar(`s-${n}`).payload, name: 'n'.repeat(1000),
+        orbitalPhase: 0, children: [] }]));
+    const done = spawnSync(program, ['import', '-', '--id', 'u-big', '--db', db.url, '--quiet'], { timeout: 120_000,
+        input: JSON.stringify({ stars, rootIds: Object.keys(stars), time: 0 }) });
+    assert.equal(done.status, 0, `${done.stderr}`);
+    const server = await start(db.url);
+    await create(server, 'u-small');
+    await send(server, 'u-small', addStar('one'));
+    for (let round = 0; round < 2; round++) {
+        const { json } = await rest(server, 'GET', '/universes');
+        assert.deepEqual(json.map(({ id, state, stateOmitted }) => [id, state?.time, stateOmitted]), [['u-small', 0, undefined], ['u-big', undefined, true]]);
+        assert.equal((await rest(server, 'GET', '/readyz')).json.bodies, 1);
+    }
+    await stop(server);
+    db.close();
+});
 
 /** Answers that must be equal in status and body. */
 async function expect(server, request, status, json) {

@@ -186,7 +186,8 @@ mcp_status universe_live_moment(universe_moment *out, universe_live *live, mcp_a
                                      .time = live->time,
                                      .bodies = live->bodies,
                                      .created_ms = live->created_ms,
-                                     .updated_ms = live->updated_ms };
+                                     .updated_ms = live->updated_ms,
+                                     .bytes = -1 };
     out->view = universe_view_keep(live->view);
     return MCP_OK;
 }

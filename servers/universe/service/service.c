@@ -251,6 +251,7 @@ mcp_status universe_service_create(universe_moment *out, bool *taken, universe_s
     bool is_taken = false;
     universe_snapshot snapshot = { .pinned = true };
     universe_record record = { .id = id, .name = name, .created_ms = mcp_clock_wall_ms() };
+    universe_summary summary;
 
     mcp_status st = may_write(service, err);
     if (start && is_empty(start))
@@ -269,7 +270,10 @@ mcp_status universe_service_create(universe_moment *out, bool *taken, universe_s
         return st;
     record.updated_ms = snapshot.created_ms = record.created_ms;
     snapshot.pinned = true;
+    record.bytes = -1;
     if (start) {
+        universe_view_summary(&summary, start);
+        record.bytes = (int64_t)summary.bytes;
         record.time = universe_view_time(start);
         record.bodies = (int64_t)universe_view_count(start, UNIVERSE_STARS);
     }

@@ -77,6 +77,7 @@ typedef struct universe_record {
     int64_t bodies;
     int64_t created_ms; /* wall clock */
     int64_t updated_ms;
+    int64_t bytes; /* of the state's JSON, about; -1: not known */
 } universe_record;
 
 /** A universe at one committed moment. */

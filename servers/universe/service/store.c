@@ -37,7 +37,7 @@ universe_rules universe_store_rules_of(int64_t number)
 
 /* ---- universes -------------------------------------------------------------------------------- */
 
-#define RECORD "id, name, version, time, bodies, created_at, updated_at"
+#define RECORD "id, name, version, time, bodies, created_at, updated_at, bytes"
 
 static mcp_status read_record(universe_record *out, const db_rows *rows, mcp_arena *arena,
                               mcp_error *err)
@@ -55,7 +55,8 @@ static mcp_status read_record(universe_record *out, const db_rows *rows, mcp_are
                               .time = db_double_at(rows, 3),
                               .bodies = db_int_at(rows, 4),
                               .created_ms = db_int_at(rows, 5),
-                              .updated_ms = db_int_at(rows, 6) };
+                              .updated_ms = db_int_at(rows, 6),
+                              .bytes = db_int_at(rows, 7) };
     return MCP_OK;
 }
 
@@ -164,11 +165,11 @@ mcp_status universe_store_insert(bool *taken, db_session *session, const univers
     db_value values[] = { db_text(record->id),        db_text(record->name),
                           db_int(record->version),    db_double(record->time),
                           db_int(record->bodies),     db_int(record->created_ms),
-                          db_int(record->updated_ms) };
+                          db_int(record->updated_ms), db_int(record->bytes) };
     st = db_run(session, &inserted,
-                "INSERT INTO universes (" RECORD ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
+                "INSERT INTO universes (" RECORD ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
                 " ON CONFLICT (id) DO NOTHING",
-                values, 7, err);
+                values, 8, err);
     if (st == MCP_OK)
         *taken = inserted == 0;
     return st;
@@ -179,11 +180,11 @@ mcp_status universe_store_update(db_session *session, const universe_record *rec
 {
     db_value values[] = { db_text(record->name),     db_int(record->version),
                           db_double(record->time),   db_int(record->bodies),
-                          db_int(record->updated_ms), db_text(record->id) };
+                          db_int(record->updated_ms), db_int(record->bytes), db_text(record->id) };
     return db_run(session, NULL,
                   "UPDATE universes SET name = $1, version = $2, time = $3, bodies = $4,"
-                  " updated_at = $5 WHERE id = $6",
-                  values, 6, err);
+                  " updated_at = $5, bytes = $6 WHERE id = $7",
+                  values, 7, err);
 }
 
 mcp_status universe_store_delete(bool *found, db_session *session, const char *id, int64_t now_ms,
@@ -209,7 +210,7 @@ mcp_status universe_store_versions(universe_record **out, size_t *count, db_sess
     mcp_status st = db_query(&rows, session,
                              "SELECT id, name,"
                              " CASE WHEN deleted_at IS NULL THEN version ELSE -1 END,"
-                             " time, bodies, created_at, updated_at FROM universes"
+                             " time, bodies, created_at, updated_at, bytes FROM universes"
                              " WHERE updated_at > $1 OR (updated_at = $1 AND id > $2)"
                              " ORDER BY updated_at, id LIMIT $3",
                              values, 3, err);

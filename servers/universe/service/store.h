@@ -51,7 +51,7 @@ mcp_status universe_store_list(universe_record **out, size_t *count, db_session 
 mcp_status universe_store_insert(bool *taken, db_session *session, const universe_record *record,
                                  mcp_error *err);
 
-/** Write name, version, time, bodies and updated_ms. */
+/** Write name, version, time, bodies, bytes and updated_ms. */
 mcp_status universe_store_update(db_session *session, const universe_record *record,
                                  mcp_error *err);
 

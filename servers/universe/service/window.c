@@ -580,13 +580,16 @@ static mcp_status write_entries(struct window *window, struct entered *at, mcp_e
 static mcp_status write_live(struct window *window, struct entered *at, mcp_error *err)
 {
     char payload[UNIVERSE_KEY_MAX + 32];
+    universe_summary summary;
     if (at->count == 0)
         return MCP_OK;
     mcp_status st = universe_state_freeze(&at->fresh, at->live->state, err);
     if (st != MCP_OK)
         return st;
     st = write_entries(window, at, err);
-    at->record.bodies = (int64_t)universe_view_count(at->fresh, UNIVERSE_STARS);
+    universe_view_summary(&summary, at->fresh);
+    at->record.bodies = (int64_t)summary.counts[UNIVERSE_STARS];
+    at->record.bytes = (int64_t)summary.bytes;
     at->record.updated_ms = window->now_ms;
     if (st == MCP_OK)
         st = universe_store_update(window->session, &at->record, err);
