@@ -122,7 +122,7 @@ typedef struct mcp_server_options {
     size_t arena_max_bytes;   /* a call's memory: 64 MiB */
     size_t calls_max_bytes;   /* the memory of all calls together: 1 GiB, or one call's where that is more; a
                                  call that gets none is refused as busy. As much may the bodies take that are
-                                 being read over HTTP */
+                                 being read over HTTP, and as much large answers that wait for readers */
     int calls_max_running;    /* of one client at once: 32; more wait */
     int calls_max_queued;     /* 256; then the client is not read until one ends */
     int short_threads;        /* threads of the short lane: max(2, cores) */

@@ -52,7 +52,8 @@ typedef struct mcp__http_options {
     size_t line_max_bytes;     /* request line (8 KiB) */
     size_t fields_max;         /* (100) */
     size_t body_max_bytes;     /* (4 MiB) */
-    size_t bodies_max_bytes;   /* of all that are read: then one that goes on growing is refused (1 GiB) */
+    size_t bodies_max_bytes;   /* of all that are read: then one that goes on growing is refused; and of large
+                                  answers that wait to be sent: then one more is (1 GiB) */
     size_t connections_max;    /* more wait in the kernel's queue (10,000) */
     size_t queue_max_bytes;    /* unsent: then a stream is full and no request is taken (4 MiB) */
     size_t queue_hard_bytes;   /* unsent: then the connection is closed (64 MiB) */

@@ -71,7 +71,8 @@ static void say_bytes(mcp__http_exchange *exchange, size_t count)
     assert_non_null(room);
     memset(room, 'x', count);
     mcp_buf_commit(&body, count);
-    assert_int_equal(mcp__http_reply_buf(exchange, &head, &body, NULL), MCP_OK);
+    mcp_status st = mcp__http_reply_buf(exchange, &head, &body, NULL);
+    assert_true(st == MCP_OK || st == MCP_E_BUSY); /* BUSY: too much waits already */
 }
 
 static void say_unfit(mcp__http_exchange *exchange)

@@ -346,6 +346,7 @@ static void on_head(connection *conn)
     conn->answer = ANSWER_DUE;
     conn->phase = PHASE_BODY;
     conn->is_head = strcmp(mcp__http_method(conn), "HEAD") == 0;
+    conn->is_reading = conn->is_head || strcmp(mcp__http_method(conn), "GET") == 0;
     conn->is_old = request->head.minor == 0;
     conn->is_bye = !request->keeps_alive;
     conn->is_last = conn->is_bye;

@@ -64,6 +64,7 @@ struct mcp__http_exchange {
     bool is_paused;   /* by the tenant */
     bool is_shut;     /* we have said that we send no more */
     bool is_head;     /* the method of the exchange */
+    bool is_reading;  /* it changes nothing: GET or HEAD */
     bool is_old;      /* HTTP/1.0 */
     bool is_chunked;  /* the answer */
     bool is_kept;     /* the request stays until the exchange is over */

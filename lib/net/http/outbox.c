@@ -58,10 +58,12 @@ static void piece_free(mcp__pieces *pieces, mcp__piece *piece)
         pieces->count++;
         return;
     }
-    if (piece->release)
+    if (piece->release) {
         piece->release(piece->owner);
-    else if (piece->bytes != piece->own)
+    } else if (piece->bytes != piece->own) {
+        pieces->taken -= piece->capacity;
         free(piece->bytes);
+    }
     free(piece);
 }
 
@@ -115,6 +117,7 @@ mcp_status mcp__outbox_put_buf(mcp__outbox *out, mcp__pieces *pieces, mcp_buf *b
     }
     *piece = (mcp__piece){ .end = buf->length };
     piece->bytes = mcp_buf_take(buf, &piece->capacity);
+    pieces->taken += piece->capacity;
     append(out, piece);
     out->queued += piece->end;
     return MCP_OK;

@@ -27,6 +27,7 @@ typedef struct mcp__shared {
 typedef struct mcp__pieces {
     mcp__piece *spare;
     size_t count;
+    size_t taken; /* bytes of memory that was taken over, by mcp__outbox_put_buf, and waits */
 } mcp__pieces;
 
 typedef struct mcp__outbox {

@@ -13,6 +13,7 @@
 #include "net/http/connection.h"
 
 #define REFUSAL_MAX ((size_t)32 * 1024)
+#define LARGE_ANSWER ((size_t)64 * 1024)
 
 struct reason {
     int status;
@@ -252,6 +253,30 @@ mcp_status mcp__http_reply(mcp__http_exchange *exchange, const mcp__http_head_ou
     return mcp__connection_put(exchange, body, length, err);
 }
 
+/* Other answers, which slow readers have not taken yet, fill the memory that answers may have. One alone goes
+ * through, however large. */
+static bool has_room_for(const connection *conn, const mcp_buf *body)
+{
+    size_t taken = conn->http->pieces.taken, most = conn->http->bodies.max_bytes;
+
+    return taken == 0 || (taken < most && body->capacity <= most - taken);
+}
+
+/* What only reads may be asked again. What has been done must not look undone: that answer is cut off. */
+static mcp_status refuse_for_room(connection *conn, mcp_error *err)
+{
+    static const mcp__refusal refusal = { 503, "too many answers wait to be read; try again" };
+
+    if (conn->is_reading) {
+        mcp__reply_refusal(conn, refusal);
+    } else {
+        conn->answer = ANSWER_DONE;
+        conn->is_broken = true;
+        mcp__connection_due(conn);
+    }
+    return mcp_error_set(err, MCP_E_BUSY, "%s", refusal.words);
+}
+
 mcp_status mcp__http_reply_buf(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                                mcp_buf *body, mcp_error *err)
 {
@@ -259,6 +284,8 @@ mcp_status mcp__http_reply_buf(mcp__http_exchange *exchange, const mcp__http_hea
 
     if (exchange->answer != ANSWER_DUE)
         st = over_already(err);
+    else if (body->length > LARGE_ANSWER && !has_room_for(exchange, body))
+        st = refuse_for_room(exchange, err);
     else if (!are_fields_fit(head))
         st = reply_unfit(exchange, err);
     else

@@ -33,6 +33,7 @@ static int begin(int timeout_ms, int stall_timeout_ms)
     page.options.stall_timeout_ms = stall_timeout_ms;
     page.options.queue_max_bytes = 64 * 1024;
     page.options.queue_hard_bytes = 64 * 1024 * 1024;
+    page.options.bodies_max_bytes = 64 * 1024 * 1024;
     server = rig_start(&page.options, NULL, NULL, NULL);
     return 0;
 }
@@ -285,6 +286,40 @@ static void requests_wait_behind_a_full_queue(void **state)
     close(fd);
 }
 
+#define LARGE " /bytes/40000000 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
+
+/* How the answer to a large request begins. */
+static void ask_for_much(void)
+{
+    int fd = open_and_say("GET" LARGE);
+
+    client_read(fd, got, 4096, "\r\n\r\n");
+    close(fd);
+}
+
+/* The first waits for its reader; there is no room for another like it. Small ones pass, and all when it has gone. */
+static void large_answers_share_their_memory(void **state)
+{
+    int fd = open_and_say("GET" LARGE);
+
+    (void)state;
+    site_wait(&page.requests, 1);
+    ask_for_much();
+    begins("HTTP/1.1 503 ");
+    assert_non_null(strstr(got, "Retry-After: 1\r\n"));
+    client_ask(rig_port(server), "GET /bytes/10 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", got,
+               sizeof(got));
+    begins("HTTP/1.1 200 ");
+    int other = open_and_say("POST" LARGE);
+    assert_int_equal(client_read(other, got, sizeof(got), NULL), 0); /* cut: it must not look undone */
+    close(other);
+    close(fd);
+    do /* until the server has seen that */
+        ask_for_much();
+    while (strncmp(got, "HTTP/1.1 503 ", 13) == 0);
+    begins("HTTP/1.1 200 ");
+}
+
 /* ---- hanging up ------------------------------------------------------------------------------- */
 
 static void a_hang_up_is_seen_while_the_handler_runs(void **state)
@@ -483,6 +518,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_queue_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_queue_is_full_to_the_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_wait_behind_a_full_queue, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_answers_share_their_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hang_up_is_seen_while_the_handler_runs, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_reset_is_a_hang_up, set_up, tear_down),
