@@ -1,9 +1,11 @@
 /*
  * clock.c - ticks that the server makes by itself.
  *
- * A running clock sends a `tick` hz times a second through the same door as everybody's commands, with
- * dt = the time that has passed since its last one x time_scale: a clock that was late makes up for it,
- * at most a second's worth. The clock is the process's, not the universe's: after a restart it stands.
+ * A running clock sends a `tick` hz times a second through the same queue as everybody's commands, with dt = the
+ * time that has passed since its last one x time_scale. All clocks that are due send together and share a commit, so
+ * many of them cost one wait for the disk, and none waits for another's. What was not told is owed: a clock that was
+ * late, whose tick was not committed or whose scale is changed makes up for it, at most for a second. The clock is
+ * the process's, not the universe's: after a restart it stands.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +17,11 @@
 enum { CLOCKS_MAX = 64, LATE_MAX_MS = 1000, IDLE_MS = 1000 };
 
 #define PERIOD_MAX_MS 1e12 /* the reciprocal of a tiny hz is no 64-bit number */
+
+static double period_ms(const universe_clock *clock)
+{
+    return fmin(1000 / clock->hz, PERIOD_MAX_MS);
+}
 
 static mcp_status check(const universe_clock *clock, mcp_error *err)
 {
@@ -36,6 +43,23 @@ static int running(universe_service *service)
     return count;
 }
 
+/* Under the lock: the simulation's seconds since the last tick. */
+static double passed(const universe_live *live, int64_t now)
+{
+    double most_ms = LATE_MAX_MS + period_ms(&live->clock);
+    return fmin((double)(now - live->ticked_ms), most_ms) / 1000 * live->clock.time_scale;
+}
+
+/* Under the lock. What passed at the old scale is owed. */
+static void wind(universe_live *live, const universe_clock *clock, int64_t now)
+{
+    bool goes_on = live->clock.running && clock->running;
+    live->owed = goes_on ? live->owed + passed(live, now) : 0;
+    live->clock = *clock;
+    live->ticked_ms = now;
+    live->due_ms = (double)now + period_ms(clock);
+}
+
 mcp_status universe_service_set_clock(universe_service *service, const char *id,
                                       const universe_clock *clock, mcp_error *err)
 {
@@ -52,8 +76,7 @@ mcp_status universe_service_set_clock(universe_service *service, const char *id,
     if (clock->running && !live->clock.running && running(service) >= CLOCKS_MAX) {
         st = mcp_error_set(err, MCP_E_LIMIT, "%d clocks run already; stop one", CLOCKS_MAX);
     } else {
-        live->clock = *clock;
-        live->ticked_ms = mcp_clock_mono_ms();
+        wind(live, clock, mcp_clock_mono_ms());
         pthread_cond_broadcast(&service->rest);
     }
     pthread_mutex_unlock(&service->lock);
@@ -73,9 +96,36 @@ void universe_service_clock(universe_clock *out, universe_service *service, cons
 
 /* A tick that is due. */
 struct due {
-    char id[UNIVERSE_KEY_MAX + 1];
+    universe_live *live; /* held */
     double dt;
+    char text[64];
+    universe_order order;
+    universe_sent sent;
+    mcp_error err;
 };
+
+/* Under the lock: the time that this clock tells now. */
+static double take_time(universe_live *live, int64_t now)
+{
+    double period = period_ms(&live->clock), dt = live->owed + passed(live, now);
+
+    live->owed = 0;
+    live->ticked_ms = now;
+    live->due_ms += period; /* from when it should have been: late wakings do not add up */
+    if (live->due_ms <= (double)now)
+        live->due_ms = (double)now + period;
+    return dt;
+}
+
+/* What was not told is told next time, but for what is more than a second's worth. */
+static void give_back(universe_service *service, universe_live *live, double dt)
+{
+    pthread_mutex_lock(&service->lock);
+    double most = (LATE_MAX_MS + period_ms(&live->clock)) / 1000 * live->clock.time_scale;
+    if (live->clock.running)
+        live->owed = fmin(live->owed + dt, most);
+    pthread_mutex_unlock(&service->lock);
+}
 
 /* Under the lock: the ticks that are due, and how long until the next. */
 static size_t find_due(universe_service *service, struct due *due, int64_t *wait_ms)
@@ -87,51 +137,67 @@ static size_t find_due(universe_service *service, struct due *due, int64_t *wait
         for (universe_live *live = service->live[i]; live; live = live->next) {
             if (!live->clock.running || live->is_loading || count == CLOCKS_MAX)
                 continue;
-            int64_t period = (int64_t)llround(fmin(1000 / live->clock.hz, PERIOD_MAX_MS));
-            int64_t passed = now - live->ticked_ms;
-            if (passed < period) {
-                *wait_ms = period - passed < *wait_ms ? period - passed : *wait_ms;
+            double left = live->due_ms - (double)now;
+            if (left > 0) {
+                *wait_ms = left < (double)*wait_ms ? (int64_t)ceil(left) : *wait_ms;
                 continue;
             }
-            int64_t counted = passed < LATE_MAX_MS + period ? passed : LATE_MAX_MS + period;
-            due[count].dt = (double)counted / 1000 * live->clock.time_scale;
-            memcpy(due[count].id, live->id, sizeof due[count].id);
-            live->ticked_ms = now;
+            due[count] = (struct due){ .live = live, .dt = take_time(live, now) };
+            if (due[count].dt == 0)
+                continue;
+            live->users++;
             count++;
         }
     }
     return count;
 }
 
-static mcp_status send_tick(universe_service *service, const struct due *due, mcp_arena *arena,
-                            mcp_error *err)
-{
-    char text[64];
-    universe_sent sent = { 0 };
-    universe_order order = { .text = text };
-    int length = snprintf(text, sizeof text, "{\"type\":\"tick\",\"dt\":%.17g}", due->dt);
+/* ---- sending ---------------------------------------------------------------------------------- */
 
-    order.length = (size_t)length;
-    mcp_status st = mcp_json_read(&order.command, arena, text, order.length, err);
-    if (st == MCP_OK)
-        st = universe_service_send(&sent, service, due->id, &order, 1, UNIVERSE_ANY_VERSION,
-                                   "clock", arena, err);
-    if (st == MCP_OK)
-        universe_view_free(sent.moment.view);
-    return st;
+static mcp_status fill_in(universe_change *change, struct due *due, mcp_arena *arena)
+{
+    int length = snprintf(due->text, sizeof due->text, "{\"type\":\"tick\",\"dt\":%.17g}", due->dt);
+
+    due->order = (universe_order){ .text = due->text, .length = (size_t)length };
+    *change = (universe_change){ .kind = UNIVERSE_CHANGE_ORDERS,
+                                 .live = due->live,
+                                 .orders = &due->order,
+                                 .count = 1,
+                                 .expected = UNIVERSE_ANY_VERSION,
+                                 .actor = "clock",
+                                 .arena = arena,
+                                 .out = &due->sent,
+                                 .err = &due->err };
+    return mcp_json_read(&due->order.command, arena, due->text, due->order.length, &due->err);
 }
 
-static void tick(universe_service *service, const struct due *due)
+/* How one ended. */
+static void settle(universe_service *service, struct due *due, mcp_status st)
 {
-    mcp_error err = MCP_ERROR_INIT;
-    if (due->dt == 0)
-        return;
-    mcp_arena *arena = mcp_arena_new(0);
-    mcp_status st = arena ? send_tick(service, due, arena, &err) : MCP_E_NOMEM;
-    mcp_arena_free(arena);
+    if (st == MCP_OK)
+        universe_view_free(due->sent.moment.view);
+    else
+        give_back(service, due->live, due->dt);
     if (st != MCP_OK && st != MCP_E_NOT_FOUND && st != MCP_E_STOPPED)
         mcp_log_write(&service->options.log, MCP_LOG_WARNING, "universe %s: the clock's tick: %s",
-                      due->id, arena ? err.message : mcp_status_words(st));
+                      due->live->id, due->err.message);
+    universe_live_release(service, due->live);
+}
+
+/* The arena is that of all: the committing thread takes one change after the other. */
+static void tick(universe_service *service, struct due *due, size_t count)
+{
+    universe_change changes[CLOCKS_MAX];
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_status st = arena ? MCP_OK : MCP_E_NOMEM;
+
+    for (size_t i = 0; st == MCP_OK && i < count; i++)
+        st = fill_in(&changes[i], &due[i], arena);
+    if (st == MCP_OK)
+        universe_commit_all(service, changes, count);
+    for (size_t i = 0; i < count; i++)
+        settle(service, &due[i], st == MCP_OK ? changes[i].status : st);
+    mcp_arena_free(arena);
 }
 
 void *universe_clock_run(void *data)
@@ -148,8 +214,7 @@ void *universe_clock_run(void *data)
             continue;
         }
         pthread_mutex_unlock(&service->lock);
-        for (size_t i = 0; i < count; i++)
-            tick(service, &due[i]);
+        tick(service, due, count);
         pthread_mutex_lock(&service->lock);
     }
     pthread_mutex_unlock(&service->lock);

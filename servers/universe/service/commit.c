@@ -47,6 +47,33 @@ mcp_status universe_commit(universe_service *service, universe_change *change, m
     return change->status;
 }
 
+/* Under the lock. */
+static void push_or_refuse(universe_service *service, universe_change *change)
+{
+    change->done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    change->is_done = service->closing || service->figures.waiting >= QUEUE_MAX;
+    if (service->closing)
+        change->status = mcp_error_set(change->err, MCP_E_STOPPED, "the server is going down");
+    else if (change->is_done)
+        change->status =
+            mcp_error_set(change->err, MCP_E_BUSY, "%d changes wait already", QUEUE_MAX);
+    else
+        push(service, change);
+}
+
+void universe_commit_all(universe_service *service, universe_change *changes, size_t count)
+{
+    pthread_mutex_lock(&service->lock);
+    for (size_t i = 0; i < count; i++)
+        push_or_refuse(service, &changes[i]);
+    for (size_t i = 0; i < count; i++) {
+        while (!changes[i].is_done)
+            pthread_cond_wait(&changes[i].done, &service->lock);
+        pthread_cond_destroy(&changes[i].done);
+    }
+    pthread_mutex_unlock(&service->lock);
+}
+
 void universe_catch_up(universe_service *service, universe_live *live)
 {
     universe_change *change = calloc(1, sizeof *change);

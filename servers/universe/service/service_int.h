@@ -46,7 +46,9 @@ typedef struct universe_live {
     int64_t snapshot_ms;            /* when it was written, or it was loaded */
     int64_t snapshot_not_before_ms; /* one has failed: when it is tried again */
     universe_clock clock;
-    int64_t ticked_ms; /* mono; the clock's last tick */
+    int64_t ticked_ms; /* mono; up to when the clock's time was taken */
+    double due_ms;     /* mono; its next tick */
+    double owed;       /* seconds of simulation that were taken and not told */
 
     /* the committing thread's */
     universe_state *state;
@@ -132,6 +134,10 @@ bool universe_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ms);
 
 /** Queue a change and wait until it is committed or refused. */
 mcp_status universe_commit(universe_service *service, universe_change *change, mcp_error *err);
+
+/** The same for several at once, of different universes: they share a commit where they can. Each has its `err` and
+ *  gets its `status`. */
+void universe_commit_all(universe_service *service, universe_change *changes, size_t count);
 
 /** Let the committing thread take in what other processes have written. Does not wait. */
 void universe_catch_up(universe_service *service, universe_live *live);
