@@ -46,7 +46,7 @@ extern "C" {
  */
 typedef struct mcp_route {
     const char *method;   /* "GET", "POST", "PUT", "PATCH" or "DELETE"; HEAD is answered where GET is */
-    const char *path;     /* "/universes/{id}/commands": a variable is one whole segment */
+    const char *path;     /* "/universes/{id}/commands": a variable is one whole segment; a last slash is none */
     mcp_handler *run;     /* answers it */
     unsigned flags;       /* enum mcp_flags: MCP_READS or MCP_WRITES, with others */
     int timeout_ms;       /* 0: the server's default */

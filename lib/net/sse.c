@@ -49,10 +49,10 @@ mcp_status mcp__sse_event(mcp_buf *out, const char *event, const char *id, const
 {
     if (!is_one_line(event) || !is_one_line(id))
         return MCP_E_PARAMS;
-    if (event)
-        put_line(out, "event: ", event, strlen(event));
     if (id)
         put_line(out, "id: ", id, strlen(id));
+    if (event)
+        put_line(out, "event: ", event, strlen(event));
     put_data(out, data, length);
     return mcp_buf_putc(out, '\n');
 }

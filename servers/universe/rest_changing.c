@@ -44,11 +44,26 @@ static mcp_status send_orders(mcp_call *call, const universe_app *app, const uni
     return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
 }
 
+/* A body that is there and is no JSON: that is said, and where. An empty one is what the route's own rule is about. */
+static bool is_no_json(mcp_call *call, const mcp_json *body, const mcp_error *err)
+{
+    size_t length = 0;
+
+    mcp_call_body(call, &length);
+    if (body || length == 0)
+        return false;
+    universe_rest_error(call, 400, mcp_arg_string(call, "id"), "the body is not JSON: %s",
+                        err->message);
+    return true;
+}
+
 mcp_status universe_rest_command(mcp_call *call, void *data)
 {
     mcp_error err = MCP_ERROR_INIT;
     universe_order order = { .command = mcp_call_body_json(call, &err) };
 
+    if (is_no_json(call, order.command, &err))
+        return MCP_OK;
     if (!is_command(order.command))
         return universe_rest_error(call, 400, mcp_arg_string(call, "id"), BODY_RULE);
     order.text = mcp_call_body(call, &order.length);
@@ -77,6 +92,8 @@ mcp_status universe_rest_batch(mcp_call *call, void *data)
     const mcp_json *body = mcp_call_body_json(call, &err);
     size_t count = mcp_json_count(body);
 
+    if (is_no_json(call, body, &err))
+        return MCP_OK;
     if (!mcp_json_is_array(body) || count < 1 || count > UNIVERSE_BATCH_MAX)
         return universe_rest_error(call, 400, id,
                                    "Request body must be a JSON array of 1 to %d commands",
@@ -125,9 +142,12 @@ mcp_status universe_rest_restore(mcp_call *call, void *data)
     const char *id = mcp_arg_string(call, "id");
     universe_replacement by = { 0 };
     mcp_error err = MCP_ERROR_INIT;
+    const mcp_json *body = mcp_call_body_json(call, &err);
     int64_t version = 0;
 
-    if (!mcp_json_int(mcp_json_get(mcp_call_body_json(call, &err), "version"), &version))
+    if (is_no_json(call, body, &err))
+        return MCP_OK;
+    if (!mcp_json_int(mcp_json_get(body, "version"), &version))
         return universe_rest_error(call, 400, id,
                                    "Request body must be {\"version\": a whole number}");
     mcp_status st = universe_service_at(&by.view, app->service, id, version, &err);
@@ -146,10 +166,11 @@ static bool should_stop(double fraction, void *data)
     return mcp_call_stop(data) != MCP_GO_ON;
 }
 
-static mcp_status answer_dry_run(mcp_call *call, const universe_view *view)
+/* The record as it is, the counts as they would be. */
+static mcp_status answer_dry_run(mcp_call *call, const universe_record *record,
+                                 const universe_view *view)
 {
-    universe_moment moment = { .record = { .id = mcp_arg_string(call, "id"), .name = "" },
-                               .view = (universe_view *)view };
+    universe_moment moment = { .record = *record, .view = (universe_view *)view };
     mcp_buf body;
     mcp_error err = MCP_ERROR_INIT;
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
@@ -169,11 +190,14 @@ mcp_status universe_rest_generate(mcp_call *call, void *data)
     universe_state *state = NULL;
     mcp_error err = MCP_ERROR_INIT;
     bool dry_run = false;
-    const mcp_json *config = mcp_call_body_json(call, &err);
+    const mcp_json *config = mcp_call_body_json(call, &err), *dry = mcp_json_get(config, "dryRun");
 
+    if (is_no_json(call, config, &err))
+        return MCP_OK;
     if (!mcp_json_is_object(config))
         return universe_rest_error(call, 400, id, "Request body must be a JSON object");
-    mcp_json_bool(mcp_json_get(config, "dryRun"), &dry_run);
+    if (dry && !mcp_json_bool(dry, &dry_run))
+        return universe_rest_error(call, 400, id, "\"dryRun\" is true or false");
     mcp_status st =
         universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
     if (st == MCP_OK)
@@ -186,7 +210,7 @@ mcp_status universe_rest_generate(mcp_call *call, void *data)
     if (st != MCP_OK)
         universe_rest_failed(call, id, st, &err);
     else
-        st = dry_run ? answer_dry_run(call, by.view) : replace(call, app, &by);
+        st = dry_run ? answer_dry_run(call, &record, by.view) : replace(call, app, &by);
     universe_view_free(by.view);
     return st == MCP_E_NOMEM ? st : MCP_OK;
 }
@@ -225,6 +249,8 @@ mcp_status universe_rest_set_clock(mcp_call *call, void *data)
     const mcp_json *running = mcp_json_get(body, "running");
     const mcp_json *scale = mcp_json_get(body, "timeScale"), *hz = mcp_json_get(body, "hz");
 
+    if (is_no_json(call, body, &err))
+        return MCP_OK;
     universe_service_clock(&clock, app->service, id);
     if (!mcp_json_is_object(body) || (running && !mcp_json_bool(running, &clock.running)) ||
         (scale && !mcp_json_double(scale, &clock.time_scale)) ||

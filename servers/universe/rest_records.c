@@ -290,6 +290,8 @@ mcp_status universe_rest_put(mcp_call *call, void *data)
 
     if (!body)
         return universe_rest_error(call, 400, id, "the body is not JSON: %s", err.message);
+    if (!mcp_json_is_object(body))
+        return universe_rest_error(call, 400, id, "Request body must be a JSON object");
     if (name && !by.name)
         return universe_rest_error(call, 400, id,
                                    "\"name\" must be a non-empty string when provided");

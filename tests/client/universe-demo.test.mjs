@@ -159,6 +159,24 @@ for (const makeDatabase of DATABASES) {
             }
         });
 
+        test('a command is written as the list shows it, in any universe', async () => {
+            const peer = await connect(server);
+            await createAnew(server, 'blank');
+            await createAnew(server, 'copy', (await rest(server, 'GET', '/universes/demo')).json.state);
+            for (const universeId of ['blank', 'copy']) {
+                const { result } = await call(peer, 'list_universe_commands', { universeId });
+                const shown = [...result.content[0].text.matchAll(/```jsonl\n([^]*?)\n```/g)].flatMap(([, lines]) => lines.split('\n'));
+                const { commandTypes } = JSON.parse(result.content[1].text);
+                assert.deepEqual([...new Set(shown.map((line) => JSON.parse(line).type))], commandTypes);
+                for (const line of shown) {
+                    const { isError, text } = await call(peer, 'send_universe_command',
+                        { universeId, command: JSON.parse(line), return: 'delta' });
+                    assert.equal(isError, false, `${line}: ${text}`);
+                }
+            }
+            await disconnect(peer);
+        });
+
         test('another server finds it as it was left', async () => {
             const left = (await rest(server, 'GET', '/universes/demo')).json;
             await stop(server);

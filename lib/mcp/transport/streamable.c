@@ -147,7 +147,7 @@ static void refuse_session(const struct visit *visit)
                         "a response needs a session");
     else
         mcp__web_refuse(visit->web, visit->exchange, 400, BAD_REQUEST, id,
-                        "Mcp-Session-Id header is required");
+                        "Bad request: no valid session: Mcp-Session-Id header is required");
 }
 
 /* NULL: the exchange was answered. */
@@ -292,11 +292,15 @@ static void serve_get(const struct visit *visit)
 static void serve_delete(const struct visit *visit)
 {
     mcp__session_entry *entry = need_session(visit);
+    mcp_buf body;
 
     if (!entry)
         return;
     mcp__session_table_end(&visit->web->sessions, entry);
-    mcp__web_answer(visit->web, visit->exchange, 200, NULL);
+    mcp_buf_init(&body, 64);
+    (void)mcp_buf_puts(&body, "{\"ok\":true}");
+    mcp__web_answer(visit->web, visit->exchange, 200, &body);
+    mcp_buf_clear(&body);
 }
 
 /* ---- POST ------------------------------------------------------------------------------------- */

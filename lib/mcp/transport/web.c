@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "mcp/clock.h"
@@ -122,6 +123,8 @@ static const struct door *door_of(const mcp__web *web, const mcp__http_exchange 
     size_t length = 0;
     const char *path = mcp__http_path(exchange, &length);
 
+    if (length > 1 && path[length - 1] == '/')
+        length--; /* people write "/mcp/" too */
     for (; door->request != mcp__rest_request; door++) {
         const char *wanted = door->path ? door->path : web->http.path;
         if (length == strlen(wanted) && memcmp(path, wanted, length) == 0 &&
@@ -138,8 +141,13 @@ bool mcp__web_is_route(const mcp__web *web, const mcp__http_exchange *exchange)
 
 static void look_at_head(mcp__web *web, mcp__http_exchange *exchange)
 {
-    if (!mcp__web_is_route(web, exchange) &&
-        !mcp__http_limit_body(exchange, web->options->message_max_bytes))
+    const char *coding = mcp__http_field(exchange, "Content-Encoding");
+
+    if (coding && *coding && strcasecmp(coding, "identity") != 0)
+        mcp__web_refuse(web, exchange, 415, mcp_status_code(MCP_E_REQUEST), NULL,
+                        "the body must come as it is, without a Content-Encoding");
+    else if (!mcp__web_is_route(web, exchange) &&
+             !mcp__http_limit_body(exchange, web->options->message_max_bytes))
         mcp__web_refuse(web, exchange, 413, mcp_status_code(MCP_E_REQUEST), NULL,
                         "the body is too large");
     else

@@ -4,6 +4,7 @@
 #include "commands/catalogue.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* clang-format off */
 const universe_category universe_categories[UNIVERSE_CATEGORIES] = {
@@ -66,8 +67,8 @@ static const universe_member replace_snapshot[] = { A_OBJECT("snapshot", &snapsh
 #define CATEGORY(i) &universe_categories[i]
 
 const universe_command_type universe_command_types[UNIVERSE_COMMANDS] = {
-    { "tick", CATEGORY(0), OF(tick), "Moves the clock by dt seconds, or by the default step; dt may be negative.", "" },
-    { "addStar", CATEGORY(1), OF(add_star), "Adds a body of any type, as a root or below its parent.",
+    { "tick", CATEGORY(0), OF(tick), "Moves the clock by `dt` seconds, or by the default step without it; `dt` may be negative.", "" },
+    { "addStar", CATEGORY(1), OF(add_star), "Adds a body of any type: as a root (`parentId` null, `orbitalDistance` 0) or in orbit about its parent.",
       "starAlreadyExists, parentNotFound, universeFull" },
     { "updateStar", CATEGORY(1), OF(update_star), "Replaces members of a body; the hierarchy is changed by attachStar and detachStar.",
       "starNotFound, invalidPatch" },
@@ -103,7 +104,8 @@ const universe_command_type universe_command_types[UNIVERSE_COMMANDS] = {
 const universe_category *universe_category_find(const char *id)
 {
     for (size_t i = 0; id && i < UNIVERSE_CATEGORIES; i++)
-        if (strcmp(universe_categories[i].id, id) == 0)
+        if (strcasecmp(universe_categories[i].id, id) == 0 ||
+            strcasecmp(universe_categories[i].name, id) == 0)
             return &universe_categories[i];
     return NULL;
 }
@@ -128,15 +130,92 @@ static size_t commands_in(const universe_category *category)
     return count;
 }
 
+/* `name`, and the words that it may be. */
+static void put_member(mcp_buf *out, const universe_member *member)
+{
+    mcp_buf_printf(out, "`%s`", member->name);
+    for (size_t i = 0; member->words && member->words[i]; i++)
+        mcp_buf_printf(out, "%s%s", i ? " " : " (", member->words[i]);
+    if (member->words)
+        mcp_buf_putc(out, ')');
+}
+
+/* The members that are required, or those that are not, in a row; `id` and `children` only where they are. */
+static size_t put_members(mcp_buf *out, const universe_shape *shape, unsigned required)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < shape->count; i++) {
+        const universe_member *member = &shape->members[i];
+        if ((member->flags & UNIVERSE_M_REQUIRED) != required ||
+            (!required && (member->kind == UNIVERSE_K_IDS || strcmp(member->name, "id") == 0)))
+            continue;
+        mcp_buf_puts(out, count++ ? ", " : "");
+        put_member(out, member);
+    }
+    return count;
+}
+
+/* What the value of a member must have itself. */
+static void put_inner(mcp_buf *out, const universe_member *member)
+{
+    if (!member->shape || member->kind == UNIVERSE_K_CHILDREN)
+        return;
+    if (member->kind == UNIVERSE_K_PART) {
+        mcp_buf_puts(out, " (the members to replace)");
+        return;
+    }
+    mcp_buf_puts(out, member->kind == UNIVERSE_K_MAP ? " (by id, each with " : " (with ");
+    put_members(out, member->shape, UNIVERSE_M_REQUIRED);
+    mcp_buf_putc(out, ')');
+}
+
 static void put_required(mcp_buf *out, const universe_shape *shape)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < shape->count; i++)
-        if (shape->members[i].flags & UNIVERSE_M_REQUIRED)
-            mcp_buf_printf(out, "%s`%s`", count++ ? ", " : "", shape->members[i].name);
+    for (size_t i = 0; i < shape->count; i++) {
+        if (!(shape->members[i].flags & UNIVERSE_M_REQUIRED))
+            continue;
+        mcp_buf_puts(out, count++ ? ", " : "");
+        put_member(out, &shape->members[i]);
+        put_inner(out, &shape->members[i]);
+    }
     if (count == 0)
         mcp_buf_puts(out, "none");
+}
+
+/* What an entity may have besides. A ring comes by patches alone: all that it has is told. */
+static void put_optional(mcp_buf *out, const universe_category *category)
+{
+    const universe_shape *told = NULL;
+
+    for (size_t i = 0; i < UNIVERSE_COMMANDS; i++) {
+        const universe_command_type *command = &universe_command_types[i];
+        const universe_shape *all = command->shape;
+        const universe_member *last = &all->members[all->count - 1];
+        const universe_shape *shape = last->shape;
+        bool is_ring = shape == &universe_ring_shape;
+        if (command->category != category || !shape || shape == told ||
+            (last->kind == UNIVERSE_K_PART && !is_ring) || shape == &universe_group_child_shape)
+            continue;
+        told = shape;
+        mcp_buf_printf(out, "\nThe `%s` of `%s` may %shave ", last->name, command->type,
+                       is_ring ? "" : "also ");
+        if (is_ring && put_members(out, shape, UNIVERSE_M_REQUIRED) > 0)
+            mcp_buf_puts(out, ", ");
+        put_members(out, shape, 0);
+        mcp_buf_puts(out, ".\n");
+    }
+}
+
+static void put_examples(mcp_buf *out, const universe_category *category)
+{
+    mcp_buf_puts(out, "\n```jsonl\n");
+    for (size_t i = 0; i < UNIVERSE_COMMANDS; i++)
+        if (universe_command_types[i].category == category)
+            mcp_buf_printf(out, "%s\n", universe_command_examples(&universe_command_types[i]));
+    mcp_buf_puts(out, "```\n");
 }
 
 static void put_category(mcp_buf *out, const universe_category *category)
@@ -154,11 +233,18 @@ static void put_category(mcp_buf *out, const universe_category *category)
         put_required(out, command->shape);
         mcp_buf_puts(out, " |\n");
     }
+    put_optional(out, category);
+    put_examples(out, category);
 }
 
 mcp_status universe_catalogue_markdown(mcp_buf *out, const universe_category *only)
 {
-    mcp_buf_puts(out, "# Universe commands\n");
+    mcp_buf_puts(out, "# Universe commands\n\n"
+                      "A command is one JSON object. Below each table are commands as they may be "
+                      "sent; choose your own ids.\n");
+    if (!only)
+        mcp_buf_puts(out, "With a `category`, `list_universe_commands` gives the JSON Schemas of "
+                          "its commands too.\n");
     for (size_t i = 0; i < UNIVERSE_CATEGORIES; i++)
         if (!only || only == &universe_categories[i])
             put_category(out, &universe_categories[i]);
@@ -177,7 +263,8 @@ static void write_names(mcp_json_writer *writer, const char *name, const univers
     mcp_write_end(writer);
 }
 
-static void write_category(mcp_json_writer *writer, const universe_category *category)
+static void write_category(mcp_json_writer *writer, const universe_category *category,
+                           bool schemas)
 {
     mcp_write_object(writer);
     mcp_write_member_string(writer, "id", category->id);
@@ -191,6 +278,10 @@ static void write_category(mcp_json_writer *writer, const universe_category *cat
         mcp_write_member_string(writer, "type", command->type);
         write_names(writer, "required", command->shape, UNIVERSE_M_REQUIRED);
         write_names(writer, "optional", command->shape, 0);
+        if (schemas) {
+            mcp_write_name(writer, "schema");
+            universe_command_schema(writer, command);
+        }
         mcp_write_end(writer);
     }
     mcp_write_end(writer);
@@ -208,7 +299,7 @@ void universe_catalogue_json(mcp_json_writer *writer, const universe_category *o
     mcp_write_member_array(writer, "categories");
     for (size_t i = 0; i < UNIVERSE_CATEGORIES; i++)
         if (!only || only == &universe_categories[i])
-            write_category(writer, &universe_categories[i]);
+            write_category(writer, &universe_categories[i], only != NULL);
     mcp_write_end(writer);
     mcp_write_end(writer);
 }

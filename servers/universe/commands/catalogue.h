@@ -23,23 +23,30 @@ typedef struct universe_command_type {
     const char *type; /* "addStar" */
     const universe_category *category;
     const universe_shape *shape; /* required and optional members */
-    const char *purpose;         /* one sentence */
+    const char *purpose;         /* a sentence or two */
     const char *rejections;      /* event types, comma-separated; "" for none of its own */
 } universe_command_type;
 
 extern const universe_category universe_categories[UNIVERSE_CATEGORIES];
 extern const universe_command_type universe_command_types[UNIVERSE_COMMANDS];
 
-/* The category of that id; NULL when there is none. */
+/* The category of that id or name, in any case of letters; NULL when there is none. */
 const universe_category *universe_category_find(const char *id);
 
 /* The command of that type; NULL when there is none. */
 const universe_command_type *universe_command_find(const char *type, size_t length);
 
-/* The listing for people: a heading a category "(n commands)", a table each. `only` NULL: all categories. */
+/* The command as it may be sent: one JSON object a line (examples.c). */
+const char *universe_command_examples(const universe_command_type *command);
+
+/* The listing for people: a heading a category "(n commands)", a table and examples each. `only` NULL: all categories. */
 mcp_status universe_catalogue_markdown(mcp_buf *out, const universe_category *only);
 
-/* The listing for programs: {"commandTypes":[...],"categories":[{"id","name","commands":[{"type","required","optional"}]}]} */
+/*
+ * The listing for programs:
+ * {"commandTypes":[...],"categories":[{"id","name","commands":[{"type","required","optional","schema"?}]}]}
+ * The schemas are there where one category is asked for: all together they are long.
+ */
 void universe_catalogue_json(mcp_json_writer *writer, const universe_category *only);
 
 /* The JSON Schema (2020-12) of one command; its entities are in line. */

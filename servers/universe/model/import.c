@@ -346,6 +346,18 @@ static bool step(universe_import *import, char byte, bool *kept)
     return false;
 }
 
+/* What step() would not take: a field's value of the wrong kind is said by name, all else by its place. */
+static mcp_status refuse(const universe_import *import, expectation was, char byte, mcp_error *err)
+{
+    if (was != AT_FIELD_VALUE || !strchr("{[\"-0123456789tfn", byte))
+        return no_json(import, err);
+    if (import->is_map)
+        return mcp_error_set(err, MCP_E_PARAMS, "%s must be an object from ids to entities",
+                             universe_map_names[map_of(import->field)]);
+    return mcp_error_set(err, MCP_E_PARAMS, "%s must be an array of ids",
+                         import->field == UNIVERSE_FIELD_ROOT_IDS ? "rootIds" : "rootGroupIds");
+}
+
 mcp_status universe_import_feed(universe_import *import, const char *bytes, size_t length,
                                 mcp_error *err)
 {
@@ -359,8 +371,9 @@ mcp_status universe_import_feed(universe_import *import, const char *bytes, size
             at += used;
             continue;
         }
+        expectation was = import->next;
         if (!is_space(bytes[at]) && !step(import, bytes[at], &kept))
-            return no_json(import, err);
+            return refuse(import, was, bytes[at], err);
         if (kept)
             continue;
         at++;

@@ -227,7 +227,7 @@ static const char *id_refused(const mcp_json *value)
     const char *id = mcp_json_string(value, &length);
 
     if (!id)
-        return "an id is a string";
+        return "must be an id, a string";
     if (length == 0)
         return "an id is not empty";
     if (length > UNIVERSE_ID_MAX)
@@ -262,24 +262,29 @@ static const char *number_refused(const universe_member *member, const mcp_json 
     return NULL;
 }
 
-static const char *index_refused(const universe_member *member, const mcp_json *value)
+static const char *index_refused(const checking *check, const universe_member *member,
+                                 const mcp_json *value)
 {
     double number = 0;
 
-    if (!mcp_json_double(value, &number) || number != floor(number) || number < member->min ||
-        number > member->max)
-        return "must be an integer in its range";
-    return NULL;
+    if (mcp_json_double(value, &number) && number == floor(number) && number >= member->min &&
+        number <= member->max)
+        return NULL;
+    return mcp_arena_printf(check->arena, "must be an integer from %g to %g", member->min,
+                            member->max);
 }
 
-static const char *word_refused(const universe_member *member, const mcp_json *value)
+static const char *word_refused(const checking *check, const universe_member *member,
+                                const mcp_json *value)
 {
-    const char *word = mcp_json_string(value, NULL);
+    const char *word = mcp_json_string(value, NULL), *all = "must be one of";
 
     for (size_t i = 0; word && member->words[i]; i++)
         if (strcmp(member->words[i], word) == 0)
             return NULL;
-    return "is not one of the known words";
+    for (size_t i = 0; all && member->words[i]; i++)
+        all = mcp_arena_printf(check->arena, "%s%s \"%s\"", all, i ? "," : "", member->words[i]);
+    return all ? all : "is not one of the known words";
 }
 
 static const char *pair_refused(const mcp_json *value)
@@ -292,12 +297,14 @@ static const char *pair_refused(const mcp_json *value)
 }
 
 /* NULL, or why a value without parts does not fit. */
-static const char *scalar_refused(const universe_member *member, const mcp_json *value,
-                                  const universe_rules *rules)
+static const char *scalar_refused(const checking *check, const universe_member *member,
+                                  const mcp_json *value)
 {
     switch (member->kind) {
     case UNIVERSE_K_ID_NULL:
-        return mcp_json_is_null(value) ? NULL : id_refused(value);
+        if (mcp_json_is_null(value))
+            return NULL;
+        return mcp_json_is_string(value) ? id_refused(value) : "must be an id, a string, or null";
     case UNIVERSE_K_ID:
         return id_refused(value);
     case UNIVERSE_K_TEXT:
@@ -308,13 +315,13 @@ static const char *scalar_refused(const universe_member *member, const mcp_json 
         return mcp_json_is_number(value) || !text_refused(value) ? NULL
                                                                  : "must be a string or a number";
     case UNIVERSE_K_WORD:
-        return word_refused(member, value);
+        return word_refused(check, member, value);
     case UNIVERSE_K_INDEX:
-        return index_refused(member, value);
+        return index_refused(check, member, value);
     case UNIVERSE_K_PAIR:
         return pair_refused(value);
     default:
-        return number_refused(member, value, rules);
+        return number_refused(member, value, check->rules);
     }
 }
 
@@ -391,7 +398,7 @@ static bool check_member(const checking *check, const universe_member *member,
     default:
         break;
     }
-    const char *why = scalar_refused(member, value, check->rules);
+    const char *why = scalar_refused(check, member, value);
     return why ? wrong(check, at, member->name, why) : true;
 }
 
@@ -437,6 +444,19 @@ static bool check_order(const checking *check, const universe_shape *shape, cons
     return wrong(check, at, shape->inner, "must be less than the outer one");
 }
 
+/* "is missing; the object needs name, mass" */
+static const char *missing(const checking *check, const universe_shape *shape)
+{
+    const char *text = "is missing; the object needs";
+    size_t count = 0;
+
+    for (size_t i = 0; text && i < shape->count; i++)
+        if (shape->members[i].flags & UNIVERSE_M_REQUIRED)
+            text = mcp_arena_printf(check->arena, "%s%s %s", text, count++ ? "," : "",
+                                    shape->members[i].name);
+    return text ? text : "is missing";
+}
+
 static bool check_object(const checking *check, const universe_shape *shape, const mcp_json *value,
                          const char *at, bool is_part)
 {
@@ -449,7 +469,7 @@ static bool check_object(const checking *check, const universe_shape *shape, con
         const mcp_json *found = mcp_json_get(value, member->name);
         bool is_needed = member->flags & UNIVERSE_M_REQUIRED;
         if (!found && is_needed && !is_part)
-            return wrong(check, at, member->name, "is missing");
+            return wrong(check, at, member->name, missing(check, shape));
         known += found != NULL;
         if (!found || (!is_needed && mcp_json_is_null(found)))
             continue;

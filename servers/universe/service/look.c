@@ -44,20 +44,50 @@ mcp_status universe_service_record(universe_record *out, universe_service *servi
 
 /* ---- pages ------------------------------------------------------------------------------------ */
 
-/* A cursor is "created_ms/id" of the last record of the page before. */
+/* A cursor is "created_ms.id" of the last record of the page before, the id in hexadecimal: it goes through a header. */
+static const char *cursor_of(const universe_record *last, mcp_arena *arena)
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * UNIVERSE_KEY_MAX + 1];
+    size_t length = 0;
+
+    for (const char *at = last->id; *at && length + 2 < sizeof hex; at++) {
+        hex[length++] = digits[(unsigned char)*at >> 4];
+        hex[length++] = digits[(unsigned char)*at & 15];
+    }
+    hex[length] = '\0';
+    return mcp_arena_printf(arena, "%lld.%s", (long long)last->created_ms, hex);
+}
+
+static const char *id_of_hex(const char *hex, mcp_arena *arena)
+{
+    size_t length = strlen(hex) / 2;
+    char *id = length <= UNIVERSE_KEY_MAX ? mcp_arena_alloc(arena, length + 1) : NULL;
+
+    if (!id || strspn(hex, "0123456789abcdef") != 2 * length || hex[2 * length])
+        return NULL;
+    for (size_t i = 0; i < length; i++) {
+        const char pair[] = { hex[2 * i], hex[2 * i + 1], '\0' };
+        id[i] = (char)strtol(pair, NULL, 16);
+    }
+    id[length] = '\0';
+    return universe_check_id(id, NULL) == MCP_OK ? id : NULL;
+}
+
 static mcp_status read_cursor(int64_t *after_ms, const char **after_id, const char *cursor,
-                              mcp_error *err)
+                              mcp_arena *arena, mcp_error *err)
 {
     char *end = NULL;
     if (!cursor)
         return MCP_OK;
     errno = 0;
     long long ms = strtoll(cursor, &end, 10);
-    if (errno != 0 || end == cursor || *end != '/' || universe_check_id(end + 1, NULL) != MCP_OK)
+    const char *id = errno == 0 && end != cursor && *end == '.' ? id_of_hex(end + 1, arena) : NULL;
+    if (!id)
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "\"%.64s\" is no cursor; take `next` of the page before", cursor);
+                             "\"%.64s\" is no cursor; take Next-Cursor of the page before", cursor);
     *after_ms = ms;
-    *after_id = end + 1;
+    *after_id = id;
     return MCP_OK;
 }
 
@@ -71,7 +101,7 @@ mcp_status universe_service_list(universe_record **out, size_t *count, const cha
     if (limit < 1 || limit > UNIVERSE_LIST_MAX)
         return mcp_error_set(err, MCP_E_PARAMS, "limit is 1 to %d, not %zu", UNIVERSE_LIST_MAX,
                              limit);
-    mcp_status st = read_cursor(&after_ms, &after_id, cursor, err);
+    mcp_status st = read_cursor(&after_ms, &after_id, cursor, arena, err);
     if (st == MCP_OK)
         st = db_begin(&session, service->options.db, DB_READ, err);
     if (st != MCP_OK)
@@ -85,8 +115,7 @@ mcp_status universe_service_list(universe_record **out, size_t *count, const cha
     if (*count <= limit)
         return MCP_OK;
     *count = limit;
-    const universe_record *last = &(*out)[limit - 1];
-    *next = mcp_arena_printf(arena, "%lld/%s", (long long)last->created_ms, last->id);
+    *next = cursor_of(&(*out)[limit - 1], arena);
     return *next ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a page's cursor");
 }
 

@@ -64,6 +64,9 @@ mcp_status universe_check_id(const char *id, mcp_error *err)
     if (length == 0 || length > UNIVERSE_KEY_MAX)
         return mcp_error_set(err, MCP_E_PARAMS, "a universe's id has 1 to %d bytes, this one %zu",
                              UNIVERSE_KEY_MAX, length);
+    if (strcmp(id, ".") == 0 || strcmp(id, "..") == 0)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "a universe's id is not \"%s\": no URL could name it", id);
     for (size_t i = 0, n = 0; i < length; i += n) {
         n = character((const unsigned char *)id + i);
         if (n == 0)

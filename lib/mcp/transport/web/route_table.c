@@ -1,8 +1,8 @@
 /*
  * route_table.c - matching paths segment by segment, and decoding what varies in them.
  *
- * A path is matched as it was sent and decoded afterwards, one segment at a time: so an encoded slash is
- * part of a variable and never a border. The arguments become JSON text that is read again, which costs a
+ * A path is cut as it was sent and decoded afterwards, one segment at a time: so an encoded slash is part of a
+ * variable and never a border. One slash at its end is taken for none. The arguments become JSON text that is read again, which costs a
  * microsecond and makes a REST call's arguments the same thing as a tool's.
  */
 #include "mcp/transport/web/route_table.h"
@@ -61,18 +61,47 @@ static size_t segment_length(const char *at, const char *end)
     return (size_t)((slash ? slash : end) - at);
 }
 
+static int hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    digit |= 0x20;
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* Whether a segment says what the pattern does: ':' may come as "%3A" (RFC 3986, section 3.3). */
+static bool is_said(const char *wanted, size_t length, const char *got, size_t got_length)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < length; i++, at++) {
+        if (at >= got_length)
+            return false;
+        char byte = got[at];
+        if (byte == '%' && got_length - at > 2) {
+            byte = (char)(hex_value(got[at + 1]) * 16 + hex_value(got[at + 2]));
+            at += 2;
+        }
+        if (byte != wanted[i])
+            return false;
+    }
+    return at == got_length;
+}
+
 static bool fits(const char *pattern, const char *path, size_t length)
 {
     const char *pattern_end = pattern + strlen(pattern);
     const char *path_end = path + length;
 
+    if (length > 1 && path_end[-1] == '/' && path_end[-2] != '/')
+        path_end--;
     while (pattern < pattern_end && path < path_end) {
         if (*pattern != '/' || *path != '/')
             return false;
         size_t wanted = segment_length(++pattern, pattern_end);
         size_t got = segment_length(++path, path_end);
         bool varies = is_variable(pattern, wanted);
-        if (varies ? got == 0 : got != wanted || memcmp(pattern, path, got) != 0)
+        if (varies ? got == 0 : !is_said(pattern, wanted, path, got))
             return false;
         pattern += wanted;
         path += got;
@@ -102,14 +131,6 @@ const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, co
 }
 
 /* ---- arguments -------------------------------------------------------------------------------- */
-
-static int hex_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    digit |= 0x20;
-    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
 
 /* A text that was percent-decoded, and is a C string of UTF-8; NULL when it cannot be. */
 static const char *decode(mcp_arena *arena, const char *text, size_t length, bool plus_is_space)

@@ -40,7 +40,7 @@ static void events(void **state)
     assert_int_equal(mcp__sse_event(&out, "message", NULL, "{}", 2), MCP_OK);
     is("event: message\ndata: {}\n\n");
     assert_int_equal(mcp__sse_event(&out, "message", "s1/42", "{}", 2), MCP_OK);
-    is("event: message\nid: s1/42\ndata: {}\n\n");
+    is("id: s1/42\nevent: message\ndata: {}\n\n");
     assert_int_equal(mcp__sse_event(&out, NULL, "", "", 0), MCP_OK);
     is("id: \ndata: \n\n");
     assert_int_equal(mcp__sse_priming(&out, "7"), MCP_OK);

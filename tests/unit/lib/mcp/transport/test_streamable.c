@@ -331,9 +331,9 @@ static void reports_make_the_answer_a_stream(void **state)
                         "text/event-stream");
     expect(200, "id: 1-0\n");
     expect(200, "retry: ");
-    expect(200, "event: message\nid: 1-1\ndata: {\"jsonrpc\":\"2.0\",\"method\":"
+    expect(200, "id: 1-1\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":"
                 "\"notifications/progress\"");
-    expect(200, "id: 1-3\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\"");
+    expect(200, "id: 1-3\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\"");
 }
 
 static void before_2025_11_25_no_event_is_empty(void **state)

@@ -134,10 +134,59 @@ static void test_schemas(void **unused)
     world_free(&w);
 }
 
+/* One after the other they are accepted, and each does something; there are some of every command. */
+static void test_examples(void **unused)
+{
+    world w = world_new();
+    (void)unused;
+
+    for (size_t i = 0; i < UNIVERSE_COMMANDS; i++) {
+        const universe_command_type *type = &universe_command_types[i];
+        for (const char *at = universe_command_examples(type); *at;) {
+            size_t length = strcspn(at, "\n");
+            const mcp_json *command = json_of(w.arena, at, length);
+            assert_string_equal(mcp_json_get_string(command, "type"), type->type);
+            assert_int_equal(universe_apply(&w.outcome, w.state, command, at, length, &w.rules,
+                                            w.arena, NULL),
+                             MCP_OK);
+            if (w.outcome.verdict != UNIVERSE_APPLIED)
+                fail_msg("%.*s came to %s", (int)length, at, w.outcome.events);
+            at += length + (at[length] == '\n');
+        }
+    }
+    world_free(&w);
+}
+
+/* A category may be called by its name too; asked for alone it brings its schemas. */
+static void test_category_alone(void **unused)
+{
+    world w = world_new();
+    mcp_json_writer writer;
+    mcp_buf buf;
+    (void)unused;
+
+    assert_ptr_equal(universe_category_find("Star CRUD"), &universe_categories[1]);
+    assert_ptr_equal(universe_category_find("RINGS"), &universe_categories[8]);
+    mcp_buf_init(&buf, 1 << 20);
+    mcp_json_writer_init(&writer, &buf);
+    universe_catalogue_json(&writer, &universe_categories[1]);
+    const mcp_json *listing = json_of(w.arena, buf.data, buf.length);
+    const mcp_json *needed =
+        mcp_json_pointer(listing, "/categories/0/commands/0/schema/properties/payload/required");
+    assert_json(&w, needed,
+                "['name','mass','radius','color','parentId','orbitalDistance','orbitalSpeed']");
+    mcp_buf_clear(&buf);
+    world_free(&w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_listing),
-                                        cmocka_unit_test(test_schemas) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_schemas),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_category_alone),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

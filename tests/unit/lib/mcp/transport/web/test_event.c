@@ -36,7 +36,7 @@ static mcp_event *make(const char *id, const char *name, const char *data)
 static void an_event_is_its_fields_and_an_empty_line(void **state)
 {
     (void)state;
-    is(make("7", "command", "{\"a\":1}"), "event: command\nid: 7\ndata: {\"a\":1}\n\n");
+    is(make("7", "command", "{\"a\":1}"), "id: 7\nevent: command\ndata: {\"a\":1}\n\n");
     is(make(NULL, NULL, "x"), "data: x\n\n");
     is(make(NULL, "ping", NULL), "event: ping\ndata: \n\n");
     is(make(NULL, NULL, "a\nb\r\nc\rid: forged"),

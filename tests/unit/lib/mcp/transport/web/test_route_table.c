@@ -24,6 +24,7 @@ static const mcp_route routes[] = {
     { "POST", "/things", nothing, MCP_WRITES | MCP_LONG, 0 },
     { "GET", "/things/{id}", nothing, MCP_READS, 0 },
     { "GET", "/things/{id}/parts/{part}", nothing, MCP_READS, 0 },
+    { "GET", "/things:all", nothing, MCP_READS, 0 },
     { 0 }
 };
 
@@ -40,9 +41,10 @@ static const mcp_route *find(const char *method, const char *path, char allowed[
 
 static void paths_fit_segment_by_segment(void **state)
 {
-    static const char *const strangers[] = { "/", "/thing", "/things/", "/things//parts/1",
+    static const char *const strangers[] = { "/", "//", "/thing", "/things//", "/things//parts/1",
                                              "/things/1/parts", "/things/1/parts/2/3", "/Things",
-                                             "/things/1/" };
+                                             "/things%2F1", "/things%3", "/things%3Aal",
+                                             "/things%3Aall%", "/things%3aalls" };
     char allowed[64];
 
     (void)state;
@@ -51,6 +53,10 @@ static void paths_fit_segment_by_segment(void **state)
     assert_ptr_equal(find("POST", "/things", allowed), &routes[1]);
     assert_ptr_equal(find("GET", "/things/a%2Fb", allowed), &routes[2]);
     assert_ptr_equal(find("GET", "/things/1/parts/2", allowed), &routes[3]);
+    assert_ptr_equal(find("GET", "/things/", allowed), &routes[0]); /* as web frameworks take it */
+    assert_ptr_equal(find("GET", "/things/1/", allowed), &routes[2]);
+    assert_ptr_equal(find("GET", "/th%69ngs:all", allowed), &routes[4]);
+    assert_ptr_equal(find("GET", "/things%3Aall", allowed), &routes[4]);
     assert_null(find("DELETE", "/things", allowed));
     assert_string_equal(allowed, "GET, POST");
     for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
