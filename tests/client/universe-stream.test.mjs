@@ -248,6 +248,10 @@ function replay(place) {
         assert.equal(version, 30_003);
         assert.equal(state.time, 30_000);
         assert.deepEqual(Object.keys(state.stars), ['s-10000', 's-20001', 's-30002']);
+        const cut = await rest(server, 'POST', '/universes/u-trim/restore', { version: 5 });
+        const first = Number(/versions (\d+) to 30003 are there/.exec(cut.json.error)[1]);
+        assert.equal((await rest(server, 'POST', '/universes/u-trim/restore', { version: first - 1 })).status, 404);
+        assert.equal((await rest(server, 'POST', '/universes/u-trim/restore', { version: first })).status, 200);
     });
 }
 

@@ -131,16 +131,10 @@ static mcp_status state_at(universe_view **out, db_session *session, const char 
     mcp_status st = universe_store_find(&record, &found, session, id, false, arena, err);
     if (st == MCP_OK && !found)
         return not_found(id, err);
-    if (st == MCP_OK && (version < 0 || version > record.version))
-        return mcp_error_set(err, MCP_E_NOT_FOUND,
-                             "universe %.64s has versions 0 to %lld, not %lld", id,
-                             (long long)record.version, (long long)version);
+    if (st == MCP_OK)
+        st = universe_check_reach(session, &record, version, arena, err);
     if (st == MCP_OK)
         st = universe_bring_up(&state, -1, version, NULL, session, id, log, err);
-    if (st == MCP_E_IO)
-        st = mcp_error_set(err, MCP_E_NOT_FOUND,
-                           "universe %.64s: the log does not reach back to version %lld", id,
-                           (long long)version);
     if (st == MCP_OK)
         st = universe_state_freeze(out, state, err);
     universe_state_free(state);

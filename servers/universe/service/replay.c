@@ -7,6 +7,56 @@
  */
 #include "service/service_int.h"
 
+/* ---- how far back ----------------------------------------------------------------------------- */
+
+/* The first version from which on all can be made: where the log begins, or the first snapshot that it leads on from. */
+static mcp_status find_reach(int64_t *out, int64_t begin, db_session *session,
+                             const universe_record *record, mcp_arena *arena, mcp_error *err)
+{
+    universe_snapshot *snapshots = NULL;
+    size_t count = 0;
+    int64_t from = begin <= 1 ? 0 : record->version;
+
+    mcp_status st = universe_store_snapshots(&snapshots, &count, session, record->id,
+                                             record->version, arena, err);
+    for (size_t i = 0; st == MCP_OK && begin > 1 && i < count; i++) { /* newest first */
+        if (snapshots[i].version >= begin - 1)
+            from = snapshots[i].version;
+    }
+    if (st == MCP_OK)
+        *out = from;
+    return st;
+}
+
+mcp_status universe_check_reach(db_session *session, const universe_record *record, int64_t version,
+                                mcp_arena *arena, mcp_error *err)
+{
+    universe_snapshot *snapshots = NULL;
+    size_t count = 0;
+    int64_t begin = 0, from = 0;
+
+    if (version < 0 || version > record->version)
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "universe %.64s has versions 0 to %lld, not %lld",
+                             record->id, (long long)record->version, (long long)version);
+    mcp_status st = universe_store_log_begin(&begin, session, record->id, record->version, err);
+    if (st != MCP_OK || begin <= 1)
+        return st;
+    st = universe_store_snapshots(&snapshots, &count, session, record->id, version, arena, err);
+    if (st != MCP_OK)
+        return st;
+    if (count > 0 && (snapshots[0].version == version || snapshots[0].version >= begin - 1))
+        return MCP_OK;
+    st = find_reach(&from, begin, session, record, arena, err);
+    return st != MCP_OK ? st
+                        : mcp_error_set(err, MCP_E_NOT_FOUND,
+                                        "universe %.64s: the log was cut since version %lld; versions "
+                                        "%lld to %lld are there",
+                                        record->id, (long long)version, (long long)from,
+                                        (long long)record->version);
+}
+
+/* ---- replaying -------------------------------------------------------------------------------- */
+
 enum { STEP = 500 }; /* versions between two words on how far it is */
 
 /* Where a replay of the versions up to `to` begins. */
@@ -62,10 +112,8 @@ static mcp_status replay(universe_view **out, universe_replayed *what, db_sessio
     if (st == MCP_OK && !found)
         return mcp_error_set(err, MCP_E_NOT_FOUND, "Universe not found: %.128s", id);
     what->to = to == UNIVERSE_ANY_VERSION ? record.version : to;
-    if (st == MCP_OK && (what->to < 0 || what->to > record.version))
-        return mcp_error_set(err, MCP_E_NOT_FOUND,
-                             "universe %.64s has versions 0 to %lld, not %lld", id,
-                             (long long)record.version, (long long)what->to);
+    if (st == MCP_OK)
+        st = universe_check_reach(session, &record, what->to, arena, err);
     if (st == MCP_OK)
         st = find_begin(&what->from, session, id, what->to, arena, err);
     if (st == MCP_OK)

@@ -208,6 +208,13 @@ void universe_heard(universe_service *service, const char *id, int64_t version, 
 /** The thread that looks for others' changes, where no database announces them. */
 void *universe_looker(void *data);
 
+/* ---- replay.c --------------------------------------------------------------------------------- */
+
+/** Whether a universe's state at a version can be made still. @return MCP_OK; MCP_E_NOT_FOUND: it cannot, the message
+ *  says which can */
+mcp_status universe_check_reach(db_session *session, const universe_record *record, int64_t version,
+                                mcp_arena *arena, mcp_error *err);
+
 /* ---- keeper.c, clock.c ------------------------------------------------------------------------ */
 
 /** The thread that writes snapshots and trims logs. */

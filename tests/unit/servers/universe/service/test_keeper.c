@@ -59,6 +59,59 @@ static void a_version_before_the_log_is_not_made_up(void **unused)
     service_rig_close(&rig);
 }
 
+#define NEWEST_SNAPSHOT "SELECT MAX(version) FROM universe_snapshots"
+#define SNAPSHOTS "SELECT COUNT(*) FROM universe_snapshots"
+
+/* Every version is either made as it was, or refused with words that say from which on they are there; and they are. */
+static void what_is_cut_is_told_and_all_the_rest_is_there(void **unused)
+{
+    const universe_service_options options = { .snapshot_entries = 5, .log_entries_max = 30 };
+    char words[80];
+    int64_t first = -1;
+    (void)unused;
+    service_rig rig = service_rig_open("memory", options);
+    service_rig_create(&rig, "u-1", NULL);
+    for (int round = 0; round < 4; round++) {
+        universe_figures figures = { 0 };
+        for (int i = 0; i < 20; i++)
+            service_rig_send(&rig, "u-1", "{\"type\":\"tick\"}");
+        for (int ms = 0; figures.snapshots <= round && ms < PATIENCE_MS; ms += 20) {
+            service_rig_pause();
+            universe_service_figures(&figures, rig.service);
+        }
+    }
+    wait_for_trimming(&rig);
+    /* Nothing more is due when the last snapshot is that near, and those before the last two have gone. */
+    for (int ms = 0; ms < PATIENCE_MS && (service_rig_count(&rig, NEWEST_SNAPSHOT) < 75 ||
+                                          service_rig_count(&rig, SNAPSHOTS) > 2);
+         ms += 20)
+        service_rig_pause();
+    for (int64_t version = 80; version >= 0; version--) {
+        universe_view *view = NULL;
+        universe_replayed what;
+        mcp_status st = universe_service_at(&view, rig.service, "u-1", version, &rig.err);
+        if (st == MCP_OK) {
+            assert_int_equal(first, -1); /* no hole behind the first that is refused */
+            assert_true(universe_view_time(view) == (double)version);
+            universe_view_free(view);
+            continue;
+        }
+        assert_int_equal(st, MCP_E_NOT_FOUND);
+        if (first < 0)
+            first = version + 1;
+        snprintf(words, sizeof words, "versions %d to 80 are there", (int)first);
+        if (!strstr(rig.err.message, words))
+            fail_msg("%s, not: %s", words, rig.err.message);
+        rig.err.message[0] = '\0';
+        assert_int_equal(universe_service_replay(&view, &what, rig.service, "u-1", version, NULL,
+                                                 NULL, &rig.err),
+                         MCP_E_NOT_FOUND);
+        assert_non_null(strstr(rig.err.message, words));
+    }
+    assert_in_range(first, 1, 79);
+    service_rig_close(&rig);
+}
+
 static void what_is_refused_leaves_no_parts(void **unused)
 {
     const universe_service_options options = { 0 };
@@ -111,6 +164,7 @@ static void closing_leaves_a_short_start(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_cut_is_told_and_all_the_rest_is_there),
         cmocka_unit_test(a_version_before_the_log_is_not_made_up),
         cmocka_unit_test(what_is_refused_leaves_no_parts),
         cmocka_unit_test(closing_leaves_a_short_start),
