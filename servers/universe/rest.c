@@ -78,6 +78,7 @@ static int http_of(mcp_status status)
         return 400;
     case MCP_E_LIMIT:
     case MCP_E_BUSY:
+    case MCP_E_NOMEM:
     case MCP_E_STOPPED:
         return 503;
     case MCP_E_TIMEOUT:
@@ -103,6 +104,21 @@ mcp_status universe_rest_failed(mcp_call *call, const char *id, mcp_status statu
     if (http == 500) /* the library logs it, and tells the client no more than that */
         return mcp_error_set(mcp_call_error(call), status, "%s", cause->message);
     return universe_rest_error(call, http, id, "%s", cause->message);
+}
+
+bool universe_rest_no_json(mcp_call *call, const mcp_json *body, const mcp_error *err)
+{
+    const char *id = mcp_arg_string(call, "id");
+    size_t length = 0;
+
+    mcp_call_body(call, &length);
+    if (body || length == 0)
+        return false;
+    if (err->status == MCP_E_NOMEM || err->status == MCP_E_BUSY)
+        universe_rest_failed(call, id, err->status, err);
+    else
+        universe_rest_error(call, 400, id, "the body is not JSON: %s", err->message);
+    return true;
 }
 
 mcp_status universe_rest_problem(mcp_buf *body, const char **mime_type, const mcp_problem *problem,

@@ -16,6 +16,10 @@ mcp_status universe_rest_error(mcp_call *call, int http_status, const char *id,
 mcp_status universe_rest_failed(mcp_call *call, const char *id, mcp_status status,
                                 const mcp_error *cause);
 
+/** Whether the body could not be read, which is answered then: it is no JSON, or there was no memory for it. An
+ *  empty one is what the route's own rule is about. @param body what mcp_call_body_json gave */
+bool universe_rest_no_json(mcp_call *call, const mcp_json *body, const mcp_error *err);
+
 /** Send the body as JSON with this status; the body is taken. */
 mcp_status universe_rest_send(mcp_call *call, int http_status, mcp_buf *body);
 

@@ -44,25 +44,12 @@ static mcp_status send_orders(mcp_call *call, const universe_app *app, const uni
     return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
 }
 
-/* A body that is there and is no JSON: that is said, and where. An empty one is what the route's own rule is about. */
-static bool is_no_json(mcp_call *call, const mcp_json *body, const mcp_error *err)
-{
-    size_t length = 0;
-
-    mcp_call_body(call, &length);
-    if (body || length == 0)
-        return false;
-    universe_rest_error(call, 400, mcp_arg_string(call, "id"), "the body is not JSON: %s",
-                        err->message);
-    return true;
-}
-
 mcp_status universe_rest_command(mcp_call *call, void *data)
 {
     mcp_error err = MCP_ERROR_INIT;
     universe_order order = { .command = mcp_call_body_json(call, &err) };
 
-    if (is_no_json(call, order.command, &err))
+    if (universe_rest_no_json(call, order.command, &err))
         return MCP_OK;
     if (!is_command(order.command))
         return universe_rest_error(call, 400, mcp_arg_string(call, "id"), BODY_RULE);
@@ -92,7 +79,7 @@ mcp_status universe_rest_batch(mcp_call *call, void *data)
     const mcp_json *body = mcp_call_body_json(call, &err);
     size_t count = mcp_json_count(body);
 
-    if (is_no_json(call, body, &err))
+    if (universe_rest_no_json(call, body, &err))
         return MCP_OK;
     if (!mcp_json_is_array(body) || count < 1 || count > UNIVERSE_BATCH_MAX)
         return universe_rest_error(call, 400, id,
@@ -145,7 +132,7 @@ mcp_status universe_rest_restore(mcp_call *call, void *data)
     const mcp_json *body = mcp_call_body_json(call, &err);
     int64_t version = 0;
 
-    if (is_no_json(call, body, &err))
+    if (universe_rest_no_json(call, body, &err))
         return MCP_OK;
     if (!mcp_json_int(mcp_json_get(body, "version"), &version))
         return universe_rest_error(call, 400, id,
@@ -192,7 +179,7 @@ mcp_status universe_rest_generate(mcp_call *call, void *data)
     bool dry_run = false;
     const mcp_json *config = mcp_call_body_json(call, &err), *dry = mcp_json_get(config, "dryRun");
 
-    if (is_no_json(call, config, &err))
+    if (universe_rest_no_json(call, config, &err))
         return MCP_OK;
     if (!mcp_json_is_object(config))
         return universe_rest_error(call, 400, id, "Request body must be a JSON object");
@@ -249,7 +236,7 @@ mcp_status universe_rest_set_clock(mcp_call *call, void *data)
     const mcp_json *running = mcp_json_get(body, "running");
     const mcp_json *scale = mcp_json_get(body, "timeScale"), *hz = mcp_json_get(body, "hz");
 
-    if (is_no_json(call, body, &err))
+    if (universe_rest_no_json(call, body, &err))
         return MCP_OK;
     universe_service_clock(&clock, app->service, id);
     if (!mcp_json_is_object(body) || (running && !mcp_json_bool(running, &clock.running)) ||

@@ -225,8 +225,8 @@ mcp_status universe_rest_create(mcp_call *call, void *data)
     universe_view *start = NULL;
     size_t length = 0;
 
-    if (!body)
-        return universe_rest_error(call, 400, NULL, "the body is not JSON: %s", err.message);
+    if (universe_rest_no_json(call, body, &err))
+        return MCP_OK;
     if (!name)
         return universe_rest_error(call, 400, NULL,
                                    "\"name\" is required and must be a non-empty string");
@@ -288,8 +288,8 @@ mcp_status universe_rest_put(mcp_call *call, void *data)
     const mcp_json *name = mcp_json_get(body, "name"), *state = mcp_json_get(body, "state");
     universe_replacement by = { .name = trimmed(call, name) };
 
-    if (!body)
-        return universe_rest_error(call, 400, id, "the body is not JSON: %s", err.message);
+    if (universe_rest_no_json(call, body, &err))
+        return MCP_OK;
     if (!mcp_json_is_object(body))
         return universe_rest_error(call, 400, id, "Request body must be a JSON object");
     if (name && !by.name)
