@@ -82,7 +82,17 @@ static mcp_status need_admin(mcp_call *call, void *data)
     return mcp_call_require_scopes(call, "admin");
 }
 
+static mcp_status welcome(mcp_call *call, void *data)
+{
+    const char *name = mcp_call_principal(call);
+    (void)data;
+    mcp_write_member_string(mcp_call_result(call), "name", name ? name : "nobody");
+    return MCP_OK;
+}
+
 static const mcp_route routes[] = { { "POST", "/whoami", whoami, MCP_READS, 0 },
+                                    { "GET", "/front", welcome, MCP_READS | MCP_OPEN, 0 },
+                                    { "POST", "/front", welcome, MCP_READS, 0 },
                                     { "POST", "/admin", need_admin, MCP_READS, 0 },
                                     { "GET", "/follow", follow, MCP_READS, 0 },
                                     { 0 } };
@@ -245,6 +255,27 @@ static void handlers_know_who_asks(void **state)
     assert_int_equal(atomic_load(&asked), 0);
     web_ask(&answer, port, "POST", "/whoami", "authorization: bearer eve.mcp==\r\n", "{ }");
     assert_int_equal(answer.status, 403); /* the scope is "mcp==" */
+}
+
+/* MCP_OPEN is of a route, not of its path; whether a token is good there makes no difference. */
+static void an_open_route_asks_for_no_token(void **state)
+{
+    static const char *const fields[] = { NULL, "Authorization: Bearer nobody.knows\r\n" };
+    (void)state;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        web_ask(&answer, port, "GET", "/front", fields[i], NULL);
+        assert_int_equal(answer.status, 200);
+        assert_string_equal(answer.body, "{\"name\":\"nobody\"}");
+    }
+    web_ask(&answer, port, "HEAD", "/front", NULL, NULL);
+    assert_int_equal(answer.status, 200);
+    web_ask(&answer, port, "POST", "/front", NULL, "{}");
+    expect_challenge(401, "Bearer");
+    web_ask(&answer, port, "GET", "/front/else", NULL, NULL);
+    assert_int_equal(answer.status, 401);
+    web_ask(&answer, port, "GET", "/front", "Host: evil.example\r\n", NULL);
+    assert_int_not_equal(answer.status, 200);
+    assert_int_equal(atomic_load(&asked), 0);
 }
 
 static void a_verdict_is_kept_for_a_while(void **state)
@@ -533,6 +564,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_token_has_8_kib, begin, end),
         cmocka_unit_test_setup_teardown(every_door_asks, begin, end),
         cmocka_unit_test_setup_teardown(handlers_know_who_asks, begin, end),
+        cmocka_unit_test_setup_teardown(an_open_route_asks_for_no_token, begin, end),
         cmocka_unit_test_setup_teardown(a_verdict_is_kept_for_a_while, begin, end),
         cmocka_unit_test_setup_teardown(a_session_is_its_principals, begin, end),
         cmocka_unit_test_setup_teardown(a_socket_opens_for_a_verified_token, begin, end),
