@@ -339,7 +339,7 @@ void mcp_call_reconnect(mcp_call *call);
  * secrets. A client that does not read makes messages skip, never the handler wait.
  *
  * @param logger names the part that speaks; may be NULL
- * @param format one text, cut at 4000 bytes
+ * @param format one text, cut at 4095 bytes
  */
 mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, const char *format,
                         ...) MCP_PRINTF(4, 5);

@@ -106,7 +106,7 @@ typedef struct mcp_problem {
  * Writes the body of such an answer in the program's own form. Runs on the loop and on workers: must not
  * block.
  *
- * @param body      empty; holds 4 KiB, or what is in `problem` twice
+ * @param body      empty; holds 4 KiB, and what is in `problem` six times
  * @param mime_type "application/json"; may be set to another, which is borrowed
  * @param data      the options' routes_data
  */

@@ -6,7 +6,7 @@
  *   1. Describe each tool in a JSON file "tools/NAME.json": name, description, inputSchema, and
  *      outputSchema where the answer has a fixed shape. It is sent to clients as it stands.
  *   2. Write one function a tool (call.h): read arguments, do the work, write the answer. It runs on a
- *      thread of its own, so it may block; arguments were checked against the schema before.
+ *      worker thread, several at once, so it may block; arguments were checked against the schema before.
  *   3. Bind names to functions in a table (tool.h), and give the table and the files to a server
  *      (server.h).
  *   4. Serve: mcp_server_stdio, or mcp_server_http with routes of your own beside it (http.h).
@@ -15,7 +15,7 @@
  * `_free`. Where an arena is passed, what comes out is the arena's. A returned pointer is borrowed and
  * dies with the object you asked. `const` arguments are not kept, unless the function says so. Text is
  * UTF-8. Free functions take NULL. Every fallible function returns a status and takes an error object
- * last (error.h). Nothing here prints, and no function but these two touches signals.
+ * last (error.h). Nothing here prints, and only mcp_server_stdio and mcp_server_http touch signals.
  */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H

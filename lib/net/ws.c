@@ -353,11 +353,6 @@ void mcp__ws_close(mcp__ws *ws, mcp__ws_code code)
     mcp__http_raw_close(ws->exchange);
 }
 
-size_t mcp__ws_queued(const mcp__ws *ws)
-{
-    return mcp__http_queued(ws->exchange);
-}
-
 bool mcp__ws_is_full(const mcp__ws *ws)
 {
     return mcp__http_is_full(ws->exchange);

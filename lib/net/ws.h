@@ -65,9 +65,6 @@ void mcp__ws_pause(mcp__ws *ws, bool is_paused);
 /** Say goodbye and close. `closed` comes later; no message comes any more. */
 void mcp__ws_close(mcp__ws *ws, mcp__ws_code code);
 
-/** Bytes that have not left. */
-size_t mcp__ws_queued(const mcp__ws *ws);
-
 /** Whether so much is queued that what can be left out should be. */
 bool mcp__ws_is_full(const mcp__ws *ws);
 

@@ -54,3 +54,8 @@ int mcp__outcome_http(mcp_status status, mcp_revision revision)
         return 200;
     return revision > MCP_REVISION_NEWEST_SESSION ? outcome->stateless.http : outcome->session.http;
 }
+
+bool mcp__outcome_is_hidden(mcp_status status)
+{
+    return status == MCP_E_INTERNAL || status == MCP_E_IO || status == MCP_E_NOMEM;
+}

@@ -11,6 +11,7 @@
  * Threads: entries come from the committing thread; a thread of ours tells runs of ticks that nothing ends;
  * the bus's threads read the log for those who are behind.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +313,7 @@ static void drop_run(universe_feed *feed, struct run *gone)
 {
     char topic[UNIVERSE_KEY_MAX + 32];
     struct run **at = &feed->runs;
+    assert(gone);
     while (*at != gone)
         at = &(*at)->next;
     *at = gone->next;

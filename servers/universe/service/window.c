@@ -13,6 +13,7 @@
  * Ticks that follow one another in a window share one entry of the log: an array of the ticks, each
  * with its dt, and in place of events the time after each.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -493,6 +494,7 @@ static mcp_status run_one(struct window *window, universe_change *change, mcp_er
         return st;
     if (change->expected == UNIVERSE_ANY_VERSION || change->expected == at->record.version)
         return run_change(window, at, change, err);
+    assert(change->out); /* who expects a version waits for an answer */
     change->out->answer = UNIVERSE_CONFLICT;
     return show_sender(window, at, change, NULL, err);
 }

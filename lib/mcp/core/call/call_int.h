@@ -213,7 +213,7 @@ void mcp__call_free(mcp_call *call);
 /** Forget what the last run wrote, so that the handler can run again. */
 void mcp__call_reset(mcp_call *call);
 
-/** Any thread: ask the call to stop. What is set stays, as mcp_call_stop promises. */
+/** Loop only: ask the call to stop. What is set stays, as mcp_call_stop promises. */
 void mcp__call_set_stop(mcp_call *call, mcp_stop why);
 
 /** For a handler's functions: have node->run called on the loop, before the call is done. */

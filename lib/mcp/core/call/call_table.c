@@ -53,11 +53,6 @@ mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *
     return call;
 }
 
-mcp_call *mcp__call_table_find(const mcp__call_table *table, const mcp_json *id)
-{
-    return mcp__call_table_find_of(table, id, NULL);
-}
-
 void mcp__call_table_add(mcp__call_table *table, mcp_call *call)
 {
     uint64_t hash = id_hash(call->id);

@@ -24,10 +24,8 @@ typedef struct mcp__call_table {
 
 void mcp__call_table_init(mcp__call_table *table);
 
-/** The open call of that id, NULL when there is none. An id is its type and its value. */
-mcp_call *mcp__call_table_find(const mcp__call_table *table, const mcp_json *id);
-
-/** As mcp__call_table_find, among the calls of one peer. */
+/** The open call of that id, among those of one peer where `notices` is not NULL; NULL when there is none. An id is
+ *  its type and its value. */
 mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
                                   const mcp__peer *notices);
 

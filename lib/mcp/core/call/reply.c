@@ -193,11 +193,6 @@ static mcp_status render_result(mcp_call *call)
     return mcp_json_writer_status(&writer);
 }
 
-static bool is_hidden(mcp_status status)
-{
-    return status == MCP_E_INTERNAL || status == MCP_E_IO || status == MCP_E_NOMEM;
-}
-
 void mcp__reply_log(const mcp_call *call, const mcp_error *err)
 {
     mcp_log_write(&call->options->log, MCP_LOG_ERROR, "%s: %s: %s", mcp_call_name(call),
@@ -209,17 +204,17 @@ static void render_error(mcp_call *call, mcp_status status)
     const char *message = call->err.message;
     mcp_json_writer writer;
 
-    if (is_hidden(status)) {
+    if (mcp__outcome_is_hidden(status)) {
         call->err.status = status;
         mcp__reply_log(call, &call->err);
     }
-    if (is_hidden(status) || message[0] == '\0')
+    if (mcp__outcome_is_hidden(status) || message[0] == '\0')
         message = mcp_status_words(status);
     end_all(&call->error_data_writer);
     mcp_buf_reset(&call->reply);
     write_head(&writer, &call->reply, call->id, call->revision);
     write_error(&writer, call->revision, status, message,
-                is_hidden(status) ? NULL : &call->error_data);
+                mcp__outcome_is_hidden(status) ? NULL : &call->error_data);
     if (mcp_json_writer_status(&writer) != MCP_OK)
         mcp_buf_clear(&call->reply);
 }

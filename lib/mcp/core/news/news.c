@@ -222,11 +222,6 @@ void mcp__news_leave(mcp__news *news, mcp__session *session)
     pthread_mutex_unlock(&news->lock);
 }
 
-mcp__session *mcp__news_first(const mcp__news *news)
-{
-    return news->first;
-}
-
 mcp__interests *mcp__news_by_uri(mcp__news *news)
 {
     return &news->by_uri;

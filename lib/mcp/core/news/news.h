@@ -63,9 +63,6 @@ void mcp__news_lists(mcp__news *news, mcp__news_change *change);
 /** Any thread. A resource has changed. @return MCP_OK; MCP_E_NOMEM; MCP_E_LIMIT: too much is new at once */
 mcp_status mcp__news_resource(mcp__news *news, const char *uri, mcp_error *err);
 
-/** Loop only. The first of the sessions that are told, `next_told` the next. */
-mcp__session *mcp__news_first(const mcp__news *news);
-
 /** Any thread. A user's errand is done. @return as mcp__news_resource */
 mcp_status mcp__news_elicited(mcp__news *news, const char *id, mcp_error *err);
 

@@ -168,11 +168,6 @@ mcp_status mcp__list_add(mcp__list *list, const char *key, const char *scopes,
     return MCP_OK;
 }
 
-size_t mcp__list_count(const mcp__list *list)
-{
-    return list->count;
-}
-
 void mcp__list_scopes(const mcp__list *list, mcp_buf *out)
 {
     for (const struct entry *entry = list->first; entry; entry = entry->next)

@@ -41,9 +41,6 @@ mcp_status mcp__list_add(mcp__list *list, const char *key, const char *scopes,
 /** Append the scopes that entries are for, each word once, between spaces. */
 void mcp__list_scopes(const mcp__list *list, mcp_buf *out);
 
-/** How many entries. */
-size_t mcp__list_count(const mcp__list *list);
-
 /** How many entries a page has; 100 unless set. */
 void mcp__list_set_page(mcp__list *list, size_t entries);
 

@@ -87,14 +87,6 @@ bool mcp__field_is_type(const char *value, const char *type)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-bool mcp__field_is_among(const char *value, const char *const *list)
-{
-    for (; list && *list; list++)
-        if (strcmp(*list, value) == 0)
-            return true;
-    return false;
-}
-
 /* The length of the name before the port; 0 where the port is none, or there is no name. */
 static size_t name_length(const char *value)
 {

@@ -28,7 +28,4 @@ bool mcp__field_host_is_known(const char *value, const char *const *hosts);
 /** Whether an Origin field is http or https of such a host. */
 bool mcp__field_origin_is_known(const char *value, const char *const *hosts);
 
-/** Whether a list that ends with NULL, and may be NULL, has the text. */
-bool mcp__field_is_among(const char *value, const char *const *list);
-
 #endif

@@ -10,6 +10,7 @@
 
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/call/reply.h"
+#include "mcp/core/outcome.h"
 #include "mcp/http.h"
 #include "mcp/transport/web/problem.h"
 #include "mcp/transport/web/rest.h"
@@ -172,19 +173,14 @@ mcp_status mcp_call_send_buf(mcp_call *call, const char *mime_type, mcp_buf *bod
 
 /* ---- on the worker, after the handler --------------------------------------------------------- */
 
-static bool is_hidden(mcp_status status)
-{
-    return status == MCP_E_INTERNAL || status == MCP_E_IO || status == MCP_E_NOMEM;
-}
-
 static void render_error(mcp_call *call, mcp_status status, const char *message)
 {
     mcp__rest *rest = call->rest;
     mcp_buf body;
 
-    if (is_hidden(status))
+    if (mcp__outcome_is_hidden(status))
         mcp__reply_log(call, &call->err);
-    if (is_hidden(status) || !message || message[0] == '\0')
+    if (mcp__outcome_is_hidden(status) || !message || message[0] == '\0')
         message = mcp_status_words(status);
     if (rest->http_status < 400)
         rest->http_status = mcp__problem_http(status);

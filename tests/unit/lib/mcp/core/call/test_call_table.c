@@ -32,14 +32,14 @@ static void ids_differ_by_type_and_value(void **state)
     mcp__call_table_init(&table);
     for (size_t i = 0; i < 6; i++) {
         calls[i] = make(ids[i]);
-        assert_null(mcp__call_table_find(&table, calls[i]->id));
+        assert_null(mcp__call_table_find_of(&table, calls[i]->id, NULL));
         mcp__call_table_add(&table, calls[i]);
     }
     for (size_t i = 0; i < 6; i++)
-        assert_ptr_equal(mcp__call_table_find(&table, calls[i]->id), calls[i]);
+        assert_ptr_equal(mcp__call_table_find_of(&table, calls[i]->id, NULL), calls[i]);
     for (size_t i = 0; i < 6; i++) {
         mcp__call_table_remove(&table, calls[i]);
-        assert_null(mcp__call_table_find(&table, calls[i]->id));
+        assert_null(mcp__call_table_find_of(&table, calls[i]->id, NULL));
         mcp__call_free(calls[i]);
     }
     assert_null(table.first);
@@ -61,9 +61,9 @@ static void many_calls_come_and_go_in_any_order(void **state)
     }
     for (int i = 0; i < 1000; i++) {
         mcp_call *call = calls[i * 7 % 1000];
-        assert_ptr_equal(mcp__call_table_find(&table, call->id), call);
+        assert_ptr_equal(mcp__call_table_find_of(&table, call->id, NULL), call);
         mcp__call_table_remove(&table, call);
-        assert_null(mcp__call_table_find(&table, call->id));
+        assert_null(mcp__call_table_find_of(&table, call->id, NULL));
         mcp__call_free(call);
     }
     assert_null(table.first);
