@@ -213,7 +213,7 @@ mcp_status universe_reply_rejected(mcp_buf *body, const char *id, const universe
     mcp_write_name(&json, "events");
     mcp_write_raw(&json, sent->events, sent->events_length);
     mcp_write_member_int(&json, "version", sent->moment.record.version);
-    if (sent->at > 0)
+    if (sent->is_batch)
         mcp_write_member_int(&json, "at", (int64_t)sent->at);
     mcp_write_end(&json);
     return finish(body, &json, err);

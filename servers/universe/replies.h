@@ -51,7 +51,7 @@ mcp_status universe_reply_full_text(mcp_call *call, const universe_sent *sent, m
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
                                universe_return how, mcp_error *err);
 
-/** {"error":"Command rejected","universeId","reason","events","version"}. */
+/** {"error":"Command rejected","universeId","reason","events","version"}, and of a batch "at". */
 mcp_status universe_reply_rejected(mcp_buf *body, const char *id, const universe_sent *sent,
                                    mcp_error *err);
 

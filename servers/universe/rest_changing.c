@@ -18,7 +18,7 @@ static bool is_command(const mcp_json *command)
 
 /* Sends orders and answers what they came to. */
 static mcp_status send_orders(mcp_call *call, const universe_app *app, const universe_order *orders,
-                              size_t count)
+                              size_t count, bool is_batch)
 {
     const char *id = mcp_arg_string(call, "id");
     universe_sent sent = { 0 };
@@ -37,10 +37,11 @@ static mcp_status send_orders(mcp_call *call, const universe_app *app, const uni
                                    mcp_call_principal(call), mcp_call_arena(call), &err);
     while (st == MCP_OK && universe_condition_again(&when, &sent));
     universe_log_sent(app, UNIVERSE_LOG_GATEWAY, id,
-                      count == 1 ? mcp_json_get_string(orders->command, "type") : "batch",
+                      is_batch ? "batch" : mcp_json_get_string(orders->command, "type"),
                       began_ns, st, &sent);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
+    sent.is_batch = is_batch;
     return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
 }
 
@@ -54,7 +55,7 @@ mcp_status universe_rest_command(mcp_call *call, void *data)
     if (!is_command(order.command))
         return universe_rest_error(call, 400, mcp_arg_string(call, "id"), BODY_RULE);
     order.text = mcp_call_body(call, &order.length);
-    return send_orders(call, data, &order, 1);
+    return send_orders(call, data, &order, 1, false);
 }
 
 /* Each item's own text: an order is stored as it was sent. */
@@ -97,7 +98,7 @@ mcp_status universe_rest_batch(mcp_call *call, void *data)
         if (st != MCP_OK)
             return universe_rest_failed(call, id, st, &err);
     }
-    return send_orders(call, data, orders, count);
+    return send_orders(call, data, orders, count, true);
 }
 
 /* ---- replacing the state ---------------------------------------------------------------------- */

@@ -330,6 +330,8 @@ function commands(place) {
         const failed = await expect(server, ['POST', where, [addStar('c'), addStar('c')]], 422);
         assert.equal(failed.json.reason, 'starAlreadyExists');
         assert.equal(failed.json.at, 1);
+        const first = await expect(server, ['POST', where, [addStar('a'), addStar('c')]], 422);
+        assert.equal(first.json.at, 0);
         assert.deepEqual(Object.keys((await rest(server, 'GET', '/universes/u-batch')).json.state.stars), ['a', 'b']);
         for (const body of [[], {}, [7], [{ type: '' }], Array(10_001).fill({ type: 'tick' })])
             await expect(server, ['POST', where, body], 400);

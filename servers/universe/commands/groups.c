@@ -147,7 +147,7 @@ void universe_add_group(universe_reduction *r)
     universe_handle group = universe_new_row(r, UNIVERSE_GROUPS, id);
     if (!group)
         return;
-    universe_put(r, UNIVERSE_GROUPS, group, universe_parts_of(r, payload));
+    universe_put(r, UNIVERSE_GROUPS, group, universe_parts_whole(r, UNIVERSE_GROUPS, payload));
     universe_member_add(r->state, UNIVERSE_L_GROUP, parent, group, 0);
     if (parent)
         universe_touched(r, UNIVERSE_GROUPS, parent, false);
@@ -224,7 +224,7 @@ void universe_update_group(universe_reduction *r)
     }
     universe_parts now = universe_parts_now(r, UNIVERSE_GROUPS, group);
     universe_put(r, UNIVERSE_GROUPS, group,
-                 universe_parts_merged(r, now, universe_parts_of(r, patch)));
+                 universe_parts_merged(r, now, universe_parts_patch(r, patch)));
     universe_event(r, "groupUpdated", NULL, "id", id, NULL);
 }
 

@@ -14,7 +14,6 @@ static universe_parts parts_new(universe_reduction *r, size_t capacity)
     return parts;
 }
 
-/* parentId and parentGroupId are null by meaning; they are no content and skipped where parts are stored. */
 universe_parts universe_parts_of(universe_reduction *r, const mcp_json *object)
 {
     size_t count = mcp_json_count(object);
@@ -22,10 +21,32 @@ universe_parts universe_parts_of(universe_reduction *r, const mcp_json *object)
 
     for (size_t i = 0; parts.items && i < count; i++) {
         universe_part *part = &parts.items[parts.count++];
-        const mcp_json *value = mcp_json_item(object, i);
         part->name = mcp_json_name(object, i, &part->length);
-        part->value = mcp_json_is_null(value) && !r->rules->lenient ? NULL : value;
+        part->value = mcp_json_item(object, i);
     }
+    return parts;
+}
+
+/* parentId and parentGroupId are null by meaning; they are no content and skipped where parts are stored. */
+universe_parts universe_parts_whole(universe_reduction *r, universe_map map, const mcp_json *entity)
+{
+    universe_parts parts = universe_parts_of(r, entity);
+
+    for (size_t i = 0; i < parts.count; i++) {
+        universe_part *part = &parts.items[i];
+        part->value = universe_member_value(universe_shape_of(map), r->rules, part->name,
+                                            part->length, part->value);
+    }
+    return parts;
+}
+
+universe_parts universe_parts_patch(universe_reduction *r, const mcp_json *patch)
+{
+    universe_parts parts = universe_parts_of(r, patch);
+
+    for (size_t i = 0; i < parts.count && !r->rules->lenient; i++)
+        if (mcp_json_is_null(parts.items[i].value))
+            parts.items[i].value = NULL;
     return parts;
 }
 
@@ -46,13 +67,7 @@ universe_parts universe_parts_now(universe_reduction *r, universe_map map, unive
     mcp_buf_clear(&buf);
     if (st != MCP_OK)
         universe_give_up(r, st == MCP_E_PARSE ? MCP_E_INTERNAL : st);
-    universe_parts parts = parts_new(r, mcp_json_count(value));
-    for (size_t i = 0; parts.items && i < mcp_json_count(value); i++) {
-        universe_part *part = &parts.items[parts.count++];
-        part->name = mcp_json_name(value, i, &part->length);
-        part->value = mcp_json_item(value, i);
-    }
-    return parts;
+    return universe_parts_of(r, value);
 }
 
 static universe_part *find(universe_parts parts, const char *name, size_t length)

@@ -84,8 +84,15 @@ typedef struct universe_parts {
     size_t count;
 } universe_parts;
 
-/* The members of an object. In strict universes null leaves a member out, except where null is a value. */
+/* The members of an object, as they are. */
 universe_parts universe_parts_of(universe_reduction *r, const mcp_json *object);
+
+/* Those of a whole entity: in strict universes null leaves an optional member out; an unknown one is kept. */
+universe_parts universe_parts_whole(universe_reduction *r, universe_map map,
+                                    const mcp_json *entity);
+
+/* Those of a patch: in strict universes null takes a member away, known or not. */
+universe_parts universe_parts_patch(universe_reduction *r, const mcp_json *patch);
 
 /* The members that an entity has now. */
 universe_parts universe_parts_now(universe_reduction *r, universe_map map, universe_handle handle);

@@ -52,7 +52,7 @@ void universe_add_star(universe_reduction *r)
     universe_handle body = universe_new_row(r, UNIVERSE_STARS, id);
     if (!body)
         return;
-    universe_put(r, UNIVERSE_STARS, body, universe_parts_of(r, payload));
+    universe_put(r, UNIVERSE_STARS, body, universe_parts_whole(r, UNIVERSE_STARS, payload));
     universe_body_append(r->state, body, parent);
     if (parent)
         universe_touched(r, UNIVERSE_STARS, parent, false);
@@ -161,7 +161,7 @@ void universe_update_star(universe_reduction *r)
     if (!universe_names_exist(r, UNIVERSE_STARS, patch, "/payload"))
         return;
     universe_parts now = universe_parts_now(r, UNIVERSE_STARS, body);
-    put_body(r, body, universe_parts_merged(r, now, universe_parts_of(r, patch)));
+    put_body(r, body, universe_parts_merged(r, now, universe_parts_patch(r, patch)));
     universe_event(r, "starUpdated", NULL, "id", id, NULL);
 }
 
@@ -303,7 +303,7 @@ void universe_update_ring(universe_reduction *r)
     const mcp_json *ring = universe_parts_get(star, "ring");
     if (!mcp_json_is_object(ring))
         ring = default_ring(r, body, star);
-    universe_parts patch = universe_parts_of(r, universe_argument(r, "patch"));
+    universe_parts patch = universe_parts_patch(r, universe_argument(r, "patch"));
     universe_parts merged = universe_parts_merged(r, universe_parts_of(r, ring), patch);
     if (!universe_parts_ordered(r, &universe_ring_shape, merged)) {
         universe_invalid(r, "must be less than the outer one", "/patch/innerRadiusMultiplier");

@@ -57,7 +57,7 @@ static void set_all(universe_reduction *r, const thing_kind *kind)
         universe_handle thing = universe_new_row(r, kind->map, mcp_json_get(entity, "id"));
         if (!thing)
             return;
-        universe_put(r, kind->map, thing, universe_parts_of(r, entity));
+        universe_put(r, kind->map, thing, universe_parts_whole(r, kind->map, entity));
     }
     universe_event(r, kind->set, NULL, NULL);
 }
@@ -81,7 +81,7 @@ static void update(universe_reduction *r, const thing_kind *kind)
     if (!universe_names_exist(r, kind->map, patch, "/patch"))
         return;
     universe_parts merged = universe_parts_merged(r, universe_parts_now(r, kind->map, thing),
-                                                  universe_parts_of(r, patch));
+                                                  universe_parts_patch(r, patch));
     if (!universe_parts_ordered(r, shape, merged)) {
         universe_invalid(r, "must be less than the outer one", "/patch/innerRadius");
         return;
@@ -133,7 +133,7 @@ void universe_add_disk(universe_reduction *r)
         thing = universe_new_row(r, UNIVERSE_DISKS, id);
     if (!thing)
         return;
-    universe_put(r, UNIVERSE_DISKS, thing, universe_parts_of(r, disk));
+    universe_put(r, UNIVERSE_DISKS, thing, universe_parts_whole(r, UNIVERSE_DISKS, disk));
     universe_event(r, "protoplanetaryDiskAdded", NULL, "id", id, NULL);
 }
 

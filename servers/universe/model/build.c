@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "model/entity.h"
+#include "model/members.h"
 #include "model/memory.h"
 
 #define REPAIR_MAX 240 /* bytes of one repair's words */
@@ -232,9 +233,9 @@ static void note_wanted(universe_build *build, universe_map map, universe_handle
         note_of(build, map, wanted);
 }
 
-/* All members as parts; null leaves an optional one out where the universe is strict. */
-static universe_part *parts_of(const universe_build *build, const mcp_json *entity,
-                               mcp_arena *arena)
+/* All members as parts. */
+static universe_part *parts_of(const universe_build *build, universe_map map,
+                               const mcp_json *entity, mcp_arena *arena)
 {
     size_t count = mcp_json_count(entity);
     universe_part *parts = mcp_arena_array(arena, count + 1, sizeof *parts);
@@ -242,7 +243,8 @@ static universe_part *parts_of(const universe_build *build, const mcp_json *enti
     for (size_t i = 0; parts && i < count; i++) {
         const mcp_json *value = mcp_json_item(entity, i);
         parts[i].name = mcp_json_name(entity, i, &parts[i].length);
-        parts[i].value = mcp_json_is_null(value) && !build->rules.lenient ? NULL : value;
+        parts[i].value = universe_member_value(universe_shape_of(map), &build->rules, parts[i].name,
+                                               parts[i].length, value);
     }
     return parts;
 }
@@ -251,7 +253,7 @@ static mcp_status store(universe_build *build, universe_map map, universe_handle
                         const mcp_json *entity, mcp_error *err)
 {
     mcp_arena *arena = mcp_arena_new(0);
-    universe_part *parts = arena ? parts_of(build, entity, arena) : NULL;
+    universe_part *parts = arena ? parts_of(build, map, entity, arena) : NULL;
     mcp_status st = parts ? universe_entity_store(build->state, map, handle, parts,
                                                   mcp_json_count(entity), err)
                           : mcp_error_set(err, MCP_E_NOMEM, "no memory for an entity");

@@ -180,6 +180,15 @@ const universe_member *universe_member_find(const universe_shape *shape, const c
     return NULL;
 }
 
+const mcp_json *universe_member_value(const universe_shape *shape, const universe_rules *rules,
+                                      const char *name, size_t length, const mcp_json *value)
+{
+    bool is_absent = mcp_json_is_null(value) && !rules->lenient &&
+                     universe_member_find(shape, name, length) != NULL;
+
+    return is_absent ? NULL : value;
+}
+
 /* ---- checking ------------------------------------------------------------------------------------ */
 
 typedef struct checking {

@@ -72,6 +72,13 @@ const universe_shape *universe_shape_of(universe_map map);
 const universe_member *universe_member_find(const universe_shape *shape, const char *name,
                                             size_t length);
 
+/*
+ * What a member of a whole entity comes to where its value is null: in strict universes an optional member is then
+ * absent, and one that the shape does not know is kept as it came.
+ */
+const mcp_json *universe_member_value(const universe_shape *shape, const universe_rules *rules,
+                                      const char *name, size_t length, const mcp_json *value);
+
 /* What is wrong with a value: words, and a JSON Pointer to the place. Both are the arena's. */
 typedef struct universe_fault {
     const char *reason; /* NULL: nothing is wrong */

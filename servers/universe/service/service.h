@@ -225,6 +225,7 @@ typedef struct universe_sent {
     universe_answer answer;
     universe_moment moment; /* after it (or the present one); end it by universe_view_free(view) */
     size_t at;              /* UNIVERSE_REFUSED: which order */
+    bool is_batch;          /* the sender's to set: whether an answer says `at` */
     const char *reason;     /* UNIVERSE_REFUSED: the event's type */
     const char *events;     /* JSON array, of all orders together */
     size_t events_length;
