@@ -222,9 +222,11 @@ void universe_update_group(universe_reduction *r)
         universe_reject_patch(r, id, field);
         return;
     }
-    universe_parts now = universe_parts_now(r, UNIVERSE_GROUPS, group);
-    universe_put(r, UNIVERSE_GROUPS, group,
-                 universe_parts_merged(r, now, universe_parts_patch(r, patch)));
+    universe_parts merged = universe_parts_merged(r, universe_parts_now(r, UNIVERSE_GROUPS, group),
+                                                  universe_parts_patch(r, patch));
+    if (!universe_unknown_fit(r, UNIVERSE_GROUPS, merged, "/payload"))
+        return;
+    universe_put(r, UNIVERSE_GROUPS, group, merged);
     universe_event(r, "groupUpdated", NULL, "id", id, NULL);
 }
 

@@ -115,6 +115,33 @@ bool universe_parts_ordered(const universe_reduction *r, const universe_shape *s
            !mcp_json_double(universe_parts_get(parts, shape->outer), &outer) || inner < outer;
 }
 
+/* A patch alone was held against the limit when it came; here the entity that it makes is. */
+bool universe_unknown_fit(universe_reduction *r, universe_map map, universe_parts parts,
+                          const char *at)
+{
+    const universe_shape *shape = universe_shape_of(map);
+    mcp_json_writer writer;
+    mcp_buf buf;
+
+    mcp_buf_init(&buf, UNIVERSE_UNKNOWN_MAX);
+    mcp_json_writer_init(&writer, &buf);
+    mcp_write_object(&writer);
+    for (size_t i = 0; i < parts.count; i++) {
+        const universe_part *part = &parts.items[i];
+        if (!part->value || universe_member_find(shape, part->name, part->length))
+            continue;
+        mcp_write_member_value(&writer, part->name, part->value);
+    }
+    mcp_write_end(&writer);
+    mcp_status st = mcp_json_writer_status(&writer);
+    mcp_buf_clear(&buf);
+    if (st == MCP_E_NOMEM)
+        universe_give_up(r, st);
+    else if (st != MCP_OK)
+        universe_invalid(r, "unknown members take more than 4096 bytes", at);
+    return st == MCP_OK;
+}
+
 /* ---- what an entity names ---------------------------------------------------------------------------- */
 
 static bool exists(universe_reduction *r, const mcp_json *id, const char *at, const char *member)

@@ -108,6 +108,10 @@ const mcp_json *universe_parts_get(universe_parts parts, const char *name);
 bool universe_parts_ordered(const universe_reduction *r, const universe_shape *shape,
                             universe_parts parts);
 
+/* Whether what the shape does not know is small enough together (I9); else the command is rejected. `at`: "/payload". */
+bool universe_unknown_fit(universe_reduction *r, universe_map map, universe_parts parts,
+                          const char *at);
+
 /* Whether all bodies that an entity names are there (I7); else the command is rejected. `at`: "/payload". */
 bool universe_names_exist(universe_reduction *r, universe_map map, const mcp_json *entity,
                           const char *at);

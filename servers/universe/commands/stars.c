@@ -160,8 +160,11 @@ void universe_update_star(universe_reduction *r)
     }
     if (!universe_names_exist(r, UNIVERSE_STARS, patch, "/payload"))
         return;
-    universe_parts now = universe_parts_now(r, UNIVERSE_STARS, body);
-    put_body(r, body, universe_parts_merged(r, now, universe_parts_patch(r, patch)));
+    universe_parts merged = universe_parts_merged(r, universe_parts_now(r, UNIVERSE_STARS, body),
+                                                  universe_parts_patch(r, patch));
+    if (!universe_unknown_fit(r, UNIVERSE_STARS, merged, "/payload"))
+        return;
+    put_body(r, body, merged);
     universe_event(r, "starUpdated", NULL, "id", id, NULL);
 }
 

@@ -86,6 +86,8 @@ static void update(universe_reduction *r, const thing_kind *kind)
         universe_invalid(r, "must be less than the outer one", "/patch/innerRadius");
         return;
     }
+    if (!universe_unknown_fit(r, kind->map, merged, "/patch"))
+        return;
     universe_put(r, kind->map, thing, merged);
     universe_event(r, kind->updated, NULL, "id", id, NULL);
 }

@@ -18,12 +18,12 @@ export function chanceOf(seed) {
 
 const ODD_IDS = [
     '__proto__', 'constructor', 'toString', 'hasOwnProperty', '0', '7', '-1', '1e3', 'NaN', 'null', 'a b', 'a/b', 'a.b', '"', '\\',
-    '\u00e9', 'e\u0301', '\u03a9\u03b2', '\u{1fa90}', '\u2028', '\u0001', 'A', 'a', 'id', 'children', 'x'.repeat(256),
+    '\u00e9', 'e\u0301', '\u03a9\u03b2', '\u{1fa90}', '\u2028', '\u0001', 'a\u0000b', 'A', 'a', 'id', 'children', 'x'.repeat(256),
     '6f1f9a6e-5c0e-4d0c-9d0e-6d6f1b6f3a10', '6F1F9A6E-5C0E-4D0C-9D0E-6D6F1B6F3A10',
 ];
 const WORDS = ['Sol', 'Terra', '', 'caf\u00e9', '\u{1f600}', 'a\tb', '"quoted"', 'NaN', '__proto__', 'x'.repeat(300)];
 const COLORS = ['#4A90E2', '#FFF4EA', '#000000', '#abcdef', '#ABC', 'red', 'rgb(1, 2, 3)', ''];
-const UNKNOWN = ['note', '__proto__', 'constructor', 'toJSON', 'x-\u03a9', 'Mass', 'parent', 'units', 'length', '1'];
+const UNKNOWN = ['note', '__proto__', 'constructor', 'toJSON', 'x-\u03a9', 'Mass', 'parent', 'units', 'length', '1', 'time', 'dt', 'version', 'generator', 'a\u0000b'];
 const BAD = [
     null, undefined, true, false, '', 'NaN', 'Infinity', '5', -1, 0, 1, 1.5, 1e308, -1e308, 1e-320, 1e15, [], {}, [null], [[]],
     { id: 'x' }, ['__proto__'], { ['__proto__']: 1 }, 'x'.repeat(257), 'x'.repeat(2000), { x: 1, y: 2 }, { x: 1, y: 2, z: 3 }, 'star',
@@ -81,7 +81,7 @@ export class Commands {
 
     unknown() {
         const { chance, pick } = this.chance;
-        return chance(0.9) ? {} : { [pick(UNKNOWN)]: pick([1, 'kept', null, [1, { a: null }], { deep: { er: [true] } }, this.number()]) };
+        return chance(0.85) ? {} : { [pick(UNKNOWN)]: pick([1, 'kept', 'x'.repeat(1500), null, [1, { a: null }], { deep: { er: [true] } }, this.number()]) };
     }
 
     newId(prefix) {

@@ -14,7 +14,7 @@ const UNKNOWN_BYTES = 4096;
 const bytes = (text) => Buffer.byteLength(text, 'utf8');
 
 export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-export const isId = (value) => typeof value === 'string' && value !== '' && bytes(value) <= ID_BYTES;
+export const isId = (value) => typeof value === 'string' && value !== '' && bytes(value) <= ID_BYTES && !value.includes('\0');
 export const isIdOrNull = (value) => value === null || isId(value);
 
 const isText = (value) => typeof value === 'string' && bytes(value) <= TEXT_BYTES;

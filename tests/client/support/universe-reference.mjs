@@ -179,8 +179,9 @@ function isSnapshot(snapshot) {
 }
 
 /* Of each command its members and what they must be. */
+const isNumberIfAny = (value) => value === undefined || (typeof value === 'number' && Number.isFinite(value));
 const FORMS = {
-    tick: { dt: (dt) => dt === undefined || (typeof dt === 'number' && Number.isFinite(dt)) },
+    tick: { dt: isNumberIfAny },
     addStar: { id: isId, payload: isNewBody },
     updateStar: { id: isId, payload: isBodyPatch },
     removeStar: { id: isId },
@@ -204,7 +205,7 @@ const FORMS = {
     removeNebula: { id: isId },
     updateRing: { planetId: isId, patch: patchOf(RING, {}) },
     removeRing: { planetId: isId },
-    replaceSnapshot: { snapshot: isSnapshot },
+    replaceSnapshot: { snapshot: isSnapshot, time: isNumberIfAny },
 };
 
 /** The 25 types of commands. */
@@ -560,9 +561,10 @@ const rest = {
         return [{ type: 'protoplanetaryDiskAdded', id: disk.id }];
     },
 
-    replaceSnapshot(next, { snapshot }, no) {
+    /** The clock goes on; the command that stands for a PUT sets it. */
+    replaceSnapshot(next, { snapshot, time }, no) {
         const shapes = { stars: BODY, groups: GROUP, belts: BELT, smallBodyFields: FIELD, protoplanetaryDisks: DISK, nebulae: NEBULA };
-        Object.assign(next, { rootIds: snapshot.rootIds, rootGroupIds: snapshot.rootGroupIds ?? [] });
+        Object.assign(next, { rootIds: snapshot.rootIds, rootGroupIds: snapshot.rootGroupIds ?? [], time: time ?? next.time });
         for (const name of MAPS)
             next[name] = wholeMap(snapshot[name] ?? {}, shapes[name], no.rules);
         for (const [id, body] of next.stars)
@@ -591,11 +593,17 @@ function isDoubtful(state, { payload, patch, disk }) {
         || named.some((id) => typeof id === 'string' && !state.stars.has(id)));
 }
 
+/* A member's name may not hold U+0000, wherever it stands. */
+const hasNul = (value) => typeof value === 'object' && value !== null
+    && Object.entries(value).some(([name, one]) => name.includes('\0') || hasNul(one));
+
 /* Nobody owes the sender the echo of a long command. */
 const isLong = (command) => Buffer.byteLength(JSON.stringify(command)) > 4096;
 
 /** What a command does. `command` of the answer is what is stored and shown to viewers. */
 export function apply(state, command, rules) {
+    if (hasNul(command))
+        return rejected(state, command, [{ type: 'invalidCommand' }]);
     if (!Object.hasOwn(FORMS, command.type))
         return rejected(state, command, [command, ...(isLong(command) ? [{ type: command.type }] : [])]
             .map((echo) => ({ type: 'unknownCommand', command: echo })));

@@ -138,6 +138,58 @@ static void test_update_star(void **unused)
     world_free(&w);
 }
 
+/* I9: what is unknown is kept as it came; a patch takes it away. What is known and optional may be null for absent. */
+static void test_null_of_unknown_members(void **unused)
+{
+    world w = world_new();
+    (void)unused;
+
+    add_star(&w, "a", NULL, ",'x':null,'y':{'z':null},'comet':null");
+    assert_at(&w, "/stars/a/x", "null");
+    assert_at(&w, "/stars/a/y", "{'z':null}");
+    assert_at(&w, "/stars/a/comet", "absent");
+    accept(&w, "{'type':'updateStar','id':'a','payload':{'x':null,'ring':" RING "}}", NULL);
+    assert_at(&w, "/stars/a/x", "absent");
+    accept(&w,
+           "{'type':'replaceSnapshot','snapshot':{'rootIds':['b'],'stars':{'b':{'id':'b','name':'',"
+           "'mass':1,'radius':1,'color':'','children':[],'parentId':null,'orbitalDistance':0,"
+           "'orbitalSpeed':0,'orbitalPhase':0,'x':null,'eccentricity':null}}}}",
+           NULL);
+    assert_at(&w, "/stars/b/x", "null");
+    assert_at(&w, "/stars/b/eccentricity", "absent");
+    accept(&w,
+           "{'type':'addGroup','id':'g','payload':{'name':'','children':[],'parentGroupId':null,"
+           "'x':null,'icon':null}}",
+           NULL);
+    assert_at(&w, "/groups/g", "{'id':'g','name':'','children':[],'parentGroupId':null,'x':null}");
+    world_free(&w);
+}
+
+static const char *patch_of(world *w, char name, const char *value)
+{
+    return mcp_arena_printf(w->arena, "{'type':'updateStar','id':'a','payload':{'%c':'%s'}}", name,
+                            value);
+}
+
+/* I9: 4 KiB an entity, not a patch. */
+static void test_unknown_members_together(void **unused)
+{
+    world w = world_new();
+    char big[3001];
+    (void)unused;
+
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    add_star(&w, "a", NULL, "");
+    accept(&w, patch_of(&w, 'x', big), NULL);
+    accept(&w, patch_of(&w, 'x', big), NULL);
+    refuse_at(&w, patch_of(&w, 'y', big), "/payload");
+    assert_at(&w, "/stars/a/y", "absent");
+    accept(&w, "{'type':'updateStar','id':'a','payload':{'x':null}}", NULL);
+    accept(&w, patch_of(&w, 'y', big), NULL);
+    world_free(&w);
+}
+
 static void test_lenient_keeps_null(void **unused)
 {
     world w = world_new();
@@ -300,6 +352,15 @@ static void test_rings(void **unused)
     assert_at(&w, "/stars/p/ring/outerRadiusMultiplier", "4");
     assert_at(&w, "/stars/p/ring/opacity", "0.25");
     assert_at(&w, "/stars/p/ring/seed", "absent");
+    accept(&w,
+           "{'type':'updateStar','id':'p','payload':{'ring':{'innerRadiusMultiplier':1,"
+           "'outerRadiusMultiplier':4,'thickness':1,'opacity':1,'albedo':1,'color':'','density':1,"
+           "'later':null,'seed':null}}}",
+           NULL);
+    accept(&w, "{'type':'updateRing','planetId':'p','patch':{'opacity':0.5}}", NULL);
+    assert_at(&w, "/stars/p/ring",
+              "{'innerRadiusMultiplier':1,'outerRadiusMultiplier':4,'thickness':1,'opacity':0.5,"
+              "'albedo':1,'color':'','density':1,'later':null,'seed':null}");
     refuse_at(&w, "{'type':'updateRing','planetId':'p','patch':{'innerRadiusMultiplier':4}}",
               "/patch/innerRadiusMultiplier");
     refuse(&w, "{'type':'updateRing','planetId':'zz','patch':{}}", "starNotFound", NULL);
@@ -318,6 +379,8 @@ int main(void)
         cmocka_unit_test(test_add_star_refused),
         cmocka_unit_test(test_lenient),
         cmocka_unit_test(test_update_star),
+        cmocka_unit_test(test_null_of_unknown_members),
+        cmocka_unit_test(test_unknown_members_together),
         cmocka_unit_test(test_lenient_keeps_null),
         cmocka_unit_test(test_rogues_are_no_roots),
         cmocka_unit_test(test_remove_star),
