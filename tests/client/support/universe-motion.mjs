@@ -72,13 +72,21 @@ function systemPlace(state, id) {
     return [0, 0, 0];
 }
 
-/** World position of a body of a state, and how large the numbers were that made it. */
+/* Beyond these degrees the contract asks for no precision. */
+const DEGREES_MAX = 1e6;
+
+const isWild = (body, orbit, time) => Math.abs(time * body.orbitalSpeed) > DEGREES_MAX
+    || [orbit.orbitRotX, orbit.orbitRotY, orbit.orbitRotZ].some((degrees) => Math.abs(degrees) > DEGREES_MAX);
+
+/** World position of a body of a state, and how large the numbers were that made it: infinite for what is too wild. */
 export function worldPosition(state, id, time) {
     let place = [0, 0, 0], scale = 0;
     for (let body = state.stars.get(id); body; body = state.stars.get(body.parentId)) {
         const isRogue = body.isRoguePlanet && body.roguePlanet;
         const isSystem = body.parentId === null && !body.isRoguePlanet;
         const step = isRogue ? alongPath(body.roguePlanet, time) : isSystem ? systemPlace(state, body.id) : aroundParent(body, time);
+        if (!isSystem && isWild(body, isRogue ? body.roguePlanet : body, time))
+            scale = Infinity;
         place = plus(place, step);
         scale += Math.hypot(...step);
         if (isRogue)
