@@ -4,7 +4,7 @@
  * agree, and every so often the whole state, what has changed since an older one, and where all bodies are. The
  * reference is a client as well: what the event stream and the log tell must make of an old state the present one.
  *
- * UNIVERSE_SEEDS and UNIVERSE_COMMANDS say how many sequences and how many commands in each (4 and 600);
+ * UNIVERSE_SEEDS and UNIVERSE_COMMANDS say how many sequences and how many commands in each (4 and 450);
  * UNIVERSE_SEED is the first seed. A difference is shown as the shortest list of commands that still shows it.
  */
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ import { BELOW, TYPES, apply, brokenInvariant, fromJson, toJson } from './suppor
 import { Viewer, call, connect, create, disconnect, kill, rest, start, stop } from './universe.mjs';
 
 const SEEDS = Number(process.env.UNIVERSE_SEEDS ?? 4);
-const COMMANDS = Number(process.env.UNIVERSE_COMMANDS ?? 600);
+const COMMANDS = Number(process.env.UNIVERSE_COMMANDS ?? 450);
 const FIRST_SEED = Number(process.env.UNIVERSE_SEED ?? 1);
 const AT_ONCE = 4;
 const STATE_EVERY = 40;
