@@ -2,19 +2,21 @@
  * universe-reference.test.mjs - the server against the reference, a second reducer written from the contract alone:
  * commands by chance, good and bad, over REST, in batches and over MCP; after each the verdict and the events must
  * agree, and every so often the whole state, what has changed since an older one, and where all bodies are. The
- * reference is a client as well: what the event stream and the log tell must make of an old state the present one.
+ * reference is a client as well: what the event stream and the log tell must make of an old state the present one. And
+ * a server that is stopped or killed comes back with the state that the reference has.
  *
  * UNIVERSE_SEEDS and UNIVERSE_COMMANDS say how many sequences and how many commands in each (4 and 450);
  * UNIVERSE_SEED is the first seed. A difference is shown as the shortest list of commands that still shows it.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
 import { Commands, chanceOf } from './support/universe-commands.mjs';
 import { worldPosition } from './support/universe-motion.mjs';
 import { BELOW, TYPES, apply, brokenInvariant, fromJson, toJson } from './support/universe-reference.mjs';
-import { Viewer, call, connect, create, disconnect, kill, rest, start, stop } from './universe.mjs';
+import { Viewer, call, connect, create, disconnect, kill, program, rest, sqlite, start, stop } from './universe.mjs';
 
 const SEEDS = Number(process.env.UNIVERSE_SEEDS ?? 4);
 const COMMANDS = Number(process.env.UNIVERSE_COMMANDS ?? 450);
@@ -366,6 +368,28 @@ for (const [name, rules] of Object.entries(RULES)) {
         console.log(`# ${name}: ${SEEDS} seeds, ${count} commands`);
         await disconnect(peer);
         await stop(server);
+    });
+}
+
+/* ---- starts ---------------------------------------------------------------------------------------------------- */
+
+for (const [name, rules] of Object.entries(RULES)) {
+    test(`${name}: a server that is started again has the state of the reference`, async () => {
+        const db = sqlite(), args = ['--validation', name, '--snapshot-entries', '100'];
+        let server = await start(db.url, ...args);
+        const twin = await Twin.open(server, 'u-again', rules);
+        for (const [i, end] of [kill, stop].entries()) {
+            await play(twin, FIRST_SEED + 2000 + i, Math.ceil(COMMANDS / 3), []);
+            await end(server);
+            server = await start(db.url, ...args);
+            twin.server = server;
+            await twin.expectState();
+            await twin.expectPositions(33.25);
+        }
+        await stop(server);
+        const check = spawnSync(program, ['replay', 'u-again', '--check', '--quiet', '--db', db.url], { encoding: 'utf8', timeout: 60_000 });
+        assert.equal(check.status, 0, check.stdout + check.stderr);
+        db.close();
     });
 }
 
