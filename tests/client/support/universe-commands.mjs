@@ -23,7 +23,10 @@ const ODD_IDS = [
 ];
 const WORDS = ['Sol', 'Terra', '', 'caf\u00e9', '\u{1f600}', 'a\tb', '"quoted"', 'NaN', '__proto__', 'x'.repeat(300)];
 const COLORS = ['#4A90E2', '#FFF4EA', '#000000', '#abcdef', '#ABC', 'red', 'rgb(1, 2, 3)', ''];
-const UNKNOWN = ['note', '__proto__', 'constructor', 'toJSON', 'x-\u03a9', 'Mass', 'parent', 'units', 'length', '1', 'time', 'dt', 'version', 'generator', 'a\u0000b'];
+const UNKNOWN = [
+    'note', '__proto__', 'constructor', 'toJSON', 'x-\u03a9', 'Mass', 'parent', 'units', 'length', '1', 'time', 'dt', 'version',
+    'generator', 'a\u0000b',
+];
 const BAD = [
     null, undefined, true, false, '', 'NaN', 'Infinity', '5', -1, 0, 1, 1.5, 1e308, -1e308, 1e-320, 1e15, [], {}, [null], [[]],
     { id: 'x' }, ['__proto__'], { ['__proto__']: 1 }, 'x'.repeat(257), 'x'.repeat(2000), { x: 1, y: 2 }, { x: 1, y: 2, z: 3 }, 'star',
@@ -81,7 +84,10 @@ export class Commands {
 
     unknown() {
         const { chance, pick } = this.chance;
-        return chance(0.85) ? {} : { [pick(UNKNOWN)]: pick([1, 'kept', 'x'.repeat(1500), null, [1, { a: null }], { deep: { er: [true] } }, this.number()]) };
+        if (chance(0.85))
+            return {};
+        const values = [1, 'kept', 'x'.repeat(1500), null, [1, { a: null }], { deep: { er: [true] } }, this.number()];
+        return { [pick(UNKNOWN)]: pick(values) };
     }
 
     newId(prefix) {

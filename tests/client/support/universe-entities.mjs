@@ -27,7 +27,7 @@ const isNumbers = (length) => (value) => Array.isArray(value) && value.length ==
 const oneOf = (...words) => (value) => words.includes(value);
 const inside = (shape) => (value) => isObject(value) && misfit(shape, value) === null;
 
-/* A shape from lists of names: { kind: [[required names], [optional names]] }. */
+/* A shape from parts: [what the values are, names of required members, names of optional ones]. */
 function shapeOf(...parts) {
     const shape = new Map();
     for (const [is, required, optional] of parts) {

@@ -161,7 +161,7 @@ function isNewGroup(payload, command) {
 const patchOf = (shape, kept = { id: isId }) => (patch) => isObject(patch)
     && misfit(shape, patch, { partial: true }) === null
     && Object.entries(kept).every(([name, is]) => !Object.hasOwn(patch, name) || is(patch[name]));
-const isBodyPatch = patchOf(BODY, { id: isId, children: (value) => isIds(value), parentId: isIdOrNull });
+const isBodyPatch = patchOf(BODY, { id: isId, children: isIds, parentId: isIdOrNull });
 const isGroupPatch = patchOf(GROUP, { id: isId, children: isChildren, parentGroupId: isIdOrNull });
 const isWhole = (shape) => (entity) => isObject(entity) && isId(entity.id) && misfit(shape, entity) === null;
 const mapOf = (is) => (map) => isObject(map)
