@@ -173,11 +173,16 @@ void universe_rest_location(char *out, size_t size, const char *id)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-bool universe_rest_not_modified(mcp_call *call, int64_t version)
+bool universe_rest_precluded(mcp_call *call, int64_t version)
 {
     char tag[UNIVERSE_TAG_SIZE];
+    const char *match = mcp_call_header(call, "If-Match");
     const char *known = mcp_call_header(call, "If-None-Match");
     universe_tag_of(tag, version);
+    if (match && universe_tags_find(match, tag, true) != UNIVERSE_TAGS_WITH) {
+        universe_rest_error(call, 412, mcp_arg_string(call, "id"), "the version is %s now", tag);
+        return true;
+    }
     if (!known || universe_tags_find(known, tag, false) != UNIVERSE_TAGS_WITH)
         return false;
     mcp_call_status(call, 304);

@@ -29,8 +29,9 @@ mcp_status universe_rest_etag(mcp_call *call, int64_t version);
 /** The path of a universe, its id percent-encoded; cut where it does not fit. */
 void universe_rest_location(char *out, size_t size, const char *id);
 
-/** Whether If-None-Match has this version; then 304 has been answered. */
-bool universe_rest_not_modified(mcp_call *call, int64_t version);
+/** Whether the conditions of a GET leave nothing to send of this version: 412 by If-Match, 304 by If-None-Match; that
+ *  has been answered. */
+bool universe_rest_precluded(mcp_call *call, int64_t version);
 
 /** A whole number of the query. @return false: it is none, and that has been answered */
 bool universe_rest_int(mcp_call *call, const char *name, int64_t fallback, int64_t min,

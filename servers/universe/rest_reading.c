@@ -141,7 +141,7 @@ mcp_status universe_rest_get_state(mcp_call *call, void *data)
         return MCP_OK;
     if (since >= 0)
         return answer_delta(call, app, &moment, since);
-    if (universe_rest_not_modified(call, moment.record.version)) {
+    if (universe_rest_precluded(call, moment.record.version)) {
         universe_view_free(moment.view);
         return MCP_OK;
     }
@@ -158,6 +158,10 @@ mcp_status universe_rest_summary(mcp_call *call, void *data)
 
     if (!look(&moment, call, data))
         return MCP_OK;
+    if (universe_rest_precluded(call, moment.record.version)) {
+        universe_view_free(moment.view);
+        return MCP_OK;
+    }
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
     mcp_status st = universe_reply_summary(&body, &moment, &err);
     return finish(call, &moment, &body, st, &err);
@@ -277,6 +281,10 @@ mcp_status universe_rest_positions(mcp_call *call, void *data)
     if (fault) {
         universe_view_free(moment.view);
         return universe_rest_error(call, 400, id, "%s", fault);
+    }
+    if (universe_rest_precluded(call, moment.record.version)) {
+        universe_view_free(moment.view);
+        return MCP_OK;
     }
     return answer_places(call, &moment, &which, &times, format);
 }

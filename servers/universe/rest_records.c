@@ -172,7 +172,7 @@ mcp_status universe_rest_get(mcp_call *call, void *data)
     mcp_status st = universe_service_look(&moment, app->service, id, mcp_call_arena(call), &err);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    if (!universe_rest_not_modified(call, moment.record.version))
+    if (!universe_rest_precluded(call, moment.record.version))
         st = answer_record(call, 200, &moment);
     universe_view_free(moment.view);
     return st;

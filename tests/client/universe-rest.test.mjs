@@ -247,11 +247,15 @@ function versions(place) {
                 { error: 'versionConflict', universeId: 'u-n', version: 0 });
         }
         await expect(server, ['POST', `${where}/commands`, tick, ifNone('"v7", "v8"')], 200);
-        for (const path of [where, `${where}/state`]) {
+        for (const path of [where, `${where}/state`, `${where}/summary`, `${where}/positions`]) {
             for (const value of ['"v1"', '"a", "v1"', 'W/"v1"', '"v0",W/"v1", "v2"', '*']) {
                 const answer = await expect(server, ['GET', path, undefined, ifNone(value)], 304);
                 assert.equal(answer.headers.get('etag'), '"v1"'); /* RFC 9110, 15.4.5 */
             }
+            for (const value of ['"v0"', 'W/"v1"', 'v1'])
+                await expect(server, ['GET', path, undefined, { 'If-Match': value }], 412);
+            for (const value of ['"v1"', '"v0", "v1"', '*'])
+                await expect(server, ['GET', path, undefined, { 'If-Match': value }], 200);
             for (const value of ['"v0", "v2"', '"v11"', 'v1', '"a,v1"'])
                 await expect(server, ['GET', path, undefined, ifNone(value)], 200);
         }
