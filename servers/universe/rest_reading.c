@@ -202,8 +202,8 @@ static bool read_times(struct times *out, mcp_call *call, double now)
     return true;
 }
 
-static mcp_status put_places(mcp_buf *body, const universe_view *view, const struct times *times,
-                             const universe_which *which, universe_place_format format,
+static mcp_status put_places(mcp_buf *body, mcp_call *call, const universe_view *view,
+                             const struct times *times, const universe_which *which, universe_place_format format,
                              mcp_error *err)
 {
     bool is_list = times->is_range && format == UNIVERSE_PLACES_JSON;
@@ -213,6 +213,8 @@ static mcp_status put_places(mcp_buf *body, const universe_view *view, const str
     for (size_t i = 0; st == MCP_OK && i < times->count; i++) {
         if (is_list && i > 0)
             mcp_buf_putc(body, ',');
+        if (mcp_call_stop(call) != MCP_GO_ON)
+            return mcp_error_set(err, MCP_E_STOPPED, "nobody waits for these positions any more");
         st = universe_view_write_places(view, times->from + (double)i * times->step, which, format,
                                         universe_into_buf, body, err);
         if (format == UNIVERSE_PLACES_IDS)
@@ -246,7 +248,7 @@ static mcp_status answer_places(mcp_call *call, universe_moment *moment,
     const char *id = moment->record.id;
 
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
-    mcp_status st = put_places(&body, moment->view, times, which, format, &err);
+    mcp_status st = put_places(&body, call, moment->view, times, which, format, &err);
     if (st == MCP_E_NOT_FOUND) {
         universe_view_free(moment->view);
         mcp_buf_clear(&body);

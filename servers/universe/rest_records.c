@@ -90,6 +90,8 @@ static mcp_status put_page(struct list *list, const universe_record *records, si
 {
     mcp_status st = MCP_OK;
     for (size_t i = 0; st == MCP_OK && i < count; i++) {
+        if (mcp_call_stop(list->call) != MCP_GO_ON)
+            return mcp_error_set(err, MCP_E_STOPPED, "nobody waits for this list any more");
         if (is_full) {
             st = put_full(list, &records[i], err);
             continue;

@@ -153,3 +153,20 @@ test('the database server fails and comes back, under load: what is told of each
     await Promise.all(servers.map((server) => stop(server, FAULTS)));
     db.close();
 });
+
+test('clients that ask for much and hang up are worked for no longer', async () => {
+    const db = sqlite();
+    const server = await start(db.url);
+    const ids = range(1, 2000).map((n) => `s-${n}`);
+    const stars = Object.fromEntries(ids.map((id) => [id, { id, ...addStar(id).payload, children: [] }]));
+    await createAnew(server, 'u-much', { stars, rootIds: ids });
+    await Promise.all(range(1, 8).map(async () => {
+        const over = new AbortController();
+        const asked = rest(server, 'GET', '/universes/u-much/positions?times=0:4999:1', undefined, {}, over.signal);
+        await rest(server, 'GET', '/health');
+        over.abort();
+        await assert.rejects(asked, { name: 'AbortError' });
+    }));
+    await stop(server); /* at once, and without a word of handlers that go on */
+    db.close();
+});

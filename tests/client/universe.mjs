@@ -136,9 +136,9 @@ export async function kill(server) {
 /* ---- REST ------------------------------------------------------------------------------------------------------ */
 
 /** One request; a body that is no string is sent as JSON. What comes back is read as JSON where it is. */
-export async function rest(server, method, where, body = undefined, headers = {}) {
+export async function rest(server, method, where, body = undefined, headers = {}, signal = undefined) {
     const answer = await fetch(server.base + where, {
-        method, headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+        method, signal, headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
         body: body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
     });
     const text = await answer.text();
