@@ -10,6 +10,7 @@
  *                               the tool has an output schema and the revision knows it, as
  *                               structuredContent
  *   mcp_call_refuse(...)        a tool result with isError true (a tool only)
+ *   returns MCP_E_LATER         nothing yet: see mcp_call_resume
  *   returns another status      a JSON-RPC error with that status's code and mcp_call_error's message;
  *                               for E_INTERNAL, E_IO and E_NOMEM the message goes to the log alone
  */
@@ -291,6 +292,44 @@ const char *mcp_call_kept(const mcp_call *call);
  * @return MCP_OK: go on, the call is a task, or its client knows none and need not; any other status: return it
  */
 mcp_status mcp_call_as_task(mcp_call *call);
+
+/* ---- answering later --------------------------------------------------------------------------- */
+
+/**
+ * Go on with a call whose handler returned MCP_E_LATER, on a worker, once.
+ *
+ * A handler that only waits, for a commit or for another machine, need not keep a thread for it: it hands the
+ * call to whoever will know and returns MCP_E_LATER. From then on the call is theirs; they may fill what the
+ * handler left in mcp_call_arena for them, ask mcp_call_stop, and call this, once and from any thread, even
+ * before the handler has returned. Then `go_on` runs as a handler does, and may end as one does, with
+ * MCP_E_LATER too. What it writes is the answer, behind what the handler wrote.
+ *
+ *     static mcp_status store(mcp_call *call, void *data)
+ *     {
+ *         queue_add(data, mcp_arg_json(call, "order"), stored, call);
+ *         return MCP_E_LATER;
+ *     }
+ *
+ *     static void stored(void *call)
+ *     {
+ *         mcp_call_resume(call, tell_stored, NULL);
+ *     }
+ *
+ * Meanwhile the call is as one whose handler works: its time limit is answered, it can be cancelled, and a
+ * server that goes down waits for it. Therefore resume it even if nobody waits any more; `go_on` runs then too,
+ * and can let go of what it holds. A call that is never resumed is answered by its time limit, but its memory is
+ * not given back, and the server waits for it as for a handler that does not return.
+ */
+void mcp_call_resume(mcp_call *call, mcp_handler *go_on, void *data);
+
+/**
+ * As mcp_call_resume, for a `go_on` that never blocks and is done within 100 us: where the tool or route is
+ * MCP_QUICK it runs on the loop, as its handler does; and calls that are resumed together wake the loop once.
+ *
+ * A quick handler, too, may find that this time it takes longer: it calls mcp_call_resume itself, to go on on a
+ * worker, and returns MCP_E_LATER.
+ */
+void mcp_call_resume_quick(mcp_call *call, mcp_handler *go_on, void *data);
 
 /* ---- answering prompts/get -------------------------------------------------------------------- */
 

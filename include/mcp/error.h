@@ -43,7 +43,8 @@ extern "C" {
     X(E_ASKED, -32603, "the client was asked and has not answered yet")                            \
     X(E_EXISTS, -32603, "it is there already")                                                     \
     X(E_SCOPE, -32600, "the token allows too little")                                              \
-    X(E_URL, -32042, "the user must have been at an address first")
+    X(E_URL, -32042, "the user must have been at an address first")                                \
+    X(E_LATER, -32603, "the answer comes later")
 
 /** What a function ended with; MCP_OK is 0. One value a row of MCP_STATUS_MAP. */
 typedef enum mcp_status {

@@ -33,7 +33,8 @@ extern "C" {
 /* ---- routes ----------------------------------------------------------------------------------- */
 
 /**
- * One REST route. Its handler is a handler like a tool's: it runs on a worker and may block. It reads
+ * One REST route. Its handler is a handler like a tool's: it runs on a worker and may block (unless the route
+ * is MCP_QUICK, and has a small body). It reads
  * variables of the path, and members of the query, by mcp_arg_string (percent-decoded; a variable wins
  * over a member of its name) and the body by mcp_call_body; it answers by mcp_call_result, whose object
  * is the body, or by mcp_call_send. A table ends with an empty row.

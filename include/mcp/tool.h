@@ -24,8 +24,8 @@ enum mcp_flags {
     MCP_WRITES = 1 << 1,        /* changes things: listed but refused unless the server may write */
     MCP_LONG = 1 << 2,          /* may take minutes: has threads of its own and no time limit */
     MCP_STOP_ON_HANGUP = 1 << 3, /* a client that is gone, or an ended standard input, stops it */
-    MCP_QUICK = 1 << 4,         /* never blocks, and is done within 100 us: it may run on the loop, which
-                                   spares waking a worker. One that takes more than 10 ms there runs on
+    MCP_QUICK = 1 << 4,         /* a tool's or route's: never blocks, and is done within 100 us: it may run on
+                                   the loop, which spares waking a worker. One that takes more than 10 ms there runs on
                                    workers for a while, and that is logged. Not with MCP_LONG, no task */
 
     /*

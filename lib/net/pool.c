@@ -12,7 +12,12 @@
  * has a long thread.
  *
  * Taking a lock and waking a thread cost more than many a handler. So short tasks are gathered while the
- * loop takes its turn and handed over together, at its end or when there are eight.
+ * loop takes its turn and handed over together, at its end or when there are eight. Of a lane's threads no
+ * more than one is on its way from sleep: it takes a task, and while there are more it wakes the next. Where
+ * tasks end soon, few threads do them all; where one blocks, the next is awake before it does.
+ *
+ * A task that was left (mcp__work_leave) has no thread. It comes back from any thread, straight to one that is
+ * free; else by way of the loop, which may start one.
  *
  * A task that is given up keeps its thread, whatever its lane's number; so that a few such tasks do not stop
  * the lane, it may have that many threads more, up to a bound. When the task ends after all, a thread that
@@ -51,6 +56,7 @@ struct lane {
     mcp__node *last;
     int queued;
     int waiting; /* threads that look for work, asleep or just woken */
+    bool is_waking; /* one of them is being woken, or just was: it looks after the rest */
     bool closing;
     struct seat *seats; /* most + spare; only `has_left` is not the loop's alone */
     int threads;        /* that have not left */
@@ -75,13 +81,24 @@ struct mcp__pool {
 
 /* ---- on a worker ----------------------------------------------------------------------------- */
 
+/* Whether to signal `work_came`, after the lock is let go. Under the lock.
+ *
+ * No wake-up is lost: who waits was counted under the lock, so it either sleeps and the signal wakes it or
+ * another, or it has woken and comes for the lock. Whoever comes clears `is_waking`, looks for work and asks
+ * here again. */
+static bool must_wake(struct lane *lane)
+{
+    if (!lane->first || lane->waiting == 0 || lane->is_waking)
+        return false;
+    lane->is_waking = true;
+    return true;
+}
+
 /* There are more threads than there should be, and this one is free: it leaves. Under the lock. */
 static void leave(struct lane *lane, struct seat *seat)
 {
     lane->threads--;
     seat->has_left = true;
-    if (lane->first && lane->waiting > 0) /* we may have been woken for that */
-        pthread_cond_signal(&lane->work_came);
 }
 
 static mcp__node *take_first(struct lane *lane)
@@ -97,21 +114,32 @@ static mcp__node *take_first(struct lane *lane)
     return node;
 }
 
+/* Sleep until there is work, or the thread must end. Under the lock. */
+static void await_work(struct lane *lane)
+{
+    lane->waiting++;
+    while (!lane->first && !lane->closing && lane->threads <= lane->allowed) {
+        pthread_cond_wait(&lane->work_came, &lane->lock);
+        lane->is_waking = false;
+    }
+    lane->waiting--;
+}
+
 /* The next task, or NULL when the thread must end. */
 static mcp__task *lane_wait(struct lane *lane, struct seat *seat)
 {
     mcp__node *node = NULL;
 
     pthread_mutex_lock(&lane->lock);
-    lane->waiting++;
-    while (!lane->first && !lane->closing && lane->threads <= lane->allowed)
-        pthread_cond_wait(&lane->work_came, &lane->lock);
-    lane->waiting--;
+    await_work(lane);
     if (lane->threads > lane->allowed)
         leave(lane, seat);
     else
         node = take_first(lane);
+    bool wakes = must_wake(lane);
     pthread_mutex_unlock(&lane->lock);
+    if (wakes)
+        pthread_cond_signal(&lane->work_came);
     return (mcp__task *)node; /* the node is the task's first member */
 }
 
@@ -157,11 +185,35 @@ static void *worker_main(void *data)
     free(data);
     while ((task = lane_wait(self.lane, self.seat)) != NULL) {
         atomic_store_explicit(&task->has_begun, true, memory_order_relaxed);
-        task->work(task);
+        if (!task->work(task))
+            continue; /* it was left */
         task->node.run = run_done;
         mcp__loop_post(self.pool->loop, &task->node);
     }
     return NULL;
+}
+
+bool mcp__work_leave(mcp__task *task)
+{
+    int held = MCP__HOLD_WORKER;
+
+    atomic_store_explicit(&task->has_begun, false, memory_order_relaxed);
+    if (atomic_compare_exchange_strong(&task->hold, &held, MCP__HOLD_NOBODY))
+        return true;
+    atomic_store(&task->hold, MCP__HOLD_WORKER);
+    atomic_store_explicit(&task->has_begun, true, memory_order_relaxed);
+    return false;
+}
+
+bool mcp__work_resume(mcp__task *task)
+{
+    int held = MCP__HOLD_WORKER;
+
+    if (atomic_compare_exchange_strong(&task->hold, &held, MCP__HOLD_RESUMED))
+        return false;
+    assert(held == MCP__HOLD_NOBODY);
+    atomic_store(&task->hold, MCP__HOLD_WORKER);
+    return true;
 }
 
 /* ---- on the loop ----------------------------------------------------------------------------- */
@@ -239,25 +291,31 @@ static int lane_lacks(const struct lane *lane)
     return may < needed ? may : needed;
 }
 
+/* Under the lock. */
+static void append(struct lane *lane, mcp__node *first, mcp__node *last, int count)
+{
+    if (lane->last)
+        lane->last->next = first;
+    else
+        lane->first = first;
+    lane->last = last;
+    lane->queued += count;
+}
+
 /* Hand over what was gathered. Returns how many threads more it should have. */
 static int lane_push(struct lane *lane)
 {
     if (!lane->gathered)
         return 0;
     pthread_mutex_lock(&lane->lock);
-    if (lane->last)
-        lane->last->next = lane->gathered;
-    else
-        lane->first = lane->gathered;
-    lane->last = lane->last_gathered;
-    lane->queued += lane->gathered_count;
-    int asleep = lane->waiting < lane->gathered_count ? lane->waiting : lane->gathered_count;
+    append(lane, lane->gathered, lane->last_gathered, lane->gathered_count);
+    bool wakes = must_wake(lane);
     int lacks = lane_lacks(lane);
     pthread_mutex_unlock(&lane->lock);
     lane->gathered = NULL;
     lane->last_gathered = NULL;
     lane->gathered_count = 0;
-    for (int i = 0; i < asleep; i++)
+    if (wakes)
         pthread_cond_signal(&lane->work_came);
     return lacks;
 }
@@ -311,6 +369,16 @@ static mcp_status find_thread(mcp__pool *pool, mcp__lane which, mcp_error *err)
     return mcp_error_set(err, st, "%s", reason.message);
 }
 
+static void take_on(mcp__pool *pool, mcp__task *task, mcp__lane which)
+{
+    task->pool = pool;
+    task->lane = which;
+    task->is_given_up = false;
+    atomic_store_explicit(&task->has_begun, false, memory_order_relaxed);
+    pool->busy++;
+    pool->loop->away++;
+}
+
 static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane which, mcp_error *err)
 {
     mcp__pool *pool = (mcp__pool *)self;
@@ -322,18 +390,59 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
     mcp_status st = is_gathered ? MCP_OK : find_thread(pool, which, err);
     if (st != MCP_OK)
         return st;
-    task->pool = pool;
-    task->lane = which;
-    task->is_given_up = false;
-    atomic_store_explicit(&task->has_begun, false, memory_order_relaxed);
-    pool->busy++;
-    pool->loop->away++;
+    take_on(pool, task, which);
+    atomic_store_explicit(&task->hold, MCP__HOLD_WORKER, memory_order_relaxed);
     gather(lane, &task->node);
     if (!is_gathered) /* its thread was seen to */
         (void)lane_push(lane);
     else if (lane->gathered_count == GATHERED_MAX)
         hand_over(pool, lane);
     return MCP_OK;
+}
+
+/* It may have been resumed by now: `hold` is not touched. */
+static void pool_adopt(mcp__executor *self, mcp__task *task, mcp__lane which)
+{
+    take_on((mcp__pool *)self, task, which);
+}
+
+static void pool_end(mcp__executor *self, mcp__task *task)
+{
+    (void)self;
+    run_done(&task->node);
+}
+
+/* No thread was free. */
+static void on_again(mcp__node *node)
+{
+    mcp__task *task = (mcp__task *)node; /* the node is the task's first member */
+    struct lane *lane = &task->pool->lanes[task->lane];
+
+    gather(lane, node);
+    if (task->lane != MCP__LANE_SHORT || lane->gathered_count >= GATHERED_MAX)
+        hand_over(task->pool, lane);
+}
+
+static void pool_again(mcp__executor *self, mcp__task *task)
+{
+    mcp__pool *pool = (mcp__pool *)self;
+    struct lane *lane = &pool->lanes[task->lane];
+    bool wakes = false;
+
+    task->node.next = NULL;
+    pthread_mutex_lock(&lane->lock);
+    bool has_thread = lane->waiting > lane->queued || lane->threads >= lane->allowed;
+    if (has_thread) {
+        append(lane, &task->node, &task->node, 1);
+        wakes = must_wake(lane);
+    }
+    pthread_mutex_unlock(&lane->lock);
+    if (wakes)
+        pthread_cond_signal(&lane->work_came);
+    if (has_thread)
+        return;
+    task->node.run = on_again;
+    mcp__loop_post(pool->loop, &task->node);
 }
 
 static bool lane_is_behind(struct lane *lane)
@@ -397,7 +506,10 @@ mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, in
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the worker pool");
     pool->executor = (mcp__executor){ .submit = pool_submit,
                                       .post = pool_post,
-                                      .give_up = pool_give_up };
+                                      .give_up = pool_give_up,
+                                      .again = pool_again,
+                                      .adopt = pool_adopt,
+                                      .end = pool_end };
     pool->loop = loop;
     loop->turn_end = on_turn_end;
     loop->turn_end_data = pool;

@@ -23,17 +23,38 @@ typedef enum mcp__lane {
 
 #define MCP__LANES 3
 
-/** One piece of work. It belongs to the executor from submit until `done` is called. */
+/**
+ * One piece of work. It belongs to the executor from submit until `done` is called.
+ *
+ * Work that waits for something else need not keep its worker: it ends with mcp__work_leave, and whoever has
+ * what it waits for resumes it (mcp__work_resume); then `work` is called again, or the loop does the rest.
+ */
 struct mcp__task {
     mcp__node node;
-    void (*work)(mcp__task *task); /* on a worker; may block */
+    bool (*work)(mcp__task *task); /* on a worker; may block; false: it was left, and is another's already */
     void (*done)(mcp__task *task); /* on the loop, after `work` */
-    /* the pool's own */
+    /* the executor's own */
     struct mcp__pool *pool;
     mcp__lane lane;
     bool is_given_up;      /* the loop's */
     atomic_bool has_begun; /* a worker has it */
+    atomic_int hold;       /* enum mcp__hold */
 };
+
+/** With whom a task is whose work has begun. */
+enum mcp__hold {
+    MCP__HOLD_WORKER,
+    MCP__HOLD_NOBODY, /* it was left, and waits to be resumed */
+    MCP__HOLD_RESUMED /* before it was left: the worker that has it goes on */
+};
+
+/** For `work`, as its last act. @return true: return false, it is another's now; false: it was resumed
+ *  already, go on */
+bool mcp__work_leave(mcp__task *task);
+
+/** Any thread, once for each time that the task is left, at the earliest while the work runs that will leave
+ *  it. @return true: it was left, and is the caller's, for `again` or the loop; false: who has it goes on */
+bool mcp__work_resume(mcp__task *task);
 
 /** What became of a task that the loop does not count on any more. */
 typedef enum mcp__given_up {
@@ -52,6 +73,13 @@ struct mcp__executor {
     /** Loop only. `task`, which was submitted and is not done, does not end though it should have: see to
      *  it that its lane can go on. Once for each task. NULL: this executor does not. */
     mcp__given_up (*give_up)(mcp__executor *self, mcp__task *task);
+    /** Any thread. Have `task`, which was left and resumed, worked on again. */
+    void (*again)(mcp__executor *self, mcp__task *task);
+    /** Loop only. `task`, which was begun on the loop and not submitted, is about to be left: from now on it is
+     *  the executor's. */
+    void (*adopt)(mcp__executor *self, mcp__task *task, mcp__lane lane);
+    /** Loop only. `task`, which was left and resumed, has ended on the loop: `done` is called. */
+    void (*end)(mcp__executor *self, mcp__task *task);
 };
 
 typedef struct mcp__pool mcp__pool;

@@ -10,6 +10,8 @@
 
 #include "mcp/clock.h"
 
+enum { SHORT_EVENTS_BYTES = 8192, SHORT_ENTITIES = 16 };
+
 bool universe_return_find(universe_return *out, const char *name)
 {
     static const char *const names[] = { "auto", "full", "delta", "minimal" };
@@ -179,6 +181,24 @@ static mcp_status put_delta(mcp_buf *body, const universe_sent *sent, mcp_error 
     put_name(body, "delta");
     return universe_view_delta(sent->moment.view, changes->touches, changes->count, changes->roots,
                                changes->root_groups, universe_into_buf, body, err);
+}
+
+bool universe_reply_is_short(const universe_app *app, const universe_sending *told,
+                             universe_return how)
+{
+    const universe_sent *sent = &told->sent;
+
+    if (told->is_stale)
+        return false;
+    if (told->status != MCP_OK || sent->answer == UNIVERSE_CONFLICT)
+        return true;
+    if (sent->events_length > SHORT_EVENTS_BYTES)
+        return false;
+    if (sent->answer == UNIVERSE_REFUSED && !app->soft_rejections)
+        return true;
+    return !universe_reply_is_full(app, sent, how) &&
+           (how == UNIVERSE_RETURN_MINIMAL || sent->changes.everything ||
+            sent->changes.count <= SHORT_ENTITIES);
 }
 
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,

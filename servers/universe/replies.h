@@ -46,6 +46,9 @@ bool universe_reply_is_full(const universe_app *app, const universe_sent *sent,
 
 /** Such an answer as a text of a tool's, the state put straight into it. */
 mcp_status universe_reply_full_text(mcp_call *call, const universe_sent *sent, mcp_error *err);
+/** Whether the answer to a change, told by the service, is written within microseconds. */
+bool universe_reply_is_short(const universe_app *app, const universe_sending *told,
+                             universe_return how);
 
 /** {"nextState","events","version"}, or one of the shorter forms. */
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,

@@ -29,7 +29,7 @@ const mcp_route universe_routes[] = {
     { "GET",    "/universes/{id}/positions",         universe_rest_positions, MCP_READS | MCP_STOP_ON_HANGUP, 0 },
     { "GET",    "/universes/{id}/history",           universe_rest_history,   MCP_READS,  0 },
     { "GET",    "/universes/{id}/events",            universe_rest_events,    MCP_READS,  0 },
-    { "POST",   "/universes/{id}/commands",          universe_rest_command,   MCP_WRITES, 0 },
+    { "POST",   "/universes/{id}/commands",          universe_rest_command,   MCP_WRITES | MCP_QUICK, 0 },
     { "POST",   "/universes/{id}/commands:batch",    universe_rest_batch,     MCP_WRITES, 0 },
     { "POST",   "/universes/{id}/restore",           universe_rest_restore,   MCP_WRITES, 0 },
     { "POST",   "/universes/{id}/generate",          universe_rest_generate,  MCP_WRITES | MCP_LONG, 0 },

@@ -16,46 +16,133 @@ static bool is_command(const mcp_json *command)
     return type && *type;
 }
 
-/* Sends orders and answers what they came to. */
+/* Orders on their way; the call's. */
+struct change {
+    mcp_call *call;
+    const universe_app *app;
+    universe_return how;
+    int64_t began_ns;
+    bool is_batch;
+    universe_condition when;
+    universe_sending sending;
+};
+
+/* What the service said, without a commit or after it. */
+static mcp_status answer_change(struct change *it, mcp_status st, universe_sent *sent,
+                                const mcp_error *err)
+{
+    const universe_sending *asked = &it->sending;
+
+    universe_log_sent(it->app, UNIVERSE_LOG_GATEWAY, asked->id,
+                      it->is_batch ? "batch" : mcp_json_get_string(asked->orders->command, "type"),
+                      it->began_ns, st, sent);
+    if (st != MCP_OK)
+        return universe_rest_failed(it->call, asked->id, st, err);
+    sent->is_batch = it->is_batch;
+    return universe_rest_sent(it->call, it->app, asked->id, sent, it->when.expected,
+                              it->when.http_status);
+}
+
+static mcp_status begin_change(struct change *it, bool may_wait);
+
+static mcp_status end_change(mcp_call *call, void *data)
+{
+    struct change *it = data;
+    universe_sent sent = { 0 };
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = universe_service_end_send(&sent, &it->sending, &err);
+
+    (void)call;
+    if (st == MCP_OK && universe_condition_again(&it->when, &sent))
+        return begin_change(it, false);
+    return answer_change(it, st, &sent, &err);
+}
+
+/* On the committing thread. */
+static void change_told(void *data)
+{
+    struct change *it = data;
+
+    if (universe_reply_is_short(it->app, &it->sending, it->how))
+        mcp_call_resume_quick(it->call, end_change, it);
+    else
+        mcp_call_resume(it->call, end_change, it);
+}
+
+static mcp_status load_and_begin(mcp_call *call, void *data);
+
+/* Hands the orders to the service. */
+static mcp_status begin_change(struct change *it, bool may_wait)
+{
+    universe_sent nothing = { 0 };
+    mcp_error err = MCP_ERROR_INIT;
+
+    it->sending.expected = it->when.expected;
+    mcp_status st = universe_service_begin_send(&it->sending, it->app->service, may_wait, &err);
+    if (st == MCP_E_LATER) /* the universe has to be loaded, by a worker */
+        mcp_call_resume(it->call, load_and_begin, it);
+    if (st == MCP_OK || st == MCP_E_LATER)
+        return MCP_E_LATER;
+    return answer_change(it, st, &nothing, &err);
+}
+
+static mcp_status load_and_begin(mcp_call *call, void *data)
+{
+    (void)call;
+    return begin_change(data, true);
+}
+
+static mcp_status meet_and_begin(mcp_call *call, void *data)
+{
+    struct change *it = data;
+
+    return universe_condition_read(&it->when, call, it->app, it->sending.id)
+               ? begin_change(it, false)
+               : MCP_OK;
+}
+
+/* Sends orders; what they came to is answered when they are durable. */
 static mcp_status send_orders(mcp_call *call, const universe_app *app, const universe_order *orders,
                               size_t count, bool is_batch)
 {
     const char *id = mcp_arg_string(call, "id");
-    universe_sent sent = { 0 };
-    universe_return how = UNIVERSE_RETURN_AUTO;
-    mcp_error err = MCP_ERROR_INIT;
-    universe_condition when;
-    int64_t began_ns = mcp_clock_mono_ns();
+    struct change *it = mcp_arena_alloc(mcp_call_arena(call), sizeof *it);
 
-    if (!universe_return_find(&how, mcp_arg_string(call, "return")))
+    if (!it)
+        return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a command");
+    *it = (struct change){ .call = call,
+                           .app = app,
+                           .began_ns = mcp_clock_mono_ns(),
+                           .is_batch = is_batch };
+    if (!universe_return_find(&it->how, mcp_arg_string(call, "return")))
         return universe_rest_error(call, 400, id, "\"return\" is auto, full, delta or minimal");
-    if (!universe_condition_read(&when, call, app, id))
-        return MCP_OK;
-    mcp_status st = MCP_OK;
-    do
-        st = universe_service_send(&sent, app->service, id, orders, count, when.expected,
-                                   mcp_call_principal(call), mcp_call_arena(call), &err);
-    while (st == MCP_OK && universe_condition_again(&when, &sent));
-    universe_log_sent(app, UNIVERSE_LOG_GATEWAY, id,
-                      is_batch ? "batch" : mcp_json_get_string(orders->command, "type"),
-                      began_ns, st, &sent);
-    if (st != MCP_OK)
-        return universe_rest_failed(call, id, st, &err);
-    sent.is_batch = is_batch;
-    return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
+    it->sending = (universe_sending){ .id = id,
+                                      .orders = orders,
+                                      .count = count,
+                                      .actor = mcp_call_principal(call),
+                                      .arena = mcp_call_arena(call),
+                                      .told = change_told,
+                                      .data = it };
+    if (!mcp_call_header(call, "If-Match") && !mcp_call_header(call, "If-None-Match"))
+        return meet_and_begin(call, it);
+    mcp_call_resume(call, meet_and_begin, it); /* it may have to read the present version: on a worker */
+    return MCP_E_LATER;
 }
 
 mcp_status universe_rest_command(mcp_call *call, void *data)
 {
     mcp_error err = MCP_ERROR_INIT;
-    universe_order order = { .command = mcp_call_body_json(call, &err) };
+    universe_order *order = mcp_arena_alloc(mcp_call_arena(call), sizeof *order);
 
-    if (universe_rest_no_json(call, order.command, &err))
+    if (!order)
+        return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a command");
+    order->command = mcp_call_body_json(call, &err);
+    if (universe_rest_no_json(call, order->command, &err))
         return MCP_OK;
-    if (!is_command(order.command))
+    if (!is_command(order->command))
         return universe_rest_error(call, 400, mcp_arg_string(call, "id"), BODY_RULE);
-    order.text = mcp_call_body(call, &order.length);
-    return send_orders(call, data, &order, 1, false);
+    order->text = mcp_call_body(call, &order->length);
+    return send_orders(call, data, order, 1, false);
 }
 
 /* Each item's own text: an order is stored as it was sent. */

@@ -20,7 +20,8 @@ static mcp_status send_command(mcp_call *call, void *data);
 const mcp_tool universe_tools[] = {
     { .name = "get_universe_state", .run = get_state, .flags = MCP_READS },
     { .name = "list_universe_commands", .run = list_commands, .flags = MCP_READS },
-    { .name = "send_universe_command", .run = send_command, .flags = MCP_WRITES },
+    { .name = "send_universe_command", .run = send_command,
+      .flags = MCP_WRITES | MCP_QUICK },
     { 0 },
 };
 
@@ -252,17 +253,15 @@ static mcp_status list_commands(mcp_call *call, void *data)
 /* ---- send_universe_command -------------------------------------------------------------------- */
 
 static mcp_status answer_sent(mcp_call *call, const universe_app *app, const universe_sent *sent,
-                              int64_t expected)
+                              universe_return how, int64_t expected)
 {
     const char *id = sent->moment.record.id;
-    universe_return how = UNIVERSE_RETURN_AUTO;
     mcp_error *err = mcp_call_error(call);
     mcp_status st = MCP_OK;
     bool is_rejected = sent->answer == UNIVERSE_REFUSED && !app->soft_rejections;
     bool is_error = is_rejected || sent->answer == UNIVERSE_CONFLICT;
     mcp_buf text;
 
-    universe_return_find(&how, mcp_arg_string(call, "return"));
     if (!is_error && universe_reply_is_full(app, sent, how))
         return universe_reply_full_text(call, sent, err);
     mcp_buf_init(&text, TEXT_MAX);
@@ -293,28 +292,96 @@ static mcp_status order_of(universe_order *out, mcp_call *call)
                      : mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a command");
 }
 
-static mcp_status send_command(mcp_call *call, void *data)
+/* A command on its way; the call's. */
+struct command {
+    mcp_call *call;
+    const universe_app *app;
+    universe_order order;
+    universe_return how;
+    int64_t began_ns;
+    universe_sending sending;
+};
+
+/* What the service said, without a commit or after it. */
+static mcp_status answer_command(struct command *it, mcp_status st, universe_sent *sent,
+                                 const mcp_error *err)
 {
-    const universe_app *app = data;
-    const char *id = mcp_arg_string(call, "universeId");
-    int64_t expected = mcp_arg_int(call, "expectedVersion", UNIVERSE_ANY_VERSION);
-    int64_t began_ns = mcp_clock_mono_ns();
-    universe_order order = { 0 };
+    const char *id = it->sending.id;
+
+    universe_log_sent(it->app, UNIVERSE_LOG_MCP, id, mcp_json_get_string(it->order.command, "type"),
+                      it->began_ns, st, sent);
+    if (st != MCP_OK)
+        return refuse_failure(it->call, id ? id : "", st, err);
+    st = answer_sent(it->call, it->app, sent, it->how, it->sending.expected);
+    universe_view_free(sent->moment.view);
+    return st;
+}
+
+static mcp_status end_command(mcp_call *call, void *data)
+{
+    struct command *it = data;
     universe_sent sent = { 0 };
     mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = universe_service_end_send(&sent, &it->sending, &err);
 
-    mcp_status st = order_of(&order, call);
-    if (st != MCP_OK)
-        return st;
-    st = universe_service_send(&sent, app->service, id, &order, 1, expected,
-                               mcp_call_principal(call), mcp_call_arena(call), &err);
-    universe_log_sent(app, UNIVERSE_LOG_MCP, id, mcp_json_get_string(order.command, "type"),
-                      began_ns, st, &sent);
-    if (st != MCP_OK)
-        return refuse_failure(call, id ? id : "", st, &err);
-    st = answer_sent(call, app, &sent, expected);
-    universe_view_free(sent.moment.view);
-    return st;
+    (void)call;
+    return answer_command(it, st, &sent, &err);
+}
+
+/* On the committing thread. */
+static void command_told(void *data)
+{
+    struct command *it = data;
+
+    if (universe_reply_is_short(it->app, &it->sending, it->how))
+        mcp_call_resume_quick(it->call, end_command, it);
+    else
+        mcp_call_resume(it->call, end_command, it);
+}
+
+static mcp_status load_and_begin(mcp_call *call, void *data);
+
+/* Hands the command to the service. */
+static mcp_status begin_command(struct command *it, bool may_wait)
+{
+    universe_sent nothing = { 0 };
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = universe_service_begin_send(&it->sending, it->app->service, may_wait, &err);
+
+    if (st == MCP_E_LATER) /* the universe has to be loaded, by a worker */
+        mcp_call_resume(it->call, load_and_begin, it);
+    if (st == MCP_OK || st == MCP_E_LATER)
+        return MCP_E_LATER;
+    return answer_command(it, st, &nothing, &err);
+}
+
+static mcp_status load_and_begin(mcp_call *call, void *data)
+{
+    (void)call;
+    return begin_command(data, true);
+}
+
+static mcp_status send_command(mcp_call *call, void *data)
+{
+    mcp_arena *arena = mcp_call_arena(call);
+    struct command *it = mcp_arena_alloc(arena, sizeof *it);
+
+    if (!it)
+        return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a command");
+    *it = (struct command){ .call = call, .app = data, .began_ns = mcp_clock_mono_ns() };
+    it->sending = (universe_sending){
+        .id = mcp_arg_string(call, "universeId"),
+        .orders = &it->order,
+        .count = 1,
+        .expected = mcp_arg_int(call, "expectedVersion", UNIVERSE_ANY_VERSION),
+        .actor = mcp_call_principal(call),
+        .arena = arena,
+        .told = command_told,
+        .data = it,
+    };
+    universe_return_find(&it->how, mcp_arg_string(call, "return"));
+    mcp_status st = order_of(&it->order, call);
+    return st == MCP_OK ? begin_command(it, false) : st;
 }
 
 /* ---- refusals before a handler runs ----------------------------------------------------------- */

@@ -92,6 +92,12 @@ static struct talk talk; /* one at a time; outlives a test that fails */
 
 /* ---- an executor ------------------------------------------------------------------------------ */
 
+static void run_task(mcp__task *task)
+{
+    if (task->work(task))
+        task->done(task);
+}
+
 static mcp_status submit(mcp__executor *face, mcp__task *task, mcp__lane lane, mcp_error *err)
 {
     struct executor *self = (struct executor *)face;
@@ -103,9 +109,19 @@ static mcp_status submit(mcp__executor *face, mcp__task *task, mcp__lane lane, m
         self->held[self->held_count++] = task;
         return MCP_OK;
     }
-    task->work(task);
-    task->done(task);
+    run_task(task);
     return MCP_OK;
+}
+
+static void again(mcp__executor *face, mcp__task *task)
+{
+    (void)face;
+    run_task(task);
+}
+
+static void adopt(mcp__executor *face, mcp__task *task, mcp__lane lane)
+{
+    (void)face, (void)task, (void)lane;
 }
 
 static void post(mcp__executor *face, mcp__node *node)
@@ -114,13 +130,17 @@ static void post(mcp__executor *face, mcp__node *node)
     node->run(node);
 }
 
+static void end(mcp__executor *face, mcp__task *task)
+{
+    (void)face;
+    task->done(task);
+}
+
 static void run_held(struct executor *self)
 {
     self->holds = false;
-    for (size_t i = 0; i < self->held_count; i++) {
-        self->held[i]->work(self->held[i]);
-        self->held[i]->done(self->held[i]);
-    }
+    for (size_t i = 0; i < self->held_count; i++)
+        run_task(self->held[i]);
     self->held_count = 0;
 }
 
@@ -332,7 +352,9 @@ static void open_server(void)
     mcp_error err = MCP_ERROR_INIT;
     mcp_status st = mcp_server_new(&talk.server, &talk.options, &err);
 
-    talk.executor.face = (mcp__executor){ .submit = submit, .post = post };
+    talk.executor.face = (mcp__executor){
+        .submit = submit, .post = post, .again = again, .adopt = adopt, .end = end
+    };
     mcp__peer_memory_init(&talk.peer);
     if (st == MCP_OK)
         st = mcp_server_add(talk.server, &fixture_features, &err);

@@ -14,6 +14,8 @@
  *
  * A call of an MCP_QUICK feature skips the executor: the loop runs its handler.
  *
+ * A handler that answers later (run.c) changes nothing here: its call counts as a worker's until it is done.
+ *
  * And a call may become a task: then its client is answered at once, and the call goes on in a session of its own
  * kind, by the same steps (task.c).
  *
@@ -25,10 +27,12 @@
 #include <assert.h>
 
 #include "mcp/clock.h"
+#include "mcp/core/answer.h"
 #include "mcp/core/batch.h"
 #include "mcp/core/call/heed.h"
 #include "mcp/core/call/progress.h"
 #include "mcp/core/call/reply.h"
+#include "mcp/core/call/run.h"
 #include "mcp/core/envelope.h"
 #include "mcp/core/message.h"
 #include "mcp/core/news/subscribe.h"
@@ -43,109 +47,11 @@ static void start(mcp_call *call);
 static void start_waiting(mcp__session *session);
 static bool may_start(const mcp__session *session);
 
-/* ---- answering ------------------------------------------------------------------------------- */
-
-/* An error for which there may be no memory: then the session's spare buffer, filled beforehand, serves. */
-static void answer_fault(mcp__session *session, mcp__peer *peer, const mcp_json *id,
-                         mcp_revision revision, mcp_status status, const char *message)
-{
-    const mcp_server_options *options = session->setup.options;
-    mcp_buf *out = &session->spare;
-
-    peer->http_status = mcp__outcome_http(status, revision);
-    peer->fault = status;
-    peer->scopes_needed = NULL;
-    mcp_buf_reset(out);
-    mcp_status st = mcp__reply_error(out, id, revision, status, message);
-    if (st != MCP_OK) { /* a long id or message */
-        mcp_buf large;
-        mcp_buf_init(&large, options->reply_max_bytes);
-        st = mcp__reply_error(&large, id, revision, status, message);
-        if (st == MCP_OK)
-            peer->answer(peer, &large);
-        mcp_buf_clear(&large);
-    } else {
-        peer->answer(peer, out);
-    }
-    if (st != MCP_OK) {
-        mcp_log_write(&options->log, MCP_LOG_ERROR, "no memory to answer a request");
-        if (peer->lose)
-            peer->lose(peer);
-        else
-            peer->skip(peer);
-    }
-    mcp_buf_reset(out);
-    (void)mcp_buf_reserve(out, MCP__SESSION_SPARE);
-    out->status = MCP_OK;
-}
-
-/* The same where no call knows its revision. */
-static void answer_error(mcp__session *session, mcp__peer *peer, const mcp_json *id,
-                         mcp_status status, const char *message)
-{
-    answer_fault(session, peer, id, mcp__envelope_revision(session, peer), status, message);
-}
-
-static void answer_call_fault(mcp_call *call, mcp_status status, const char *message)
-{
-    answer_fault(call->session, call->peer, call->id, call->revision, status, message);
-}
-
-static void answer_call(mcp_call *call)
-{
-    mcp__peer *peer = call->peer;
-
-    if (call->status == MCP_E_URL)
-        mcp__errand_keep(call);
-    peer->http_status = mcp__outcome_http(call->status, call->revision);
-    peer->fault = MCP_OK;
-    peer->scopes_needed = call->status == MCP_E_SCOPE ? call->scopes_needed : NULL;
-    if (call->reply.length > 0 || call->rest) /* a route's answer may have no body */
-        peer->answer(peer, &call->reply);
-    else
-        answer_call_fault(call, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
-}
-
-static void render(mcp_call *call)
-{
-    if (call->render)
-        call->render(call);
-    else
-        mcp__reply_render(call);
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
+/* ---- ending ---------------------------------------------------------------------------------- */
 
 static mcp_call *call_of(mcp__task *task)
 {
     return (mcp_call *)((char *)task - offsetof(mcp_call, task));
-}
-
-/* What the loop left over: large arguments, and answers that the client sent along. */
-static mcp_status check_rest(mcp_call *call)
-{
-    mcp_status st = call->check ? call->check(call) : MCP_OK;
-
-    call->check = NULL;
-    if (st == MCP_OK && call->asking.is_allowed && !call->is_refused)
-        st = mcp__asking_read(call);
-    return st;
-}
-
-/* On a worker. */
-static void work(mcp__task *task)
-{
-    mcp_call *call = call_of(task);
-    mcp_stop stop = mcp_call_stop(call);
-
-    if (stop == MCP_STOP_CANCELLED || stop == MCP_STOP_DEADLINE)
-        return; /* closed before it began */
-    call->status = check_rest(call);
-    if (call->status == MCP_OK && !call->is_refused)
-        call->status = call->run(call, call->data);
-    stop = mcp_call_stop(call);
-    if (stop != MCP_STOP_CANCELLED && stop != MCP_STOP_DEADLINE)
-        render(call);
 }
 
 static void untally(mcp_call *call)
@@ -162,10 +68,10 @@ void mcp__dispatch_end(mcp_call *call, mcp_status st)
     call->loop.is_asking = false;
     call->status = st;
     mcp__call_table_remove(&call->session->calls, call);
-    render(call);
+    mcp__run_render(call);
     if (call->awaits)
         mcp__task_forget(call);
-    answer_call(call);
+    mcp__answer_call(call);
     mcp__call_free(call);
 }
 
@@ -250,8 +156,8 @@ static void fail(mcp_call *call, mcp_status st)
 {
     untally(call);
     call->status = st;
-    render(call);
-    answer_call(call);
+    mcp__run_render(call);
+    mcp__answer_call(call);
     mcp__call_free(call);
 }
 
@@ -284,7 +190,7 @@ static void end_run(mcp_call *call)
     if (call->loop.is_open) {
         mcp__progress_finish(call);
         mcp__call_table_remove(&session->calls, call);
-        answer_call(call);
+        mcp__answer_call(call);
     }
     mcp__call_free(call);
 }
@@ -303,30 +209,97 @@ static void done(mcp__task *task)
 static bool may_run_here(const mcp_call *call, int64_t now_ns)
 {
     return !call->check && mcp_arena_used(call->arena) <= QUICK_MAX_BYTES &&
+           (!call->rest || call->rest->body.length <= QUICK_MAX_BYTES) &&
            mcp__pace_allows(call->pace, now_ns);
+}
+
+static void watch_deadline(mcp_call *call)
+{
+    if (call->timeout_ms == 0)
+        return;
+    call->loop.deadline_ms = mcp_clock_mono_ms() + call->timeout_ms;
+    mcp__call_table_due(&call->session->calls, call->loop.deadline_ms);
+}
+
+/* @return true: the handler answers later */
+static bool step_here(mcp_call *call, int64_t now_ns)
+{
+    mcp__pace_watch(now_ns);
+    bool is_left = mcp__run_step(call);
+    int64_t ended_ns = mcp_clock_mono_ns();
+
+    if (ended_ns - now_ns > MCP__PACE_MAX_NS) { /* looking, too, may have to wait */
+        int64_t starved_ns = mcp__pace_starved_ns();
+        ended_ns = mcp_clock_mono_ns() - starved_ns;
+    }
+    if (mcp__pace_note(call->pace, now_ns, ended_ns))
+        mcp_log_write(&call->options->log, MCP_LOG_WARNING,
+                      "%s is declared MCP_QUICK and took more than %d ms: workers run it for a while",
+                      mcp_call_name(call), (int)(MCP__PACE_MAX_NS / 1000000));
+    return is_left;
+}
+
+/* What it posted is on its way to the loop, and the call must not be done before that is there: so it goes
+ * behind it. @return false: there is nothing of the kind */
+static bool go_behind(mcp_call *call, void (*run)(mcp__node *node))
+{
+    if (!atomic_load_explicit(&call->has_posted, memory_order_relaxed))
+        return false;
+    call->task.node.run = run;
+    call->executor->post(call->executor, &call->task.node);
+    return true;
+}
+
+static void on_adopted_done(mcp__node *node)
+{
+    mcp__task *task = (mcp__task *)node; /* the node is the task's first member */
+
+    call_of(task)->executor->end(call_of(task)->executor, task);
+}
+
+void mcp__dispatch_go_on(mcp__node *node)
+{
+    mcp__task *task = (mcp__task *)node;
+    mcp_call *call = call_of(task);
+
+    do {
+        int64_t now_ns = mcp_clock_mono_ns();
+        if (!call->goes_on_quickly || !may_run_here(call, now_ns)) {
+            call->executor->again(call->executor, task);
+            return;
+        }
+        if (!step_here(call, now_ns)) {
+            if (!go_behind(call, on_adopted_done))
+                on_adopted_done(node);
+            return;
+        }
+    } while (!mcp__work_leave(task));
+}
+
+/* A quick handler answers later. */
+static void leave_here(mcp_call *call)
+{
+    watch_deadline(call);
+    call->task.work = mcp__run_work;
+    call->task.done = done;
+    call->executor->adopt(call->executor, &call->task, MCP__LANE_SHORT);
+    if (!mcp__work_leave(&call->task))
+        mcp__dispatch_go_on(&call->task.node);
 }
 
 static void on_posted_done(mcp__node *node)
 {
-    done((mcp__task *)node); /* the node is the task's first member */
+    done((mcp__task *)node);
 }
 
-/* Run a quick handler at once. What it posted is on its way to the loop, and the call must not be done
- * before that is there: so it goes behind it. */
+/* Run a quick handler at once. */
 static void run_here(mcp_call *call, int64_t now_ns)
 {
     call->session->calls.running++;
-    work(&call->task);
-    if (mcp__pace_note(call->pace, now_ns, mcp_clock_mono_ns()))
-        mcp_log_write(&call->options->log, MCP_LOG_WARNING,
-                      "%s is declared MCP_QUICK and took more than %d ms: workers run it for a while",
-                      mcp_call_name(call), (int)(MCP__PACE_MAX_NS / 1000000));
-    if (atomic_load_explicit(&call->has_posted, memory_order_relaxed)) {
-        call->task.node.run = on_posted_done;
-        call->executor->post(call->executor, &call->task.node);
-        return;
-    }
-    end_run(call); /* nobody has a place because of that: it took none */
+    if (step_here(call, now_ns))
+        leave_here(call);
+    else if (!go_behind(call, on_posted_done))
+        end_run(call); /* nobody has a place because of that: it took none */
 }
 
 static void start(mcp_call *call)
@@ -340,11 +313,8 @@ static void start(mcp_call *call)
         run_here(call, now_ns);
         return;
     }
-    if (call->timeout_ms > 0) {
-        call->loop.deadline_ms = mcp_clock_mono_ms() + call->timeout_ms;
-        mcp__call_table_due(&session->calls, call->loop.deadline_ms);
-    }
-    call->task.work = work;
+    watch_deadline(call);
+    call->task.work = mcp__run_work;
     call->task.done = done;
     session->calls.running++;
     mcp_status st = executor->submit(executor, &call->task, lane, &call->err);
@@ -489,7 +459,7 @@ static void serve_invalid(mcp__session *session, mcp__peer *peer, const mcp__mes
         peer->skip(peer);
         return;
     }
-    answer_error(session, peer, message->id, err->status, err->message);
+    mcp__answer_error(session, peer, message->id, err->status, err->message);
 }
 
 static bool is_sessionless(const mcp__session *session, const mcp__peer *peer)
@@ -517,13 +487,13 @@ static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notic
     if (message->kind == MCP__INVALID) {
         serve_invalid(session, peer, message, element->value, &element->fault);
     } else if (message->kind == MCP__RESPONSE && is_sessionless(session, peer)) {
-        answer_error(session, peer, NULL, MCP_E_REQUEST, "a response needs a session");
+        mcp__answer_error(session, peer, NULL, MCP_E_REQUEST, "a response needs a session");
     } else if (message->kind == MCP__RESPONSE) {
         serve_response(session, peer, element);
     } else {
         call = make_call(session, peer, notices, element);
         if (!call)
-            answer_error(session, peer, message->id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+            mcp__answer_error(session, peer, message->id, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
     }
     if (!call)
         return;
@@ -574,19 +544,19 @@ static void serve_batch(mcp__session *session, mcp__peer *peer, mcp__incoming *i
     mcp__peer *batch = NULL;
 
     if (fault) {
-        answer_error(session, peer, NULL, MCP_E_REQUEST, fault);
+        mcp__answer_error(session, peer, NULL, MCP_E_REQUEST, fault);
         return;
     }
     if (mcp__batch_new(&batch, peer, incoming->count, session->setup.options->reply_max_bytes,
                        NULL) != MCP_OK) {
-        answer_error(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        mcp__answer_error(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
         return;
     }
     for (size_t i = 0; i < incoming->count; i++) {
         if (incoming->elements[i].value)
             serve_value(session, batch, peer, &incoming->elements[i]);
         else
-            answer_error(session, batch, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+            mcp__answer_error(session, batch, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
     }
 }
 
@@ -595,7 +565,7 @@ static void serve_batch(mcp__session *session, mcp__peer *peer, mcp__incoming *i
 void mcp__dispatch_incoming(mcp__session *session, mcp__peer *peer, mcp__incoming *incoming)
 {
     if (incoming->status != MCP_OK)
-        answer_error(session, peer, NULL, incoming->status, incoming->err.message);
+        mcp__answer_error(session, peer, NULL, incoming->status, incoming->err.message);
     else if (mcp_json_is_array(incoming->whole.value))
         serve_batch(session, peer, incoming);
     else
@@ -617,8 +587,8 @@ void mcp__dispatch_call(mcp_call *call)
 
     if (is_overrun(call->session)) {
         call->status = mcp_error_set(&call->err, MCP_E_BUSY, "the server is busy");
-        render(call);
-        answer_call(call);
+        mcp__run_render(call);
+        mcp__answer_call(call);
         mcp__call_free(call);
         return;
     }
@@ -635,7 +605,7 @@ void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer)
 
     (void)mcp_error_set(&err, MCP_E_PARSE, "a message may have %zu bytes at most",
                         session->setup.options->message_max_bytes);
-    answer_error(session, peer, NULL, err.status, err.message);
+    mcp__answer_error(session, peer, NULL, err.status, err.message);
 }
 
 bool mcp__dispatch_is_full(const mcp__session *session)
@@ -676,7 +646,7 @@ static void time_out(mcp__session *session, mcp_call *call)
     if (mcp__reply_timeout(&reply, call) == MCP_OK)
         peer->answer(peer, &reply);
     else
-        answer_call_fault(call, MCP_E_TIMEOUT, mcp_status_words(MCP_E_TIMEOUT));
+        mcp__answer_call_fault(call, MCP_E_TIMEOUT, mcp_status_words(MCP_E_TIMEOUT));
     mcp_buf_clear(&reply);
 }
 
@@ -790,6 +760,6 @@ void mcp__dispatch_abandon(mcp__session *session)
     while (session->calls.first) {
         mcp_call *call = session->calls.first;
         mcp__call_table_remove(&session->calls, call);
-        answer_call_fault(call, MCP_E_STOPPED, "the server is going down");
+        mcp__answer_call_fault(call, MCP_E_STOPPED, "the server is going down");
     }
 }

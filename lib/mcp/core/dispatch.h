@@ -37,6 +37,9 @@ void mcp__dispatch_close(mcp_call *call);
 /** Run the handler of a call again: all that it asked is answered. */
 void mcp__dispatch_resume(mcp_call *call);
 
+/** A call that was left is resumed, by a function that may run on the loop. `node` is its task's. */
+void mcp__dispatch_go_on(mcp__node *node);
+
 /** Answer for a message that was longer than may be. */
 void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer);
 

@@ -92,13 +92,14 @@ void mcp__incoming_clear(mcp__incoming *incoming)
 
 /* ---- on a worker ------------------------------------------------------------------------------ */
 
-static void work(mcp__task *task)
+static bool work(mcp__task *task)
 {
     mcp__reading *reading = (mcp__reading *)task;
 
     mcp__incoming_read(&reading->incoming, reading->options, reading->budget, reading->text.data,
                        reading->text.length);
     mcp_buf_clear(&reading->text);
+    return true;
 }
 
 static void done(mcp__task *task)

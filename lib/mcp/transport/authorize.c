@@ -333,13 +333,14 @@ static void serve(mcp__web *web, mcp__http_exchange *exchange, const mcp_princip
 }
 
 /* On a worker. */
-static void verify(mcp__task *task)
+static bool verify(mcp__task *task)
 {
     struct verification *asked = (struct verification *)task;
     const mcp_http_auth *options = asked->web->authorize->options;
 
     asked->status = options->verify(&asked->principal, asked->token, asked->arena,
                                     options->verify_data, &asked->err);
+    return true;
 }
 
 static int64_t good_for_ms(const mcp_principal *principal)

@@ -265,6 +265,28 @@ static mcp__given_up give_up(mcp__executor *self, mcp__task *task)
     return web->threads->give_up(web->threads, task);
 }
 
+/* On any thread; `threads` never changes. */
+static void again(mcp__executor *self, mcp__task *task)
+{
+    const mcp__web *web = (mcp__web *)self;
+
+    web->threads->again(web->threads, task);
+}
+
+static void adopt(mcp__executor *self, mcp__task *task, mcp__lane lane)
+{
+    const mcp__web *web = (mcp__web *)self;
+
+    web->threads->adopt(web->threads, task, lane);
+}
+
+static void end(mcp__executor *self, mcp__task *task)
+{
+    const mcp__web *web = (mcp__web *)self;
+
+    web->threads->end(web->threads, task);
+}
+
 /* Streams that wait for no answer. */
 static void end_streams(mcp__web *web)
 {
@@ -524,6 +546,8 @@ static mcp_status assemble(mcp__web *web, const mcp__session_setup *setup, int l
     mcp_status st = mcp__loop_new(&web->loop, err);
 
     if (st == MCP_OK)
+        st = mcp__route_paces(&web->paces, web->http.routes, err);
+    if (st == MCP_OK)
         st = mcp__pool_new(&web->pool, web->loop, web->options->short_threads,
                            long_threads + mcp__route_long_count(web->http.routes),
                            web->options->spare_threads, err);
@@ -558,6 +582,7 @@ static bool dismantle(mcp__web *web)
         mcp__session_table_clear(&web->sessions);
     mcp__task_table_free(web->tasks);
     mcp__loop_free(web->loop);
+    free(web->paces);
     mcp_buf_clear(&web->gathered);
     return true;
 }
@@ -569,7 +594,12 @@ mcp_status mcp__web_serve(const mcp__session_setup *setup, int long_threads,
 
     if (!web)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to serve");
-    web->executor = (mcp__executor){ .submit = submit, .post = post, .give_up = give_up };
+    web->executor = (mcp__executor){ .submit = submit,
+                                     .post = post,
+                                     .give_up = give_up,
+                                     .again = again,
+                                     .adopt = adopt,
+                                     .end = end };
     web->options = setup->options;
     mcp_buf_init(&web->gathered, GATHERED_MAX_BYTES);
     web->budget = setup->budget;

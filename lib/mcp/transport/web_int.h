@@ -47,6 +47,7 @@ struct mcp__web {
     mcp__executor executor;             /* first: the pool's, behind a bound on what may wait */
     const mcp_server_options *options;
     mcp_http_options http;              /* every default filled in */
+    mcp__pace *paces;                   /* of routes that are MCP_QUICK, by their place in the table */
     mcp__loop *loop;
     mcp__pool *pool;
     mcp__executor *threads;             /* the pool's face */

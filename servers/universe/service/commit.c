@@ -3,80 +3,115 @@
  *
  * Group commit without a timer: while one window is being written the next changes gather, and the
  * thread takes as many of them as fit. A quiet service commits each change at once, a busy one shares
- * the price of making it durable. A sender waits until its change is done: every step of a window has a
- * deadline (the database's), so it is.
+ * the price of making it durable. Whoever queues a change is told when it is done; every step of a window
+ * has a deadline (the database's), so it is.
+ *
+ * Nobody is woken or told under the lock, and the thread is woken only when it sleeps.
  */
+#include <errno.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 #include "mcp/clock.h"
 #include "service/service_int.h"
 
-/* Under the lock. */
-static void push(universe_service *service, universe_change *change)
+/* Under the lock. @return whether to signal `work` after it */
+static bool push(universe_service *service, universe_change *change)
 {
+    bool sleeps = service->committer_sleeps;
+
     change->next = NULL;
     *service->end = change;
     service->end = &change->next;
     service->figures.waiting++;
-    pthread_cond_signal(&service->work);
+    service->committer_sleeps = false; /* it is on its way */
+    return sleeps;
+}
+
+static mcp_status push_if_open(bool *wakes, universe_service *service, universe_change *change,
+                               mcp_error *err)
+{
+    if (service->closing)
+        return mcp_error_set(err, MCP_E_STOPPED, "the server is going down");
+    if (service->figures.waiting >= QUEUE_MAX)
+        return mcp_error_set(err, MCP_E_BUSY, "%d changes wait already; try again", QUEUE_MAX);
+    *wakes = push(service, change) || *wakes;
+    return MCP_OK;
+}
+
+mcp_status universe_queue(universe_service *service, universe_change *change, mcp_error *err)
+{
+    bool wakes = false;
+
+    if (service->options.read_only)
+        return mcp_error_set(err, MCP_E_DENIED,
+                             "the server is read only; start it without --read-only");
+    pthread_mutex_lock(&service->lock);
+    mcp_status st = push_if_open(&wakes, service, change, err);
+    pthread_mutex_unlock(&service->lock);
+    if (wakes)
+        pthread_cond_signal(&service->work);
+    return st;
+}
+
+static void post(void *done)
+{
+    sem_post(done);
+}
+
+static void await(sem_t *done, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        while (sem_wait(done) != 0 && errno == EINTR)
+            ;
+    }
 }
 
 mcp_status universe_commit(universe_service *service, universe_change *change, mcp_error *err)
 {
-    if (service->options.read_only)
-        return mcp_error_set(err, MCP_E_DENIED,
-                             "the server is read only; start it without --read-only");
-    if (pthread_cond_init(&change->done, NULL) != 0)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to wait for a commit");
+    sem_t done;
+
+    sem_init(&done, 0, 0); /* cannot fail */
     change->err = err;
-    change->is_done = false;
-
-    pthread_mutex_lock(&service->lock);
-    if (service->closing) {
-        change->status = mcp_error_set(err, MCP_E_STOPPED, "the server is going down");
-    } else if (service->figures.waiting >= QUEUE_MAX) {
-        change->status =
-            mcp_error_set(err, MCP_E_BUSY, "%d changes wait already; try again", QUEUE_MAX);
-    } else {
-        push(service, change);
-        while (!change->is_done)
-            pthread_cond_wait(&change->done, &service->lock);
+    change->tell = post;
+    change->tell_data = &done;
+    mcp_status st = universe_queue(service, change, err);
+    if (st == MCP_OK) {
+        await(&done, 1);
+        st = change->status;
     }
-    pthread_mutex_unlock(&service->lock);
-    pthread_cond_destroy(&change->done);
-    return change->status;
-}
-
-/* Under the lock. */
-static void push_or_refuse(universe_service *service, universe_change *change)
-{
-    change->done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    change->is_done = service->closing || service->figures.waiting >= QUEUE_MAX;
-    if (service->closing)
-        change->status = mcp_error_set(change->err, MCP_E_STOPPED, "the server is going down");
-    else if (change->is_done)
-        change->status =
-            mcp_error_set(change->err, MCP_E_BUSY, "%d changes wait already", QUEUE_MAX);
-    else
-        push(service, change);
+    sem_destroy(&done);
+    return st;
 }
 
 void universe_commit_all(universe_service *service, universe_change *changes, size_t count)
 {
+    size_t queued = 0;
+    bool wakes = false;
+    sem_t done;
+
+    sem_init(&done, 0, 0);
     pthread_mutex_lock(&service->lock);
-    for (size_t i = 0; i < count; i++)
-        push_or_refuse(service, &changes[i]);
     for (size_t i = 0; i < count; i++) {
-        while (!changes[i].is_done)
-            pthread_cond_wait(&changes[i].done, &service->lock);
-        pthread_cond_destroy(&changes[i].done);
+        changes[i].tell = post;
+        changes[i].tell_data = &done;
+        mcp_status st = push_if_open(&wakes, service, &changes[i], changes[i].err);
+        if (st == MCP_OK)
+            queued++;
+        else
+            changes[i].status = st;
     }
     pthread_mutex_unlock(&service->lock);
+    if (wakes)
+        pthread_cond_signal(&service->work);
+    await(&done, queued);
+    sem_destroy(&done);
 }
 
 void universe_catch_up(universe_service *service, universe_live *live)
 {
     universe_change *change = calloc(1, sizeof *change);
+    bool wakes = false;
     pthread_mutex_lock(&service->lock);
     if (change && !live->is_catching_up && !service->closing &&
         service->figures.waiting < QUEUE_MAX) {
@@ -84,10 +119,12 @@ void universe_catch_up(universe_service *service, universe_live *live)
         change->live = live;
         live->users++;
         live->is_catching_up = true;
-        push(service, change);
+        wakes = push(service, change);
         change = NULL;
     }
     pthread_mutex_unlock(&service->lock);
+    if (wakes)
+        pthread_cond_signal(&service->work);
     free(change); /* too much to do: the next change of that universe takes it in */
 }
 
@@ -144,8 +181,11 @@ static size_t take(universe_service *service, universe_change **changes)
 {
     size_t count = 0, orders = 0;
     pthread_mutex_lock(&service->lock);
-    while (!service->first && !service->closing)
+    while (!service->first && !service->closing) {
+        service->committer_sleeps = true;
         pthread_cond_wait(&service->work, &service->lock);
+    }
+    service->committer_sleeps = false;
     while (service->first && count < WINDOW_MAX && orders < UNIVERSE_BATCH_MAX) {
         universe_change *change = service->first;
         service->first = change->next;
@@ -161,24 +201,18 @@ static size_t take(universe_service *service, universe_change **changes)
     return count;
 }
 
-/* Wakes the senders; what nobody waits for is the queue's own and goes. */
+/* A change is its sender's again once it was told; what nobody waits for is the queue's own and goes. */
 static void finish(universe_service *service, universe_change **changes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (changes[i]->kind == UNIVERSE_CHANGE_CATCH_UP) {
-            universe_live_release(service, changes[i]->live);
-            free(changes[i]);
-            changes[i] = NULL;
+        universe_change *change = changes[i];
+        if (change->kind == UNIVERSE_CHANGE_CATCH_UP) {
+            universe_live_release(service, change->live);
+            free(change);
+        } else {
+            change->tell(change->tell_data);
         }
     }
-    pthread_mutex_lock(&service->lock);
-    for (size_t i = 0; i < count; i++) {
-        if (changes[i]) {
-            changes[i]->is_done = true;
-            pthread_cond_signal(&changes[i]->done);
-        }
-    }
-    pthread_mutex_unlock(&service->lock);
 }
 
 void *universe_committer(void *data)

@@ -328,6 +328,24 @@ static mcp_status await(universe_service *service, universe_live *live, mcp_erro
     return st;
 }
 
+mcp_status universe_live_hold_loaded(universe_live **out, universe_service *service, const char *id,
+                                     mcp_error *err)
+{
+    if (universe_check_id(id, NULL) != MCP_OK)
+        return not_found(id ? id : "", err);
+    pthread_mutex_lock(&service->lock);
+    universe_live *live = universe_live_find(service, id);
+    if (live && live->is_loading)
+        live = NULL;
+    if (live)
+        live->users++;
+    pthread_mutex_unlock(&service->lock);
+    if (!live)
+        return mcp_error_set(err, MCP_E_LATER, "universe %.64s is not in memory", id);
+    *out = live;
+    return MCP_OK;
+}
+
 mcp_status universe_live_hold(universe_live **out, universe_service *service, const char *id,
                               mcp_error *err)
 {

@@ -366,6 +366,14 @@ static mcp_status commit(universe_service *service, const char *id, universe_cha
     return st;
 }
 
+static mcp_status check_count(size_t count, mcp_error *err)
+{
+    if (count >= 1 && count <= UNIVERSE_BATCH_MAX)
+        return MCP_OK;
+    return mcp_error_set(err, MCP_E_PARAMS, "1 to %d commands at once, not %zu", UNIVERSE_BATCH_MAX,
+                         count);
+}
+
 mcp_status universe_service_send(universe_sent *out, universe_service *service, const char *id,
                                  const universe_order *orders, size_t count, int64_t expected,
                                  const char *actor, mcp_arena *arena, mcp_error *err)
@@ -377,10 +385,74 @@ mcp_status universe_service_send(universe_sent *out, universe_service *service, 
                                .actor = actor,
                                .arena = arena,
                                .out = out };
-    if (count < 1 || count > UNIVERSE_BATCH_MAX)
-        return mcp_error_set(err, MCP_E_PARAMS, "1 to %d commands at once, not %zu",
-                             UNIVERSE_BATCH_MAX, count);
-    return commit(service, id, &change, err);
+    mcp_status st = check_count(count, err);
+    return st == MCP_OK ? commit(service, id, &change, err) : st;
+}
+
+/* On the committing thread. */
+static void tell_sender(void *data)
+{
+    universe_sending *sending = data;
+
+    sending->status = sending->change->status;
+    sending->is_stale = sending->change->is_stale;
+    sending->told(sending->data);
+}
+
+static mcp_status queue(universe_sending *sending, universe_service *service, universe_live *live,
+                        mcp_error *err)
+{
+    universe_change *change = mcp_arena_alloc(sending->arena, sizeof *change);
+
+    if (!change)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to wait for a commit");
+    *change = (universe_change){ .kind = UNIVERSE_CHANGE_ORDERS,
+                                 .live = live,
+                                 .orders = sending->orders,
+                                 .count = sending->count,
+                                 .expected = sending->expected,
+                                 .actor = sending->actor,
+                                 .arena = sending->arena,
+                                 .out = &sending->sent,
+                                 .err = &sending->err,
+                                 .tell = tell_sender,
+                                 .tell_data = sending };
+    sending->sent = (universe_sent){ 0 };
+    sending->err = (mcp_error)MCP_ERROR_INIT;
+    sending->service = service;
+    sending->change = change;
+    return universe_queue(service, change, err);
+}
+
+mcp_status universe_service_begin_send(universe_sending *sending, universe_service *service,
+                                       bool may_wait, mcp_error *err)
+{
+    universe_live *live = NULL;
+    mcp_status st = check_count(sending->count, err);
+
+    if (st == MCP_OK)
+        st = may_wait ? universe_live_hold(&live, service, sending->id, err)
+                      : universe_live_hold_loaded(&live, service, sending->id, err);
+    if (st != MCP_OK)
+        return st;
+    st = queue(sending, service, live, err);
+    if (st != MCP_OK)
+        universe_live_release(service, live);
+    return st;
+}
+
+mcp_status universe_service_end_send(universe_sent *out, universe_sending *sending, mcp_error *err)
+{
+    universe_change *change = sending->change;
+    mcp_status st = change->status;
+
+    universe_live_release(sending->service, change->live);
+    if (change->is_stale)
+        st = commit(sending->service, sending->id, change, &sending->err);
+    *out = sending->sent;
+    if (st != MCP_OK && err)
+        *err = sending->err;
+    return st;
 }
 
 mcp_status universe_service_replace(universe_sent *out, universe_service *service, const char *id,

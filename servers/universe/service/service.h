@@ -244,6 +244,45 @@ mcp_status universe_service_send(universe_sent *out, universe_service *service, 
                                  const universe_order *orders, size_t count, int64_t expected,
                                  const char *actor, mcp_arena *arena, mcp_error *err);
 
+/** On the committing thread: must not block. */
+typedef void universe_told(void *data);
+
+/** Orders on their way, for who does not want to wait. The sender's; fill in the first part. */
+typedef struct universe_sending {
+    const char *id; /* these are kept until it is ended */
+    const universe_order *orders;
+    size_t count;
+    int64_t expected;
+    const char *actor;
+    mcp_arena *arena;
+    universe_told *told;
+    void *data; /* for `told` */
+
+    /* the service's; what `told` may read: */
+    universe_sent sent; /* where status is MCP_OK */
+    mcp_status status;
+    bool is_stale; /* ending it has to wait, for another try */
+    /* what it may not: */
+    mcp_error err;
+    universe_service *service;
+    struct universe_change *change;
+} universe_sending;
+
+/**
+ * As universe_service_send, but do not wait until they are durable: `told` is called once, perhaps before this
+ * returns, and then universe_service_end_send has what they came to.
+ *
+ * @param may_wait false: not for the universe to be loaded either
+ * @return MCP_OK; MCP_E_LATER: it would have to wait for that; else what universe_service_send returns. Where it
+ *         is not MCP_OK `told` is not called
+ */
+mcp_status universe_service_begin_send(universe_sending *sending, universe_service *service,
+                                       bool may_wait, mcp_error *err);
+
+/** What universe_service_send returns. Once for each that was begun, after it was told. */
+mcp_status universe_service_end_send(universe_sent *out, universe_sending *sending,
+                                     mcp_error *err);
+
 /** How a state from elsewhere replaces the present one. */
 typedef struct universe_replacement {
     universe_view *view; /* the new state, borrowed; NULL: the state stays */

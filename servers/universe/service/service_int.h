@@ -62,7 +62,8 @@ typedef enum universe_change_kind {
     UNIVERSE_CHANGE_CATCH_UP /* take in what another process has written */
 } universe_change_kind;
 
-/** A change that waits for its commit. The sender's, who waits, but for CATCH_UP: the queue's own. */
+/** A change that waits for its commit. The committing thread's until it calls `tell`, then the sender's again;
+ *  a CATCH_UP is the queue's own. */
 typedef struct universe_change {
     struct universe_change *next;
     universe_change_kind kind;
@@ -73,13 +74,13 @@ typedef struct universe_change {
     universe_snapshot *snapshot; /* of by->view; its parts are written */
     int64_t expected;
     const char *actor;
-    mcp_arena *arena; /* the sender's: the committing thread's while the sender waits */
+    mcp_arena *arena; /* the sender's: the committing thread's until it tells */
     universe_sent *out;
     mcp_error *err;
     mcp_status status;
     bool is_stale; /* its universe must be read anew; nothing was done */
-    bool is_done;
-    pthread_cond_t done;
+    void (*tell)(void *data); /* that it is done; on the committing thread */
+    void *tell_data;
 } universe_change;
 
 struct universe_service {
@@ -93,6 +94,7 @@ struct universe_service {
     pthread_cond_t rest;   /* for the keeper, the clock and the looker: closing */
     universe_live *live[LIVE_BUCKETS];
     universe_change *first, **end;
+    bool committer_sleeps; /* and nobody is waking it */
     bool closing;
     universe_figures figures;
     pthread_mutex_t watch_lock; /* of these two; held while it is told */
@@ -108,6 +110,10 @@ struct universe_service {
 /** The universe in memory, loading it where need be. Give it back by universe_live_release. */
 mcp_status universe_live_hold(universe_live **out, universe_service *service, const char *id,
                               mcp_error *err);
+
+/** As universe_live_hold, without waiting. @return MCP_E_LATER: it is not loaded */
+mcp_status universe_live_hold_loaded(universe_live **out, universe_service *service, const char *id,
+                                     mcp_error *err);
 
 /** As universe_live_hold, but only what is loaded; NULL: it is not. Under the lock. */
 universe_live *universe_live_find(universe_service *service, const char *id);
@@ -131,6 +137,9 @@ mcp_status universe_check_id(const char *id, mcp_error *err);
 bool universe_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ms);
 
 /* ---- commit.c --------------------------------------------------------------------------------- */
+
+/** Queue a change, whose `tell` is called when it is committed or refused; not where this fails. */
+mcp_status universe_queue(universe_service *service, universe_change *change, mcp_error *err);
 
 /** Queue a change and wait until it is committed or refused. */
 mcp_status universe_commit(universe_service *service, universe_change *change, mcp_error *err);

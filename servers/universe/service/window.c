@@ -9,9 +9,6 @@
  * Nothing is published before it is committed. Where the commit fails the working states go back to
  * where they were, and every sender of the window is told. A database that is busy (another process
  * holds a row) is tried again a few times.
- *
- * Ticks that follow one another in a window share one entry of the log: an array of the ticks, each
- * with its dt, and in place of events the time after each.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -19,6 +16,7 @@
 #include <string.h>
 
 #include "mcp/clock.h"
+#include "service/entries.h"
 #include "service/service_int.h"
 
 enum { TRIES = 5, TRY_MS = 10000, FOREIGN_MAX = 1000, WINDOW_ARENA = 1 << 30 }; /* the arena grows as it is used */
@@ -519,66 +517,6 @@ static mcp_status run(struct window *window, universe_change *change, mcp_error 
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* Ticks from `from` on that follow one another and have one actor. */
-static size_t run_of_ticks(const struct entered *at, size_t from)
-{
-    size_t to = from + 1;
-    while (to < at->count && at->entries[to].kind == UNIVERSE_ENTRY_TICKS &&
-           at->entries[from].kind == UNIVERSE_ENTRY_TICKS &&
-           !at->entries[to].actor == !at->entries[from].actor &&
-           (!at->entries[to].actor || strcmp(at->entries[to].actor, at->entries[from].actor) == 0))
-        to++;
-    return to;
-}
-
-static mcp_status join_ticks(universe_entry *out, const universe_entry *ticks, size_t count,
-                             mcp_arena *arena, mcp_error *err)
-{
-    mcp_buf commands, times;
-    mcp_json_writer list;
-    mcp_buf_init(&commands, (size_t)256 << 20);
-    mcp_buf_init(&times, 1 << 20);
-    mcp_json_writer_init(&list, &times);
-    mcp_write_array(&list);
-    for (size_t i = 0; i < count; i++) {
-        mcp_buf_putc(&commands, i == 0 ? '[' : ',');
-        mcp_buf_append(&commands, ticks[i].command, ticks[i].command_length);
-        mcp_write_double(&list, ticks[i].time);
-    }
-    mcp_buf_putc(&commands, ']');
-    mcp_write_end(&list);
-
-    *out = ticks[count - 1];
-    out->first_version = ticks[0].first_version;
-    out->command = mcp_arena_strndup(arena, commands.data ? commands.data : "", commands.length);
-    out->command_length = commands.length;
-    out->events = mcp_arena_strndup(arena, times.data ? times.data : "", times.length);
-    out->events_length = times.length;
-    bool failed = commands.status != MCP_OK || mcp_json_writer_status(&list) != MCP_OK ||
-                  !out->command || !out->events;
-    mcp_buf_clear(&commands);
-    mcp_buf_clear(&times);
-    return failed ? mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu ticks", count) : MCP_OK;
-}
-
-static mcp_status write_entries(struct window *window, struct entered *at, mcp_error *err)
-{
-    mcp_status st = MCP_OK;
-    size_t written = 0;
-    for (size_t i = 0; st == MCP_OK && i < at->count;) {
-        size_t to = run_of_ticks(at, i);
-        universe_entry entry = at->entries[i];
-        if (entry.kind == UNIVERSE_ENTRY_TICKS)
-            st = join_ticks(&entry, at->entries + i, to - i, window->arena, err);
-        if (st == MCP_OK)
-            st = universe_store_append(window->session, at->live->id, &entry, window->arena, err);
-        at->entries[written++] = entry;
-        i = entry.kind == UNIVERSE_ENTRY_TICKS ? to : i + 1;
-    }
-    at->count = written;
-    return st;
-}
-
 static mcp_status write_live(struct window *window, struct entered *at, mcp_error *err)
 {
     char payload[UNIVERSE_KEY_MAX + 32];
@@ -588,7 +526,8 @@ static mcp_status write_live(struct window *window, struct entered *at, mcp_erro
     mcp_status st = universe_state_freeze(&at->fresh, at->live->state, err);
     if (st != MCP_OK)
         return st;
-    st = write_entries(window, at, err);
+    st = universe_entries_write(at->entries, &at->count, window->session, at->live->id, window->arena,
+                                err);
     universe_view_summary(&summary, at->fresh);
     at->record.bodies = (int64_t)summary.counts[UNIVERSE_STARS];
     at->record.bytes = (int64_t)summary.bytes;
@@ -604,22 +543,13 @@ static mcp_status write_live(struct window *window, struct entered *at, mcp_erro
 
 /* ---- publishing ------------------------------------------------------------------------------- */
 
-static int64_t bytes_of(const struct entered *at)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < at->count; i++)
-        bytes += at->entries[i].command_length + at->entries[i].events_length +
-                 at->entries[i].touched_length + 64;
-    return (int64_t)bytes;
-}
-
 static void publish_live(universe_service *service, struct entered *at)
 {
     universe_live *live = at->live;
     if (at->count == 0)
         return;
     live->state_version = at->record.version;
-    show(service, live, &at->record, at->fresh, bytes_of(at));
+    show(service, live, &at->record, at->fresh, universe_entries_bytes(at->entries, at->count));
     at->fresh = NULL;
     universe_feed_entries(service, live, at->entries, at->count);
     universe_tell_watcher(service, live->id, at->record.version);

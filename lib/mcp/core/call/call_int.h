@@ -120,6 +120,9 @@ struct mcp_call {
     mcp_status (*check)(mcp_call *call); /* what the worker checks before `run`; NULL: nothing. It may refuse */
     mcp_handler *run;           /* NULL: the result is written already, no worker is needed */
     void *data;                 /* for `run` */
+    mcp_handler *go_on;         /* what the worker runs in place of `run`, once; whoever resumes sets it */
+    void *go_on_data;           /* for `go_on` */
+    bool goes_on_quickly;       /* `go_on` is as quick as an MCP_QUICK handler */
     unsigned flags;             /* enum mcp_flags */
     mcp__pace *pace;            /* the loop's: of an MCP_QUICK feature; NULL: it runs on workers */
     int timeout_ms;             /* 0: none */

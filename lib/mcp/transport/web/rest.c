@@ -272,6 +272,7 @@ static mcp_status fill_call(mcp_call *call, mcp__web *web, mcp__http_exchange *e
     call->run = route->run;
     call->data = web->http.routes_data;
     call->flags = route->flags;
+    call->pace = route->flags & MCP_QUICK ? &web->paces[route - web->http.routes] : NULL;
     call->timeout_ms = route->timeout_ms;
     if (call->timeout_ms == 0 && !(route->flags & MCP_LONG))
         call->timeout_ms = web->options->timeout_ms;

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/arena_int.h"
 #include "base/utf8.h"
 
@@ -34,7 +35,23 @@ mcp_status mcp__route_check(const mcp_route *routes, mcp_error *err)
             return mcp_error_set(err, MCP_E_PARAMS,
                                  "the route \"%s\" must begin with / and have a handler",
                                  route->path);
+        if ((route->flags & MCP_QUICK) && (route->flags & MCP_LONG))
+            return mcp_error_set(err, MCP_E_PARAMS, "the route %s says both MCP_QUICK and MCP_LONG",
+                                 route->path);
     }
+    return MCP_OK;
+}
+
+mcp_status mcp__route_paces(mcp__pace **out, const mcp_route *routes, mcp_error *err)
+{
+    size_t count = 0;
+
+    while (routes && routes[count].path)
+        count++;
+    mcp__pace *paces = mcp__alloc_zeroed(count + 1, sizeof(*paces));
+    if (!paces)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for routes");
+    *out = paces;
     return MCP_OK;
 }
 

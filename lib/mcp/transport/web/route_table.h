@@ -6,6 +6,7 @@
 
 #include "mcp/arena.h"
 #include "mcp/buf.h"
+#include "mcp/core/call/pace.h"
 #include "mcp/http.h"
 
 /** Segments of a path, and members of a query, that are looked at; more are refused. */
@@ -13,6 +14,9 @@
 
 /** Check a table: every row has a known method, a path that begins with "/", and a handler. */
 mcp_status mcp__route_check(const mcp_route *routes, mcp_error *err);
+
+/** Room for the paces of its rows, zeroed; the caller's, to free. */
+mcp_status mcp__route_paces(mcp__pace **out, const mcp_route *routes, mcp_error *err);
 
 /** How many of its rows are MCP_LONG. */
 int mcp__route_long_count(const mcp_route *routes);

@@ -17,9 +17,10 @@ typedef struct job {
     int done;
 } job;
 
-static void work(mcp__task *task)
+static bool work(mcp__task *task)
 {
     ((job *)task)->worked++;
+    return true;
 }
 
 static void done(mcp__task *task)
@@ -77,6 +78,37 @@ static void held_work_runs_step_by_step(void **state)
     assert_int_equal(self.held, 0);
 }
 
+static int posted;
+
+static void on_posted(mcp__node *node)
+{
+    (void)node;
+    posted++;
+}
+
+static void *hand_in(void *node)
+{
+    self.executor.post(&self.executor, node);
+    self.executor.again(&self.executor, &jobs[0].task);
+    return NULL;
+}
+
+static void what_another_thread_hands_in_waits(void **state)
+{
+    mcp__node node = { .run = on_posted };
+    pthread_t thread;
+
+    (void)state;
+    posted = 0;
+    assert_false(mcp__inline_await(&self, 0));
+    assert_int_equal(pthread_create(&thread, NULL, hand_in, &node), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(posted + jobs[0].done, 0);
+    assert_true(mcp__inline_await(&self, 20000));
+    assert_int_equal(posted, 1);
+    assert_int_equal(jobs[0].done, 1);
+}
+
 static void a_full_executor_takes_nothing(void **state)
 {
     (void)state;
@@ -109,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(work_runs_within_submit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(held_work_runs_step_by_step, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_another_thread_hands_in_waits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_executor_takes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_posted_runs_at_once, set_up, tear_down),
     };

@@ -52,7 +52,7 @@ static void close_pool(void)
     mcp__loop_free(loop);
 }
 
-static void work(mcp__task *task)
+static bool work(mcp__task *task)
 {
     job *self = (job *)task;
     int now = ++at_once;
@@ -67,6 +67,7 @@ static void work(mcp__task *task)
         sem_wait(self->gate);
     self->worked++;
     at_once--;
+    return true;
 }
 
 static void done(mcp__task *task)
@@ -301,6 +302,238 @@ static void spare_threads_come_and_go(void **state)
     sem_destroy(&gate);
 }
 
+/* All are asleep when the work comes, and each waits until all have begun: who is woken wakes the next. */
+static void gather_gated(mcp__task *task)
+{
+    for (int i = 0; i < 4; i++)
+        submit(&followers[i], MCP__LANE_SHORT);
+    done(task);
+}
+
+static void threads_that_are_woken_wake_others(void **state)
+{
+    sem_t begun;
+    sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    open_pool(4, 0);
+    for (int round = 0; round < 20; round++) {
+        job first = { .worked = 0 };
+        memset(followers, 0, sizeof(followers));
+        for (int i = 0; i < 4; i++) {
+            followers[i].begun = &begun;
+            followers[i].gate = &gate;
+        }
+        left = 1;
+        submit(&first, MCP__LANE_SHORT);
+        first.task.done = gather_gated;
+        mcp__loop_run(loop);
+        await_begun(&begun, 4);
+        left = 4;
+        for (int i = 0; i < 4; i++)
+            sem_post(&gate);
+        mcp__loop_run(loop);
+    }
+    close_pool();
+    sem_destroy(&begun);
+    sem_destroy(&gate);
+}
+
+/* ---- tasks that are left ------------------------------------------------------------------------ */
+
+/* It is left once, and tells so before; `gate` holds it back in between. */
+static bool leave(mcp__task *task)
+{
+    job *self = (job *)task;
+
+    if (self->worked++ > 0)
+        return true;
+    if (self->begun)
+        sem_post(self->begun);
+    if (self->gate)
+        sem_wait(self->gate);
+    return !mcp__work_leave(task);
+}
+
+static void resume(job *self)
+{
+    if (mcp__work_resume(&self->task))
+        executor->again(executor, &self->task);
+}
+
+static void left_done(mcp__task *task)
+{
+    job *self = (job *)task;
+
+    assert_true(pthread_equal(pthread_self(), loop_thread));
+    self->done++;
+    if (--left == 0)
+        mcp__loop_stop(loop);
+}
+
+static void submit_leaving(job *self, mcp__lane lane)
+{
+    self->task.work = leave;
+    self->task.done = left_done;
+    assert_int_equal(executor->submit(executor, &self->task, lane, NULL), MCP_OK);
+}
+
+/* The only thread does other work meanwhile. */
+static void a_task_that_was_left_has_no_thread(void **state)
+{
+    job waiting = { .worked = 0 };
+    job others[20] = { { .worked = 0 } };
+
+    (void)state;
+    open_pool(1, 0);
+    submit_leaving(&waiting, MCP__LANE_SHORT);
+    left = 20;
+    for (int i = 0; i < 20; i++)
+        submit(&others[i], MCP__LANE_SHORT);
+    mcp__loop_run(loop);
+    assert_int_equal(mcp__pool_busy(pool), 1);
+    assert_int_equal(executor->give_up(executor, &waiting.task), MCP__UNBEGUN);
+    assert_int_equal(waiting.done, 0);
+    left = 1;
+    resume(&waiting);
+    mcp__loop_run(loop);
+    assert_int_equal(waiting.worked, 2);
+    assert_int_equal(waiting.done, 1);
+    close_pool();
+}
+
+static void a_task_may_be_resumed_before_it_is_left(void **state)
+{
+    job one = { .worked = 0 };
+    sem_t begun;
+    sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    open_pool(1, 0);
+    one.begun = &begun;
+    one.gate = &gate;
+    submit_leaving(&one, MCP__LANE_SHORT);
+    sem_wait(&begun);
+    resume(&one);
+    sem_post(&gate);
+    left = 1;
+    mcp__loop_run(loop);
+    assert_int_equal(one.worked, 1);
+    assert_int_equal(one.done, 1);
+    close_pool();
+    sem_destroy(&begun);
+    sem_destroy(&gate);
+}
+
+/* The only thread so far is in use and stays so: another is started for what was resumed. */
+static void a_resumed_task_does_not_wait_behind_a_blocked_one(void **state)
+{
+    static const mcp__lane lanes[] = { MCP__LANE_SHORT, MCP__LANE_LONG };
+    sem_t begun;
+    sem_t gate;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gate, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        job first = { .worked = 0 };
+        job waiting = { .worked = 0, .begun = &begun };
+        job stuck = { .begun = &begun, .gate = &gate };
+        open_pool(2, 2);
+        submit(&first, lanes[i]);
+        left = 1;
+        mcp__loop_run(loop);
+        submit_leaving(&waiting, lanes[i]);
+        await_begun(&begun, 1);
+        submit(&stuck, lanes[i]);
+        await_begun(&begun, 1);
+        left = 1;
+        resume(&waiting);
+        mcp__loop_run(loop);
+        assert_int_equal(waiting.done, 1);
+        assert_int_equal(stuck.done, 0);
+        left = 1;
+        sem_post(&gate);
+        mcp__loop_run(loop);
+        close_pool();
+    }
+    sem_destroy(&begun);
+    sem_destroy(&gate);
+}
+
+static job leaving[MANY];
+
+/* Some are resumed before they are left, some when they long are. */
+static void *resume_all(void *data)
+{
+    for (int i = 0; i < MANY; i++) {
+        sem_wait(data);
+        resume(&leaving[i]);
+    }
+    return NULL;
+}
+
+static void every_task_that_is_left_comes_back_once(void **state)
+{
+    pthread_t thread;
+    sem_t begun;
+
+    (void)state;
+    memset(leaving, 0, sizeof(leaving));
+    sem_init(&begun, 0, 0);
+    open_pool(1, 0); /* so that they begin in order */
+    left = MANY;
+    assert_int_equal(pthread_create(&thread, NULL, resume_all, &begun), 0);
+    for (int i = 0; i < MANY; i++) {
+        leaving[i].begun = &begun;
+        submit_leaving(&leaving[i], MCP__LANE_SHORT);
+    }
+    mcp__loop_run(loop);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(leaving[i].done, 1);
+    close_pool();
+    sem_destroy(&begun);
+}
+
+/* Begun on the loop, left and ended there: no thread is ever started. */
+static void a_task_of_the_loops_own_may_be_left(void **state)
+{
+    job one = { .task = { .work = leave, .done = left_done } };
+
+    (void)state;
+    open_pool(1, 0);
+    left = 1;
+    executor->adopt(executor, &one.task, MCP__LANE_SHORT);
+    assert_int_equal(mcp__pool_busy(pool), 1);
+    assert_true(mcp__work_leave(&one.task));
+    assert_true(mcp__work_resume(&one.task));
+    executor->end(executor, &one.task);
+    assert_int_equal(one.done, 1);
+    close_pool();
+}
+
+/* Begun there, left, and worked on by a thread that is started for it. */
+static void a_task_of_the_loops_own_may_be_resumed_on_a_worker(void **state)
+{
+    job one = { .worked = 1, .task = { .work = leave, .done = left_done } };
+
+    (void)state;
+    open_pool(1, 0);
+    executor->adopt(executor, &one.task, MCP__LANE_SHORT);
+    assert_true(mcp__work_leave(&one.task));
+    left = 1;
+    resume(&one);
+    mcp__loop_run(loop);
+    assert_int_equal(one.worked, 2);
+    assert_int_equal(one.done, 1);
+    close_pool();
+}
+
 static void threads_start_when_work_comes(void **state)
 {
     (void)state;
@@ -351,6 +584,13 @@ int main(void)
         cmocka_unit_test(long_tasks_do_not_hold_up_short_ones),
         cmocka_unit_test(given_up_tasks_are_replaced_up_to_a_bound),
         cmocka_unit_test(spare_threads_come_and_go),
+        cmocka_unit_test(threads_that_are_woken_wake_others),
+        cmocka_unit_test(a_task_that_was_left_has_no_thread),
+        cmocka_unit_test(a_task_may_be_resumed_before_it_is_left),
+        cmocka_unit_test(a_resumed_task_does_not_wait_behind_a_blocked_one),
+        cmocka_unit_test(every_task_that_is_left_comes_back_once),
+        cmocka_unit_test(a_task_of_the_loops_own_may_be_left),
+        cmocka_unit_test(a_task_of_the_loops_own_may_be_resumed_on_a_worker),
         cmocka_unit_test(threads_start_when_work_comes),
         cmocka_unit_test(a_lane_without_threads_takes_nothing),
         cmocka_unit_test(a_task_that_does_not_end_keeps_its_pool),

@@ -4,6 +4,7 @@
 #include "../service_rig.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 enum { SENDERS = 6 };
@@ -72,9 +73,151 @@ static void each_sender_is_told_the_version_that_it_made(void **unused)
     scratch_close(&folder);
 }
 
+/* ---- without waiting -------------------------------------------------------------------------- */
+
+static sem_t told;
+
+static void tell(void *data)
+{
+    assert_ptr_equal(data, &told);
+    sem_post(&told);
+}
+
+static universe_sending sending_of(service_rig *rig, universe_order *order, const char *body)
+{
+    order->text = service_rig_body(rig, body);
+    order->length = strlen(order->text);
+    assert_int_equal(
+        mcp_json_read(&order->command, rig->arena, order->text, order->length, &rig->err), MCP_OK);
+    return (universe_sending){ .id = "u-1",
+                               .orders = order,
+                               .count = 1,
+                               .expected = UNIVERSE_ANY_VERSION,
+                               .arena = rig->arena,
+                               .told = tell,
+                               .data = &told };
+}
+
+/* Begun, told and ended: the version that it led to. */
+static int64_t send_without_waiting(service_rig *rig, const char *body, bool may_wait)
+{
+    universe_order order;
+    universe_sending sending = sending_of(rig, &order, body);
+    universe_sent sent = { 0 };
+
+    if (universe_service_begin_send(&sending, rig->service, may_wait, &rig->err) != MCP_OK)
+        fail_msg("%s", rig->err.message);
+    sem_wait(&told);
+    assert_int_equal(sending.status, MCP_OK);
+    assert_false(sending.is_stale);
+    assert_int_equal(universe_service_end_send(&sent, &sending, &rig->err), MCP_OK);
+    assert_int_equal(sent.answer, UNIVERSE_DONE);
+    assert_true(service_rig_has_body(sent.moment.view, body));
+    universe_view_free(sent.moment.view);
+    return sent.moment.record.version;
+}
+
+static void who_may_not_wait_is_told_that_it_would_have_to(void **unused)
+{
+    const universe_service_options options = { 0 };
+    universe_order order;
+    scratch folder;
+    char url[SCRATCH_PATH_MAX + 16];
+    (void)unused;
+
+    sem_init(&told, 0, 0);
+    scratch_open(&folder);
+    snprintf(url, sizeof url, "sqlite:%s", scratch_path(&folder, "u.db"));
+    service_rig rig = service_rig_open(url, options);
+    service_rig_create(&rig, "u-1", NULL);
+    service_rig_close(&rig);
+
+    rig = service_rig_open(url, options); /* nothing is in memory */
+    universe_sending sending = sending_of(&rig, &order, "b-0");
+    assert_int_equal(universe_service_begin_send(&sending, rig.service, false, &rig.err),
+                     MCP_E_LATER);
+    assert_int_equal(send_without_waiting(&rig, "b-1", true), 1);
+    assert_int_equal(send_without_waiting(&rig, "b-2", false), 2); /* it is loaded now */
+    assert_int_not_equal(sem_trywait(&told), 0);
+    sending.id = "";
+    assert_int_equal(universe_service_begin_send(&sending, rig.service, false, &rig.err),
+                     MCP_E_NOT_FOUND);
+    sending.count = 0;
+    assert_int_equal(universe_service_begin_send(&sending, rig.service, false, &rig.err),
+                     MCP_E_PARAMS);
+    service_rig_close(&rig);
+    scratch_close(&folder);
+    sem_destroy(&told);
+}
+
+static void what_is_refused_at_once_is_not_told(void **unused)
+{
+    const universe_service_options options = { 0 }, reading = { .read_only = true };
+    universe_order order;
+    scratch folder;
+    char url[SCRATCH_PATH_MAX + 16];
+    (void)unused;
+
+    sem_init(&told, 0, 0);
+    scratch_open(&folder);
+    snprintf(url, sizeof url, "sqlite:%s", scratch_path(&folder, "u.db"));
+    service_rig rig = service_rig_open(url, options);
+    service_rig_create(&rig, "u-1", NULL);
+    service_rig_close(&rig);
+    rig = service_rig_open(url, reading);
+    universe_sending sending = sending_of(&rig, &order, "b-0");
+    assert_int_equal(universe_service_begin_send(&sending, rig.service, true, &rig.err),
+                     MCP_E_DENIED);
+    service_rig_close(&rig); /* nothing is on its way any more */
+    assert_int_not_equal(sem_trywait(&told), 0);
+    scratch_close(&folder);
+    sem_destroy(&told);
+}
+
+/* Another process has made the universe anew: it is tried again, by who may wait. */
+static void one_for_an_older_universe_is_tried_again(void **unused)
+{
+    const universe_service_options options = { 0 };
+    universe_order order;
+    universe_sent sent = { 0 };
+    int64_t version = 0;
+    scratch folder;
+    char url[SCRATCH_PATH_MAX + 16];
+    (void)unused;
+
+    sem_init(&told, 0, 0);
+    scratch_open(&folder);
+    snprintf(url, sizeof url, "sqlite:%s", scratch_path(&folder, "u.db"));
+    service_rig here = service_rig_open(url, options), there = service_rig_open(url, options);
+    service_rig_create(&here, "u-1", NULL);
+    service_rig_send(&here, "u-1", service_rig_body(&here, "old"));
+    assert_int_equal(
+        universe_service_delete(&version, there.service, "u-1", UNIVERSE_ANY_VERSION, &there.err),
+        MCP_OK);
+    service_rig_create(&there, "u-1", NULL);
+    service_rig_send(&there, "u-1", service_rig_body(&there, "new"));
+
+    universe_sending sending = sending_of(&here, &order, "next");
+    assert_int_equal(universe_service_begin_send(&sending, here.service, true, &here.err), MCP_OK);
+    sem_wait(&told);
+    assert_int_equal(universe_service_end_send(&sent, &sending, &here.err), MCP_OK);
+    assert_int_equal(sent.answer, UNIVERSE_DONE);
+    assert_int_equal(sent.moment.record.version, 2);
+    assert_true(service_rig_has_body(sent.moment.view, "new"));
+    assert_false(service_rig_has_body(sent.moment.view, "old"));
+    universe_view_free(sent.moment.view);
+    service_rig_close(&here);
+    service_rig_close(&there);
+    scratch_close(&folder);
+    sem_destroy(&told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_may_not_wait_is_told_that_it_would_have_to),
+        cmocka_unit_test(what_is_refused_at_once_is_not_told),
+        cmocka_unit_test(one_for_an_older_universe_is_tried_again),
         cmocka_unit_test(each_sender_is_told_the_version_that_it_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

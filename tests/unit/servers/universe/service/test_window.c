@@ -221,6 +221,8 @@ static const mcp_json *result_of(conversation *c, mcp_arena *arena, const char *
                             "{\"name\":\"send_universe_command\",\"arguments\":"
                             "{\"universeId\":\"u-42\",\"command\":%s}}}",
                             command));
+    while (c->peer.answers == 0) /* the service's own thread says when it is durable */
+        assert_true(mcp__inline_await(&c->executor, 20000));
     const mcp_json *result = mcp_json_get(conversation_answer(c, arena), "result");
     assert_non_null(result);
     return result;

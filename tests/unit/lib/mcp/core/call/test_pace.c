@@ -9,6 +9,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #include "mcp/core/call/pace.h"
 
@@ -77,6 +81,42 @@ static void good_conduct_is_rewarded(void **state)
     assert_true(mcp__pace_allows(&pace, later + S));
 }
 
+/* Another thread wants the same processor until this one has had to wait for it. */
+static atomic_bool is_over;
+
+static void *compete(void *data)
+{
+    (void)data;
+    while (!is_over)
+        ;
+    return NULL;
+}
+
+static void waiting_for_a_processor_is_told(void **state)
+{
+    pthread_t other;
+    cpu_set_t before, one;
+
+    (void)state;
+    if (access("/proc/thread-self/schedstat", R_OK) != 0)
+        skip();
+    assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &before))
+            CPU_SET(i, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    assert_int_equal(pthread_create(&other, NULL, compete, NULL), 0);
+    mcp__pace_watch(S);
+    while (mcp__pace_starved_ns() < MCP__PACE_MAX_NS)
+        ;
+    mcp__pace_watch(S + 999999); /* too soon for another look */
+    assert_true(mcp__pace_starved_ns() >= MCP__PACE_MAX_NS);
+    is_over = true;
+    pthread_join(other, NULL);
+    assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +124,7 @@ int main(void)
         cmocka_unit_test(an_overrun_is_told_once_and_keeps_it_away_for_a_second),
         cmocka_unit_test(each_further_overrun_doubles_the_time_up_to_an_hour),
         cmocka_unit_test(good_conduct_is_rewarded),
+        cmocka_unit_test(waiting_for_a_processor_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
