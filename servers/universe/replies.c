@@ -222,7 +222,7 @@ mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const uni
 }
 
 mcp_status universe_reply_rejected(mcp_buf *body, const char *id, const universe_sent *sent,
-                                   mcp_error *err)
+                                   const char *hint, mcp_error *err)
 {
     mcp_json_writer json;
     mcp_json_writer_init(&json, body);
@@ -235,6 +235,8 @@ mcp_status universe_reply_rejected(mcp_buf *body, const char *id, const universe
     mcp_write_member_int(&json, "version", sent->moment.record.version);
     if (sent->is_batch)
         mcp_write_member_int(&json, "at", (int64_t)sent->at);
+    if (hint)
+        mcp_write_member_string(&json, "hint", hint);
     mcp_write_end(&json);
     return finish(body, &json, err);
 }

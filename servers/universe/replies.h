@@ -54,9 +54,10 @@ bool universe_reply_is_short(const universe_app *app, const universe_sending *to
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
                                universe_return how, mcp_error *err);
 
-/** {"error":"Command rejected","universeId","reason","events","version"}, and of a batch "at". */
+/** {"error":"Command rejected","universeId","reason","events","version","hint"?}, and of a batch "at". `hint`: what to
+ *  do; may be NULL. */
 mcp_status universe_reply_rejected(mcp_buf *body, const char *id, const universe_sent *sent,
-                                   mcp_error *err);
+                                   const char *hint, mcp_error *err);
 
 /** {"error":"versionConflict","universeId","expectedVersion","version"}. */
 mcp_status universe_reply_conflict(mcp_buf *body, const char *id, int64_t expected,

@@ -154,7 +154,7 @@ mcp_status universe_rest_sent(mcp_call *call, const universe_app *app, const cha
         st = universe_reply_conflict(&body, id, expected, sent->moment.record.version, err);
     } else if (st == MCP_OK && sent->answer == UNIVERSE_REFUSED && !is_soft) {
         http = 422;
-        st = universe_reply_rejected(&body, id, sent, err);
+        st = universe_reply_rejected(&body, id, sent, NULL, err);
     } else if (st == MCP_OK) {
         st = universe_reply_sent(&body, app, sent, how, err);
     }

@@ -42,6 +42,7 @@ static mcp_status read_rules(universe_rules *out, const cli_line *line, mcp_erro
     const char *text = cli_string(line, "default-dt");
     char *end = NULL;
     *out = (universe_rules){ .default_dt = strtod(text, &end) };
+    out->refuse_negative_dt = cli_flag(line, "no-negative-dt");
     out->lenient = strcmp(cli_string(line, "validation"), "lenient") == 0;
     if (end == text || *end != '\0' || !isfinite(out->default_dt) || out->default_dt == 0)
         return mcp_error_set(err, MCP_E_PARAMS,
@@ -104,7 +105,8 @@ static void fill_options(mcp_server_options *options, struct running *self, cons
     options->instructions =
         "Read a universe with get_universe_state (summary first), learn the commands with "
         "list_universe_commands, change it with send_universe_command. Every change is stored and "
-        "seen by all viewers. docs://universe/system-overview tells more.";
+        "seen by all viewers. Which universes there are the user knows, GET /universes, or the "
+        "completion of {id} in universe://{id}/state. docs://universe/system-overview tells more.";
     options->subscriptions = true;
     options->allow_write = !cli_flag(line, "read-only");
     options->write_note = "The server is read only.";
@@ -118,16 +120,29 @@ static void fill_options(mcp_server_options *options, struct running *self, cons
     options->log = universe_log_of(&self->logger, UNIVERSE_LOG_MCP);
 }
 
+/* The program's files, or those with the strict schema of the commands. */
+static mcp_status pick_files(const mcp_file **out, mcp_arena **arena, const cli_line *line,
+                             mcp_error *err)
+{
+    *out = universe_files;
+    if (!cli_flag(line, "strict-schema"))
+        return MCP_OK;
+    *arena = mcp_arena_new((size_t)16 << 20);
+    if (!*arena)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a schema");
+    return universe_files_strict(out, *arena, err);
+}
+
 static mcp_status serve(struct running *self, const cli_line *line, mcp_error *err)
 {
     mcp_server *server = NULL;
     universe_news *news = NULL;
     mcp_server_options options = MCP_SERVER_OPTIONS_INIT;
-    const mcp_features features = { .files = universe_files,
-                                    .tools = universe_tools,
-                                    .resources = universe_resources,
-                                    .completions = universe_completions,
-                                    .data = &self->app };
+    mcp_arena *arena = NULL;
+    mcp_features features = { .tools = universe_tools,
+                              .resources = universe_resources,
+                              .completions = universe_completions,
+                              .data = &self->app };
     const listen_service service = {
         .name = "universe",
         .routes = universe_routes,
@@ -141,7 +156,9 @@ static mcp_status serve(struct running *self, const cli_line *line, mcp_error *e
     };
 
     fill_options(&options, self, line);
-    mcp_status st = mcp_server_new(&server, &options, err);
+    mcp_status st = pick_files(&features.files, &arena, line, err);
+    if (st == MCP_OK)
+        st = mcp_server_new(&server, &options, err);
     if (st == MCP_OK)
         st = mcp_server_add(server, &features, err);
     if (st == MCP_OK)
@@ -150,6 +167,7 @@ static mcp_status serve(struct running *self, const cli_line *line, mcp_error *e
         st = listen_serve(server, line, &service, err);
     universe_news_stop(news);
     mcp_server_free(server);
+    mcp_arena_free(arena);
     return st;
 }
 

@@ -252,6 +252,31 @@ static mcp_status list_commands(mcp_call *call, void *data)
 
 /* ---- send_universe_command -------------------------------------------------------------------- */
 
+/* What an agent does about a rejection; NULL where the event says it all. */
+static const char *hint_for(const char *reason)
+{
+    static const char *const hints[][2] = {
+        { "invalidCommand", "The event's path names the member, its reason what it must be. "
+                            "list_universe_commands with a category has examples and schemas." },
+        { "unknownCommand", "list_universe_commands has all types; letters count as they are." },
+        { "starAlreadyExists", "Choose another id, or change the body by updateStar." },
+        { "groupAlreadyExists", "Choose another id, or change the group by updateGroup." },
+        { "invalidPatch", "This member cannot be patched: the hierarchy is changed by attachStar, "
+                          "detachStar, addToGroup, removeFromGroup and moveToGroup." },
+        { "detachFailed", "The body is a root already, or is not there." },
+        { "universeFull", "Remove what is not needed, or use another universe." },
+    };
+    static const char not_found[] = "NotFound";
+    size_t length = strlen(reason);
+
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+        if (strcmp(hints[i][0], reason) == 0)
+            return hints[i][1];
+    if (length >= sizeof not_found && strcmp(reason + length - sizeof not_found + 1, not_found) == 0)
+        return "Nothing has this id; get_universe_state shows which ids there are.";
+    return NULL;
+}
+
 static mcp_status answer_sent(mcp_call *call, const universe_app *app, const universe_sent *sent,
                               universe_return how, int64_t expected)
 {
@@ -268,7 +293,7 @@ static mcp_status answer_sent(mcp_call *call, const universe_app *app, const uni
     if (sent->answer == UNIVERSE_CONFLICT)
         st = universe_reply_conflict(&text, id, expected, sent->moment.record.version, err);
     else if (is_rejected)
-        st = universe_reply_rejected(&text, id, sent, err);
+        st = universe_reply_rejected(&text, id, sent, hint_for(sent->reason), err);
     else
         st = universe_reply_sent(&text, app, sent, how, err);
     return answer(call, &text, st, is_error);

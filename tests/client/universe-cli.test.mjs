@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 
 import {
-    create, DATABASES, folder, kill, program, rest, root, sqlite, start, stop, until, Viewer,
+    call, connect, create, DATABASES, disconnect, folder, kill, program, rest, root, sqlite, start, stop, until, Viewer,
 } from './universe.mjs';
 
 const DEADLINE_MS = 60_000;
@@ -310,6 +310,33 @@ describe('settings', () => {
             ['command-gateway', 'u', 'applied', 'debug']);
         assert.ok(command.durationMs > 0);
         db.close();
+    });
+
+    test('--strict-schema takes each command as it is listed and nothing else; --no-negative-dt holds time to one way', async () => {
+        const server = await start('memory', '--strict-schema', '--no-negative-dt');
+        servers.push(server);
+        await create(server, 'u');
+        const peer = await connect(server);
+        const send = (command) => call(peer, 'send_universe_command', { universeId: 'u', command });
+        const { tools } = await peer.client.listTools();
+        const { inputSchema } = tools.find(({ name }) => name === 'send_universe_command');
+        assert.deepEqual(inputSchema.required, ['universeId', 'command']);
+        assert.deepEqual(inputSchema.properties.command.required, ['type']);
+        assert.equal(inputSchema.properties.command.oneOf.length, 25);
+        const listed = await call(peer, 'list_universe_commands', { universeId: 'u' });
+        const examples = [...listed.text.matchAll(/```jsonl\n([^]*?)\n```/g)].flatMap(([, lines]) => lines.split('\n'));
+        for (const example of ['{"type":"tick"}', ...examples]) {
+            const { isError, text } = await send(JSON.parse(example));
+            assert.equal(isError, false, `${example}: ${text}`);
+        }
+        for (const command of [{ type: 'Tick' }, { type: 'tick', step: 1 }, { type: 'addStar', id: 'a', payload: { name: 'A' } }]) {
+            const { isError, json } = await send(command);
+            assert.equal(isError, true);
+            assert.equal(json.error, 'Invalid arguments');
+            assert.equal(json.universeId, 'u');
+        }
+        assert.equal((await send({ type: 'tick', dt: -1 })).json.events[0].path, '/dt');
+        await disconnect(peer);
     });
 
     test('tokens of variables are asked for, and the page is said', async () => {

@@ -671,6 +671,22 @@ function badInput(place) {
         await expect(server, ['GET', '/universes/u-never'], 404);
     });
 
+    test('over MCP a rejection says what to do', async () => {
+        const server = place();
+        const peer = await connect(server);
+        await createAnew(server, 'u-mcp');
+        for (const [command, hint] of [[{ type: 'Tick' }, /list_universe_commands/], [{ type: 'removeStar', id: 'x' }, /get_universe_state/],
+            [{ type: 'addStar', id: 'x', payload: {} }, /list_universe_commands/], [{ type: 'detachStar', childId: 'x' }, /is a root already/]]) {
+            const { isError, json } = await call(peer, 'send_universe_command', { universeId: 'u-mcp', command });
+            assert.equal(isError, true);
+            assert.match(json.hint, hint);
+        }
+        const { isError, json } = await call(peer, 'get_universe_state', { universeId: 'u-mcp', limit: 1, cursor: 'next' });
+        assert.equal(isError, true);
+        assert.equal(json.field, '/cursor');
+        await disconnect(peer);
+    });
+
     test('the same over MCP: an error that names the universe, never stored', async () => {
         const server = place();
         await createAnew(server, 'u-mcp');

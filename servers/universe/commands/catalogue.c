@@ -334,7 +334,15 @@ void universe_command_schema(mcp_json_writer *writer, const universe_command_typ
     write_schema(writer, command, false);
 }
 
-void universe_commands_schema(mcp_json_writer *writer)
+void universe_commands_one_of(mcp_json_writer *writer)
+{
+    mcp_write_array(writer);
+    for (size_t i = 0; i < UNIVERSE_COMMANDS; i++)
+        write_schema(writer, &universe_command_types[i], true);
+    mcp_write_end(writer);
+}
+
+void universe_commands_defs(mcp_json_writer *writer)
 {
     static const universe_shape *const named[] = {
         &universe_star_shape,      &universe_new_star_shape,    &universe_group_shape,
@@ -344,15 +352,19 @@ void universe_commands_schema(mcp_json_writer *writer)
     };
 
     mcp_write_object(writer);
-    mcp_write_member_array(writer, "oneOf");
-    for (size_t i = 0; i < UNIVERSE_COMMANDS; i++)
-        write_schema(writer, &universe_command_types[i], true);
-    mcp_write_end(writer);
-    mcp_write_member_object(writer, "$defs");
     for (size_t i = 0; i < COUNT(named); i++) {
         mcp_write_name(writer, named[i]->name);
         universe_shape_schema(writer, named[i], false, false);
     }
     mcp_write_end(writer);
+}
+
+void universe_commands_schema(mcp_json_writer *writer)
+{
+    mcp_write_object(writer);
+    mcp_write_name(writer, "oneOf");
+    universe_commands_one_of(writer);
+    mcp_write_name(writer, "$defs");
+    universe_commands_defs(writer);
     mcp_write_end(writer);
 }

@@ -55,4 +55,8 @@ void universe_command_schema(mcp_json_writer *writer, const universe_command_typ
 /* {"oneOf":[all 25],"$defs":{entities}}, each variant with additionalProperties false. */
 void universe_commands_schema(mcp_json_writer *writer);
 
+/* Its two values alone, for a schema around it: the references are to "#/$defs/". */
+void universe_commands_one_of(mcp_json_writer *writer);
+void universe_commands_defs(mcp_json_writer *writer);
+
 #endif

@@ -32,7 +32,7 @@ void mcp__head_share(mcp__head *head, const char *origin)
 
 void mcp__head_share_route(mcp__head *head, const char *origin)
 {
-    share(head, origin, "ETag, Location, Retry-After, WWW-Authenticate");
+    share(head, origin, "ETag, Location, Next-Cursor, Retry-After, WWW-Authenticate");
 }
 
 void mcp__head_events(mcp__head *head)
