@@ -33,7 +33,7 @@ static const struct {
 } failures[] = {
     /* clang-format off */
     { "23505", MCP_E_EXISTS }, { "23P01", MCP_E_EXISTS },
-    { "23", MCP_E_SCHEMA }, { "22", MCP_E_SCHEMA },
+    { "23", MCP_E_SCHEMA }, { "22", MCP_E_SCHEMA }, { "P0", MCP_E_SCHEMA }, /* a trigger refuses */
     { "40001", MCP_E_BUSY }, { "40P01", MCP_E_BUSY }, { "55P03", MCP_E_BUSY }, { "53300", MCP_E_BUSY },
     { "57014", MCP_E_TIMEOUT },
     { "25006", MCP_E_DENIED }, { "42501", MCP_E_DENIED }, { "28", MCP_E_DENIED },
