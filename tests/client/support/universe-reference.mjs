@@ -171,7 +171,7 @@ const isWholeBody = (body) => isWhole(BODY)(body) && isIdOrNull(body.parentId) &
 const isWholeGroup = (group) => isWhole(GROUP)(group) && isIdOrNull(group.parentGroupId) && isChildren(group.children);
 
 function isSnapshot(snapshot) {
-    const optional = (name, is) => snapshot[name] === undefined || is(snapshot[name]);
+    const optional = (name, is) => (snapshot[name] ?? null) === null || is(snapshot[name]);
     return isObject(snapshot) && mapOf(isWholeBody)(snapshot.stars) && isIds(snapshot.rootIds)
         && optional('groups', mapOf(isWholeGroup)) && optional('rootGroupIds', isIds) && optional('belts', mapOf(isWhole(BELT)))
         && optional('smallBodyFields', mapOf(isWhole(FIELD))) && optional('protoplanetaryDisks', mapOf(isWhole(DISK)))
