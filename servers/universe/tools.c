@@ -264,6 +264,7 @@ static const char *hint_for(const char *reason)
         { "invalidPatch", "This member cannot be patched: the hierarchy is changed by attachStar, "
                           "detachStar, addToGroup, removeFromGroup and moveToGroup." },
         { "detachFailed", "The body is a root already, or is not there." },
+        { "ringNotFound", "The body is not there, or has no ring; updateRing gives it one." },
         { "universeFull", "Remove what is not needed, or use another universe." },
     };
     static const char not_found[] = "NotFound";
