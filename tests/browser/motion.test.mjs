@@ -8,7 +8,9 @@ import { test } from 'node:test';
 import { EventCutter } from '../../servers/universe/web/api.js';
 import { Clock } from '../../servers/universe/web/clock.js';
 import { boxEdge, layOut } from '../../servers/universe/web/layout.js';
+import { Best } from '../../servers/universe/web/scene/best.js';
 import { angleAt, cometActivity, pathOf, placeOn, rotate } from '../../servers/universe/web/motion.js';
+import { Meter } from '../../servers/universe/web/meter.js';
 import { fieldParticles, lcg, nebulaParticles, seedOf } from '../../servers/universe/web/particles.js';
 
 function assertNear(actual, expected, tolerance = 1e-12) {
@@ -111,9 +113,60 @@ test('clock: runs between ticks at the rate at which they come', () => {
         clock.advance(i * 100);
     }
     assertNear([clock.rate(2000)], [3], 1e-9);
+    /* at 2050 half way from the last but one tick, 5.7, to the last, 6 */
     const before = clock.advance(2050), after = clock.advance(2100);
-    assert.ok(after > before && Math.abs(after - 6.3) < 0.3, `${after} is far from 6.3`);
+    assert.ok(after > before && Math.abs(before - 5.85) < 0.1 && Math.abs(after - 6) < 0.1, `${before}, ${after}`);
     assert.ok(clock.follows(2100));
+});
+
+test('clock: never goes back, nor beyond what was said, when ticks end', () => {
+    const clock = new Clock();
+    clock.reset(0, 0);
+    clock.paused = true;
+    for (let now = 16, last = 0; now <= 8000; now += 16) {
+        if (now <= 2000 && Math.floor(now / 100) > Math.floor((now - 16) / 100))
+            clock.hear(Math.floor(now / 100) * 0.3, now);
+        const time = clock.advance(now);
+        assert.ok(time >= last && time <= clock.serverTime && time - last < 0.2, `${last}, then ${time}`);
+        last = time;
+    }
+    assertNear([clock.time], [6], 1e-3);
+});
+
+test('clock: one tick alone is drawn as a sweep, not a jump', () => {
+    const clock = new Clock();
+    clock.reset(0, 0);
+    clock.paused = true;
+    clock.advance(5000);
+    clock.hear(10, 5000);
+    let last = 0;
+    for (let now = 5016; now <= 7400; now += 16) {
+        const time = clock.advance(now);
+        assert.ok(time >= last && time - last < 1, `${last}, then ${time}`);
+        last = time;
+    }
+    assertNear([last], [10], 1e-2);
+});
+
+test('the best few of many are those that sorting finds', () => {
+    const next = lcg(7), all = Array.from({ length: 5000 }, (_, slot) => ({ slot, score: Math.fround(next()) })), best = new Best(40);
+    for (const { slot, score } of all)
+        best.offer(slot, score);
+    all.sort((a, b) => b.score - a.score);
+    assert.deepEqual([...best.take()], all.slice(0, 40).map(({ slot }) => slot));
+    best.offer(3, 0.5);
+    best.offer(4, 0.7);
+    assert.deepEqual([...best.take()], [4, 3]);
+    assert.deepEqual([...best.take()], []);
+});
+
+test('commands a second are of the last five whole seconds', () => {
+    const meter = new Meter();
+    for (let now = 100500; now < 105500; now += 1000)
+        meter.heard(10, now);
+    assert.equal(meter.rate(105600), 10);
+    assert.equal(meter.rate(107600), 6);
+    assert.equal(meter.rate(1e6), 0);
 });
 
 test('clock: without ticks the viewer moves time, and a pause holds it', () => {

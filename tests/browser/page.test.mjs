@@ -169,6 +169,62 @@ test('what writes, writes: create, generate, add, the clock, remove, delete', as
     await seen.end();
 });
 
+test('an address of no universe says so, and leads on', async () => {
+    const seen = await visit('sol'), { page, faults } = seen;
+    await page.evaluate(() => { location.hash = '#nowhere'; });
+    await page.waitForFunction(() => /no universe “nowhere”/.test(document.getElementById('hint').textContent) && !document.getElementById('hint').hidden);
+    assert.equal(await page.evaluate(() => window.causeway.stats().bodies), 0);
+    await page.click('#hint-button');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'universe');
+    await page.selectOption('#universe', 'sol');
+    await page.waitForFunction(() => window.causeway.stats().bodies === 21 && document.getElementById('hint').hidden);
+    assertClean({ ...seen, faults: faults.filter((words) => !/404/.test(words)) }, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+test('an empty universe says so, until something is in it', async () => {
+    await create(server, 'hollow', {}, 'Hollow');
+    const seen = await visit('hollow'), { page } = seen;
+    await page.waitForFunction(() => /“Hollow” is empty/.test(document.getElementById('hint').textContent) && !document.getElementById('hint').hidden);
+    await page.click('#hint-button');
+    await page.waitForSelector('#dialog-manage[open]');
+    await page.keyboard.press('Escape');
+    await send(server, 'hollow', addStar('first'));
+    await page.waitForFunction(() => document.getElementById('hint').hidden);
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+test('a flood of commands arrives whole and in order, and the feed stays short', async () => {
+    await create(server, 'flood');
+    const seen = await visit('flood'), { page } = seen;
+    const batch = [addStar('root'), ...Array.from({ length: 3000 }, (_, i) => addStar(`b${i}`, 'root'))];
+    const answer = await rest(server, 'POST', '/universes/flood/commands:batch?return=minimal', batch);
+    assert.ok(answer.status < 300, JSON.stringify(answer.json));
+    await page.waitForFunction(() => window.causeway.stats().bodies === 3001 && window.causeway.stats().version === 3001);
+    const { children } = await page.evaluate(() => window.causeway.body('root'));
+    assert.deepEqual(children, batch.slice(1).map(({ id }) => id));
+    assert.ok(await page.locator('#feed li').count() <= 60);
+    await page.waitForFunction(() => document.getElementById('tree').querySelector('.row[aria-setsize="3001"], .row[aria-setsize="1"]') !== null);
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
+test('in a small window the card shows its buttons, and a key shows what frames cost', async () => {
+    const seen = await visit('sol', { width: 800, height: 480 }), { page } = seen;
+    await page.waitForFunction(() => window.causeway.body('saturn') !== null);
+    await page.evaluate(() => window.causeway.visit('saturn'));
+    for (const id of ['card-visit', 'card-remove']) {
+        const box = await page.locator(`#${id}`).boundingBox(), card = await page.locator('#card').boundingBox();
+        assert.ok(box && box.y + box.height <= card.y + card.height, `${id} is cut off`);
+    }
+    await page.locator('#scene').focus();
+    await page.keyboard.press('s');
+    await page.waitForFunction(() => /fps.*p50.*\n.*script/.test(document.getElementById('figures').textContent));
+    assertClean(seen, await page.evaluate(() => window.violations));
+    await seen.end();
+});
+
 test('without WebGL all but the picture is there', async () => {
     const seen = await visit('sol', { init: () => { HTMLCanvasElement.prototype.getContext = () => null; } }), { page } = seen;
     await page.waitForSelector('#no-scene:not([hidden])');

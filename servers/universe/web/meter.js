@@ -1,43 +1,96 @@
 /*
- * meter.js - what a frame costs, and how many commands come a second.
+ * meter.js - what a frame costs, part by part, and how many commands come a second.
+ *
+ * A frame's script is all of the page's script since the frame before: what the stream told between them counts too. The
+ * part `render` is three.js's and the graphics card's, and waits where the card is behind; all other parts are the page's.
  */
-const FRAMES = 600, SECONDS = 5;
+const FRAMES = 600, SECONDS = 5, SLOTS = 16;
+export const PARTS = ['events', 'scene', 'render', 'labels', 'panes'];
+
+function spread(values) {
+    const sorted = values.sort(), count = sorted.length;
+    const at = (part) => sorted[Math.min(count - 1, Math.floor(part * count))] ?? 0;
+    return { mean: sorted.reduce((a, b) => a + b, 0) / Math.max(1, count), p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+}
 
 export class Meter {
+    #now = new Float64Array(PARTS.length);
+    #from = 0;
+
     constructor() {
-        this.cost = new Float64Array(FRAMES);
+        this.parts = PARTS.map(() => new Float64Array(FRAMES));
+        this.counts = new Float64Array(SLOTS);  /* commands of the last seconds, a second each */
+        this.second = 0;
         this.clear();
-        this.commands = [];
     }
 
     clear() {
         this.frames = 0;
         this.since = performance.now();
+        this.#now.fill(0);
     }
 
-    /** Script time of one frame, ms. */
-    frame(ms) {
-        this.cost[this.frames++ % FRAMES] = ms;
+    /** From here on time is counted. */
+    start() {
+        this.#from = performance.now();
+    }
+
+    /** What passed since the last mark was this part's. */
+    mark(part) {
+        const now = performance.now();
+        this.#now[part] += now - this.#from;
+        this.#from = now;
+    }
+
+    /** Between two frames. */
+    add(part, ms) {
+        this.#now[part] += ms;
+    }
+
+    /** The frame is done. */
+    frame() {
+        const at = this.frames++ % FRAMES;
+        for (let i = 0; i < PARTS.length; i++) {
+            this.parts[i][at] = this.#now[i];
+            this.#now[i] = 0;
+        }
+    }
+
+    #turn(now) {
+        const second = Math.floor(now / 1000);
+        for (let i = Math.max(this.second + 1, second - SLOTS); i <= second; i++)
+            this.counts[i % SLOTS] = 0;
+        this.second = Math.max(second, this.second);
     }
 
     /** Commands that came together. */
     heard(count, now) {
-        this.commands.push({ count, now });
+        this.#turn(now);
+        this.counts[this.second % SLOTS] += count;
     }
 
+    /** Commands a second, over the last whole seconds. */
     rate(now) {
-        while (this.commands.length > 0 && now - this.commands[0].now > SECONDS * 1000)
-            this.commands.shift();
-        return this.commands.reduce((sum, { count }) => sum + count, 0) / SECONDS;
+        this.#turn(now);
+        let sum = 0;
+        for (let i = 1; i <= SECONDS; i++)
+            sum += this.counts[(this.second - i + SLOTS) % SLOTS];
+        return sum / SECONDS;
     }
 
     stats() {
-        const count = Math.min(this.frames, FRAMES), sorted = [...this.cost.subarray(0, count)].sort((a, b) => a - b);
-        const at = (part) => sorted[Math.min(count - 1, Math.floor(part * count))] ?? 0;
+        const count = Math.min(this.frames, FRAMES), whole = new Float64Array(count), own = new Float64Array(count), partMs = {};
+        PARTS.forEach((name, part) => {
+            const values = this.parts[part].slice(0, count);
+            values.forEach((ms, i) => {
+                whole[i] += ms;
+                own[i] += name === 'render' ? 0 : ms;
+            });
+            partMs[name] = spread(values);
+        });
         return {
-            frames: this.frames,
-            fps: (this.frames * 1000) / Math.max(1, performance.now() - this.since),
-            scriptMs: { mean: sorted.reduce((a, b) => a + b, 0) / Math.max(1, count), p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) },
+            frames: this.frames, fps: (this.frames * 1000) / Math.max(1, performance.now() - this.since),
+            scriptMs: spread(whole), ownMs: spread(own), partMs,
         };
     }
 }

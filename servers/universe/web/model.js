@@ -192,7 +192,9 @@ class Change {
     link(id) {
         const { stars } = this.model, star = stars.get(id), parent = stars.get(star.parentId);
         if (parent) {
-            this.put('stars', parent.id, { ...parent, children: [...(parent.children ?? []), id] });
+            const children = parent.children ?? []; /* grown in place: a parent may have a hundred thousand */
+            children.push(id);
+            this.put('stars', parent.id, { ...parent, children });
         } else if (!star.isRoguePlanet) {
             this.model.rootIds.push(id);
             this.roots = true;

@@ -5,24 +5,27 @@ import { Api } from './api.js';
 import { Card } from './card.js';
 import { Clock } from './clock.js';
 import { sure, wireDialogs } from './dialogs.js';
-import { Meter } from './meter.js';
+import { Meter, PARTS } from './meter.js';
 import { Model } from './model.js';
 import { Scene } from './scene/scene.js';
 import { Session } from './session.js';
 import { Tree } from './tree.js';
 import { commandWords, span } from './words.js';
 
-const FEED = 60, PANES_MS = 200, POLL_MS = 5000, SPEED_MAX = 50;
+const FEED = 60, PANES_MS = 200, POLL_MS = 5000, SPEED_MAX = 50, FIGURES_MS = 500;
+const SLICE_MS = 2, SLICE_PART = 0.1;  /* of a frame, for what waits: the stream's events, the list's rows */
+const whole = new Intl.NumberFormat('en');
 const byId = (id) => document.getElementById(id);
 
 const api = new Api();
 const model = new Model();
 const clock = new Clock();
 const meter = new Meter();
-const state = { universes: [], session: null, id: null, word: 'idle', chosen: null, serverClock: null, fit: true, reconnects: 0, events: 0 };
+const state = { universes: [], session: null, id: null, missing: null, word: 'idle', chosen: null, serverClock: null, fit: true, reconnects: 0, events: 0 };
 
 /* ---- the picture ------------------------------------------------------------------------------- */
 
+const PART = Object.fromEntries(PARTS.map((name, i) => [name, i]));
 const labels = byId('labels'), labelPool = [];
 
 function drawLabels(list) {
@@ -50,7 +53,7 @@ function drawLabels(list) {
 function makeScene() {
     const canvas = byId('scene');
     try {
-        return new Scene(canvas, model, { labels: drawLabels, picked: (id) => choose(id), released: () => {} });
+        return new Scene(canvas, model, { labels: drawLabels, picked: (id) => choose(id), released: () => {}, mark: (part) => meter.mark(PART[part]) });
     } catch (error) {
         console.info(`no scene: ${error.message}`);
         canvas.hidden = true;
@@ -101,30 +104,58 @@ async function attempt(task) {
 
 function setWord(word) {
     state.word = word;
-    const words = { idle: 'idle', connecting: 'connecting', connected: 'live', lost: 'reconnecting', refused: 'refused', deleted: 'deleted' };
+    const words = { idle: 'idle', connecting: 'connecting', connected: 'live', lost: 'connection lost, trying again', refused: 'refused', deleted: 'deleted' };
     byId('connection').dataset.state = word;
     byId('connection-words').textContent = words[word] ?? word;
 }
 
-const feed = byId('feed');
-let lastFeed = null;
-function addToFeed(event, command) {
+const feed = byId('feed'), feedCommands = new WeakMap();
+let lastFeed = null, feedWaits = [];
+function addToFeed(version, command) {
     state.events++;
+    feedWaits.push({ version, command });
+    if (feedWaits.length > 2 * FEED)
+        feedWaits = feedWaits.slice(-FEED);
+}
+
+/* Once a frame: of a flood only what stays is drawn. */
+function drawFeed() {
+    if (feedWaits.length === 0)
+        return;
+    feedWaits.slice(-FEED).forEach(({ version, command }) => drawEvent(version, command));
+    feedWaits = [];
+    while (feed.children.length > FEED)
+        feed.lastChild.remove();
+}
+
+function drawEvent(number, command) {
     if (command.type === 'tick' && lastFeed?.type === 'tick') { /* a running clock is one line */
         lastFeed.count++;
         lastFeed.words.textContent = `tick × ${lastFeed.count}`;
-        lastFeed.version.textContent = `v${event.version}`;
+        lastFeed.version.textContent = `v${number}`;
         return;
     }
     const item = document.createElement('li'), words = document.createElement('b'), version = document.createElement('span');
     words.textContent = commandWords(command, (id) => model.stars.get(id)?.name ?? model.groups.get(id)?.name);
-    words.title = JSON.stringify(command).slice(0, 600);
-    version.textContent = `v${event.version}`;
+    version.textContent = `v${number}`;
     item.append(words, version);
     feed.prepend(item);
+    feedCommands.set(words, command);
     lastFeed = { type: command.type, count: 1, words, version };
-    while (feed.children.length > FEED)
-        feed.lastChild.remove();
+}
+
+feed.addEventListener('pointerover', ({ target }) => {
+    if (feedCommands.has(target) && !target.title)
+        target.title = JSON.stringify(feedCommands.get(target)).slice(0, 600);
+});
+
+const written = new Map();
+/** Text that is there already is not written again: the window would be laid out anew. */
+function write(id, text) {
+    if (written.get(id) !== text) {
+        written.set(id, text);
+        byId(id).textContent = text;
+    }
 }
 
 let panesAt = 0;
@@ -132,14 +163,43 @@ function refreshPanes(now) {
     if (now - panesAt < PANES_MS)
         return;
     panesAt = now;
-    tree.refresh();
+    tree.begin();
     card.refresh();
     if (state.chosen && !model.stars.has(state.chosen))
         choose(null);
-    byId('count-bodies').textContent = Math.max(model.stars.size, scene?.bodies.count ?? 0).toLocaleString('en');
-    byId('count-commands').textContent = meter.rate(now).toFixed(meter.rate(now) < 10 ? 1 : 0);
-    byId('clock').textContent = span(clock.time);
+    write('count-bodies', whole.format(Math.max(model.stars.size, scene?.bodies.count ?? 0)));
+    write('count-commands', meter.rate(now).toFixed(meter.rate(now) < 10 ? 1 : 0));
+    write('clock', span(clock.time));
     showTime(now);
+    showHint();
+    showFigures(now);
+}
+
+/* What to do where there is nothing to see. */
+function showHint() {
+    const isEmpty = state.id !== null && state.word === 'connected' && model.version >= 0 && model.stars.size === 0 && model.nebulae.size === 0;
+    const words = state.missing !== null ? `There is no universe “${state.missing}”.`
+        : state.isListed && state.universes.length === 0 ? 'There is no universe yet.'
+            : isEmpty && !byId('progress').hidden ? '' : isEmpty ? `“${nameOf(state.id)}” is empty.` : '';
+    write('hint-words', words);
+    write('hint-button', isEmpty ? 'Generate or add bodies' : state.missing === null ? 'Create one' : 'Choose another');
+    byId('hint').hidden = words === '';
+}
+
+let figuresAt = 0;
+function showFigures(now) {
+    if (byId('figures').hidden || now - figuresAt < FIGURES_MS)
+        return;
+    figuresAt = now;
+    const { fps, scriptMs, partMs } = meter.stats(), three = ({ p50, p95, p99 }) => [p50, p95, p99].map((ms) => ms.toFixed(1).padStart(6)).join('');
+    const rows = [['script', scriptMs], ...Object.entries(partMs)].map(([name, ms]) => `${name.padEnd(8)}${three(ms)}`);
+    write('figures', [`${fps.toFixed(0).padStart(3)} fps    p50   p95   p99`, ...rows].join('\n'));
+}
+
+function toggleFigures() {
+    byId('figures').hidden = !byId('figures').hidden;
+    figuresAt = panesAt = 0;
+    meter.clear();
 }
 
 const PLAY = '<path d="M5 3l8 5-8 5z"/>', PAUSE = '<path d="M5 3v10M11 3v10"/>';
@@ -152,9 +212,9 @@ function showTime(now) {
         byId('play').setAttribute('aria-label', runs ? 'Pause' : 'Go on');
     }
     const speed = follows ? state.serverClock?.timeScale ?? clock.rate(now) : clock.localSpeed;
-    byId('speed-value').textContent = `${Number(speed.toPrecision(2))}×`;
-    byId('time-mode').textContent = state.serverClock?.running ? 'the universe’s clock runs, for everybody'
-        : follows ? 'following ticks' : clock.paused ? 'paused, in this window' : 'playing in this window; the universe stands';
+    write('speed-value', `${Number(speed.toPrecision(2))}×`);
+    write('time-mode', state.serverClock?.running ? 'the universe’s clock runs, for everybody'
+        : follows ? 'following ticks' : clock.paused ? 'paused, in this window' : 'playing in this window; the universe stands');
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */
@@ -183,11 +243,15 @@ async function playOrPause() {
 function open(id) {
     state.session?.close();
     state.id = id;
+    state.missing = null;
     state.fit = true;
     state.serverClock = null;
     choose(null);
     feed.replaceChildren();
     lastFeed = null;
+    feedWaits = [];
+    if (![...byId('universe').options].some(({ value }) => value === id))
+        byId('universe').append(new Option(id, id)); /* there are more than the list tells */
     byId('universe').value = id;
     history.replaceState(null, '', `#${encodeURIComponent(id)}`);
     document.title = `${nameOf(id)} · Universe`;
@@ -204,8 +268,10 @@ function open(id) {
             meter.heard(Math.max(1, event.version - Math.max(model.version, 0)), now);
             if (event.time !== undefined)
                 clock.hear(event.time, now);
-            addToFeed(event, command);
+            addToFeed(event.version, command);
         },
+        later: () => document.hidden && state.session?.work(Infinity),
+        told: (ms) => meter.add(PART.events, ms),
         places: (places) => scene?.setPlaces(places),
         progress: (part) => {
             byId('progress').hidden = part >= 1;
@@ -239,8 +305,26 @@ function nameOf(id) {
     return state.universes.find((item) => item.id === id)?.name ?? id;
 }
 
-async function list() {
+/** To a universe that may not be there. */
+async function go(id) {
+    try {
+        await api.summary(id);
+    } catch (error) {
+        if (error.status !== 404)
+            throw error;
+        close();
+        state.missing = id;
+        byId('universe').value = '';
+        document.title = 'Universe';
+        return;
+    }
+    open(id);
+}
+
+/** @param wanted the universe that is gone to next: then none is opened in its stead */
+async function list(wanted = null) {
     state.universes = await api.list();
+    state.isListed = true;
     const select = byId('universe');
     select.replaceChildren(...state.universes.map(({ id, name }) => {
         const option = document.createElement('option');
@@ -250,11 +334,14 @@ async function list() {
     }));
     if (state.universes.length === 0) {
         select.append(new Option('no universe yet', ''));
+        state.missing = null;
         setWord('idle');
     }
     const known = state.universes.some(({ id }) => id === state.id);
     if (known)
         select.value = state.id;
+    else if (wanted !== null || state.missing !== null)
+        select.value = '';
     else if (state.universes.length > 0)
         open(state.universes[0].id);
     else
@@ -265,6 +352,8 @@ function close() {
     state.session?.close();
     state.session = null;
     state.id = null;
+    setWord('idle');
+    choose(null);
     model.load({}, -1);
 }
 
@@ -350,6 +439,7 @@ const KEYS = {
     o: () => { if (scene) scene.showOrbits = !scene.showOrbits; },
     a: () => state.id && dialogs.openAdd(),
     u: () => dialogs.openManage(),
+    s: toggleFigures,
     t: () => toggleTheme(),
     '?': () => byId('dialog-help').showModal(),
     '+': () => scene?.rig.zoom(0.8),
@@ -380,22 +470,32 @@ addEventListener('resize', () => scene?.resize());
 addEventListener('hashchange', () => {
     const id = decodeURIComponent(location.hash.slice(1));
     if (id && id !== state.id)
-        attempt(async () => { await list(); open(id); });
+        attempt(async () => { await list(id); await go(id); });
 });
-document.addEventListener('visibilitychange', poll);
+document.addEventListener('visibilitychange', () => {
+    if (document.hidden)
+        state.session?.work(Infinity);
+    poll();
+});
+byId('hint-button').addEventListener('click', () => (state.missing === null ? dialogs.openManage() : byId('universe').focus()));
 setInterval(poll, POLL_MS);
 
 /* ---- frames ------------------------------------------------------------------------------------ */
 
 let lastFrame = performance.now();
 function frame(now) {
-    const begun = performance.now();
-    scene?.draw(clock.advance(now), Math.min(now - lastFrame, 100));
-    if (!scene)
-        clock.advance(now);
+    const begun = performance.now(), slice = begun + Math.max(SLICE_MS, SLICE_PART * (now - lastFrame));
+    meter.start();
+    state.session?.work(slice);
+    meter.mark(PART.events);
+    const time = clock.advance(now);
+    scene?.draw(time, Math.min(now - lastFrame, 100));
     lastFrame = now;
+    drawFeed();
     refreshPanes(now);
-    meter.frame(performance.now() - begun);
+    tree.work(performance.now() + SLICE_MS);
+    meter.mark(PART.panes);
+    meter.frame();
     requestAnimationFrame(frame);
 }
 
@@ -419,10 +519,9 @@ if (innerWidth <= 640)
     toggleSide();
 setSpeed(1);
 requestAnimationFrame(frame);
-state.id = decodeURIComponent(location.hash.slice(1)) || null;
 attempt(async () => {
-    const wanted = state.id;
-    await list();
-    if (wanted && wanted === state.id)
-        open(wanted);
+    const wanted = decodeURIComponent(location.hash.slice(1)) || null;
+    await list(wanted);
+    if (wanted)
+        await go(wanted);
 });

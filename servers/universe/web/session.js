@@ -4,12 +4,16 @@
  * The stream is opened first, and what it tells waits in a queue until the state is there; what it told up to the state's version is
  * dropped. A gap, a command that the model does not know, or one whose rules are the server's alone is settled by
  * `state?since=`; where the log does not reach back so far, and after a resync, everything is fetched anew.
+ *
+ * Who gives `on.later` calls `work` when there is time, and no flood of events holds up a frame: what is too many to be
+ * carried out one by one is fetched as one change. Without it everything is carried out as it comes.
  */
 import { follow } from './api.js';
 
 const BINARY_ABOVE = 20000;  /* bodies: from here places come first, in binary, and the bodies page by page */
-const PAGE = 1000;           /* bodies: few enough to read between two frames */
+const PAGE = 500;            /* bodies: few enough to read between two frames */
 const REFETCH_MS = 2000;
+const QUEUE_MAX = 5000;      /* events that wait */
 
 export class Session {
     #end = null;
@@ -17,6 +21,7 @@ export class Session {
     #settling = false;  /* something is being fetched */
     #again = false;     /* the stream began anew meanwhile: what is being fetched may be older */
     #queue = [];
+    #next = 0;          /* of the queue */
     #held = null;
     #closed = false;
     #abort = new AbortController();
@@ -124,14 +129,53 @@ export class Session {
             }
         }
         this.#busy = this.#settling = false;
-        while (!this.#busy && !this.#closed && this.#queue.length > 0)
-            this.#handle(this.#queue.shift());
+        this.#wake();
+    }
+
+    #wake() {
+        if (this.on.later)
+            this.on.later();
+        else
+            this.work(Infinity);
+    }
+
+    /** Carry out what waits, until `deadline` (of performance.now). */
+    work(deadline) {
+        while (!this.#busy && !this.#closed && this.#next < this.#queue.length) {
+            this.#handle(this.#queue[this.#next++]);
+            if (performance.now() >= deadline)
+                break;
+        }
+        if (this.#next > 0 && this.#next >= this.#queue.length) {
+            this.#queue = [];
+            this.#next = 0;
+        }
+    }
+
+    #enqueue(item) {
+        if (this.#queue.length - this.#next >= QUEUE_MAX) {
+            this.#queue = [];
+            this.#next = 0;
+            if (this.#settling)
+                this.#again = true;
+            else
+                this.#settle(() => this.#loadChanges());
+        }
+        this.#queue.push(item);
+        if (!this.#busy)
+            this.#wake();
     }
 
     /* ---- the stream ---------------------------------------------------------------------------- */
 
     /* A command's effect follows under the same id, but for ticks: those are many in one, and only time is their effect. */
     #receive(event) {
+        const begun = performance.now(), isWhole = this.#read(event);
+        this.on.told?.(performance.now() - begun);
+        return isWhole;
+    }
+
+    #read(event) {
         const data = JSON.parse(event.data);
         if (event.type === 'command' && data.type !== 'tick') {
             this.#held = { id: event.id, command: data };
@@ -143,10 +187,7 @@ export class Session {
         else if (event.type === 'applied' && this.#held?.id === event.id)
             item.command = this.#held.command;
         this.#held = null;
-        if (this.#busy)
-            this.#queue.push(item);
-        else
-            this.#handle(item);
+        this.#enqueue(item);
         return true;
     }
 

@@ -2,12 +2,14 @@
  * tree.js - the hierarchy as a list of rows of which only those in sight exist, and the search in it.
  *
  * One element has the focus, the tree itself; the active row is named by aria-activedescendant, so a hundred thousand
- * rows need no hundred thousand stops of the Tab key.
+ * rows need no hundred thousand stops of the Tab key. What the viewer does shows at once; what the stream changed is
+ * gathered a little in each frame.
  */
-const ROW = 26, SPARE = 6, FOUND_MAX = 1000;
+const ROW = 26, SPARE = 6, FOUND_MAX = 1000, BREATH = 256;
+const whole = new Intl.NumberFormat('en');
 
 function counted(count, one, many) {
-    return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+    return `${whole.format(count)} ${count === 1 ? one : many}`;
 }
 
 export class Tree {
@@ -23,6 +25,7 @@ export class Tree {
         this.query = '';
         this.isStale = true;
         this.isNew = true;
+        this.gathering = null;
         this.rogues = new Set();
         model.listen((change) => {
             if (change.reset) {
@@ -45,17 +48,44 @@ export class Tree {
         new ResizeObserver(() => this.paint()).observe(element);
     }
 
-    /** At most a few times a second. */
+    /** Begin to gather the rows anew, where something changed; at most a few times a second. */
+    begin() {
+        if (this.isStale && !this.gathering)
+            this.#gather();
+    }
+
+    /** Go on gathering, until `deadline` (of performance.now). */
+    work(deadline) {
+        while (this.gathering) {
+            const { done, value } = this.gathering.next();
+            if (done)
+                this.#take(value);
+            else if (performance.now() >= deadline)
+                break;
+        }
+    }
+
+    /** At once. */
     refresh() {
         if (!this.isStale)
             return;
+        this.#gather();
+        this.work(Infinity);
+    }
+
+    #gather() {
         this.isStale = false;
         if (this.isNew && this.model.stars.size > 0) {
             this.isNew = false;
             if (this.model.rootIds.length + this.model.rootGroupIds.length === 1)
                 this.open.add(this.model.rootGroupIds[0] ?? this.model.rootIds[0]);
         }
-        this.rows = this.query ? this.#search() : this.#walk();
+        this.gathering = this.query ? this.#search() : this.#walk();
+    }
+
+    #take(rows) {
+        this.gathering = null;
+        this.rows = rows;
         this.active = Math.min(this.active, Math.max(0, this.rows.length - 1));
         this.inner.style.height = `${this.rows.length * ROW + 8}px`;
         this.#say();
@@ -76,47 +106,64 @@ export class Tree {
     #say() {
         const { stars } = this.model;
         this.found.textContent = this.query
-            ? `${this.rows.length}${this.rows.length === FOUND_MAX ? ' or more' : ''} found`
+            ? `${whole.format(this.rows.length)}${this.rows.length === FOUND_MAX ? ' or more' : ''} found`
             : `${counted(stars.size, 'body', 'bodies')} in ${counted(this.model.rootIds.length, 'system', 'systems')}`;
     }
 
-    #walk() {
-        const { model } = this, rows = [], grouped = new Set();
-        const body = (id, depth) => {
-            const star = model.stars.get(id);
-            if (!star)
-                return;
-            const children = star.children ?? [];
-            rows.push({ id, depth, name: star.name, color: star.color, size: children.length });
-            if (this.open.has(id) && depth < 64)
-                children.forEach((child) => body(child, depth + 1));
-        };
-        const group = (id, depth) => {
-            const item = model.groups.get(id);
-            if (!item || depth > 64)
-                return;
-            const children = item.children ?? [];
-            rows.push({ id, depth, name: item.name, color: item.color, size: children.length, isGroup: true });
-            if (this.open.has(id))
-                children.forEach((child) => (child.type === 'group' ? group : body)(child.id, depth + 1));
-        };
+    /* The rows from top to bottom; yields now and then. */
+    *#walk() {
+        const rows = [];
+        for (const [id, isGroup] of this.#roots()) {
+            const stack = [{ id, isGroup, depth: 0 }];
+            while (stack.length > 0) {
+                const { children, ...row } = this.#row(stack.pop());
+                if (children === undefined)
+                    continue;
+                rows.push(row);
+                if (rows.length % BREATH === 0)
+                    yield;
+                if (!this.open.has(row.id) || row.depth >= 64)
+                    continue;
+                for (let i = children.length - 1; i >= 0; i--) {
+                    const child = children[i];
+                    stack.push({ id: row.isGroup ? child.id : child, isGroup: child.type === 'group', depth: row.depth + 1 });
+                }
+            }
+        }
+        return rows;
+    }
+
+    /* Groups, then the systems that are in none, then rogues. */
+    *#roots() {
+        const { model } = this, grouped = new Set();
         for (const item of model.groups.values()) {
             for (const child of item.children ?? [])
                 grouped.add(child.id);
         }
-        model.rootGroupIds.forEach((id) => group(id, 0));
+        for (const id of model.rootGroupIds)
+            yield [id, true];
         for (const id of model.rootIds) {
             if (!grouped.has(id))
-                body(id, 0);
+                yield [id, false];
         }
         for (const id of this.rogues)
-            body(id, 0);
-        return rows;
+            yield [id, false];
     }
 
-    #search() {
+    #row({ id, isGroup, depth }) {
+        const item = (isGroup ? this.model.groups : this.model.stars).get(id);
+        if (!item)
+            return {};
+        const children = item.children ?? [];
+        return { id, depth, name: item.name, color: item.color, size: children.length, isGroup, children };
+    }
+
+    *#search() {
         const rows = [], wanted = this.query.toLowerCase();
+        let seen = 0;
         for (const star of this.model.stars.values()) {
+            if (++seen % BREATH === 0)
+                yield;
             if (star.name?.toLowerCase().includes(wanted) || star.id === this.query) {
                 rows.push({ id: star.id, depth: 0, name: star.name, color: star.color, size: 0, kind: star.bodyType });
                 if (rows.length === FOUND_MAX)
@@ -190,7 +237,12 @@ export class Tree {
     }
 
     #fill(row, at) {
-        const item = this.rows[at], [twist, dot, name, more] = row.children;
+        const item = this.rows[at], isOpen = this.open.has(item.id);
+        const looks = `${at} ${item.depth} ${this.rows.length} ${item.size} ${item.color} ${item.kind} ${at === this.active} ${item.id === this.chosen} ${isOpen} ${item.isGroup} ${item.name}`;
+        if (row.looks === looks)
+            return;
+        row.looks = looks;
+        const [twist, dot, name, more] = row.children;
         row.id = `row-${at}`;
         row.dataset.at = at;
         row.style.transform = `translateY(${at * ROW}px)`;
@@ -200,15 +252,15 @@ export class Tree {
         row.setAttribute('aria-setsize', this.rows.length);
         row.setAttribute('aria-selected', item.id === this.chosen);
         if (item.size > 0)
-            row.setAttribute('aria-expanded', this.open.has(item.id));
+            row.setAttribute('aria-expanded', isOpen);
         else
             row.removeAttribute('aria-expanded');
         row.classList.toggle('active', at === this.active);
-        twist.textContent = item.size > 0 ? (this.open.has(item.id) ? '▾' : '▸') : '';
+        twist.textContent = item.size > 0 ? (isOpen ? '▾' : '▸') : '';
         dot.className = item.isGroup ? 'dot group' : 'dot';
         dot.style.backgroundColor = /^#[0-9a-f]{6}$/i.test(item.color ?? '') ? item.color : '#8f98ad';
         name.textContent = item.name;
-        more.textContent = item.kind ?? (item.size > 0 ? item.size.toLocaleString('en') : '');
+        more.textContent = item.kind ?? (item.size > 0 ? whole.format(item.size) : '');
     }
 
     #rowOf(event) {

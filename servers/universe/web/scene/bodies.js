@@ -14,6 +14,8 @@ import { DEPTH_MAX, KIND, WIDTH } from './place.glsl.js';
 const FLOATS = 16;                 /* of a body in the texture */
 const ROW_BODIES = WIDTH / 4;
 const TURN_MAX = 40000;            /* degrees that single precision may count from the epoch */
+const EPOCH_MS = 4000;             /* between two moves of the epoch: what turns faster shows no fault of angle */
+const LEAP = 60;                   /* seconds: time did not run, it was set */
 const RADIANS = Math.PI / 180;
 export const TYPES = ['planet', 'star', 'moon', 'asteroid', 'comet', 'lagrangePoint', 'blackHole', 'rogue', 'dot'];
 const TYPE_OF = new Map(TYPES.map((name, i) => [name, i]));
@@ -26,6 +28,8 @@ function packed(color) {
 export class Bodies {
     constructor() {
         this.epoch = 0;
+        this.movedAt = -Infinity;
+        this.last = 0;
         this.fastest = 0;
         this.slots = new Map();
         this.ids = [];
@@ -203,8 +207,11 @@ export class Bodies {
 
     /** Make the texture ready for this time. @returns seconds since the epoch */
     prepare(time) {
-        if (Math.abs(time - this.epoch) * Math.max(this.fastest, 1) > TURN_MAX) {
+        const now = performance.now(), isSet = Math.abs(time - this.last) > LEAP;
+        this.last = time;
+        if (Math.abs(time - this.epoch) * Math.max(this.fastest, 1) > TURN_MAX && (isSet || now - this.movedAt > EPOCH_MS)) {
             this.epoch = time;
+            this.movedAt = now;
             for (let slot = 0; slot < this.top; slot++)
                 this.#fromEpoch(slot);
             this.whole = true;

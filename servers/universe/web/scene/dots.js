@@ -161,6 +161,7 @@ export class Dots {
         this.slots = new InstancedBufferAttribute(new Float32Array(NEAR_MAX), 1);
         this.discs.setAttribute('slot', this.slots);
         this.discs.instanceCount = 0;
+        this.shown = null;
         this.near = new Mesh(this.discs, material(uniforms, NEAR_VERTEX, NEAR_FRAGMENT, { set: { depthWrite: true } }));
         this.objects = [this.core, this.near, this.glow];
         this.core.renderOrder = 1;
@@ -171,6 +172,9 @@ export class Dots {
     /** @param top one past the last slot; @param near the slots of those that are large on screen */
     update(top, near) {
         this.geometry.setDrawRange(0, top);
+        if (near === this.shown)
+            return;
+        this.shown = near;
         const count = Math.min(near.length, NEAR_MAX);
         for (let i = 0; i < count; i++)
             this.slots.array[i] = near[i];

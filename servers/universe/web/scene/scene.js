@@ -9,6 +9,7 @@ import { Color, PerspectiveCamera, Scene as Stage, Sphere, Vector3, WebGLRendere
 
 import { typeOf } from '../kinds.js';
 import { layOut } from '../layout.js';
+import { Best } from './best.js';
 import { Bodies, TYPES } from './bodies.js';
 import { CameraRig } from './camera.js';
 import { Clouds } from './clouds.js';
@@ -48,8 +49,8 @@ export class Scene {
         }
         this.rig = new CameraRig(canvas, { click: (event) => this.#click(event), released: () => on.released() });
         this.special = { ring: new Map(), comet: new Map(), rogue: new Map(), hole: new Map() };
-        this.survey = { at: 0, near: [], labels: [], orbits: [] };
-        this.found = { near: [], labels: [], orbits: [] };
+        this.survey = { at: 0, near: new Best(DISCS), labels: new Best(LABELS * 2), orbits: new Best(ORBITS) };
+        this.found = { near: [], labels: [] };
         this.chosen = null;
         this.time = 0;
         this.stale = { special: false, layout: false };
@@ -83,8 +84,8 @@ export class Scene {
         for (const map of Object.values(this.special))
             map.clear();
         this.stale = { special: true, layout: true };
-        this.survey = { at: 0, near: [], labels: [], orbits: [] };
-        this.found = { near: [], labels: [], orbits: [] };
+        this.#beginSurvey();
+        this.found = { near: [], labels: [] };
         for (const [id, star] of this.model.stars)
             this.#setBody(id, star);
         for (const map of CLOUD_MAPS) {
@@ -145,6 +146,7 @@ export class Scene {
 
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas, ratio = Math.min(devicePixelRatio, 2);
+        Object.assign(this, { width, height });  /* to ask the canvas in a frame would lay out the window anew */
         this.renderer.setPixelRatio(ratio);
         this.renderer.setSize(width, height, false);
         this.camera.aspect = width / Math.max(height, 1);
@@ -218,8 +220,11 @@ export class Scene {
         this.#look(eye);
         this.clouds.update(eye, time, uniforms.uScale.value);
         this.dots.update(bodies.top, this.found.near);
+        this.on.mark('scene');
         this.renderer.render(this.stage, this.camera);
+        this.on.mark('render');
         this.on.labels(this.#labels());
+        this.on.mark('labels');
     }
 
     #look(eye) {
@@ -232,12 +237,12 @@ export class Scene {
             const per = scale / Math.max(Math.hypot(scratch[0] - eye.x, scratch[1] - eye.y, scratch[2] - eye.z), 1e-3);
             const size = bodies.radius[slot] * per, reach = bodies.reach(slot) * per;
             if (size * 2 > this.pointLargest * 0.5)
-                survey.near.push({ slot, score: size });
+                survey.near.offer(slot, size);
             if (reach > 8)
-                survey.orbits.push({ slot, score: Math.min(reach, 600) * WEIGHTS[bodies.type[slot]] });
+                survey.orbits.offer(slot, Math.min(reach, 600) * WEIGHTS[bodies.type[slot]]);
             const worth = (size + Math.min(reach, 240) * 0.05) * WEIGHTS[bodies.type[slot]];
             if (worth > 1.2)
-                survey.labels.push({ slot, score: worth });
+                survey.labels.offer(slot, worth);
         }
         survey.at = end;
         if (end >= bodies.top)
@@ -245,16 +250,18 @@ export class Scene {
     }
 
     #conclude() {
-        const best = (list, most) => {
-            if (list.length > most)
-                list.sort((a, b) => b.score - a.score);
-            return list.slice(0, most).map(({ slot }) => slot);
-        };
+        const { survey } = this, orbits = survey.orbits.take();
+        this.found = { near: survey.near.take(), labels: survey.labels.take() };
+        this.paths.setOrbits(this.showOrbits ? orbits : []);
+        survey.at = 0;
+    }
+
+    #beginSurvey() {
         const { survey } = this;
-        survey.labels.sort((a, b) => b.score - a.score);
-        this.found = { near: best(survey.near, DISCS), labels: best(survey.labels, LABELS * 2), orbits: [] };
-        this.paths.setOrbits(this.showOrbits ? best(survey.orbits, ORBITS) : []);
-        this.survey = { at: 0, near: [], labels: [], orbits: [] };
+        survey.at = 0;
+        survey.near.clear();
+        survey.labels.clear();
+        survey.orbits.clear();
     }
 
     /** Where a slot's body is in the window, in CSS pixels; null: behind us. */
@@ -267,7 +274,7 @@ export class Scene {
             return null;
         const pixels = (this.bodies.radius[slot] * this.uniforms.uScale.value) / this.uniforms.uPixel.value / away;
         return {
-            x: ((v.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - v.y) / 2) * this.canvas.clientHeight, away, pixels,
+            x: ((v.x + 1) / 2) * this.width, y: ((1 - v.y) / 2) * this.height, away, pixels,
         };
     }
 
@@ -278,9 +285,9 @@ export class Scene {
             if (out.length >= LABELS || slot < 0 || this.bodies.kind[slot] === 0)
                 continue;
             const id = this.bodies.ids[slot], star = this.model.stars.get(id), at = star && this.project(slot);
-            if (!at || at.x < -40 || at.y < -20 || at.x > this.canvas.clientWidth + 40 || at.y > this.canvas.clientHeight + 20)
+            if (!at || at.x < -40 || at.y < -20 || at.x > this.width + 40 || at.y > this.height + 20)
                 continue;
-            const x = at.x + Math.min(at.pixels, 200) * 0.75 + 7, y = at.y, width = Math.min(star.name.length, 24) * 6.4 + 8;
+            const x = at.x + Math.min(at.pixels, 240) + 7, y = at.y, width = Math.min(star.name.length, 24) * 6.4 + 8;
             if (taken.some((box) => Math.abs(box.y - y) < 17 && x < box.x + box.width && box.x < x + width))
                 continue;
             taken.push({ x, y, width });
