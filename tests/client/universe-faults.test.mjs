@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 
 import { Viewer, addStar, createAnew, kill, postgres, range, rest, send, sqlite, start, stop, until } from './universe.mjs';
@@ -78,6 +79,51 @@ describe('the files of a server on SQLite', () => {
             db.close();
         });
     }
+
+    test('another program has the file locked: commands wait for it, and nobody else does', async () => {
+        const db = sqlite();
+        const server = await start(db.url);
+        await createAnew(server, 'u-lock');
+        const other = new DatabaseSync(db.file);
+        other.exec('BEGIN IMMEDIATE');
+        let answered = 0;
+        const commands = range(1, 100).map(async (n) => {
+            const { status } = await command(server, 'u-lock', addStar(`s-${n}`));
+            answered++;
+            return status;
+        });
+        for (let i = 0; i < 5; i++) {
+            assert.equal((await rest(server, 'GET', '/health')).status, 200);
+            await rest(server, 'GET', '/readyz');
+        }
+        assert.equal(answered, 0);
+        other.exec('COMMIT');
+        other.close();
+        assert.deepEqual(new Set(await Promise.all(commands)), new Set([200]));
+        assert.equal((await bodies(server, 'u-lock')).size, 100);
+        await stop(server);
+        db.close();
+    });
+
+    test('a log that is damaged is no fault of who asks', async () => {
+        const damages = [`command = X'7b7b', command_packed = 0`, `applied_at = 'x'`, `events_packed = 1`, `kind = 9`];
+        for (const damage of damages) {
+            const db = sqlite();
+            let server = await start(db.url);
+            await createAnew(server, 'u-worm');
+            await createAnew(server, 'u-well');
+            for (const n of range(1, 5))
+                await send(server, 'u-worm', addStar(`s-${n}`));
+            await kill(server);
+            db.sql(`UPDATE universe_commands SET ${damage} WHERE version = 3`);
+            server = await start(db.url);
+            for (const answer of [await rest(server, 'GET', '/universes/u-worm'), await command(server, 'u-worm', { type: 'tick' })])
+                assert.deepEqual([answer.status, answer.json], [500, { error: 'Internal server error' }], damage);
+            await send(server, 'u-well', { type: 'tick' });
+            await kill(server);
+            db.close();
+        }
+    });
 
     test('nobody reads the log any more: the server goes on', async () => {
         const db = sqlite();

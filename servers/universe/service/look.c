@@ -286,7 +286,7 @@ mcp_status universe_service_history(bool *complete, universe_service *service, c
     if (st == MCP_OK) {
         st = universe_store_log_begin(&begin, session, id, record.version, err);
         if (st == MCP_OK)
-            st = tell_log(&telling, session, id, err);
+            st = universe_as_stored(tell_log(&telling, session, id, err), id, err);
         db_rollback(session);
     }
     mcp_arena_free(arena);

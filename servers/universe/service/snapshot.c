@@ -342,9 +342,8 @@ static mcp_status start_from_snapshot(universe_state **state, int64_t *have, int
     return st;
 }
 
-mcp_status universe_bring_up(universe_state **state, int64_t from, int64_t to, bool *jumped,
-                             db_session *session, const char *id, const mcp_log *log,
-                             mcp_error *err)
+static mcp_status bring_up(universe_state **state, int64_t from, int64_t to, bool *jumped,
+                           db_session *session, const char *id, const mcp_log *log, mcp_error *err)
 {
     int64_t begin = 0;
     mcp_status st = universe_store_log_begin(&begin, session, id, to, err);
@@ -374,4 +373,24 @@ mcp_status universe_bring_up(universe_state **state, int64_t from, int64_t to, b
                            "universe %.64s: the log ends at version %lld, before %lld", id,
                            (long long)have, (long long)to);
     return st;
+}
+
+mcp_status universe_as_stored(mcp_status status, const char *id, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+
+    if (status != MCP_E_PARSE && status != MCP_E_SCHEMA && status != MCP_E_PARAMS &&
+        status != MCP_E_UNSUPPORTED)
+        return status;
+    if (err)
+        cause = *err;
+    return mcp_error_set(err, MCP_E_INTERNAL, "what is stored of universe %.64s is damaged: %s", id,
+                         cause.message);
+}
+
+mcp_status universe_bring_up(universe_state **state, int64_t from, int64_t to, bool *jumped,
+                             db_session *session, const char *id, const mcp_log *log,
+                             mcp_error *err)
+{
+    return universe_as_stored(bring_up(state, from, to, jumped, session, id, log, err), id, err);
 }

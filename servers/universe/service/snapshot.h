@@ -29,4 +29,7 @@ mcp_status universe_bring_up(universe_state **state, int64_t from, int64_t to, b
                              db_session *session, const char *id, const mcp_log *log,
                              mcp_error *err);
 
+/** A failure to read what is stored is no fault of who asked for it: MCP_E_INTERNAL, where it looks like one. */
+mcp_status universe_as_stored(mcp_status status, const char *id, mcp_error *err);
+
 #endif
