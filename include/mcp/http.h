@@ -73,6 +73,34 @@ mcp_status mcp_call_send(mcp_call *call, const char *mime_type, const void *byte
  */
 mcp_status mcp_call_send_buf(mcp_call *call, const char *mime_type, mcp_buf *body);
 
+/** A body that comes in pieces. The functions are called by one thread at a time. */
+typedef struct mcp_body_source {
+    /**
+     * Append the next piece, and say whether it is the last. On a worker, the first time within the handler; may
+     * block, but not for long: a worker is taken meanwhile.
+     *
+     * @param piece empty, holds what an answer may have; a few hundred KiB are a good size
+     * @return MCP_OK; anything else ends the answer: the first time as an error, later in its middle, with a line
+     *         in the log
+     */
+    mcp_status (*next)(mcp_buf *piece, bool *is_last, void *data, mcp_error *err);
+    /** Nothing is asked of `data` any more. Once, whatever happens; on any thread; must not block. */
+    void (*done)(void *data);
+    void *data; /* given to both; not in the call's arena, which it outlives */
+} mcp_body_source;
+
+/**
+ * For a route's handler: a body that is never in memory as a whole. A piece is asked for when the one before it is on
+ * its way: two are held at most, however slow the client is, and one that takes nothing for half a minute is
+ * given up. A body of one piece is sent as by mcp_call_send_buf, a longer one without its length (chunked; to a
+ * client of HTTP/1.0 until the connection is closed). What was written before is dropped.
+ *
+ * @param source copied; its `data` is taken, whatever is returned
+ * @return MCP_OK; what `next` said; MCP_E_PARAMS (a media type is one line); MCP_E_UNSUPPORTED (not a route's
+ *         handler); MCP_E_NOMEM
+ */
+mcp_status mcp_call_send_from(mcp_call *call, const char *mime_type, const mcp_body_source *source);
+
 /** For a route's handler: the path of the request as it was sent, not decoded; NULL in other handlers. */
 const char *mcp_call_path(const mcp_call *call);
 

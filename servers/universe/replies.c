@@ -11,6 +11,7 @@
 #include "mcp/clock.h"
 
 enum { SHORT_EVENTS_BYTES = 8192, SHORT_ENTITIES = 16 };
+enum { LARGE_STATE = 4 << 20 }; /* bytes; texts of smaller ones are kept by the model */
 
 bool universe_return_find(universe_return *out, const char *name)
 {
@@ -101,16 +102,28 @@ static void put_events(mcp_buf *body, const universe_sent *sent)
     mcp_buf_append(body, sent->events, sent->events_length);
 }
 
-static mcp_status put_state(mcp_buf *body, const char *name, const universe_view *view,
-                            mcp_error *err)
+bool universe_reply_is_large(const universe_view *view)
 {
     universe_summary summary;
 
     universe_view_summary(&summary, view);
+    return summary.bytes > LARGE_STATE;
+}
+
+static mcp_status put_state(mcp_buf *body, const char *name, const universe_view *view,
+                            universe_gap *gap, mcp_error *err)
+{
+    universe_summary summary;
+
+    universe_view_summary(&summary, view);
+    put_name(body, name);
+    if (gap && universe_reply_is_large(view)) {
+        *gap = (universe_gap){ .at = body->length, .is_open = true };
+        return MCP_OK;
+    }
     size_t expected = universe_reply_bytes(&summary, UNIVERSE_PLAIN);
     if (expected < body->max_bytes - body->length)
         mcp_buf_reserve(body, expected);
-    put_name(body, name);
     return universe_view_write(view, NULL, universe_into_buf, body, NULL, err);
 }
 
@@ -138,9 +151,10 @@ static void put_full_rest(mcp_buf *body, const universe_sent *sent)
     mcp_buf_printf(body, "%lld", (long long)sent->moment.record.version);
 }
 
-static mcp_status put_full(mcp_buf *body, const universe_sent *sent, mcp_error *err)
+static mcp_status put_full(mcp_buf *body, const universe_sent *sent, universe_gap *gap,
+                           mcp_error *err)
 {
-    mcp_status st = put_state(body, "nextState", sent->moment.view, err);
+    mcp_status st = put_state(body, "nextState", sent->moment.view, gap, err);
     if (st == MCP_OK)
         put_full_rest(body, sent);
     return st;
@@ -202,13 +216,13 @@ bool universe_reply_is_short(const universe_app *app, const universe_sending *to
 }
 
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
-                               universe_return how, mcp_error *err)
+                               universe_return how, universe_gap *gap, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
     mcp_buf_putc(body, '{');
     if (universe_reply_is_full(app, sent, how)) {
-        st = put_full(body, sent, err);
+        st = put_full(body, sent, gap, err);
     } else if (how == UNIVERSE_RETURN_MINIMAL) {
         put_version(body, sent);
         put_events(body, sent);
@@ -295,14 +309,15 @@ static void put_time(mcp_buf *body, const char *name, int64_t wall_ms)
 }
 
 mcp_status universe_reply_record(mcp_buf *body, const universe_record *record,
-                                 const universe_view *view, bool omitted, mcp_error *err)
+                                 const universe_view *view, bool omitted, universe_gap *gap,
+                                 mcp_error *err)
 {
     mcp_status st = MCP_OK;
     mcp_buf_putc(body, '{');
     put_string(body, "id", record->id);
     put_string(body, "name", record->name);
     if (view)
-        st = put_state(body, "state", view, err);
+        st = put_state(body, "state", view, gap, err);
     else if (omitted)
         mcp_buf_puts(body, ",\"state\":null,\"stateOmitted\":true");
     if (st != MCP_OK)

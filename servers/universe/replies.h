@@ -50,9 +50,18 @@ mcp_status universe_reply_full_text(mcp_call *call, const universe_sent *sent, m
 bool universe_reply_is_short(const universe_app *app, const universe_sending *told,
                              universe_return how);
 
-/** {"nextState","events","version"}, or one of the shorter forms. */
+/** Where in a body a state goes that is too large to be held with it: see universe_rest_send_state. */
+typedef struct universe_gap {
+    size_t at;
+    bool is_open; /* there is one */
+} universe_gap;
+
+/** Whether a state is so large that it should be written while it is sent. */
+bool universe_reply_is_large(const universe_view *view);
+
+/** {"nextState","events","version"}, or one of the shorter forms. `gap` NULL: a state is in it, however large. */
 mcp_status universe_reply_sent(mcp_buf *body, const universe_app *app, const universe_sent *sent,
-                               universe_return how, mcp_error *err);
+                               universe_return how, universe_gap *gap, mcp_error *err);
 
 /** {"error":"Command rejected","universeId","reason","events","version","hint"?}, and of a batch "at". `hint`: what to
  *  do; may be NULL. */
@@ -66,9 +75,10 @@ mcp_status universe_reply_conflict(mcp_buf *body, const char *id, int64_t expect
 /** {"error": words, "universeId": id}; id NULL: without it. */
 mcp_status universe_reply_error(mcp_buf *body, const char *words, const char *id, mcp_error *err);
 
-/** The record; its state where `view` is given, null and "stateOmitted" where `omitted`. */
+/** The record; its state where `view` is given, null and "stateOmitted" where `omitted`; `gap` as above. */
 mcp_status universe_reply_record(mcp_buf *body, const universe_record *record,
-                                 const universe_view *view, bool omitted, mcp_error *err);
+                                 const universe_view *view, bool omitted, universe_gap *gap,
+                                 mcp_error *err);
 
 /** The words of the log for a generated state, with its configuration: the arena's; NULL: no memory. */
 const char *universe_generator_label(mcp_arena *arena, const mcp_json *config);

@@ -143,6 +143,7 @@ mcp_status universe_rest_sent(mcp_call *call, const universe_app *app, const cha
     universe_return how = UNIVERSE_RETURN_AUTO;
     int http = 200;
     mcp_buf body;
+    universe_gap gap = { 0 };
     mcp_error *err = mcp_call_error(call);
     bool is_soft = sent->answer == UNIVERSE_REFUSED && app->soft_rejections;
 
@@ -156,13 +157,15 @@ mcp_status universe_rest_sent(mcp_call *call, const universe_app *app, const cha
         http = 422;
         st = universe_reply_rejected(&body, id, sent, NULL, err);
     } else if (st == MCP_OK) {
-        st = universe_reply_sent(&body, app, sent, how, err);
+        st = universe_reply_sent(&body, app, sent, how, &gap, err);
     }
-    universe_view_free(sent->moment.view);
     if (st == MCP_OK)
-        return universe_rest_send(call, http, &body);
+        st = universe_rest_send_state(call, http, &body, &gap, sent->moment.view, 0);
+    else
+        st = universe_rest_failed(call, id, st, err);
     mcp_buf_clear(&body);
-    return universe_rest_failed(call, id, st, err);
+    universe_view_free(sent->moment.view);
+    return st;
 }
 
 void universe_rest_location(char *out, size_t size, const char *id)

@@ -23,6 +23,15 @@ bool universe_rest_no_json(mcp_call *call, const mcp_json *body, const mcp_error
 /** Send the body as JSON with this status; the body is taken. */
 mcp_status universe_rest_send(mcp_call *call, int http_status, mcp_buf *body);
 
+/**
+ * The same; where there is a gap, the state of the view is written there while the body is sent, so that it is
+ * never in memory as a whole. The view is held until the client has it, or is given up.
+ *
+ * @param fields UNIVERSE_FIELD_* of that state; 0: all
+ */
+mcp_status universe_rest_send_state(mcp_call *call, int http_status, mcp_buf *body,
+                                    const universe_gap *gap, universe_view *view, unsigned fields);
+
 /** The ETag of a version. */
 mcp_status universe_rest_etag(mcp_call *call, int64_t version);
 

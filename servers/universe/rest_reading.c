@@ -103,8 +103,22 @@ static mcp_status answer_delta(mcp_call *call, const universe_app *app, universe
     }
     sent.moment = *moment;
     if (st == MCP_OK)
-        st = universe_reply_sent(&body, app, &sent, UNIVERSE_RETURN_DELTA, &err);
+        st = universe_reply_sent(&body, app, &sent, UNIVERSE_RETURN_DELTA, NULL, &err);
     return finish(call, moment, &body, st, &err);
+}
+
+/* All entities of the fields that are wanted, written while they are sent. */
+static mcp_status send_large(mcp_call *call, universe_moment *moment, unsigned fields)
+{
+    const universe_gap all = { .at = 0, .is_open = true };
+    mcp_buf nothing;
+
+    mcp_buf_init(&nothing, UNIVERSE_REST_MAX);
+    mcp_status st = universe_rest_etag(call, moment->record.version);
+    if (st == MCP_OK)
+        st = universe_rest_send_state(call, 200, &nothing, &all, moment->view, fields);
+    universe_view_free(moment->view);
+    return st;
 }
 
 static mcp_status answer_state(mcp_call *call, universe_moment *moment,
@@ -115,6 +129,9 @@ static mcp_status answer_state(mcp_call *call, universe_moment *moment,
     char cursor[32];
     mcp_buf body;
 
+    if (!part->ids && part->limit == 0 && part->cursor == 0 &&
+        universe_reply_is_large(moment->view))
+        return send_large(call, moment, part->fields);
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
     mcp_status st = universe_view_write(moment->view, part, universe_into_buf, &body, &next, &err);
     if (st == MCP_OK && next != 0) {

@@ -80,7 +80,7 @@ static mcp_status put_full(struct list *list, const universe_record *record, mcp
         mcp_buf_putc(&list->body, ',');
     if (st == MCP_OK)
         st = universe_reply_record(&list->body, moment.view ? &moment.record : record,
-                                   has_room ? moment.view : NULL, !has_room, err);
+                                   has_room ? moment.view : NULL, !has_room, NULL, err);
     universe_view_free(moment.view);
     return st;
 }
@@ -98,7 +98,7 @@ static mcp_status put_page(struct list *list, const universe_record *records, si
         }
         if (list->told++ > 0)
             mcp_buf_putc(&list->body, ',');
-        st = universe_reply_record(&list->body, &records[i], NULL, false, err);
+        st = universe_reply_record(&list->body, &records[i], NULL, false, NULL, err);
     }
     return st;
 }
@@ -152,14 +152,15 @@ mcp_status universe_rest_list(mcp_call *call, void *data)
 static mcp_status answer_record(mcp_call *call, int http, const universe_moment *moment)
 {
     mcp_error *err = mcp_call_error(call);
+    universe_gap gap = { 0 };
     mcp_buf body;
 
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
     mcp_status st = universe_rest_etag(call, moment->record.version);
     if (st == MCP_OK)
-        st = universe_reply_record(&body, &moment->record, moment->view, false, err);
+        st = universe_reply_record(&body, &moment->record, moment->view, false, &gap, err);
     if (st == MCP_OK)
-        return universe_rest_send(call, http, &body);
+        return universe_rest_send_state(call, http, &body, &gap, moment->view, 0);
     mcp_buf_clear(&body);
     return universe_rest_failed(call, moment->record.id, st, err);
 }

@@ -296,7 +296,7 @@ static mcp_status answer_sent(mcp_call *call, const universe_app *app, const uni
     else if (is_rejected)
         st = universe_reply_rejected(&text, id, sent, hint_for(sent->reason), err);
     else
-        st = universe_reply_sent(&text, app, sent, how, err);
+        st = universe_reply_sent(&text, app, sent, how, NULL, err);
     return answer(call, &text, st, is_error);
 }
 

@@ -380,6 +380,45 @@ function reading(place) {
         await expect(server, ['GET', '/universes/u-parts/state?since=7'], 410);
     });
 
+    test('a state of megabytes is whole wherever it is given', async () => {
+        const server = place();
+        const where = '/universes/u-large';
+        const note = '\u00e9"\\\\'.repeat(450);
+        await createAnew(server, 'u-large');
+        for (let batch = 0; batch < 3; batch++) {
+            const commands = Array.from({ length: 500 }, (_, i) => addStar(`s-${500 * batch + i}`, null, { note }));
+            await expect(server, ['POST', `${where}/commands:batch?return=minimal`, commands], 200);
+        }
+        const { text, json: state, headers } = await expect(server, ['GET', `${where}/state`], 200);
+        assert.ok(text.length > 4.5e6, `only ${text.length}`);
+        assert.equal(headers.get('content-length'), null); /* it is written while it is sent */
+        assert.equal(state.rootIds.length, 1500);
+        assert.equal(Object.keys(state).length, 9);
+        for (const id of state.rootIds)
+            assert.equal(state.stars[id].note, note);
+        const { json: page } = await expect(server, ['GET', `${where}/state?fields=stars&limit=2000`], 200);
+        assert.deepEqual(page.stars, state.stars);
+        const { json: fields } = await expect(server, ['GET', `${where}/state?fields=rootIds,stars`], 200);
+        assert.deepEqual(fields, { stars: state.stars, rootIds: state.rootIds });
+
+        const record = await expect(server, ['GET', where], 200);
+        assert.deepEqual(record.json.state, state);
+        assert.equal(record.headers.get('etag'), headers.get('etag'));
+        assert.equal(record.json.name, 'Test');
+        const known = { 'If-None-Match': headers.get('etag') };
+        assert.equal((await rest(server, 'GET', `${where}/state`, undefined, known)).status, 304);
+        const head = await rest(server, 'HEAD', `${where}/state`);
+        assert.equal(head.status, 200);
+        assert.equal(head.text, '');
+        assert.equal(head.headers.get('etag'), headers.get('etag'));
+
+        const told = await expect(server, ['POST', `${where}/commands?return=full`, { type: 'tick', dt: 2 }], 200);
+        assert.deepEqual(told.json.nextState, { ...state, time: 2 });
+        assert.equal(told.json.version, record.json.version + 1);
+        assert.deepEqual(told.json.events, []);
+        assert.equal(told.headers.get('etag'), `"v${told.json.version}"`);
+    });
+
     test('the summary counts', async () => {
         const server = place();
         await createAnew(server, 'u-sum');

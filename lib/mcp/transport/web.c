@@ -406,7 +406,7 @@ static void settle(void *data)
     int64_t tasks_ms = mcp__task_due_ms(web->tasks);
 
     set_calls_timer(web, calls_ms < tasks_ms ? calls_ms : tasks_ms);
-    if (web->is_ending && web->is_empty && web->reading == 0 &&
+    if (web->is_ending && web->is_empty && web->reading == 0 && web->writing == 0 &&
         mcp__session_table_is_idle(&web->sessions) && mcp__task_all_idle(web->tasks))
         mcp__loop_stop(web->loop);
 }

@@ -68,6 +68,7 @@ struct mcp__web {
     const mcp_principal *caller;        /* of the request that is being served; NULL: nobody in particular */
     int verifying;                      /* tokens that a worker looks at */
     int reading;                        /* large bodies that a worker reads */
+    int writing;                        /* bodies of answers whose next piece a worker writes */
     mcp__timer *calls_timer;            /* time-outs and reports */
     mcp__timer *peers_timer;            /* comments, streams, idle sessions */
     mcp__timer *leave_timer;            /* the end of the grace time */

@@ -159,6 +159,26 @@ unsigned universe_field_of(const char *name);
 mcp_status universe_view_write(const universe_view *view, const universe_projection *part,
                                universe_sink *sink, void *data, uint64_t *next, mcp_error *err);
 
+/* A state that is written by and by. All zeros: at its beginning. */
+typedef struct universe_writing {
+    mcp_json_writer writer;
+    unsigned step;  /* the field that is written, in the order of the JSON */
+    uint32_t at;    /* the row or link of the next item */
+    bool has_begun; /* the object */
+    bool is_inside; /* of the field */
+    bool is_whole;  /* nothing follows */
+} universe_writing;
+
+/*
+ * Write the state on, until `out` holds `worth` bytes or a little more, or the state ends. All that was written one
+ * after the other is what universe_view_write writes. Whoever goes on has the same view and `fields`; other threads may.
+ *
+ * @param fields UNIVERSE_FIELD_*; 0: all
+ * @return MCP_OK, MCP_E_LIMIT (`out` is full), MCP_E_NOMEM
+ */
+mcp_status universe_view_write_on(universe_writing *writing, const universe_view *view,
+                                  unsigned fields, size_t worth, mcp_buf *out, mcp_error *err);
+
 /* One entity as a JSON value. @return MCP_OK, MCP_E_NOT_FOUND (nothing written), MCP_E_NOMEM, MCP_E_LIMIT */
 mcp_status universe_view_write_entity(const universe_view *view, universe_map map, const char *id,
                                       size_t length, mcp_json_writer *writer, mcp_error *err);

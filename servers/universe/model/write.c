@@ -41,13 +41,13 @@ typedef struct state_page {
     mcp_buf escaped;
 } state_page;
 
-static void write_id(universe_stream *stream, const universe_core *core, universe_map map,
+static void write_id(mcp_json_writer *writer, const universe_core *core, universe_map map,
                      universe_handle handle)
 {
     char id[UNIVERSE_ID_MAX + 1];
     size_t length = universe_row_id(core, map, handle, id);
 
-    mcp_write_string_n(&stream->writer, id, length);
+    mcp_write_string_n(writer, id, length);
 }
 
 static void write_entry(mcp_json_writer *writer, const universe_core *core, universe_map map,
@@ -65,7 +65,7 @@ static void write_root_ids(universe_stream *stream, const universe_core *core)
     mcp_write_member_array(&stream->writer, "rootIds");
     universe_handle at = core->roots.first;
     for (; at && universe_stream_step(stream); at = universe_body_at(core, at)->next)
-        write_id(stream, core, UNIVERSE_STARS, at);
+        write_id(&stream->writer, core, UNIVERSE_STARS, at);
     mcp_write_end(&stream->writer);
 }
 
@@ -74,7 +74,7 @@ static void write_root_group_ids(universe_stream *stream, const universe_core *c
     mcp_write_member_array(&stream->writer, "rootGroupIds");
     universe_handle at = core->root_groups.first;
     for (; at && universe_stream_step(stream); at = universe_link_at(core, at)->next)
-        write_id(stream, core, UNIVERSE_GROUPS, universe_link_at(core, at)->to);
+        write_id(&stream->writer, core, UNIVERSE_GROUPS, universe_link_at(core, at)->to);
     mcp_write_end(&stream->writer);
 }
 
@@ -260,6 +260,122 @@ mcp_status universe_view_write(const universe_view *view, const universe_project
     if (st == MCP_OK && next)
         *next = page.next;
     return st;
+}
+
+/* ---- a state by and by --------------------------------------------------------------------------------- */
+
+/* The order of the fields in the JSON, which is that of write_fields. */
+static const unsigned field_order[] = {
+    UNIVERSE_FIELD_MAP(UNIVERSE_STARS),
+    UNIVERSE_FIELD_ROOT_IDS,
+    UNIVERSE_FIELD_MAP(UNIVERSE_GROUPS),
+    UNIVERSE_FIELD_ROOT_GROUP_IDS,
+    UNIVERSE_FIELD_MAP(UNIVERSE_BELTS),
+    UNIVERSE_FIELD_MAP(UNIVERSE_FIELDS),
+    UNIVERSE_FIELD_MAP(UNIVERSE_DISKS),
+    UNIVERSE_FIELD_MAP(UNIVERSE_NEBULAE),
+    UNIVERSE_FIELD_TIME,
+};
+
+#define FIELD_COUNT (sizeof field_order / sizeof field_order[0])
+
+static universe_map map_of(unsigned field)
+{
+    return (universe_map)__builtin_ctz(field);
+}
+
+static void begin_field(universe_writing *writing, const universe_core *core, unsigned field)
+{
+    mcp_json_writer *writer = &writing->writer;
+
+    writing->is_inside = true;
+    if (field == UNIVERSE_FIELD_ROOT_IDS) {
+        mcp_write_member_array(writer, "rootIds");
+        writing->at = core->roots.first;
+    } else if (field == UNIVERSE_FIELD_ROOT_GROUP_IDS) {
+        mcp_write_member_array(writer, "rootGroupIds");
+        writing->at = core->root_groups.first;
+    } else {
+        mcp_write_member_object(writer, universe_map_names[map_of(field)]);
+        writing->at = 1;
+    }
+}
+
+/* The next entity of a map; false: there is none. */
+static bool write_next_row(universe_writing *writing, const universe_core *core, universe_map map)
+{
+    universe_handle used = core->tables[map].used;
+
+    while (writing->at < used &&
+           !(universe_row_at(core, map, writing->at)->flags & UNIVERSE_PRESENT))
+        writing->at++;
+    if (writing->at >= used)
+        return false;
+    write_entry(&writing->writer, core, map, writing->at++);
+    return true;
+}
+
+/* The next item of a field; false: there is none. */
+static bool write_next_item(universe_writing *writing, const universe_core *core, unsigned field)
+{
+    if (field != UNIVERSE_FIELD_ROOT_IDS && field != UNIVERSE_FIELD_ROOT_GROUP_IDS)
+        return write_next_row(writing, core, map_of(field));
+    if (!writing->at)
+        return false;
+    if (field == UNIVERSE_FIELD_ROOT_IDS) {
+        write_id(&writing->writer, core, UNIVERSE_STARS, writing->at);
+        writing->at = universe_body_at(core, writing->at)->next;
+    } else {
+        const universe_link *link = universe_link_at(core, writing->at);
+        write_id(&writing->writer, core, UNIVERSE_GROUPS, link->to);
+        writing->at = link->next;
+    }
+    return true;
+}
+
+/* An item more, or the beginning or the end of a field. */
+static void write_step(universe_writing *writing, const universe_core *core, unsigned fields)
+{
+    unsigned field = field_order[writing->step];
+
+    if (!(fields & field)) {
+        writing->step++;
+    } else if (field == UNIVERSE_FIELD_TIME) {
+        mcp_write_member_double(&writing->writer, "time", core->time);
+        writing->step++;
+    } else if (!writing->is_inside) {
+        begin_field(writing, core, field);
+    } else if (!write_next_item(writing, core, field)) {
+        mcp_write_end(&writing->writer);
+        writing->is_inside = false;
+        writing->step++;
+    }
+}
+
+mcp_status universe_view_write_on(universe_writing *writing, const universe_view *view,
+                                  unsigned fields, size_t worth, mcp_buf *out, mcp_error *err)
+{
+    mcp_json_writer *writer = &writing->writer;
+
+    if (!writing->has_begun) {
+        mcp_json_writer_init(writer, out);
+        mcp_write_object(writer);
+        writing->has_begun = true;
+    }
+    writer->buf = out;
+    while (writing->step < FIELD_COUNT && out->length < worth &&
+           mcp_json_writer_status(writer) == MCP_OK)
+        write_step(writing, &view->core, fields ? fields : UNIVERSE_FIELDS_ALL);
+    if (writing->step == FIELD_COUNT && !writing->is_whole) {
+        mcp_write_end(writer);
+        writing->is_whole = true;
+    }
+    mcp_status st = mcp_json_writer_status(writer);
+    if (st == MCP_OK)
+        st = out->status;
+    return st == MCP_OK
+               ? st
+               : mcp_error_set(err, st, "a state could not be written: %s", mcp_status_words(st));
 }
 
 mcp_status universe_view_write_entity(const universe_view *view, universe_map map, const char *id,

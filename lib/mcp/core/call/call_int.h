@@ -51,6 +51,7 @@ struct mcp__rest {
     size_t answer_field_count;
     bool is_sent;                  /* mcp_call_send: the answer is in `reply` */
     mcp_stream *stream;            /* the answer is this; NULL: it is not, or the loop has taken it */
+    struct mcp__body *rest_of_body; /* what follows the piece in `reply`; NULL: nothing, or the loop has taken it */
     void (*release)(mcp__rest *rest); /* on the loop, when the call is freed: what the arena does not pay for */
 };
 

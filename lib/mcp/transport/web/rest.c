@@ -12,6 +12,7 @@
 
 #include "mcp/core/dispatch.h"
 #include "mcp/core/principal.h"
+#include "mcp/transport/web/body.h"
 #include "mcp/transport/web/gate.h"
 #include "mcp/transport/web/head.h"
 #include "mcp/transport/web/peer.h"
@@ -74,15 +75,31 @@ static void begin_stream(mcp__web_peer *peer, mcp__rest *rest)
     mcp__stream_begin(stream, peer->web, peer->exchange, &out, rest->is_bare);
 }
 
+/* The message is the first piece. */
+static void begin_pieces(mcp__web_peer *peer, mcp__rest *rest, mcp_buf *message)
+{
+    mcp__head head = { .count = 0 };
+    mcp__body *body = rest->rest_of_body;
+
+    mcp__head_add(&head, "Content-Type", rest->mime_type);
+    put_head(&head, peer, rest);
+    mcp__http_head_out out = mcp__head_out(&head, rest->http_status ? rest->http_status : 200);
+    rest->rest_of_body = NULL;
+    mcp__body_begin(body, peer->web, peer->exchange, &out, message, rest->is_bare);
+}
+
 static void answer(mcp__peer *self, mcp_buf *message)
 {
     mcp__web_peer *peer = (mcp__web_peer *)self;
     const mcp_call *call = peer->call;
     bool is_done = self->fault == MCP_OK; /* else a worker may have the call; its path never changes */
 
-    if (peer->exchange && is_done && call->rest->stream && call->status == MCP_OK &&
-        !call->is_refused)
+    bool is_good = is_done && call->status == MCP_OK && !call->is_refused;
+
+    if (peer->exchange && is_good && call->rest->stream)
         begin_stream(peer, call->rest);
+    else if (peer->exchange && is_good && call->rest->rest_of_body)
+        begin_pieces(peer, call->rest, message);
     else if (peer->exchange && is_done)
         send_back(peer, call->rest, call->rest->http_status ? call->rest->http_status : 200,
                   call->rest->mime_type, message);
@@ -240,6 +257,7 @@ static void release(mcp__rest *rest)
     mcp_buf_clear(&rest->body);
     if (rest->stream)
         mcp__stream_abandon(rest->stream);
+    mcp__body_abandon(rest->rest_of_body);
 }
 
 /* What the worker needs, which does not see the exchange. */

@@ -12,6 +12,7 @@
 #include "mcp/core/call/reply.h"
 #include "mcp/core/outcome.h"
 #include "mcp/http.h"
+#include "mcp/transport/web/body.h"
 #include "mcp/transport/web/problem.h"
 #include "mcp/transport/web/rest.h"
 #include "net/http.h"
@@ -134,6 +135,8 @@ static mcp_status begin_body(mcp_call *call, const char *mime_type)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "a media type is one line");
     call->rest->mime_type = mcp_arena_strdup(call->arena, mime_type);
     call->rest->is_sent = true;
+    mcp__body_abandon(call->rest->rest_of_body);
+    call->rest->rest_of_body = NULL;
     mcp_buf_reset(&call->reply);
     return call->rest->mime_type
                ? MCP_OK
@@ -168,6 +171,24 @@ mcp_status mcp_call_send_buf(mcp_call *call, const char *mime_type, mcp_buf *bod
         hand_over(&call->reply, body);
     else
         mcp_buf_clear(body);
+    return st;
+}
+
+/* The first piece is written here: what fails in it is answered as any error, and a body of one piece is sent whole. */
+mcp_status mcp_call_send_from(mcp_call *call, const char *mime_type, const mcp_body_source *source)
+{
+    mcp_status st = begin_body(call, mime_type);
+    bool is_last = false;
+
+    if (st == MCP_OK)
+        st = source->next(&call->reply, &is_last, source->data, &call->err);
+    if (st == MCP_OK && call->reply.status != MCP_OK)
+        st = mcp_error_set(&call->err, call->reply.status, "%s",
+                           mcp_status_words(call->reply.status));
+    if (st == MCP_OK && !is_last)
+        st = mcp__body_new(&call->rest->rest_of_body, source, call->reply.max_bytes, &call->err);
+    if (st != MCP_OK || is_last)
+        source->done(source->data);
     return st;
 }
 

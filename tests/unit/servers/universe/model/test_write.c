@@ -33,6 +33,63 @@ static void test_whole(void **unused)
     world_free(&w);
 }
 
+/* Whatever the pieces are, together they are what is written at one go. */
+static void test_by_and_by(void **unused)
+{
+    static const size_t worths[] = { 1, 7, 100, 1000, 1 << 20 };
+    static const unsigned fields[] = {
+        0, UNIVERSE_FIELD_TIME, UNIVERSE_FIELD_MAP(UNIVERSE_GROUPS) | UNIVERSE_FIELD_ROOT_IDS
+    };
+    world w = rich_world();
+    universe_view *view = NULL;
+    (void)unused;
+
+    assert_int_equal(universe_state_freeze(&view, w.state, NULL), MCP_OK);
+    for (size_t f = 0; f < 3; f++) {
+        universe_projection part = { .fields = fields[f] };
+        mcp_buf whole;
+        state_text(&whole, w.state, &part);
+        for (size_t i = 0; i < sizeof worths / sizeof worths[0]; i++) {
+            universe_writing writing = { 0 };
+            size_t pieces = 0;
+            mcp_buf all, piece;
+            mcp_buf_init(&all, 1 << 24);
+            mcp_buf_init(&piece, 1 << 24);
+            for (; !writing.is_whole; pieces++) {
+                mcp_buf_reset(&piece);
+                assert_int_equal(
+                    universe_view_write_on(&writing, view, fields[f], worths[i], &piece, NULL),
+                    MCP_OK);
+                mcp_buf_append(&all, piece.data, piece.length);
+            }
+            assert_string_equal(all.data, whole.data);
+            assert_true(pieces == 1 || worths[i] <= whole.length);
+            assert_true(pieces > 1 || worths[i] > 100 || f > 0);
+            mcp_buf_clear(&all);
+            mcp_buf_clear(&piece);
+        }
+        mcp_buf_clear(&whole);
+    }
+    universe_view_free(view);
+    world_free(&w);
+}
+
+static void test_by_and_by_without_room(void **unused)
+{
+    universe_writing writing = { 0 };
+    universe_view *view = NULL;
+    world w = rich_world();
+    mcp_buf small;
+    (void)unused;
+
+    mcp_buf_init(&small, 100);
+    assert_int_equal(universe_state_freeze(&view, w.state, NULL), MCP_OK);
+    assert_int_equal(universe_view_write_on(&writing, view, 0, 1 << 20, &small, NULL), MCP_E_LIMIT);
+    mcp_buf_clear(&small);
+    universe_view_free(view);
+    world_free(&w);
+}
+
 static void test_fields_and_ids(void **unused)
 {
     universe_id ids[] = { { "g", 1 }, { "moon", 4 }, { "nobody", 6 } };
@@ -261,10 +318,15 @@ static void test_numbers(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),   cmocka_unit_test(test_fields_and_ids),
-        cmocka_unit_test(test_pages),   cmocka_unit_test(test_one_entity),
-        cmocka_unit_test(test_delta),   cmocka_unit_test(test_deltas_are_complete),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_fields_and_ids),
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_one_entity),
+        cmocka_unit_test(test_delta),
+        cmocka_unit_test(test_deltas_are_complete),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_by_and_by),
+        cmocka_unit_test(test_by_and_by_without_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
