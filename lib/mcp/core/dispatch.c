@@ -224,14 +224,12 @@ static void watch_deadline(mcp_call *call)
 /* @return true: the handler answers later */
 static bool step_here(mcp_call *call, int64_t now_ns)
 {
-    mcp__pace_watch(now_ns);
+    mcp__pace_use before = mcp__pace_look();
     bool is_left = mcp__run_step(call);
     int64_t ended_ns = mcp_clock_mono_ns();
 
-    if (ended_ns - now_ns > MCP__PACE_MAX_NS) { /* looking, too, may have to wait */
-        int64_t starved_ns = mcp__pace_starved_ns();
-        ended_ns = mcp_clock_mono_ns() - starved_ns;
-    }
+    if (ended_ns - now_ns > MCP__PACE_MAX_NS && mcp__pace_was_starved(&before))
+        return is_left;
     if (mcp__pace_note(call->pace, now_ns, ended_ns))
         mcp_log_write(&call->options->log, MCP_LOG_WARNING,
                       "%s is declared MCP_QUICK and took more than %d ms: workers run it for a while",

@@ -6,14 +6,11 @@
  * one an hour afterwards; and one that was only held up once by a busy machine is soon back. An overrun
  * that comes long after the last one counts as a first one again.
  *
- * What a thread waits for a processor is not the handler's doing. The system counts that for each thread, but
- * looking costs more than many a handler; so it is looked at now and then, and again after an overrun.
+ * What a thread waits for a processor is not the handler's doing, and no overrun.
  */
 #include "mcp/core/call/pace.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #define FIRST_REST_NS INT64_C(1000000000)
 #define LONGEST_REST_NS (3600 * FIRST_REST_NS)
@@ -44,42 +41,22 @@ bool mcp__pace_note(mcp__pace *pace, int64_t began_ns, int64_t ended_ns)
 
 /* ---- a busy machine --------------------------------------------------------------------------- */
 
-#define LOOK_EVERY_NS INT64_C(1000000)
-
-/* This thread's last look. */
-static _Thread_local struct {
-    int64_t at_ns;
-    int64_t starved_ns;
-} look;
-
-/* "time on a processor, time ready without one, slices", since the thread began. */
-static int64_t read_starved(void)
+static int64_t ns_of(struct timeval time)
 {
-    char text[96];
-    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
-    char *second = NULL;
-
-    if (file >= 0)
-        (void)close(file);
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    (void)strtoll(text, &second, 10);
-    return strtoll(second, NULL, 10);
+    return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
 }
 
-void mcp__pace_watch(int64_t began_ns)
+mcp__pace_use mcp__pace_look(void)
 {
-    if (look.at_ns != 0 && began_ns - look.at_ns < LOOK_EVERY_NS)
-        return;
-    look.at_ns = began_ns;
-    look.starved_ns = read_starved();
+    struct rusage use = { .ru_nvcsw = 0 };
+
+    (void)getrusage(RUSAGE_THREAD, &use);
+    return (mcp__pace_use){ ns_of(use.ru_utime) + ns_of(use.ru_stime), use.ru_nvcsw };
 }
 
-int64_t mcp__pace_starved_ns(void)
+bool mcp__pace_was_starved(const mcp__pace_use *since)
 {
-    int64_t starved_ns = read_starved() - look.starved_ns;
+    mcp__pace_use now = mcp__pace_look();
 
-    return starved_ns > 0 ? starved_ns : 0;
+    return now.waits == since->waits && now.processor_ns - since->processor_ns <= MCP__PACE_MAX_NS;
 }

@@ -22,13 +22,17 @@ bool mcp__pace_allows(const mcp__pace *pace, int64_t now_ns);
 /** Note a run on the loop. @return true when somebody should be told: its first overrun */
 bool mcp__pace_note(mcp__pace *pace, int64_t began_ns, int64_t ended_ns);
 
-/**
- * How long this thread has stood ready without a processor since the last mcp__pace_watch, or 1 ms before it:
- * what a busy machine took is no overrun. 0 where the system does not tell.
- */
-int64_t mcp__pace_starved_ns(void);
+/** What a thread has had of the machine so far. */
+typedef struct mcp__pace_use {
+    int64_t processor_ns;
+    int64_t waits; /* of its own accord: for a lock, a disk, a time */
+} mcp__pace_use;
 
-/** Before a run on the loop. Costs something once in a millisecond. */
-void mcp__pace_watch(int64_t began_ns);
+/** Of the calling thread. */
+mcp__pace_use mcp__pace_look(void);
+
+/** Whether, since then, the calling thread neither waited nor worked for as long as an overrun: what time went by
+ *  otherwise, a busy machine took. */
+bool mcp__pace_was_starved(const mcp__pace_use *since);
 
 #endif
