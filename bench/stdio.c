@@ -188,9 +188,7 @@ int main(int argc, char **argv)
     char *const own_command[] = { own_program, NULL };
     const char *bin = getenv("CAUSEWAY_BIN");
     subject own = { .name = "causeway", .tool = "echo", .pipelined = 200000 };
-    subject by_worker = { .name = "same by worker",
-                          .tool = "echo_by_worker",
-                          .pipelined = 100000 };
+    subject by_worker = { .name = "same by worker", .tool = "echo_by_worker", .pipelined = 100000 };
     subject peer = { .name = "TypeScript SDK", .tool = "echo", .pipelined = 10000 };
 
     signal(SIGPIPE, SIG_IGN);

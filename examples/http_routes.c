@@ -163,7 +163,8 @@ static void say_where(int port, void *data)
 }
 
 /* False when the arguments are not "--port P" and "--revision R", or none. */
-static bool read_arguments(mcp_server_options *server, mcp_http_options *http, int argc, char **argv)
+static bool read_arguments(mcp_server_options *server, mcp_http_options *http, int argc,
+                           char **argv)
 {
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--port") == 0)

@@ -97,7 +97,8 @@ mcp_status mcp_error_errno(mcp_error *err, int errno_value, const char *format, 
 
 /* The status comes back as it is, which clang's analyzer cannot see from here. */
 #ifdef __clang_analyzer__
-#define mcp_error_set(err, status, ...) ((void)(mcp_error_set)((err), (status), __VA_ARGS__), (status))
+#define mcp_error_set(err, status, ...)                                                            \
+    ((void)(mcp_error_set)((err), (status), __VA_ARGS__), (status))
 #endif
 
 /** The constant words of a status ("out of memory"); never NULL. */

@@ -281,7 +281,7 @@ static mcp_status commit(db_link *link, mcp_error *err)
         status = mcp_error_set(err, MCP_E_IO, "database: the transaction was not committed");
     PQclear(result);
     return status != MCP_OK && self->base.is_lost && *self->transaction ? pg_find_outcome(self, err)
-                                                                       : status;
+                                                                        : status;
 }
 
 /* Read away what still comes, so that the connection is free. */

@@ -192,7 +192,8 @@ static mcp_status make_file(const db_target *target, mcp_error *err)
 {
     struct stat st;
 
-    const struct identity *known = target->parsed; /* by the first connection, before there are others */
+    /* By the first connection, before there are others. */
+    const struct identity *known = target->parsed;
 
     if (target->is_memory)
         return MCP_OK;
@@ -495,9 +496,8 @@ static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
     sqlite_link *self = (sqlite_link *)link;
     mcp_status status = run_plain(self, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
 
-    return status == MCP_OK && mode == DB_WRITE && !self->target->is_memory
-               ? check_names(self, err)
-               : status;
+    return status == MCP_OK && mode == DB_WRITE && !self->target->is_memory ? check_names(self, err)
+                                                                            : status;
 }
 
 static mcp_status commit(db_link *link, mcp_error *err)

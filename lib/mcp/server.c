@@ -301,8 +301,7 @@ static mcp_status build(mcp__set **out, const mcp_server *server, mcp_error *err
 
 static unsigned lists_of(const mcp_features *features)
 {
-    return (features->tools ? MCP__NEWS_TOOLS : 0u) |
-           (features->prompts ? MCP__NEWS_PROMPTS : 0u) |
+    return (features->tools ? MCP__NEWS_TOOLS : 0u) | (features->prompts ? MCP__NEWS_PROMPTS : 0u) |
            (features->resources ? MCP__NEWS_RESOURCES : 0u);
 }
 

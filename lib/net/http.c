@@ -219,8 +219,8 @@ static void fill_in(mcp__http_options *options)
 /* A quarter of the shortest time-out, so that none is late by more than that. */
 static int64_t sweep_interval(const mcp__http_options *options)
 {
-    int64_t all[] = { options->head_timeout_ms, options->body_timeout_ms,
-                      options->idle_timeout_ms, options->stall_timeout_ms };
+    int64_t all[] = { options->head_timeout_ms, options->body_timeout_ms, options->idle_timeout_ms,
+                      options->stall_timeout_ms };
     int64_t shortest = SWEEP_MAX_MS * 4;
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

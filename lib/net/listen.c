@@ -163,7 +163,8 @@ static mcp_status adopt(mcp__listener **out, mcp__loop *loop, mcp__listener *lis
 
 static mcp_status resolve(struct addrinfo **out, const char *host, int port, mcp_error *err)
 {
-    struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+    struct addrinfo hints = { .ai_family = AF_UNSPEC,
+                              .ai_socktype = SOCK_STREAM,
                               .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
     char service[16];
 

@@ -31,8 +31,8 @@ struct mcp__tls {
     SSL *ssl;
     const char *in; /* what the BIO reads; NULL between calls */
     size_t in_length;
-    mcp_buf out; /* what the BIO wrote */
-    size_t sent; /* of `out` */
+    mcp_buf out;     /* what the BIO wrote */
+    size_t sent;     /* of `out` */
     bool has_failed; /* after which OpenSSL wants nothing more to be tried, not even a goodbye */
 };
 

@@ -21,8 +21,8 @@
 #define DEFAULT_PING_MS 30000
 #define UNANSWERED_MAX 2
 #define FRAGMENTS_MAX 16384 /* of one message: each costs wslay a block, however small it is */
-#define KEY_LENGTH 24 /* 16 bytes in base64 */
-#define ACCEPT_SIZE 32 /* 20 bytes in base64, and its NUL: 29 */
+#define KEY_LENGTH 24       /* 16 bytes in base64 */
+#define ACCEPT_SIZE 32      /* 20 bytes in base64, and its NUL: 29 */
 
 struct mcp__ws {
     mcp__http_exchange *exchange;
@@ -30,7 +30,7 @@ struct mcp__ws {
     mcp__ws_options options;
     const char *in; /* what wslay reads; NULL between calls */
     size_t in_length;
-    int64_t pinged_ms; /* 0: not yet */
+    int64_t pinged_ms;  /* 0: not yet */
     unsigned fragments; /* of the message that is coming */
     int unanswered;
     bool is_paused;
@@ -324,7 +324,8 @@ mcp_status mcp__ws_accept(mcp__ws **out, mcp__http_exchange *exchange,
 
 mcp_status mcp__ws_send(mcp__ws *ws, const char *text, size_t length, mcp_error *err)
 {
-    struct wslay_event_msg message = { .opcode = WSLAY_TEXT_FRAME, .msg = (const uint8_t *)text,
+    struct wslay_event_msg message = { .opcode = WSLAY_TEXT_FRAME,
+                                       .msg = (const uint8_t *)text,
                                        .msg_length = length };
 
     if (ws->is_closing)

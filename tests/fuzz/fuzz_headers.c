@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t value_length = (size_t)(newline - data);
         const char *value = mcp_arena_strndup(arena, (const char *)data, value_length);
         const char *text = (const char *)newline + 1;
-        if (value && mcp_json_read(&argument, arena, text, size - value_length - 1, NULL) == MCP_OK &&
+        if (value &&
+            mcp_json_read(&argument, arena, text, size - value_length - 1, NULL) == MCP_OK &&
             agrees(value, argument, arena))
             check_encoded(argument, arena);
     }

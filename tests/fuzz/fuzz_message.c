@@ -64,7 +64,8 @@ static void check_sent(const mcp__peer_memory *client)
 
 static mcp_server *make_server(void)
 {
-    mcp_server_options options = { .name = "fuzz", .version = "1",
+    mcp_server_options options = { .name = "fuzz",
+                                   .version = "1",
                                    .message_max_bytes = MESSAGE_MAX_BYTES,
                                    .logging = true,
                                    .lists_change = true,
@@ -113,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     say_lines(&session, &client, (const char *)data + 1, size - 1);
     while (mcp__inline_step(&executor))
         ;
-    mcp__dispatch_stop(&session, MCP_STOP_CANCELLED); /* calls that listen, or wait for the client */
+    /* Calls that listen, or wait for the client. */
+    mcp__dispatch_stop(&session, MCP_STOP_CANCELLED);
     require(mcp__dispatch_is_idle(&session));
     check_sent(&client);
     mcp__session_clear(&session);

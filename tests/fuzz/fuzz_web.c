@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "mcp/arena.h"
+#include "mcp/transport/token_file.h"
 #include "mcp/transport/web/field.h"
 #include "mcp/transport/web/route_table.h"
-#include "mcp/transport/token_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -56,8 +56,8 @@ static void read_target(mcp_arena *arena, const char *path, const char *query)
     if (!route && allowed.length > 0)
         route = &routes[1];
     mcp_buf_clear(&allowed);
-    if (!route || mcp__route_arguments(&arguments, arena, route, path, strlen(path), query, NULL) !=
-                      MCP_OK)
+    if (!route ||
+        mcp__route_arguments(&arguments, arena, route, path, strlen(path), query, NULL) != MCP_OK)
         return;
     must(mcp_json_is_object(arguments));
     for (size_t i = 0; i < mcp_json_count(arguments); i++)

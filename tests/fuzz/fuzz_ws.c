@@ -43,7 +43,8 @@ static void on_closed(mcp__ws *ws, void *data)
 static void on_request(mcp__http_exchange *exchange, void *data)
 {
     static const mcp__ws_options options = { .message_max_bytes = MESSAGE_MAX,
-                                             .message = on_message, .closed = on_closed };
+                                             .message = on_message,
+                                             .closed = on_closed };
     mcp__ws *ws = NULL;
 
     (void)data;

@@ -53,8 +53,8 @@ static void put(feeder *self, int fd, const void *bytes, size_t length, mcp_buf 
     }
 }
 
-void feeder_feed(feeder *self, const char *opening, const uint8_t *bytes, size_t length, size_t step,
-                 mcp_buf *answer)
+void feeder_feed(feeder *self, const char *opening, const uint8_t *bytes, size_t length,
+                 size_t step, mcp_buf *answer)
 {
     int pair[2];
 

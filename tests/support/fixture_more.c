@@ -58,8 +58,9 @@ static mcp_status log_some(mcp_call *call, void *data)
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
-static const char name_form[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1}},"
-                                "\"required\":[\"name\"]}";
+static const char name_form[] =
+    "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1}},"
+    "\"required\":[\"name\"]}";
 
 /* Clients may answer what they like. */
 static const char *text_of(const mcp_json *value)
@@ -176,7 +177,8 @@ static mcp_status read_asked(mcp_call *call, void *data)
     (void)data;
     if (!answer)
         return mcp_call_asked(call);
-    return mcp_call_contents_text(call, NULL, "text/plain", name_of(answer), strlen(name_of(answer)));
+    return mcp_call_contents_text(call, NULL, "text/plain", name_of(answer),
+                                  strlen(name_of(answer)));
 }
 
 /* ---- changing ---------------------------------------------------------------------------------- */

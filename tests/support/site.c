@@ -43,8 +43,8 @@ static void say_facts(mcp__http_exchange *exchange)
     mcp__http_peer(exchange, peer);
     mcp_buf_printf(&out, "method=%s\ntarget=%s\npath=%.*s\nquery=%s\nminor=%d\ntls=%d\nunix=%d\n",
                    mcp__http_method(exchange), mcp__http_target(exchange), (int)path_length, path,
-                   query ? query : "(none)", mcp__http_minor(exchange),
-                   mcp__http_is_tls(exchange), mcp__http_is_unix(exchange));
+                   query ? query : "(none)", mcp__http_minor(exchange), mcp__http_is_tls(exchange),
+                   mcp__http_is_unix(exchange));
     mcp_buf_printf(&out, "peer=%s\nhosts=%zu\n", peer, mcp__http_field_count(exchange, "hOsT"));
     for (size_t i = 0; mcp__http_field_at(exchange, i, &name, &value); i++)
         mcp_buf_printf(&out, "[%s]=[%s]\n", name, value);
@@ -167,8 +167,10 @@ static void on_drained(mcp__http_exchange *exchange, void *data)
 void site_init(site *self)
 {
     memset(self, 0, sizeof(*self));
-    self->options.handler = (mcp__http_handler){ .head = on_head, .request = on_request,
-                                                 .hung_up = on_hung_up, .drained = on_drained,
+    self->options.handler = (mcp__http_handler){ .head = on_head,
+                                                 .request = on_request,
+                                                 .hung_up = on_hung_up,
+                                                 .drained = on_drained,
                                                  .data = self };
 }
 

@@ -71,12 +71,10 @@ static const char hold_file[] = "{\"name\":\"rig/hold\",\"description\":\"Waits.
 static const char scoped_file[] = "{\"name\":\"rig/scoped\",\"description\":\"Wants scopes.\","
                                   "\"inputSchema\":{\"type\":\"object\"},"
                                   "\"_meta\":{\"causeway/scopes\":\"mcp write\"}}";
-static const mcp_file files[] = {
-    { "tools/rig/scoped.json", scoped_file, sizeof(scoped_file) - 1 },
-    { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
-    { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
-    { 0 }
-};
+static const mcp_file files[] = { { "tools/rig/scoped.json", scoped_file, sizeof(scoped_file) - 1 },
+                                  { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
+                                  { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
+                                  { 0 } };
 static const mcp_tool tools[] = { { "rig/hold", hold, MCP_READS, 0, 0 },
                                   { "rig/leave", leave, MCP_READS, 0, 0 },
                                   { "rig/scoped", scoped, MCP_READS, 0, 0 },

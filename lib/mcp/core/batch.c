@@ -105,7 +105,10 @@ mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size
     if (!batch)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch");
     *batch = (gathering){
-        .peer = { .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip,
+        .peer = { .answer = answer,
+                  .notify = notify,
+                  .is_slow = is_slow,
+                  .skip = skip,
                   .lose = lose },
         .behind = behind,
         .pending = count,

@@ -36,8 +36,8 @@ mcp_revision mcp__envelope_revision(const mcp__session *session, const mcp__peer
     return session->revision;
 }
 
-void mcp__envelope_write_revisions(mcp_json_writer *writer, const char *member,
-                                   mcp_revision oldest, mcp_revision newest)
+void mcp__envelope_write_revisions(mcp_json_writer *writer, const char *member, mcp_revision oldest,
+                                   mcp_revision newest)
 {
     mcp_write_member_array(writer, member);
     for (int revision = newest; revision >= (int)oldest; revision--)

@@ -23,7 +23,7 @@ mcp_status mcp__envelope_open(mcp_call *call);
 mcp_revision mcp__envelope_revision(const mcp__session *session, const mcp__peer *peer);
 
 /** Write the revisions from `newest` down to `oldest` as an array member. */
-void mcp__envelope_write_revisions(mcp_json_writer *writer, const char *member,
-                                   mcp_revision oldest, mcp_revision newest);
+void mcp__envelope_write_revisions(mcp_json_writer *writer, const char *member, mcp_revision oldest,
+                                   mcp_revision newest);
 
 #endif

@@ -13,8 +13,7 @@
 static const char *const names[] = {
     [MCP_REVISION_NONE] = "",        [MCP_2024_11_05] = "2024-11-05",
     [MCP_2025_03_26] = "2025-03-26", [MCP_2025_06_18] = "2025-06-18",
-    [MCP_2025_11_25] = "2025-11-25",
-    [MCP_2026_07_28] = "2026-07-28",
+    [MCP_2025_11_25] = "2025-11-25", [MCP_2026_07_28] = "2026-07-28",
 };
 
 _Static_assert(sizeof(names) / sizeof(names[0]) == MCP_REVISION_NEWEST + 1, "a name a revision");

@@ -76,9 +76,10 @@ mcp_status mcp__completions_load(mcp__completions *completions, const mcp_featur
                         (mcp__prompts_has(completions->prompts, row->of, row->argument) ||
                          mcp__resources_has(completions->resources, row->of, row->argument));
         if (!is_known || !row->complete)
-            return mcp_error_set(err, MCP_E_PARAMS,
-                                 "a completion of '%s' of %.*s has nothing to complete, or no function",
-                                 row->argument ? row->argument : "", SHOWN_MAX, row->of);
+            return mcp_error_set(
+                err, MCP_E_PARAMS,
+                "a completion of '%s' of %.*s has nothing to complete, or no function",
+                row->argument ? row->argument : "", SHOWN_MAX, row->of);
         mcp_status st = add_row(completions, row, features->data, err);
         if (st != MCP_OK)
             return st;
@@ -113,8 +114,9 @@ static mcp_status read_reference(const char **out, const mcp__completions *compl
     bool is_resource = type && strcmp(type, "ref/resource") == 0 && uri;
 
     if (!is_prompt && !is_resource)
-        return mcp_error_set(&call->err, MCP_E_PARAMS,
-                             "params.ref must be a ref/prompt with a name or a ref/resource with a uri");
+        return mcp_error_set(
+            &call->err, MCP_E_PARAMS,
+            "params.ref must be a ref/prompt with a name or a ref/resource with a uri");
     *out = is_prompt ? mcp__prompts_name(completions->prompts, call, name)
                      : mcp__resources_name(completions->resources, call, uri);
     if (!*out)

@@ -223,8 +223,9 @@ static mcp_status read_head_line(struct reader *r, struct text line)
         return read_json(r, &r->prompt->icons, value, MCP_JSON_ARRAY, "icons are a JSON array");
     if (text_is(key, "meta"))
         return read_json(r, &r->prompt->meta, value, MCP_JSON_OBJECT, "meta is a JSON object");
-    return fault(r, "the head knows name, title, description, argument, argument-title, scopes, icons "
-                    "and meta");
+    return fault(r,
+                 "the head knows name, title, description, argument, argument-title, scopes, icons "
+                 "and meta");
 }
 
 static mcp_status read_head(struct reader *r)

@@ -362,7 +362,8 @@ static mcp_status write_messages(mcp_call *call, const mcp__prompt_file *file,
     mcp_buf text;
     mcp_status st = MCP_OK;
 
-    if (call->content.length > 0) /* several messages, but the commas between them are there already */
+    /* Several messages, but the commas between them are there already. */
+    if (call->content.length > 0)
         mcp_write_raw(writer, call->content.data, call->content.length);
     mcp_buf_init(&text, call->options->reply_max_bytes);
     for (size_t i = 0; i < file->message_count && st == MCP_OK; i++)

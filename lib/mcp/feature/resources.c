@@ -290,7 +290,8 @@ static mcp_status bind_row(mcp__resources *resources, const mcp_resource *row, c
                                    .entry = find_entry(root, group, row->uri) };
     if (!resource->entry)
         return fault(err, row->uri, "has a row but no entry");
-    (void)mcp__exposure_scopes(&resource->scopes, resource->entry, NULL); /* the list has checked it */
+    /* The list has checked it. */
+    (void)mcp__exposure_scopes(&resource->scopes, resource->entry, NULL);
     if (!row->read)
         return fault(err, row->uri, "its row has no function");
     if (row->flags & (MCP_WRITES | MCP_LONG))

@@ -676,8 +676,8 @@ static mcp_status check_schema(mcp_call *call, uint64_t *steps, mcp_error *cause
 {
     const struct tool *tool = call->feature;
     mcp_schema_finding finding;
-    mcp_status st = mcp_schema_check_within(tool->input_schema, call->arguments, steps,
-                                            call->arena, &finding, cause);
+    mcp_status st = mcp_schema_check_within(tool->input_schema, call->arguments, steps, call->arena,
+                                            &finding, cause);
 
     return st == MCP_E_SCHEMA ? refuse(call, tool, MCP_REFUSED_ARGUMENTS, &finding) : st;
 }

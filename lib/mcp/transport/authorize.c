@@ -406,8 +406,8 @@ static void verified(mcp__task *task)
 
 static void on_hung_up(mcp__web_guest *guest)
 {
-    struct verification *asked =
-        (struct verification *)((char *)guest - offsetof(struct verification, guest));
+    struct verification *asked = (struct verification *)((char *)guest -
+                                                         offsetof(struct verification, guest));
 
     asked->exchange = NULL;
 }
@@ -440,7 +440,8 @@ static void ask_verifier(mcp__web *web, mcp__http_exchange *exchange, const char
 {
     struct verification *asked = verification_new(web, exchange, token, hash);
 
-    if (asked && web->executor.submit(&web->executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK) {
+    if (asked &&
+        web->executor.submit(&web->executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK) {
         asked->then = then;
         web->verifying++;
         mcp__http_set_data(exchange, &asked->guest);
@@ -486,7 +487,8 @@ static bool is_metadata(const mcp__authorize *self, const mcp__http_exchange *ex
     if (length < prefix || memcmp(path, WELL_KNOWN, prefix) != 0)
         return false;
     length -= prefix;
-    return length == 0 || (length == strlen(self->path) && memcmp(path + prefix, self->path, length) == 0);
+    return length == 0 ||
+           (length == strlen(self->path) && memcmp(path + prefix, self->path, length) == 0);
 }
 
 static void write_words(mcp_json_writer *writer, const char *words, const char *but)

@@ -64,14 +64,14 @@ struct stdio {
     mcp__task_table *tasks;
     mcp__session session;
     bool has_session;
-    bool is_reading; /* a worker has a large line */
+    bool is_reading;  /* a worker has a large line */
     int64_t timer_ms; /* when the timer fires; INT64_MAX: it does not run */
     bool is_ending;
     bool is_abandoned; /* open calls were answered with an error */
     int64_t leave_ms;  /* when the grace time is over */
     int signal_count;
     bool has_lost; /* an answer: there was no memory for it */
-    bool is_gone; /* nobody reads, or nobody can be answered, and that was seen to */
+    bool is_gone;  /* nobody reads, or nobody can be answered, and that was seen to */
 };
 
 /* ---- the peer -------------------------------------------------------------------------------- */
@@ -176,8 +176,7 @@ static void on_gone(void *data)
 static void leave_if_done(struct stdio *stdio, int64_t now_ms)
 {
     bool all_sent = !stdio->is_reading && mcp__dispatch_is_idle(&stdio->session) &&
-                    mcp__task_all_idle(stdio->tasks) &&
-                    mcp__writer_queued(stdio->writer) == 0;
+                    mcp__task_all_idle(stdio->tasks) && mcp__writer_queued(stdio->writer) == 0;
 
     if (!all_sent && now_ms < stdio->leave_ms)
         return;
@@ -230,8 +229,8 @@ static void read_later(struct stdio *stdio, const char *text, size_t length)
 
     (void)mcp_error_set(&lost.err, MCP_E_NOMEM, "no memory to read a message");
     if (reading)
-        lost.status = mcp__reading_init(&reading->reading, stdio->options, stdio->session.setup.budget,
-                                        text, length, &lost.err);
+        lost.status = mcp__reading_init(&reading->reading, stdio->options,
+                                        stdio->session.setup.budget, text, length, &lost.err);
     if (reading && lost.status == MCP_OK) {
         reading->stdio = stdio;
         reading->reading.done = on_read;
@@ -503,7 +502,10 @@ mcp_status mcp__stdio_serve(const mcp__session_setup *setup, int long_threads,
 {
     struct outside outside;
     struct stdio stdio = {
-        .peer = { .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip,
+        .peer = { .answer = answer,
+                  .notify = notify,
+                  .is_slow = is_slow,
+                  .skip = skip,
                   .lose = lose },
         .options = setup->options,
         .timer_ms = INT64_MAX,

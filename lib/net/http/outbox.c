@@ -131,11 +131,13 @@ mcp_status mcp__outbox_put_shared(mcp__outbox *out, const mcp__shared *run)
         run->release(run->owner);
         return run->length > 0 ? MCP_E_NOMEM : MCP_OK;
     }
-    *piece = (mcp__piece){ .bytes = (char *)(uintptr_t)run->bytes, /* only read. NOLINT(performance-no-int-to-ptr) */
-                           .end = run->length,
-                           .capacity = run->length,
-                           .release = run->release,
-                           .owner = run->owner };
+    *piece = (mcp__piece){
+        .bytes = (char *)(uintptr_t)run->bytes, /* only read. NOLINT(performance-no-int-to-ptr) */
+        .end = run->length,
+        .capacity = run->length,
+        .release = run->release,
+        .owner = run->owner
+    };
     append(out, piece);
     out->queued += run->length;
     return MCP_OK;

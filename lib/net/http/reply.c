@@ -317,8 +317,10 @@ void mcp__reply_refusal(connection *conn, mcp__refusal refusal)
     mcp_buf_init(&body, REFUSAL_MAX);
     mcp__http_field_out fields[] = { { "Content-Type", write_refusal(&body, conn, refusal) },
                                      { "Retry-After", "1" } };
-    mcp__http_head_out head = { .status = refusal.status, .fields = fields,
-                                .count = refusal.status == 503 ? 2 : 1, .is_last = true };
+    mcp__http_head_out head = { .status = refusal.status,
+                                .fields = fields,
+                                .count = refusal.status == 503 ? 2 : 1,
+                                .is_last = true };
     conn->is_last = true;
     conn->is_head = false;
     if (begin_reply(conn, &head, body.length, NULL) == MCP_OK)

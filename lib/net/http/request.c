@@ -263,8 +263,8 @@ mcp_status mcp__request_keep(mcp__request *request)
 
 mcp__request *mcp__request_new(size_t fields_max)
 {
-    mcp__request *request =
-        mcp__alloc_zeroed(1, sizeof(*request) + fields_max * sizeof(request->fields[0]));
+    mcp__request *request = mcp__alloc_zeroed(1, sizeof(*request) +
+                                                     fields_max * sizeof(request->fields[0]));
 
     if (!request)
         return NULL;

@@ -230,7 +230,8 @@ mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type
 mcp_status mcp_call_contents_meta(mcp_call *call, const char *json)
 {
     const mcp_json *meta = NULL;
-    mcp_status st = json ? mcp_json_read(&meta, call->arena, json, strlen(json), &call->err) : MCP_OK;
+    mcp_status st = json ? mcp_json_read(&meta, call->arena, json, strlen(json), &call->err)
+                         : MCP_OK;
 
     if (st == MCP_OK && json && !mcp_json_is_object(meta))
         st = mcp_error_set(&call->err, MCP_E_INTERNAL, "the _meta of contents is no JSON object");

@@ -272,8 +272,7 @@ static void on_posted(mcp__node *node)
     pthread_mutex_lock(&progress->lock);
     progress->is_posted = false;
     pthread_mutex_unlock(&progress->lock);
-    mcp__call_table_due(&call->session->calls,
-                        mcp__progress_deliver(call, mcp_clock_mono_ms()));
+    mcp__call_table_due(&call->session->calls, mcp__progress_deliver(call, mcp_clock_mono_ms()));
 }
 
 void mcp__progress_init(mcp__progress *progress, const mcp_json *token)

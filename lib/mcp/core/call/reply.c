@@ -265,10 +265,12 @@ static void tell_starved(mcp_call *call)
 {
     if (call->status != MCP_E_NOMEM || mcp__arena_failure(call->arena) != MCP_E_BUSY)
         return;
-    call->status = mcp_error_set(&call->err, MCP_E_BUSY,
-                                 "the server's memory for calls is in use: try again when others have "
-                                 "ended");
-    if (call->is_tool && mcp_call_refuse_text(call, call->err.message, strlen(call->err.message)) == MCP_OK)
+    call->status = mcp_error_set(
+        &call->err, MCP_E_BUSY,
+        "the server's memory for calls is in use: try again when others have "
+        "ended");
+    if (call->is_tool &&
+        mcp_call_refuse_text(call, call->err.message, strlen(call->err.message)) == MCP_OK)
         call->status = MCP_OK;
 }
 

@@ -159,7 +159,8 @@ mcp_status mcp__state_seal(const char **out, mcp_call *call, const char *payload
     if (!text)
         return no_memory(call);
     if (strlen(text) > TEXT_MAX)
-        return mcp_error_set(&call->err, MCP_E_LIMIT, "the state of a call is too large to be kept");
+        return mcp_error_set(&call->err, MCP_E_LIMIT,
+                             "the state of a call is too large to be kept");
     *out = text;
     return MCP_OK;
 }

@@ -299,8 +299,8 @@ static mcp_status send_questions(mcp__task_entry *entry)
 /* Whether they went where somebody may still answer them. */
 static bool is_asked(const mcp__task_entry *entry)
 {
-    return entry->asked_on || (entry->asked_news && entry->session &&
-                               entry->session->news == entry->asked_news);
+    return entry->asked_on ||
+           (entry->asked_news && entry->session && entry->session->news == entry->asked_news);
 }
 
 mcp_status mcp__task_ask(mcp_call *call)

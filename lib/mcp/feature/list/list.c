@@ -26,7 +26,7 @@ struct entry {
     struct entry *next;
     char *key;
     size_t key_length;
-    char *scopes; /* NULL: for all */
+    char *scopes;             /* NULL: for all */
     mcp_buf texts[REVISIONS]; /* by mcp_revision; NONE stays empty */
     mcp_buf plain[REVISIONS]; /* the same for clients that show no pages; empty: it is the same */
 };
@@ -189,9 +189,8 @@ static const char *cursor_key(const mcp__list *list, mcp_arena *arena, const cha
 {
     size_t prefix = strlen(list->member);
     size_t decoded = 0;
-    const char *text = length <= CURSOR_MAX
-                           ? mcp__base64url_decode(arena, cursor, length, &decoded)
-                           : NULL;
+    const char *text = length <= CURSOR_MAX ? mcp__base64url_decode(arena, cursor, length, &decoded)
+                                            : NULL;
 
     if (!text || decoded <= prefix || memcmp(text, list->member, prefix) != 0 ||
         text[prefix] != ':')
@@ -218,7 +217,7 @@ static const struct entry *find_shown(const mcp__list *list, const mcp_call *cal
     while (entry && (entry->key_length != length || memcmp(entry->key, key, length) != 0))
         entry = entry->next;
     return entry && mcp__exposure_shows(call, list->feature, entry->key, entry->scopes) ? entry
-                                                                                         : NULL;
+                                                                                        : NULL;
 }
 
 /* *from: the first entry of the page; NULL at the end. */

@@ -45,6 +45,8 @@ void mcp__head_events(mcp__head *head)
 mcp__http_head_out mcp__head_out(const mcp__head *head, int status)
 {
     return (mcp__http_head_out){
-        .status = status, .fields = head->fields, .count = head->count,
+        .status = status,
+        .fields = head->fields,
+        .count = head->count,
     };
 }

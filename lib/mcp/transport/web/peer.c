@@ -86,7 +86,8 @@ void mcp__web_peer_free(mcp__web_peer *peer)
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-static const char *event_id(const mcp__web_peer *peer, uint64_t number, char out[MCP__EVENT_ID_SIZE])
+static const char *event_id(const mcp__web_peer *peer, uint64_t number,
+                            char out[MCP__EVENT_ID_SIZE])
 {
     if (!peer->is_resumable)
         return NULL;
@@ -358,8 +359,8 @@ static void on_hung_up(mcp__web_guest *guest)
 }
 
 mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
-                                   mcp__session_entry *entry, bool is_once,
-                                   const mcp__accepted *accepted)
+                                 mcp__session_entry *entry, bool is_once,
+                                 const mcp__accepted *accepted)
 {
     mcp__web_peer *peer = mcp__alloc_zeroed(1, sizeof(*peer));
 
@@ -371,8 +372,12 @@ mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
         return NULL;
     }
     peer->peer = (mcp__peer){
-        .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip,
-        .lose = lose, .reconnect = reconnect,
+        .answer = answer,
+        .notify = notify,
+        .is_slow = is_slow,
+        .skip = skip,
+        .lose = lose,
+        .reconnect = reconnect,
     };
     peer->guest.hung_up = on_hung_up;
     peer->peer.principal = web->caller;
@@ -453,7 +458,7 @@ void mcp__web_peer_attach(mcp__web_peer *peer, mcp__http_exchange *exchange, uin
 }
 
 void mcp__web_peer_replay(mcp__web *web, mcp__http_exchange *exchange, mcp__session_entry *entry,
-                           uint32_t stream, uint64_t after)
+                          uint32_t stream, uint64_t after)
 {
     mcp__accepted accepted = { .events = true };
     mcp__web_peer *peer = mcp__web_peer_new(web, exchange, entry, false, &accepted);

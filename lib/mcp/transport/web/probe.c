@@ -49,8 +49,9 @@ static void put(mcp_buf *body, const char *name, const char *type, const char *h
 
 static void put_seconds(mcp_buf *body, const char *name, const char *help, uint64_t ns)
 {
-    (void)mcp_buf_printf(body, "# HELP mcp_%s %s\n# TYPE mcp_%s gauge\nmcp_%s %" PRIu64 ".%06" PRIu64 "\n",
-                         name, help, name, name, ns / 1000000000, ns / 1000 % 1000000);
+    (void)mcp_buf_printf(
+        body, "# HELP mcp_%s %s\n# TYPE mcp_%s gauge\nmcp_%s %" PRIu64 ".%06" PRIu64 "\n", name,
+        help, name, name, ns / 1000000000, ns / 1000 % 1000000);
 }
 
 static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)

@@ -92,7 +92,8 @@ static void answer(mcp__peer *self, mcp_buf *message)
 {
     mcp__web_peer *peer = (mcp__web_peer *)self;
     const mcp_call *call = peer->call;
-    bool is_done = self->fault == MCP_OK; /* else a worker may have the call; its path never changes */
+    /* Else a worker may have the call; its path never changes. */
+    bool is_done = self->fault == MCP_OK;
 
     bool is_good = is_done && call->status == MCP_OK && !call->is_refused;
 
@@ -229,8 +230,7 @@ static mcp__rest_field *field_of(mcp__rest_field *fields, size_t count, const ch
 }
 
 /* Fields of one name become one list (RFC 9110, section 5.3). http.c bounds their number and length. */
-static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena,
-                              const mcp__http_exchange *exchange)
+static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena, const mcp__http_exchange *exchange)
 {
     const char *name = NULL, *value = NULL;
     size_t count = 0;

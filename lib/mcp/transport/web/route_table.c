@@ -209,7 +209,8 @@ static bool take(struct gathering *all, const char *name, const char *value)
     return true;
 }
 
-static bool take_variables(struct gathering *all, const char *pattern, const char *path, size_t length)
+static bool take_variables(struct gathering *all, const char *pattern, const char *path,
+                           size_t length)
 {
     const char *pattern_end = pattern + strlen(pattern);
     const char *path_end = path + length;
@@ -254,8 +255,7 @@ static mcp_status refuse(const struct gathering *all, mcp_error *err)
 }
 
 mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mcp_route *route,
-                                const char *path, size_t length, const char *query,
-                                mcp_error *err)
+                                const char *path, size_t length, const char *query, mcp_error *err)
 {
     mcp_json_writer writer;
     struct gathering all = { .arena = arena, .writer = &writer };
@@ -265,7 +265,8 @@ mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mc
     mcp_buf_init(&text, (size_t)256 * 1024);
     mcp_json_writer_init(&writer, &text);
     mcp_write_object(&writer);
-    is_good = take_variables(&all, route->path, path, length) && (!query || take_query(&all, query));
+    is_good = take_variables(&all, route->path, path, length) &&
+              (!query || take_query(&all, query));
     mcp_write_end(&writer);
     mcp_status st = mcp_json_writer_status(&writer);
     if (st == MCP_OK && is_good)

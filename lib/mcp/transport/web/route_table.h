@@ -40,7 +40,6 @@ const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, co
  *         MCP_E_NOMEM
  */
 mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mcp_route *route,
-                                const char *path, size_t length, const char *query,
-                                mcp_error *err);
+                                const char *path, size_t length, const char *query, mcp_error *err);
 
 #endif

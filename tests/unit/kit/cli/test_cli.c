@@ -310,7 +310,11 @@ static void a_program_may_have_one_nameless_command(void **state)
 static void options_have_other_names(void **state)
 {
     static const cli_option own[] = {
-        { .name = "output", .alias = "out", .type = CLI_STRING, .argument = "DIR", .help = "where" },
+        { .name = "output",
+          .alias = "out",
+          .type = CLI_STRING,
+          .argument = "DIR",
+          .help = "where" },
         { .name = "version", .type = CLI_INT, .argument = "N", .help = "which" },
         { 0 },
     };
@@ -323,8 +327,8 @@ static void options_have_other_names(void **state)
     };
 
     (void)state;
-    assert_int_equal(
-        run_program(&other, (const char *const[]){ "run", "a", "--out", "d", NULL }), 7);
+    assert_int_equal(run_program(&other, (const char *const[]){ "run", "a", "--out", "d", NULL }),
+                     7);
     assert_non_null(strstr(seen.text, "case=a n=1 out=d "));
     assert_int_equal(
         run_program(&other, (const char *const[]){ "run", "a", "--version", "3", NULL }), 7);

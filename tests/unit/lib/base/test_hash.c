@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/hash.h"
+#include <cmocka.h>
 
 static void assert_hex(const uint8_t digest[MCP_SHA256_SIZE], const char *wanted)
 {
@@ -41,10 +41,12 @@ static void signatures_are_those_of_the_rfc(void **state)
     memset(key, 0x0b, 20);
     assert_int_equal(mcp_hmac_sha256(digest, key, 20, "Hi There", 8, NULL), MCP_OK);
     assert_hex(digest, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
-    assert_int_equal(mcp_hmac_sha256(digest, "Jefe", 4, "what do ya want for nothing?", 28, NULL), MCP_OK);
+    assert_int_equal(mcp_hmac_sha256(digest, "Jefe", 4, "what do ya want for nothing?", 28, NULL),
+                     MCP_OK);
     assert_hex(digest, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     memset(key, 0xaa, sizeof(key));
-    assert_int_equal(mcp_hmac_sha256(digest, key, sizeof(key), long_key, strlen(long_key), NULL), MCP_OK);
+    assert_int_equal(mcp_hmac_sha256(digest, key, sizeof(key), long_key, strlen(long_key), NULL),
+                     MCP_OK);
     assert_hex(digest, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 

@@ -131,7 +131,8 @@ static uint64_t steps_for(size_t count)
 
     assert_int_equal(mcp_json_read(&tool, arena, file->bytes, file->length, NULL), MCP_OK);
     assert_int_equal(mcp_json_read(&value, arena, text, strlen(text), NULL), MCP_OK);
-    assert_int_equal(mcp_schema_compile(&schema, mcp_json_get(tool, "inputSchema"), NULL, NULL), MCP_OK);
+    assert_int_equal(mcp_schema_compile(&schema, mcp_json_get(tool, "inputSchema"), NULL, NULL),
+                     MCP_OK);
     assert_int_equal(mcp_schema_check_within(schema, value, &left, arena, NULL, NULL), MCP_OK);
     mcp_schema_free(schema);
     mcp_arena_free(arena);
@@ -147,9 +148,9 @@ static bool is_judged_on_loop(size_t count)
     conversation_open(&talk, NULL, &hostile_features);
     talk.executor.is_held = true;
     (void)snprintf(text, sizeof(text),
-                         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
-                         "\"name\":\"hostile/take\",\"arguments\":{\"numbers\":[%s,\"\"]}}}",
-                         ones(count - 1));
+                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                   "\"name\":\"hostile/take\",\"arguments\":{\"numbers\":[%s,\"\"]}}}",
+                   ones(count - 1));
     conversation_say(&talk, text);
     bool is_judged = talk.executor.held == 0;
     while (mcp__inline_step(&talk.executor))

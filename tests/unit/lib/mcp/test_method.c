@@ -273,9 +273,10 @@ static void a_claim_chooses_the_era_of_its_request_alone(void **state)
 
     (void)state;
     conversation_open(&c, NULL, NULL);
-    conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{"
-                         "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
-                         "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+    conversation_ask(&c,
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{"
+                     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                     "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":"
                      "\"there is no method ping here\"}}");
     conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",

@@ -64,7 +64,8 @@ static void facts_of_a_request(void **state)
     start();
     client_ask(rig_port(server),
                "PUT /facts?a=b&c HTTP/1.1\r\nhost:  localhost:1 \r\nX-A:1\r\nx-a: 2\r\n"
-               "Connection: close\r\n\r\n", got, sizeof(got));
+               "Connection: close\r\n\r\n",
+               got, sizeof(got));
     has("method=PUT\ntarget=/facts?a=b&c\npath=/facts\nquery=a=b&c\nminor=1\ntls=0\nunix=0\n");
     has("peer=127.0.0.1:");
     has("hosts=1\n[host]=[localhost:1]\n[X-A]=[1]\n[x-a]=[2]\n[Connection]=[close]\n");
@@ -88,7 +89,8 @@ static void facts_survive_a_body_in_pieces(void **state)
     (void)state;
     start();
     int fd = client_open(rig_port(server));
-    client_say(fd, "POST /facts?x HTTP/1.1\r\nHost: a\r\nX-Mark: here\r\nContent-Length: 20\r\n\r\n");
+    client_say(fd,
+               "POST /facts?x HTTP/1.1\r\nHost: a\r\nX-Mark: here\r\nContent-Length: 20\r\n\r\n");
     site_wait(&page.heads, 1);
     for (int i = 0; i < 20; i++) {
         client_say(fd, "b");
@@ -126,7 +128,8 @@ static void a_body_of_the_full_size_is_echoed(void **state)
     size_t size = 4 << 20;
     int head = snprintf(large, sizeof(large),
                         "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-                        "Content-Length: %zu\r\n\r\n", size);
+                        "Content-Length: %zu\r\n\r\n",
+                        size);
     static char back[(4 << 20) + 1024];
 
     (void)state;
@@ -178,7 +181,6 @@ static void idle_connections_are_closed(void **state)
 }
 
 /* ---- stopping --------------------------------------------------------------------------------- */
-
 
 static void *stop_main(void *data)
 {

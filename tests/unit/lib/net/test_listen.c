@@ -28,7 +28,7 @@ struct taker {
     mcp__loop *loop;
     int fds[TAKEN_MAX];
     int count;
-    int wanted; /* then the loop is stopped */
+    int wanted;  /* then the loop is stopped */
     int failure; /* the first errno told */
     int failures;
 };
@@ -101,8 +101,8 @@ static void a_free_port_is_told_and_taken(void **state)
     assert_true(fcntl(taker.fds[0], F_GETFL) & O_NONBLOCK);
     assert_true(fcntl(taker.fds[0], F_GETFD) & FD_CLOEXEC);
     close(fd);
-    assert_int_equal(mcp__listen_tcp(&second, taker.loop, "127.0.0.1", port, on_accept, &taker,
-                                     &err), MCP_E_IO);
+    assert_int_equal(
+        mcp__listen_tcp(&second, taker.loop, "127.0.0.1", port, on_accept, &taker, &err), MCP_E_IO);
     assert_non_null(strstr(err.message, "in use"));
     assert_null(second);
     mcp__listener_free(listener);
@@ -117,8 +117,9 @@ static void names_and_wrong_addresses(void **state)
 
     (void)state;
     mcp__listener_free(listener);
-    assert_int_equal(mcp__listen_tcp(&none, taker.loop, "127.0.0.1", 65536, on_accept, &taker,
-                                     &err), MCP_E_PARAMS);
+    assert_int_equal(
+        mcp__listen_tcp(&none, taker.loop, "127.0.0.1", 65536, on_accept, &taker, &err),
+        MCP_E_PARAMS);
     assert_int_equal(mcp__listen_tcp(&none, taker.loop, "127.0.0.1", -1, on_accept, &taker, &err),
                      MCP_E_PARAMS);
     assert_int_equal(mcp__listen_tcp(&none, taker.loop, "256.1.1.1", 0, on_accept, &taker, &err),
@@ -252,7 +253,10 @@ static void a_dead_socket_is_replaced_a_live_one_is_not(void **state)
     mcp__listener_free(first);
 
     int dead = socket(AF_UNIX, SOCK_STREAM, 0); /* what a killed process leaves */
-    struct { sa_family_t family; char path[108]; } name = { .family = AF_UNIX };
+    struct {
+        sa_family_t family;
+        char path[108];
+    } name = { .family = AF_UNIX };
     strcpy(name.path, path);
     assert_int_equal(bind(dead, (struct sockaddr *)&name, sizeof(name)), 0);
     close(dead);

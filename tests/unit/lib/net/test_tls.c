@@ -194,8 +194,10 @@ static void large_bodies_go_both_ways(void **state)
     static char back[(2 << 20) + 1024];
     size_t size = 2 << 20;
     tls_client client = connected();
-    int head = snprintf(large, sizeof(large), "POST /echo HTTP/1.1\r\nHost: a\r\n"
-                        "Connection: close\r\nContent-Length: %zu\r\n\r\n", size);
+    int head = snprintf(large, sizeof(large),
+                        "POST /echo HTTP/1.1\r\nHost: a\r\n"
+                        "Connection: close\r\nContent-Length: %zu\r\n\r\n",
+                        size);
 
     (void)state;
     for (size_t i = 0; i < size; i++)
@@ -293,7 +295,11 @@ static void nonsense_is_answered_by_an_alert_and_closed(void **state)
     unsigned char alert[7];
 
     (void)state;
-    client_send(fd, "\x17\x03\x03\x00\x04" "data", 9); /* data before any handshake */
+    /* Data before any handshake. */
+    client_send(fd,
+                "\x17\x03\x03\x00\x04"
+                "data",
+                9);
     client_read_exactly(fd, alert, sizeof(alert));
     assert_int_equal(alert[0], 21); /* RFC 8446 section 5.1: content type alert */
     assert_int_equal(alert[5], 2);  /* fatal */
@@ -323,7 +329,10 @@ static void a_broken_record_ends_the_connection(void **state)
     (void)state;
     say(&client, "GET /hold HTTP/1.1\r\nHost: a\r\n\r\n");
     site_wait(&page.holding, 1);
-    client_send(client.fd, "\x17\x03\x03\x00\x14" "aaaaaaaaaaaaaaaaaaaa", 25);
+    client_send(client.fd,
+                "\x17\x03\x03\x00\x14"
+                "aaaaaaaaaaaaaaaaaaaa",
+                25);
     site_wait(&page.hung_up, 1);
     client_free(&client);
 }

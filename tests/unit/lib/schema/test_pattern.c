@@ -178,7 +178,8 @@ static void long_and_deep_expressions_are_refused(void **state)
     assert_false(mcp__pattern_is_valid(text, 16000)); /* compiled it would have more than 64 KiB */
     assert_true(mcp__pattern_is_valid(text, 8000));
     text[0] = '[';
-    for (size_t length = 16 * 1024 - 1; length <= 16 * 1024 + 1; length++) { /* one set: compiled it is small */
+    /* One set: compiled it is small. */
+    for (size_t length = 16 * 1024 - 1; length <= 16 * 1024 + 1; length++) {
         text[length - 1] = ']';
         assert_int_equal(mcp__pattern_is_valid(text, length), length <= 16 * 1024);
         text[length - 1] = 'a';

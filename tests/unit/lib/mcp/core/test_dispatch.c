@@ -134,15 +134,17 @@ static void memory_is_shared(void **state)
     mcp_server_options options = { .name = "t", .version = "1", .calls_max_bytes = 256 * 1024 };
 
     (void)state;
-    conversation_ask(&c, CALL("1", "greedy"),
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
-                     "\"enough\"}]}}");
+    conversation_ask(
+        &c, CALL("1", "greedy"),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+        "\"enough\"}]}}");
     conversation_close(&c);
     conversation_open(&c, &options, &features);
-    conversation_ask(&c, CALL("1", "greedy"),
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
-                     "\"the server's memory for calls is in use: try again when others have ended\"}],"
-                     "\"isError\":true}}");
+    conversation_ask(
+        &c, CALL("1", "greedy"),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+        "\"the server's memory for calls is in use: try again when others have ended\"}],"
+        "\"isError\":true}}");
     conversation_ask(&c, CALL("2", "echo"), ANSWER("2"));
 }
 

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "conversation.h"
 #include "fixture.h"
 #include "fixture_more.h"
+#include <cmocka.h>
 
 #define CLAIM(version)                                                                             \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"" version                            \
@@ -62,14 +62,17 @@ static void the_ladder_is_climbed_in_order(void **state)
         { "2026-07-28", "tools/call", "fix/refuse",
           REQUEST("tools/call", "\"name\":\"fix/refuse\"," CLAIM("2026-07-28")), 0, 200 },
         { "2026-07-28", "resources/read", "fix://nowhere",
-          REQUEST("resources/read", "\"uri\":\"fix://nowhere\"," CLAIM("2026-07-28")), -32602, 200 },
+          REQUEST("resources/read", "\"uri\":\"fix://nowhere\"," CLAIM("2026-07-28")), -32602,
+          200 },
         { "2026-07-28", "tools/call", "fix/none",
           REQUEST("tools/call", "\"name\":\"fix/none\"," CLAIM("2026-07-28")), -32602, 200 },
         /* headers that are missing or say something else */
         { NULL, "tools/list", NULL, REQUEST("tools/list", CLAIM("2026-07-28")), -32020, 400 },
-        { "2026-07-29", "tools/list", NULL, REQUEST("tools/list", CLAIM("2026-07-28")), -32020, 400 },
+        { "2026-07-29", "tools/list", NULL, REQUEST("tools/list", CLAIM("2026-07-28")), -32020,
+          400 },
         { "2026-07-28", NULL, NULL, REQUEST("tools/list", CLAIM("2026-07-28")), -32020, 400 },
-        { "2026-07-28", "TOOLS/LIST", NULL, REQUEST("tools/list", CLAIM("2026-07-28")), -32020, 400 },
+        { "2026-07-28", "TOOLS/LIST", NULL, REQUEST("tools/list", CLAIM("2026-07-28")), -32020,
+          400 },
         { "2026-07-28", "tools/call", NULL,
           REQUEST("tools/call", "\"name\":\"fix/refuse\"," CLAIM("2026-07-28")), -32020, 400 },
         { "2026-07-28", "tools/call", "fix/echo",
@@ -82,20 +85,24 @@ static void the_ladder_is_climbed_in_order(void **state)
         { "2026-07-28", "tools/list", NULL, REQUEST("tools/list", ""), -32602, 400 },
         { "2026-07-28", "tools/list", NULL, REQUEST("tools/list", "\"_meta\":1"), -32602, 400 },
         { "2026-07-28", "tools/list", NULL,
-          REQUEST("tools/list", "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}"),
+          REQUEST("tools/list",
+                  "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}"),
           -32602, 400 },
         /* methods that are not there */
         { "2026-07-28", "ping", NULL, REQUEST("ping", CLAIM("2026-07-28")), -32601, 404 },
         { "2026-07-28", "no/such", NULL, REQUEST("no/such", CLAIM("2026-07-28")), -32601, 404 },
-        { "2026-07-28", "initialize", NULL, REQUEST("initialize", CLAIM("2026-07-28")), -32601, 404 },
+        { "2026-07-28", "initialize", NULL, REQUEST("initialize", CLAIM("2026-07-28")), -32601,
+          404 },
         /* what a client lacks */
         { "2026-07-28", "tools/call", "more/sampling",
           REQUEST("tools/call", "\"name\":\"more/sampling\"," CLAIM("2026-07-28")), -32021, 400 },
         /* the older era, told by the header or by nothing */
         { NULL, NULL, NULL, REQUEST("no/such", ""), -32601, 200 },
         { "2025-11-25", NULL, NULL, REQUEST("tools/list", ""), 0, 200 },
-        { "2026-07-28", NULL, NULL, REQUEST("initialize", "\"protocolVersion\":\"2025-11-25\""), 0, 200 },
-        { "2026-07-28", NULL, NULL, "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"x\"}", -32600, 400 },
+        { "2026-07-28", NULL, NULL, REQUEST("initialize", "\"protocolVersion\":\"2025-11-25\""), 0,
+          200 },
+        { "2026-07-28", NULL, NULL, "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"x\"}", -32600,
+          400 },
         { NULL, NULL, NULL, "nonsense", -32700, 400 },
     };
 
@@ -113,8 +120,8 @@ static void the_ladder_is_climbed_in_order(void **state)
 /* Two clients of a shared session may use one id at once, and cannot cancel each other. */
 static void shared_sessions_keep_clients_apart(void **state)
 {
-    static const char call[] =
-        REQUEST("tools/call", "\"name\":\"fix/echo\",\"arguments\":{\"text\":\"a\"}," CLAIM("2026-07-28"));
+    static const char call[] = REQUEST(
+        "tools/call", "\"name\":\"fix/echo\",\"arguments\":{\"text\":\"a\"}," CLAIM("2026-07-28"));
     static const char cancel[] =
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}";
     mcp__peer_memory other;

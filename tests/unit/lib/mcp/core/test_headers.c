@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/headers.h"
+#include <cmocka.h>
 
 struct fake {
     mcp__headers face; /* first */
@@ -55,12 +55,14 @@ static void plain_fields_are_equal_or_not(void **state)
     mcp_error err = MCP_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(mcp__headers_check(&same.face, "Mcp-Method", "tools/list", true, &err), MCP_OK);
+    assert_int_equal(mcp__headers_check(&same.face, "Mcp-Method", "tools/list", true, &err),
+                     MCP_OK);
     assert_int_equal(mcp__headers_check(&other.face, "Mcp-Method", "tools/list", false, &err),
                      MCP_E_HEADERS);
     assert_int_equal(mcp__headers_check(&twice.face, "Mcp-Method", "tools/list", false, &err),
                      MCP_E_HEADERS);
-    assert_int_equal(mcp__headers_check(&none.face, "Mcp-Method", "tools/list", false, &err), MCP_OK);
+    assert_int_equal(mcp__headers_check(&none.face, "Mcp-Method", "tools/list", false, &err),
+                     MCP_OK);
     assert_int_equal(mcp__headers_check(&none.face, "Mcp-Method", "tools/list", true, &err),
                      MCP_E_HEADERS);
     assert_non_null(strstr(err.message, "Mcp-Method"));
@@ -88,7 +90,9 @@ static void values_are_decoded_and_compared(void **state)
         { "eu", "\"eu\"", MCP_OK },
         { "=?base64?Y2Fmw6k=?=", "\"caf\\u00e9\"", MCP_OK },
         { "=?base64?SGVsbG8=?=", "\"Hello\"", MCP_OK },
-        { "=?base64?" "?=", "\"\"", MCP_OK },
+        { "=?base64?"
+          "?=",
+          "\"\"", MCP_OK },
         { "=?base64?SGVsbG8?=", "\"Hello\"", MCP_E_HEADERS },
         { "=?base64?SGVs!!!bG8=?=", "\"Hello\"", MCP_E_HEADERS },
         { "=?base64?SGVsbG9=?=", "\"Hello\"", MCP_E_HEADERS }, /* bits left over */

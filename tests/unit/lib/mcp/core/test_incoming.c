@@ -144,7 +144,8 @@ static void a_worker_reads_a_copy(void **state)
     (void)state;
     mcp__inline_init(&executor);
     executor.is_held = true;
-    assert_int_equal(mcp__reading_init(&noted.reading, &options, NULL, text, strlen(text), NULL), MCP_OK);
+    assert_int_equal(mcp__reading_init(&noted.reading, &options, NULL, text, strlen(text), NULL),
+                     MCP_OK);
     assert_int_equal(mcp__reading_start(&noted.reading, &executor.executor, NULL), MCP_OK);
     memset(text, '!', sizeof(text));
     assert_int_equal(noted.count, 0);

@@ -116,8 +116,8 @@ static void faults_are_named(void **state)
           MCP_E_REQUEST, "twice in params" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"_meta\":{\"a\":1,\"a\":2}}}",
           MCP_E_REQUEST, "twice in params._meta" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"_meta\":1}}", MCP_E_ENVELOPE,
-          "_meta" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"_meta\":1}}",
+          MCP_E_ENVELOPE, "_meta" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"_meta\":{\"progressToken\":1.5}}}",
           MCP_E_ENVELOPE, "progressToken" },
     };

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/core/outcome.h"
+#include <cmocka.h>
 
 static void codes_follow_the_era(void **state)
 {

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "fixture.h"
+#include <cmocka.h>
 
 static mcp_status nothing(mcp_call *call, void *data)
 {

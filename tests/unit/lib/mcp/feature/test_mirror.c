@@ -9,11 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include <cmocka.h>
 #include "mcp/feature/mirror.h"
+#include <cmocka.h>
 
 struct fake {
-    mcp__headers face; /* first */
+    mcp__headers face;         /* first */
     const char *const *fields; /* names and values by turns, ending with NULL */
 };
 

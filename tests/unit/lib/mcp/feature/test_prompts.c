@@ -203,11 +203,12 @@ static void test_titles_icons_and_meta_as_revisions_know_them(void **state)
                 "{\"name\":\"rich\",\"arguments\":[{\"name\":\"what\","
                 "\"description\":\"Anything\",\"required\":false}]}",
                 arena);
-    assert_json(mcp_json_item(entries_of(MCP_2025_06_18), 3),
-                "{\"name\":\"rich\",\"arguments\":[{\"name\":\"what\",\"title\":\"The thing, if any\","
-                "\"description\":\"Anything\",\"required\":false}],"
-                "\"_meta\":{\"k\":1,\"causeway/scopes\":\"a b\"}}",
-                arena);
+    assert_json(
+        mcp_json_item(entries_of(MCP_2025_06_18), 3),
+        "{\"name\":\"rich\",\"arguments\":[{\"name\":\"what\",\"title\":\"The thing, if any\","
+        "\"description\":\"Anything\",\"required\":false}],"
+        "\"_meta\":{\"k\":1,\"causeway/scopes\":\"a b\"}}",
+        arena);
     assert_json(mcp_json_get(mcp_json_item(entries_of(MCP_2025_11_25), 3), "icons"),
                 "[{\"src\":\"data:,\"}]", arena);
 }

@@ -19,9 +19,11 @@ static void begin_tasks(conversation *c, int count)
     char text[256];
 
     for (int i = 0; i < count; i++) {
-        (void)snprintf(text, sizeof(text),
-                       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"task/plain\","
-                       "\"task\":{}}}", 1000 + i);
+        (void)snprintf(
+            text, sizeof(text),
+            "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"task/plain\","
+            "\"task\":{}}}",
+            1000 + i);
         conversation_say(c, text);
     }
     mcp__peer_memory_reset(&c->peer);
@@ -32,7 +34,8 @@ static const mcp_json *list(conversation *c, mcp_arena *arena, const char *curso
 {
     char text[256];
 
-    (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/list\",\"params\":{%s%s%s}}",
+    (void)snprintf(text, sizeof(text),
+                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/list\",\"params\":{%s%s%s}}",
                    cursor ? "\"cursor\":\"" : "", cursor ? cursor : "", cursor ? "\"" : "");
     conversation_say(c, text);
     return mcp_json_get(conversation_answer(c, arena), "result");
@@ -54,13 +57,15 @@ static void a_page_has_fifty(void **state)
         const mcp_json *tasks = mcp_json_get(page, "tasks");
         const char *next = mcp_json_get_string(page, "nextCursor");
         assert_int_equal(mcp_json_count(tasks), counts[i] < 50 ? counts[i] : 50);
-        assert_string_equal(mcp_json_get_string(mcp_json_item(tasks, 0), "taskId"), c.tasks->newest->id);
+        assert_string_equal(mcp_json_get_string(mcp_json_item(tasks, 0), "taskId"),
+                            c.tasks->newest->id);
         assert_int_equal(next != NULL, counts[i] > 50);
         if (next) {
             page = list(&c, arena, next);
             tasks = mcp_json_get(page, "tasks");
             assert_int_equal(mcp_json_count(tasks), 1);
-            assert_string_equal(mcp_json_get_string(mcp_json_item(tasks, 0), "taskId"), c.tasks->oldest->id);
+            assert_string_equal(mcp_json_get_string(mcp_json_item(tasks, 0), "taskId"),
+                                c.tasks->oldest->id);
             assert_null(mcp_json_get(page, "nextCursor"));
         }
         conversation_close(&c);
@@ -78,8 +83,10 @@ static void a_cursor_is_a_number_of_ours(void **state)
     conversation_open(&c, NULL, &fixture_task);
     conversation_initialize(&c, "2025-11-25");
     for (size_t i = 0; i < sizeof(cursors) / sizeof(cursors[0]); i++) {
-        (void)snprintf(text, sizeof(text),
-                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/list\",\"params\":{\"cursor\":\"%s\"}}", cursors[i]);
+        (void)snprintf(
+            text, sizeof(text),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/list\",\"params\":{\"cursor\":\"%s\"}}",
+            cursors[i]);
         conversation_ask(&c, text,
                          "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
                          "\"params.cursor is none of ours\"}}");

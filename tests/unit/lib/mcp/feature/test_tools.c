@@ -533,8 +533,9 @@ static void a_broken_promise_is_the_servers_failure(void **state)
     call("promise", "{\"how\":\"wrong\"}", ERROR("-32603", "the server failed"));
     call("promise", "{\"how\":\"text\"}", ERROR("-32603", "the server failed"));
     mcp__tools_check_results(c.server->set->tools, false);
-    call("promise", "{\"how\":\"wrong\"}", "\"result\":{\"content\":[" TEXT("{\\\"sum\\\":\\\"text\\\"}")
-                                       "],\"structuredContent\":{\"sum\":\"text\"}}");
+    call("promise", "{\"how\":\"wrong\"}",
+         "\"result\":{\"content\":[" TEXT(
+             "{\\\"sum\\\":\\\"text\\\"}") "],\"structuredContent\":{\"sum\":\"text\"}}");
     conversation_close(&c);
 }
 

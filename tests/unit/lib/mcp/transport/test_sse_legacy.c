@@ -73,10 +73,11 @@ static void answers_come_on_the_stream(void **state)
     assert_non_null(strstr(text, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\""));
     assert_null(strstr(text, "\nid: "));
     post(address, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", 202);
-    post(address,
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
-         "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}",
-         202);
+    post(
+        address,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
+        "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}",
+        202);
     client_read(fd, text, sizeof(text), "\"progressToken\":7");
     web_release();
     client_read(fd, text, sizeof(text), "\"id\":1,\"result\"");
@@ -111,10 +112,11 @@ static void the_session_ends_with_the_stream(void **state)
 
     (void)state;
     int fd = open_stream(address);
-    post(address,
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
-         "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}",
-         202);
+    post(
+        address,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
+        "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}",
+        202);
     client_read(fd, text, sizeof(text), "\"progressToken\":7");
     close(fd); /* cancels the call, too: nobody releases it */
     usleep(100 * 1000);
@@ -129,10 +131,11 @@ static void on_shutdown_the_answer_still_comes(void **state)
     (void)state;
     (void)begin(NULL);
     int fd = open_stream(address);
-    post(address,
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
-         "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}",
-         202);
+    post(
+        address,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
+        "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}",
+        202);
     client_read(fd, text, sizeof(text), "\"progressToken\":7");
     assert_int_equal(web_end(rig_of_test), MCP_OK);
     client_read(fd, text, sizeof(text), "\r\n0\r\n\r\n");

@@ -49,7 +49,9 @@ static void options_that_cannot_be_are_named(void **state)
         { { .routes = nameless }, MCP_E_PARAMS, "/x" },
         { { .auth = &open }, MCP_E_PARAMS, "tokens or a verifier" },
         { { .auth = &lost }, MCP_E_NOT_FOUND, "/nowhere/tokens" },
-        { { .tls_certificate = "/nowhere/c", .tls_key = "/nowhere/k" }, MCP_E_PARAMS, "/nowhere/c" },
+        { { .tls_certificate = "/nowhere/c", .tls_key = "/nowhere/k" },
+          MCP_E_PARAMS,
+          "/nowhere/c" },
     };
 
     (void)state;

@@ -55,8 +55,9 @@ static int open_socket(void)
 static void say(int fd, const char *text)
 {
     size_t length = strlen(text);
-    unsigned char head[] = { 0x81, 0x80 | 126, (unsigned char)(length >> 8), (unsigned char)length,
-                             0, 0, 0, 0 };
+    unsigned char head[] = {
+        0x81, 0x80 | 126, (unsigned char)(length >> 8), (unsigned char)length, 0, 0, 0, 0
+    };
 
     assert_true(length >= 126 && length < 65536);
     assert_true(client_send(fd, head, sizeof(head)));
@@ -71,8 +72,9 @@ static void both_eras_come_on_one_connection(void **state)
 
     (void)state;
     int fd = open_socket();
-    say(fd, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
-            "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+    say(fd,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
     client_read(fd, text, sizeof(text), "\"protocolVersion\":\"2025-06-18\"");
     say(fd, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
             "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
@@ -89,10 +91,12 @@ static void reports_come_and_calls_can_be_cancelled(void **state)
 
     (void)state;
     int fd = open_socket();
-    say(fd, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
-            "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}" PAD);
+    say(fd,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
+        "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}" PAD);
     client_read(fd, text, sizeof(text), "\"progressToken\":7");
-    say(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}" PAD);
+    say(fd,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}" PAD);
     say(fd, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}" PAD PAD);
     client_read(fd, text, sizeof(text), "\"id\":2");
     assert_null(strstr(text, "\"id\":1,"));
@@ -103,9 +107,20 @@ static void reports_come_and_calls_can_be_cancelled(void **state)
 static void say_large(int fd, int id)
 {
     const size_t length = 100000;
-    unsigned char head[] = { 0x81, 0x80 | 127, 0, 0, 0, 0, (unsigned char)(length >> 24),
-                             (unsigned char)(length >> 16), (unsigned char)(length >> 8),
-                             (unsigned char)length, 0, 0, 0, 0 };
+    unsigned char head[] = { 0x81,
+                             0x80 | 127,
+                             0,
+                             0,
+                             0,
+                             0,
+                             (unsigned char)(length >> 24),
+                             (unsigned char)(length >> 16),
+                             (unsigned char)(length >> 8),
+                             (unsigned char)length,
+                             0,
+                             0,
+                             0,
+                             0 };
     char *text = malloc(length + 1);
 
     memset(text, ' ', length);
@@ -123,8 +138,9 @@ static void large_messages_keep_their_place(void **state)
 
     (void)state;
     int fd = open_socket();
-    say(fd, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
-            "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+    say(fd,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
     client_read(fd, text, sizeof(text), "\"protocolVersion\":\"2025-06-18\"");
     for (int i = 1; i < 40; i += 4) {
         char wanted[64];
@@ -159,8 +175,9 @@ static void the_end_of_the_connection_cancels(void **state)
 
     (void)state;
     int fd = open_socket();
-    say(fd, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
-            "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}" PAD);
+    say(fd,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rig/hold\","
+        "\"arguments\":{},\"_meta\":{\"progressToken\":7}}}" PAD);
     client_read(fd, text, sizeof(text), "\"progressToken\":7");
     close(fd); /* nobody releases it: the server would need its grace time */
 }

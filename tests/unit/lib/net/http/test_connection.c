@@ -307,11 +307,12 @@ static void large_answers_share_their_memory(void **state)
     ask_for_much();
     begins("HTTP/1.1 503 ");
     assert_non_null(strstr(got, "Retry-After: 1\r\n"));
-    client_ask(rig_port(server), "GET /bytes/10 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", got,
-               sizeof(got));
+    client_ask(rig_port(server), "GET /bytes/10 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+               got, sizeof(got));
     begins("HTTP/1.1 200 ");
     int other = open_and_say("POST" LARGE);
-    assert_int_equal(client_read(other, got, sizeof(got), NULL), 0); /* cut: it must not look undone */
+    /* Cut: it must not look undone. */
+    assert_int_equal(client_read(other, got, sizeof(got), NULL), 0);
     close(other);
     close(fd);
     do /* until the server has seen that */
@@ -445,7 +446,8 @@ struct row {
 static void hostile_input_is_refused_and_closed(void **state)
 {
     static const struct row rows[] = {
-        { "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n", "HTTP/1.1 400 " }, /* TLS to a plain port */
+        { "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n",
+          "HTTP/1.1 400 " }, /* TLS to a plain port */
         { "GET / HTTP/1.1\nHost: a\n\n", "HTTP/1.1 400 " },
         { "GET / HTTP/1.1\r\nHost : a\r\n\r\n", "HTTP/1.1 400 " },
         { "GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", "HTTP/1.1 400 " },
@@ -453,14 +455,17 @@ static void hostile_input_is_refused_and_closed(void **state)
         { "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 " },
         { "GET / HTTP/9.9\r\nHost: a\r\n\r\n", "HTTP/1.1 505 " },
         { "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
-          "0\r\n\r\n", "HTTP/1.1 400 " },
-        { "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 400 " },
+          "0\r\n\r\n",
+          "HTTP/1.1 400 " },
+        { "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+          "HTTP/1.1 400 " },
         { "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 501 " },
         { "POST / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\n\r\n", "HTTP/1.1 417 " },
         { "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/1.1 505 " },
         { "\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "HTTP/1.1 200 " },
         { "GET /hello HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
-          "GET /last HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 " },
+          "GET /last HTTP/1.1\r\nHost: a\r\n\r\n",
+          "HTTP/1.1 200 " },
     };
 
     (void)state;

@@ -98,7 +98,7 @@ static size_t converse(int fd, const char *bytes, size_t length)
     size_t have = 0;
     ssize_t count = 0;
 
-    for (int quiet = 0; quiet < 3; quiet = count > 0 ? 0 : quiet + 1) {
+    for (int quiet = 0; quiet<3; quiet = count> 0 ? 0 : quiet + 1) {
         if (length > 0) {
             ssize_t sent = send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
             bytes += sent > 0 ? sent : 0;

@@ -82,7 +82,8 @@ static void head_has_the_length_only(void **state)
     int fd = client_open(rig_port(server));
 
     (void)state;
-    client_say(fd, "HEAD /hello HTTP/1.1\r\nHost: a\r\n\r\nHEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_say(fd,
+               "HEAD /hello HTTP/1.1\r\nHost: a\r\n\r\nHEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n");
     site_wait(&page.holding, 1);
     site_write(&page, server, 0, "never seen");
     site_write(&page, server, 0, NULL);
@@ -235,8 +236,8 @@ static void an_early_answer_closes_when_the_body_is_large(void **state)
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         int fd = client_open(rig_port(server));
         char request[256];
-        snprintf(request, sizeof(request), "POST /echo HTTP/1.1\r\nHost: a\r\nX-Refuse: 403\r\n%s\r\n",
-                 heads[i]);
+        snprintf(request, sizeof(request),
+                 "POST /echo HTTP/1.1\r\nHost: a\r\nX-Refuse: 403\r\n%s\r\n", heads[i]);
         client_say(fd, request);
         client_say(fd, "the body begins, and the answer must get through all the same");
         client_read(fd, got, sizeof(got), NULL);
@@ -253,13 +254,16 @@ static void continue_is_said_to_those_who_wait_for_it(void **state)
     int fd = client_open(rig_port(server));
 
     (void)state;
-    client_say(fd, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n");
+    client_say(
+        fd, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n");
     client_read(fd, got, sizeof(got), "HTTP/1.1 100 Continue\r\n\r\n");
     client_say(fd, "body");
     client_read(fd, got, sizeof(got), "\r\n\r\nbody");
     /* Whoever does not wait is not told. */
-    client_say(fd, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nmore"
-                   "GET /last HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_say(
+        fd,
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nmore"
+        "GET /last HTTP/1.1\r\nHost: a\r\n\r\n");
     client_read(fd, got, sizeof(got), NULL);
     lacks("100 Continue");
     has("more");
@@ -296,8 +300,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_hundred_in_one_write_come_back_in_few_reads, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_no_field_may_have_is_not_sent, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            an_early_answer_keeps_the_connection_when_the_body_is_small, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_early_answer_keeps_the_connection_when_the_body_is_small,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_early_answer_closes_when_the_body_is_large, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(continue_is_said_to_those_who_wait_for_it, set_up,

@@ -89,8 +89,9 @@ static void patterns_share_the_budget(void **state)
     assert_int_equal(check_with("{\"pattern\":\"(a+)+$\"}",
                                 "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\"", 0, message),
                      MCP_E_LIMIT);
-    assert_string_equal(message, "checking the value takes too much work, at /pattern of its schema: "
-                                 "send a smaller or simpler value");
+    assert_string_equal(message,
+                        "checking the value takes too much work, at /pattern of its schema: "
+                        "send a smaller or simpler value");
     assert_int_equal(check_with("{\"not\":{\"patternProperties\":{\"(a+)+$\":true}}}",
                                 "{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\":1}", 0, message),
                      MCP_E_LIMIT);

@@ -16,14 +16,17 @@
 #include "fixture_more.h"
 #include "mcp/clock.h"
 
-#define ASK "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":\"more/roots\"}}"
+#define ASK                                                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":\"more/roots\"}}"
 #define QUESTION "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n"
 
 static void open_asking(conversation *c)
 {
     conversation_open(c, NULL, &fixture_more);
-    conversation_say(c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
-                        "\"2025-06-18\",\"capabilities\":{\"roots\":{}}}}");
+    conversation_say(
+        c,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-06-18\",\"capabilities\":{\"roots\":{}}}}");
     mcp__peer_memory_reset(&c->peer);
     conversation_ask(c, ASK, QUESTION);
     assert_int_equal(c->session.calls.running, 0); /* no worker waits */
@@ -40,9 +43,11 @@ static void a_client_has_five_minutes(void **state)
     (void)mcp__dispatch_tick(&c.session, begun_ms + 299000);
     conversation_expect(&c, "");
     (void)mcp__dispatch_tick(&c.session, mcp_clock_mono_ms() + 300001);
-    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n"
-                            "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
-                            "\"the client did not answer what more/roots asked in time\"}],\"isError\":true}}");
+    conversation_expect(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+        "\"the client did not answer what more/roots asked in time\"}],\"isError\":true}}");
     assert_true(mcp__dispatch_is_idle(&c.session));
     conversation_close(&c);
 }
@@ -84,12 +89,17 @@ static void questions_have_an_end(void **state)
 
     (void)state;
     conversation_open(&c, NULL, &fixture_more);
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
-                         "\"2025-06-18\",\"capabilities\":{\"elicitation\":{}}}}");
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":\"more/steps\"}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-06-18\",\"capabilities\":{\"elicitation\":{}}}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":\"more/steps\"}}");
     for (int i = 1; i <= 16; i++) {
         assert_false(mcp__dispatch_is_idle(&c.session));
-        (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"action\":\"accept\"}}", i);
+        (void)snprintf(text, sizeof(text),
+                       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"action\":\"accept\"}}", i);
         conversation_say(&c, text);
     }
     assert_true(mcp__dispatch_is_idle(&c.session));
@@ -151,13 +161,16 @@ static void without_a_session_memory_may_run_out_too(void **state)
 {
     static const char *const texts[] = {
         STEPS MODERN "}}",
-        STEPS "\"inputResponses\":{\"first\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," MODERN "}}",
+        STEPS
+        "\"inputResponses\":{\"first\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," MODERN
+        "}}",
         STEPS "\"requestState\":\"v1.AAAA.AAAA\"," MODERN "}}",
     };
 
     (void)state;
     walk("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}", texts, 2, "\"requestState\":\"v1.");
-    walk("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}", texts + 2, 1, "invalid requestState");
+    walk("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}", texts + 2, 1,
+         "invalid requestState");
 }
 
 int main(void)

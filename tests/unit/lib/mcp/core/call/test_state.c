@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "conversation.h"
 #include "mcp/core/call/state.h"
 #include "mcp/http.h"
 #include "oom.h"
+#include <cmocka.h>
 
 #define NOW ((int64_t)1000000)
 
@@ -25,12 +25,14 @@ static const mcp_json *json(mcp_arena *arena, const char *text)
     return value;
 }
 
-static mcp_call *call_of(conversation *c, const char *method, const char *name, const char *arguments)
+static mcp_call *call_of(conversation *c, const char *method, const char *name,
+                         const char *arguments)
 {
     mcp_arena *arena = mcp_arena_new(0);
     mcp_call *call = NULL;
 
-    assert_int_equal(mcp__call_new(&call, arena, &c->server->options, c->server->no_arguments, NULL), MCP_OK);
+    assert_int_equal(
+        mcp__call_new(&call, arena, &c->server->options, c->server->no_arguments, NULL), MCP_OK);
     call->session = &c->session;
     call->method = method;
     call->name = name;
@@ -38,8 +40,8 @@ static mcp_call *call_of(conversation *c, const char *method, const char *name, 
     return call;
 }
 
-static mcp_status open_text(conversation *c, const char *name, const char *arguments, const char *text,
-                            size_t text_length, int64_t now_ms)
+static mcp_status open_text(conversation *c, const char *name, const char *arguments,
+                            const char *text, size_t text_length, int64_t now_ms)
 {
     mcp_call *call = call_of(c, "tools/call", name, arguments);
     const char *payload = NULL;
@@ -69,8 +71,11 @@ static void a_seal_binds_its_call(void **state)
     size_t length = strlen(text);
     assert_int_equal(open_text(&c, "t", arguments, text, length, NOW), MCP_OK);
     /* members in another order are the same arguments, items are not */
-    assert_int_equal(open_text(&c, "t", "{\"b\":\"t\",\"a\":[1,{\"y\":2,\"x\":1}]}", text, length, NOW), MCP_OK);
-    assert_int_equal(open_text(&c, "t", "{\"b\":\"t\",\"a\":[{\"y\":2,\"x\":1},1]}", text, length, NOW), MCP_E_PARAMS);
+    assert_int_equal(
+        open_text(&c, "t", "{\"b\":\"t\",\"a\":[1,{\"y\":2,\"x\":1}]}", text, length, NOW), MCP_OK);
+    assert_int_equal(
+        open_text(&c, "t", "{\"b\":\"t\",\"a\":[{\"y\":2,\"x\":1},1]}", text, length, NOW),
+        MCP_E_PARAMS);
     assert_int_equal(open_text(&c, "u", arguments, text, length, NOW), MCP_E_PARAMS);
     assert_int_equal(open_text(&c, "t", "{}", text, length, NOW), MCP_E_PARAMS);
     /* ten minutes */
@@ -194,10 +199,8 @@ static void memory_may_run_out_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_seal_binds_its_call),
-        cmocka_unit_test(a_seal_binds_its_caller),
-        cmocka_unit_test(no_changed_byte_passes),
-        cmocka_unit_test(only_the_same_secret_opens),
+        cmocka_unit_test(a_seal_binds_its_call),       cmocka_unit_test(a_seal_binds_its_caller),
+        cmocka_unit_test(no_changed_byte_passes),      cmocka_unit_test(only_the_same_secret_opens),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
 

@@ -40,7 +40,8 @@ static void a_key_leads_to_its_listeners_alone(void **state)
         for (int k = 1; k < KEYS; k++) {
             (void)snprintf(key, sizeof(key), "a://%d", k);
             if (n % k == 0)
-                assert_int_equal(mcp__interest_add(&all, &interests[n][k], key, strlen(key)), MCP_OK);
+                assert_int_equal(mcp__interest_add(&all, &interests[n][k], key, strlen(key)),
+                                 MCP_OK);
         }
     for (int k = 1; k < KEYS; k++) {
         (void)snprintf(key, sizeof(key), "a://%d", k);

@@ -175,7 +175,8 @@ static void much_is_told_in_turns(void **state)
     for (size_t told = 2 * MANY; told <= 4 * MANY; told += 2 * MANY) {
         assert_int_equal(empty(&box), 1);
         assert_int_equal(peer.notifications, told);
-        (void)mcp_server_updated(server, "more://5", NULL); /* meanwhile; it posts nothing of its own */
+        /* Meanwhile; it posts nothing of its own. */
+        (void)mcp_server_updated(server, "more://5", NULL);
     }
     while (empty(&box) > 0)
         ;
@@ -214,14 +215,17 @@ static void calls_keep_what_they_began_with(void **state)
     conversation_open(&c, &options, NULL);
     assert_int_equal(mcp_server_offer(c.server, &fixture_more, NULL), MCP_OK);
     c.executor.is_held = true;
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"more/value\"}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"more/value\"}}");
     assert_int_equal(mcp_server_withdraw(c.server, &fixture_more, NULL), MCP_OK);
     conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}",
                      "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[]}}");
     while (mcp__inline_step(&c.executor))
         ;
-    conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
-                            "\"[1,2.5,null]\"}]}}");
+    conversation_expect(
+        &c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+            "\"[1,2.5,null]\"}]}}");
     conversation_close(&c);
 }
 
@@ -243,8 +247,9 @@ static void memory_may_run_out_anywhere(void **state)
         assert_true(st == MCP_OK || st == MCP_E_NOMEM);
         mcp__peer_memory_reset(&c.peer);
         assert_int_equal(mcp_server_updated(c.server, "more://kept", NULL), MCP_OK);
-        conversation_expect(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\","
-                                "\"params\":{\"uri\":\"more://kept\"}}\n");
+        conversation_expect(&c,
+                            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\","
+                            "\"params\":{\"uri\":\"more://kept\"}}\n");
         conversation_close(&c);
     }
 }

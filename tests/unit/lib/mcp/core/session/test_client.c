@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "feature_call.h"
 #include "mcp/core/session/client.h"
+#include <cmocka.h>
 
 static unsigned read_text(const char *text, mcp_arena *arena)
 {
@@ -37,7 +37,8 @@ static void what_is_declared_is_read(void **state)
         { "{\"elicitation\":{\"form\":{},\"url\":{}}}",
           MCP_CLIENT_ELICITATION | MCP_CLIENT_ELICITATION_URL },
         { "{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}", MCP_CLIENT_TASKS },
-        { "{\"extensions\":{\"io.modelcontextprotocol/ui\":{\"mimeTypes\":[\"text/html\"]}}}", MCP_CLIENT_UI },
+        { "{\"extensions\":{\"io.modelcontextprotocol/ui\":{\"mimeTypes\":[\"text/html\"]}}}",
+          MCP_CLIENT_UI },
         { "{\"experimental\":{\"x\":{}},\"Sampling\":{}}", 0 },
     };
     mcp_arena *arena = mcp_arena_new(0);
@@ -65,8 +66,10 @@ static void what_is_missing_is_written(void **state)
     mcp_write_end(&writer);
     assert_int_equal(mcp_json_writer_status(&writer), MCP_OK);
     assert_int_equal(mcp_json_read(&value, arena, text.data, text.length, NULL), MCP_OK);
-    assert_json(value, "{\"roots\":{},\"sampling\":{\"tools\":{}},\"elicitation\":{},\"extensions\":"
-                       "{\"io.modelcontextprotocol/tasks\":{},\"io.modelcontextprotocol/ui\":{}}}", arena);
+    assert_json(value,
+                "{\"roots\":{},\"sampling\":{\"tools\":{}},\"elicitation\":{},\"extensions\":"
+                "{\"io.modelcontextprotocol/tasks\":{},\"io.modelcontextprotocol/ui\":{}}}",
+                arena);
     mcp_buf_clear(&text);
     mcp_arena_free(arena);
 }

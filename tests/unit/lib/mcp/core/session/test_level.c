@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "mcp/call.h"
+#include <cmocka.h>
 
 static void levels_rise(void **state)
 {
-    static const char *const names[] = { "debug", "info", "notice", "warning", "error", "critical", "alert",
-                                         "emergency" };
+    static const char *const names[] = { "debug", "info",     "notice", "warning",
+                                         "error", "critical", "alert",  "emergency" };
 
     (void)state;
     for (int i = 0; i < 8; i++) {

@@ -14,11 +14,15 @@
 #include "mcp/core/session/session_table.h"
 #include "net/inline.h"
 
-static mcp_server_options options = { .name = "t", .version = "1", .oldest = MCP_2024_11_05,
+static mcp_server_options options = { .name = "t",
+                                      .version = "1",
+                                      .oldest = MCP_2024_11_05,
                                       .newest = MCP_2025_11_25,
                                       .without_initialize = MCP_2025_03_26,
-                                      .message_max_bytes = 100000, .reply_max_bytes = 100000,
-                                      .arena_max_bytes = 1000000, .calls_max_running = 4,
+                                      .message_max_bytes = 100000,
+                                      .reply_max_bytes = 100000,
+                                      .arena_max_bytes = 1000000,
+                                      .calls_max_running = 4,
                                       .calls_max_queued = 4 };
 static mcp__inline executor;
 static mcp__session_table table;
@@ -48,7 +52,10 @@ static int begin(void **state)
 {
     mcp__session_table_options how = {
         .setup = { .options = &options, .route = route, .executor = &executor.executor },
-        .max = 2, .idle_ms = 1000, .events_max_bytes = 1000, .ending = on_ending,
+        .max = 2,
+        .idle_ms = 1000,
+        .events_max_bytes = 1000,
+        .ending = on_ending,
     };
 
     (void)state;
@@ -132,7 +139,8 @@ static void what_ends_while_a_call_runs_waits_for_it(void **state)
     mcp__session_table_work(&table, entry);
     mcp__dispatch_message(&entry->session, &client.peer, message, sizeof(message) - 1);
     assert_false(mcp__session_table_is_idle(&table));
-    assert_int_equal(mcp__session_table_expire(&table, 5000), 6000); /* one that works is not idle */
+    /* One that works is not idle. */
+    assert_int_equal(mcp__session_table_expire(&table, 5000), 6000);
     mcp__session_table_end(&table, entry);
     assert_int_equal(client.skipped, 1);
     (void)mcp__session_table_settle(&table);
@@ -170,7 +178,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_idlest_makes_room, begin, end),
         cmocka_unit_test_setup_teardown(idle_sessions_expire, begin, end),
         cmocka_unit_test_setup_teardown(what_ends_while_a_call_runs_waits_for_it, begin, end),
-        cmocka_unit_test_setup_teardown(entries_for_one_request_have_no_id_and_no_end_to_tell, begin, end),
+        cmocka_unit_test_setup_teardown(entries_for_one_request_have_no_id_and_no_end_to_tell,
+                                        begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,7 +218,8 @@ static void hidden_entries_leave_no_gap(void **state)
         assert_false(call->caching.is_public);
         mcp_write_end(mcp_call_result(call));
         assert_int_equal(
-            mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL), MCP_OK);
+            mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL),
+            MCP_OK);
         const mcp_json *tools = mcp_json_get(page, "tools");
         assert_int_equal(mcp_json_count(tools), 2);
         for (size_t k = 0; k < 2; k++)

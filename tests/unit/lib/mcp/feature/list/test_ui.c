@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include "feature_call.h"
 #include "mcp/feature/list/ui.h"
+#include <cmocka.h>
 
 static void entries_lose_their_page_and_nothing_else(void **state)
 {
@@ -19,8 +19,10 @@ static void entries_lose_their_page_and_nothing_else(void **state)
         { "{\"name\":\"a\"}", NULL },
         { "{\"name\":\"a\",\"_meta\":{\"x\":1}}", NULL },
         { "{\"name\":\"a\",\"ui\":{}}", NULL },
-        { "{\"name\":\"a\",\"_meta\":{\"ui\":{\"resourceUri\":\"ui://a\"}}}", "{\"name\":\"a\",\"_meta\":{}}" },
-        { "{\"_meta\":{\"x\":1,\"ui/resourceUri\":\"ui://a\"},\"name\":\"a\"}", "{\"name\":\"a\",\"_meta\":{\"x\":1}}" },
+        { "{\"name\":\"a\",\"_meta\":{\"ui\":{\"resourceUri\":\"ui://a\"}}}",
+          "{\"name\":\"a\",\"_meta\":{}}" },
+        { "{\"_meta\":{\"x\":1,\"ui/resourceUri\":\"ui://a\"},\"name\":\"a\"}",
+          "{\"name\":\"a\",\"_meta\":{\"x\":1}}" },
     };
     mcp_arena *arena = mcp_arena_new(0);
 
@@ -30,7 +32,8 @@ static void entries_lose_their_page_and_nothing_else(void **state)
         const mcp_json *written = NULL;
         mcp_json_writer writer;
         mcp_buf text;
-        assert_int_equal(mcp_json_read(&entry, arena, rows[i].with, strlen(rows[i].with), NULL), MCP_OK);
+        assert_int_equal(mcp_json_read(&entry, arena, rows[i].with, strlen(rows[i].with), NULL),
+                         MCP_OK);
         assert_int_equal(mcp__ui_is_in(entry), rows[i].without != NULL);
         mcp_buf_init(&text, 4096);
         mcp_json_writer_init(&writer, &text);
@@ -45,7 +48,8 @@ static void entries_lose_their_page_and_nothing_else(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(entries_lose_their_page_and_nothing_else) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(
+        entries_lose_their_page_and_nothing_else) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,11 +54,23 @@ static void hosts_are_names_in_full(void **state)
 {
     static const char *const hosts[] = { "mcp.example", NULL };
     static const char *const good[] = { "localhost", "LocalHost:80", "127.0.0.1:65535", "[::1]",
-                                        "[::1]:1", "mcp.example", "MCP.EXAMPLE:443" };
-    static const char *const bad[] = { "", "localhost.", "localhost:", "localhost:x", "localhost:123456",
-                                       "localhost.evil.example", "evil.example", "[::2]", "[::1",
-                                       "[::1]x", "127.0.0.2", "mcp.example.evil", "a@localhost",
-                                       "localhost:80:80", ":80", "localhost/" };
+                                        "[::1]:1",   "mcp.example",  "MCP.EXAMPLE:443" };
+    static const char *const bad[] = { "",
+                                       "localhost.",
+                                       "localhost:",
+                                       "localhost:x",
+                                       "localhost:123456",
+                                       "localhost.evil.example",
+                                       "evil.example",
+                                       "[::2]",
+                                       "[::1",
+                                       "[::1]x",
+                                       "127.0.0.2",
+                                       "mcp.example.evil",
+                                       "a@localhost",
+                                       "localhost:80:80",
+                                       ":80",
+                                       "localhost/" };
 
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -70,9 +82,15 @@ static void hosts_are_names_in_full(void **state)
 
 static void origins_are_web_origins_of_such_hosts(void **state)
 {
-    static const char *const bad[] = { "null", "", "localhost", "file://localhost", "http://",
-                                       "http://localhost/", "http://evil.example",
-                                       "https://localhost@evil.example", "http://localhost evil" };
+    static const char *const bad[] = { "null",
+                                       "",
+                                       "localhost",
+                                       "file://localhost",
+                                       "http://",
+                                       "http://localhost/",
+                                       "http://evil.example",
+                                       "https://localhost@evil.example",
+                                       "http://localhost evil" };
 
     (void)state;
     assert_true(mcp__field_origin_is_known("http://localhost:3000", NULL));

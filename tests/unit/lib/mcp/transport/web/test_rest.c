@@ -73,17 +73,16 @@ static mcp_status slow(mcp_call *call, void *data)
     return MCP_OK;
 }
 
-static const mcp_route routes[] = {
-    { "GET", "/things/{id}", show, MCP_READS, 0 },
-    { "POST", "/things", keep, MCP_READS, 0 },
-    { "PUT", "/things/{id}", keep, MCP_WRITES, 0 },
-    { "GET", "/page", page, MCP_READS, 0 },
-    { "DELETE", "/page", none, MCP_READS, 0 },
-    { "GET", "/fail/{how}", go_wrong, MCP_READS, 0 },
-    { "GET", "/slow", slow, MCP_READS, 100 },
-    { "GET", "/left", slow, MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0 },
-    { 0 }
-};
+static const mcp_route routes[] = { { "GET", "/things/{id}", show, MCP_READS, 0 },
+                                    { "POST", "/things", keep, MCP_READS, 0 },
+                                    { "PUT", "/things/{id}", keep, MCP_WRITES, 0 },
+                                    { "GET", "/page", page, MCP_READS, 0 },
+                                    { "DELETE", "/page", none, MCP_READS, 0 },
+                                    { "GET", "/fail/{how}", go_wrong, MCP_READS, 0 },
+                                    { "GET", "/slow", slow, MCP_READS, 100 },
+                                    { "GET", "/left", slow,
+                                      MCP_READS | MCP_LONG | MCP_STOP_ON_HANGUP, 0 },
+                                    { 0 } };
 
 static char app[] = "app";
 static web_rig *rig_of_test;
@@ -122,7 +121,8 @@ static void routes_are_answered(void **state)
     char value[64];
 
     (void)state;
-    expect("GET", "/things/a%20b?q=x+y", NULL, 200, "{\"id\":\"a b\",\"q\":\"x y\",\"data\":\"app\"}");
+    expect("GET", "/things/a%20b?q=x+y", NULL, 200,
+           "{\"id\":\"a b\",\"q\":\"x y\",\"data\":\"app\"}");
     assert_string_equal(web_field(&answer, "Content-Type", value, sizeof(value)),
                         "application/json");
     expect("POST", "/things", "{\"n\":1}", 201, "{\"kept\":{\"n\":1}}");
@@ -149,8 +149,9 @@ static void faults_have_their_status_and_tell_no_secrets(void **state)
            "{\"error\":{\"status\":\"E_DENIED\",\"message\":\"write operations are disabled\"}}");
     web_ask(&answer, port, "POST", "/things", NULL, "{");
     assert_int_equal(answer.status, 400);
-    expect("GET", "/nothing", NULL, 404,
-           "{\"error\":{\"status\":\"E_NOT_FOUND\",\"message\":\"there is nothing at this path\"}}");
+    expect(
+        "GET", "/nothing", NULL, 404,
+        "{\"error\":{\"status\":\"E_NOT_FOUND\",\"message\":\"there is nothing at this path\"}}");
     expect("PATCH", "/page", NULL, 405,
            "{\"error\":{\"status\":\"E_METHOD\","
            "\"message\":\"this path does not have this method\"}}");

@@ -19,14 +19,12 @@ static mcp_status nothing(mcp_call *call, void *data)
     return MCP_OK;
 }
 
-static const mcp_route routes[] = {
-    { "GET", "/things", nothing, MCP_READS, 0 },
-    { "POST", "/things", nothing, MCP_WRITES | MCP_LONG, 0 },
-    { "GET", "/things/{id}", nothing, MCP_READS, 0 },
-    { "GET", "/things/{id}/parts/{part}", nothing, MCP_READS, 0 },
-    { "GET", "/things:all", nothing, MCP_READS, 0 },
-    { 0 }
-};
+static const mcp_route routes[] = { { "GET", "/things", nothing, MCP_READS, 0 },
+                                    { "POST", "/things", nothing, MCP_WRITES | MCP_LONG, 0 },
+                                    { "GET", "/things/{id}", nothing, MCP_READS, 0 },
+                                    { "GET", "/things/{id}/parts/{part}", nothing, MCP_READS, 0 },
+                                    { "GET", "/things:all", nothing, MCP_READS, 0 },
+                                    { 0 } };
 
 static const mcp_route *find(const char *method, const char *path, char allowed[64])
 {
@@ -41,10 +39,19 @@ static const mcp_route *find(const char *method, const char *path, char allowed[
 
 static void paths_fit_segment_by_segment(void **state)
 {
-    static const char *const strangers[] = { "/", "//", "/thing", "/things//", "/things//parts/1",
-                                             "/things/1/parts", "/things/1/parts/2/3", "/Things",
-                                             "/things%2F1", "/things%3", "/things%3Aal",
-                                             "/things%3Aall%", "/things%3aalls" };
+    static const char *const strangers[] = { "/",
+                                             "//",
+                                             "/thing",
+                                             "/things//",
+                                             "/things//parts/1",
+                                             "/things/1/parts",
+                                             "/things/1/parts/2/3",
+                                             "/Things",
+                                             "/things%2F1",
+                                             "/things%3",
+                                             "/things%3Aal",
+                                             "/things%3Aall%",
+                                             "/things%3aalls" };
     char allowed[64];
 
     (void)state;
@@ -94,7 +101,7 @@ static void arguments_are_decoded(void **state)
 
 static void what_cannot_be_a_text_is_refused(void **state)
 {
-    static const char *const paths[] = { "/things/%/parts/1", "/things/%4/parts/1",
+    static const char *const paths[] = { "/things/%/parts/1",   "/things/%4/parts/1",
                                          "/things/%g0/parts/1", "/things/%00/parts/1",
                                          "/things/%ff/parts/1", "/things/1/parts/%4" };
     const mcp_json *value = NULL;
