@@ -111,13 +111,15 @@ static bool hear(int fd, bool (*done)(const void *what), const void *what)
     return true;
 }
 
+static bool is_answered(const struct exchange *exchange)
+{
+    return count_of("\"result\":") + count_of("\"error\":{") >= exchange->answers;
+}
+
 /* An error for a message that could not even be read stands for all that it held. */
 static bool has_answers(const void *what)
 {
-    const struct exchange *exchange = what;
-
-    return count_of("\"result\":") + count_of("\"error\":{") >= exchange->answers ||
-           count_of("\"id\":null") > 0;
+    return is_answered(what) || count_of("\"id\":null") > 0;
 }
 
 static bool has_words(const void *what)
@@ -151,9 +153,10 @@ static void walk_exchanges(held_round *round)
         walk(round, &exchanges[i]);
 }
 
+/* Whether all was answered as it should be. */
 static bool hear_answers(int fd, const struct exchange *exchange)
 {
-    return hear(fd, has_answers, exchange) && has_words(exchange->words);
+    return hear(fd, has_answers, exchange) && is_answered(exchange) && has_words(exchange->words);
 }
 
 /* ---- over HTTP -------------------------------------------------------------------------------- */
@@ -199,6 +202,16 @@ static void assert_refused(bool is_over)
 
     if (status != 0 && status != 500 && status != 503 && !(status == 404 && is_over))
         fail_msg("%s", heard_text);
+}
+
+/* The server sees the last of us go, and then has none open that it had not before. */
+static void await_descriptors(size_t before)
+{
+    int64_t deadline_ms = mcp_clock_mono_ms() + CLIENT_WAIT_MS;
+
+    while (scratch_open_descriptors() > before && mcp_clock_mono_ms() < deadline_ms)
+        (void)poll(NULL, 0, 2);
+    assert_int_equal(scratch_open_descriptors(), before);
 }
 
 /* ---- WebSocket -------------------------------------------------------------------------------- */
@@ -258,12 +271,13 @@ static bool opening_a_socket(const struct exchange *exchange, long successes)
 
 static void websocket(void **state)
 {
+    size_t before = scratch_open_descriptors();
+
     (void)state;
     walk(opening_a_socket, NULL);
     walk_exchanges(in_frames);
-    size_t before = scratch_open_descriptors();
     assert_true(in_frames(&exchanges[0], -1));
-    assert_true(scratch_open_descriptors() <= before);
+    await_descriptors(before);
 }
 
 /* ---- HTTP+SSE --------------------------------------------------------------------------------- */
@@ -338,10 +352,13 @@ static bool opening_a_stream(const struct exchange *exchange, long successes)
 
 static void http_with_sse(void **state)
 {
+    size_t before = scratch_open_descriptors();
+
     (void)state;
     walk(opening_a_stream, NULL);
     walk_exchanges(in_posts);
     assert_true(in_posts(&exchanges[0], -1));
+    await_descriptors(before);
 }
 
 /* ---- standard streams ------------------------------------------------------------------------- */
