@@ -1,11 +1,11 @@
 # For each folder of servers/: <name>_core (its domain, one level down and below), <name>_app (what binds it to MCP,
-# with its embedded files), and the program <name> (main.c).
+# to REST (rest/) and to the shell (shell/), with its embedded files), and the program <name> (main.c).
 set(server_targets)
 file(GLOB server_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/servers/*)
 foreach(folder IN LISTS server_folders)
     cmake_path(GET folder FILENAME server)
     file(GLOB_RECURSE core CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cpp)
-    file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c)
+    file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${folder}/rest/*.c ${folder}/shell/*.c)
     if(app)
         list(REMOVE_ITEM core ${app})
     endif()

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "line.h"
 #include "listen/listen.h"
 #include "log.h"
 #include "open.h"
+#include "shell/line.h"
 
 static const char *const validation_choices[] = { "strict", "lenient", NULL };
 static const char *const view_choices[] = { "full", "summary", NULL };

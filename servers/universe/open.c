@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "app.h"
-#include "line.h"
 #include "mcp/buf.h"
 #include "mcp/json.h"
+#include "shell/line.h"
 
 #define STANDARD_URL "sqlite:universe.db"
 

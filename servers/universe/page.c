@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "condition.h"
 #include "mcp/http.h"
+#include "rest/condition.h"
 
 enum { NAME_MAX_LENGTH = 64 };
 

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "app.h"
-#include "line.h"
 #include "listen/listen.h"
 #include "mcp/clock.h"
 #include "mcp/server.h"
 #include "news.h"
 #include "open.h"
 #include "resources.h"
-#include "rest.h"
+#include "rest/rest.h"
+#include "shell/line.h"
 #include "tools.h"
 
 enum {

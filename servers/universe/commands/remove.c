@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "commands/reduce.h"
-#include "model/memory.h"
+#include "model/pages/memory.h"
 
 /* Handles, with room that grows. */
 typedef struct gathered {

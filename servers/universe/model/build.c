@@ -14,7 +14,7 @@
 
 #include "model/entity.h"
 #include "model/members.h"
-#include "model/memory.h"
+#include "model/pages/memory.h"
 
 #define REPAIR_MAX 240 /* bytes of one repair's words */
 

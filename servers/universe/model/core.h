@@ -18,10 +18,10 @@
 
 #include <stdatomic.h>
 
-#include "model/array.h"
-#include "model/heap.h"
-#include "model/index.h"
 #include "model/model.h"
+#include "model/pages/array.h"
+#include "model/pages/heap.h"
+#include "model/pages/index.h"
 
 typedef uint32_t universe_handle;
 

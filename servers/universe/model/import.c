@@ -12,7 +12,7 @@
 #include "model/build.h"
 #include "model/entity.h"
 #include "model/members.h"
-#include "model/memory.h"
+#include "model/pages/memory.h"
 
 #define VALUE_MAX ((size_t)UNIVERSE_ENTITY_MAX * 2)
 

@@ -8,7 +8,7 @@
 
 #include "mcp/random.h"
 #include "model/core.h"
-#include "model/memory.h"
+#include "model/pages/memory.h"
 
 const char *const universe_map_names[UNIVERSE_MAPS] = {
     "stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae",

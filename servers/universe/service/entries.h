@@ -4,7 +4,7 @@
 #ifndef UNIVERSE_SERVICE_ENTRIES_H
 #define UNIVERSE_SERVICE_ENTRIES_H
 
-#include "service/store.h"
+#include "service/storage/store.h"
 
 /**
  * Append entries to the log, joining ticks.

@@ -10,9 +10,9 @@
 
 #include <pthread.h>
 
-#include "service/snapshot.h"
-#include "service/store.h"
-#include "service/touched.h"
+#include "service/storage/snapshot.h"
+#include "service/storage/store.h"
+#include "service/storage/touched.h"
 
 #define UNIVERSE_CHANNEL "universe_versions"
 

@@ -4,7 +4,7 @@
  */
 #include "../world.h"
 
-#include "model/memory.h"
+#include "model/pages/memory.h"
 
 /* ---- tick ------------------------------------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 #include "../service_rig.h"
 
 #include "base/alloc.h"
-#include "model/memory.h"
+#include "model/pages/memory.h"
 #include "service/service_int.h"
 
 enum { ROUNDS_MAX = 4000, SERVED = 12 };

@@ -1,0 +1,130 @@
+/*
+ * test_condition.c - lists of entity tags as RFC 9110 has them: 8.8.3 for tags, 5.6.1 for lists, 13.1.1 and 13.1.2 for
+ * what matches.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rest/condition.h"
+
+static void test_finds_a_tag(void **state)
+{
+    static const char *const with[] = { "\"v12\"",
+                                        "\"a\", \"v12\"",
+                                        "\"v12\",\"v13\"",
+                                        " \t\"v1\" , \"v12\"\t",
+                                        ",, \"v12\" ,,",
+                                        "W/\"v12\", \"v12\"",
+                                        "\"with,comma\", \"v12\"",
+                                        "*",
+                                        " * " };
+    (void)state;
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        if (universe_tags_find(with[i], "\"v12\"", true) != UNIVERSE_TAGS_WITH)
+            fail_msg("%s does not have it", with[i]);
+        if (universe_tags_find(with[i], "\"v12\"", false) != UNIVERSE_TAGS_WITH)
+            fail_msg("%s does not have it, weakly", with[i]);
+    }
+}
+
+static void test_finds_no_other(void **state)
+{
+    static const char *const without[] = { "",     "\"v1\"",        "\"v123\", \"xv12\"", "\"V12\"",
+                                           "\"\"", "\"a,v12,b\"", "\"\xc3\xa4\"",       " , " };
+    (void)state;
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        if (universe_tags_find(without[i], "\"v12\"", false) != UNIVERSE_TAGS_WITHOUT)
+            fail_msg("%s has it", without[i]);
+    }
+}
+
+static void test_weak_tags_match_weakly_only(void **state)
+{
+    (void)state;
+    assert_int_equal(universe_tags_find("W/\"v12\"", "\"v12\"", false), UNIVERSE_TAGS_WITH);
+    assert_int_equal(universe_tags_find("W/\"v12\"", "\"v12\"", true), UNIVERSE_TAGS_WITHOUT);
+}
+
+static void test_knows_what_is_no_list(void **state)
+{
+    static const char *const broken[] = { "v12",          "\"v12",     "\"v12\" \"v13\"",
+                                          "\"v12\", v13", "w/\"v12\"", "*, \"v12\"",
+                                          "\"v12\", *",   "**",        "\"with blank \"",
+                                          "W/ \"v12\"",   "\"v12\"x",  "\"a\x7f\"" };
+    (void)state;
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        if (universe_tags_find(broken[i], "\"v12\"", false) != UNIVERSE_TAGS_BROKEN)
+            fail_msg("%s was taken", broken[i]);
+    }
+}
+
+static bool holds(const char *match, const char *none_match, int64_t version)
+{
+    const universe_condition when = { .match = match,
+                                      .none_match = none_match,
+                                      .expected = UNIVERSE_ANY_VERSION };
+    return universe_condition_holds(&when, version);
+}
+
+static void test_conditions_hold(void **state)
+{
+    (void)state;
+    assert_true(holds(NULL, NULL, 7));
+    assert_true(holds("\"v6\", \"v7\"", NULL, 7));
+    assert_false(holds("\"v6\", W/\"v7\"", NULL, 7));
+    assert_true(holds("*", NULL, 0));
+    assert_true(holds(NULL, "\"v6\"", 7));
+    assert_false(holds(NULL, "\"v6\", W/\"v7\"", 7));
+    assert_false(holds(NULL, "*", 0));
+    assert_true(holds("\"v7\"", "\"v6\"", 7));
+    assert_false(holds("\"v7\"", "\"v7\"", 7));
+}
+
+static void test_another_try_only_where_it_would_do(void **state)
+{
+    universe_condition when = { .match = "\"v5\", \"v6\"", .expected = 6, .tries = 3 };
+    universe_sent sent = { .answer = UNIVERSE_CONFLICT, .moment.record.version = 5 };
+    (void)state;
+
+    assert_true(universe_condition_again(&when, &sent));
+    assert_int_equal(when.expected, 5);
+    sent = (universe_sent){ .answer = UNIVERSE_CONFLICT, .moment.record.version = 7 };
+    assert_false(universe_condition_again(&when, &sent));
+    sent = (universe_sent){ .answer = UNIVERSE_DONE, .moment.record.version = 6 };
+    assert_false(universe_condition_again(&when, &sent));
+    when.match = NULL; /* expectedVersion names one version, and that was tried */
+    sent = (universe_sent){ .answer = UNIVERSE_CONFLICT, .moment.record.version = 5 };
+    assert_false(universe_condition_again(&when, &sent));
+}
+
+static void test_tries_end(void **state)
+{
+    universe_condition when = { .match = "\"v5\", \"v6\"", .expected = 6, .tries = 3 };
+    int tries = 1;
+    (void)state;
+    for (universe_sent sent; tries < 100; tries++) {
+        sent = (universe_sent){ .answer = UNIVERSE_CONFLICT,
+                                .moment.record.version = when.expected == 6 ? 5 : 6 };
+        if (!universe_condition_again(&when, &sent))
+            break;
+    }
+    assert_int_equal(tries, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_a_tag),
+        cmocka_unit_test(test_finds_no_other),
+        cmocka_unit_test(test_weak_tags_match_weakly_only),
+        cmocka_unit_test(test_knows_what_is_no_list),
+        cmocka_unit_test(test_conditions_hold),
+        cmocka_unit_test(test_another_try_only_where_it_would_do),
+        cmocka_unit_test(test_tries_end),
+    };
+    return cmocka_run_group_tests_name("servers/universe/condition", tests, NULL, NULL);
+}
