@@ -3,8 +3,8 @@
  *
  * A value that was read never changes, so threads may share it. It lives as long as the arena that
  * paid for it. Numbers keep what they are: an integer that fits 64 bits stays an integer, everything
- * else is a double; an integer beyond 64 bits, and a number that no double holds, is a parse error
- * (RFC 8259 section 6 leaves the range to us). Strings are UTF-8, may hold NUL, and are followed by
+ * else is a double, a longer integer too, as JavaScript writes and reads it; a number that no double
+ * holds is a parse error (RFC 8259 section 6 leaves the range to us). Strings are UTF-8, may hold NUL, and are followed by
  * one that is not counted. Every accessor takes NULL for "absent" and answers accordingly, so lookups
  * can be chained.
  */

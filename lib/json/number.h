@@ -24,6 +24,9 @@ size_t mcp__json_format_double(char out[MCP__JSON_DOUBLE_SIZE], double number);
 /* Whether the text of a JSON number is one that a finite double stands for. */
 bool mcp__json_number_fits(const char *text, size_t length);
 
+/* Whether an integer, without fraction and exponent, fits 64 bits. */
+bool mcp__json_integer_fits(const char *text, size_t length);
+
 #ifdef __cplusplus
 }
 #endif

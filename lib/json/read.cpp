@@ -10,7 +10,9 @@
  * the end of the text, hence the copy into a padded buffer.
  *
  * Traps: simdjson counts only non-empty containers as depth, so build() counts once more; its
- * element count saturates at SATURATED; it does not say where an error is, so scan.c looks for it.
+ * element count saturates at SATURATED; it does not say where an error is, so scan.c looks for it;
+ * it refuses integers beyond 64 bits, which JavaScript writes for doubles up to 1e21, so a text with such
+ * is read again with a fraction put behind each.
  */
 #include <charconv>
 #include <cmath>
@@ -208,12 +210,60 @@ mcp_status explain(const char *text, size_t length, simdjson::error_code failed,
                          simdjson::error_message(failed));
 }
 
+/* The end of the string or number that begins here, within a text that scan.c takes. */
+const char *token_end(const char *at, const char *end)
+{
+    if (*at != '"') {
+        while (at < end && std::strchr("-+.eE0123456789", *at))
+            at++;
+        return at;
+    }
+    for (at++; *at != '"'; at++)
+        at += *at == '\\';
+    return at + 1;
+}
+
+bool is_beyond_64_bits(const char *text, const char *end)
+{
+    std::string_view token(text, static_cast<size_t>(end - text));
+
+    return token.find_first_of(".eE") == std::string_view::npos &&
+           !mcp__json_integer_fits(text, token.size());
+}
+
+/* Reads the text with ".0" behind integers beyond 64 bits: what is left of them is a double. */
+simdjson::error_code parse_widened(dom::element &root, reader &in, const char *text, size_t length)
+{
+    /* Such an integer has 20 bytes or more. */
+    std::unique_ptr<char[]> wide(new (std::nothrow) char[length + length / 8 + 1]);
+    const char *end = text + length;
+    char *out = wide.get();
+
+    if (!wide)
+        return simdjson::MEMALLOC;
+    while (text < end) {
+        bool is_number = *text == '-' || (*text >= '0' && *text <= '9');
+        const char *next = is_number || *text == '"' ? token_end(text, end) : text + 1;
+        std::memcpy(out, text, static_cast<size_t>(next - text));
+        out += next - text;
+        if (is_number && is_beyond_64_bits(text, next)) {
+            *out++ = '.';
+            *out++ = '0';
+        }
+        text = next;
+    }
+    return parse(root, in, wide.get(), static_cast<size_t>(out - wide.get()));
+}
+
 mcp_status read_with(reader &in, const mcp_json **out, mcp_arena *arena, const char *text,
                      size_t length, mcp_error *err)
 {
     dom::element root;
     simdjson::error_code failed = parse(root, in, text, length);
+    mcp__json_fault ignored;
 
+    if (failed == simdjson::NUMBER_ERROR && mcp__json_scan(text, length, &ignored))
+        failed = parse_widened(root, in, text, length);
     if (failed == simdjson::MEMALLOC)
         in = reader{};
     if (failed)
@@ -282,13 +332,18 @@ extern "C" mcp_status mcp_json_read(const mcp_json **out, mcp_arena *arena, cons
     return read_with(once, out, arena, text, length, err);
 }
 
+extern "C" bool mcp__json_integer_fits(const char *text, size_t length)
+{
+    const char *end = text + length;
+
+    return *text == '-' ? integer_fits<int64_t>(text, end) : integer_fits<uint64_t>(text, end);
+}
+
 extern "C" bool mcp__json_number_fits(const char *text, size_t length)
 {
     const char *end = text + length;
     double value = 0;
 
-    if (std::string_view(text, length).find_first_of(".eE") == std::string_view::npos)
-        return *text == '-' ? integer_fits<int64_t>(text, end) : integer_fits<uint64_t>(text, end);
     std::from_chars_result read = std::from_chars(text, end, value);
     if (read.ec == std::errc() && !std::isinf(value))
         return true;

@@ -174,7 +174,7 @@ static bool scan_number(scanner *in)
             return false;
     }
     if (!mcp__json_number_fits(in->text + start, in->at - start))
-        return fail_at(in, start, "a number is beyond 64 bits or the range of a double");
+        return fail_at(in, start, "a number is beyond the range of a double");
     return true;
 }
 

@@ -419,6 +419,16 @@ function reading(place) {
         assert.equal(told.headers.get('etag'), `"v${told.json.version}"`);
     });
 
+    test('masses in kilograms, which JavaScript writes without an exponent below 1e21, come and go', async () => {
+        const server = place();
+        await createAnew(server, 'u-heavy');
+        for (const [id, mass] of [['ceres', 9.38e20], ['mimas', 3.75e19], ['sol', 1.98847e30], ['dust', 18446744073709551615]])
+            await send(server, 'u-heavy', addStar(id, null, { mass }));
+        const { stars } = (await rest(server, 'GET', '/universes/u-heavy/state')).json;
+        assert.deepEqual(Object.values(stars).map(({ mass }) => mass).sort((one, other) => one - other), [2 ** 64, 3.75e19, 9.38e20, 1.98847e30]);
+        assert.equal((await rest(server, 'PUT', '/universes/u-heavy', { state: (await rest(server, 'GET', '/universes/u-heavy/state')).json })).status, 200);
+    });
+
     test('the summary counts', async () => {
         const server = place();
         await createAnew(server, 'u-sum');

@@ -9,6 +9,7 @@
  */
 #include "mcp/core/message.h"
 
+#include <math.h>
 #include <string.h>
 
 mcp_status mcp__message_read(const mcp_json **out, mcp_arena *arena, const char *text,
@@ -45,12 +46,23 @@ static bool is_id(const mcp_json *value)
     return type == MCP_JSON_INT || type == MCP_JSON_UINT;
 }
 
+/* An integer that was read as a double cannot come back as it was. */
+static bool is_beyond_64_bits(const mcp_json *value)
+{
+    double number = 0;
+
+    return mcp_json_type_of(value) == MCP_JSON_DOUBLE && mcp_json_double(value, &number) &&
+           fabs(number) >= 0x1p63;
+}
+
 /* Why a value is no id. */
 static mcp_status refuse_id(const mcp_json *value, mcp_status status, const char *name,
                             mcp_error *err)
 {
     if (mcp_json_is_string(value))
         return mcp_error_set(err, status, "%s may have %zu bytes at most", name, MCP__ID_MAX);
+    if (is_beyond_64_bits(value))
+        return mcp_error_set(err, MCP_E_PARSE, "%s is beyond 64 bits", name);
     return mcp_error_set(err, status, "%s must be a string or an integer", name);
 }
 

@@ -459,9 +459,8 @@ export class Commands {
     }
 }
 
-/* As it is once it has been JSON. What would be written as an integer beyond 64 bits the library takes for no JSON. */
-const isBeyond = (value) => Number.isInteger(value) && Math.abs(value) >= 2 ** 63 && Math.abs(value) < 1e21;
-const sent = (command) => JSON.parse(JSON.stringify(command, (name, value) => (isBeyond(value) ? 1e21 : value)));
+/* As it is once it has been JSON. */
+const sent = (command) => JSON.parse(JSON.stringify(command));
 
 /* Even a member of the name __proto__. */
 function put(object, name, value) {

@@ -567,7 +567,7 @@ static void a_server_streams_a_topic(void **state)
     assert_non_null(strstr(text, ":connected\n\n"));
     assert_null(strstr(text, "id: 1\n"));
     publish("a", 3);
-    read_until(fd, text, sizeof text, "event: command\nid: 3\ndata: live\n\n");
+    read_until(fd, text, sizeof text, "id: 3\nevent: command\ndata: live\n\n");
     assert_int_equal(counts().subscribers, 1);
     close(fd);
     wait_for_subscribers(0);

@@ -1,6 +1,7 @@
 /*
  * test_read.c - what is JSON and what is not, by the grammar of RFC 8259, and what a value becomes.
  */
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -300,13 +301,54 @@ static void integers_keep_their_type_up_to_64_bits(void **state)
     }
 }
 
+/* What JavaScript writes for doubles below 1e21, and C's own reading of it. */
+static void integers_beyond_64_bits_are_doubles(void **state)
+{
+    static const struct {
+        const char *text;
+        double number;
+    } rows[] = {
+        { "18446744073709551616", 0x1p64 },
+        { "-9223372036854775809", -0x1p63 },
+        { "100000000000000000000", 1e20 },
+        { "938000000000000000000", 9.38e20 },
+        { "-99999999999999999999999999999", -1e29 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char nested[200];
+        double number = 0;
+        const mcp_json *value = read_text(rows[i].text);
+        assert_int_equal(mcp_json_type_of(value), MCP_JSON_DOUBLE);
+        assert_true(mcp_json_double(value, &number) && number == rows[i].number);
+        snprintf(nested, sizeof(nested), "[{\"%s\": %s ,\"\\\\\\\"-\":\"%s\"},-18446744073709551616,7]",
+                 rows[i].text, rows[i].text, rows[i].text);
+        value = read_text(nested);
+        assert_true(mcp_json_double(mcp_json_get(mcp_json_item(value, 0), rows[i].text), &number));
+        assert_true(number == rows[i].number);
+        assert_string_equal(mcp_json_get_string(mcp_json_item(value, 0), "\\\"-"), rows[i].text);
+        assert_true(mcp_json_double(mcp_json_item(value, 1), &number) && number == -0x1p64);
+        assert_int_equal(mcp_json_type_of(mcp_json_item(value, 2)), MCP_JSON_INT);
+    }
+}
+
+/* The largest double, 1.7976931348623157e308, has 309 digits in full; with one more it is too much. */
+static void the_longest_integer_is_the_largest_double(void **state)
+{
+    char text[400] = "17976931348623157";
+    double number = 0;
+
+    (void)state;
+    memset(text + 17, '0', 292);
+    assert_true(mcp_json_double(read_text(text), &number) && number == DBL_MAX);
+    text[17 + 292] = '0';
+    assert_int_equal(must_refuse(text, strlen(text), MCP_E_PARSE).offset, 0);
+}
+
 static void numbers_out_of_range_are_refused(void **state)
 {
     static const char *const texts[] = {
-        "18446744073709551616",
-        "-9223372036854775809",
-        "100000000000000000000",
-        "-99999999999999999999999999999",
         "1e400",
         "-1e400",
         "1e309",
@@ -583,6 +625,8 @@ int main(void)
         TEST(accepts),
         TEST(refuses),
         TEST(integers_keep_their_type_up_to_64_bits),
+        TEST(integers_beyond_64_bits_are_doubles),
+        TEST(the_longest_integer_is_the_largest_double),
         TEST(numbers_out_of_range_are_refused),
         TEST(doubles_are_the_nearest),
         TEST(strings_are_unescaped_and_end_in_nul),

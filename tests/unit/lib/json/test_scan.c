@@ -30,7 +30,6 @@ static void gives_the_reason(void **state)
         { "\"\\ud800\"", 1, "first half" },
         { "01", 1, "begin with 0" },
         { "-x", 1, "digit" },
-        { "[99999999999999999999]", 1, "64 bits" },
         { "[1e999]", 1, "range of a double" },
         { "[1 2]", 3, "','" },
         { "{\"a\":1 2}", 7, "'}'" },

@@ -120,6 +120,10 @@ static void faults_are_named(void **state)
           MCP_E_ENVELOPE, "_meta" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"_meta\":{\"progressToken\":1.5}}}",
           MCP_E_ENVELOPE, "progressToken" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":18446744073709551616,\"method\":\"m\"}", MCP_E_PARSE,
+          "64 bits" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":-9223372036854775809,\"method\":\"m\"}", MCP_E_PARSE,
+          "64 bits" },
     };
 
     (void)state;
@@ -141,7 +145,7 @@ static void duplicates_deeper_down_are_the_methods_business(void **state)
 static void what_cannot_be_read_is_a_parse_error(void **state)
 {
     static const char *const wrong[] = {
-        "", "{", "{\"a\":1}}", "nul", "\xff\xfe", "{\"id\":99999999999999999999}", "\"\xc3\x28\""
+        "", "{", "{\"a\":1}}", "nul", "\xff\xfe", "{\"id\":1e999}", "\"\xc3\x28\""
     };
     const mcp_json *value = NULL;
     char deep[400];
