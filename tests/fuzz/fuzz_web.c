@@ -13,7 +13,7 @@
 #include "mcp/arena.h"
 #include "mcp/transport/token_file.h"
 #include "mcp/transport/web/field.h"
-#include "mcp/transport/web/route_table.h"
+#include "mcp/transport/web/rest/route_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

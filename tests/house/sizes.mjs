@@ -1,14 +1,16 @@
 /*
- * sizes.mjs - no source file over 800 lines, no function over 80, and each file of ours opens by saying what it owns.
+ * sizes.mjs - no source file over 800 lines, no function over 80, no folder of ours with more than a dozen modules, and
+ * each file of ours opens by saying what it owns.
  *
  * In our layout a function's body is what stands between a lone `{` and a lone `}` at the left edge. The functions of
  * tests are not measured: their tables of rows stand inside them.
  */
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { files, finish, text } from "./tree.mjs";
 
 const FILE_MAX = 800;
 const FUNCTION_MAX = 80;
+const MODULES_MAX = 12; /* of C or C++ in one folder, headers not counted */
 const findings = [];
 
 function longFunctions(path, lines) {
@@ -32,5 +34,12 @@ for (const path of sources) {
     longFunctions(path, lines);
   if (/^(include|lib|kit|servers)\//.test(path) && !lines.slice(0, 3).some((line) => line.includes(`${basename(path)} - `)))
     findings.push(`${path}: does not open with what it owns ("/* ${basename(path)} - ...")`);
+}
+const modules = new Map();
+for (const folder of sources.filter((path) => /^(lib|kit|servers)\/.*\.(c|cpp)$/.test(path)).map(dirname))
+  modules.set(folder, (modules.get(folder) ?? 0) + 1);
+for (const [folder, count] of modules) {
+  if (count > MODULES_MAX)
+    findings.push(`${folder}/: ${count} modules; give those that belong together a folder`);
 }
 finish("sizes", sources.length, findings);

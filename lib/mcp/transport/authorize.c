@@ -22,7 +22,7 @@
 #include "mcp/transport/token_file.h"
 #include "mcp/transport/web/gate.h"
 #include "mcp/transport/web/head.h"
-#include "mcp/transport/web/rest.h"
+#include "mcp/transport/web/rest/rest.h"
 
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)

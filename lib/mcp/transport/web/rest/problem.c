@@ -3,7 +3,7 @@
  *
  * What the program writes is held to its bound and to its word: where its writer fails, ours is sent.
  */
-#include "mcp/transport/web/problem.h"
+#include "mcp/transport/web/rest/problem.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/web/route_table.h"
+#include "mcp/transport/web/rest/route_table.h"
 
 static mcp_status nothing(mcp_call *call, void *data)
 {

@@ -12,9 +12,9 @@
 #include "mcp/core/call/reply.h"
 #include "mcp/core/outcome.h"
 #include "mcp/http.h"
-#include "mcp/transport/web/body.h"
-#include "mcp/transport/web/problem.h"
-#include "mcp/transport/web/rest.h"
+#include "mcp/transport/web/rest/body.h"
+#include "mcp/transport/web/rest/problem.h"
+#include "mcp/transport/web/rest/rest.h"
 #include "net/http.h"
 
 /* ---- the request ------------------------------------------------------------------------------ */

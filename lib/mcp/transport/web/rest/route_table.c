@@ -5,7 +5,7 @@
  * variable and never a border. One slash at its end is taken for none. The arguments become JSON text that is read again, which costs a
  * microsecond and makes a REST call's arguments the same thing as a tool's.
  */
-#include "mcp/transport/web/route_table.h"
+#include "mcp/transport/web/rest/route_table.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/web/problem.h"
+#include "mcp/transport/web/rest/problem.h"
 
 /* What mcp/http.h names for a handler's status, and no other. */
 static void each_status_has_one_of_http(void **state)

@@ -5,19 +5,19 @@
  * any request; only its answer has no envelope. What the dispatch says in the call's place, because it
  * ran out of time or the server goes down, becomes the same kind of error body as a handler's.
  */
-#include "mcp/transport/web/rest.h"
+#include "mcp/transport/web/rest/rest.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include "mcp/core/dispatch.h"
 #include "mcp/core/principal.h"
-#include "mcp/transport/web/body.h"
 #include "mcp/transport/web/gate.h"
 #include "mcp/transport/web/head.h"
 #include "mcp/transport/web/peer.h"
-#include "mcp/transport/web/problem.h"
-#include "mcp/transport/web/route_table.h"
+#include "mcp/transport/web/rest/body.h"
+#include "mcp/transport/web/rest/problem.h"
+#include "mcp/transport/web/rest/route_table.h"
 #include "mcp/transport/web/stream.h"
 
 #define ALLOWED_MAX ((size_t)1024)

@@ -8,7 +8,7 @@
  * All is the loop's but what stands in the struct under "the worker's": that belongs to the worker from submit
  * until `done`. When the client hangs up meanwhile the worker goes on to the end of its piece, and `done` frees.
  */
-#include "mcp/transport/web/body.h"
+#include "mcp/transport/web/rest/body.h"
 
 #include <stddef.h>
 #include <stdlib.h>
