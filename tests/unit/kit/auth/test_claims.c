@@ -109,6 +109,7 @@ static void other_claims_are_refused(void **state)
         { "{" ISS "," AUD "," SUB ",\"exp\":\"1768636860\"}", "the token has a time that is none" },
         { "{" ISS "," AUD "," SUB ",\"exp\":null}", "the token has a time that is none" },
         { "{" ISS "," AUD "," SUB ",\"exp\":1e300}", "the token has a time that is none" },
+        { "{" ISS "," AUD "," SUB ",\"exp\":123456789012345678901234567890}", "the token has a time that is none" },
         { "{" ISS "," AUD "," SUB ",\"exp\":18446744073709551615}",
           "the token has a time that is none" },
         { "{" ISS "," AUD "," SUB ",\"exp\":-1}", "the token has expired" },
