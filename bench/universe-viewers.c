@@ -343,24 +343,33 @@ static void bench_rate(void)
            load_average());
 }
 
-/* A line of its stream; *seen is the version up to which it knows all. @return true: a resync */
-static bool hear_late(const char *line, bool *is_resync, int64_t *seen)
+/* An event of its stream, as far as its lines have come. */
+struct late_event {
+    bool is_resync;
+    int64_t version; /* by its id, or by what a resync says; 0: none yet */
+};
+
+/* A line of it, an empty one at its end; *seen is the version up to which the viewer knows all. @return true: it was
+ * a resync */
+static bool hear_late(const char *line, struct late_event *event, int64_t *seen)
 {
-    int64_t version = 0;
+    const struct late_event whole = *event;
 
     if (strncmp(line, "event: ", 7) == 0)
-        *is_resync = strncmp(line + 7, "resync", 6) == 0;
-    if (*is_resync && sscanf(line, "data: {\"version\":%" SCNd64, &version) == 1) {
-        *seen = version;
-        return true;
-    }
-    if (!*is_resync && sscanf(line, "id: %" SCNd64, &version) == 1) {
-        if (version != *seen + 1)
-            bench_give_up("the one who did not read was due version %" PRId64 ", not %" PRId64,
-                          *seen + 1, version);
-        *seen = version;
-    }
-    return false;
+        event->is_resync = strncmp(line + 7, "resync", 6) == 0;
+    (void)sscanf(line, "id: %" SCNd64, &event->version);
+    if (event->is_resync)
+        (void)sscanf(line, "data: {\"version\":%" SCNd64, &event->version);
+    if (line[0] != '\n')
+        return false;
+    *event = (struct late_event){ 0 };
+    if (whole.version == 0)
+        return false;
+    if (!whole.is_resync && whole.version != *seen + 1)
+        bench_give_up("the one who did not read was due version %" PRId64 ", not %" PRId64,
+                      *seen + 1, whole.version);
+    *seen = whole.version;
+    return whole.is_resync;
 }
 
 static sem_t resynced;
@@ -370,7 +379,7 @@ static void *read_late(void *data)
 {
     int64_t last = *(const int64_t *)data;
     int64_t seen = stalled.next - 1, found = 0;
-    bool is_resync = false;
+    struct late_event event = { 0 };
     long resyncs = 0;
     char line[4096];
     FILE *in = fdopen(stalled.fd, "r");
@@ -379,7 +388,7 @@ static void *read_late(void *data)
         bench_give_up("no memory");
     while (seen < last && fgets(line, sizeof line, in)) {
         int64_t before = seen;
-        if (!hear_late(line, &is_resync, &seen))
+        if (!hear_late(line, &event, &seen))
             continue;
         if (resyncs++ == 0)
             found = before;
