@@ -249,6 +249,35 @@ for (const [name, options] of [['dark', {}], ['light', { scheme: 'light' }], ['n
     });
 }
 
+/** WCAG 2.2, 1.4.3: the ratio of two colours' relative luminances. */
+function contrast(one, other) {
+    const luminance = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+        .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const [dark, bright] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+    return (bright + 0.05) / (dark + 0.05);
+}
+
+for (const scheme of ['dark', 'light']) {
+    test(`every word stands out from what it is written on, ${scheme}`, async () => {
+        const seen = await visit('sol', { scheme }), { page } = seen;
+        const inks = ['ink', 'soft', 'faint', 'accent', 'bad'], grounds = ['ground', 'pane-solid'];
+        const colours = Object.fromEntries(await page.evaluate((all) => all.map((name) => [name,
+            getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()]), [...inks, ...grounds]));
+        for (const ink of inks) {
+            for (const ground of grounds)
+                assert.ok(contrast(colours[ink], colours[ground]) >= 4.5, `${ink} on ${ground}: ${contrast(colours[ink], colours[ground])}`);
+        }
+        await seen.end();
+    });
+}
+
+test('who watches is counted at once', async () => {
+    const seen = await visit('sol'), { page } = seen;
+    await page.waitForFunction(() => Number(document.getElementById('count-viewers').textContent) >= 1, null, { timeout: 4000 });
+    await seen.end();
+});
+
 test('what a universe leaves behind is given back', async () => {
     const seen = await visit('sol'), { page } = seen;
     await page.waitForFunction(() => window.causeway.stats().particles > 0);

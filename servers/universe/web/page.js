@@ -260,6 +260,8 @@ function open(id) {
             if (word === 'connected' && state.word === 'connecting')
                 state.reconnects++;
             setWord(word);
+            if (word === 'connected')
+                poll(); /* who watches, ourselves among them */
             if (word === 'refused' && error)
                 say(error.message);
         },
