@@ -424,6 +424,9 @@ const bodies = {
     },
 };
 
+/* I9 speaks of entities: a group's child is a place in the hierarchy, which is its id and type alone. */
+const placesOf = (children) => children.map(({ id, type }) => ({ id, type }));
+
 const groups = {
     addGroup(next, { id, payload }, no) {
         const { children, parentGroupId } = payload;
@@ -448,7 +451,7 @@ const groups = {
                 leaveGroups(next, child.id, 'system');
             }
         }
-        set(next.groups, id, { children });
+        set(next.groups, id, { children: placesOf(children) });
         return [{ type: 'groupAdded', id }];
     },
 
@@ -569,6 +572,8 @@ const rest = {
             next[name] = wholeMap(snapshot[name] ?? {}, shapes[name], no.rules);
         for (const [id, body] of next.stars)
             next.stars.set(id, withPhase(body));
+        for (const [id, group] of next.groups)
+            next.groups.set(id, { ...group, children: placesOf(group.children) });
         return [{ type: 'snapshotReplaced' }];
     },
 };
