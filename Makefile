@@ -1,8 +1,10 @@
-# Thin: the work is in the CMake presets (CMakePresets.json). Each target installs what it misses first.
+# Thin: the work is in the CMake presets (CMakePresets.json). Each target first installs what it
+# needs.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-all: bootstrap ## build what users run, into build/bin
+all: ## build the programs, into build/bin
+	@scripts/bootstrap build
 	cmake --preset release --log-level=WARNING
 	cmake --build --preset release
 demo: all ## a real client validates, trains and questions the example case
@@ -21,7 +23,7 @@ docs: ## the library's manual, build/docs/html/index.html; a warning fails
 	scripts/bootstrap docs
 	mkdir -p build/docs
 	doxygen docs/Doxyfile
-install: $(if $(SUDO_USER),,all) ## honours PREFIX and DESTDIR; by sudo it installs what `make` has built, and builds nothing as root
+install: $(if $(SUDO_USER),,all) ## PREFIX, DESTDIR; with sudo it builds nothing
 	rm -f build/release/install_manifest.txt
 	cmake --install build/release --prefix $(PREFIX)
 	@$(if $(DESTDIR),:,[ "$$(id -u)" != 0 ] || /sbin/ldconfig)

@@ -1,10 +1,11 @@
 /*
- * events.c - server-sent events of a REST route: to one reader, to a thousand, at a rate, and idle streams.
+ * events.c - server-sent events of a REST route: to one reader, to a thousand, at a rate, and on
+ * idle streams.
  *
- * The server is the bench's own: a route whose handler opens a stream, and one that has a thread send
- * numbered events to all streams. A sender whose reader is slow waits until that reader's queue is empty.
- * The readers are on one thread of another process on the same machine, which costs about as much as the
- * server. Each looks at every event: the numbers must come one by one, none lost and none doubled.
+ * The server is the bench's own: one route opens a stream, another starts a thread that sends
+ * numbered events to all streams. The sender waits while a reader's queue is full. The readers run
+ * on one thread of another process on the same machine, which costs about as much as the server.
+ * Each reader checks every event: the numbers must be consecutive.
  *
  *     bench-events
  */
@@ -29,22 +30,24 @@
 #include "mcp/mcp.h"
 
 #include "support/figures.h"
+#include "support/scale.h"
 #include "support/site.h"
+#include "support/sse.h"
 
 enum {
-    BENCH_MAX_S = 120,
-    ROUNDS = 5,
-    ONE_READER_EVENTS = 200000,
-    READERS = 1000,
-    FAN_OUT_EVENTS = 200,
+    BENCH_MAX_S = BENCH(120, 280),
+    ROUNDS = BENCH(5, 1),
+    ONE_READER_EVENTS = BENCH(200000, 200),
+    READERS = BENCH(1000, 10),
+    FAN_OUT_EVENTS = BENCH(200, 20),
     RATE = 200,
-    RATED_EVENTS = 1000,
-    IDLE_STREAMS = 5000,
+    RATED_EVENTS = BENCH(1000, 20),
+    IDLE_STREAMS = BENCH(5000, 20),
     SILENCE_MS = 20000,
     READER_MAX = 16384
 };
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static struct {
     pthread_mutex_t lock; /* guards what follows */
@@ -67,7 +70,7 @@ static void on_closed(mcp_stream *stream, void *data)
         if (audience.streams[i] == stream)
             audience.streams[i] = audience.streams[--audience.count];
     pthread_mutex_unlock(&audience.lock);
-    mcp_stream_free(stream);
+    mcp_stream_release(stream);
 }
 
 static mcp_status follow(mcp_call *call, void *data)
@@ -118,7 +121,7 @@ static void send_one(int number)
         bench_give_up("no memory for an event");
     for (int i = 0; i < audience.count; i++) /* nobody comes or goes while it sends */
         send_to(audience.streams[i], event);
-    mcp_event_free(event);
+    mcp_event_release(event);
 }
 
 struct order {
@@ -186,7 +189,7 @@ static int serve(int port)
     return st != MCP_OK;
 }
 
-/* ---- readers ---------------------------------------------------------------------------------- */
+/* ---- readers --------------------------------------------------------------------------------- */
 
 typedef struct reader {
     int fd;
@@ -254,14 +257,13 @@ static void close_crowd(crowd *it)
     site_end(&it->site);
 }
 
-/* One whole event, from its first line to its last. */
-static void hear(crowd *it, reader *by, const char *event, size_t length)
+static void hear(crowd *it, reader *by, const sse_event *event)
 {
-    const char *id = memmem(event, length, "\nid: ", 5);
-    const char *sent = memmem(event, length, "\"t\":", 4);
+    const char *sent = strstr(event->data, "\"t\":");
 
-    if (!id || !sent || strtol(id + 5, NULL, 10) != by->next)
-        bench_give_up("event %d was due and this came: %.*s", by->next, (int)length, event);
+    if (!sent || strcmp(event->type, "command") != 0 || strtol(event->id, NULL, 10) != by->next)
+        bench_give_up("event %d was due, not %s event '%s': %s", by->next, event->type, event->id,
+                      event->data);
     by->next++;
     if (it->ms)
         it->ms[it->timed++] = (double)(mcp_clock_mono_ns() - strtoll(sent + 4, NULL, 10)) * 1e-6;
@@ -269,24 +271,25 @@ static void hear(crowd *it, reader *by, const char *event, size_t length)
 
 static void read_some(crowd *it, reader *by)
 {
-    ssize_t got = recv(by->fd, by->bytes + by->have, sizeof by->bytes - 1 - by->have, MSG_DONTWAIT);
-    const char *at = by->bytes;
+    ssize_t got = recv(by->fd, by->bytes + by->have, sizeof by->bytes - by->have, MSG_DONTWAIT);
+    size_t used = 0;
+    sse_event event;
 
     if (got <= 0 && errno == EAGAIN)
         return;
     if (got <= 0)
         bench_give_up("a stream was ended");
     by->have += (size_t)got;
-    by->bytes[by->have] = '\0';
     for (;;) {
-        const char *end = memmem(at, by->have - (size_t)(at - by->bytes), "\n\n", 2);
-        if (!end)
+        size_t block = sse_next(&event, by->bytes + used, by->have - used);
+        if (block == 0)
             break;
-        hear(it, by, at, (size_t)(end - at));
-        at = end + 2;
+        if (event.data)
+            hear(it, by, &event);
+        used += block;
     }
-    by->have -= (size_t)(at - by->bytes);
-    memmove(by->bytes, at, by->have);
+    by->have -= used;
+    memmove(by->bytes, by->bytes + used, by->have);
 }
 
 static void order(const crowd *it, int count, int per_second)
@@ -329,7 +332,7 @@ static double follow_all(crowd *it, int count, int per_second)
     return (double)(mcp_clock_mono_ns() - from) * 1e-9;
 }
 
-/* ---- what is measured ------------------------------------------------------------------------- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static void bench_flat_out(int readers, int count)
 {

@@ -1,11 +1,11 @@
 /*
- * hostile.c - how long the loop is held by messages that are made to hold it.
+ * hostile.c - how long the loop is blocked by messages that are made to block it.
  *
- * Each message of tests/support/hostile.c goes to a server of its own, by POST, and then /metrics says how
- * long the longest turn of that server's loop was: so long nobody else was heard. The bar is 50 ms. The
- * first row is a ping, for what the machine does by itself. The total is the client's: from the first byte
- * sent to the last one received, and so the worker's time as well. Behind the messages come requests that are
- * hostile before their message begins, or beside it: floods of fields, queries, chunks.
+ * Each message of tests/support/hostile.c is posted to a server of its own; then /metrics reports
+ * the longest turn of that server's loop, in which no other client was served. The limit is 50 ms.
+ * The first row is a ping, for comparison. The total is measured by the client, from the first byte
+ * sent to the last one received, so it includes the worker's time. The messages are followed by
+ * requests that are hostile outside their body: floods of fields, queries and chunks.
  *
  *     bench-hostile [WORD]       only those whose name has the word
  */
@@ -22,22 +22,23 @@
 
 #include "hostile.h"
 #include "support/program.h"
+#include "support/scale.h"
 #include "support/site.h"
 
-enum { PATIENCE_MS = 30000 };
+enum { PATIENCE_MS = BENCH(30000, 120000) };
 
 static const double bar_ms = 50;
 
-/* ---- floods ----------------------------------------------------------------------------------- */
+/* ---- floods ---------------------------------------------------------------------------------- */
 
-#define MOST ((size_t)4 << 20)
+#define MOST BENCH((size_t)4 << 20, 32768)
 #define LINE ((size_t)8000) /* of a request line, just below its bound */
 #define FIELDS "Host: localhost\r\nConnection: close\r\n"
 #define GET(target) "GET " target " HTTP/1.1\r\n" FIELDS
 #define END_OF_LINE " HTTP/1.1\r\n" FIELDS "\r\n"
 #define CHUNKED                                                                                    \
     "POST /mcp HTTP/1.1\r\n" FIELDS                                                                \
-    "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"          \
+    "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"            \
     "Transfer-Encoding: chunked\r\n\r\n"
 
 /* Whole requests; what else they are is as for messages. */
@@ -62,7 +63,7 @@ static const hostile floods[] = {
 };
 /* clang-format on */
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static mcp_status take(mcp_call *call, void *data)
 {
@@ -92,7 +93,7 @@ static int serve(int port)
     return st == MCP_OK ? 0 : 1;
 }
 
-/* ---- a client --------------------------------------------------------------------------------- */
+/* ---- a client -------------------------------------------------------------------------------- */
 
 typedef struct answer {
     char *text; /* ends in NUL */
@@ -183,7 +184,7 @@ static double turn_max_ms(const site *it)
     return ms;
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void summarise(char *out, size_t size, const answer *it)
 {
@@ -207,13 +208,12 @@ static double measure(const hostile *row, bool is_request)
     site it = { .name = "hostile", .port = site_free_port() };
     char words[120];
     size_t length = 0;
-    char *text = hostile_write(row, SIZE_MAX, &length);
+    char *text = hostile_write(row, BENCH(SIZE_MAX, 32768), &length);
 
     site_serve(&it, serve);
     close(site_connect(&it));
     int64_t from = bench_now_ns();
-    answer got = is_request ? ask_as_it_is(&it, text, length)
-                            : ask(&it, "POST /mcp", text, length);
+    answer got = is_request ? ask_as_it_is(&it, text, length) : ask(&it, "POST /mcp", text, length);
     double total_ms = (double)(bench_now_ns() - from) / 1e6;
     double turn_ms = turn_max_ms(&it);
     summarise(words, sizeof words, &got);

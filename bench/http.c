@@ -1,15 +1,16 @@
 /*
- * http.c - Streamable HTTP: calls a second, latency at a rate, memory, idle sessions and streams, the
- * time from start to first answer, and a message just under the limit.
+ * http.c - Streamable HTTP: calls per second, latency at a rate, memory, idle sessions and streams,
+ * the time from start to first answer, and a message just below the limit.
  *
- * The tool `echo` of mcp-everything, which its loop runs (MCP_QUICK), and `echo_by_worker`, which does the
- * same on a worker, as most tools do, stand beside two peers in the same rounds, so that what else the
- * machine does hits all: the official TypeScript SDK's server with the same tool, and nginx, which
- * answers a fixed text to whatever it is sent and shows what HTTP alone costs here. Where nginx is not
- * installed the bench says so. Our clients run on one thread on the same machine: with few cores they
- * take their share from every server alike. Every answer is looked at: its status, its id, its text.
+ * Measured are the tool `echo` of mcp-everything, which its loop runs (MCP_NONBLOCKING), and
+ * `echo_by_worker`, which does the same on a worker, as most tools do. Two peers run in the same
+ * rounds, so that other load on the machine affects all alike: the official TypeScript SDK's server
+ * with the same tool, and nginx, which answers a fixed text and shows the cost of HTTP alone. A
+ * missing nginx is reported. All clients run on one thread on the same machine; with few cores they
+ * take their share from every server alike. Every answer is checked: its status, id and text.
  *
- * The long message goes to a server of the bench's own, with a tool that answers a text's length.
+ * The long message is sent to a server of the bench's own, with a tool that answers a text's
+ * length.
  *
  *     bench-http [PROGRAM]     default: mcp-everything of CAUSEWAY_BIN or build/bin
  */
@@ -31,26 +32,27 @@
 
 #include "support/figures.h"
 #include "support/load.h"
+#include "support/scale.h"
 #include "support/session.h"
 
 enum {
-    BENCH_MAX_S = 175,
-    CLIENTS = 50,
-    ROUNDS = 5,
-    PACE = 20000,
-    PACED_CALLS = 20000,
-    PACED_ROUNDS = 3,
-    STARTS = 15,
-    PEER_STARTS = 3,
-    SESSIONS = 10000,
-    STREAMS = 5000,
-    ENDURANCE_CALLS = 1000000,
+    BENCH_MAX_S = BENCH(175, 280),
+    CLIENTS = BENCH(50, 4),
+    ROUNDS = BENCH(5, 1),
+    PACE = BENCH(20000, 200),
+    PACED_CALLS = BENCH(20000, 20),
+    PACED_ROUNDS = BENCH(3, 1),
+    STARTS = BENCH(15, 1),
+    PEER_STARTS = BENCH(3, 1),
+    SESSIONS = BENCH(10000, 20),
+    STREAMS = BENCH(5000, 10),
+    ENDURANCE_CALLS = BENCH(1000000, 100),
     ENDURANCE_S = 30,
-    LONG_MESSAGE = (4 << 20) - 1,
-    LONG_ROUNDS = 20
+    LONG_MESSAGE = BENCH((4 << 20) - 1, 1 << 16),
+    LONG_ROUNDS = BENCH(20, 2)
 };
 
-#define ROUND_S 0.7
+#define ROUND_S BENCH(0.7, 0.05)
 
 static const char message[] = "The quick brown fox jumps over the lazy dog";
 
@@ -72,7 +74,7 @@ static char own_program[4096];
 static char nginx_program[64];
 static char nginx_folder[] = P_tmpdir "/bench-http-XXXXXX";
 
-/* ---- the servers ------------------------------------------------------------------------------ */
+/* ---- the servers ----------------------------------------------------------------------------- */
 
 static void begin_own(site *it)
 {
@@ -157,7 +159,7 @@ static void drop_nginx_folder(void)
     nftw(nginx_folder, drop, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* ---- what is said ----------------------------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------------------------- */
 
 static size_t ask_echo(char *out, client *by)
 {
@@ -183,7 +185,7 @@ static void hear_echo(const client *by, const reply *it)
 
 static const script echo = { ask_echo, hear_echo };
 
-/* ---- calls a second, latency ------------------------------------------------------------------ */
+/* ---- calls a second, latency ----------------------------------------------------------------- */
 
 static double resident_mb(const site *it)
 {
@@ -265,9 +267,9 @@ static void endure(subject *it)
            tenth + rest < ENDURANCE_CALLS ? " (time was over)" : "");
 }
 
-static void say_beside(const subject *own, const subject *other)
+static void print_ratio(const subject *own, const subject *other)
 {
-    printf("http %-14s  beside it: %.2f x as many as %s\n", own->site.name,
+    printf("http %-14s  ratio: %.2f x as many as %s\n", own->site.name,
            own->per_second[ROUNDS / 2] / other->per_second[ROUNDS / 2], other->site.name);
 }
 
@@ -286,13 +288,13 @@ static void bench_rate(subject *own, subject *by_worker, subject *peer, subject 
     say_rate(peer);
     if (nginx)
         say_rate(nginx);
-    say_beside(own, peer);
-    say_beside(by_worker, peer);
+    print_ratio(own, peer);
+    print_ratio(by_worker, peer);
     if (nginx) {
-        say_beside(own, nginx);
-        say_beside(by_worker, nginx);
+        print_ratio(own, nginx);
+        print_ratio(by_worker, nginx);
     } else {
-        puts("http ours beside it   nginx is not installed");
+        puts("http nginx is not installed");
     }
 }
 
@@ -328,7 +330,7 @@ static void bench_calls(subject *own, subject *by_worker, subject *peer, subject
     close_subject(own);
 }
 
-/* ---- start ------------------------------------------------------------------------------------ */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static void bench_start(subject *it, int starts)
 {
@@ -351,7 +353,7 @@ static void bench_start(subject *it, int starts)
            it->site.name, half, ms[0], middle(mb, (size_t)starts));
 }
 
-/* ---- idle sessions and streams ---------------------------------------------------------------- */
+/* ---- idle sessions and streams --------------------------------------------------------------- */
 
 /* Each answers a call, in its own name. */
 static void check_sessions(client *by, char (*sessions)[CLIENT_SESSION_MAX])
@@ -443,7 +445,7 @@ static void bench_sessions(subject *it)
     free(sessions);
 }
 
-/* ---- a long message --------------------------------------------------------------------------- */
+/* ---- a long message -------------------------------------------------------------------------- */
 
 static mcp_status answer_length(mcp_call *call, void *data)
 {
@@ -451,7 +453,7 @@ static mcp_status answer_length(mcp_call *call, void *data)
 
     (void)data;
     if (!text)
-        return mcp_call_refuse(call, "A text holds no NUL byte.");
+        return mcp_call_tool_error(call, "A text holds no NUL byte.");
     return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "%zu", strlen(text)));
 }
 
@@ -538,7 +540,7 @@ static void bench_long(subject *it)
     free(body);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void on_time_over(int signal_number)
 {

@@ -1,8 +1,8 @@
 /*
  * json.c - how fast JSON is read and written, for a request, a tool's result and a large table.
  *
- * Times are of this thread's processor, the best of several rounds, so that other work on the
- * machine does not count. Beside each stands the ratio to copying the same bytes with memcpy.
+ * Times are processor times of this thread, the best of several rounds, so other load on the
+ * machine does not count. Each is followed by its ratio to copying the same bytes with memcpy.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 
 #include "mcp/json.h"
 
-enum { ROUNDS = 7 };
+#include "support/scale.h"
+
+enum { ROUNDS = BENCH(7, 1), BYTES = BENCH(40000000, 100000) };
 
 typedef void work(const char *text, size_t length);
 
@@ -65,7 +67,7 @@ static void copy_once(const char *text, size_t length)
 /* Nanoseconds of one run of `what`. */
 static double best_of(work *what, const char *text, size_t length)
 {
-    long runs = 40000000 / (long)(length + 400) + 1;
+    long runs = BYTES / (long)(length + 400) + 1;
     double best = 1e300;
 
     for (int round = 0; round < ROUNDS; round++) {
@@ -127,7 +129,7 @@ int main(void)
         "\"from\":1,\"to\":128,\"fields\":[\"lower\",\"upper\",\"gap\"],\"tolerance\":1e-3}}}";
 
     mcp_buf_init(&out, 64 << 20);
-    measure("request", request, sizeof(request) - 1);
+    measure("request", request, sizeof request - 1);
     measure_table("result", 100);
     measure_table("table", 10000);
     mcp_buf_clear(&out);

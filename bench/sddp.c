@@ -14,8 +14,9 @@
 #include "../tests/unit/servers/cobre/sddp/cases.h"
 #include "lp/lp.h"
 #include "sddp/sddp.h"
+#include "support/scale.h"
 
-#define RUNS 5
+enum { RUNS = BENCH(5, 1) };
 
 typedef struct measurement {
     double seconds, solver_seconds, lower_bound;

@@ -18,8 +18,9 @@
 
 #include "support/figures.h"
 #include "support/program.h"
+#include "support/scale.h"
 
-enum { ROUNDS = 40, IDLE_MS = 300 };
+enum { ROUNDS = BENCH(40, 2), IDLE_MS = BENCH(300, 1) };
 
 static const char initialize[] =
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","

@@ -1,16 +1,17 @@
 /*
- * stdio.c - calls a second, and the time of one call, of the tool `echo` over standard input.
+ * stdio.c - calls per second, and the time of one call, of the tool `echo` over standard input.
  *
- * Two ways: pipelined (WINDOW calls are always under way, which shows what a call costs the server)
- * and one at a time (the next call is made when the answer is here, which shows how long a client
- * waits). Beside both stands the server's processor time a call, which a busy machine moves least.
+ * Two ways: pipelined (WINDOW calls are always in flight, which shows the cost of a call for the
+ * server) and one at a time (the next call is made after the answer, which shows how long a client
+ * waits). Both are printed with the server's processor time per call, which other load on the
+ * machine changes least.
  *
- * Our server is measured twice: with the tool that its loop runs (MCP_QUICK), and with the same done by a
- * worker, as most tools are.
+ * Our server is measured twice: with the tool that its loop runs (MCP_NONBLOCKING), and with the
+ * same tool on a worker, as most tools are.
  *
- * The peer, the official TypeScript SDK's server with the same tool, runs the same rounds in turn
- * with ours, so that what else the machine does hits both; the median round counts. Every answer
- * is looked at: its text, and that each id is answered once.
+ * The peer, the official TypeScript SDK's server with the same tool, runs the same rounds in turn,
+ * so that other load affects both; the median round counts. Every answer is checked: its text, and
+ * that each id is answered once.
  *
  *     bench-stdio [PROGRAM [ARGUMENT...]]     default: mcp-everything of CAUSEWAY_BIN
  */
@@ -25,12 +26,13 @@
 
 #include "support/figures.h"
 #include "support/program.h"
+#include "support/scale.h"
 
 enum {
-    ROUNDS = 5,
-    SINGLES = 4000, /* calls one at a time in a round */
+    ROUNDS = BENCH(5, 1),
+    SINGLES = BENCH(4000, 20), /* calls one at a time in a round */
     WINDOW = 128,
-    WARM_UP = 2000,
+    WARM_UP = BENCH(2000, 20),
     CALL_MAX = 256
 };
 
@@ -87,8 +89,8 @@ static int64_t answered(const subject *it, const char *line, size_t length)
 }
 
 /*
- * `count` calls with WINDOW of them under way. What answers free up is asked in one write, which never
- * waits: WINDOW calls fit into a pipe.
+ * `count` calls with WINDOW of them under way. What answers free up is asked in one write, which
+ * never waits: WINDOW calls fit into a pipe.
  */
 static double pipeline(subject *it, long count)
 {
@@ -187,9 +189,11 @@ int main(int argc, char **argv)
     char own_program[4096];
     char *const own_command[] = { own_program, NULL };
     const char *bin = getenv("CAUSEWAY_BIN");
-    subject own = { .name = "causeway", .tool = "echo", .pipelined = 200000 };
-    subject by_worker = { .name = "same by worker", .tool = "echo_by_worker", .pipelined = 100000 };
-    subject peer = { .name = "TypeScript SDK", .tool = "echo", .pipelined = 10000 };
+    subject own = { .name = "causeway", .tool = "echo", .pipelined = BENCH(200000, 400) };
+    subject by_worker = { .name = "same by worker",
+                          .tool = "echo_by_worker",
+                          .pipelined = BENCH(100000, 400) };
+    subject peer = { .name = "TypeScript SDK", .tool = "echo", .pipelined = BENCH(10000, 400) };
 
     signal(SIGPIPE, SIG_IGN);
     snprintf(own_program, sizeof own_program, "%s/mcp-everything", bin ? bin : "build/bin");
@@ -204,7 +208,7 @@ int main(int argc, char **argv)
     finish(&own);
     finish(&by_worker);
     finish(&peer);
-    printf("stdio ours beside it  pipelined %.1f x as many;  one at a time %.1f x as fast\n",
+    printf("stdio ratio           pipelined %.1f x as many;  one at a time %.1f x as fast\n",
            own.per_second[ROUNDS / 2] / peer.per_second[ROUNDS / 2],
            peer.median_us[ROUNDS / 2] / own.median_us[ROUNDS / 2]);
     return 0;

@@ -1,13 +1,14 @@
 /*
- * universe-bodies.c - a universe of a million bodies in this process: its memory, its JSON out and in, positions.
+ * universe-bodies.c - a universe of a million bodies in this process: its memory, its JSON out and
+ * in, positions.
  *
- * Two universes are grown from a seed. The plain one has circular orbits; in the rich one every body has
- * an eccentric, inclined orbit around a displaced centre, which is more to keep, to write and to compute.
- * Each universe has a process of its own, so that its memory is its own; its JSON goes through a file
- * into a third, which imports it in pieces.
+ * Two universes are grown from a seed. The plain one has circular orbits; in the rich one every
+ * body has an eccentric, inclined orbit around a displaced centre, which is more to keep, to write
+ * and to compute. Each universe has a process of its own, so that its memory is its own; its JSON
+ * goes through a file into a third, which imports it in pieces.
  *
- * A figure is given as the wall clock has it and as this thread's processor time: on a machine that does
- * other things the second is what the code costs.
+ * A figure is given as the wall clock has it and as this thread's processor time: on a machine that
+ * does other things the second is what the code costs.
  *
  *     bench-universe-bodies
  */
@@ -28,22 +29,32 @@
 
 #include "support/figures.h"
 #include "support/program.h"
+#include "support/scale.h"
 
-enum { BENCH_MAX_S = 175, ROUNDS = 5, WRITES = 3, DELTAS = 51, PIECE = 1 << 20 };
+enum {
+    BENCH_MAX_S = BENCH(175, 280),
+    ROUNDS = BENCH(5, 1),
+    WRITES = BENCH(3, 1),
+    DELTAS = BENCH(51, 1),
+    PIECE = 1 << 20,
+    DELTA_BYTES = BENCH(1 << 20, 1 << 12)
+};
+
+#define SYSTEMS BENCH("14500", "16")
 
 typedef struct kind {
     const char *name;
     const char *config;
 } kind;
 
-static const kind plain = { "plain",
-                            "{\"seed\":1,\"maxSystems\":14500,\"topologyPreset\":\"moonRich\"}" };
+static const kind plain = { "plain", "{\"seed\":1,\"maxSystems\":" SYSTEMS
+                                     ",\"topologyPreset\":\"moonRich\"}" };
 static const kind rich = { "rich",
-                           "{\"seed\":1,\"maxSystems\":14500,\"topologyPreset\":\"moonRich\","
+                           "{\"seed\":1,\"maxSystems\":" SYSTEMS ",\"topologyPreset\":\"moonRich\","
                            "\"orbitEccentricityStyle\":\"eccentric\",\"orbitInclinationMax\":45,"
                            "\"orbitOffsetEnabled\":true}" };
 
-/* ---- two clocks ------------------------------------------------------------------------------- */
+/* ---- two clocks ------------------------------------------------------------------------------ */
 
 typedef struct moment {
     int64_t wall_ns;
@@ -93,7 +104,7 @@ static double resident_mb(void)
     return (double)program_resident_kb(&self) / 1024;
 }
 
-/* ---- what is measured ------------------------------------------------------------------------- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static mcp_status count_bytes(const char *bytes, size_t length, void *data, mcp_error *err)
 {
@@ -188,7 +199,7 @@ static void write_delta(const kind *what, const universe_view *view)
 
     universe_view_summary(&summary, view);
     size_t bodies = summary.counts[UNIVERSE_STARS];
-    size_t count = (size_t)((double)(1 << 20) * (double)bodies / (double)summary.bytes);
+    size_t count = (size_t)((double)DELTA_BYTES * (double)bodies / (double)summary.bytes);
     universe_touch *touches = mcp_arena_array(arena, count, sizeof *touches);
     mcp_buf_init(&text, (size_t)1 << 30);
     must(universe_view_write_places(view, 0, NULL, UNIVERSE_PLACES_IDS, into_buf, &text, &err),
@@ -244,7 +255,8 @@ static void import_json(const kind *what, int fd)
     double before = resident_mb();
     moment from = now();
     must(universe_import_new(&import, &rules, &err), &err, "import");
-    while ((got = pread(fd, piece, PIECE, (off_t)bytes)) > 0) {
+    for (got = pread(fd, piece, PIECE, (off_t)bytes); got > 0;
+         got = pread(fd, piece, PIECE, (off_t)bytes)) {
         must(universe_import_feed(import, piece, (size_t)got, &err), &err, "import");
         bytes += (size_t)got;
     }
@@ -260,7 +272,7 @@ static void import_json(const kind *what, int fd)
     free(piece);
 }
 
-/* ---- a process for each ----------------------------------------------------------------------- */
+/* ---- a process for each ---------------------------------------------------------------------- */
 
 static void look_at(const kind *what, int fd)
 {

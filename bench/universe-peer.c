@@ -1,13 +1,14 @@
 /*
- * universe-peer.c - the same commands on the same universe of 1,000 bodies, sent to ours and to a peer: Express
- * with the official TypeScript SDK, which keeps its states in memory (bench/peers/universe.mjs).
+ * universe-peer.c - the same commands on the same universe of 1,000 bodies, sent to ours and to a
+ * peer: Express with the official TypeScript SDK, which keeps its states in memory
+ * (bench/peers/universe.mjs).
  *
- * Ours stands twice: on SQLite, where an answered command is on the disk, and in memory as the peer's is. The
- * peer gets its state from ours. Ticks and changes of single bodies come by turns, from clients with one
- * command under way each, so many that the disk is waited for together; over MCP and over REST, answered with
- * the whole state and with what changed. All three are asked in the same rounds, so that what else the machine
- * does hits all; the median counts. Every answer is looked at. Our clients run on one thread of the same machine
- * and take their share.
+ * Our server runs on SQLite, where an answered command is on the disk, and in memory like the peer.
+ * The peer gets its state from ours. Ticks and changes of single bodies alternate, from clients
+ * with one command in flight each, so many that they share the waits for the disk; over MCP and
+ * over REST, answered with the whole state and with the changes. All three servers run in the same
+ * rounds, so that other load affects all; the median counts. Every answer is checked. The clients
+ * run on one thread of the same machine and take their share.
  *
  *     bench-universe-peer [PROGRAM]     default: universe of CAUSEWAY_BIN or build/bin
  */
@@ -25,11 +26,18 @@
 #include "mcp/json.h"
 
 #include "support/figures.h"
+#include "support/scale.h"
 #include "support/session.h"
 
-enum { BENCH_MAX_S = 175, CLIENTS = 64, ROUNDS = 5, BODIES_MIN = 1000, SUBJECTS = 3 };
+enum {
+    BENCH_MAX_S = BENCH(175, 280),
+    CLIENTS = BENCH(64, 4),
+    ROUNDS = BENCH(5, 1),
+    BODIES_MIN = 1000,
+    SUBJECTS = 3
+};
 
-#define ROUND_S 0.7
+#define ROUND_S BENCH(0.7, 0.05)
 
 /* One way to ask. */
 typedef struct way {
@@ -62,7 +70,7 @@ static const way *asked; /* of the round */
 static mcp_arena *ids_arena;
 static const mcp_json *ids;
 
-/* ---- the servers ------------------------------------------------------------------------------ */
+/* ---- the servers ----------------------------------------------------------------------------- */
 
 static int drop(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
@@ -178,7 +186,7 @@ static size_t copy_state(client *from, client *to)
     return it.body_length;
 }
 
-/* ---- commands --------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static int write_command(char *out, size_t size, int64_t turn)
 {
@@ -220,7 +228,7 @@ static void hear_command(const client *by, const reply *it)
 
 static const script command = { ask_command, hear_command };
 
-/* ---- what is measured ------------------------------------------------------------------------- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static double load_average(void)
 {

@@ -1,8 +1,10 @@
 /*
- * universe-state.c - a million bodies in one state: how much memory, and how long each thing takes on one thread.
+ * universe-state.c - a million bodies in one state: how much memory, and how long each thing takes
+ * on one thread.
  *
- * The bodies are 50,000 systems of a star, four planets and fifteen moons, with UUIDs, ellipses and turned orbits, as the
- * generator makes them. `bench-universe-state N` takes another number of bodies. Times are of this thread's processor.
+ * The bodies are 50,000 systems of a star, four planets and fifteen moons, with UUIDs, ellipses and
+ * turned orbits, as the generator makes them. `bench-universe-state N` takes another number of
+ * bodies. Times are of this thread's processor.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -13,9 +15,11 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "model/pages/memory.h"
 #include "support/figures.h"
+#include "support/scale.h"
 
-enum { SYSTEM = 20, SAMPLES = 2000 };
+enum { SYSTEM = 20, BODIES = BENCH(1000000, 1000), SAMPLES = BENCH(2000, 20) };
 
 static double now_ms(void)
 {
@@ -219,7 +223,7 @@ static void time_import(const universe_view *view)
 
 int main(int argc, char **argv)
 {
-    size_t bodies = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+    size_t bodies = argc > 1 ? strtoul(argv[1], NULL, 10) : BODIES;
     double before = resident_mb();
     universe_state *state = NULL;
     universe_view *view = NULL;

@@ -1,13 +1,16 @@
 /*
  * universe-viewers.c - a thousand viewers of one universe while commands come at a rate.
  *
- * The server is the program itself on SQLite. Its thousand streams are read by one thread of this process,
- * another sends the commands over HTTP; each says in the command when it was sent, so that the time to a
- * viewer's eyes counts from there, the commit included. Each viewer looks at every event: versions must
- * come one by one, none lost and none doubled.
+ * The server is the program itself on SQLite. Its thousand streams are read by one thread of this
+ * process, another sends the commands over HTTP; each says in the command when it was sent, so that
+ * the time to a viewer's eyes counts from there, the commit included. Each viewer looks at every
+ * event: versions must come one by one, none lost and none doubled.
  *
- * One more viewer reads nothing all the while. Afterwards it must find what fits between it and the server,
- * then a `resync`, and behind that the newest commands like everybody else.
+ * One more viewer reads nothing all the while. Afterwards it must find what fits between it and the
+ * server, then a `resync`, and behind that the newest commands like everybody else.
+ *
+ * Then three thousand viewers of another universe never read, while commands come at a rate: the
+ * time of the commands themselves counts, while buffers fill and after that.
  *
  *     bench-universe-viewers [PROGRAM]     default: universe of CAUSEWAY_BIN or build/bin
  */
@@ -32,19 +35,23 @@
 
 #include "support/figures.h"
 #include "support/load.h"
+#include "support/scale.h"
 
 enum {
-    BENCH_MAX_S = 175,
-    VIEWERS = 1000,
+    BENCH_MAX_S = BENCH(175, 280),
+    VIEWERS = BENCH(1000, 4),
     SENDERS = 16,
-    RATE = 200,
+    RATE = BENCH(200, 2000),
     COMMANDS = 3000,
     LAST_COMMANDS = 20, /* that the one who did not read sees with the others */
     SILENCE_MS = 20000,
     STALLED_WINDOW = 2048,
     STALLED_SEGMENT = 536,
     BODIES_MIN = 1000,
-    READER_MAX = 32768
+    READER_MAX = 32768,
+    DEAF = BENCH(3000, 8),
+    DEAF_RATE = BENCH(100, 1000),
+    DEAF_COMMANDS = BENCH(2000, 200)
 };
 
 typedef struct viewer {
@@ -61,11 +68,12 @@ static client talker;
 static char body_id[64]; /* of a body that the commands change */
 static viewer viewers[VIEWERS];
 static viewer stalled;
+static int deaf[DEAF];
 static int watch; /* epoll */
 static double *ms;
 static size_t timed;
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static int drop(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
@@ -151,7 +159,7 @@ static void grow(void)
         bench_give_up("no ids");
 }
 
-/* ---- viewers ---------------------------------------------------------------------------------- */
+/* ---- viewers --------------------------------------------------------------------------------- */
 
 static void wait_for_input(int fd, const char *what)
 {
@@ -265,7 +273,7 @@ static void view_all(long commands)
     }
 }
 
-/* ---- commands --------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static size_t ask_command(char *out, client *by)
 {
@@ -317,7 +325,7 @@ static void run(long commands)
     pthread_join(sender, NULL);
 }
 
-/* ---- what is measured ------------------------------------------------------------------------- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static double load_average(void)
 {
@@ -349,8 +357,8 @@ struct late_event {
     int64_t version; /* by its id, or by what a resync says; 0: none yet */
 };
 
-/* A line of it, an empty one at its end; *seen is the version up to which the viewer knows all. @return true: it was
- * a resync */
+/* A line of it, an empty one at its end; *seen is the version up to which the viewer knows all.
+ * @return true: it was a resync */
 static bool hear_late(const char *line, struct late_event *event, int64_t *seen)
 {
     const struct late_event whole = *event;
@@ -421,7 +429,44 @@ static void bench_stalled(int64_t last)
     pthread_join(reader, NULL);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- viewers that never read ----------------------------------------------------------------- */
+
+static size_t ask_deaf(char *out, client *by)
+{
+    by->id++;
+    return write_post(out, CLIENT_ASK_MAX, "/deaf/commands?return=minimal",
+                      "{\"type\":\"tick\",\"dt\":1}");
+}
+
+static void bench_deaf(void)
+{
+    static const char request[] =
+        "GET /universes/deaf/events?detail=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static const script tick = { ask_deaf, hear_command };
+    static double answered_ms[DEAF_COMMANDS];
+    static load senders;
+
+    ask("", "{\"id\":\"deaf\",\"name\":\"deaf\",\"state\":{}}", 201);
+    for (int i = 0; i < DEAF; i++) {
+        deaf[i] = site_connect(&server);
+        if (send(deaf[i], request, sizeof request - 1, MSG_NOSIGNAL) != (ssize_t)sizeof request - 1)
+            bench_give_up("a viewer cannot ask");
+        wait_for_input(deaf[i], "beginning of a stream");
+    }
+    load_open(&senders, &server, SENDERS);
+    load_paced(&senders, &tick, DEAF_RATE, DEAF_COMMANDS, answered_ms);
+    load_close(&senders);
+    figures_sort(answered_ms, DEAF_COMMANDS);
+    printf("universe-viewers %d commands/s with %d viewers that never read: median %.1f ms, 99 %% "
+           "within %.1f ms (50 allowed), all %.1f ms; resident %.1f MB; load average %.1f\n",
+           DEAF_RATE, DEAF, figures_at(answered_ms, DEAF_COMMANDS, 0.5),
+           figures_at(answered_ms, DEAF_COMMANDS, 0.99), answered_ms[DEAF_COMMANDS - 1],
+           (double)program_resident_kb(&server.program) / 1024, load_average());
+    for (int i = 0; i < DEAF; i++)
+        close(deaf[i]);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void on_time_over(int signal_number)
 {
@@ -450,8 +495,8 @@ static void prepare(int argc, char **argv)
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (files.rlim_cur < VIEWERS + 100)
-        bench_give_up("%d viewers need as many descriptors; the limit is %lu", VIEWERS,
+    if (files.rlim_cur < VIEWERS + DEAF + 100)
+        bench_give_up("%d viewers need as many descriptors; the limit is %lu", VIEWERS + DEAF,
                       (unsigned long)files.rlim_cur);
     if (!mkdtemp(folder))
         bench_give_up("no folder in " P_tmpdir);
@@ -476,6 +521,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < VIEWERS; i++)
         close(viewers[i].fd);
     close(watch);
+    bench_deaf();
     client_close(&talker);
     site_end(&server);
     free(ms);

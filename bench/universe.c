@@ -1,12 +1,13 @@
 /*
- * universe.c - the server universe with a million bodies on SQLite: durable commands a second and how
- * long each takes, memory, a delta, positions and the whole state over HTTP, the start from a snapshot.
+ * universe.c - the server universe with a million bodies on SQLite: durable commands a second and
+ * how long each takes, memory, a delta, positions and the whole state over HTTP, the start from a
+ * snapshot.
  *
- * The server is the program itself, with its default durability: a command is answered when its commit
- * is on the disk. 64 clients on one thread of this process, each with one command under way, send ticks
- * and changes of single bodies by turns, as fast as they are answered and at a rate. Every answer is
- * looked at, and at the end the universe's version must be the count of accepted commands. The machine
- * is shared by both sides.
+ * The server is the program itself, with its default durability: a command is answered when its
+ * commit is on the disk. 64 clients on one thread of this process, each with one command under way,
+ * send ticks and changes of single bodies by turns, as fast as they are answered and at a rate.
+ * Every answer is looked at, and at the end the universe's version must be the count of accepted
+ * commands. The machine is shared by both sides.
  *
  *     bench-universe [PROGRAM]     default: universe of CAUSEWAY_BIN or build/bin
  */
@@ -25,24 +26,26 @@
 
 #include "support/figures.h"
 #include "support/load.h"
+#include "support/scale.h"
 
 enum {
-    BENCH_MAX_S = 175,
-    CLIENTS = 64,
-    ROUNDS = 3,
+    BENCH_MAX_S = BENCH(175, 280),
+    CLIENTS = BENCH(64, 4),
+    ROUNDS = BENCH(3, 1),
     CALLS_MAX = 200000,
-    PACE = 2000,
-    PACED_CALLS = 6000,
-    FETCHES = 5,
-    DELTA_FETCHES = 21,
-    DELTA_BODIES = 2700,
-    STARTS = 3,
-    BODIES_MIN = 1000000
+    PACE = BENCH(2000, 100),
+    PACED_CALLS = BENCH(6000, 20),
+    FETCHES = BENCH(5, 1),
+    DELTA_FETCHES = BENCH(21, 2),
+    DELTA_BODIES = BENCH(2700, 20),
+    STARTS = BENCH(3, 1),
+    BODIES_MIN = BENCH(1000000, 1000)
 };
 
-#define ROUND_S 3.0
+#define ROUND_S BENCH(3.0, 0.1)
 
-static const char config[] = "{\"seed\":1,\"maxSystems\":14500,\"topologyPreset\":\"moonRich\"}";
+static const char config[] = "{\"seed\":1,\"maxSystems\":" BENCH(
+    "14500", "16") ",\"topologyPreset\":\"moonRich\"}";
 
 static char own_program[4096];
 static char folder[] = P_tmpdir "/bench-universe-XXXXXX";
@@ -53,7 +56,7 @@ static site server = { .name = "universe" };
 static mcp_arena *ids_arena;
 static const mcp_json *ids;
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static void begin(void)
 {
@@ -90,7 +93,7 @@ static void drop_folder(void)
     nftw(folder, drop, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* ---- asking ----------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static size_t write_post(char *out, size_t size, const char *path, const char *body, size_t length)
 {
@@ -169,7 +172,7 @@ static double ms_since(int64_t from)
     return (double)(bench_now_ns() - from) * 1e-6;
 }
 
-/* ---- a million bodies ------------------------------------------------------------------------- */
+/* ---- a million bodies ------------------------------------------------------------------------ */
 
 static void grow(void)
 {
@@ -205,7 +208,7 @@ static const char *some_id(size_t turn)
     return mcp_json_string(mcp_json_item(ids, turn * 7919 % count), NULL);
 }
 
-/* ---- commands --------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static long commands; /* asked */
 static double took_ms[CALLS_MAX];
@@ -294,7 +297,7 @@ static void bench_commands(void)
                       versions);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* One line for `path`, fetched `count` times (at most DELTA_FETCHES). */
 static void fetch(const char *what, const char *path, int count)
@@ -358,7 +361,7 @@ static void bench_start(const char *when)
         when, half * 1e-3, ms[0] * 1e-3, busy, resident_mb(), load_average());
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void on_time_over(int signal_number)
 {

@@ -1,5 +1,5 @@
-# Cjose::Cjose - JSON Web Tokens and Keys (cjose/jws.h). Its file for pkg-config asks for jansson's, which nothing of
-# ours needs to compile.
+# Cjose::Cjose - JSON Web Tokens and Keys (cjose/jws.h). Its file for pkg-config asks for jansson's,
+# which nothing of ours needs to compile.
 find_path(Cjose_INCLUDE_DIR cjose/jws.h)
 find_library(Cjose_LIBRARY cjose)
 

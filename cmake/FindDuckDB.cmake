@@ -1,7 +1,9 @@
-# DuckDB::headers - duckdb.h; and DuckDB_LIBRARY, the path of libduckdb.so, which we open at run time and never link.
+# DuckDB::headers - duckdb.h; and DuckDB_LIBRARY, the path of libduckdb.so, which we open at run
+# time and never link.
 #
-# DUCKDB_ROOT (cache or environment) names a folder with include/ and lib/, or one that holds both files itself.
-# Without it scripts/fetch-duckdb is asked, which fetches the pinned release once into .deps/duckdb.
+# DUCKDB_ROOT (cache or environment) names a folder with include/ and lib/, or one that holds both
+# files itself. Without it scripts/fetch-duckdb is asked, which fetches the pinned release once into
+# .deps/duckdb.
 if(NOT DUCKDB_ROOT)
     set(DUCKDB_ROOT $ENV{DUCKDB_ROOT})
 endif()

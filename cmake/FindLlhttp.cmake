@@ -1,5 +1,6 @@
-# Llhttp::Llhttp - the HTTP/1 parser (llhttp.h): the system's library where there is one, else its C sources, which
-# become part of whatever links this target. Debian ships only the sources; scripts/fetch-llhttp unpacks them.
+# Llhttp::Llhttp - the HTTP/1 parser (llhttp.h): the system's library where there is one, else its C
+# sources, which become part of whatever links this target. Debian ships only the sources;
+# scripts/fetch-llhttp unpacks them.
 find_package(PkgConfig QUIET)
 if(NOT Llhttp_ROOT)
     pkg_check_modules(PC_LLHTTP QUIET IMPORTED_TARGET libllhttp)

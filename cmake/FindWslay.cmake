@@ -1,5 +1,5 @@
-# Wslay::Wslay - WebSocket framing (wslay/wslay.h). Debian ships a shared library and no file for pkg-config;
-# its header tells no useful version.
+# Wslay::Wslay - WebSocket framing (wslay/wslay.h). Debian ships a shared library and no file for
+# pkg-config; its header tells no useful version.
 find_path(Wslay_INCLUDE_DIR wslay/wslay.h)
 find_library(Wslay_LIBRARY wslay)
 

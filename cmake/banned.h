@@ -1,9 +1,10 @@
 /*
  * banned.h - functions that do not compile in lib/, kit/ and servers/.
  *
- * The build includes this file before each of our C files (tests excepted). The headers that declare the
- * banned functions come first, because afterwards even a declaration would be refused. Names that are also
- * good nouns (`system`, `rand`) and `printf`, which the format attribute needs, are banned as calls only.
+ * The build includes this file before each of our C files (tests excepted). The headers that
+ * declare the banned functions come first, because afterwards even a declaration would be refused.
+ * Names that are also good nouns (`system`, `rand`) and `printf`, which the format attribute needs,
+ * are banned as calls only.
  */
 #ifndef CAUSEWAY_BANNED_H
 #define CAUSEWAY_BANNED_H

@@ -1,11 +1,12 @@
 # mcp_embed(<target> NAME <symbol> ROOT <folder> FILES <glob>... [BUILT <path>...])
 #
-# Makes the files part of <target> as the table `const mcp_file <symbol>[]` (mcp/files.h): path relative to ROOT,
-# bytes, length, sorted by path, closed by an entry of zeros. Files are read at build time; a changed file is
-# embedded anew, and a new one that fits a glob is found. A glob that nothing fits adds nothing. BUILT
-# names files below ROOT that the build makes first.
+# Makes the files part of <target> as the table `const mcp_file <symbol>[]` (mcp/files.h): path
+# relative to ROOT, bytes, length, sorted by path, closed by an entry of zeros. Files are read at
+# build time; a changed file is embedded again, and a new one that fits a glob is found. A glob that
+# nothing fits adds nothing. BUILT names files below ROOT that the build makes first.
 #
-# Run as a script (cmake -P embed.cmake) the same file does the writing: -DOUT= -DNAME= -DROOT= -DLIST=.
+# Run as a script (cmake -P embed.cmake) the same file does the writing: -DOUT= -DNAME= -DROOT=
+# -DLIST=.
 
 if(CMAKE_SCRIPT_MODE_FILE)
     file(STRINGS ${LIST} paths)

@@ -1,7 +1,9 @@
-# The library as others get it, component `library`: both libraries, headers, the manual page, mcp.pc, and the CMake
-# package `mcp` (targets mcp::mcp and mcp::mcp_static, function mcp_embed). The tree may be moved after installing.
+# The library as others get it, component `library`: both libraries, headers, the manual page,
+# mcp.pc, and the CMake package `mcp` (targets mcp::mcp and mcp::mcp_static, function mcp_embed).
+# The tree may be moved after installing.
 #
-# What a static link needs besides libmcp.a goes by name, because Debian has a pkg-config file for some of it only.
+# What a static link needs besides libmcp.a goes by name, because Debian has a pkg-config file for
+# some of it only.
 include(CMakePackageConfigHelpers)
 
 set(static_needs ${UV_LDFLAGS} ${SIMDJSON_LDFLAGS} ${PCRE2_LDFLAGS} ${PC_LLHTTP_LDFLAGS}
@@ -30,7 +32,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     ${PROJECT_BINARY_DIR}/mcp-config.cmake ${PROJECT_BINARY_DIR}/mcp-config-version.cmake
     DESTINATION ${package_dir} COMPONENT library)
 
-# mcp.pc finds its prefix from where it lies, so that `cmake --install --prefix` and DESTDIR need no other file.
+# mcp.pc finds its prefix from where it lies, so that `cmake --install --prefix` and DESTDIR need no
+# other file.
 cmake_path(IS_ABSOLUTE CMAKE_INSTALL_LIBDIR libdir_is_absolute)
 if(libdir_is_absolute)
     set(pc_prefix ${CMAKE_INSTALL_PREFIX})

@@ -1,7 +1,7 @@
-# libmcp: the objects of its five layers, gathered in a static and a shared library.
+# libmcp: the objects of its layers, gathered in a static and a shared library.
 #
-# Each layer is also a static library of its own, layer_<name>, linked with the layers below it and no others:
-# the unit tests of a layer use that, so that a call upwards does not link.
+# Each layer is also a static library of its own, layer_<name>, linked with the layers below it and
+# no others: the unit tests of a layer use that, so that a call upwards does not link.
 add_library(mcp_private INTERFACE)
 target_include_directories(mcp_private INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib)
 
@@ -9,11 +9,17 @@ set(lib_objects)
 set(lib_needs)
 set(lib_layers)
 
-# lib_layer(<name> <folder> USES <layer>... NEEDS <target>...)
-function(lib_layer name folder)
-    cmake_parse_arguments(PARSE_ARGV 2 ARG "" "" "USES;NEEDS")
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-        ${PROJECT_SOURCE_DIR}/lib/${folder}/*.c ${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp)
+# lib_layer(<name> [<folder>] [FILES <file>...] USES <layer>... NEEDS <target>...)
+function(lib_layer name)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "FILES;USES;NEEDS")
+    set(sources)
+    foreach(folder IN LISTS ARG_UNPARSED_ARGUMENTS)
+        file(GLOB_RECURSE found CONFIGURE_DEPENDS
+            ${PROJECT_SOURCE_DIR}/lib/${folder}/*.c ${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp)
+        list(APPEND sources ${found})
+    endforeach()
+    list(TRANSFORM ARG_FILES PREPEND ${PROJECT_SOURCE_DIR}/lib/)
+    list(APPEND sources ${ARG_FILES})
     add_library(layer_${name} INTERFACE)
     target_link_libraries(layer_${name} INTERFACE mcp_private)
     if(sources)
@@ -21,7 +27,7 @@ function(lib_layer name folder)
         target_link_libraries(${name} PRIVATE mcp_private ${ARG_NEEDS})
         target_compile_definitions(${name} PRIVATE CAUSEWAY_VERSION="${PROJECT_VERSION}" PCRE2_CODE_UNIT_WIDTH=8)
         target_compile_options(${name} PRIVATE -fno-semantic-interposition
-            "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti>")
+            "$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>")
         causeway_product(${name} NO_PRINTF)
         add_library(only_${name} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}>)
         set_target_properties(only_${name} PROPERTIES LINKER_LANGUAGE CXX)
@@ -43,7 +49,10 @@ lib_layer(base     base   NEEDS OpenSSL::Crypto Threads::Threads)
 lib_layer(json     json   USES base             NEEDS PkgConfig::SIMDJSON)
 lib_layer(schema   schema USES json base        NEEDS PkgConfig::PCRE2)
 lib_layer(net      net    USES base             NEEDS PkgConfig::UV Llhttp::Llhttp Wslay::Wslay OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
-lib_layer(mcp_core mcp    USES schema json net base)
+lib_layer(mcp_core      mcp/core      USES schema json net base)
+lib_layer(mcp_feature   mcp/feature   FILES mcp/features.c mcp/visibility.c mcp/method.c USES mcp_core schema json net base)
+lib_layer(mcp_transport mcp/transport USES mcp_core schema json net base)
+lib_layer(mcp_server                  FILES mcp/server.c USES mcp_transport mcp_feature mcp_core schema json net base)
 list(REMOVE_DUPLICATES lib_needs)
 
 if(NOT lib_objects)

@@ -4,7 +4,8 @@ set(CAUSEWAY_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wn
 set(CAUSEWAY_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes)
 set(CAUSEWAY_CXX_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion)
 
-# causeway_product(<target> [NO_PRINTF]): code that ships. Full warnings, and the banned functions do not compile.
+# causeway_product(<target> [NO_PRINTF]): code that ships. Full warnings, and the banned functions
+# do not compile.
 function(causeway_product target)
     cmake_parse_arguments(ARG "NO_PRINTF" "" "" ${ARGN})
     set(banned ${PROJECT_SOURCE_DIR}/cmake/banned.h)

@@ -1,12 +1,13 @@
 /*
- * changes.c - a server whose list of tools changes while it serves, and a resource that clients watch.
+ * changes.c - a server whose list of tools changes while it serves, and a resource with
+ * subscribers.
  *
- *     open_shop     offers the tool "buy"; clients that want to know are told that the list has changed
+ *     open_shop     offers the tool "buy"; clients with a subscription are notified that the list has changed
  *     close_shop    withdraws it; a purchase that is being made is still answered
- *     buy           takes one apple: whoever watches shop://apples is told
+ *     buy           takes one apple: subscribers of shop://apples are notified
  *
- * Features come and go by the set. The shop's tables and files are a set of their own, and the pointer to
- * it is its name. Handlers may offer and withdraw; so may any thread of the program.
+ * Features are added and removed as a set: the shop's tables and files are one set, identified by
+ * its pointer. Handlers and any other thread of the program may add and remove sets.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 #define FILE_OF(path, text)                                                                        \
     {                                                                                              \
-        path, text, sizeof(text) - 1                                                               \
+        path, text, sizeof text - 1                                                                \
     }
 
 static const char open_json[] = "{\"name\":\"open_shop\",\"description\":\"Opens the shop\","
@@ -36,10 +37,10 @@ static mcp_status buy(mcp_call *call, void *data)
     (void)data;
     if (atomic_fetch_sub(&apples, 1) <= 0) {
         atomic_fetch_add(&apples, 1);
-        return mcp_call_refuse(call, "There are no apples left.");
+        return mcp_call_tool_error(call, "There are no apples left.");
     }
-    mcp_status st = mcp_server_updated(mcp_call_server(call), "shop://apples",
-                                       mcp_call_error(call));
+    mcp_status st = mcp_server_resource_updated(mcp_call_server(call), "shop://apples",
+                                                mcp_call_error(call));
     return st == MCP_OK ? mcp_call_text(call, "Here is your apple.") : st;
 }
 
@@ -49,7 +50,7 @@ static const mcp_features shop = { .files = shop_files, .tools = shop_tools };
 
 static mcp_status open_shop(mcp_call *call, void *data)
 {
-    mcp_status st = mcp_server_offer(mcp_call_server(call), &shop, mcp_call_error(call));
+    mcp_status st = mcp_server_add_features(mcp_call_server(call), &shop, mcp_call_error(call));
 
     (void)data;
     return st == MCP_OK ? mcp_call_text(call, "The shop is open.") : st;
@@ -57,7 +58,7 @@ static mcp_status open_shop(mcp_call *call, void *data)
 
 static mcp_status close_shop(mcp_call *call, void *data)
 {
-    mcp_status st = mcp_server_withdraw(mcp_call_server(call), &shop, mcp_call_error(call));
+    mcp_status st = mcp_server_remove_features(mcp_call_server(call), &shop, mcp_call_error(call));
 
     (void)data;
     return st == MCP_OK ? mcp_call_text(call, "The shop is closed.") : st;
@@ -89,7 +90,7 @@ int main(void)
 
     options.name = "changes";
     options.version = "1.0.0";
-    options.lists_change = true;
+    options.list_changed = true;
     options.subscriptions = true;
     mcp_status st = mcp_server_new(&server, &options, &err);
     if (st == MCP_OK)

@@ -2,7 +2,8 @@
  * demo.mjs - what an agent does with cobre, in one minute.
  *
  * Starts `cobre-mcp` as an MCP server over stdio and lets the official TypeScript client validate,
- * inspect, train, simulate and question a case. The case is copied first: a run writes beside it.
+ * inspect, train, simulate and question a case. The case is copied first: a run writes into its
+ * folder.
  *
  *     node examples/demo.mjs [CASE]        default: examples/cases/four-stages
  */

@@ -1,16 +1,18 @@
 /*
- * events.c - a room: whoever looks in gets what is said, live, and what was said while the line was down.
+ * events.c - a chat room: readers get each message live, and those that they missed while the line
+ * was down.
  *
- *     $ example-events --port 8080                                       # then open http://127.0.0.1:8080/
+ *     $ example-events --port 8080                            # then open http://127.0.0.1:8080/
  *     $ curl -N http://127.0.0.1:8080/events
- *     $ curl -d '{"text":"hello"}' http://127.0.0.1:8080/say             # or the tool `say` at /mcp
+ *     $ curl --json '{"text":"hello"}' http://127.0.0.1:8080/say             # or the tool `say` at /mcp
  *
- * What is said becomes one event, put together once and given to every reader's stream. The room keeps the
- * last KEPT; a reader that comes back says by Last-Event-ID what it has seen and gets what followed. A
- * reader that is so slow that its queue is full is let go: it comes back and goes on where it was.
+ * What is said becomes one event, put together once and given to every reader's stream. The room
+ * keeps the last KEPT; a reader that comes back says by Last-Event-ID what it has seen and gets
+ * what followed. A reader that is so slow that its queue is full is disconnected: it reconnects and
+ * continues where it was.
  *
- * The lock makes joining and saying exclude each other, so that no reader misses or doubles an event.
- * mcp_stream_send never waits, and `closed` is never called from it, so it may be called under the lock.
+ * The lock makes joining and sending exclude each other, so that no reader misses or doubles an
+ * event. mcp_stream_send never waits, and never calls `closed`, so it may be called under the lock.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -31,7 +33,7 @@ typedef struct room {
     int count;
 } room;
 
-/* ---- the room --------------------------------------------------------------------------------- */
+/* ---- the room -------------------------------------------------------------------------------- */
 
 static mcp_status room_say(room *all, long *number, const char *text, mcp_error *err)
 {
@@ -45,7 +47,7 @@ static mcp_status room_say(room *all, long *number, const char *text, mcp_error 
     mcp_status st = mcp_event_new(&event, id, "said", text, strlen(text), err);
     if (st == MCP_OK) {
         *number = ++all->said;
-        mcp_event_free(all->kept[all->said % KEPT]);
+        mcp_event_release(all->kept[all->said % KEPT]);
         all->kept[all->said % KEPT] = event;
         for (int i = 0; i < all->count; i++)
             if (mcp_stream_send(all->readers[i], event, NULL) == MCP_E_LIMIT)
@@ -73,7 +75,7 @@ static mcp_status room_join(room *all, mcp_stream *reader, const char *last_id)
     if (st == MCP_OK)
         st = send_missed(all, reader, last_id ? strtol(last_id, NULL, 10) : all->said);
     if (st == MCP_OK)
-        all->readers[all->count++] = mcp_stream_keep(reader);
+        all->readers[all->count++] = mcp_stream_retain(reader);
     pthread_mutex_unlock(&all->lock);
     return st;
 }
@@ -86,17 +88,18 @@ static void room_leave(mcp_stream *reader, void *data)
     for (int i = 0; i < all->count; i++) {
         if (all->readers[i] == reader) {
             all->readers[i] = all->readers[--all->count];
-            mcp_stream_free(reader);
+            mcp_stream_release(reader);
         }
     }
     pthread_mutex_unlock(&all->lock);
 }
 
-/* ---- its doors -------------------------------------------------------------------------------- */
+/* ---- its doors ------------------------------------------------------------------------------- */
 
 static mcp_status get_events(mcp_call *call, void *data)
 {
     mcp_stream_options options = MCP_STREAM_OPTIONS_INIT;
+    mcp_event *ready = NULL;
     mcp_stream *reader = NULL;
 
     options.first = ":connected\n\n";
@@ -106,7 +109,12 @@ static mcp_status get_events(mcp_call *call, void *data)
     mcp_status st = mcp_call_stream(&reader, call, &options, mcp_call_error(call));
     if (st == MCP_OK)
         st = room_join(data, reader, mcp_call_last_event_id(call));
-    mcp_stream_free(reader);
+    if (st == MCP_OK) /* a comment, for people who look at the stream */
+        st = mcp_event_comment(&ready, "what is said from here on", mcp_call_error(call));
+    if (st == MCP_OK)
+        st = mcp_stream_send(reader, ready, mcp_call_error(call));
+    mcp_event_release(ready);
+    mcp_stream_release(reader);
     return st;
 }
 
@@ -129,7 +137,7 @@ static mcp_status say(mcp_call *call, void *data)
     long number = 0;
 
     if (room_say(data, &number, mcp_arg_string(call, "text"), mcp_call_error(call)) != MCP_OK)
-        return mcp_call_refuse(call, "%s", mcp_call_error(call)->message);
+        return mcp_call_tool_error(call, "%s", mcp_call_error(call)->message);
     mcp_write_member_int(mcp_call_result(call), "id", number);
     return MCP_OK;
 }
@@ -160,7 +168,7 @@ static const char say_json[] =
 static const mcp_file files[] = { { "tools/say.json", say_json, sizeof say_json - 1 }, { 0 } };
 static const mcp_tool tools[] = { { "say", say, MCP_WRITES, 0, 0 }, { 0 } };
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static void say_where(int port, void *data)
 {
@@ -194,6 +202,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "room: %s\n", err.message);
     mcp_server_free(server);
     for (int i = 0; i < KEPT; i++)
-        mcp_event_free(all.kept[i]);
+        mcp_event_release(all.kept[i]);
     return st == MCP_OK ? 0 : 1;
 }

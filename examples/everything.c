@@ -1,17 +1,17 @@
 /*
  * everything.c - a server that uses every feature of the library, over every transport.
  *
- *     mcp-everything                                    one client on standard input and output
- *     mcp-everything --transport http --port 8080       Streamable HTTP at http://127.0.0.1:8080/mcp,
- *                                                       HTTP+SSE of 2024-11-05 at /sse
- *     mcp-everything --transport ws --port 8080         the same, and WebSocket at ws://127.0.0.1:8080/ws
- *     mcp-everything --revision 2025-06-18              that revision of the protocol alone
+ *     mcp-everything                                 one client, standard input and output
+ *     mcp-everything --transport http --port 8080    Streamable HTTP: http://127.0.0.1:8080/mcp,
+ *                                                    HTTP+SSE of 2024-11-05 at /sse
+ *     mcp-everything --transport ws --port 8080      also WebSocket: ws://127.0.0.1:8080/ws
+ *     mcp-everything --revision 2025-06-18           only that revision of the protocol
  *
- * Without --port any free one is taken; the address is said on standard error. The names and answers of
- * the tools, resources and prompts are those that the official conformance suite looks for; the tool
- * "echo" is there to be measured, and "echo_by_worker" beside it. What clients see stands in the files of
- * examples/everything/, what answers them in its parts: content.c, while.c, ask.c, task.c, changes.c,
- * shelf.c.
+ * Without --port any free one is taken; the address is said on standard error. The names and
+ * answers of the tools, resources and prompts are those that the official conformance suite looks
+ * for; the tool "echo" and "echo_by_worker" are there to be measured. What clients see is in the
+ * files of examples/everything/, what answers them in its parts: content.c, while.c, ask.c, task.c,
+ * changes.c, shelf.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +35,7 @@ static const mcp_tool tools[] = {
     READS(test_tool_with_logging),
     READS(test_logging_tool),
     READS(test_tool_with_progress),
+    READS(test_acknowledge_progress),
     READS(test_reconnection),
     READS(test_missing_capability),
     READS(test_sampling),
@@ -63,9 +64,9 @@ static const mcp_tool tools[] = {
     TASK(protocol_error_job, MCP_TASK_REQUIRED),
     TASK(confirm_delete, MCP_TASK_OPTIONAL),
     TASK(multi_input, MCP_TASK_OPTIONAL),
-    TASK(test_tool_with_task, MCP_TASK_REQUIRED | MCP_TASK_LATER),
+    TASK(test_tool_with_task, MCP_TASK_REQUIRED | MCP_TASK_DEFERRED),
     READS(greet),
-    { "echo", echo, MCP_READS | MCP_QUICK, 0, 0 },    /* on the loop itself */
+    { "echo", echo, MCP_READS | MCP_NONBLOCKING, 0, 0 }, /* on the loop itself */
     { "echo_by_worker", echo, MCP_READS, 0, 0 },
     { 0 },
 };
@@ -182,8 +183,9 @@ static mcp_status run(struct wishes *wishes, mcp_error *err)
     options.instructions = "Each tool shows one feature; none changes anything.";
     options.oldest = options.newest = wishes->revision;
     options.logging = true;
-    options.lists_change = true;
+    options.list_changed = true;
     options.subscriptions = true;
+    options.keep_schema_uri = true; /* the conformance suite looks for it */
     mcp_status st = mcp_server_new(&server, &options, err);
     if (st == MCP_OK)
         st = mcp_server_add(server, &features, err);

@@ -10,7 +10,7 @@ static mcp_status hello(mcp_call *call, void *data)
 
     (void)data;
     if (!name)
-        return mcp_call_refuse(call, "A name holds no NUL byte.");
+        return mcp_call_tool_error(call, "A name holds no NUL byte.");
     mcp_write_member_string(mcp_call_result(call), "greeting",
                             mcp_arena_printf(mcp_call_arena(call), "Hello, %s!", name));
     return MCP_OK;

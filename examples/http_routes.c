@@ -2,13 +2,14 @@
  * http_routes.c - one server, two doors: notes that programs keep by REST and models by MCP.
  *
  *     $ example-http_routes --port 8080
- *     $ curl -d '{"text":"buy milk"}' http://127.0.0.1:8080/notes
+ *     $ curl --json '{"text":"buy milk"}' http://127.0.0.1:8080/notes
  *     {"id":1,"text":"buy milk"}
  *     $ curl http://127.0.0.1:8080/notes/1
  *
- * The same notes are behind the tools add_note, get_note and read_aloud at http://127.0.0.1:8080/mcp. Each
- * thing that can be done is one function, and two handlers that call it: a tool's and a route's.
- * Handlers run on several threads at once, hence the lock. `--revision` narrows MCP to one revision.
+ * The same notes are behind the tools add_note, get_note and read_aloud at
+ * http://127.0.0.1:8080/mcp. Each thing that can be done is one function, and two handlers that
+ * call it: a tool's and a route's. Handlers run on several threads at once, hence the lock.
+ * `--revision` narrows MCP to one revision.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ typedef struct notes {
     int count;
 } notes;
 
-/* ---- what can be done ------------------------------------------------------------------------- */
+/* ---- what can be done ------------------------------------------------------------------------ */
 
 static mcp_status notes_add(notes *all, int *id, const char *text, mcp_error *err)
 {
@@ -58,7 +59,7 @@ static void write_note(mcp_call *call, int64_t id, const char *text)
     mcp_write_member_string(mcp_call_result(call), "text", text);
 }
 
-/* ---- tools ------------------------------------------------------------------------------------ */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 static mcp_status add_note(mcp_call *call, void *data)
 {
@@ -66,7 +67,7 @@ static mcp_status add_note(mcp_call *call, void *data)
     int id = 0;
 
     if (notes_add(data, &id, text, mcp_call_error(call)) != MCP_OK)
-        return mcp_call_refuse(call, "%s", mcp_call_error(call)->message);
+        return mcp_call_tool_error(call, "%s", mcp_call_error(call)->message);
     write_note(call, id, text);
     return MCP_OK;
 }
@@ -77,7 +78,7 @@ static mcp_status get_note(mcp_call *call, void *data)
     const char *text = notes_text(data, id);
 
     if (!text)
-        return mcp_call_refuse(call, "there is no note %d", (int)id);
+        return mcp_call_tool_error(call, "there is no note %d", (int)id);
     write_note(call, id, text);
     return MCP_OK;
 }
@@ -88,9 +89,9 @@ static mcp_status read_aloud(mcp_call *call, void *data)
     const char *text = NULL;
     int64_t id = 1;
 
-    for (; (text = notes_text(data, id)) != NULL; id++) {
+    for (text = notes_text(data, id); text; text = notes_text(data, ++id)) {
         mcp_progress progress = { .progress = (double)id, .message = text, .every = true };
-        if (mcp_call_stop(call) != MCP_GO_ON)
+        if (mcp_call_stop(call) != MCP_STOP_NONE)
             return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "nobody listens");
         mcp_call_progress(call, &progress);
         nanosleep(&pause, NULL);
@@ -119,7 +120,7 @@ static const mcp_tool tools[] = { { "add_note", add_note, MCP_WRITES, 0, 0 },
                                   { "read_aloud", read_aloud, MCP_READS, 0, 0 },
                                   { 0 } };
 
-/* ---- routes ----------------------------------------------------------------------------------- */
+/* ---- routes ---------------------------------------------------------------------------------- */
 
 static mcp_status post_note(mcp_call *call, void *data)
 {
@@ -153,7 +154,7 @@ static const mcp_route routes[] = { { "POST", "/notes", post_note, MCP_WRITES, 0
                                     { "GET", "/notes/{id}", show_note, MCP_READS, 0 },
                                     { 0 } };
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static void say_where(int port, void *data)
 {

@@ -4,9 +4,9 @@
  *     {"method":"tools/call","params":{"name":"count","arguments":{"to":5},
  *                                      "_meta":{"progressToken":"t"}}}
  *
- * The client sees a notification a step, then the answer. When it cancels the request, mcp_call_stop
- * says so and the handler returns; the answer goes nowhere. The tool "stopped" tells how often that
- * has happened. `--revision 2025-03-26` makes the server speak that revision alone.
+ * The client sees a notification a step, then the answer. When it cancels the request,
+ * mcp_call_stop says so and the handler returns; the answer goes nowhere. The tool "stopped" tells
+ * how often that has happened. `--revision 2025-03-26` makes the server speak that revision alone.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static mcp_status count(mcp_call *call, void *data)
     step.tv_sec = (time_t)(step_ms / 1000);
     for (int64_t i = 1; i <= to; i++) {
         mcp_progress progress = { .progress = (double)i, .total = (double)to, .every = true };
-        if (mcp_call_stop(call) != MCP_GO_ON) {
+        if (mcp_call_stop(call) != MCP_STOP_NONE) {
             atomic_fetch_add(stopped, 1);
             return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "stopped at %d", (int)i);
         }

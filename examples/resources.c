@@ -5,8 +5,8 @@
  *     notes://note/{id}      one of them; the {id} arrives as an argument
  *     notes://dot            a picture, one grey point large
  *
- * What clients see stands in resources.json and in prompts/summarise.md, here written by hand; a
- * larger program has them as files beside its code. `--revision 2025-03-26` makes the server speak
+ * What clients see is in resources.json and in prompts/summarise.md, here written by hand; a
+ * larger program has them as files next to its code. `--revision 2025-03-26` makes the server speak
  * that revision alone.
  */
 #include <stdio.h>
@@ -100,7 +100,7 @@ static mcp_status fill_summarise(mcp_call *call, void *data)
     (void)data;
     if (!note)
         return mcp_error_set(mcp_call_error(call), MCP_E_PARAMS, "no note of that name");
-    return mcp_call_place(call, "note", note->text);
+    return mcp_call_set_placeholder(call, "note", note->text);
 }
 
 /* clang-format off */

@@ -1,8 +1,10 @@
 /*
- * universe-demo.mjs - an agent builds a universe over MCP while a viewer watches it over server-sent events.
+ * universe-demo.mjs - an agent builds a universe over MCP while a viewer watches it over
+ * server-sent events.
  *
- * Starts `universe serve` on a free port with its data in memory, lets the official TypeScript client read the
- * documentation and send commands, and prints what a viewer of the stream sees, next to it.
+ * Starts `universe serve` on a free port with its data in memory, lets the official TypeScript
+ * client read the documentation and send commands, and prints what a viewer of the stream sees,
+ * next to it.
  *
  *     node examples/universe-demo.mjs
  */
@@ -70,7 +72,8 @@ const commands = [
 const { server, listens } = startServer();
 try {
     const base = await listens;
-    await fetch(`${base}/universes`, { method: 'POST', body: JSON.stringify({ id, name: 'Demo', state: {} }) });
+    await fetch(`${base}/universes`, { method: 'POST', headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ id, name: 'Demo', state: {} }) });
     const client = new Client({ name: 'universe-demo', version: '1.0.0' });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`)));
     const guide = await client.readResource({ uri: 'docs://universe/system-overview' });

@@ -1,6 +1,6 @@
 /*
- * echo_http.mjs - the peer over Streamable HTTP: the official TypeScript SDK's server with the two tools
- * that we measure, a transport a session, answering in JSON as it can.
+ * echo_http.mjs - the peer over Streamable HTTP: the official TypeScript SDK's server with the two
+ * tools that we measure, a transport a session, answering in JSON as it can.
  *
  *     node echo_http.mjs PORT
  */
@@ -16,7 +16,7 @@ async function begin() {
   const server = new McpServer({ name: "echo", version: "1.0.0" });
   server.registerTool(
     "echo",
-    { description: "Says what it is told.", inputSchema: { message: z.string() } },
+    { description: "Returns its message.", inputSchema: { message: z.string() } },
     ({ message }) => ({ content: [{ type: "text", text: message }] }),
   );
   server.registerTool(
@@ -41,4 +41,4 @@ createServer(async (request, response) => {
     return;
   }
   await transport.handleRequest(request, response);
-}).listen(Number(process.argv[2]), "127.0.0.1");
+}).listen(Number(process.argv[2]), "127.0.0.1").keepAliveTimeout = 600_000;

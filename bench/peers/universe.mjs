@@ -1,7 +1,8 @@
 /*
- * universe.mjs - the peer of the server universe: Express and the official TypeScript SDK, one process, states
- * in memory, written as one would. The reducers are pure: each makes a new state. It knows the commands that
- * we measure; what a command came to is answered as ours does, the whole state unless `return` says less.
+ * universe.mjs - the peer of the server universe: Express and the official TypeScript SDK, one
+ * process, states in memory, written as one would. The reducers are pure: each makes a new state.
+ * It knows the commands that we measure; what a command came to is answered as ours does, the whole
+ * state unless `return` says less.
  *
  *     node universe.mjs PORT
  */
@@ -97,4 +98,6 @@ app.post("/mcp", async (request, response) => {
   await transport.handleRequest(request, response, request.body);
 });
 
-app.listen(Number(process.argv[2]), "127.0.0.1");
+/* Clients are idle while the other servers are measured; Node.js would disconnect them after 5
+ * s. */
+app.listen(Number(process.argv[2]), "127.0.0.1").keepAliveTimeout = 600_000;

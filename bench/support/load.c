@@ -17,7 +17,7 @@
 
 enum { SILENCE_MS = 60000, EVENTS = 64 };
 
-/* ---- answers ---------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 const char *reply_field(const reply *it, const char *name, size_t *length)
 {
@@ -97,7 +97,7 @@ static bool read_reply(reply *out, const client *it)
     return true;
 }
 
-/* ---- one client ------------------------------------------------------------------------------- */
+/* ---- one client ------------------------------------------------------------------------------ */
 
 void client_open(client *it, const site *site)
 {
@@ -184,7 +184,7 @@ reply client_ask_stream(client *it, const char *request, size_t length)
     return ask(it, request, length, read_head);
 }
 
-/* ---- many ------------------------------------------------------------------------------------- */
+/* ---- many ------------------------------------------------------------------------------------ */
 
 void load_open(load *out, const site *site, size_t count)
 {
@@ -262,9 +262,9 @@ long load_for(load *it, const script *script, double seconds, long calls_max, do
         client_start(&it->clients[i], script, 0);
     while (heard < asked) {
         int count = answered(it, script, (int64_t)SILENCE_MS * 1000000, ready);
-        bool goes_on = bench_now_ns() < until;
+        bool has_time = bench_now_ns() < until;
         heard += count;
-        for (int i = 0; i < count && goes_on && asked < calls_max; i++, asked++)
+        for (int i = 0; i < count && has_time && asked < calls_max; i++, asked++)
             client_start(ready[i], script, 0);
     }
     *took = (double)(bench_now_ns() - from) * 1e-9;

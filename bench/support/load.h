@@ -2,8 +2,8 @@
  * load.h - clients of an HTTP site: one keep-alive connection each, all on one thread.
  *
  * A client has one request under way. It asks and waits (client_ask), or many are driven together:
- * each asks again as soon as it is answered (load_for), or requests fall due at a rate whether or not
- * the site keeps up, and the time of each counts from when it was due (load_paced).
+ * each asks again as soon as it is answered (load_for), or requests fall due at a rate whether or
+ * not the site keeps up, and the time of each counts from when it was due (load_paced).
  */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
@@ -66,7 +66,8 @@ void load_open(load *out, const site *site, size_t count);
 
 void load_close(load *it);
 
-/** Ask until `seconds` are over or `calls_max` were asked; the calls answered, and how long that took. */
+/** Ask until `seconds` are over or `calls_max` were asked; the calls answered, and how long that
+ *  took. */
 long load_for(load *it, const script *script, double seconds, long calls_max, double *took);
 
 /** @param ms one figure for each of `calls`, in the order of their answers */

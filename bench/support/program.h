@@ -1,7 +1,8 @@
 /*
  * program.h - a program under measurement, whose standard input and output the bench holds.
  *
- * A bench that cannot go on says why on standard error and exits with 1: a figure is right or absent.
+ * A bench that cannot go on says why on standard error and exits with 1: a figure is right or
+ * absent.
  */
 #ifndef BENCH_PROGRAM_H
 #define BENCH_PROGRAM_H

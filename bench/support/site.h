@@ -1,8 +1,9 @@
 /*
- * site.h - an HTTP server under measurement: a process of the bench's own, on a port of the loopback.
+ * site.h - an HTTP server under measurement: a process of the bench's own, on a port of the
+ * loopback.
  *
- * It is told to end by site_end, and killed by the kernel when the bench is gone first. What it says
- * on standard error is dropped unless BENCH_LOUD is set.
+ * site_end terminates it; the kernel kills it when the bench ends first. Its standard error is
+ * dropped unless BENCH_LOUD is set.
  */
 #ifndef BENCH_SITE_H
 #define BENCH_SITE_H

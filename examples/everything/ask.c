@@ -1,14 +1,15 @@
 /*
  * ask.c - tools and a prompt that ask the client: its user by a form, its model, its roots.
  *
- * Such a handler is run from the top each time that answers have come. It reads as "given these answers,
- * go on": whatever has no answer yet is asked, and mcp_call_asked says what to return.
+ * Such a handler is run from the top each time that answers have come. It reads as "given these
+ * answers, go on": whatever has no answer yet is asked, and mcp_call_input_required says what to
+ * return.
  */
 #include <string.h>
 
 #include "everything.h"
 
-/* ---- questions -------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 /* A form whose schema is one of forms/. */
 static const mcp_json *ask_user(mcp_call *call, const char *key, const char *message,
@@ -17,7 +18,7 @@ static const mcp_json *ask_user(mcp_call *call, const char *key, const char *mes
     const mcp_file *file = mcp_files_find(everything_files, form);
     char *schema = mcp_arena_strndup(mcp_call_arena(call), file->bytes, file->length);
 
-    return schema ? mcp_call_ask_form(call, key, message, schema) : NULL;
+    return schema ? mcp_call_elicit_form(call, key, message, schema) : NULL;
 }
 
 /* One text of the user's for the client's model. */
@@ -42,17 +43,17 @@ static const mcp_json *ask_model(mcp_call *call, const char *key, const char *pr
     mcp_write_member_int(&writer, "maxTokens", tokens);
     mcp_write_end(&writer);
     if (mcp_json_writer_status(&writer) == MCP_OK)
-        answer = mcp_call_ask(call, key, "sampling/createMessage", params.data);
+        answer = mcp_call_request_input(call, key, "sampling/createMessage", params.data);
     mcp_buf_clear(&params);
     return answer;
 }
 
 static const mcp_json *ask_roots(mcp_call *call)
 {
-    return mcp_call_ask(call, "client_roots", "roots/list", NULL);
+    return mcp_call_request_input(call, "client_roots", "roots/list", NULL);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* A field of an accepted form; NULL where the user declined. */
 static const char *field(const mcp_json *answer, const char *name)
@@ -97,18 +98,19 @@ static mcp_status tell_answer(mcp_call *call, const char *before, const mcp_json
 
 static mcp_status tell_form(mcp_call *call, const mcp_json *answer)
 {
-    return answer ? tell_answer(call, "The user answered: ", answer) : mcp_call_asked(call);
+    return answer ? tell_answer(call, "The user answered: ", answer)
+                  : mcp_call_input_required(call);
 }
 
 static mcp_status greet_user(mcp_call *call, const mcp_json *answer)
 {
     if (!answer)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     const char *name = field(answer, "name");
     return tell(call, "Hello, ", name ? name : "stranger", "!");
 }
 
-/* ---- tools ------------------------------------------------------------------------------------ */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 mcp_status test_sampling(mcp_call *call, void *data)
 {
@@ -116,9 +118,9 @@ mcp_status test_sampling(mcp_call *call, void *data)
 
     (void)data;
     if (!prompt)
-        return mcp_call_refuse(call, "A prompt holds no NUL byte.");
+        return mcp_call_tool_error(call, "A prompt holds no NUL byte.");
     const mcp_json *answer = ask_model(call, "answer", prompt, 100);
-    return answer ? tell(call, "LLM response: ", said(answer), "") : mcp_call_asked(call);
+    return answer ? tell(call, "LLM response: ", said(answer), "") : mcp_call_input_required(call);
 }
 
 mcp_status test_elicitation(mcp_call *call, void *data)
@@ -127,7 +129,7 @@ mcp_status test_elicitation(mcp_call *call, void *data)
 
     (void)data;
     if (!message)
-        return mcp_call_refuse(call, "A message holds no NUL byte.");
+        return mcp_call_tool_error(call, "A message holds no NUL byte.");
     return tell_form(call, ask_user(call, "user", message, "forms/user.json"));
 }
 
@@ -164,7 +166,8 @@ mcp_status test_input_required_result_sampling(mcp_call *call, void *data)
                                        100);
 
     (void)data;
-    return answer ? tell(call, "The model says: ", said(answer), "") : mcp_call_asked(call);
+    return answer ? tell(call, "The model says: ", said(answer), "")
+                  : mcp_call_input_required(call);
 }
 
 mcp_status test_input_required_result_list_roots(mcp_call *call, void *data)
@@ -173,21 +176,21 @@ mcp_status test_input_required_result_list_roots(mcp_call *call, void *data)
 
     (void)data;
     return answer ? tell_answer(call, "The roots: ", mcp_json_get(answer, "roots"))
-                  : mcp_call_asked(call);
+                  : mcp_call_input_required(call);
 }
 
 /* What is kept comes back with the answer, and nobody has changed it on the way. */
 static mcp_status confirm(mcp_call *call, const char *kept)
 {
     const mcp_json *answer = ask_user(call, "confirm", "Please confirm", "forms/ok.json");
-    const char *back = mcp_call_kept(call);
+    const char *back = mcp_call_request_state(call);
 
     if (!answer) {
-        mcp_status st = mcp_call_keep(call, kept);
-        return st == MCP_OK ? mcp_call_asked(call) : st;
+        mcp_status st = mcp_call_set_request_state(call, kept);
+        return st == MCP_OK ? mcp_call_input_required(call) : st;
     }
     if (!back || strcmp(back, kept) != 0)
-        return mcp_call_refuse(call, "What was kept did not come back.");
+        return mcp_call_tool_error(call, "What was kept did not come back.");
     return mcp_call_text(call, "state-ok");
 }
 
@@ -211,8 +214,8 @@ mcp_status test_input_required_result_multiple_inputs(mcp_call *call, void *data
 
     (void)data;
     if (!name || !greeting || !roots) {
-        mcp_status st = mcp_call_keep(call, "three questions");
-        return st == MCP_OK ? mcp_call_asked(call) : st;
+        mcp_status st = mcp_call_set_request_state(call, "three questions");
+        return st == MCP_OK ? mcp_call_input_required(call) : st;
     }
     const char *who = field(name, "name");
     mcp_status st = tell(call, said(greeting), " ", who ? who : "stranger");
@@ -232,8 +235,8 @@ mcp_status test_input_required_result_multi_round(mcp_call *call, void *data)
 
     (void)data;
     if (!second) {
-        mcp_status st = mcp_call_keep(call, first ? "step 2" : "step 1");
-        return st == MCP_OK ? mcp_call_asked(call) : st;
+        mcp_status st = mcp_call_set_request_state(call, first ? "step 2" : "step 1");
+        return st == MCP_OK ? mcp_call_input_required(call) : st;
     }
     const char *name = field(first, "name");
     const char *color = field(second, "color");
@@ -253,13 +256,13 @@ mcp_status test_input_required_result_capabilities(mcp_call *call, void *data)
     if (has_model)
         answer = ask_model(call, "capital_question", "What is the capital of France?", 100);
     if (!has_user && !has_model)
-        return mcp_call_refuse(call, "This client can neither ask a user nor a model.");
+        return mcp_call_tool_error(call, "This client can neither ask a user nor a model.");
     if ((has_user && !name) || (has_model && !answer))
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     return tell(call, "The model says: ", answer ? said(answer) : "nothing", "");
 }
 
-/* ---- a prompt --------------------------------------------------------------------------------- */
+/* ---- a prompt -------------------------------------------------------------------------------- */
 
 mcp_status fill_with_context(mcp_call *call, void *data)
 {
@@ -268,7 +271,7 @@ mcp_status fill_with_context(mcp_call *call, void *data)
 
     (void)data;
     if (!answer)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     const char *context = field(answer, "context");
-    return mcp_call_place(call, "context", context ? context : "none");
+    return mcp_call_set_placeholder(call, "context", context ? context : "none");
 }

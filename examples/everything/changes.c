@@ -1,8 +1,9 @@
 /*
- * changes.c - tools that change what the server offers while it serves, and say so to those who listen.
+ * changes.c - tools that change what the server offers while it serves, and say so to those who
+ * listen.
  *
- * Each trigger turns one thing on and off again: a tool, a prompt. Workers run side by side, so a lock
- * keeps "is it there?" and "take it away" together.
+ * Each trigger turns one thing on and off again: a tool, a prompt. Workers run side by side, so a
+ * lock keeps "is it there?" and "take it away" together.
  */
 #include <pthread.h>
 
@@ -37,8 +38,8 @@ static mcp_status turn(mcp_call *call, struct guest *guest)
     mcp_error *err = mcp_call_error(call);
 
     pthread_mutex_lock(&door);
-    mcp_status st = guest->is_here ? mcp_server_withdraw(server, &guest->features, err)
-                                   : mcp_server_offer(server, &guest->features, err);
+    mcp_status st = guest->is_here ? mcp_server_remove_features(server, &guest->features, err)
+                                   : mcp_server_add_features(server, &guest->features, err);
     if (st == MCP_OK)
         guest->is_here = !guest->is_here;
     bool is_here = guest->is_here;
@@ -60,9 +61,9 @@ mcp_status test_trigger_prompt_change(mcp_call *call, void *data)
 
 mcp_status test_trigger_resource_update(mcp_call *call, void *data)
 {
-    mcp_status st = mcp_server_updated(mcp_call_server(call), "test://watched-resource",
-                                       mcp_call_error(call));
+    mcp_status st = mcp_server_resource_updated(mcp_call_server(call), "test://watched-resource",
+                                                mcp_call_error(call));
 
     (void)data;
-    return st == MCP_OK ? mcp_call_text(call, "Those who watch were told.") : st;
+    return st == MCP_OK ? mcp_call_text(call, "Subscribers were notified.") : st;
 }

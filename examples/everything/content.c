@@ -60,7 +60,7 @@ mcp_status test_multiple_content_types(mcp_call *call, void *data)
 mcp_status test_error_handling(mcp_call *call, void *data)
 {
     (void)data;
-    return mcp_call_refuse(call, "This tool intentionally returns an error for testing");
+    return mcp_call_tool_error(call, "This tool intentionally returns an error for testing");
 }
 
 /* The schema has done the work: what arrives here fits it. */
@@ -79,7 +79,7 @@ mcp_status test_header_argument(mcp_call *call, void *data)
 
     (void)data;
     if (!region)
-        return mcp_call_refuse(call, "A region holds no NUL byte.");
+        return mcp_call_tool_error(call, "A region holds no NUL byte.");
     return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "%s, %" PRId64 " times",
                                                 region, mcp_arg_int(call, "count", 1)));
 }
@@ -90,7 +90,7 @@ mcp_status greet(mcp_call *call, void *data)
 
     (void)data;
     if (!name)
-        return mcp_call_refuse(call, "A name holds no NUL byte.");
+        return mcp_call_tool_error(call, "A name holds no NUL byte.");
     return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "Hello, %s!", name));
 }
 
@@ -100,5 +100,5 @@ mcp_status echo(mcp_call *call, void *data)
 
     (void)data;
     return message ? mcp_call_text(call, message)
-                   : mcp_call_refuse(call, "A message holds no NUL byte.");
+                   : mcp_call_tool_error(call, "A message holds no NUL byte.");
 }

@@ -6,7 +6,8 @@
 
 #include "mcp/mcp.h"
 
-/** Tool definitions, prompts, resources.json and two small media: what examples/everything/ holds. */
+/** Tool definitions, prompts, resources.json and two small media: what examples/everything/
+ *  holds. */
 extern const mcp_file everything_files[];
 
 /* content.c */
@@ -25,6 +26,7 @@ mcp_handler echo;
 mcp_handler test_tool_with_logging;
 mcp_handler test_logging_tool;
 mcp_handler test_tool_with_progress;
+mcp_handler test_acknowledge_progress;
 mcp_handler test_reconnection;
 mcp_handler test_missing_capability;
 

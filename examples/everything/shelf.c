@@ -6,7 +6,7 @@
 
 #include "everything.h"
 
-/* ---- resources -------------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------------------- */
 
 static mcp_status read_text(mcp_call *call, void *data)
 {
@@ -59,7 +59,7 @@ static mcp_status read_template(mcp_call *call, void *data)
     return st;
 }
 
-/* ---- prompts ---------------------------------------------------------------------------------- */
+/* ---- prompts --------------------------------------------------------------------------------- */
 
 static mcp_status show_resource(mcp_call *call, void *data)
 {
@@ -79,16 +79,16 @@ static mcp_status show_image(mcp_call *call, void *data)
     return mcp_call_image(call, image->bytes, image->length, "image/png");
 }
 
-/* ---- completions ------------------------------------------------------------------------------ */
+/* ---- completions ----------------------------------------------------------------------------- */
 
 static mcp_status suggest(mcp_call *call, const char *const *words)
 {
-    const char *typed = mcp_call_typed(call);
+    const char *typed = mcp_call_completion_value(call);
     mcp_status st = MCP_OK;
 
     for (; *words && st == MCP_OK; words++) {
         if (strncmp(*words, typed, strlen(typed)) == 0)
-            st = mcp_call_suggest(call, *words);
+            st = mcp_call_add_completion(call, *words);
     }
     return st;
 }

@@ -1,7 +1,8 @@
 /*
- * task.c - tools that clients need not wait for: where a client knows tasks it is given one and comes back.
+ * task.c - tools that clients need not wait for: where a client knows tasks it is given one and
+ * comes back.
  *
- * The handlers are like any others. What makes the difference stands in their rows (everything.c); only
+ * The handlers are like any others. The difference is in their rows (everything.c); only
  * test_tool_with_task says itself when it becomes a task: after its question is answered.
  */
 #include <string.h>
@@ -30,7 +31,7 @@ static const mcp_json *ask(mcp_call *call, const char *key, const char *message,
     const mcp_file *file = mcp_files_find(everything_files, form);
     char *schema = mcp_arena_strndup(mcp_call_arena(call), file->bytes, file->length);
 
-    return schema ? mcp_call_ask_form(call, key, message, schema) : NULL;
+    return schema ? mcp_call_elicit_form(call, key, message, schema) : NULL;
 }
 
 static mcp_status tell(mcp_call *call, const char *before, const char *what, const char *after)
@@ -63,7 +64,7 @@ mcp_status failing_job(mcp_call *call, void *data)
     mcp_status st = sleep_ms(call, 1000);
 
     (void)data;
-    return st == MCP_OK ? mcp_call_refuse(call, "This job always fails.") : st;
+    return st == MCP_OK ? mcp_call_tool_error(call, "This job always fails.") : st;
 }
 
 mcp_status protocol_error_job(mcp_call *call, void *data)
@@ -81,7 +82,7 @@ mcp_status confirm_delete(mcp_call *call, void *data)
 
     (void)data;
     if (!answer)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     (void)mcp_json_bool(mcp_json_get(mcp_json_get(answer, "content"), "confirm"), &is_sure);
     return tell(call, is_sure ? "Would delete " : "Would keep ", name ? name : "nothing", ".");
 }
@@ -93,7 +94,7 @@ mcp_status multi_input(mcp_call *call, void *data)
 
     (void)data;
     if (!first || !second)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     const char *one = mcp_json_get_string(mcp_json_get(first, "content"), "name");
     const char *other = mcp_json_get_string(mcp_json_get(second, "content"), "name");
     return tell(call, one ? one : "nobody", " and ", other ? other : "nobody");
@@ -105,8 +106,8 @@ mcp_status test_tool_with_task(mcp_call *call, void *data)
 
     (void)data;
     if (!answer)
-        return mcp_call_asked(call);
-    mcp_status st = mcp_call_as_task(call);
+        return mcp_call_input_required(call);
+    mcp_status st = mcp_call_become_task(call);
     if (st == MCP_OK)
         st = sleep_ms(call, 200);
     if (st != MCP_OK)

@@ -1,6 +1,8 @@
 /*
- * while.c - tools that talk to the client while they work: log messages, progress, what they need of it.
+ * while.c - tools that send messages while they work: log messages and progress, and what they
+ * require of the client.
  */
+#include <stdatomic.h>
 #include <time.h>
 
 #include "everything.h"
@@ -33,16 +35,40 @@ mcp_status test_logging_tool(mcp_call *call, void *data)
     return mcp_call_text(call, "One message was logged.");
 }
 
-mcp_status test_tool_with_progress(mcp_call *call, void *data)
+/* The number of the newest report that a client has acknowledged; -1: none. One run at a time uses
+ * it. */
+static atomic_int acknowledged = -1;
+
+mcp_status test_acknowledge_progress(mcp_call *call, void *data)
 {
     (void)data;
+    atomic_store(&acknowledged, (int)mcp_arg_int(call, "progress", 0));
+    return mcp_call_text(call, "Acknowledged.");
+}
+
+/* Until the report of that number was acknowledged; the tool's time limit bounds the wait. */
+static void await_acknowledgement(const mcp_call *call, int number)
+{
+    while (atomic_load(&acknowledged) < number && mcp_call_stop(call) == MCP_STOP_NONE)
+        pause_ms(1);
+}
+
+mcp_status test_tool_with_progress(mcp_call *call, void *data)
+{
+    bool in_steps = mcp_arg_bool(call, "acknowledged", false);
+
+    (void)data;
+    if (in_steps)
+        atomic_store(&acknowledged, -1);
     for (int done = 0; done <= 100; done += 50) {
         mcp_progress progress = { .progress = done, .total = 100, .every = true };
-        if (mcp_call_stop(call) != MCP_GO_ON)
-            return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "stopped at %d", done);
-        if (done > 0)
-            pause_ms(50);
         mcp_call_progress(call, &progress);
+        if (in_steps)
+            await_acknowledgement(call, done);
+        else if (done < 100)
+            pause_ms(50);
+        if (mcp_call_stop(call) != MCP_STOP_NONE)
+            return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "stopped at %d", done);
     }
     return mcp_call_text(call, "Done, after three reports.");
 }
@@ -50,7 +76,7 @@ mcp_status test_tool_with_progress(mcp_call *call, void *data)
 mcp_status test_reconnection(mcp_call *call, void *data)
 {
     (void)data;
-    mcp_call_reconnect(call);
+    mcp_call_close_stream(call);
     pause_ms(100);
     return mcp_call_text(call, "The answer was fetched on another connection.");
 }

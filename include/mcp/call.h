@@ -1,18 +1,18 @@
 /**
- * call.h - all that a handler may do.
+ * call.h - the functions that a handler may use.
  *
- * A call is one request being answered. Its handler runs on a worker thread, may block, and owns the
- * call until it returns: no other thread touches it, so nothing here needs a lock. What a handler
- * writes is sent only after it has returned MCP_OK.
+ * A call is one request in progress. Its handler runs on a worker thread, may block, and owns the
+ * call until it returns: no other thread accesses it, so handlers need no lock for it. The output
+ * of a handler is sent only after it has returned MCP_OK.
  *
- * How a handler ends          what the client sees
- *   writes, returns MCP_OK      a result; for a tool the JSON object that it wrote, as text and, where
- *                               the tool has an output schema and the revision knows it, as
+ * How a handler ends          what the client gets
+ *   writes, returns MCP_OK      a result; for a tool the JSON object that was written, as text and,
+ *                               when the tool has an output schema and the revision supports it, as
  *                               structuredContent
- *   mcp_call_refuse(...)        a tool result with isError true (a tool only)
- *   returns MCP_E_LATER         nothing yet: see mcp_call_resume
- *   returns another status      a JSON-RPC error with that status's code and mcp_call_error's message;
- *                               for E_INTERNAL, E_IO and E_NOMEM the message goes to the log alone
+ *   mcp_call_tool_error(...)    a tool result with isError true (tools only)
+ *   returns MCP_E_DEFERRED      nothing yet: see mcp_call_resume
+ *   returns another status      a JSON-RPC error with the status's code and mcp_call_error's
+ *                               message; that of E_INTERNAL, E_IO and E_NOMEM is only logged
  */
 #ifndef MCP_CALL_H
 #define MCP_CALL_H
@@ -30,16 +30,16 @@
 extern "C" {
 #endif
 
-/** One request being answered. */
+/** One request in progress. */
 typedef struct mcp_call mcp_call;
 
 /**
  * Answers one call. Runs on a worker; may block; must write an answer or return a status. `call` is
- * valid until it returns. One type serves tools, resources and prompts.
+ * valid until it returns. Tools, resources, prompts and routes have the same type of handler.
  */
 typedef mcp_status mcp_handler(mcp_call *call, void *data);
 
-/** What a client declared that it can do, as bits. */
+/** The capabilities that a client declared, as bits. */
 enum mcp_client_can {
     MCP_CLIENT_ROOTS = 1 << 0,
     MCP_CLIENT_SAMPLING = 1 << 1,
@@ -50,9 +50,9 @@ enum mcp_client_can {
     MCP_CLIENT_UI = 1 << 6     /* the extension io.modelcontextprotocol/ui */
 };
 
-/** How grave a log message to the client is, rising (RFC 5424). */
+/** Severity of a log message to the client, rising (RFC 5424). */
 typedef enum mcp_level {
-    MCP_LEVEL_NONE, /* no message has it */
+    MCP_LEVEL_NONE, /* not a message's level */
     MCP_LEVEL_DEBUG,
     MCP_LEVEL_INFO,
     MCP_LEVEL_NOTICE,
@@ -63,32 +63,32 @@ typedef enum mcp_level {
     MCP_LEVEL_EMERGENCY
 } mcp_level;
 
-/** "warning"; "" for MCP_LEVEL_NONE. */
+/** The name of a level ("warning"); "" for MCP_LEVEL_NONE. */
 const char *mcp_level_name(mcp_level level);
 
-/** The level of that name; MCP_LEVEL_NONE for NULL or an unknown one. */
+/** Find a level by its name. @return MCP_LEVEL_NONE for NULL or an unknown name */
 mcp_level mcp_level_find(const char *name);
 
-/** Why a handler should stop. */
+/** The reason why a handler should stop. */
 typedef enum mcp_stop {
-    MCP_GO_ON,
-    MCP_STOP_CLIENT_GONE, /* the client hung up; only tools flagged MCP_STOP_ON_HANGUP see it */
-    MCP_STOP_CANCELLED,   /* the client cancelled this request: nobody waits for the answer */
-    MCP_STOP_DEADLINE,    /* the tool's time limit passed and was answered */
-    MCP_STOP_SHUTDOWN     /* the server is going down; an answer given soon is still sent */
+    MCP_STOP_NONE,
+    MCP_STOP_CLIENT_GONE, /* the client disconnected; only for MCP_STOP_ON_HANGUP */
+    MCP_STOP_CANCELLED,   /* the client cancelled the request: the answer is dropped */
+    MCP_STOP_DEADLINE,    /* the time limit has passed; the time-out was answered */
+    MCP_STOP_SHUTDOWN     /* the server shuts down; an early answer is still sent */
 } mcp_stop;
 
-/* ---- what was asked --------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
-/** The arguments: an object, never NULL. A resource's are its URI template's variables. */
+/** The arguments: an object, never NULL. For a resource, the variables of its URI template. */
 const mcp_json *mcp_call_arguments(const mcp_call *call);
 
 /*
- * One argument. Where the client left it out (or wrote null) the `default` of the tool's input schema
- * stands in, then `fallback`. Types are right already: the schema was checked.
+ * One argument. For an absent argument (or null) the `default` of the tool's input schema is used,
+ * then `fallback`. The types are correct: the arguments were checked against the schema.
  */
 
-/** NULL when absent without a default, and when the text holds NUL or is no string. */
+/** A string argument; NULL when absent without a default, not a string, or when it contains NUL. */
 const char *mcp_arg_string(const mcp_call *call, const char *name);
 /** An integer argument. */
 int64_t mcp_arg_int(const mcp_call *call, const char *name, int64_t fallback);
@@ -96,294 +96,310 @@ int64_t mcp_arg_int(const mcp_call *call, const char *name, int64_t fallback);
 double mcp_arg_double(const mcp_call *call, const char *name, double fallback);
 /** A boolean argument. */
 bool mcp_arg_bool(const mcp_call *call, const char *name, bool fallback);
-/** The argument as JSON; NULL when absent without a default. */
+/** An argument as JSON; NULL when absent without a default. */
 const mcp_json *mcp_arg_json(const mcp_call *call, const char *name);
 
-/** The tool's or prompt's name as registered; for a resource the URI that was asked for. */
+/** The tool's or prompt's name as registered; for a resource, the requested URI. */
 const char *mcp_call_name(const mcp_call *call);
 
-/** The request's params._meta; NULL when it has none. */
+/** The request's params._meta; NULL when absent. */
 const mcp_json *mcp_call_meta(const mcp_call *call);
 
-/** The revision that this call is answered under. */
+/** The protocol revision of the call. */
 mcp_revision mcp_call_revision(const mcp_call *call);
 
-/** Whether the client declared all of these (enum mcp_client_can) for this call. */
+/** Whether the client declared all these capabilities (enum mcp_client_can) for this call. */
 bool mcp_call_client_can(const mcp_call *call, unsigned capabilities);
 
 /**
- * Insist on capabilities of the client.
+ * Require capabilities of the client.
  *
- * @return MCP_OK; MCP_E_CAPABILITY: return it, the client is told what it lacks
+ * @return MCP_OK; MCP_E_CAPABILITY: return it; the error names the missing capabilities
  */
 mcp_status mcp_call_require(mcp_call *call, unsigned capabilities);
 
-/* ---- the call's own things -------------------------------------------------------------------- */
+/* ---- memory, error, stop --------------------------------------------------------------------- */
 
-/** Memory that lives until the answer is sent. */
+/** The call's arena; it lives until the answer is sent. */
 mcp_arena *mcp_call_arena(mcp_call *call);
 
-/** The error object whose message goes out when the handler returns a status other than MCP_OK. */
+/** The error object whose message is sent when the handler returns a status other than MCP_OK. */
 mcp_error *mcp_call_error(mcp_call *call);
 
-/** Whether to stop, and why. Cheap: ask it in every loop that can take long. Once set it stays,
- *  except that SHUTDOWN and CLIENT_GONE may later become CANCELLED. */
+/** Whether the handler should stop, and why. Cheap: check it in every loop that can take long. A
+ *  reason stays set, except that SHUTDOWN and CLIENT_GONE may later become CANCELLED. */
 mcp_stop mcp_call_stop(const mcp_call *call);
 
-/* ---- answering a tool call -------------------------------------------------------------------- */
-/* The blocks (text, image, audio, link, embedded resource) serve prompts too, see prompt.h. */
+/* ---- answering a tool call ------------------------------------------------------------------- */
+/* Prompts use the blocks (text, image, audio, link, embedded resource), too; see prompt.h. */
 
-/** The result: one JSON object, begun; write members, the library ends it. */
+/** The writer of the result, inside an open JSON object: write members; the library closes it. */
 mcp_json_writer *mcp_call_result(mcp_call *call);
 
 /**
- * The result where it is no object: write exactly one value. For a tool whose output schema describes
- * something else than an object; before 2026-07-28 only its text goes out. Not beside mcp_call_result.
+ * The writer of a result that is not an object: write exactly one value. For a tool whose output
+ * schema does not describe an object; before 2026-07-28 only its text is sent. Not together with
+ * mcp_call_result.
  */
 mcp_json_writer *mcp_call_value(mcp_call *call);
 
-/** A text block beside or instead of the result object. May be called several times. */
+/** Add a text block, in addition to or instead of the result object. May be called several
+ *  times. */
 mcp_status mcp_call_text(mcp_call *call, const char *text);
 
 /**
- * A text block in pieces, for what is long: it goes straight into the answer, and is never held twice. Between
- * begin and end no other block is written. What fails sticks, so that looking at what end returns is enough;
- * a handler that cannot go on may refuse instead, which drops what was written.
+ * Begin a long text block that is written in pieces: it is written straight into the answer,
+ * without a second copy. No other block may be written before its end. The first failure is kept,
+ * so checking the status of mcp_call_text_end is enough. mcp_call_tool_error drops the block.
  *
  *     mcp_call_text_begin(call, 0);
  *     for (...)
  *         mcp_call_text_add(call, line, length);
  *     return mcp_call_text_end(call);
  *
- * @param expected_bytes about how long the text gets, as it stands in the answer: room is made once. 0: not
- *        known
+ * @param expected_bytes estimated length of the escaped text, to allocate once; 0: unknown
  */
 mcp_status mcp_call_text_begin(mcp_call *call, size_t expected_bytes);
 
-/** A piece of the text: whole characters. Bytes that are no UTF-8 become '?', as everywhere. */
+/** Add a piece of the text: whole characters. Bytes that are not UTF-8 become '?', as
+ *  everywhere. */
 mcp_status mcp_call_text_add(mcp_call *call, const char *text, size_t length);
 
-/** A piece that is the inside of a JSON string already: escaped, valid UTF-8. It is copied as it stands, not
- *  looked at, and may be cut anywhere. */
+/** Add a piece that is already escaped as inside a JSON string, in valid UTF-8. It is copied
+ *  unchecked and may be cut anywhere. */
 mcp_status mcp_call_text_add_escaped(mcp_call *call, const char *bytes, size_t length);
 
-/** The text is whole. */
+/** End the text block. */
 mcp_status mcp_call_text_end(mcp_call *call);
 
-/** An image block ("image/png"); the bytes are base64 encoded here. */
+/** Add an image block ("image/png"); the bytes are encoded in base64 here. */
 mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type);
-/** An audio block ("audio/wav"); the bytes are base64 encoded here. */
+/** Add an audio block ("audio/wav"); the bytes are encoded in base64 here. */
 mcp_status mcp_call_audio(mcp_call *call, const void *bytes, size_t length, const char *mime_type);
 
-/** A link to a resource; a text with name and URI before 2025-06-18. `mime_type` may be NULL. */
+/** Add a resource link; before 2025-06-18 a text with name and URI. `mime_type` may be NULL. */
 mcp_status mcp_call_link(mcp_call *call, const char *uri, const char *name, const char *mime_type);
 
-/** A resource inside the answer. */
+/** Add an embedded resource. */
 mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type, const char *text);
 
 /**
- * Drop what was written and answer with isError true and this one text.
+ * Drop earlier output and answer with isError true and this text.
  *
- * @return MCP_OK, so that `return mcp_call_refuse(...)` ends a handler
+ * @return MCP_OK, so that `return mcp_call_tool_error(...)` ends a handler
  */
-mcp_status mcp_call_refuse(mcp_call *call, const char *format, ...) MCP_PRINTF(2, 3);
+mcp_status mcp_call_tool_error(mcp_call *call, const char *format, ...) MCP_PRINTF(2, 3);
 
-/** As mcp_call_refuse, with a text that is ready (a JSON error record, say). */
-mcp_status mcp_call_refuse_text(mcp_call *call, const char *text, size_t length);
+/** As mcp_call_tool_error, with an existing text (a JSON error record, for example). */
+mcp_status mcp_call_tool_error_text(mcp_call *call, const char *text, size_t length);
 
-/* ---- answering resources/read ----------------------------------------------------------------- */
+/* ---- answering resources/read ---------------------------------------------------------------- */
 
-/** One entry of `contents`. `uri` NULL: the one asked for. `mime_type` NULL: the resource's. */
+/** Add a text entry to `contents`. `uri` NULL: the requested URI. `mime_type` NULL: the
+ *  resource's. */
 mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *mime_type,
                                   const char *text, size_t length);
-/** As mcp_call_contents_text, for bytes, which are base64 encoded here. */
+/** As mcp_call_contents_text, for bytes, which are encoded in base64 here. */
 mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *mime_type,
                                   const void *bytes, size_t length);
 
-/** The `_meta` of the entries written after this, the text of a JSON object; NULL: none, as at first. From
- *  2025-06-18. */
+/** Set the `_meta` of the following entries, the text of a JSON object; NULL, the default: none.
+ *  From 2025-06-18. */
 mcp_status mcp_call_contents_meta(mcp_call *call, const char *json);
 
 /**
- * How long a client may keep what was read, from 2026-07-28; not at all unless this is called.
+ * Set how long a client may cache the answer, from 2026-07-28. Default: not at all.
  *
- * @param is_public others than this client's user may be shown it too
+ * @param is_public it may be shared between users (`cacheScope`)
  */
 void mcp_call_cache(mcp_call *call, int64_t ttl_ms, bool is_public);
 
-/* ---- asking the client ------------------------------------------------------------------------- */
+/* ---- requesting input from the client -------------------------------------------------------- */
 
 /**
- * Ask the client something and have its answer. Tools, resources and prompts may; it never blocks.
+ * Request input from the client. For tools, resources and prompts; never blocks.
  *
- * The first time there is no answer yet. Ask whatever else is to be asked in the same run, then return
- * mcp_call_asked(call). When the answers are there the handler runs again from the top, and the same
- * questions, which is to say the same keys, have them. So a handler that asks reads as "given these
- * answers, go on", and does nothing that may happen only once before its last question. An accepted form
- * that does not fit its schema counts as no answer.
+ * In the first run there is no response yet. Make all requests of the same run, then return
+ * mcp_call_input_required(call). When the client has responded, the handler runs again from the
+ * start, and requests with the same keys return their responses. So a handler must do nothing that
+ * may happen only once before its last request. An accepted form that does not match its schema
+ * counts as no response.
  *
- *     const mcp_json *name = mcp_call_ask_form(call, "name", "What is your name?", schema);
- *     const mcp_json *roots = mcp_call_ask(call, "roots", "roots/list", NULL);
+ *     const mcp_json *name = mcp_call_elicit_form(call, "name", "What is your name?", schema);
+ *     const mcp_json *roots = mcp_call_request_input(call, "roots", "roots/list", NULL);
  *     if (!name || !roots)
- *         return mcp_call_asked(call);
+ *         return mcp_call_input_required(call);
  *
- * Within a session a client has five minutes; then the call ends with an error.
+ * Within a session the client has five minutes; then the call ends with an error.
  *
- * @param key    names the question within this call, in every run alike
+ * @param key    identifies the request within the call, the same in every run
  * @param method "elicitation/create", "sampling/createMessage" or "roots/list"
- * @param params the text of a JSON object as the protocol has it; NULL: none
- * @return the client's result, an object, the call's; NULL: not there yet, or it cannot be asked
+ * @param params the request's params as the text of a JSON object; NULL: none
+ * @return the client's result, an object, owned by the call; NULL when there is no response yet, or
+ *         the client cannot be asked
  */
-const mcp_json *mcp_call_ask(mcp_call *call, const char *key, const char *method,
-                             const char *params);
+const mcp_json *mcp_call_request_input(mcp_call *call, const char *key, const char *method,
+                                       const char *params);
 
-/** As mcp_call_ask with "elicitation/create": a form for the user. `schema` is the text of a flat JSON
- *  Schema object; never ask for secrets. The answer has `action` and, where that is "accept", `content`. */
-const mcp_json *mcp_call_ask_form(mcp_call *call, const char *key, const char *message,
-                                  const char *schema);
+/** As mcp_call_request_input with "elicitation/create": a form for the user. `schema` is the text
+ *  of a flat JSON Schema object. Never request secrets. The response has `action` and, when that is
+ *  "accept", `content`. */
+const mcp_json *mcp_call_elicit_form(mcp_call *call, const char *key, const char *message,
+                                     const char *schema);
 
 /**
- * As mcp_call_ask with "elicitation/create": asks the user to open an address, for what must not pass through
- * the client, as passwords and payments. The answer's `action` says whether the user agreed to go there, not
- * what came of it: that the program learns at the address, and may tell by mcp_server_elicited. It must make
- * sure that whoever comes there is the user who was sent. From 2025-11-25, for clients that can
- * MCP_CLIENT_ELICITATION_URL.
+ * As mcp_call_request_input with "elicitation/create" in URL mode: asks the user to open a URL, for
+ * data that must not pass through the client, such as passwords and payments. The response's
+ * `action` says whether the user agreed to open it, not how the interaction ended. The program
+ * learns that at the URL and may notify the client by mcp_server_elicitation_complete. The program
+ * must verify that the visitor of the URL is the user of the call. From 2025-11-25, for clients
+ * with MCP_CLIENT_ELICITATION_URL.
  *
- * @param id names the errand; random, for the client learns it
+ * @param id the elicitationId; random, because the client gets to know it
  */
-const mcp_json *mcp_call_ask_url(mcp_call *call, const char *key, const char *message,
-                                 const char *url, const char *id);
+const mcp_json *mcp_call_elicit_url(mcp_call *call, const char *key, const char *message,
+                                    const char *url, const char *id);
 
 /**
- * Insist on an errand before anything can be done: the client sends its user there and calls again. May be
- * called for several errands in one run.
+ * Require a URL elicitation before the call can be answered: the client sends its user to the URL
+ * and then calls again. May be called for several URLs in one run.
  *
- * @return what to return: MCP_E_URL (2025-11-25: an error that holds the addresses), MCP_E_ASKED (2026-07-28),
- *         MCP_E_CAPABILITY, MCP_E_UNSUPPORTED (the user will not go)
+ * @return the status to return: MCP_E_URL_ELICITATION (2025-11-25: an error that holds the URLs),
+ *         MCP_E_INPUT_REQUIRED (2026-07-28), MCP_E_CAPABILITY, MCP_E_UNSUPPORTED (the user
+ *         declined)
  */
-mcp_status mcp_call_require_url(mcp_call *call, const char *message, const char *url,
-                                const char *id);
+mcp_status mcp_call_require_url_elicitation(mcp_call *call, const char *message, const char *url,
+                                            const char *id);
+
+/** As mcp_call_request_input with "sampling/createMessage"; `params` is the text of a JSON
+ *  object. */
+const mcp_json *mcp_call_sample(mcp_call *call, const char *key, const char *params);
+
+/** As mcp_call_request_input with "roots/list". The response has `roots`. */
+const mcp_json *mcp_call_list_roots(mcp_call *call, const char *key);
 
 /**
- * What to return after a question that has no answer.
+ * The status to return after a request without response.
  *
- * @return MCP_E_ASKED; or why nothing could be asked: MCP_E_CAPABILITY (ask mcp_call_client_can first
- *         where it can be done without), MCP_E_UNSUPPORTED (the client answered with an error)
+ * @return MCP_E_INPUT_REQUIRED; or the reason why nothing was requested: MCP_E_CAPABILITY (check
+ *         mcp_call_client_can first where the input is optional), MCP_E_UNSUPPORTED (the client
+ *         responded with an error)
  */
-mcp_status mcp_call_asked(mcp_call *call);
+mcp_status mcp_call_input_required(mcp_call *call);
 
-/** Keep a text for the run that has the answers. The client may see it, but cannot change it. */
-mcp_status mcp_call_keep(mcp_call *call, const char *text);
+/** Keep a text for the next run (`requestState`). The client may read it, but cannot change it. */
+mcp_status mcp_call_set_request_state(mcp_call *call, const char *text);
 
-/** What the run before this one kept; NULL: nothing, or this is the first. */
-const char *mcp_call_kept(const mcp_call *call);
+/** The text that the previous run kept; NULL when it kept none, or in the first run. */
+const char *mcp_call_request_state(const mcp_call *call);
 
-/* ---- tasks ------------------------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 /**
- * Go on as a task, in a tool flagged MCP_TASK_LATER: what was asked of the client until now it answered on the
- * spot, and what follows takes long. Do it before anything that may happen only once: the handler runs again
- * from the top, with the answers that it has.
+ * Continue as a task, in a tool flagged MCP_TASK_DEFERRED: earlier input requests were answered
+ * immediately, and the rest takes long. Call it before anything that may happen only once: the
+ * handler runs again from the start, with the responses so far.
  *
- *     mcp_status st = mcp_call_as_task(call);
+ *     mcp_status st = mcp_call_become_task(call);
  *     if (st != MCP_OK)
  *         return st;
  *
- * @return MCP_OK: go on, the call is a task, or its client knows none and need not; any other status: return it
+ * @return MCP_OK: continue, the call is a task, or its client does not support tasks and need not;
+ *         any other status: return it
  */
-mcp_status mcp_call_as_task(mcp_call *call);
+mcp_status mcp_call_become_task(mcp_call *call);
 
-/* ---- answering later --------------------------------------------------------------------------- */
+/* ---- deferred calls -------------------------------------------------------------------------- */
 
 /**
- * Go on with a call whose handler returned MCP_E_LATER, on a worker, once.
+ * Resume a call whose handler returned MCP_E_DEFERRED: `continuation` runs once, like a handler,
+ * and may end like one, also with MCP_E_DEFERRED. Its output follows the handler's.
  *
- * A handler that only waits, for a commit or for another machine, need not keep a thread for it: it hands the
- * call to whoever will know and returns MCP_E_LATER. From then on the call is theirs; they may fill what the
- * handler left in mcp_call_arena for them, ask mcp_call_stop, and call this, once and from any thread, even
- * before the handler has returned. Then `go_on` runs as a handler does, and may end as one does, with
- * MCP_E_LATER too. What it writes is the answer, behind what the handler wrote.
+ * A handler that only waits, for a commit or another machine, needs no thread meanwhile: it hands
+ * the call to the code that waits and returns MCP_E_DEFERRED. From then on that code owns the call:
+ * it may write to memory that the handler allocated in mcp_call_arena, check mcp_call_stop, and
+ * call this function, once and from any thread, even before the handler has returned.
  *
  *     static mcp_status store(mcp_call *call, void *data)
  *     {
  *         queue_add(data, mcp_arg_json(call, "order"), stored, call);
- *         return MCP_E_LATER;
+ *         return MCP_E_DEFERRED;
  *     }
  *
  *     static void stored(void *call)
  *     {
- *         mcp_call_resume(call, tell_stored, NULL);
+ *         mcp_call_resume(call, write_order, NULL, 0);
  *     }
  *
- * Meanwhile the call is as one whose handler works: its time limit is answered, it can be cancelled, and a
- * server that goes down waits for it. Therefore resume it even if nobody waits any more; `go_on` runs then too,
- * and can let go of what it holds. A call that is never resumed is answered by its time limit, but its memory is
- * not given back, and the server waits for it as for a handler that does not return.
- */
-void mcp_call_resume(mcp_call *call, mcp_handler *go_on, void *data);
-
-/**
- * As mcp_call_resume, for a `go_on` that never blocks and is done within 100 us: where the tool or route is
- * MCP_QUICK it runs on the loop, as its handler does; and calls that are resumed together wake the loop once.
+ * A deferred call counts as running: its time limit applies, it can be cancelled, and a server that
+ * shuts down waits for it. So resume it even when its client is gone; the continuation runs then,
+ * too, and can free its resources. A call that is never resumed is answered at its time limit, but
+ * its memory is not freed, and the server waits for it as for a handler that does not return.
  *
- * A quick handler, too, may find that this time it takes longer: it calls mcp_call_resume itself, to go on on a
- * worker, and returns MCP_E_LATER.
+ * @param flags 0: the continuation runs on a worker. MCP_NONBLOCKING: it never blocks and takes
+ *        less than 100 us; when the tool or route has that flag, it runs on the loop, and calls
+ *        that are resumed together wake the loop once. A nonblocking handler that needs longer may
+ *        call mcp_call_resume itself, with 0, and return MCP_E_DEFERRED
  */
-void mcp_call_resume_quick(mcp_call *call, mcp_handler *go_on, void *data);
+void mcp_call_resume(mcp_call *call, mcp_handler *continuation, void *data, unsigned flags);
 
-/* ---- answering prompts/get -------------------------------------------------------------------- */
+/* ---- answering prompts/get ------------------------------------------------------------------- */
 
-/** What a `{{place}}` of the prompt's text becomes; arguments fill their places by themselves. */
-mcp_status mcp_call_place(mcp_call *call, const char *place, const char *text);
+/** Set the text of the placeholder `{{place}}`; arguments fill their own placeholders. */
+mcp_status mcp_call_set_placeholder(mcp_call *call, const char *place, const char *text);
 
-/* ---- answering completion/complete ------------------------------------------------------------- */
+/* ---- answering completion/complete ----------------------------------------------------------- */
 
-/** What was typed of the argument so far; "" at first. The arguments chosen already are mcp_arg_string's. */
-const char *mcp_call_typed(const mcp_call *call);
+/** The part of the argument typed so far; "" at first. mcp_arg_string has the arguments already
+ *  chosen. */
+const char *mcp_call_completion_value(const mcp_call *call);
 
-/** Suggest a value, the best first. Of more than 100 the client is told the number only. */
-mcp_status mcp_call_suggest(mcp_call *call, const char *text);
+/** Add a suggested value, best first. The first 100 are sent, with the total number. */
+mcp_status mcp_call_add_completion(mcp_call *call, const char *text);
 
-/* ---- telling how far it is -------------------------------------------------------------------- */
+/* ---- progress and logging -------------------------------------------------------------------- */
 
-/** How far a call is. */
+/** A progress report. */
 typedef struct mcp_progress {
-    double progress;      /* must rise within a call; a report that does not is dropped */
-    double total;         /* 0: unknown, left out */
+    double progress;      /* must increase within a call; other reports are dropped */
+    double total;         /* 0: unknown, omitted */
     const char *message;  /* may be NULL */
-    const char *metadata; /* JSON object text put into params.metadata; may be NULL */
-    const char *meta_key; /* the same object under params._meta[meta_key]; may be NULL */
-    bool every;           /* do not thin out by time: only a slow client makes it skip */
+    const char *metadata; /* text of a JSON object for params.metadata; may be NULL */
+    const char *meta_key; /* put it into params._meta[meta_key] as well; may be NULL */
+    bool every;           /* no rate limit: dropped only for a slow client */
 } mcp_progress;
 
 /**
- * Report progress. Does nothing when the client gave no token. Thinned to one report in 20 ms a call,
- * the newest wins; a client that does not read makes reports skip, never the handler wait.
+ * Report progress. Does nothing when the client sent no progress token. A call sends up to 16
+ * reports at once after a silence, then at most one in 20 ms, the newest one. Reports are dropped
+ * when the client does not read; the handler never waits.
  */
 mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report);
 
-/** True when the client asked for progress, or the call is a task: worth formatting one. */
+/** Whether progress reports are used: the client sent a progress token, or the call is a task. */
 bool mcp_call_wants_progress(const mcp_call *call);
 
 /**
- * Drop the connection and let the client come back for the answer, so that a long call need not hold one.
- * Does nothing where the client could not come back: it can over HTTP within a session of 2025-11-25.
+ * Close the connection of the answer and let the client reconnect for it, so that a long call need
+ * not hold a connection. Only over HTTP within a session of 2025-11-25, where the client can
+ * reconnect; otherwise it does nothing.
  */
-void mcp_call_reconnect(mcp_call *call);
+void mcp_call_close_stream(mcp_call *call);
 
 /**
- * Send the client a log message. Does nothing where the server does not offer logging
- * (mcp_server_options.logging) or the client wants none so gentle: within a session what
- * logging/setLevel said, at first "info"; from 2026-07-28 what the request itself says, else none. No
- * secrets. A client that does not read makes messages skip, never the handler wait.
+ * Send the client a log message. Does nothing when the server does not declare logging
+ * (mcp_server_options.logging) or the level is below the client's: within a session the level of
+ * logging/setLevel, initially "info"; from 2026-07-28 the level in the request, without one no
+ * messages. Never log secrets. Messages are dropped when the client does not read; the handler
+ * never waits.
  *
- * @param logger names the part that speaks; may be NULL
- * @param format one text, cut at 4095 bytes
+ * @param logger names the component; may be NULL
+ * @param format the text, cut at 4095 bytes
  */
 mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, const char *format,
                         ...) MCP_PRINTF(4, 5);
 
-/** As mcp_call_log, for any JSON value, given as its text. */
+/** As mcp_call_log, for any JSON value, passed as its text. */
 mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger, const char *json);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /**
- * clock.h - the two clocks: one that only runs forward, one that people read.
+ * clock.h - the monotonic clock and the wall clock.
  */
 #ifndef MCP_CLOCK_H
 #define MCP_CLOCK_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Milliseconds since some moment in the past; never goes back. For durations and deadlines. */
+/** Milliseconds since an unspecified point; never decreases. For durations and deadlines. */
 int64_t mcp_clock_mono_ms(void);
 
 /** The same in nanoseconds. */

@@ -1,9 +1,10 @@
 /**
- * error.h - how every fallible function of libmcp says what went wrong.
+ * error.h - how the functions of libmcp report errors.
  *
- * A function returns a status to branch on and fills an error object to read. The object is the
- * caller's, is passed last, may be NULL, and allocates nothing; the lowest layer that knows the cause
- * fills it and the layers above pass it on untouched. There is no "last error" anywhere.
+ * A function that can fail returns a status to branch on and fills an error object to read. The
+ * object belongs to the caller, is the last argument, may be NULL, and allocates nothing. The
+ * lowest layer that knows the cause fills it; higher layers pass it on unchanged. There is no
+ * global "last error".
  */
 #ifndef MCP_ERROR_H
 #define MCP_ERROR_H
@@ -15,58 +16,75 @@ extern "C" {
 #endif
 
 /**
- * One row a status: its name, the JSON-RPC code it is sent as, and its words.
- * Codes: JSON-RPC 2.0 section 5.1 and the MCP revisions.
+ * One row per status: its name, its JSON-RPC error code and its text. The codes are those of
+ * JSON-RPC 2.0, section 5.1, and of the MCP revisions.
  */
 #define MCP_STATUS_MAP(X)                                                                          \
     X(OK, 0, "done")                                                                               \
-    X(E_PARSE, -32700, "the text is not JSON")                                                     \
-    X(E_REQUEST, -32600, "the JSON is not a JSON-RPC request")                                     \
-    X(E_METHOD, -32601, "no such method in this protocol revision")                                \
-    X(E_PARAMS, -32602, "the parameters do not fit")                                               \
-    X(E_INTERNAL, -32603, "the server failed")                                                     \
-    X(E_RESOURCE, -32002, "no such resource")                                                      \
+    X(E_PARSE, -32700, "parse error")                                                              \
+    X(E_REQUEST, -32600, "invalid request")                                                        \
+    X(E_METHOD, -32601, "method not found")                                                        \
+    X(E_PARAMS, -32602, "invalid params")                                                          \
+    X(E_INTERNAL, -32603, "internal error")                                                        \
+    X(E_RESOURCE, -32002, "resource not found")                                                    \
     X(E_NOMEM, -32603, "out of memory")                                                            \
-    X(E_IO, -32603, "reading or writing failed")                                                   \
-    X(E_LIMIT, -32603, "a limit was reached")                                                      \
-    X(E_BUSY, -32603, "the server is busy")                                                        \
-    X(E_TIMEOUT, -32603, "the time limit passed")                                                  \
-    X(E_STOPPED, -32603, "the work was stopped from outside")                                      \
-    X(E_NOT_FOUND, -32603, "no such file or name")                                                 \
-    X(E_DENIED, -32603, "not allowed")                                                             \
-    X(E_SCHEMA, -32602, "the value does not fit its schema")                                       \
+    X(E_IO, -32603, "input/output error")                                                          \
+    X(E_LIMIT, -32603, "limit exceeded")                                                           \
+    X(E_BUSY, -32603, "server busy")                                                               \
+    X(E_TIMEOUT, -32603, "timed out")                                                              \
+    X(E_STOPPED, -32603, "stopped")                                                                \
+    X(E_NOT_FOUND, -32603, "not found")                                                            \
+    X(E_DENIED, -32603, "permission denied")                                                       \
+    X(E_SCHEMA, -32602, "value does not match its schema")                                         \
     X(E_UNSUPPORTED, -32603, "not supported")                                                      \
-    X(E_ENVELOPE, -32602, "the request's _meta does not fit")                                      \
-    X(E_HEADERS, -32020, "the HTTP headers do not agree with the body")                            \
-    X(E_CAPABILITY, -32021, "the client did not declare a capability that this needs")             \
-    X(E_REVISION, -32022, "the protocol revision is not served")                                   \
-    X(E_ASKED, -32603, "the client was asked and has not answered yet")                            \
-    X(E_EXISTS, -32603, "it is there already")                                                     \
-    X(E_SCOPE, -32600, "the token allows too little")                                              \
-    X(E_URL, -32042, "the user must have been at an address first")                                \
-    X(E_LATER, -32603, "the answer comes later")
+    X(E_ENVELOPE, -32602, "invalid _meta")                                                         \
+    X(E_HEADERS, -32020, "header mismatch")                                                        \
+    X(E_CAPABILITY, -32021, "missing required client capability")                                  \
+    X(E_REVISION, -32022, "unsupported protocol version")                                          \
+    X(E_EXISTS, -32603, "already exists")                                                          \
+    X(E_SCOPE, -32600, "insufficient scope")                                                       \
+    X(E_URL_ELICITATION, -32042, "URL elicitation required")                                       \
+    X(E_STORAGE, -32603, "insufficient storage")
 
-/** What a function ended with; MCP_OK is 0. One value a row of MCP_STATUS_MAP. */
+/**
+ * Statuses that are not errors: a handler returns one when its answer is not ready yet. Their
+ * values are outside the range of errors.
+ */
+#define MCP_PENDING_MAP(X)                                                                         \
+    X(E_INPUT_REQUIRED, -32603, "input required")                                                  \
+    X(E_DEFERRED, -32603, "deferred")
+
+/** The result of a function; MCP_OK is 0. One value per row of the two maps above. */
 typedef enum mcp_status {
 #define X(name, rpc_code, words) MCP_##name,
-    MCP_STATUS_MAP(X)
+    MCP_STATUS_MAP(X) MCP_PENDING = 99, /* not used; the values above it are not errors */
+    MCP_PENDING_MAP(X)
 #undef X
 } mcp_status;
 
-/** What went wrong. Lives with the caller; nothing in it needs freeing. */
+/** An error. It belongs to the caller; nothing in it needs freeing. */
 typedef struct mcp_error {
-    mcp_status status; /* what a caller may branch on */
-    int64_t offset;    /* byte position for MCP_E_PARSE, else -1 */
-    char message[240]; /* one line for people, UTF-8; cut at a character where it is too long */
+    mcp_status status; /* the status that the function returned */
+    int64_t offset;    /* byte position of MCP_E_PARSE, else -1 */
+    char message[240]; /* one line, UTF-8; cut at a character boundary when too long */
 } mcp_error;
 
-/** An error object that holds no error yet. */
+/** An error object without an error. */
 /* clang-format off */
 #define MCP_ERROR_INIT { MCP_OK, -1, "" }
 /* clang-format on */
 
+/** A struct with every field zero, without warnings in C and C++. */
+/* clang-format off */
+#ifdef __cplusplus
+#define MCP_ZERO_INIT {}
+#else
+#define MCP_ZERO_INIT { 0 }
+#endif
+/* clang-format on */
+
 #if defined(__GNUC__)
-/** Lets the compiler hold the arguments against the format, as it does for printf. */
+/** Makes the compiler check the arguments against the format, as for printf. */
 #define MCP_PRINTF(format_index, first_argument)                                                   \
     __attribute__((format(printf, format_index, first_argument)))
 #else
@@ -74,37 +92,37 @@ typedef struct mcp_error {
 #endif
 
 /**
- * Fill an error and hand its status back, so that `return mcp_error_set(err, ...)` is one line.
+ * Fill an error and return its status, so that a caller can write `return mcp_error_set(err, ...)`.
  *
  * @param err    may be NULL
- * @param status returned as it is
- * @param format one line, impersonal, naming the thing, the place and the way out
+ * @param status returned unchanged
+ * @param format one impersonal line that names the object, the place and the remedy
  */
 mcp_status mcp_error_set(mcp_error *err, mcp_status status, const char *format, ...)
     MCP_PRINTF(3, 4);
 
-/** As mcp_error_set, with the byte position at which reading failed. */
+/** As mcp_error_set, with the byte position of the error. */
 mcp_status mcp_error_at(mcp_error *err, mcp_status status, int64_t offset, const char *format, ...)
     MCP_PRINTF(4, 5);
 
 /**
- * Fill an error from an errno value: the message gets ": " and the system's words appended. ENOENT
- * and ENOTDIR become MCP_E_NOT_FOUND, EACCES and EPERM MCP_E_DENIED, ENOMEM MCP_E_NOMEM, all else
- * MCP_E_IO.
+ * Fill an error from an errno value: ": " and the text of strerror are appended to the message.
+ * ENOENT and ENOTDIR become MCP_E_NOT_FOUND, EACCES and EPERM MCP_E_DENIED, ENOMEM MCP_E_NOMEM, all
+ * others MCP_E_IO.
  */
 mcp_status mcp_error_errno(mcp_error *err, int errno_value, const char *format, ...)
     MCP_PRINTF(3, 4);
 
-/* The status comes back as it is, which clang's analyzer cannot see from here. */
+/* Shows clang's analyzer that the status is returned unchanged. */
 #ifdef __clang_analyzer__
 #define mcp_error_set(err, status, ...)                                                            \
     ((void)(mcp_error_set)((err), (status), __VA_ARGS__), (status))
 #endif
 
-/** The constant words of a status ("out of memory"); never NULL. */
+/** The text of a status ("out of memory"); a constant, never NULL. */
 const char *mcp_status_words(mcp_status status);
 
-/** The constant name of a status ("E_NOMEM"); never NULL. */
+/** The name of a status ("E_NOMEM"); a constant, never NULL. */
 const char *mcp_status_name(mcp_status status);
 
 /** The JSON-RPC error code of a status; 0 for MCP_OK. */

@@ -1,8 +1,8 @@
 /**
- * files.h - files that are part of the program.
+ * files.h - files embedded in the program.
  *
- * Tool definitions, prompts and pages lie beside the code as files and reach C as a table of path,
- * bytes and length that cmake/embed.cmake writes; a small program writes it by hand.
+ * Tool definitions, prompts and pages are files in the source tree. cmake/embed.cmake compiles them
+ * into a table of path, bytes and length; a small program can write that table by hand.
  */
 #ifndef MCP_FILES_H
 #define MCP_FILES_H
@@ -16,11 +16,11 @@ extern "C" {
 /** One embedded file. A table of them ends with an entry whose path is NULL. */
 typedef struct mcp_file {
     const char *path;  /* relative, with '/': "tools/validate.json" */
-    const char *bytes; /* what it holds; need not end in NUL */
-    size_t length;     /* of the bytes */
+    const char *bytes; /* its contents; need not end in NUL */
+    size_t length;     /* of `bytes` */
 } mcp_file;
 
-/** The file of that path, or NULL. `files` may be NULL. */
+/** Find a file by its path. @return NULL when there is none; `files` may be NULL */
 const mcp_file *mcp_files_find(const mcp_file *files, const char *path);
 
 #ifdef __cplusplus

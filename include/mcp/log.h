@@ -1,8 +1,8 @@
 /**
- * log.h - where the library's log lines go.
+ * log.h - the library's log output.
  *
- * The library prints nothing. It hands each line to the sink that the program gave; with none, lines
- * are dropped. mcp_log_stderr is a ready sink for programs.
+ * The library prints nothing. It passes each log line to the sink that the program set; without a
+ * sink, lines are dropped. mcp_log_stderr is a ready-made sink for programs.
  */
 #ifndef MCP_LOG_H
 #define MCP_LOG_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** How much is logged, rising. */
+/** Log levels, in order of increasing detail. */
 typedef enum mcp_log_level {
     MCP_LOG_OFF,
     MCP_LOG_ERROR,
@@ -23,27 +23,28 @@ typedef enum mcp_log_level {
 } mcp_log_level;
 
 /**
- * Takes one line. May run on any thread, several at once; must not call back into the server.
+ * Receives one log line. Runs on any thread, several at once; must not call into the server.
  *
  * @param message one line without its newline; borrowed
  */
 typedef void mcp_log_sink(mcp_log_level level, const char *message, void *data);
 
-/** Where log lines go, and which. */
+/** Destination and level of log lines. */
 typedef struct mcp_log {
     mcp_log_sink *sink;  /* NULL: nothing is logged */
-    void *data;          /* given to the sink */
-    mcp_log_level level; /* lines above it are not even formatted; zero means off */
+    void *data;          /* passed to the sink */
+    mcp_log_level level; /* more detailed lines are not even formatted; 0: off */
 } mcp_log;
 
-/** Format a line and hand it to the sink. `log` may be NULL. Longer than 1000 bytes: cut. */
+/** Format a line and pass it to the sink, cut at 1000 bytes. `log` may be NULL. */
 void mcp_log_write(const mcp_log *log, mcp_log_level level, const char *format, ...)
     MCP_PRINTF(3, 4);
 
-/** "error", "warning", "info", "debug", "off". */
+/** The name of a level: "error", "warning", "info", "debug" or "off". */
 const char *mcp_log_level_name(mcp_log_level level);
 
-/** A sink: one write to standard error a line, "2026-01-17T08:00:00.123Z level=info message". */
+/** A sink that writes each line to standard error in one write: 
+ *  "2026-01-17T08:00:00.123Z level=info message". */
 void mcp_log_stderr(mcp_log_level level, const char *message, void *data);
 
 #ifdef __cplusplus

@@ -4,23 +4,33 @@
  * How to write a server:
  *
  *   1. Describe each tool in a JSON file "tools/NAME.json": name, description, inputSchema, and
- *      outputSchema where the answer has a fixed shape. It is sent to clients as it stands.
- *   2. Write one function a tool (call.h): read arguments, do the work, write the answer. It runs on a
- *      worker thread, several at once, so it may block; arguments were checked against the schema before.
- *   3. Bind names to functions in a table (tool.h), and give the table and the files to a server
+ *      outputSchema where the result has a fixed structure. tools/list sends it unchanged.
+ *   2. Write one function per tool (call.h): read the arguments, do the work, write the result. It
+ *      runs on a worker thread, several at once, and may block. The arguments were checked against
+ *      the schema.
+ *   3. Bind names to functions in a table (tool.h), and pass the table and the files to a server
  *      (server.h).
- *   4. Serve: mcp_server_stdio, or mcp_server_http with routes of your own beside it (http.h).
+ *   4. Serve: mcp_server_stdio, or mcp_server_http, optionally with REST routes of your own
+ *      (http.h).
  *
- * The rules that hold everywhere: what comes back through a first `**out` is yours, free it with its
- * `_free`. Where an arena is passed, what comes out is the arena's. A returned pointer is borrowed and
- * dies with the object you asked. `const` arguments are not kept, unless the function says so. Text is
- * UTF-8. Free functions take NULL. Every fallible function returns a status and takes an error object
- * last (error.h). Nothing here prints, and only mcp_server_stdio and mcp_server_http touch signals.
+ * Rules of every function: an object returned through a first argument `**out` belongs to the
+ * caller, who frees it with its `_free`. Where an arena is passed, results belong to the arena. A
+ * returned pointer is borrowed and lives as long as the object that returned it. `const` arguments
+ * are not kept, unless the function says so. Text is UTF-8. Every function that can fail returns a
+ * status and takes an error object last (error.h). The library prints nothing, and only
+ * mcp_server_stdio and mcp_server_http change signal handlers.
+ *
+ * NULL: the object that a function works on (call, server, writer, buffer), `out`, a handler, a
+ * continuation and a format must not be NULL. Any other pointer may be: free, release and close
+ * functions and JSON accessors do nothing then; optional arguments say what NULL means; without a
+ * required one a function returns MCP_E_PARAMS or NULL, and a writer fails.
  */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H
 
+#include "mcp/alloc.h"
 #include "mcp/arena.h"
+#include "mcp/auth.h"
 #include "mcp/buf.h"
 #include "mcp/call.h"
 #include "mcp/clock.h"
@@ -33,8 +43,10 @@
 #include "mcp/prompt.h"
 #include "mcp/random.h"
 #include "mcp/resource.h"
+#include "mcp/route.h"
 #include "mcp/schema.h"
 #include "mcp/server.h"
+#include "mcp/stream.h"
 #include "mcp/tool.h"
 #include "mcp/version.h"
 

@@ -1,13 +1,22 @@
 /**
- * tool.h - binding tools to functions.
+ * tool.h - the table that binds tools to functions.
  *
- * A tool is a JSON file (name, title, description, inputSchema, outputSchema, annotations: exactly
- * what tools/list sends) among the server's embedded files under "tools/", and a row that binds its
- * name to a function. Shapes that several tools share stand in "tools/_defs.json"; each tool's schemas
- * get the ones that they name copied into their `$defs`.
+ * A tool is an embedded JSON file below "tools/" (name, title, description, inputSchema,
+ * outputSchema, annotations: sent unchanged by tools/list) and a row that binds its name to a
+ * function. Schemas that several tools share are in "tools/_defs.json"; those that a tool's schemas
+ * refer to are copied into their `$defs`.
  *
- * Who may call it: the scopes in the file's `_meta`, {"causeway/scopes": "cases.read cases.write"}, which a
- * client's token must have, where tokens are asked for. Entries of resources.json may have the same.
+ * Arguments are checked against inputSchema before the handler runs. A result is checked against
+ * outputSchema before it is sent, unless mcp_server_options.skip_output_check is set. A result that
+ * does not match, or no result, is answered as an internal error, logged, and counted in /metrics.
+ * Tool errors are not checked.
+ *
+ * Schemas are of JSON Schema 2020-12. `$schema` is not published: many clients validate with an
+ * older draft and refuse it (mcp_server_options.keep_schema_uri).
+ *
+ * Access: the file's `_meta` may list the scopes that a client's token must have,
+ * {"causeway/scopes": "cases.read cases.write"}, on a server that requires tokens. Entries of
+ * resources.json may have the same member.
  */
 #ifndef MCP_TOOL_H
 #define MCP_TOOL_H
@@ -18,36 +27,40 @@
 extern "C" {
 #endif
 
-/** What a tool does and how it is run. */
+/** Properties of a tool or route. */
 enum mcp_flags {
-    MCP_READS = 1 << 0,         /* changes nothing */
-    MCP_WRITES = 1 << 1,        /* changes things: listed but refused unless the server may write */
-    MCP_LONG = 1 << 2,          /* may take minutes: has threads of its own and no time limit */
-    MCP_STOP_ON_HANGUP = 1 << 3, /* a client that is gone, or an ended standard input, stops it */
-    MCP_QUICK = 1 << 4,         /* a tool's or route's: never blocks, and is done within 100 us: it may run on
-                                   the loop, which spares waking a worker. One that takes more than 10 ms there runs on
-                                   workers for a while, and that is logged. Not with MCP_LONG, no task */
+    MCP_READS = 1 << 0,          /* changes nothing */
+    MCP_WRITES = 1 << 1,         /* changes state: listed, refused unless writes are allowed */
+    MCP_LONG = 1 << 2,           /* may take minutes: has threads of its own and no time limit */
+    MCP_STOP_ON_HANGUP = 1 << 3, /* stopped when the client disconnects or standard input ends */
+    /** A tool or route that never blocks and takes less than 100 us. It may run on the loop, which
+     *  saves waking a worker. After a run of more than 10 ms it runs on workers for a while, and
+     *  that is logged. Not with MCP_LONG or a task flag. */
+    MCP_NONBLOCKING = 1 << 4,
 
     /*
-     * Tasks: the client is answered at once with a task and comes back for the result, as often as it
-     * likes. The handler is the same: where it asks, the task waits for input; the message of its last
-     * report is the task's. Clients know tasks by the extension io.modelcontextprotocol/tasks, and in
-     * 2025-11-25 by asking for one.
+     * Tasks: the client is answered at once with a task and fetches the result later, as often as
+     * it likes. The handler is the same: while it requires input the task's status is
+     * input_required, and the message of its last progress report is the task's. Clients use tasks
+     * by the extension io.modelcontextprotocol/tasks, and in 2025-11-25 by the `task` member of the
+     * request.
      */
-    MCP_TASK_OPTIONAL = 1 << 5, /* a task for clients that know tasks, an ordinary call for others */
-    MCP_TASK_REQUIRED = 1 << 6, /* clients that know none are refused */
-    MCP_TASK_LATER = 1 << 7,    /* with one of the two: the handler says when, by mcp_call_as_task */
+    MCP_TASK_OPTIONAL = 1 << 5, /* a task for clients that support tasks, else an ordinary call */
+    MCP_TASK_REQUIRED = 1 << 6, /* refused to clients that do not support tasks */
+    MCP_TASK_DEFERRED = 1 << 7, /* with one of the two: becomes a task by mcp_call_become_task */
 
-    MCP_OPEN = 1 << 8           /* a route's alone: asks for no token, for what everybody may have */
+    MCP_PUBLIC = 1 << 8,          /* routes only: requires no token */
+    MCP_RAW_BODY = 1 << 9,        /* routes only: takes bodies that are not JSON */
+    MCP_ENCODED_SLASHES = 1 << 10 /* a resource template's: see resource.h */
 };
 
 /** One tool. A table of them ends with a row whose name is NULL. */
 typedef struct mcp_tool {
-    const char *name;  /* as its file has it */
-    mcp_handler *run;  /* answers a call */
-    unsigned flags;    /* MCP_READS or MCP_WRITES, with others */
-    int timeout_ms;    /* 0: the server's default, and none for MCP_LONG */
-    int max_running;   /* of an MCP_LONG tool at once; 0 means 1; one more is refused, not queued */
+    const char *name; /* as in its file */
+    mcp_handler *run; /* answers a call */
+    unsigned flags;   /* MCP_READS or MCP_WRITES, with others */
+    int timeout_ms;   /* 0: the server's default, and none for MCP_LONG */
+    int max_running;  /* of an MCP_LONG tool at once; 0 means 1; more are refused, not queued */
 } mcp_tool;
 
 #ifdef __cplusplus

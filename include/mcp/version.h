@@ -1,5 +1,5 @@
 /**
- * version.h - the protocol revisions, in order.
+ * version.h - the protocol revisions and the library's version.
  */
 #ifndef MCP_VERSION_H
 #define MCP_VERSION_H
@@ -11,14 +11,14 @@ extern "C" {
 #endif
 
 /**
- * A revision of the protocol. Later is greater, so that "since" and "until" are comparisons.
+ * A revision of the protocol. A later revision compares greater.
  *
- * Up to 2025-11-25 a client opens a session by `initialize`, and what was agreed holds until its end.
- * From 2026-07-28 there is no session: each request says by itself which revision it speaks and what
- * its client can do. One server serves both, request by request.
+ * Up to 2025-11-25 a client opens a session with `initialize`, and the negotiated revision and
+ * capabilities hold until the session ends. From 2026-07-28 there are no sessions: each request
+ * names its revision and its client's capabilities. One server serves both, request by request.
  */
 typedef enum mcp_revision {
-    MCP_REVISION_NONE, /* none named: the default of whoever asks */
+    MCP_REVISION_NONE, /* not given; each option states its default */
     MCP_2024_11_05,
     MCP_2025_03_26,
     MCP_2025_06_18,
@@ -29,16 +29,16 @@ typedef enum mcp_revision {
 /** The newest revision that this library serves. */
 #define MCP_REVISION_NEWEST MCP_2026_07_28
 
-/** The newest revision that `initialize` can agree on. */
+/** The newest revision that `initialize` can negotiate. */
 #define MCP_REVISION_NEWEST_SESSION MCP_2025_11_25
 
-/** "2025-06-18"; "" for MCP_REVISION_NONE. */
+/** The name of a revision ("2025-06-18"); "" for MCP_REVISION_NONE. */
 const char *mcp_revision_name(mcp_revision revision);
 
-/** The revision of that name; MCP_REVISION_NONE for NULL or an unknown one. */
+/** Find a revision by its name. @return MCP_REVISION_NONE for NULL or an unknown name */
 mcp_revision mcp_revision_find(const char *name);
 
-/** The library's own version, "0.1.0". */
+/** The library's version, such as "0.1.0". */
 const char *mcp_version(void);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /*
  * algorithm.c - the table of signature algorithms.
  *
- * Only signatures of a private key are here. HS* is not: its key would be a secret that we share with
- * the issuer, and whoever has only the public key could sign with that (RFC 8725 section 2.1).
+ * It has signatures of private keys only. The key of HS* would be a secret shared with the issuer,
+ * and a holder of the public key could sign with that key as the secret (RFC 8725 section 2.1).
  */
 #include "auth/algorithm.h"
 

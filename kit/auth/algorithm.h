@@ -14,7 +14,7 @@ typedef struct auth_algorithm {
     size_t coordinate_size; /* bytes of x, of y and of half a signature; 0 for RSA */
 } auth_algorithm;
 
-/* The row of that name, or NULL: there is none for "none", HS* and whatever else we do not take. */
+/* The row of that name; NULL for "none", HS* and other algorithms that are not accepted. */
 const auth_algorithm *auth_algorithm_find(const char *name);
 
 /* The one algorithm of a curve, or NULL. */

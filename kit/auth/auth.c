@@ -1,12 +1,12 @@
 /*
  * auth.c - the verifier: from a token to a verdict.
  *
- * The way of a token: its length, its header, the key that it names (a renewal of the keys where that is
- * unknown), its signature, its claims. Nothing that a token says is acted on before its signature is
- * checked, but the names of its key and algorithm.
+ * A token is checked in this order: length, header, the key it names (the keys are renewed where
+ * that one is unknown), signature, claims. Before the signature is checked, only the names of its
+ * key and algorithm are used.
  *
- * Threads share the options, which never change; source.c has a lock of its own. Verdicts are kept by
- * whoever asks, the library's authorize.c.
+ * Threads share the options, which never change; source.c has a lock of its own. The caller, the
+ * library's authorize.c, caches verdicts.
  */
 #include "auth/auth.h"
 
@@ -18,6 +18,7 @@
 #include "auth/keys.h"
 #include "auth/source.h"
 #include "auth/token.h"
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 
 enum { LEEWAY_S = 30, LEEWAY_MAX_S = 300 };
@@ -94,7 +95,7 @@ mcp_status auth_open_with_clock(auth **out, const auth_options *options, int64_t
 
     if (st != MCP_OK)
         return st;
-    auth *self = calloc(1, sizeof *self);
+    auth *self = mcp_alloc_zeroed(1, sizeof *self);
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a verifier");
     st = open_parts(self, options, mono_ms, err);
@@ -119,7 +120,8 @@ void auth_close(auth *self)
     free(self);
 }
 
-/* Find the token's key, in renewed keys where these do not have it; *keys is then the renewed set. */
+/* Find the token's key. Where the set lacks it, the keys are renewed, and *keys is the renewed
+ * set. */
 static mcp_status find_key(const auth_key **key, auth_keys **keys, auth *self,
                            const auth_token *token, mcp_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * auth_int.h - the same door for tests, who bring their own clock.
+ * auth_int.h - auth_open for tests with a clock of their own.
  */
 #ifndef AUTH_AUTH_INT_H
 #define AUTH_AUTH_INT_H

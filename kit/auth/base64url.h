@@ -11,8 +11,8 @@
 #include "mcp/error.h"
 
 /*
- * Decode. There is exactly one spelling of any bytes: padding, blanks, the letters of plain base64 and
- * left-over bits that are not zero are refused, so that one token cannot have two texts.
+ * Decode. There is exactly one spelling of any bytes: padding, blanks, the letters of plain base64
+ * and left-over bits that are not zero are refused, so that one token cannot have two texts.
  *
  * @param out the arena's, followed by a NUL that is not counted
  * @return MCP_OK; MCP_E_PARSE (err->offset says where); MCP_E_NOMEM

@@ -1,7 +1,8 @@
 /*
  * claims.c - from a token's claims to a principal.
  *
- * Each claim that matters has its function; a claim of the wrong type is refused, never taken as absent.
+ * Each claim that matters has its function; a claim of the wrong type is refused, never taken as
+ * absent.
  */
 #include "auth/claims.h"
 
@@ -14,7 +15,7 @@
 /* The longest name of a principal; the longest list of scopes. */
 enum { NAME_MAX_BYTES = 255, SCOPES_MAX_BYTES = 8192 };
 
-/* Seconds since 1970 of the far end of what is a date; beyond that a number is nonsense. */
+/* Seconds since 1970 of the last date that is accepted. */
 #define SECONDS_MAX 9.0e12
 
 static mcp_status denied(mcp_error *err, const char *why)
@@ -133,15 +134,15 @@ static mcp_status read_scopes(const char **out, const mcp_json *claims, mcp_aren
 
     mcp_buf_init(&scopes, SCOPES_MAX_BYTES);
     bool good = !claim || collect_scopes(&scopes, claim);
-    mcp_status status = scopes.status;
-    if (good && status == MCP_OK) {
+    mcp_status st = scopes.status;
+    if (good && st == MCP_OK) {
         size_t length = scopes.length;
         while (length > 0 && scopes.data[length - 1] == ' ')
             length--;
         copy = mcp_arena_strndup(arena, scopes.data ? scopes.data : "", length);
     }
     mcp_buf_clear(&scopes);
-    if (!good || status == MCP_E_LIMIT)
+    if (!good || st == MCP_E_LIMIT)
         return denied(err, "the token's scopes are malformed");
     if (!copy)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a token's scopes");

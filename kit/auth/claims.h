@@ -1,5 +1,5 @@
 /*
- * claims.h - what a token claims (RFC 7519 section 4, RFC 9068), held against what must be so.
+ * claims.h - checking the claims of a token (RFC 7519 section 4, RFC 9068).
  */
 #ifndef AUTH_CLAIMS_H
 #define AUTH_CLAIMS_H
@@ -18,12 +18,12 @@ typedef struct auth_rules {
 } auth_rules;
 
 /*
- * Whoever the claims are about.
+ * Check the claims, and read their principal.
  *
- * @param out    its texts in `arena`; expires_ms is the moment from which on the claims are too old
+ * @param out    its texts in `arena`; expires_ms is the moment at which the claims expire
  * @param claims an object, of a token whose signature is good
  * @param now_ms wall clock
- * @return MCP_OK; MCP_E_DENIED (the message names no value of ours nor of the token's); MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_DENIED (the message has no value of the options or the token); MCP_E_NOMEM
  */
 mcp_status auth_claims_check(mcp_principal *out, const mcp_json *claims, const auth_rules *rules,
                              int64_t now_ms, mcp_arena *arena, mcp_error *err);

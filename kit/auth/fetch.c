@@ -1,12 +1,11 @@
 /*
  * fetch.c - one bounded GET by libcurl.
  *
- * libcurl is opened at the first use: linked, it and what it needs would cost every start of every server
- * 6 ms and 4 MB, and most servers never fetch a key.
+ * libcurl is opened at the first use: linked, it and its libraries would cost each start of a
+ * server 6 ms and 4 MB, and most servers never fetch a key.
  *
- * libcurl is told all that it must not do: no other protocol, no redirect, no compressed body (a bound
- * on what arrives must be one on what is read), no signals, no longer than the time-out. http is for
- * tests and for a proxy on this machine; it goes to no proxy elsewhere.
+ * Other protocols, redirects, compressed bodies (the bound is on the bytes received) and signals
+ * are disabled, and the time-out is set. http is for tests and for a proxy on this machine.
  */
 #include "auth/fetch.h"
 
@@ -44,8 +43,8 @@ static struct {
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 static bool curl_began;
 
-/* The library stays open: it may have threads of its own. POSIX lets dlsym() give functions; C does not let
-   a void * be assigned to one. */
+/* The library stays open: it may have threads of its own. POSIX lets dlsym() give functions; C
+ * does not let a void * be assigned to one. */
 static void begin_curl(void)
 {
     void *handle = dlopen(CURL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -153,7 +152,7 @@ static CURLcode set_up(CURL *curl, mcp_buf *body, const char *url, const char *c
     return code;
 }
 
-/* What became of the request. */
+/* The result of the request. */
 static mcp_status outcome(CURL *curl, CURLcode code, const mcp_buf *body, mcp_error *err)
 {
     long status = 0;

@@ -1,14 +1,15 @@
 /*
  * keys.c - reading a JSON Web Key Set and verifying with it, by cjose.
  *
- * Each key is for exactly one algorithm (RFC 8725 section 3.1): the one that its `alg` names, the one of
- * its curve, or the one configured for RSA keys that do not say. A token's own word only has to agree.
+ * Each key is for exactly one algorithm (RFC 8725 section 3.1): the one that its `alg` names, the
+ * one of its curve, or the one configured for RSA keys without `alg`. The algorithm of a token must
+ * be the same.
  *
- * The keys are handed to cjose as numbers that we decoded and bounded, not as JSON: an RSA modulus of
- * 2048 to 8192 bits (RFC 7518 section 3.3; a check must stay cheap), an odd exponent of 3 or more (with 1
- * everybody could sign), coordinates of the curve's full length. A key with private members is no longer
- * the issuer's alone and is left out. cjose's count of a key's users is not atomic, so it is never used:
- * the set counts its own, and the keys end with it.
+ * cjose receives the keys as numbers that were decoded and bounded here, not as JSON: an RSA
+ * modulus of 2048 to 8192 bits (RFC 7518 section 3.3; a check must stay cheap), an odd exponent of
+ * 3 or more (with 1 every signature is valid), coordinates of the curve's full length. A key with
+ * private members is not secret and is skipped. cjose's reference count of a key is not atomic, so
+ * it is not used: the set counts its users, and the keys end with it.
  */
 #include "auth/keys.h"
 
@@ -42,14 +43,15 @@ struct auth_keys {
     auth_key keys[AUTH_KEYS_MAX];
 };
 
-/* What reading one key may need. `scratch` ends with the reading. */
+/* The arguments of reading one key. `scratch` ends with the reading. */
 struct reading {
     auth_keys *keys;
     mcp_arena *scratch;
     const auth_algorithm *rsa_alg;
 };
 
-/* Why a key is left out: words to log, `silent` where it is simply not for us, NULL where it is used. */
+/* Why a key is skipped: words for the log, `silent` where it has another purpose, NULL where it
+ * is used. */
 static const char silent[] = "";
 static const char out_of_memory[] = "out of memory";
 
@@ -153,7 +155,7 @@ static bool is_for_checking(const mcp_json *jwk)
     return verifies && (!use || (text && strcmp(text, "sig") == 0));
 }
 
-/* The one algorithm that a key is for; NULL when it is none of ours. */
+/* The one algorithm of a key; NULL when it is not supported. */
 static const auth_algorithm *algorithm_of(const mcp_json *jwk, const auth_algorithm *rsa_alg)
 {
     const char *kty = auth_text(mcp_json_get(jwk, "kty"));
@@ -172,7 +174,7 @@ static const auth_algorithm *algorithm_of(const mcp_json *jwk, const auth_algori
     return found;
 }
 
-/* Two keys of one name and one algorithm: nobody could say which is meant. */
+/* Two keys of one name and one algorithm are ambiguous. */
 static bool is_known(const auth_keys *keys, const auth_key *key)
 {
     for (size_t i = 0; i < keys->count; i++) {
@@ -350,7 +352,7 @@ mcp_status auth_key_check(const auth_key *key, const auth_token *token, mcp_erro
     if (jws)
         good = cjose_jws_verify(jws, key->jwk, &cause);
     cjose_jws_release(jws);
-    /* What OpenSSL noted must not be taken for the failure of something else on this thread. */
+    /* The errors of OpenSSL are of this check; a later call on this thread must not report them. */
     ERR_clear_error();
     if (!good && cause.code == CJOSE_ERR_NO_MEMORY)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to check a signature");

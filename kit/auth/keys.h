@@ -1,8 +1,7 @@
 /*
  * keys.h - the keys of an issuer: a JSON Web Key Set (RFC 7517), and checking signatures with it.
  *
- * A set never changes once it is read, so threads may share it; it ends when the last of those who
- * retained it lets go.
+ * A set never changes once it is read, so threads may share it. It is reference counted.
  */
 #ifndef AUTH_KEYS_H
 #define AUTH_KEYS_H
@@ -22,14 +21,15 @@ typedef struct auth_keys auth_keys;
 typedef struct auth_key auth_key;
 
 /*
- * Read a set. A key that cannot be used is left out and logged; one that is for something else (`use`
- * "enc", another kind or curve) is left out in silence. The set may end up empty.
+ * Read a set. A key that cannot be used is skipped and logged; one with another purpose (`use`
+ * "enc", another kind or curve) is skipped silently. The set may be empty.
  *
- * @param out        yours, let go of with auth_keys_release
- * @param generation a number that tells this set from the ones before
- * @param rsa_alg    what RSA keys are for whose JWK has no `alg`
+ * @param out        yours, end it with auth_keys_release
+ * @param generation a number that differs from those of earlier sets
+ * @param rsa_alg    the algorithm of RSA keys without `alg`
  * @param log        may be NULL
- * @return MCP_OK; MCP_E_PARSE, MCP_E_LIMIT (the text); MCP_E_PARAMS (JSON, but no key set); MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_PARSE, MCP_E_LIMIT (the text); MCP_E_PARAMS (JSON, but no key set);
+ *         MCP_E_NOMEM
  */
 mcp_status auth_keys_read(auth_keys **out, const char *text, size_t length, uint64_t generation,
                           const auth_algorithm *rsa_alg, const mcp_log *log, mcp_error *err);
@@ -43,8 +43,7 @@ uint64_t auth_keys_generation(const auth_keys *keys);
 size_t auth_keys_count(const auth_keys *keys);
 
 /*
- * The key that a token says it was signed with. A token that does not say is signed with the only key
- * of its algorithm.
+ * The key that a token names. A token without a name is signed with the only key of its algorithm.
  *
  * @return MCP_OK; MCP_E_NOT_FOUND (a newer set may have it); MCP_E_DENIED (the key is for another
  *         algorithm, or several keys could be meant)

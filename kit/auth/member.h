@@ -1,5 +1,5 @@
 /*
- * member.h - members of JSON objects that come from outside.
+ * member.h - members of JSON objects from outside.
  */
 #ifndef AUTH_MEMBER_H
 #define AUTH_MEMBER_H

@@ -1,13 +1,13 @@
 /*
  * source.c - reading the keys at the right moments.
  *
- * Whoever asks for the keys when they are due for renewal renews them, on its own thread, without the
- * lock; `loading` keeps others from doing so as well. The others go on with the keys that are there. Only
- * who cannot (there are none, or they lack the key that is looked for) waits for the renewal, and not for
- * long: a slow address must not hold all workers.
+ * The first thread that takes the keys when they are due renews them, without the lock; `loading`
+ * keeps other threads from renewing too. They continue with the present keys. A thread that cannot
+ * (there are no keys, or the one it needs is missing) waits for the renewal, for a short time: a
+ * slow address must not block all workers.
  *
- * Every attempt counts for the pause, also one that fails, so that tokens with invented key names cannot
- * make us ask an address more often. A text that is the same as before leaves the set as it is.
+ * A failed attempt counts for the pause too, so that tokens with invented key names do not cause
+ * more requests. A text that is the same as before leaves the set as it is.
  */
 #include "auth/source.h"
 
@@ -18,20 +18,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "auth/fetch.h"
+#include "mcp/alloc.h"
 #include "mcp/buf.h"
 #include "mcp/clock.h"
 #include "mcp/hash.h"
+#include "thread/thread.h"
 
 enum { WAIT_MS = 1000, ROOM = 4096 };
 
-/* A file that was written this short a while ago may change again without a later time. */
+/* A file written so recently may change again without a later time. */
 #define SETTLED_S 2
 
-/* By what a file is known to be as it was. */
+/* Identifies the content of a file. */
 struct stamp {
     dev_t device;
     ino_t inode;
@@ -51,7 +52,7 @@ struct auth_source {
     bool tried;
     bool loading;
 
-    /* Whoever set `loading` has these for itself. */
+    /* The thread that has set `loading` owns these. */
     struct stamp stamp;
     bool settled; /* `stamp` is worth comparing */
     bool failing;
@@ -59,7 +60,7 @@ struct auth_source {
     uint64_t generation;
 };
 
-/* ---- the file ---------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool is_same_time(struct timespec a, struct timespec b)
 {
@@ -96,12 +97,12 @@ static mcp_status read_bytes(mcp_buf *text, int fd, const char *path, mcp_error 
     }
 }
 
-/* Read the file, unless it is as it was; then `text` stays empty and *same becomes true. */
+/* Read the file, unless it is unchanged; then `text` stays empty and *same becomes true. */
 static mcp_status read_file(mcp_buf *text, bool *same, auth_source *self, mcp_error *err)
 {
     const char *path = self->options.file;
     struct stat facts;
-    /* Not to wait for the other end, should it be a pipe. */
+    /* O_NONBLOCK: a pipe must not wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     if (fd < 0)
@@ -123,7 +124,7 @@ static mcp_status read_file(mcp_buf *text, bool *same, auth_source *self, mcp_er
     return st;
 }
 
-/* ---- loading, by whoever set `loading` ---------------------------------------------------------- */
+/* ---- loading, by the thread that set `loading` ----------------------------------------------- */
 
 static mcp_status read_keys(auth_keys **fresh, auth_source *self, const mcp_buf *text,
                             mcp_error *err)
@@ -148,13 +149,14 @@ static mcp_status read_keys(auth_keys **fresh, auth_source *self, const mcp_buf 
     return MCP_OK;
 }
 
-/* Look whether there are other keys; *fresh stays NULL where they are as they were. */
+/* Read the keys; *fresh stays NULL where they are unchanged. */
 static mcp_status load(auth_keys **fresh, auth_source *self, mcp_error *err)
 {
     mcp_buf text;
     bool same = false;
 
-    /* A file is read into room that must be there; that it is too long is found out afterwards. */
+    /* The limit has room for one read more than the longest file, which shows that a file is
+     * longer. */
     mcp_buf_init(&text, self->options.url ? AUTH_KEYS_TEXT_MAX : AUTH_KEYS_TEXT_MAX + ROOM);
     mcp_status st = self->options.url
                         ? auth_fetch(&text, self->options.url, self->options.ca_file, err)
@@ -165,7 +167,7 @@ static mcp_status load(auth_keys **fresh, auth_source *self, mcp_error *err)
     return st;
 }
 
-/* A file is looked at every second; that it still fails is no news. */
+/* A file is checked every second; a failure is logged once. */
 static void tell(auth_source *self, mcp_status st, const mcp_error *err)
 {
     const char *from = self->options.url ? self->options.url : self->options.file;
@@ -179,7 +181,7 @@ static void tell(auth_source *self, mcp_status st, const mcp_error *err)
     self->failing = st != MCP_OK;
 }
 
-/* ---- when -------------------------------------------------------------------------------------- */
+/* ---- when ------------------------------------------------------------------------------------ */
 
 /* With the lock. */
 static bool is_due(const auth_source *self, int64_t now_ms, uint64_t beyond)
@@ -192,14 +194,14 @@ static bool is_due(const auth_source *self, int64_t now_ms, uint64_t beyond)
            auth_keys_generation(self->keys) == beyond;
 }
 
-/* With the lock: whether the keys that are there will do. */
+/* With the lock: whether the present keys suffice. */
 static bool will_do(const auth_source *self, int64_t now_ms, uint64_t beyond)
 {
     return self->keys && now_ms - self->loaded_ms < AUTH_FRESH_MS + AUTH_STALE_MS &&
            auth_keys_generation(self->keys) != beyond;
 }
 
-/* With the lock, which is let go of meanwhile. */
+/* With the lock, which is released meanwhile. */
 static mcp_status renew(auth_source *self, int64_t now_ms, mcp_error *err)
 {
     auth_keys *fresh = NULL;
@@ -224,16 +226,14 @@ static mcp_status renew(auth_source *self, int64_t now_ms, mcp_error *err)
     return st;
 }
 
-/* With the lock, which is let go of meanwhile. */
+/* With the lock, which is released meanwhile. */
 static void wait_for_renewal(auth_source *self)
 {
-    struct timespec until;
-    int waited = 0;
+    int64_t until_ms = mcp_clock_mono_ms() + WAIT_MS;
+    bool has_time = true;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += WAIT_MS / 1000;
-    while (self->loading && waited == 0)
-        waited = pthread_cond_timedwait(&self->loaded, &self->lock, &until);
+    while (self->loading && has_time)
+        has_time = thread_wait_until(&self->loaded, &self->lock, until_ms);
 }
 
 mcp_status auth_source_take(auth_keys **out, auth_source *self, uint64_t beyond, mcp_error *err)
@@ -246,7 +246,8 @@ mcp_status auth_source_take(auth_keys **out, auth_source *self, uint64_t beyond,
         renew(self, now_ms, &cause);
     else if (self->loading && !will_do(self, now_ms, beyond))
         wait_for_renewal(self);
-    /* `beyond` has been seen to: keys that still lack something are the newest nevertheless. */
+    /* The keys have been renewed for `beyond`: they are the newest even if the key is still
+     * missing. */
     bool busy = self->loading && !will_do(self, now_ms, beyond);
     auth_keys *keys = !busy && will_do(self, now_ms, 0) ? auth_keys_retain(self->keys) : NULL;
     pthread_mutex_unlock(&self->lock);
@@ -258,18 +259,7 @@ mcp_status auth_source_take(auth_keys **out, auth_source *self, uint64_t beyond,
     return MCP_OK;
 }
 
-/* ---- open and close ---------------------------------------------------------------------------- */
-
-static void init_lock(auth_source *self)
-{
-    pthread_condattr_t attributes;
-
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->loaded, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static mcp_status load_first(auth_source *self, mcp_error *err)
 {
@@ -289,12 +279,13 @@ static mcp_status load_first(auth_source *self, mcp_error *err)
 
 mcp_status auth_source_open(auth_source **out, const auth_source_options *options, mcp_error *err)
 {
-    auth_source *self = calloc(1, sizeof *self);
+    auth_source *self = mcp_alloc_zeroed(1, sizeof *self);
 
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a source of keys");
     self->options = *options;
-    init_lock(self);
+    pthread_mutex_init(&self->lock, NULL);
+    thread_cond_init(&self->loaded);
     mcp_status st = options->url ? auth_fetch_check(options->url, err) : MCP_OK;
     if (st == MCP_OK)
         st = load_first(self, err);

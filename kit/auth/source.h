@@ -10,7 +10,7 @@
 #include "mcp/error.h"
 #include "mcp/log.h"
 
-/* A file is looked at, and an address asked, no more often than this. */
+/* The least time between two checks of a file, and between two requests. */
 #define AUTH_FILE_PAUSE_MS 1000
 #define AUTH_FETCH_PAUSE_MS 60000
 
@@ -30,24 +30,25 @@ typedef struct auth_source_options {
 typedef struct auth_source auth_source;
 
 /*
- * Take the keys for the first time. What `options` points to is borrowed for the life of the source.
+ * Read the keys for the first time. The pointers in `options` are borrowed for the life of the
+ * source.
  *
- * @return MCP_OK, also when an address did not answer; MCP_E_PARAMS (the address cannot be, or the file
- *         has no key to use); what reading the file gave; MCP_E_NOMEM
+ * @return MCP_OK, also when an address did not answer; MCP_E_PARAMS (the address cannot be, or the
+ *         file has no key to use); as reading the file; MCP_E_NOMEM
  */
 mcp_status auth_source_open(auth_source **out, const auth_source_options *options, mcp_error *err);
 
-/* NULL is fine. Nobody may be inside auth_source_take any more. */
+/* NULL is fine. No thread may be inside auth_source_take. */
 void auth_source_close(auth_source *self);
 
 /*
  * The newest keys, renewed where that is due. Any thread; may block for a fetch.
  *
- * @param out    yours to let go of with auth_keys_release
- * @param beyond 0; or the generation of the keys that lack what is looked for, so that a renewal is due
- *               as soon as the pause allows it
- * @return MCP_OK; MCP_E_IO (there are none; why is logged); MCP_E_BUSY (another thread fetches them, and
- *         it takes long)
+ * @param out    yours, end it with auth_keys_release
+ * @param beyond 0; or the generation of keys that lack the wanted one, so that a renewal is due as
+ *               soon as the pause allows it
+ * @return MCP_OK; MCP_E_IO (there are none; the log has the reason); MCP_E_BUSY (another thread
+ *         fetches them, and it takes long)
  */
 mcp_status auth_source_take(auth_keys **out, auth_source *self, uint64_t beyond, mcp_error *err);
 

@@ -1,10 +1,10 @@
 /*
- * token.c - taking a compact JSON Web Token apart, without believing it.
+ * token.c - taking a compact JSON Web Token apart, without trusting it.
  *
- * What the signature library reads later must be what was read here, so that nothing is left to taste:
- * base64url has one spelling, duplicate members are refused (RFC 7515 section 4 lets us), and so is
- * `crit`, for we know no extension (section 4.1.11). `jku`, `jwk`, `x5u` and `x5c` would have the token
- * bring its own key; they are never looked at.
+ * The signature library must later read the same values as this file. So base64url has one
+ * spelling, duplicate members are refused (RFC 7515 section 4 permits that), and so is `crit`,
+ * because no extension is supported (section 4.1.11). `jku`, `jwk`, `x5u` and `x5c` would let the
+ * token bring its own key; they are ignored.
  */
 #include "auth/token.h"
 
@@ -43,7 +43,7 @@ static mcp_status read_object(const mcp_json **out, const char *text, size_t len
     return MCP_OK;
 }
 
-/* Tokens for another purpose say so in `typ` (RFC 8725 section 3.11); many issuers leave it away. */
+/* Tokens for another purpose have another `typ` (RFC 8725 section 3.11); many issuers omit it. */
 static bool is_access_token(const mcp_json *header)
 {
     static const char *const types[] = { "JWT", "at+jwt", "application/jwt", "application/at+jwt" };
@@ -84,6 +84,8 @@ mcp_status auth_token_read(auth_token *out, const char *text, size_t length, mcp
     const char *second = first ? memchr(first + 1, '.', (size_t)(text + length - first - 1)) : NULL;
     const mcp_json *header = NULL;
     const uint8_t *signature = NULL;
+    const uint8_t *claims = NULL;
+    size_t claims_bytes = 0;
 
     if (!second)
         return mcp_error_set(err, MCP_E_DENIED, "the token is not a JSON Web Token");
@@ -95,6 +97,11 @@ mcp_status auth_token_read(auth_token *out, const char *text, size_t length, mcp
                                           (size_t)(text + length - second - 1), arena, NULL);
     if (st != MCP_OK)
         return malformed(err, st, "the token's signature is not base64url");
+    /* cjose reports claims in another alphabet as a lack of memory. */
+    st = auth_base64url_decode(&claims, &claims_bytes, token.claims, token.claims_length, arena,
+                               NULL);
+    if (st != MCP_OK)
+        return malformed(err, st, "the token's claims are malformed");
     st = read_object(&header, text, (size_t)(first - text), "the token's header is malformed",
                      arena, err);
     if (st == MCP_OK)

@@ -14,12 +14,12 @@
 /* The longest name of a key. */
 #define AUTH_KID_MAX 255
 
-/* Nothing of it is to be believed before its signature is checked. */
+/* Untrusted until its signature is checked. */
 typedef struct auth_token {
     const char *text; /* all of it, borrowed */
     size_t length;
     const auth_algorithm *algorithm;
-    const char *kid;    /* which key signed it; NULL: it does not say */
+    const char *kid;    /* name of the key; NULL: none */
     const char *claims; /* still base64url, within `text` */
     size_t claims_length;
     size_t signature_length; /* in bytes */

@@ -1,9 +1,9 @@
 /*
  * bus.c - topics by name, publishing, subscribing.
  *
- * The topics lie in one array sorted by name: names come from outside, and a search by halves
- * cannot be made slow by choosing them. Where bounds are reached, topics without readers go first,
- * the one that was used longest ago before the others; then the publishing topic's oldest events.
+ * The topics are in one array sorted by name: names come from outside, and no choice of names makes
+ * a binary search slow. At a limit, topics without readers are freed first, beginning with the one
+ * unused for longest; then the oldest events of the publishing topic.
  */
 #include "bus/bus.h"
 
@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bus/bus_int.h"
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 
-enum { ENTRY_BYTES = 128, CLOSE_WAIT_S = 10, CATCH_UPS_MAX = 64, ID_ROOM = 24 };
+enum { ENTRY_BYTES = 128, CLOSE_WAIT_MS = 10000, CATCH_UPS_MAX = 64, ID_ROOM = 24 };
 
 static size_t or_default(size_t value, size_t standard)
 {
@@ -44,20 +44,10 @@ static bus_options filled(const bus_options *options)
     return all;
 }
 
-static void cond_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
+/* ---- topics: under the lock ---------------------------------------------------------------- */
 
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
-/* ---- topics: under the lock ------------------------------------------------------------------- */
-
-/* Where the topic of that name is, or would be. */
-static size_t place_of(const bus *self, const char *name, bool *is_there)
+/* The index of the topic of that name, or where it would be inserted. */
+static size_t index_of(const bus *self, const char *name, bool *is_there)
 {
     size_t low = 0;
     size_t high = self->counts.topics;
@@ -78,7 +68,7 @@ static size_t place_of(const bus *self, const char *name, bool *is_there)
     return low;
 }
 
-/* Out of the array; it still lives. */
+/* Remove a topic from the array; it stays in memory. */
 static void take_out(bus *self, size_t at)
 {
     struct bus_topic *topic = self->topics[at];
@@ -114,7 +104,7 @@ void bus_sweep(bus *self)
     }
 }
 
-/* Drop the topic without readers that was used longest ago. @return false: there is none */
+/* Free the topic without readers that was used longest ago. @return false: there is none */
 static bool evict(bus *self, const struct bus_topic *but_not)
 {
     size_t oldest = SIZE_MAX;
@@ -138,7 +128,7 @@ static bool make_room_for_topic(bus *self)
     if (self->counts.topics < self->topic_room)
         return true;
     size_t room = self->topic_room ? self->topic_room * 2 : 64;
-    struct bus_topic **larger = realloc(self->topics, room * sizeof *larger);
+    struct bus_topic **larger = mcp_realloc(self->topics, room * sizeof *larger);
     if (!larger)
         return false;
     self->topics = larger;
@@ -146,11 +136,11 @@ static bool make_room_for_topic(bus *self)
     return true;
 }
 
-/* The topic of that name, made where there is none. */
+/* The topic of that name, a new one where there is none. */
 static mcp_status topic_of(struct bus_topic **out, bus *self, const char *name, mcp_error *err)
 {
     bool is_there = false;
-    size_t at = place_of(self, name, &is_there);
+    size_t at = index_of(self, name, &is_there);
 
     if (!is_there) {
         if (self->counts.topics >= self->options.topics && !evict(self, NULL))
@@ -159,7 +149,7 @@ static mcp_status topic_of(struct bus_topic **out, bus *self, const char *name, 
         struct bus_topic *topic = make_room_for_topic(self) ? bus_topic_new(name) : NULL;
         if (!topic)
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for a topic");
-        at = place_of(self, name, &is_there); /* an eviction may have moved it */
+        at = index_of(self, name, &is_there); /* an eviction may have moved it */
         memmove(&self->topics[at + 1], &self->topics[at],
                 (self->counts.topics - at) * sizeof self->topics[0]);
         self->topics[at] = topic;
@@ -171,7 +161,7 @@ static mcp_status topic_of(struct bus_topic **out, bus *self, const char *name, 
     return MCP_OK;
 }
 
-/* ---- publishing ------------------------------------------------------------------------------- */
+/* ---- publishing ---------------------------------------------------------------------------- */
 
 mcp_status bus_encode(mcp_event **out, const bus_event *event, bool has_id, mcp_error *err)
 {
@@ -192,12 +182,13 @@ static mcp_status encode(struct bus_entry *out, const bus_event *event, bool has
 }
 
 static void append(bus *self, struct bus_topic *topic, const struct bus_entry *entry,
-                   mcp_status *status)
+                   mcp_status *st)
 {
     size_t before = topic->bytes;
+    struct bus_ring_limits limits = { self->options.ring_events, self->options.ring_bytes };
 
-    if (bus_topic_append(topic, entry, &self->options) != MCP_OK)
-        *status = MCP_E_NOMEM;
+    if (bus_topic_append(topic, entry, limits) != MCP_OK)
+        *st = MCP_E_NOMEM;
     self->counts.ring_bytes += topic->bytes - before;
     self->counts.published++;
     while (self->counts.ring_bytes > self->options.total_bytes && evict(self, topic))
@@ -209,61 +200,61 @@ static void append(bus *self, struct bus_topic *topic, const struct bus_entry *e
     }
 }
 
-/* Takes the entries' counts. */
+/* Takes the entries' references. */
 static mcp_status put(bus *self, const char *name, struct bus_entry *entries, size_t count,
                       mcp_error *err)
 {
     struct bus_topic *topic = NULL;
-    mcp_status status = topic_of(&topic, self, name, NULL);
-    int64_t newest = status == MCP_OK ? topic->newest : INT64_MAX;
+    mcp_status st = topic_of(&topic, self, name, NULL);
+    int64_t newest = st == MCP_OK ? topic->newest : INT64_MAX;
 
     for (size_t i = 0; i < count; i++) {
         if (entries[i].id > newest)
-            append(self, topic, &entries[i], &status);
+            append(self, topic, &entries[i], &st);
         else
-            mcp_event_free(entries[i].event);
+            mcp_event_release(entries[i].event);
     }
     if (topic && topic->subscribers > 0)
         bus_mark_dirty(self, topic);
-    if (status == MCP_E_LIMIT)
-        return MCP_OK; /* no reader is there to miss them; one that comes is behind the ring */
-    return status == MCP_OK ? status : mcp_error_set(err, status, "no memory for an event");
+    if (st == MCP_E_LIMIT)
+        return MCP_OK; /* there is no reader; a later one begins after the ring */
+    return st == MCP_OK ? st : mcp_error_set(err, st, "no memory for an event");
 }
 
 mcp_status bus_publish(bus *self, const char *topic, const bus_event *events, size_t count,
                        mcp_error *err)
 {
-    struct bus_entry *entries = calloc(count ? count : 1, sizeof *entries);
-    mcp_status status = MCP_OK;
+    struct bus_entry *entries = mcp_alloc_zeroed(count ? count : 1, sizeof *entries);
+    mcp_status st = MCP_OK;
     size_t made = 0;
 
     if (!entries)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for events");
-    while (status == MCP_OK && made < count) {
-        status = encode(&entries[made], &events[made], true, err);
-        made += status == MCP_OK;
+    while (st == MCP_OK && made < count) {
+        st = encode(&entries[made], &events[made], true, err);
+        made += st == MCP_OK;
     }
-    if (status == MCP_OK) {
+    if (st == MCP_OK) {
         pthread_mutex_lock(&self->lock);
-        status = put(self, topic, entries, count, err);
+        st = put(self, topic, entries, count, err);
         pthread_mutex_unlock(&self->lock);
     } else {
         while (made > 0)
-            mcp_event_free(entries[--made].event);
+            mcp_event_release(entries[--made].event);
     }
     free(entries);
-    return status;
+    return st;
 }
 
-/* Out of the names; its readers see to the rest. Takes the last entry's count. */
+/* Removes it from the array; its last reader frees it. Takes the last entry's reference. */
 static void end_topic(bus *self, const char *name, struct bus_entry *last)
 {
     bool is_there = false;
-    size_t at = place_of(self, name, &is_there);
-    mcp_status ignored = MCP_OK; /* without memory for it the streams end all the same */
+    size_t at = index_of(self, name, &is_there);
+    mcp_status st = MCP_OK; /* without memory for the entry the streams end too */
 
     if (!is_there) {
-        mcp_event_free(last->event);
+        mcp_event_release(last->event);
         return;
     }
     struct bus_topic *topic = self->topics[at];
@@ -273,19 +264,19 @@ static void end_topic(bus *self, const char *name, struct bus_entry *last)
     topic->next_ended = self->ended;
     self->ended = topic;
     if (last->event)
-        append(self, topic, last, &ignored);
+        append(self, topic, last, &st);
     if (topic->subscribers > 0)
         bus_mark_dirty(self, topic);
-    bus_forget_ended(self, topic);
+    bus_free_ended(self, topic);
 }
 
 mcp_status bus_end_topic(bus *self, const char *topic, const bus_event *last, mcp_error *err)
 {
     struct bus_entry entry = { 0 };
-    mcp_status status = last ? encode(&entry, last, false, err) : MCP_OK;
+    mcp_status st = last ? encode(&entry, last, false, err) : MCP_OK;
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     entry.kind = 0;
     pthread_mutex_lock(&self->lock);
     end_topic(self, topic, &entry);
@@ -297,7 +288,7 @@ bool bus_newest(int64_t *id, bus *self, const char *topic)
 {
     bool is_there = false;
     pthread_mutex_lock(&self->lock);
-    size_t at = place_of(self, topic, &is_there);
+    size_t at = index_of(self, topic, &is_there);
     is_there = is_there && self->topics[at]->newest != INT64_MIN;
     if (is_there)
         *id = self->topics[at]->newest;
@@ -309,21 +300,22 @@ void bus_begin_at(bus *self, const char *topic, int64_t id)
 {
     bool is_there = false;
     pthread_mutex_lock(&self->lock);
-    size_t at = place_of(self, topic, &is_there);
+    size_t at = index_of(self, topic, &is_there);
     if (is_there && self->topics[at]->newest == INT64_MIN)
         self->topics[at]->newest = self->topics[at]->complete_after = id;
     pthread_mutex_unlock(&self->lock);
 }
 
-/* ---- subscribing ------------------------------------------------------------------------------ */
+/* ---- subscribing --------------------------------------------------------------------------- */
 
-/* Where a new subscriber begins: behind what it has seen where the ring has all that follows. */
-static void place_subscriber(struct bus_subscriber *one, const bus_subscription *how)
+/* A new subscriber begins after the last id it has seen, where the ring has all following
+ * events. */
+static void set_cursor(struct bus_subscriber *one, const bus_subscription *how)
 {
     const struct bus_topic *topic = one->topic;
 
     one->seen = how->has_after ? how->after : topic->newest;
-    one->place = how->has_after ? topic->first : topic->next;
+    one->cursor = how->has_after ? topic->first : topic->next;
     one->partial = INT64_MIN;
     if (!how->has_after || (how->after >= topic->complete_after && how->after <= topic->newest))
         return;
@@ -331,7 +323,7 @@ static void place_subscriber(struct bus_subscriber *one, const bus_subscription 
     one->needs_resync = !one->is_catching_up;
 }
 
-static mcp_status find_place(struct bus_subscriber *one, const char *topic,
+static mcp_status join_topic(struct bus_subscriber *one, const char *topic,
                              const bus_subscription *how, mcp_error *err)
 {
     bus *self = one->bus;
@@ -341,43 +333,43 @@ static mcp_status find_place(struct bus_subscriber *one, const char *topic,
     if (self->counts.subscribers >= self->options.subscribers)
         return mcp_error_set(err, MCP_E_LIMIT, "there are %zu readers already",
                              self->options.subscribers);
-    mcp_status status = topic_of(&one->topic, self, topic, err);
-    if (status != MCP_OK)
-        return status;
+    mcp_status st = topic_of(&one->topic, self, topic, err);
+    if (st != MCP_OK)
+        return st;
     if (one->topic->subscribers++ == 0)
         self->unread--;
     self->counts.subscribers++;
-    place_subscriber(one, how);
+    set_cursor(one, how);
     return MCP_OK;
 }
 
 mcp_status bus_attach(struct bus_subscriber **out, bus *self, const char *topic,
                       const bus_subscription *how, mcp_error *err)
 {
-    struct bus_subscriber *one = calloc(1, sizeof *one);
+    struct bus_subscriber *one = mcp_alloc_zeroed(1, sizeof *one);
 
     if (!one)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a reader");
     one->bus = self;
     one->kinds = how->kinds;
     pthread_mutex_lock(&self->lock);
-    mcp_status status = find_place(one, topic, how, err);
+    mcp_status st = join_topic(one, topic, how, err);
     pthread_mutex_unlock(&self->lock);
-    if (status == MCP_OK)
+    if (st == MCP_OK)
         *out = one;
     else
         free(one);
-    return status;
+    return st;
 }
 
-void bus_begin(struct bus_subscriber *subscriber, const struct bus_sink *sink, void *stream)
+void bus_begin(struct bus_subscriber *subscriber, const struct bus_output *sink, void *stream)
 {
-    subscriber->sink = sink;
+    subscriber->output = sink;
     subscriber->stream = stream;
-    bus_drop_mail(subscriber, BUS_MAIL_NEW);
+    bus_post_event(subscriber, BUS_READER_NEW);
 }
 
-void bus_forget_ended(bus *self, struct bus_topic *topic)
+void bus_free_ended(bus *self, struct bus_topic *topic)
 {
     struct bus_topic **at = &self->ended;
 
@@ -400,25 +392,25 @@ void bus_detach(struct bus_subscriber *subscriber)
     self->counts.subscribers--;
     if (topic->subscribers == 0 && !topic->is_ended)
         self->unread++;
-    bus_forget_ended(self, topic);
+    bus_free_ended(self, topic);
     if (self->counts.subscribers == 0)
         pthread_cond_broadcast(&self->emptied);
     pthread_mutex_unlock(&self->lock);
     if (subscriber->stream)
-        subscriber->sink->free(subscriber->stream);
+        subscriber->output->free(subscriber->stream);
     free(subscriber);
 }
 
 static void on_drained(mcp_stream *stream, void *data)
 {
     (void)stream;
-    bus_drop_mail(data, BUS_MAIL_DRAINED);
+    bus_post_event(data, BUS_READER_DRAINED);
 }
 
 static void on_closed(mcp_stream *stream, void *data)
 {
     (void)stream;
-    bus_drop_mail(data, BUS_MAIL_CLOSED);
+    bus_post_event(data, BUS_READER_CLOSED);
 }
 
 static mcp_status send_to_stream(void *stream, mcp_event *event)
@@ -433,10 +425,10 @@ static void close_stream(void *stream)
 
 static void free_stream(void *stream)
 {
-    mcp_stream_free(stream);
+    mcp_stream_release(stream);
 }
 
-static const struct bus_sink streams = { send_to_stream, close_stream, free_stream };
+static const struct bus_output streams = { send_to_stream, close_stream, free_stream };
 
 mcp_status bus_subscribe(bus *self, mcp_call *call, const char *topic, const bus_subscription *how,
                          mcp_error *err)
@@ -444,10 +436,10 @@ mcp_status bus_subscribe(bus *self, mcp_call *call, const char *topic, const bus
     static const bus_subscription standard;
     struct bus_subscriber *one = NULL;
     mcp_stream *stream = NULL;
-    mcp_status status = bus_attach(&one, self, topic, how ? how : &standard, err);
+    mcp_status st = bus_attach(&one, self, topic, how ? how : &standard, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     mcp_stream_options options = { .queue_events = self->options.window_events,
                                    .queue_bytes = self->options.window_bytes,
                                    .first = how ? how->first : NULL,
@@ -456,12 +448,12 @@ mcp_status bus_subscribe(bus *self, mcp_call *call, const char *topic, const bus
                                    .drained = on_drained,
                                    .closed = on_closed,
                                    .data = one };
-    status = mcp_call_stream(&stream, call, &options, err);
-    if (status == MCP_OK)
+    st = mcp_call_stream(&stream, call, &options, err);
+    if (st == MCP_OK)
         bus_begin(one, &streams, stream);
     else
         bus_detach(one);
-    return status;
+    return st;
 }
 
 bool bus_read_id(int64_t *out, const char *text)
@@ -487,7 +479,7 @@ void bus_count(bus *self, bus_counts *out)
     out->resynced = atomic_load_explicit(&self->resynced, memory_order_relaxed);
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end --------------------------------------------------------------------- */
 
 static void free_bus(bus *self)
 {
@@ -500,81 +492,80 @@ static void free_bus(bus *self)
     }
     free(self->topics);
     free(self->catch_ups);
-    pthread_cond_destroy(&self->pump_woken);
-    pthread_cond_destroy(&self->catch_up_woken);
     pthread_cond_destroy(&self->emptied);
     pthread_mutex_destroy(&self->lock);
     free(self);
 }
 
-static void end_threads(bus *self, bool has_pump)
+static void stop_threads(bus *self)
 {
-    pthread_mutex_lock(&self->lock);
-    self->is_ending = true;
-    pthread_cond_broadcast(&self->pump_woken);
-    pthread_cond_broadcast(&self->catch_up_woken);
-    pthread_mutex_unlock(&self->lock);
     for (int i = 0; i < self->catch_up_count; i++)
-        pthread_join(self->catch_ups[i], NULL);
-    if (has_pump)
-        pthread_join(self->pump, NULL);
+        thread_worker_stop(&self->catch_ups[i].worker);
+    thread_worker_stop(&self->pump);
 }
 
 static mcp_status start_threads(bus *self, mcp_error *err)
 {
-    int wanted = self->options.catch_up ? self->options.catch_up_threads : 0;
-    int failure = pthread_create(&self->pump, NULL, bus_pump, self);
-    bool has_pump = failure == 0;
+    mcp_status st = thread_worker_start(&self->pump, bus_pump_run, self, err);
 
-    while (failure == 0 && self->catch_up_count < wanted) {
-        failure = pthread_create(&self->catch_ups[self->catch_up_count], NULL, bus_catch_up_thread,
-                                 self);
-        self->catch_up_count += failure == 0;
+    for (int i = 0; i < self->catch_up_count && st == MCP_OK; i++)
+        st = thread_worker_start(&self->catch_ups[i].worker, bus_catch_up_run, &self->catch_ups[i],
+                                 err);
+    if (st != MCP_OK)
+        stop_threads(self);
+    return st;
+}
+
+static mcp_status init_workers(bus *self, mcp_error *err)
+{
+    int count = self->options.catch_up ? self->options.catch_up_threads : 0;
+
+    self->catch_ups = mcp_alloc_zeroed((size_t)count + 1, sizeof *self->catch_ups);
+    if (!self->catch_ups)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a bus");
+    thread_worker_init(&self->pump, &self->lock);
+    for (; self->catch_up_count < count; self->catch_up_count++) {
+        struct bus_catch_up_worker *each = &self->catch_ups[self->catch_up_count];
+        thread_worker_init(&each->worker, &self->lock);
+        each->bus = self;
     }
-    if (failure == 0)
-        return MCP_OK;
-    end_threads(self, has_pump);
-    return mcp_error_errno(err, failure, "no thread for the bus");
+    return MCP_OK;
 }
 
 mcp_status bus_new(bus **out, const bus_options *options, mcp_error *err)
 {
     if (!options || !options->resync)
-        return mcp_error_set(err, MCP_E_PARAMS, "a bus needs a way to tell readers to begin anew");
-    bus *self = calloc(1, sizeof *self);
+        return mcp_error_set(err, MCP_E_PARAMS, "the option resync of a bus is missing");
+    bus *self = mcp_alloc_zeroed(1, sizeof *self);
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a bus");
     self->options = filled(options);
     self->last_dirty = &self->dirty;
-    self->last_mail = &self->mail;
-    self->last_away = &self->away;
+    self->last_pending = &self->pending;
+    self->last_catching_up = &self->catching_up;
     pthread_mutex_init(&self->lock, NULL);
-    cond_init(&self->pump_woken);
-    cond_init(&self->catch_up_woken);
-    cond_init(&self->emptied);
-    self->catch_ups = calloc((size_t)self->options.catch_up_threads, sizeof self->catch_ups[0]);
-    mcp_status status = self->catch_ups ? start_threads(self, err)
-                                        : mcp_error_set(err, MCP_E_NOMEM, "no memory for a bus");
-    if (status == MCP_OK)
+    thread_cond_init(&self->emptied);
+    mcp_status st = init_workers(self, err);
+    if (st == MCP_OK)
+        st = start_threads(self, err);
+    if (st == MCP_OK)
         *out = self;
     else
         free_bus(self);
-    return status;
+    return st;
 }
 
-/* Close what is open and wait for the streams' last word. */
+/* Close all streams and wait until each has reported it. */
 static bool close_all(bus *self)
 {
-    struct timespec until;
-    int failure = 0;
+    int64_t until_ms = mcp_clock_mono_ms() + CLOSE_WAIT_MS;
+    bool has_time = true;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += CLOSE_WAIT_S;
     pthread_mutex_lock(&self->lock);
     self->is_stopping = true;
-    pthread_cond_signal(&self->pump_woken);
-    while (self->counts.subscribers > 0 && failure == 0)
-        failure = pthread_cond_timedwait(&self->emptied, &self->lock, &until);
+    thread_worker_wake(&self->pump);
+    while (self->counts.subscribers > 0 && has_time)
+        has_time = thread_wait_until(&self->emptied, &self->lock, until_ms);
     bool is_empty = self->counts.subscribers == 0;
     pthread_mutex_unlock(&self->lock);
     return is_empty;
@@ -585,11 +576,11 @@ void bus_free(bus *self)
     if (!self)
         return;
     if (!close_all(self)) {
-        /* A stream that is still open will call back: better a leak at the end than a crash. */
+        /* A stream that is still open calls back later, so nothing may be freed. */
         mcp_log_write(&self->options.log, MCP_LOG_ERROR,
-                      "the server has not let go of its streams; the bus stays in memory");
+                      "the server has not released its streams; the bus stays in memory");
         return;
     }
-    end_threads(self, true);
+    stop_threads(self);
     free_bus(self);
 }

@@ -1,14 +1,17 @@
 /**
  * bus.h - topics, and the readers of server-sent events that follow them.
  *
- * A topic keeps its last events in a ring; a reader is a place in that ring and has only a few
- * events waiting in its own stream. So publishing costs the same however many readers there are and
- * however slow they are: it appends and wakes one thread, the pump, which serves the readers.
+ * A topic keeps its last events in a ring. A reader is a cursor in that ring, with only a few
+ * events queued in its own stream. The cost of publishing does not depend on the number of readers
+ * or on their speed: it appends an event and wakes one thread, the pump, which serves the readers.
+ * A topic of more than 1,000 readers is served in rounds, at most 225 ms apart, so that several
+ * events leave together.
  *
- * Events have rising numbers, which go to readers as `id:`. A reader that comes back says the last
- * it has seen, and goes on from there: from the ring, or, where that begins later, from the owner's
- * log by way of `catch_up`, without a gap and without a double. A reader that falls behind the ring
- * gets what `resync` makes ("fetch the state again") and goes on from the newest event.
+ * Events have rising numbers, which readers receive as `id:`. A reader that reconnects sends the
+ * last id it has seen and continues there: from the ring or, where the ring begins later, from the
+ * owner's log through `catch_up`, with no event missing and none repeated. A reader that falls
+ * behind the ring receives the event of `resync` ("fetch the state again") and continues with the
+ * newest event.
  *
  *     bus_publish(app->bus, universe_id, &(bus_event){ .id = version, .name = "command",
  *                                                      .data = json, .length = length }, 1, err);
@@ -21,8 +24,8 @@
  *                              mcp_call_error(call));
  *     }
  *
- * Order: make an event durable first, then publish it. What is published about one topic comes by
- * rising id, so from one thread at a time; different topics do not mind each other.
+ * Order: make an event durable first, then publish it. Events of one topic are published by rising
+ * id, so from one thread at a time; topics are independent of each other.
  */
 #ifndef BUS_BUS_H
 #define BUS_BUS_H
@@ -39,39 +42,39 @@
 /** The topics of a program and their readers. Any thread. */
 typedef struct bus bus;
 
-/** What a log's events are given to, see bus_catch_up. */
-typedef struct bus_page bus_page;
+/** Receives the events of a log, see bus_catch_up. */
+typedef struct bus_sink bus_sink;
 
 /** An event to publish. Everything is borrowed for the call. */
 typedef struct bus_event {
     int64_t id;       /* rising within a topic; several of one call may share one */
-    uint32_t kind;    /* a bit that readers may choose by; 0: for every reader */
-    const char *name; /* as mcp_event_new takes it; NULL: "message" */
+    uint32_t kind;    /* a bit by which readers select; 0: for every reader */
+    const char *name; /* as for mcp_event_new; NULL: "message" */
     const char *data; /* UTF-8; NULL: empty */
     size_t length;
 } bus_event;
 
 /**
- * Read older events from the owner's log, in order, and give each to bus_page_add, until that
- * returns anything but MCP_OK or there are no more. Events of one id come together. Called again,
- * from where the page ended, whenever the reader can take more.
+ * Read older events from the owner's log, in order, and pass each to bus_sink_add, until that
+ * returns anything but MCP_OK or the log ends. Events with one id follow each other. Called again,
+ * from the last event taken, whenever the reader has room.
  *
  * Runs on a thread of the bus; may block; one call a reader at a time, several readers at once.
  *
- * @param after events up to this id are not wanted
- * @return MCP_OK; MCP_E_NOT_FOUND: the log does not reach back so far (the reader gets `resync`);
- *         anything else closes the reader's stream, and it will come back by itself
+ * @param after events up to this id are skipped
+ * @return MCP_OK; MCP_E_NOT_FOUND: the log begins later (the reader receives `resync`); any other
+ *         status closes the reader's stream, and the reader reconnects
  */
-typedef mcp_status bus_catch_up(const char *topic, int64_t after, bus_page *page, void *data,
+typedef mcp_status bus_catch_up(const char *topic, int64_t after, bus_sink *sink, void *data,
                                 mcp_error *err);
 
 /**
- * Make the event that tells a reader to fetch the state again.
+ * Make the event after which a reader fetches the state again.
  *
- * Runs on a thread of the bus; must not block. What has an id above `newest` will follow.
+ * Runs on a thread of the bus; must not block. Events with ids above `newest` follow it.
  *
- * @param newest id of the last event published; INT64_MIN: none was since the topic was made
- * @return one count, which the bus takes; NULL: the reader's stream is closed instead
+ * @param newest id of the last event published; INT64_MIN: none since the topic was made
+ * @return one reference, which the bus takes; NULL: the reader's stream is closed instead
  */
 typedef mcp_event *bus_resync(const char *topic, int64_t newest, void *data);
 
@@ -79,17 +82,17 @@ typedef mcp_event *bus_resync(const char *topic, int64_t newest, void *data);
 typedef struct bus_options {
     size_t topics;          /* at most: 10,000 */
     size_t subscribers;     /* at most, of all topics: 10,000 */
-    size_t ring_events;     /* that a topic keeps: 1,000 */
-    size_t ring_bytes;      /* that a topic keeps: 8 MiB; one event always fits */
-    size_t total_bytes;     /* that all topics keep together: 256 MiB */
-    unsigned window_events; /* that may wait in one reader's stream: 256 */
+    size_t ring_events;     /* of a topic: 1,000 */
+    size_t ring_bytes;      /* of a topic: 8 MiB; one event always fits */
+    size_t total_bytes;     /* of all rings together: 256 MiB */
+    unsigned window_events; /* queued in one reader's stream: 256 */
     size_t window_bytes;    /* 256 KiB */
     int idle_ms;            /* a topic without readers is dropped after: 60,000 */
     int catch_up_threads;   /* 2 */
-    bus_catch_up *catch_up; /* NULL: who is behind the ring gets `resync` */
-    bus_resync *resync;     /* must be given */
+    bus_catch_up *catch_up; /* NULL: readers behind the ring receive `resync` */
+    bus_resync *resync;     /* required */
     void *data;             /* given to both */
-    mcp_log log;            /* logs that could not be read */
+    mcp_log log;            /* of failures to read the owner's log */
 } bus_options;
 
 /**
@@ -100,86 +103,85 @@ typedef struct bus_options {
 mcp_status bus_new(bus **out, const bus_options *options, mcp_error *err);
 
 /**
- * Close all streams, wait until the server has let go of them (at most ten seconds), end the
- * threads. Call it when the server has ended, or while it still runs; nobody may use the bus any
- * more. NULL is fine.
+ * Close all streams, wait until the server has released them (at most ten seconds), and stop the
+ * threads. The server may still run or have ended; no other thread may use the bus. NULL is fine.
  */
 void bus_free(bus *self);
 
 /**
- * Publish events: they are in the ring when this returns, and on their way to the readers. Never
- * waits for a reader. Events whose id is not above what was published before are left out, so to
- * publish twice what may have been published does no harm.
+ * Publish events: they are in the ring when this returns, and the pump sends them to the readers.
+ * Never waits for a reader. Events with an id that is not above the newest one are skipped, so an
+ * event may be published twice.
  *
  * @param events by rising id
  * @return MCP_OK; MCP_E_PARAMS (a name that mcp_event_new refuses); MCP_E_LIMIT (one event is too
- *         long); MCP_E_NOMEM: then readers get `resync` instead
+ *         long); MCP_E_NOMEM: readers receive `resync` instead
  */
 mcp_status bus_publish(bus *self, const char *topic, const bus_event *events, size_t count,
                        mcp_error *err);
 
 /**
- * The id of the last event of a topic, or what bus_begin_at said. An owner that skips ids sees by it that
- * readers have missed some.
+ * The id of the last event of a topic, or that of bus_begin_at. An owner that skips ids sees by it
+ * which events readers have missed.
  *
  * @return false: there is no such topic, so no readers, or nothing was published to it yet
  */
 bool bus_newest(int64_t *id, bus *self, const char *topic);
 
 /**
- * Say where a topic begins to which nothing was published yet: events up to `id` were before its time.
- * With another topic nothing happens.
+ * Set the newest id of a topic without events: events up to `id` precede it. Any other topic stays
+ * as it is.
  */
 void bus_begin_at(bus *self, const char *topic, int64_t id);
 
 /** How a reader is served. Zero is the default. */
 typedef struct bus_subscription {
-    bool has_after; /* go on behind `after`; false: from now on */
+    bool has_after; /* continue after the id `after`; false: with the next event */
     int64_t after;
-    uint32_t kinds;    /* those it wants, beside kind 0; 0: all */
-    const char *first; /* these three as in mcp_stream_options */
+    uint32_t kinds;    /* besides kind 0; 0: all */
+    const char *first; /* this and the next two as in mcp_stream_options */
     int retry_ms;
     int keepalive_ms;
 } bus_subscription;
 
 /**
- * For a route's handler: answer with a stream that follows a topic until the reader goes. With
- * `has_after` false it gets every event whose publication begins after this has returned.
+ * For a route's handler: answer with a stream that follows a topic until the reader disconnects.
+ * With `has_after` false it carries every event whose publication begins after this has returned.
  *
  * @param how copied; may be NULL
- * @return MCP_OK; MCP_E_LIMIT (too many readers or topics); MCP_E_STOPPED (bus_free was called); and
- *         what mcp_call_stream returns
+ * @return MCP_OK; MCP_E_LIMIT (too many readers or topics); MCP_E_STOPPED (bus_free was called); or
+ *         as mcp_call_stream
  */
 mcp_status bus_subscribe(bus *self, mcp_call *call, const char *topic, const bus_subscription *how,
                          mcp_error *err);
 
 /**
- * End a topic: its readers get what is in the ring, then this event, then the end of their streams.
- * A topic of that name begins anew afterwards. Without one of that name nothing happens.
+ * End a topic: its readers receive the ring, then this event, then the end of their streams. The
+ * name is then free for a new topic. Without a topic of that name nothing happens.
  *
- * @param last its id is not looked at; NULL: none
+ * @param last its id is ignored; NULL: none
  */
 mcp_status bus_end_topic(bus *self, const char *topic, const bus_event *last, mcp_error *err);
 
 /**
- * Give an event of the log to the reader.
+ * Send an event of the log to the reader.
  *
- * @return MCP_OK: go on; MCP_E_LIMIT: it can take no more now, so end the page and return MCP_OK;
- *         MCP_E_STOPPED: it has gone; MCP_E_PARAMS, MCP_E_NOMEM: return it
+ * @return MCP_OK: continue; MCP_E_LIMIT: the reader has no room now, so stop and return MCP_OK;
+ *         MCP_E_STOPPED: the reader is gone; MCP_E_PARAMS, MCP_E_NOMEM: return it
  */
-mcp_status bus_page_add(bus_page *page, const bus_event *event);
+mcp_status bus_sink_add(bus_sink *sink, const bus_event *event);
 
-/** Read an id as readers send it: decimal digits, nothing else. NULL and all that is none: false. */
+/** Read an id as readers send it: decimal digits only. @return false: NULL, or no such number */
 bool bus_read_id(int64_t *out, const char *text);
 
-/** What a bus has done and holds, for metrics. */
+/** The figures of a bus, for metrics. */
 typedef struct bus_counts {
     size_t topics;
     size_t subscribers;
     size_t ring_bytes;
     uint64_t published; /* events */
     uint64_t delivered; /* events handed to streams */
-    uint64_t caught_up; /* pages read from logs */
+    uint64_t caught_up; /* reads of logs */
     uint64_t resynced;  /* readers that fell behind */
 } bus_counts;
 

@@ -1,116 +1,125 @@
 /*
- * catch_up.c - the threads that read the owner's log for readers that come from far behind.
+ * catch_up.c - the threads that read the owner's log for readers that are far behind.
  *
- * A subscriber is lent to such a thread for one page and comes back as mail to the pump. The page
- * goes straight into its stream, so nothing is kept: where the stream is full the page ends, and the
- * next begins behind the last id of which everything was sent. Of an id that was cut in two the
- * events sent already are counted, so that none comes twice.
+ * A subscriber is lent to such a thread for one read of the log and returns to the pump as an
+ * event. The events go straight into the subscriber's stream, so none is stored: where the stream
+ * is full the read ends, and the next one begins after the last id with all events sent. Of an id
+ * with only some events sent their number is kept, so none is sent twice.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "bus/bus_int.h"
 
-struct bus_page {
+struct bus_sink {
     struct bus_subscriber *one;
-    int64_t id;     /* of the events at hand; INT64_MIN: none yet */
-    unsigned count; /* so many of it were given */
-    mcp_status end; /* not MCP_OK: nothing more is taken */
+    int64_t id;        /* of the last event; INT64_MIN: none yet */
+    unsigned count;    /* events of that id so far */
+    mcp_status status; /* not MCP_OK: no further event is taken */
 };
 
-static mcp_status pass_on(struct bus_subscriber *one, const bus_event *event)
+static mcp_status send_event(struct bus_subscriber *one, const bus_event *event)
 {
     mcp_event *made = NULL;
 
     if (!bus_wants(one, event->kind))
         return MCP_OK;
-    mcp_status status = bus_encode(&made, event, true, NULL);
-    if (status != MCP_OK)
-        return status;
-    status = one->sink->send(one->stream, made);
-    mcp_event_free(made);
-    if (status == MCP_OK)
+    mcp_status st = bus_encode(&made, event, true, NULL);
+    if (st != MCP_OK)
+        return st;
+    st = one->output->send(one->stream, made);
+    mcp_event_release(made);
+    if (st == MCP_OK)
         atomic_fetch_add_explicit(&one->bus->delivered, 1, memory_order_relaxed);
-    return status;
+    return st;
 }
 
-/* All events of the id at hand were given. */
-static void complete(bus_page *page)
+/* All events of the last id were sent. */
+static void complete(bus_sink *sink)
 {
-    if (page->id > page->one->seen)
-        page->one->seen = page->id;
+    if (sink->id > sink->one->seen)
+        sink->one->seen = sink->id;
 }
 
-static void turn_to(bus_page *page, int64_t id)
+static void begin_id(bus_sink *sink, int64_t id)
 {
-    complete(page);
-    page->id = id;
-    page->count = 0;
-    if (page->one->partial == id)
+    complete(sink);
+    sink->id = id;
+    sink->count = 0;
+    if (sink->one->partial == id)
         return;
-    page->one->partial = id;
-    page->one->sent = 0;
+    sink->one->partial = id;
+    sink->one->sent = 0;
 }
 
-mcp_status bus_page_add(bus_page *page, const bus_event *event)
+mcp_status bus_sink_add(bus_sink *sink, const bus_event *event)
 {
-    struct bus_subscriber *one = page->one;
+    struct bus_subscriber *one = sink->one;
 
-    if (page->end != MCP_OK)
-        return page->end;
-    if (event->id < page->id)
-        page->end = MCP_E_PARAMS; /* ids that fall cannot be put in order any more */
-    if (page->end != MCP_OK || event->id <= one->seen)
-        return page->end;
-    if (event->id != page->id)
-        turn_to(page, event->id);
-    if (++page->count <= one->sent)
+    if (sink->status != MCP_OK)
+        return sink->status;
+    if (event->id < sink->id)
+        sink->status = MCP_E_PARAMS; /* ids must not fall */
+    if (sink->status != MCP_OK || event->id <= one->seen)
+        return sink->status;
+    if (event->id != sink->id)
+        begin_id(sink, event->id);
+    if (++sink->count <= one->sent)
         return MCP_OK;
-    page->end = pass_on(one, event);
-    if (page->end == MCP_OK)
-        one->sent = page->count;
-    return page->end;
+    sink->status = send_event(one, event);
+    if (sink->status == MCP_OK)
+        one->sent = sink->count;
+    return sink->status;
 }
 
-/* One page; how it ended stays in the subscriber. */
-static void read_page(struct bus_subscriber *one)
+/* One read of the log; its status stays in the subscriber. */
+static void read_log(struct bus_subscriber *one)
 {
     const bus_options *options = &one->bus->options;
-    bus_page page = { .one = one, .id = INT64_MIN };
+    bus_sink sink = { .one = one, .id = INT64_MIN };
     mcp_error err = MCP_ERROR_INIT;
-    mcp_status status = options->catch_up(one->topic->name, one->seen, &page, options->data, &err);
+    mcp_status st = options->catch_up(one->topic->name, one->seen, &sink, options->data, &err);
 
-    if (page.end != MCP_OK)
-        status = page.end;
-    if (status == MCP_OK)
-        complete(&page);
-    if (status != MCP_OK && status != MCP_E_LIMIT && status != MCP_E_NOT_FOUND &&
-        status != MCP_E_STOPPED)
+    if (sink.status != MCP_OK)
+        st = sink.status;
+    if (st == MCP_OK)
+        complete(&sink);
+    if (st != MCP_OK && st != MCP_E_LIMIT && st != MCP_E_NOT_FOUND && st != MCP_E_STOPPED)
         mcp_log_write(&options->log, MCP_LOG_WARNING,
-                      "the events behind %" PRId64 " could not be read: %s", one->seen,
-                      err.message[0] ? err.message : mcp_status_words(status));
-    one->page = status;
+                      "the events after %" PRId64 " could not be read: %s", one->seen,
+                      err.message[0] ? err.message : mcp_status_words(st));
+    one->log_status = st;
 }
 
-void *bus_catch_up_thread(void *data)
+/* The first subscriber in the queue; NULL: there is none. */
+static struct bus_subscriber *take_first(struct bus *self)
 {
-    struct bus *self = data;
+    struct bus_subscriber *one = self->catching_up;
 
-    pthread_mutex_lock(&self->lock);
-    while (!self->is_ending) {
-        struct bus_subscriber *one = self->away;
+    if (!one)
+        return NULL;
+    self->catching_up = one->next_catching_up;
+    if (!self->catching_up)
+        self->last_catching_up = &self->catching_up;
+    return one;
+}
+
+void bus_catch_up_run(void *data)
+{
+    struct bus_catch_up_worker *self = data;
+    struct bus *owner = self->bus;
+
+    pthread_mutex_lock(&owner->lock);
+    while (!self->worker.is_stopping) {
+        struct bus_subscriber *one = take_first(owner);
         if (!one) {
-            pthread_cond_wait(&self->catch_up_woken, &self->lock);
+            thread_worker_wait(&self->worker, THREAD_FOREVER);
             continue;
         }
-        self->away = one->next_away;
-        if (!self->away)
-            self->last_away = &self->away;
-        pthread_mutex_unlock(&self->lock);
-        read_page(one);
-        bus_drop_mail(one, BUS_MAIL_BACK);
-        pthread_mutex_lock(&self->lock);
+        pthread_mutex_unlock(&owner->lock);
+        read_log(one);
+        bus_post_event(one, BUS_READER_CAUGHT_UP);
+        pthread_mutex_lock(&owner->lock);
     }
-    pthread_mutex_unlock(&self->lock);
-    return NULL;
+    pthread_mutex_unlock(&owner->lock);
 }

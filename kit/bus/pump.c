@@ -1,50 +1,50 @@
 /*
  * pump.c - the thread that hands events to streams.
  *
- * It sleeps until there is mail about a subscriber or a topic with news. Subscribers are its own:
- * it alone begins, serves and ends them, so they need no lock. It takes the bus's lock to look into
- * a ring and to fetch mail, and never while it sends.
+ * It sleeps until a subscriber has an event or a topic has changed. Subscribers belong to it: it
+ * alone begins, serves and ends them, so they need no lock. It takes the bus's lock to read a ring
+ * and the queues, and never holds it while it sends.
  *
- * A subscriber that is live is at a place in the ring. It is given what follows until its stream is
- * full; then it waits for the mail that the stream has drained, costing nothing. Where the ring has
- * moved on beyond its place it is told to fetch the state again and set to the newest.
+ * A live subscriber has a cursor in the ring. It receives the following events until its stream is
+ * full, and costs nothing until the stream reports that it has drained. Where the ring has moved
+ * past the cursor, the subscriber receives a resync and its cursor moves to the newest event.
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "bus/bus_int.h"
 #include "mcp/clock.h"
 
 enum { BATCH = 64, SWEEP_MIN_MS = 50 };
+enum { UNPACED = 1000, PACED_PER_MS = 40 }; /* readers of a topic */
 
-/* A few entries of a ring, each with a count of our own. */
+/* A few entries of a ring, with a reference to each event. */
 struct batch {
     struct bus_entry entries[BATCH];
-    uint64_t places[BATCH];
+    uint64_t positions[BATCH];
     size_t count;
-    uint64_t end; /* the place behind the last that was looked at */
-    bool is_last; /* the topic has ended, and there it ends */
+    uint64_t end; /* the position after the last entry read */
+    bool is_last; /* the topic has ended, and `end` is its end */
 };
 
-static void queue_mail(struct bus_subscriber *subscriber, unsigned mail)
+static void queue_events(struct bus_subscriber *subscriber, unsigned events)
 {
     struct bus *self = subscriber->bus;
 
-    if (subscriber->mail == 0) {
-        subscriber->next_mail = NULL;
-        *self->last_mail = subscriber;
-        self->last_mail = &subscriber->next_mail;
+    if (subscriber->events == 0) {
+        subscriber->next_pending = NULL;
+        *self->last_pending = subscriber;
+        self->last_pending = &subscriber->next_pending;
     }
-    subscriber->mail |= mail;
-    pthread_cond_signal(&self->pump_woken);
+    subscriber->events |= events;
+    thread_worker_wake(&self->pump);
 }
 
-void bus_drop_mail(struct bus_subscriber *subscriber, unsigned mail)
+void bus_post_event(struct bus_subscriber *subscriber, unsigned events)
 {
     struct bus *self = subscriber->bus;
 
     pthread_mutex_lock(&self->lock);
-    queue_mail(subscriber, mail);
+    queue_events(subscriber, events);
     pthread_mutex_unlock(&self->lock);
 }
 
@@ -56,45 +56,45 @@ void bus_mark_dirty(struct bus *self, struct bus_topic *topic)
     topic->next_dirty = NULL;
     *self->last_dirty = topic;
     self->last_dirty = &topic->next_dirty;
-    pthread_cond_signal(&self->pump_woken);
+    thread_worker_wake(&self->pump);
 }
 
-/* ---- sending ---------------------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------------- */
 
 static void end_stream(struct bus_subscriber *one)
 {
     one->is_ending = true;
-    one->sink->close(one->stream);
+    one->output->close(one->stream);
 }
 
-/* @return whether it was taken */
+/* @return whether the stream took it */
 static bool send(struct bus_subscriber *one, mcp_event *event)
 {
-    mcp_status status = one->sink->send(one->stream, event);
+    mcp_status st = one->output->send(one->stream, event);
 
-    if (status == MCP_OK)
+    if (st == MCP_OK)
         atomic_fetch_add_explicit(&one->bus->delivered, 1, memory_order_relaxed);
-    else if (status == MCP_E_LIMIT)
+    else if (st == MCP_E_LIMIT)
         one->is_full = true;
-    else if (status == MCP_E_STOPPED)
+    else if (st == MCP_E_STOPPED)
         one->is_ending = true;
     else
-        end_stream(one); /* no memory: it will come back with the last id it has seen */
-    return status == MCP_OK;
+        end_stream(one); /* no memory: the reader reconnects with the last id it has seen */
+    return st == MCP_OK;
 }
 
-/* The newest is where it goes on; in a topic that has ended, that is the last entry. */
+/* Continue with the newest event; in a topic that has ended, with the last entry. */
 static void move_to_newest(struct bus_subscriber *one)
 {
     struct bus *self = one->bus;
     const struct bus_topic *topic = one->topic;
 
     pthread_mutex_lock(&self->lock);
-    one->place = topic->next;
+    one->cursor = topic->next;
     one->seen = topic->newest;
     if (topic->is_ended && topic->first < topic->next) {
-        one->place = topic->next - 1;
-        one->seen = bus_topic_entry(topic, one->place)->id - 1;
+        one->cursor = topic->next - 1;
+        one->seen = bus_topic_entry(topic, one->cursor)->id - 1;
     }
     pthread_mutex_unlock(&self->lock);
 }
@@ -109,32 +109,32 @@ static void resync(struct bus_subscriber *one)
         end_stream(one);
     else if (send(one, event))
         one->needs_resync = false;
-    mcp_event_free(event);
+    mcp_event_release(event);
     if (!one->needs_resync)
         atomic_fetch_add_explicit(&self->resynced, 1, memory_order_relaxed);
 }
 
-/* ---- serving one ------------------------------------------------------------------------------ */
+/* ---- serving one --------------------------------------------------------------------------- */
 
-/* Take what is next for it out of the ring; false: the ring has moved on without it. */
+/* Copy the next entries of the ring; false: the ring has moved past the cursor. */
 static bool fetch(const struct bus_subscriber *one, struct batch *batch)
 {
     const struct bus_topic *topic = one->topic;
 
     batch->count = 0;
     pthread_mutex_lock(&one->bus->lock);
-    bool is_there = one->place >= topic->first;
-    uint64_t place = one->place;
-    for (; is_there && place < topic->next && batch->count < BATCH; place++) {
-        const struct bus_entry *entry = bus_topic_entry(topic, place);
+    bool is_there = one->cursor >= topic->first;
+    uint64_t at = one->cursor;
+    for (; is_there && at < topic->next && batch->count < BATCH; at++) {
+        const struct bus_entry *entry = bus_topic_entry(topic, at);
         if (entry->id <= one->seen || !bus_wants(one, entry->kind))
             continue;
         batch->entries[batch->count] = *entry;
-        batch->places[batch->count++] = place;
-        (void)mcp_event_keep(entry->event);
+        batch->positions[batch->count++] = at;
+        (void)mcp_event_retain(entry->event);
     }
-    batch->end = place;
-    batch->is_last = topic->is_ended && place >= topic->next;
+    batch->end = at;
+    batch->is_last = topic->is_ended && at >= topic->next;
     pthread_mutex_unlock(&one->bus->lock);
     return is_there;
 }
@@ -145,9 +145,9 @@ static void send_batch(struct bus_subscriber *one, const struct batch *batch)
 
     while (sent < batch->count && send(one, batch->entries[sent].event))
         sent++;
-    one->place = sent < batch->count ? batch->places[sent] : batch->end;
+    one->cursor = sent < batch->count ? batch->positions[sent] : batch->end;
     for (size_t i = 0; i < batch->count; i++)
-        mcp_event_free(batch->entries[i].event);
+        mcp_event_release(batch->entries[i].event);
 }
 
 static bool takes_events(const struct bus_subscriber *one)
@@ -168,16 +168,16 @@ static void deliver(struct bus_subscriber *one)
             one->needs_resync = true;
             continue;
         }
-        uint64_t before = one->place;
+        uint64_t before = one->cursor;
         send_batch(one, &batch);
         if (batch.is_last && takes_events(one))
             end_stream(one);
-        else if (one->place == before)
+        else if (one->cursor == before)
             return;
     }
 }
 
-/* ---- mail ------------------------------------------------------------------------------------- */
+/* ---- events of subscribers ----------------------------------------------------------------- */
 
 static void link_reader(struct bus_subscriber *one)
 {
@@ -200,37 +200,38 @@ static void unlink_reader(struct bus_subscriber *one)
         one->next->previous = one->previous;
 }
 
-static void ask_log(struct bus_subscriber *one)
+static void queue_catch_up(struct bus_subscriber *one)
 {
     struct bus *self = one->bus;
 
-    one->is_away = true;
+    one->is_reading_log = true;
     one->has_drained = false;
     pthread_mutex_lock(&self->lock);
-    one->next_away = NULL;
-    *self->last_away = one;
-    self->last_away = &one->next_away;
+    one->next_catching_up = NULL;
+    *self->last_catching_up = one;
+    self->last_catching_up = &one->next_catching_up;
     self->counts.caught_up++;
-    pthread_cond_signal(&self->catch_up_woken);
+    for (int i = 0; i < self->catch_up_count; i++)
+        thread_worker_wake(&self->catch_ups[i].worker);
     pthread_mutex_unlock(&self->lock);
 }
 
 /*
- * All of the log is sent. What was published since the reading began is in the ring, unless it has
- * left it again; then the log has it.
+ * The log is sent to its end. Events that were published meanwhile are in the ring or, where they
+ * have left the ring again, in the log.
  */
 static void join_ring(struct bus_subscriber *one)
 {
     pthread_mutex_lock(&one->bus->lock);
     one->is_catching_up = one->topic->dropped > one->seen;
-    one->place = one->topic->first;
+    one->cursor = one->topic->first;
     pthread_mutex_unlock(&one->bus->lock);
 }
 
-static void come_back(struct bus_subscriber *one)
+static void end_catch_up(struct bus_subscriber *one)
 {
-    one->is_away = false;
-    switch (one->page) {
+    one->is_reading_log = false;
+    switch (one->log_status) {
     case MCP_OK:
         join_ring(one);
         break;
@@ -250,24 +251,24 @@ static void come_back(struct bus_subscriber *one)
     }
 }
 
-static void note(struct bus_subscriber *one, unsigned mail)
+static void note(struct bus_subscriber *one, unsigned events)
 {
-    if (mail & BUS_MAIL_NEW)
+    if (events & BUS_READER_NEW)
         link_reader(one);
-    if (mail & BUS_MAIL_DRAINED) {
+    if (events & BUS_READER_DRAINED) {
         one->has_drained = true;
         one->is_full = false;
     }
-    if (mail & BUS_MAIL_BACK)
-        come_back(one);
-    if (mail & BUS_MAIL_CLOSED)
+    if (events & BUS_READER_CAUGHT_UP)
+        end_catch_up(one);
+    if (events & BUS_READER_CLOSED)
         one->is_ending = one->is_over = true;
 }
 
-static void open_mail(struct bus_subscriber *one, unsigned mail, bool is_stopping)
+static void handle_events(struct bus_subscriber *one, unsigned events, bool is_stopping)
 {
-    note(one, mail);
-    if (!one->is_begun || one->is_away)
+    note(one, events);
+    if (!one->is_begun || one->is_reading_log)
         return;
     if (one->is_over) {
         unlink_reader(one);
@@ -279,60 +280,90 @@ static void open_mail(struct bus_subscriber *one, unsigned mail, bool is_stoppin
     if (one->is_ending)
         return;
     if (one->is_catching_up && !one->is_full)
-        ask_log(one);
+        queue_catch_up(one);
     else
         deliver(one);
 }
 
-/* ---- the thread ------------------------------------------------------------------------------- */
+/* ---- the thread ---------------------------------------------------------------------------- */
 
-/* Each of these is called with the lock held, gives it up meanwhile, and has it again at the end. */
+/* Each of these is called with the lock held, and releases it while it serves. */
 
-static bool serve_mail(struct bus *self)
+static bool serve_pending(struct bus *self)
 {
-    struct bus_subscriber *one = self->mail;
+    struct bus_subscriber *one = self->pending;
 
     if (!one)
         return false;
-    unsigned mail = one->mail;
+    unsigned events = one->events;
     bool is_stopping = self->is_stopping;
-    self->mail = one->next_mail;
-    if (!self->mail)
-        self->last_mail = &self->mail;
-    one->mail = 0;
+    self->pending = one->next_pending;
+    if (!self->pending)
+        self->last_pending = &self->pending;
+    one->events = 0;
     pthread_mutex_unlock(&self->lock);
-    open_mail(one, mail, is_stopping);
+    handle_events(one, events, is_stopping);
     pthread_mutex_lock(&self->lock);
     return true;
 }
 
-static bool serve_topic(struct bus *self)
+/* Take the first topic whose readers may be served now. *wait_ms shrinks to the time until another
+ * one's may. */
+static struct bus_topic *take_due(struct bus *self, int64_t *wait_ms)
 {
-    struct bus_topic *topic = self->dirty;
+    int64_t now = mcp_clock_mono_ms();
+    struct bus_topic **at = &self->dirty;
+
+    for (; *at; at = &(*at)->next_dirty) {
+        struct bus_topic *topic = *at;
+        int64_t left = topic->is_ended ? 0 : topic->not_before_ms - now;
+        if (left <= 0) {
+            *at = topic->next_dirty;
+            if (!*at)
+                self->last_dirty = at;
+            topic->is_dirty = false;
+            return topic;
+        }
+        *wait_ms = left < *wait_ms ? left : *wait_ms;
+    }
+    return NULL;
+}
+
+/*
+ * Each round wakes the server's loop for each reader. Where there are very many, rounds are spaced,
+ * so that events leave together and the loop has time for requests.
+ */
+static int64_t pause_after(const struct bus_topic *topic)
+{
+    return topic->subscribers > UNPACED ? (int64_t)(topic->subscribers - UNPACED) / PACED_PER_MS
+                                        : 0;
+}
+
+static bool serve_topic(struct bus *self, int64_t *wait_ms)
+{
+    struct bus_topic *topic = take_due(self, wait_ms);
 
     if (!topic)
         return false;
-    self->dirty = topic->next_dirty;
-    if (!self->dirty)
-        self->last_dirty = &self->dirty;
-    topic->is_dirty = false;
+    int64_t pause_ms = pause_after(topic);
     topic->is_served = true;
     pthread_mutex_unlock(&self->lock);
     for (struct bus_subscriber *one = topic->readers; one; one = one->next)
         deliver(one);
     pthread_mutex_lock(&self->lock);
+    topic->not_before_ms = pause_ms > 0 ? mcp_clock_mono_ms() + pause_ms : 0;
     topic->is_served = false;
-    bus_forget_ended(self, topic);
+    bus_free_ended(self, topic);
     return true;
 }
 
 static void stop_readers(struct bus_topic *topic)
 {
     for (struct bus_subscriber *one = topic->readers; one; one = one->next)
-        queue_mail(one, BUS_MAIL_STOP);
+        queue_events(one, BUS_READER_STOP);
 }
 
-/* Those that are not begun yet are stopped when they are. */
+/* Subscribers that have not begun yet are stopped when they begin. */
 static void stop_all(struct bus *self)
 {
     for (size_t i = 0; i < self->counts.topics; i++)
@@ -341,14 +372,7 @@ static void stop_all(struct bus *self)
         stop_readers(topic);
 }
 
-static void wait_for_work(struct bus *self, int64_t until_ms)
-{
-    struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
-
-    pthread_cond_timedwait(&self->pump_woken, &self->lock, &until);
-}
-
-void *bus_pump(void *data)
+void bus_pump_run(void *data)
 {
     struct bus *self = data;
     int64_t sweep_every_ms = self->options.idle_ms / 4 + SWEEP_MIN_MS;
@@ -356,7 +380,7 @@ void *bus_pump(void *data)
     bool has_stopped_all = false;
 
     pthread_mutex_lock(&self->lock);
-    while (!self->is_ending) {
+    while (!self->pump.is_stopping) {
         if (self->is_stopping && !has_stopped_all) {
             stop_all(self);
             has_stopped_all = true;
@@ -365,11 +389,11 @@ void *bus_pump(void *data)
             bus_sweep(self);
             sweep_at_ms = mcp_clock_mono_ms() + sweep_every_ms;
         }
-        bool had_mail = serve_mail(self);
-        bool had_news = serve_topic(self);
-        if (!had_mail && !had_news)
-            wait_for_work(self, sweep_at_ms);
+        bool had_events = serve_pending(self);
+        int64_t wait_ms = sweep_at_ms - mcp_clock_mono_ms();
+        bool had_topic = serve_topic(self, &wait_ms);
+        if (!had_events && !had_topic)
+            thread_worker_wait(&self->pump, wait_ms);
     }
     pthread_mutex_unlock(&self->lock);
-    return NULL;
 }

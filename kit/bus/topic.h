@@ -1,13 +1,18 @@
 /*
  * topic.h - a topic's ring of events. All of it is guarded by the lock of its bus.
  *
- * Places in the ring are numbered from the topic's beginning and never come again, so a reader's
- * place is one number, and being below `first` is how it learns that it fell behind.
+ * Positions in the ring are numbered from the topic's beginning and are not reused, so a reader's
+ * cursor is one number, and a cursor below `first` is behind the ring.
  */
 #ifndef BUS_TOPIC_H
 #define BUS_TOPIC_H
 
-#include "bus/bus.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/error.h"
+#include "mcp/stream.h"
 
 struct bus_subscriber;
 
@@ -22,16 +27,17 @@ struct bus_topic {
     char *name;
     struct bus_entry *ring;
     size_t room;          /* a power of two, or 0 */
-    uint64_t first, next; /* places: the oldest kept, the next to come */
+    uint64_t first, next; /* positions: of the oldest entry, of the next one */
     size_t bytes;
     int64_t newest;         /* id; INT64_MIN: nothing was published yet */
-    int64_t complete_after; /* all events above this id are in the ring; INT64_MAX: not known */
+    int64_t complete_after; /* the ring has all events above this id; INT64_MAX: unknown */
     int64_t dropped;        /* highest id that has left the ring; INT64_MIN: none */
     size_t subscribers;
     int64_t used_ms;
-    bool is_ended;  /* no longer found by its name; streams end behind the last entry */
-    bool is_dirty;  /* waits for the pump */
-    bool is_served; /* the pump goes through its readers */
+    int64_t not_before_ms; /* when the pump serves its readers again */
+    bool is_ended;         /* no longer in the array; streams end after the last entry */
+    bool is_dirty;         /* queued for the pump */
+    bool is_served;        /* the pump is serving its readers */
     struct bus_topic *next_dirty;
     struct bus_topic *next_ended;
     struct bus_subscriber *readers; /* the pump's, without the lock */
@@ -41,17 +47,23 @@ struct bus_topic {
 struct bus_topic *bus_topic_new(const char *name);
 void bus_topic_free(struct bus_topic *topic);
 
+/* The bounds of a ring; one event always fits. */
+struct bus_ring_limits {
+    size_t events;
+    size_t bytes;
+};
+
 /*
- * Append an entry, whose count is taken, and drop the oldest beyond the bounds. Without memory the
- * ring is emptied: a gap must not look like none.
+ * Append an entry, whose reference is taken, and drop the oldest ones beyond the bounds. Without
+ * memory the ring is emptied, so that readers see a gap and not a missing event.
  */
 mcp_status bus_topic_append(struct bus_topic *topic, const struct bus_entry *entry,
-                            const bus_options *options);
+                            struct bus_ring_limits limits);
 
 /* Drop the oldest entry. There must be one. */
 void bus_topic_drop(struct bus_topic *topic);
 
-/* The entry at a place from `first` to before `next`. */
-const struct bus_entry *bus_topic_entry(const struct bus_topic *topic, uint64_t place);
+/* The entry at a position from `first` to before `next`. */
+const struct bus_entry *bus_topic_entry(const struct bus_topic *topic, uint64_t position);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * cli.c - reading a command line, and the values that commands ask for.
+ * cli.c - reading a command line and the environment.
  *
  * The line is read once, left to right, against the command's table and the program's. A value
- * comes from the line, else from the environment, else from the table; whichever it is, it is
- * checked before the command runs, so a command never sees a number out of bounds.
+ * comes from the line, else from the environment, else from the table. Each is checked before the
+ * command runs, so a command never sees a number out of bounds.
  */
 #include "cli/cli.h"
 
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/cli_int.h"
+#include "mcp/alloc.h"
 
 static bool is_called(const char *own, const char *name, size_t length)
 {
@@ -127,14 +128,6 @@ static bool is_within(const cli_option *option, int64_t number)
            (number >= option->min && number <= option->max);
 }
 
-static bool is_choice(const cli_option *option, const char *text)
-{
-    for (const char *const *choice = option->choices; *choice; choice++)
-        if (strcmp(*choice, text) == 0)
-            return true;
-    return false;
-}
-
 static void print_choices(const cli_option *option, FILE *stream)
 {
     const char *between = "";
@@ -145,35 +138,77 @@ static void print_choices(const cli_option *option, FILE *stream)
     }
 }
 
-static int refuse_int(const cli_line *line, const cli_option *option, const char *where,
-                      const char *text)
+/* "a whole number from 1 to 64": what a value of the option may be. */
+static void print_expected(const cli_option *option, FILE *stream)
 {
-    fprintf(line->err, "%s: %s%s wants ", line->program->name, where,
-            where[0] == '-' ? option->name : option->env);
-    if (option->min == 0 && option->max == 0)
-        fprintf(line->err, "a whole number");
+    if (option->type == CLI_CHOICE)
+        print_choices(option, stream);
+    else if (option->type == CLI_FLAG)
+        fputs("true or false", stream);
+    else if (option->min == 0 && option->max == 0)
+        fputs("a whole number", stream);
     else
-        fprintf(line->err, "a whole number from %" PRId64 " to %" PRId64, option->min, option->max);
-    fprintf(line->err, ", not '%s'\n", text);
+        fprintf(stream, "a whole number from %" PRId64 " to %" PRId64, option->min, option->max);
+}
+
+static bool is_one_of(const char *const *words, const char *text)
+{
+    while (*words && strcmp(*words, text) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static bool is_valid(const cli_option *option, const char *text)
+{
+    static const char *const truths[] = { "true", "false", "1", "0", "yes", "no", NULL };
+    int64_t number = 0;
+
+    switch (option->type) {
+    case CLI_FLAG:
+        return is_one_of(truths, text);
+    case CLI_INT:
+        return parse_int(text, &number) && is_within(option, number);
+    case CLI_CHOICE:
+        return is_one_of(option->choices, text);
+    case CLI_STRING:
+        break;
+    }
+    return true;
+}
+
+/* The placeholder in a text that the host should have replaced; NULL: there is none. */
+static const char *placeholder_in(const char *text, int *length)
+{
+    const char *begin = strstr(text, "${");
+    const char *end = begin ? strchr(begin, '}') : NULL;
+
+    *length = end ? (int)(end - begin) + 1 : 0;
+    return end ? begin : NULL;
+}
+
+static int refuse_placeholder(const cli_line *line, const char *where, const char *name,
+                              const char *placeholder, int length)
+{
+    fprintf(line->err, "%s: %s%s: the host did not fill in %.*s\n", line->program->name, where,
+            name, length > CLI_NAME_MAX ? CLI_NAME_MAX : length, placeholder);
     return CLI_USAGE;
 }
 
-/* `where` is "--" for the line, "the variable " for the environment. */
+/* `where` and `name` say where the value is from: "--" "port", "the variable " "PORT". */
 static int check_value(const cli_line *line, const cli_option *option, const char *where,
-                       const char *text)
+                       const char *name, const char *text)
 {
-    int64_t number = 0;
+    int length = 0;
+    const char *placeholder = placeholder_in(text, &length);
 
-    if (option->type == CLI_INT && (!parse_int(text, &number) || !is_within(option, number)))
-        return refuse_int(line, option, where, text);
-    if (option->type == CLI_CHOICE && !is_choice(option, text)) {
-        fprintf(line->err, "%s: %s%s wants ", line->program->name, where,
-                where[0] == '-' ? option->name : option->env);
-        print_choices(option, line->err);
-        fprintf(line->err, ", not '%s'\n", text);
-        return CLI_USAGE;
-    }
-    return 0;
+    if (placeholder)
+        return refuse_placeholder(line, where, name, placeholder, length);
+    if (is_valid(option, text))
+        return 0;
+    fprintf(line->err, "%s: %s%s wants ", line->program->name, where, name);
+    print_expected(option, line->err);
+    fprintf(line->err, ", not '%s'\n", text);
+    return CLI_USAGE;
 }
 
 /* ---- reading the line ------------------------------------------------------------------------ */
@@ -198,10 +233,6 @@ static int read_option(cli_line *line, int argc, char **argv, int *at)
 
     if (!option)
         return refuse_option(line, name, length);
-    if (option->type == CLI_FLAG && text) {
-        fprintf(line->err, "%s: --%s takes no value\n", line->program->name, option->name);
-        return CLI_USAGE;
-    }
     if (option->type != CLI_FLAG && !text && *at + 1 < argc)
         text = argv[++*at];
     if (option->type != CLI_FLAG && !text) {
@@ -210,21 +241,28 @@ static int read_option(cli_line *line, int argc, char **argv, int *at)
         return CLI_USAGE;
     }
     keep_value(line, option, text ? text : "1");
-    return text ? check_value(line, option, "--", text) : 0;
+    return text ? check_value(line, option, "--", option->name, text) : 0;
 }
 
-/* An argument, or the command's name where that is still to come. */
+/* The command's name where it is not read yet, else an argument. */
 static int read_word(cli_line *line, const char *word)
 {
+    int length = 0;
+    const char *placeholder = placeholder_in(word, &length);
+
     if (!line->command) {
         line->command = find_command(line->program, word);
         return line->command ? 0 : refuse_command(line, word);
     }
+    if (placeholder)
+        return refuse_placeholder(line, "",
+                                  line->command->arguments ? line->command->arguments : "",
+                                  placeholder, length);
     line->arguments[line->argument_count++] = word;
     return 0;
 }
 
-/* 0 to go on, CLI_USAGE, or CLI_DONE after help or version. */
+/* 0 to continue, CLI_USAGE, or CLI_DONE after help or version. */
 static int read_word_or_option(cli_line *line, int argc, char **argv, int *at, bool *only_words)
 {
     const char *word = argv[*at];
@@ -266,20 +304,59 @@ static int check_arguments(const cli_line *line)
     return CLI_USAGE;
 }
 
-/* What the environment says must make sense too. */
+/* ---- the environment ------------------------------------------------------------------------- */
+
+static bool is_of_command(const cli_line *line, const cli_option *option)
+{
+    for (const cli_option *own = line->command->options; own && own->name; own++)
+        if (own == option)
+            return true;
+    return false;
+}
+
+const char *cli_env_name(char room[CLI_ENV_SIZE], const cli_line *line, const cli_option *option)
+{
+    const char *prefix = line->command ? line->command->env_prefix : NULL;
+
+    if (option->env || !prefix || !is_of_command(line, option))
+        return option->env;
+    snprintf(room, CLI_ENV_SIZE, "%s%s", prefix, option->name);
+    for (char *at = room; *at; at++) {
+        if (*at >= 'a' && *at <= 'z')
+            *at = (char)(*at - 'a' + 'A');
+        else if (*at == '-')
+            *at = '_';
+    }
+    return room;
+}
+
+/* NULL where the variable is absent or empty. */
+static const char *env_text(const cli_line *line, const cli_option *option)
+{
+    char room[CLI_ENV_SIZE];
+    const char *name = cli_env_name(room, line, option);
+    const char *text = name ? getenv(name) : NULL;
+
+    return text && text[0] ? text : NULL;
+}
+
 static int check_environment(const cli_line *line)
 {
     const cli_option *tables[] = { line->command->options, line->program->options };
+    char room[CLI_ENV_SIZE];
     int status = 0;
 
     for (size_t i = 0; i < 2; i++)
         for (const cli_option *option = tables[i]; option && option->name && !status; option++) {
-            const char *text = option->env ? getenv(option->env) : NULL;
-            if (text && text[0] && !cli_given(line, option->name))
-                status = check_value(line, option, "the variable ", text);
+            const char *text = cli_given(line, option->name) ? NULL : env_text(line, option);
+            if (text)
+                status = check_value(line, option, "the variable ",
+                                     cli_env_name(room, line, option), text);
         }
     return status;
 }
+
+/* ---- running --------------------------------------------------------------------------------- */
 
 static int read_line(cli_line *line, int argc, char **argv)
 {
@@ -298,13 +375,23 @@ static int read_line(cli_line *line, int argc, char **argv)
     return status ? status : check_environment(line);
 }
 
-/* A standard descriptor that is closed would go to the next file opened, and what is printed would
-   land in that file. /dev/null the other way round holds its place and fails as it would. */
+/* The next file opened would take a standard descriptor that is closed, and receive what is
+ * printed. /dev/null opened for the other direction takes its place and fails as a closed
+ * descriptor does. */
 static void hold_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static void print_usage_record(const cli_line *line, int argc, char **argv)
+{
+    for (int i = 1; line->program->usage_record && i < argc; i++)
+        if (strcmp(argv[i], "--json") == 0) {
+            fprintf(line->out, "%s\n", line->program->usage_record);
+            return;
+        }
 }
 
 int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data)
@@ -316,14 +403,16 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
     hold_standard_descriptors();
     if (is_single(program))
         line.command = program->commands;
-    line.arguments = calloc(words, sizeof *line.arguments);
-    line.values = calloc(words, sizeof *line.values);
+    line.arguments = mcp_alloc_zeroed(words, sizeof *line.arguments);
+    line.values = mcp_alloc_zeroed(words, sizeof *line.values);
     if (line.arguments && line.values)
         status = read_line(&line, argc, argv);
     else
         fprintf(err, "%s: out of memory\n", program->name);
-    if (status == 0 && line.arguments && line.values)
+    if (status == 0)
         status = line.command->run(&line, data);
+    else if (status == CLI_USAGE)
+        print_usage_record(&line, argc, argv);
     else if (status == CLI_DONE)
         status = 0;
     free(line.arguments);
@@ -331,7 +420,7 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
     return status;
 }
 
-/* ---- what a command asks --------------------------------------------------------------------- */
+/* ---- values of the line -------------------------------------------------------------------- */
 
 static const char *given_text(const cli_line *line, const cli_option *option)
 {
@@ -348,19 +437,16 @@ const char *cli_string(const cli_line *line, const char *name)
 
     if (!option || text)
         return text;
-    text = option->env ? getenv(option->env) : NULL;
-    return text && text[0] ? text : option->standard;
+    text = env_text(line, option);
+    return text ? text : option->standard;
 }
 
 bool cli_flag(const cli_line *line, const char *name)
 {
-    static const char *const no[] = { "", "0", "false", "no" };
+    static const char *const no[] = { "0", "false", "no", NULL };
     const char *text = cli_string(line, name);
 
-    for (size_t i = 0; text && i < sizeof no / sizeof no[0]; i++)
-        if (strcmp(text, no[i]) == 0)
-            return false;
-    return text != NULL;
+    return text && !is_one_of(no, text);
 }
 
 int64_t cli_int(const cli_line *line, const char *name, int64_t fallback)
@@ -378,6 +464,11 @@ bool cli_given(const cli_line *line, const char *name)
     const cli_option *option = find_option(line, name, strlen(name));
 
     return option && given_text(line, option);
+}
+
+bool cli_has(const cli_line *line, const char *name)
+{
+    return find_option(line, name, strlen(name)) != NULL;
 }
 
 const char *cli_argument(const cli_line *line, size_t index)

@@ -2,7 +2,7 @@
  * cli.h - command lines from tables: options, subcommands, --help, --version.
  *
  * A program is a table of commands, each with a table of options; help texts are made from them.
- * What a user gets wrong is told on the error stream with a hint, and the program exits with
+ * An error in the line is reported on the error stream with a hint, and the program exits with
  * CLI_USAGE.
  *
  *     static const cli_option run_options[] = {
@@ -22,8 +22,12 @@
  *     return cli_main(&program, argc, argv, stdout, stderr, &app);
  *
  * Options may stand before or after arguments, as "--name value" or "--name=value"; "--" ends them.
- * The program's own options hold for every command and may stand before its name. -h, --help and
- * --version are always there (behind the name of a command with an option `version` it is that one).
+ * A flag is "--name", "--name=true" or "--name=false". The program's own options hold for every
+ * command and may stand before its name. -h, --help and --version are always there (after the name
+ * of a command with an option `version`, --version is that option).
+ *
+ * An argument or a value with "${...}" in it is refused: hosts of MCP servers pass the placeholder
+ * of a setting unchanged when the user has not filled in the setting.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -33,11 +37,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** The exit status after a command line that makes no sense. */
+/** The exit status after an invalid command line. */
 #define CLI_USAGE 2
 
 typedef enum cli_type {
-    CLI_FLAG, /* takes no value */
+    CLI_FLAG, /* no value, or true or false after '=' */
     CLI_INT,  /* min to max */
     CLI_STRING,
     CLI_CHOICE /* one of `choices` */
@@ -49,8 +53,8 @@ typedef struct cli_option {
     cli_type type;
     const char *argument;       /* what help calls the value; NULL for a flag */
     const char *help;           /* one line */
-    const char *env;            /* environment variable that stands in; NULL: none */
-    const char *standard;       /* what holds without either; NULL: absent */
+    const char *env;            /* environment variable with the value; NULL: see `env_prefix` */
+    const char *standard;       /* default value; NULL: absent */
     const char *const *choices; /* CLI_CHOICE: ended by NULL */
     int64_t min, max;           /* CLI_INT; both 0: no bound */
     bool hidden;                /* not in help */
@@ -68,6 +72,9 @@ typedef struct cli_command {
     const char *summary;       /* one line */
     const char *notes;         /* text after the options in help; NULL: none */
     const cli_option *options; /* NULL: none */
+    /** Begins the variable of each option without `env`: "COBRE_MCP_" gives --allow-write the
+     * variable COBRE_MCP_ALLOW_WRITE. NULL: those options have none. */
+    const char *env_prefix;
     cli_command_run *run;
 } cli_command;
 
@@ -78,34 +85,39 @@ typedef struct cli_program {
     const char *notes;           /* text at the end of help; NULL: none */
     const cli_option *options;   /* for every command; NULL: none */
     const cli_command *commands; /* when the first has an empty name, it is the whole program */
+    /** Printed as a line of `out` when a line with --json is invalid. NULL: nothing. */
+    const char *usage_record;
 } cli_program;
 
 /**
  * Read the command line and run the command.
  *
- * @param out help and version
- * @param err what is wrong with the line
+ * @param out help, version, the usage record
+ * @param err errors of the line
  * @return the command's exit status; 0 after help or version; CLI_USAGE; 1 when memory is out
  */
 int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data);
 
-/* ---- what a command asks its line ------------------------------------------------------------ */
+/* ---- values of the line ---------------------------------------------------------------------- */
 
 /** The i-th argument; NULL past the last. */
 const char *cli_argument(const cli_line *line, size_t index);
 size_t cli_argument_count(const cli_line *line);
 
-/** The value as text: given, else from the environment, else the standard; NULL when absent. */
+/** The value as text: of the line, else of the environment, else the default; NULL when absent. */
 const char *cli_string(const cli_line *line, const char *name);
 
-/** Whether a flag is set, by the line or by its variable (any value but "", "0", "false", "no"). */
+/** Whether a flag is set: the line or its variable has true, yes or 1, not false, no or 0. */
 bool cli_flag(const cli_line *line, const char *name);
 
 /** A number that was checked against its bounds; `fallback` when absent. */
 int64_t cli_int(const cli_line *line, const char *name, int64_t fallback);
 
-/** Whether the line itself has the option (not the environment, not the standard). */
+/** Whether the line itself has the option (not the environment, not the default). */
 bool cli_given(const cli_line *line, const char *name);
+
+/** Whether the command or its program has an option of that name. */
+bool cli_has(const cli_line *line, const char *name);
 
 /** The streams given to cli_main. */
 FILE *cli_out(const cli_line *line);

@@ -8,7 +8,8 @@
 
 #define CLI_DONE (-1)       /* help or version was printed: the program ends well */
 #define CLI_NAME_MAX 63     /* of a wrong name, as repeated in a message */
-#define CLI_HINT_DISTANCE 2 /* how many letters off a name may be to be hinted at */
+#define CLI_ENV_SIZE 96     /* of the name of a variable */
+#define CLI_HINT_DISTANCE 2 /* letters by which a hinted name may differ */
 
 struct cli_value {
     const cli_option *option;
@@ -25,10 +26,13 @@ struct cli_line {
     size_t value_count;
 };
 
-/* The help of the command, or of the program when there is none yet. */
+/* The name of an option's variable, in `room` where it is made of a prefix; NULL: it has none. */
+const char *cli_env_name(char room[CLI_ENV_SIZE], const cli_line *line, const cli_option *option);
+
+/* The help of the command, or of the program before a command is read. */
 void cli_print_help(const cli_line *line, FILE *stream);
 
-/* Keep `name` as the best when it is nearer to what was typed than the best so far. */
+/* Make `name` the best when it is nearer to the typed name than the best so far. */
 void cli_nearer(const char **best, size_t *best_distance, const char *typed, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * color.c - whether to colour, and the escape sequences.
+ * color.c - whether to use colours, and the escape sequences.
  */
 #include <stdlib.h>
 #include <string.h>

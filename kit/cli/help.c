@@ -1,5 +1,5 @@
 /*
- * help.c - help texts made from the tables, and the name that was probably meant.
+ * help.c - help texts made from the tables, and the nearest name to a wrong one.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,8 +21,10 @@ static size_t option_label(char *out, size_t size, const cli_option *option)
     return length < 0 ? 0 : (size_t)length;
 }
 
-static void add_extras(mcp_buf *text, const cli_option *option)
+static void add_extras(mcp_buf *text, const cli_line *line, const cli_option *option)
 {
+    char room[CLI_ENV_SIZE];
+    const char *env = cli_env_name(room, line, option);
     const char *between = " (";
 
     if (option->type == CLI_CHOICE) {
@@ -35,8 +37,8 @@ static void add_extras(mcp_buf *text, const cli_option *option)
         mcp_buf_printf(text, "%sdefault %s", between, option->standard);
         between = "; ";
     }
-    if (option->env) {
-        mcp_buf_printf(text, "%senvironment %s", between, option->env);
+    if (env) {
+        mcp_buf_printf(text, "%senvironment %s", between, env);
         between = "; ";
     }
     if (between[0] == ';')
@@ -55,7 +57,7 @@ static size_t line_end(const char *text, size_t room)
     return end > 0 ? end : room;
 }
 
-/* The text in lines that end within the window, those after the first below the first. */
+/* Print the text in lines that end within the window, aligned with the first. */
 static void print_hanging(const char *text, size_t indent, FILE *stream)
 {
     size_t columns = cli_width(stream);
@@ -72,7 +74,7 @@ static void print_hanging(const char *text, size_t indent, FILE *stream)
     }
 }
 
-static void print_option(const cli_option *option, int width, FILE *stream)
+static void print_option(const cli_line *line, const cli_option *option, int width, FILE *stream)
 {
     char label[128];
     size_t length = option_label(label, sizeof label, option);
@@ -84,7 +86,7 @@ static void print_option(const cli_option *option, int width, FILE *stream)
         fprintf(stream, "  %-*s  ", width, label);
     mcp_buf_init(&text, HELP_MAX);
     mcp_buf_puts(&text, option->help ? option->help : "");
-    add_extras(&text, option);
+    add_extras(&text, line, option);
     print_hanging(text.data ? text.data : "", (size_t)width + 4, stream);
     mcp_buf_clear(&text);
 }
@@ -100,11 +102,11 @@ static void widen(int *width, const cli_option *options)
     }
 }
 
-static void print_table(const cli_option *options, int width, FILE *stream)
+static void print_table(const cli_line *line, const cli_option *options, int width, FILE *stream)
 {
     for (; options && options->name; options++)
         if (!options->hidden)
-            print_option(options, width, stream);
+            print_option(line, options, width, stream);
 }
 
 static bool has_option(const cli_option *options, const char *name)
@@ -128,9 +130,9 @@ static void print_options(const cli_line *line, FILE *stream)
     widen(&width, line->program->options);
     widen(&width, always);
     fputs("\nOptions:\n", stream);
-    print_table(own, width, stream);
-    print_table(line->program->options, width, stream);
-    print_table(always, width, stream);
+    print_table(line, own, width, stream);
+    print_table(line, line->program->options, width, stream);
+    print_table(line, always, width, stream);
 }
 
 static void print_commands(const cli_program *program, FILE *stream)

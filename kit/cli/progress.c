@@ -1,10 +1,10 @@
 /*
- * progress.c - a bar that is redrawn in place, or lines where they are wanted.
+ * progress.c - a bar that is redrawn in place, or lines.
  *
- * On a terminal the line is written with a carriage return before and "erase to the end" behind it,
- * and made to fit the window, as a line that wraps could not be erased: first the bar shrinks, then
- * the times go, then the line is cut. The first step is always drawn, the last too, and in between at
- * most one each 125 ms.
+ * On a terminal the line is written between a carriage return and "erase to the end", and fits the
+ * window, because a line that wraps cannot be erased: first the bar shrinks, then the times are
+ * omitted, then the line is cut. The first and the last step are always drawn, between them at most
+ * one each 125 ms.
  */
 #include "cli/progress.h"
 
@@ -78,7 +78,7 @@ static size_t count_characters(const char *text)
     return count;
 }
 
-/* "[00:00:01 < 00:00:09]": passed, and left as it goes; the second only while there is a rest. */
+/* "[00:00:01 < 00:00:09]": elapsed and estimated; the second only before the end. */
 static void format_times(const cli_progress *progress, uint64_t done, int64_t now_ms, char *out,
                          size_t size)
 {
@@ -128,7 +128,7 @@ static size_t format_line(const cli_progress *progress, uint64_t done, const cha
     return count_characters(out);
 }
 
-/* The line as a window of `width` columns shows it best. */
+/* The line for a window of `width` columns. */
 static void fit_line(const cli_progress *progress, uint64_t done, const char *detail, size_t width,
                      char out[LINE_MAX])
 {
@@ -145,7 +145,7 @@ static void fit_line(const cli_progress *progress, uint64_t done, const char *de
     }
 }
 
-/* Cut the text behind `width` characters. */
+/* Cut the text after `width` characters. */
 static void cut_to_width(char *text, unsigned width)
 {
     unsigned characters = 0;

@@ -1,8 +1,9 @@
 /**
- * progress.h - how far a long work is: a bar on a terminal, and elsewhere plain lines or nothing.
+ * progress.h - the progress of a long operation: a bar on a terminal, elsewhere plain lines or
+ * nothing.
  *
- * On a terminal one line is redrawn, at most eight times a second, and cleared at the end. One thread uses
- * a progress.
+ * On a terminal one line is redrawn, at most eight times a second, and cleared at the end. One
+ * thread uses a progress.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -12,11 +13,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** Who is told. */
+/** The kind of output. */
 typedef enum cli_progress_style {
-    CLI_PROGRESS_NONE, /* nobody, whatever the stream is */
+    CLI_PROGRESS_NONE, /* nothing is printed */
     CLI_PROGRESS_BAR,  /* who watches a terminal */
-    CLI_PROGRESS_LINES /* elsewhere a log as well: each step is one line */
+    CLI_PROGRESS_LINES /* elsewhere too: each step is one line */
 } cli_progress_style;
 
 typedef struct cli_progress {
@@ -44,11 +45,11 @@ void cli_progress_begin(cli_progress *progress, FILE *stream, const char *label,
  * One more step is done.
  *
  * @param done   steps done in all
- * @param detail what else to say: "LB: 1.03624e6  gap: 26.0%"; NULL: nothing
+ * @param detail a text for the line: "LB: 1.03624e6  gap: 26.0%"; NULL: nothing
  */
 void cli_progress_step(cli_progress *progress, uint64_t done, const char *detail);
 
-/** A plain line that must not be overdrawn by the bar; nothing for CLI_PROGRESS_NONE. */
+/** Print a line above the bar; nothing for CLI_PROGRESS_NONE. */
 void cli_progress_say(cli_progress *progress, const char *line);
 
 /** Clear the bar. */

@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-/* Characters, which in our texts are also columns. */
+/* Characters; in these texts each takes one column. */
 static int width_of(const char *text)
 {
     int width = 0;

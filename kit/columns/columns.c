@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "columns/columns_int.h"
+#include "mcp/alloc.h"
 
 static const struct columns_type_row types[] = {
     [COLUMNS_BOOL] = { "Boolean", DUCKDB_TYPE_BOOLEAN, sizeof(uint8_t) },
@@ -58,7 +59,7 @@ bool columns_is_valid(const columns_column *column, size_t row)
 
 mcp_status columns_open(columns **out, mcp_error *err)
 {
-    columns *self = calloc(1, sizeof *self);
+    columns *self = mcp_alloc_zeroed(1, sizeof *self);
 
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for columns");

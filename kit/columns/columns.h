@@ -2,11 +2,11 @@
  * columns.h - Parquet files in and out, through DuckDB.
  *
  * DuckDB is never linked: its library is opened when the first file is read or written, so a
- * program that touches no Parquet file pays nothing. It is looked for in the environment variable
- * CAUSEWAY_DUCKDB (a path), beside the installed program, and in the build tree.
+ * program that reads and writes no Parquet file pays nothing. Its path is in the environment
+ * variable CAUSEWAY_DUCKDB, else it is the place of the installed library, relative to the program.
  *
- * Files are given by descriptor, never by name, so that what `guard/paths.h` opened is what is
- * read. One `columns` may be shared by threads; their calls take turns.
+ * Files are passed by descriptor, never by name, so the file that `guard/paths.h` has opened is the
+ * file that is read. Threads may share one `columns`; their calls run one after the other.
  *
  *     const columns_table *table;
  *     columns_read(&table, app->columns, fd, NULL, arena, err);
@@ -26,7 +26,7 @@
 
 typedef struct columns columns;
 
-/** What a column holds, and the C type of each of its `values`. */
+/** The type of a column, and the C type of its `values`. */
 typedef enum columns_type {
     COLUMNS_BOOL, /* uint8_t, 0 or 1 */
     COLUMNS_I8,   /* int8_t */
@@ -41,7 +41,7 @@ typedef enum columns_type {
     COLUMNS_F64,  /* double */
     COLUMNS_DATE, /* int32_t, days since 1970-01-01 */
     COLUMNS_TEXT, /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
-    COLUMNS_OTHER /* values is NULL; a type that we do not read (nested, decimal, time, ...) */
+    COLUMNS_OTHER /* values is NULL; an unsupported type (nested, decimal, time, ...) */
 } columns_type;
 
 typedef struct columns_column {
@@ -62,7 +62,7 @@ typedef struct columns_read_options {
 } columns_read_options;
 
 /**
- * An object that has not opened DuckDB yet; the first file does.
+ * Create an object; the first file opens DuckDB.
  *
  * @param out yours, free it with columns_close
  * @return MCP_OK; MCP_E_NOMEM
@@ -78,9 +78,9 @@ void columns_close(columns *self);
  * @param out     the arena's
  * @param fd      a regular file, open for reading; stays open, its position does not matter
  * @param options NULL for the defaults
- * @return MCP_OK; MCP_E_PARSE (not a Parquet file, cut short, or broken: the message says what the
- *         engine says); MCP_E_LIMIT (rows); MCP_E_NOMEM (the arena's bound too); MCP_E_PARAMS (no
- *         regular file); MCP_E_UNSUPPORTED (DuckDB is not there; the message names the path)
+ * @return MCP_OK; MCP_E_PARSE (not a Parquet file, truncated, or damaged: the message is the
+ *         engine's); MCP_E_LIMIT (rows); MCP_E_NOMEM (the arena's bound too); MCP_E_PARAMS (no
+ *         regular file); MCP_E_UNSUPPORTED (DuckDB is missing; the message names the path)
  */
 mcp_status columns_read(const columns_table **out, columns *self, int fd,
                         const columns_read_options *options, mcp_arena *arena, mcp_error *err);
@@ -102,7 +102,7 @@ const char *columns_type_name(columns_type type);
  * @param name    one component, "data.parquet"
  * @param table   every type but COLUMNS_OTHER; at least one column; no rows is fine
  * @return MCP_OK; MCP_E_PARAMS (no column, OTHER, a name twice or empty); MCP_E_IO; MCP_E_NOMEM;
- *         MCP_E_UNSUPPORTED (DuckDB is not there)
+ *         MCP_E_UNSUPPORTED (DuckDB is missing)
  */
 mcp_status columns_write(columns *self, int dir_fd, const char *name, const columns_table *table,
                          mcp_error *err);

@@ -12,11 +12,11 @@
 struct columns {
     pthread_mutex_t turn; /* guards all below: one file at a time */
     struct engine engine;
-    const columns_table *writing; /* what the table function gives */
+    const columns_table *writing; /* the table function reads it */
     size_t written;               /* rows of it given so far */
 };
 
-/* How we call a type, what DuckDB calls it, and the size of one value in memory (0: none). */
+/* The name of a type, its name in DuckDB, and the size of one value in memory (0: none). */
 struct columns_type_row {
     const char *name;
     duckdb_type duckdb;

@@ -2,12 +2,14 @@
  * engine.c - finding DuckDB, opening it and locking it down.
  *
  * The library is 60 MB and takes 13 ms to load, so it is opened when it is first needed. It is
- * never closed again: it has threads and destructors of its own.
+ * never closed: it has threads and destructors of its own. A program opens it at a path relative to
+ * its own folder; an absolute path of the build would let any user who can create that path run
+ * code here.
  *
- * An instance is in memory only. Before the first file it is confined to /proc/self/fd/N, paths
- * that only our own descriptors have; extensions, configuration and all other files are shut off.
- * Its cache of file contents must be off: it goes by path and time, and /proc/self/fd/7 is another
- * file with every call.
+ * An instance is in memory only. Before the first file it is confined to /proc/self/fd/N, paths of
+ * this process's own descriptors; extensions, configuration and all other files are disabled. Its
+ * cache of file contents must be off: the cache goes by path and time, and /proc/self/fd/7 is
+ * another file in each call.
  */
 #include "columns/engine.h"
 
@@ -39,7 +41,7 @@ static const char *const settings[][2] = {
     { "autoload_known_extensions", "false" },
 };
 
-/* The order counts: what follows enable_external_access may no longer change what precedes it. */
+/* The order matters: after enable_external_access earlier settings can no longer be changed. */
 static const char *const lockdown[] = {
     "SET temp_directory = ''",
     "SET allowed_directories = ['/proc/self/fd/']",
@@ -51,7 +53,7 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static struct engine_api loaded_api;
 static bool is_loaded;
 
-/* The library beside the installed program; "" when the program's place is not known. */
+/* The library in its place next to the program; "" when the program's folder is not known. */
 static void installed_path(char out[PATH_ROOM])
 {
     char program[PATH_MAX];
@@ -90,10 +92,10 @@ static mcp_status load_from(const char *path, mcp_error *err)
     if (!library)
         return mcp_error_set(err, MCP_E_UNSUPPORTED, "the DuckDB library cannot be opened: %s",
                              dlerror());
-    mcp_status status = find_functions(library, path, err);
-    if (status != MCP_OK)
+    mcp_status st = find_functions(library, path, err);
+    if (st != MCP_OK)
         dlclose(library);
-    return status;
+    return st;
 }
 
 static mcp_status load(mcp_error *err)
@@ -106,17 +108,18 @@ static mcp_status load(mcp_error *err)
     if (named && named[0])
         return load_from(named, err);
     installed_path(installed);
-    if (installed[0] && access(installed, R_OK) == 0)
+    if (installed[0])
         return load_from(installed, err);
-    return load_from(DUCKDB_BUILD_PATH, err);
+    return mcp_error_set(err, MCP_E_UNSUPPORTED,
+                         "the folder of the program is not known; CAUSEWAY_DUCKDB names DuckDB");
 }
 
 static mcp_status load_once(mcp_error *err)
 {
     pthread_mutex_lock(&loading);
-    mcp_status status = load(err);
+    mcp_status st = load(err);
     pthread_mutex_unlock(&loading);
-    return status;
+    return st;
 }
 
 static mcp_status open_instance(struct engine *engine, mcp_error *err)
@@ -124,23 +127,21 @@ static mcp_status open_instance(struct engine *engine, mcp_error *err)
     const struct engine_api *api = engine->api;
     duckdb_config config = NULL;
     char *words = NULL;
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     if (api->create_config(&config) != DuckDBSuccess)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for DuckDB");
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (api->set_config(config, settings[i][0], settings[i][1]) != DuckDBSuccess)
-            status = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting %s",
-                                   settings[i][0]);
-    if (status == MCP_OK && api->open_ext(NULL, &engine->database, config, &words) != DuckDBSuccess)
-        status = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s",
-                               words ? words : "");
+            st = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting %s", settings[i][0]);
+    if (st == MCP_OK && api->open_ext(NULL, &engine->database, config, &words) != DuckDBSuccess)
+        st = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words ? words : "");
     if (words)
         api->free(words);
     api->destroy_config(&config);
-    if (status == MCP_OK && api->connect(engine->database, &engine->connection) != DuckDBSuccess)
-        status = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB takes no connection");
-    return status;
+    if (st == MCP_OK && api->connect(engine->database, &engine->connection) != DuckDBSuccess)
+        st = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB takes no connection");
+    return st;
 }
 
 mcp_status engine_open(struct engine *engine, mcp_error *err)
@@ -149,19 +150,19 @@ mcp_status engine_open(struct engine *engine, mcp_error *err)
 
     if (engine->connection)
         return MCP_OK;
-    mcp_status status = load_once(err);
-    if (status != MCP_OK)
-        return status;
+    mcp_status st = load_once(err);
+    if (st != MCP_OK)
+        return st;
     engine->api = &loaded_api;
-    status = open_instance(engine, err);
-    for (size_t i = 0; status == MCP_OK && i < sizeof lockdown / sizeof lockdown[0]; i++) {
-        status = engine_query(engine, &result, lockdown[i], MCP_E_INTERNAL, err);
-        if (status == MCP_OK)
+    st = open_instance(engine, err);
+    for (size_t i = 0; st == MCP_OK && i < sizeof lockdown / sizeof lockdown[0]; i++) {
+        st = engine_query(engine, &result, lockdown[i], MCP_E_INTERNAL, err);
+        if (st == MCP_OK)
             engine->api->destroy_result(&result);
     }
-    if (status != MCP_OK)
+    if (st != MCP_OK)
         engine_close(engine);
-    return status;
+    return st;
 }
 
 void engine_close(struct engine *engine)
@@ -180,39 +181,39 @@ const struct engine_api *engine_loaded(void)
     return &loaded_api;
 }
 
-/* Take the engine's first line, and our descriptor's path out of it, which tells nobody anything:
+/* The engine's first line without the path of the descriptor, which has no meaning to a reader:
  * "Invalid Input Error: No magic bytes found at end of file '/proc/self/fd/7'". */
-static void say(mcp_error *err, mcp_status status, const char *words)
+static void say(mcp_error *err, mcp_status st, const char *words)
 {
     int length = (int)strcspn(words, "\n");
     const char *path = strstr(words, "'/proc/self/fd/");
     const char *end = path ? strchr(path + 1, '\'') : NULL;
 
     if (!end || end - words >= length) {
-        mcp_error_set(err, status, "%.*s", length, words);
+        mcp_error_set(err, st, "%.*s", length, words);
         return;
     }
     int before = (int)(path - words);
     if (before > 0 && words[before - 1] == ' ')
         before--;
-    mcp_error_set(err, status, "%.*s%.*s", before, words, length - (int)(end + 1 - words), end + 1);
+    mcp_error_set(err, st, "%.*s%.*s", before, words, length - (int)(end + 1 - words), end + 1);
 }
 
-/* What went wrong; ends the result. */
+/* The error of a result; ends the result. */
 static mcp_status failure_of(struct engine *engine, duckdb_result *result, mcp_status refused,
                              mcp_error *err)
 {
     const char *words = engine->api->result_error(result);
     duckdb_error_type type = engine->api->result_error_type(result);
-    mcp_status status = refused;
+    mcp_status st = refused;
 
     if (type == DUCKDB_ERROR_OUT_OF_MEMORY)
-        status = MCP_E_NOMEM;
-    say(err, status, words ? words : "DuckDB gives no reason");
+        st = MCP_E_NOMEM;
+    say(err, st, words ? words : "DuckDB gives no reason");
     engine->api->destroy_result(result);
     if (type == DUCKDB_ERROR_FATAL || type == DUCKDB_ERROR_INTERNAL)
         engine_close(engine);
-    return status;
+    return st;
 }
 
 mcp_status engine_query(struct engine *engine, duckdb_result *result, const char *sql,

@@ -1,7 +1,7 @@
 /*
  * engine.h - DuckDB, opened by name at run time.
  *
- * The functions that we call are members of one table and keep DuckDB's names without "duckdb_":
+ * The functions in use are members of one table, with DuckDB's names without "duckdb_":
  * `engine->api->query(...)`.
  */
 #ifndef COLUMNS_ENGINE_H
@@ -70,14 +70,14 @@ struct engine {
     const struct engine_api *api;
     duckdb_database database;
     duckdb_connection connection;
-    bool has_rows_function; /* what write.c registers once an instance */
+    bool has_rows_function; /* registered by write.c once an instance */
 };
 
 /*
- * Open the library (once in a process) and an instance that reads and writes descriptors of ours
- * and nothing else. Does nothing when it is open already.
+ * Open the library (once in a process) and an instance that reads and writes descriptors of this
+ * process and nothing else. Does nothing when it is already open.
  *
- * MCP_E_UNSUPPORTED: the library is not there, or is not DuckDB.
+ * MCP_E_UNSUPPORTED: the library is missing, or is not DuckDB.
  */
 mcp_status engine_open(struct engine *engine, mcp_error *err);
 
@@ -88,11 +88,11 @@ const struct engine_api *engine_loaded(void);
 void engine_close(struct engine *engine);
 
 /*
- * Run one statement. On MCP_OK the result is the caller's to destroy; else it is destroyed here. A
- * failure that leaves the instance unusable closes it, so that the next engine_open starts afresh.
+ * Run one statement. On MCP_OK the caller destroys the result; otherwise it is already destroyed. A
+ * failure that leaves the instance unusable closes it, and the next engine_open opens a new one.
  *
- * `refused` is the status of a failure that is not the engine's own (memory, a bug): MCP_E_PARSE
- * for reading, MCP_E_IO for writing.
+ * `refused` is the status of a failure that is not of the engine itself (memory, a bug):
+ * MCP_E_PARSE for reading, MCP_E_IO for writing.
  */
 mcp_status engine_query(struct engine *engine, duckdb_result *result, const char *sql,
                         mcp_status refused, mcp_error *err);

@@ -1,10 +1,10 @@
 /*
  * read.c - one flat Parquet file into arrays.
  *
- * DuckDB opens /proc/self/fd/N, which is the file behind our descriptor and no other. Its result
- * comes in chunks of 2048 rows, which are copied into arrays of the arena; then the result is gone.
- * The query asks for one row more than allowed, so that neither the file nor what its footer claims
- * decides how much memory is taken.
+ * DuckDB opens /proc/self/fd/N, which is the file of the descriptor and no other. Its result has
+ * chunks of 2048 rows, which are copied into arrays of the arena; then the result is destroyed. The
+ * query is limited to one row more than allowed, so neither the file nor its footer decides how
+ * much memory is used.
  */
 #include "columns/columns.h"
 
@@ -57,15 +57,15 @@ static mcp_status copy_text(struct reading *reading, const char **to, duckdb_str
 static mcp_status copy_texts(struct reading *reading, const char **to, duckdb_string_t *from,
                              uint64_t *mask, size_t rows, mcp_error *err)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
-    for (size_t i = 0; i < rows && status == MCP_OK; i++)
+    for (size_t i = 0; i < rows && st == MCP_OK; i++)
         if (!mask || reading->api->validity_row_is_valid(mask, i))
-            status = copy_text(reading, &to[i], &from[i], err);
-    return status;
+            st = copy_text(reading, &to[i], &from[i], err);
+    return st;
 }
 
-/* Mark what is missing, and make its value zero: what DuckDB has there is anything. */
+/* Mark missing values and set them to zero: DuckDB leaves them undefined. */
 static mcp_status mark_missing(struct reading *reading, columns_column *column, char *values,
                                size_t size, uint64_t *mask, size_t first, size_t rows,
                                mcp_error *err)
@@ -89,47 +89,47 @@ static mcp_status copy_vector(struct reading *reading, columns_column *column, d
     uint64_t *mask = reading->api->vector_get_validity(vector);
     void *data = reading->api->vector_get_data(vector);
     char *values = (char *)column->values + first * size;
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     if (column->type == COLUMNS_OTHER)
         return MCP_OK;
     if (column->type == COLUMNS_TEXT)
-        status = copy_texts(reading, (const char **)(void *)values, data, mask, rows, err);
+        st = copy_texts(reading, (const char **)(void *)values, data, mask, rows, err);
     else
         memcpy(values, data, rows * size);
-    if (status == MCP_OK && mask)
-        status = mark_missing(reading, column, values, size, mask, first, rows, err);
-    return status;
+    if (st == MCP_OK && mask)
+        st = mark_missing(reading, column, values, size, mask, first, rows, err);
+    return st;
 }
 
 static mcp_status copy_chunk(struct reading *reading, duckdb_data_chunk chunk, size_t first,
                              size_t rows, mcp_error *err)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     if (rows > reading->table->rows - first)
         return mcp_error_set(err, MCP_E_INTERNAL, "DuckDB gives more rows than it said");
-    for (size_t i = 0; i < reading->table->column_count && status == MCP_OK; i++)
-        status = copy_vector(reading, &reading->columns[i],
-                             reading->api->data_chunk_get_vector(chunk, i), first, rows, err);
-    return status;
+    for (size_t i = 0; i < reading->table->column_count && st == MCP_OK; i++)
+        st = copy_vector(reading, &reading->columns[i],
+                         reading->api->data_chunk_get_vector(chunk, i), first, rows, err);
+    return st;
 }
 
 static mcp_status copy_rows(struct reading *reading, mcp_error *err)
 {
     size_t first = 0;
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
-    while (status == MCP_OK && first < reading->table->rows) {
+    while (st == MCP_OK && first < reading->table->rows) {
         duckdb_data_chunk chunk = reading->api->fetch_chunk(*reading->result);
         if (!chunk)
             return mcp_error_set(err, MCP_E_INTERNAL, "DuckDB gives fewer rows than it said");
         size_t rows = reading->api->data_chunk_get_size(chunk);
-        status = copy_chunk(reading, chunk, first, rows, err);
+        st = copy_chunk(reading, chunk, first, rows, err);
         first += rows;
         reading->api->destroy_data_chunk(&chunk);
     }
-    return status;
+    return st;
 }
 
 /* Names, types and room for the values. */
@@ -170,12 +170,12 @@ static mcp_status take_result(const columns_table **out, const struct engine_api
     if (!reading.table)
         return no_memory(err);
     reading.table->rows = rows;
-    mcp_status status = lay_out(&reading, err);
-    if (status == MCP_OK)
-        status = copy_rows(&reading, err);
-    if (status == MCP_OK)
+    mcp_status st = lay_out(&reading, err);
+    if (st == MCP_OK)
+        st = copy_rows(&reading, err);
+    if (st == MCP_OK)
         *out = reading.table;
-    return status;
+    return st;
 }
 
 static mcp_status read_in_turn(const columns_table **out, columns *self, int fd, size_t rows_max,
@@ -183,32 +183,32 @@ static mcp_status read_in_turn(const columns_table **out, columns *self, int fd,
 {
     char sql[160];
     duckdb_result result;
-    mcp_status status = engine_open(&self->engine, err);
+    mcp_status st = engine_open(&self->engine, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     snprintf(sql, sizeof sql,
              "SELECT * FROM read_parquet('/proc/self/fd/%d', hive_partitioning = false) LIMIT %zu",
              fd, rows_max + 1);
-    status = engine_query(&self->engine, &result, sql, MCP_E_PARSE, err);
-    if (status != MCP_OK)
-        return status;
-    status = take_result(out, self->engine.api, &result, rows_max, arena, err);
+    st = engine_query(&self->engine, &result, sql, MCP_E_PARSE, err);
+    if (st != MCP_OK)
+        return st;
+    st = take_result(out, self->engine.api, &result, rows_max, arena, err);
     self->engine.api->destroy_result(&result);
-    return status;
+    return st;
 }
 
 mcp_status columns_read(const columns_table **out, columns *self, int fd,
                         const columns_read_options *options, mcp_arena *arena, mcp_error *err)
 {
     size_t rows_max = options && options->rows_max ? options->rows_max : ROWS_MAX_DEFAULT;
-    struct stat st;
+    struct stat about;
 
-    /* A folder would be read as all the Parquet files in it. */
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+    /* DuckDB would read a folder as all Parquet files in it. */
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
         return mcp_error_set(err, MCP_E_PARAMS, "not a regular file");
     pthread_mutex_lock(&self->turn);
-    mcp_status status = read_in_turn(out, self, fd, rows_max, arena, err);
+    mcp_status st = read_in_turn(out, self, fd, rows_max, arena, err);
     pthread_mutex_unlock(&self->turn);
-    return status;
+    return st;
 }

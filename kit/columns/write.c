@@ -1,10 +1,10 @@
 /*
  * write.c - arrays into one Parquet file.
  *
- * The arrays are not copied into a table of DuckDB's first. A table function of ours, registered
- * once an instance, hands DuckDB the rows of `columns->writing` in its chunks, and one COPY writes
- * them; so a small file costs little more than its planning. The file is one that we made
- * ourselves, given as /proc/self/fd/N; when all is in it, it is renamed.
+ * The arrays are not copied into a table of DuckDB first. A table function, registered once an
+ * instance, passes the rows of `columns->writing` to DuckDB in its chunks, and one COPY writes
+ * them; so a small file costs little more than its planning. The file was created here and is given
+ * as /proc/self/fd/N; once it is complete it is renamed.
  *
  * The callbacks run inside engine_query(), on DuckDB's one thread, while `turn` is held.
  */
@@ -20,7 +20,7 @@
 
 #define COLUMNS_MAX 1000
 
-/* DuckDB asks which columns there are. */
+/* The bind callback: the columns. */
 static void on_bind(duckdb_bind_info info)
 {
     const struct engine_api *api = engine_loaded();
@@ -37,7 +37,7 @@ static void on_bind(duckdb_bind_info info)
 
 static void on_init(duckdb_init_info info)
 {
-    (void)info; /* DuckDB wants the callback; the state is reset before the query */
+    (void)info; /* DuckDB requires the callback; the state is reset before the query */
 }
 
 static void give_validity(const struct engine_api *api, const columns_column *column,
@@ -68,7 +68,7 @@ static void give_values(const struct engine_api *api, const columns_column *colu
             api->vector_assign_string_element(vector, i, texts[i]);
 }
 
-/* DuckDB asks for the next rows; none ends it. */
+/* The main callback: the next rows; none ends it. */
 static void on_rows(duckdb_function_info info, duckdb_data_chunk chunk)
 {
     const struct engine_api *api = engine_loaded();
@@ -110,23 +110,23 @@ static mcp_status copy_to(columns *self, int fd, const columns_table *table, mcp
 {
     char sql[160];
     duckdb_result result;
-    mcp_status status = engine_open(&self->engine, err);
+    mcp_status st = engine_open(&self->engine, err);
 
-    if (status == MCP_OK)
-        status = register_rows(self, err);
-    if (status != MCP_OK)
-        return status;
+    if (st == MCP_OK)
+        st = register_rows(self, err);
+    if (st != MCP_OK)
+        return st;
     self->writing = table;
     self->written = 0;
     snprintf(sql, sizeof sql,
              "COPY (FROM causeway_rows()) TO '/proc/self/fd/%d' "
              "(FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
              fd);
-    status = engine_query(&self->engine, &result, sql, MCP_E_IO, err);
-    if (status == MCP_OK)
+    st = engine_query(&self->engine, &result, sql, MCP_E_IO, err);
+    if (st == MCP_OK)
         self->engine.api->destroy_result(&result);
     self->writing = NULL;
-    return status;
+    return st;
 }
 
 static mcp_status check_table(const columns_table *table, mcp_error *err)
@@ -150,24 +150,24 @@ mcp_status columns_write(columns *self, int dir_fd, const char *name, const colu
 {
     char temporary[NAME_MAX + 5];
     int fd = -1;
-    mcp_status status = check_table(table, err);
+    mcp_status st = check_table(table, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     int length = snprintf(temporary, sizeof temporary, "%s.tmp", name);
     if (length < 0 || (size_t)length >= sizeof temporary)
         return mcp_error_set(err, MCP_E_PARAMS, "the file name is too long");
-    status = guard_create(&fd, dir_fd, temporary, err);
-    if (status != MCP_OK)
-        return status;
+    st = guard_create(&fd, dir_fd, temporary, err);
+    if (st != MCP_OK)
+        return st;
     pthread_mutex_lock(&self->turn);
-    status = copy_to(self, fd, table, err);
+    st = copy_to(self, fd, table, err);
     pthread_mutex_unlock(&self->turn);
-    if (close(fd) != 0 && status == MCP_OK)
-        status = mcp_error_set(err, MCP_E_IO, "'%s' cannot be written", name);
-    if (status == MCP_OK)
-        status = guard_replace(dir_fd, temporary, name, err);
-    if (status != MCP_OK)
+    if (close(fd) != 0 && st == MCP_OK)
+        st = mcp_error_set(err, MCP_E_IO, "'%s' cannot be written", name);
+    if (st == MCP_OK)
+        st = guard_replace(dir_fd, temporary, name, err);
+    if (st != MCP_OK)
         guard_remove_tree(dir_fd, temporary, NULL);
-    return status;
+    return st;
 }

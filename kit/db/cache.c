@@ -1,26 +1,19 @@
 /*
  * cache.c - finding a statement by its text: a short array, searched by hash.
  *
- * 64 comparisons of a number cost less than a statement's trip to any engine, so there is no map.
+ * 64 comparisons of a number cost less than running a statement, so there is no map.
  */
 #include "db/cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a: texts come from programmers, not from strangers. */
-static uint64_t hash_of(const char *sql)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *sql; sql++)
-        hash = (hash ^ (unsigned char)*sql) * 0x100000001b3u;
-    return hash;
-}
+#include "mcp/alloc.h"
+#include "mcp/hash.h"
 
 void *db_cache_find(struct db_cache *cache, const char *sql)
 {
-    uint64_t hash = hash_of(sql);
+    uint64_t hash = mcp_fnv1a(sql);
 
     for (size_t i = 0; i < DB_CACHE_SIZE; i++) {
         struct db_cache_entry *entry = &cache->entries[i];
@@ -50,14 +43,14 @@ static struct db_cache_entry *place_in(struct db_cache *cache)
 mcp_status db_cache_put(void **out, struct db_cache *cache, const char *sql, void *statement,
                         mcp_error *err)
 {
-    char *copy = strdup(sql);
+    char *copy = mcp_alloc_strdup(sql);
 
     if (!copy)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a statement");
     struct db_cache_entry *entry = place_in(cache);
     *out = entry->sql ? entry->statement : NULL;
     free(entry->sql);
-    *entry = (struct db_cache_entry){ copy, hash_of(sql), ++cache->uses, statement };
+    *entry = (struct db_cache_entry){ copy, mcp_fnv1a(sql), ++cache->uses, statement };
     return MCP_OK;
 }
 

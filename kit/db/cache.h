@@ -1,5 +1,5 @@
 /*
- * cache.h - the statements that a connection keeps prepared: those used last, by their text.
+ * cache.h - the prepared statements of a connection: those used last, by their text.
  */
 #ifndef DB_CACHE_H
 #define DB_CACHE_H
@@ -24,13 +24,13 @@ struct db_cache {
     uint64_t uses;
 };
 
-/* The statement of that text, now the last used; NULL when it is not there. */
+/* The statement of that text, now the last used; NULL: none. */
 void *db_cache_find(struct db_cache *cache, const char *sql);
 
 /*
- * Keep a statement whose text is not there yet.
+ * Add a statement with a new text.
  *
- * @param out the statement that had to make room, which is the driver's to end; or NULL
+ * @param out the statement that was removed for it, which the driver ends; or NULL
  * @return MCP_OK or MCP_E_NOMEM
  */
 mcp_status db_cache_put(void **out, struct db_cache *cache, const char *sql, void *statement,

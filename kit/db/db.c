@@ -1,18 +1,18 @@
 /*
  * db.c - opening a database, and the pool of its sessions.
  *
- * A session is a place in the pool, made once; its connection is made when it is first needed and
+ * A session is a slot of the pool, made once; its connection is opened when it is first needed and
  * again when it was lost. Where an engine has one writer (SQLite) the first session writes and the
- * others read; elsewhere, and with one connection, all do both. Who finds none free waits on the
- * lane's condition until the deadline.
+ * others read; elsewhere, and with one connection, all sessions do both. A thread that finds no
+ * free session waits in line until the deadline.
  *
  * No lock is held while the engine is called.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "db/db_int.h"
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 
 enum {
@@ -20,7 +20,7 @@ enum {
     CONNECTIONS_MAX = 1000,
     WAIT_MS = 10000,
     STATEMENT_MS = 60000,
-    NEWS_MAX = 8 << 20
+    NOTIFICATIONS_MAX = 8 << 20
 };
 
 static bool begins_with(const char *text, const char *prefix)
@@ -52,19 +52,9 @@ static db_options filled(const db_options *options)
     return all;
 }
 
-static void cond_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 static db *new_pool(size_t count)
 {
-    db *self = calloc(1, sizeof *self + count * sizeof self->sessions[0]);
+    db *self = mcp_alloc_zeroed(1, sizeof *self + count * sizeof self->sessions[0]);
 
     if (!self)
         return NULL;
@@ -73,7 +63,7 @@ static db *new_pool(size_t count)
     self->count = count;
     for (size_t i = 0; i < count; i++) {
         self->sessions[i].db = self;
-        mcp_buf_init(&self->sessions[i].news, NEWS_MAX);
+        mcp_buf_init(&self->sessions[i].notifications, NOTIFICATIONS_MAX);
     }
     return self;
 }
@@ -84,7 +74,7 @@ static bool has_writer(const db *self)
     return self->driver->has_one_writer && self->count > 1 && !self->target.options.read_only;
 }
 
-/* What the link of a session will be asked for. */
+/* The mode of a session's connection. */
 static db_mode link_mode(const db *self, const db_session *session)
 {
     if (self->target.options.read_only)
@@ -115,24 +105,24 @@ mcp_status db_open(db **out, const char *url, const db_options *options, mcp_err
         return mcp_error_set(err, MCP_E_PARAMS,
                              "a database is given as sqlite:PATH, postgres://USER@HOST:PORT/NAME "
                              "or memory");
-    mcp_status status = driver->aim(&target, url, err);
-    if (status != MCP_OK)
-        return status;
+    mcp_status st = driver->parse_url(&target, url, err);
+    if (st != MCP_OK)
+        return st;
     if (target.is_memory)
         target.options.connections = 1;
     db *self = new_pool((size_t)target.options.connections);
     if (!self) {
-        driver->forget(&target);
+        driver->free(&target);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a database");
     }
     self->driver = driver;
     self->target = target;
-    status = connect_session(&self->sessions[0], err);
-    if (status == MCP_OK)
+    st = connect_session(&self->sessions[0], err);
+    if (st == MCP_OK)
         *out = self;
     else
         db_close(self);
-    return status;
+    return st;
 }
 
 void db_close(db *self)
@@ -141,11 +131,11 @@ void db_close(db *self)
         return;
     for (size_t i = 0; i < self->count; i++) {
         disconnect(&self->sessions[i]);
-        mcp_buf_clear(&self->sessions[i].news);
+        mcp_buf_clear(&self->sessions[i].notifications);
     }
     db_hub_clear(&self->hub);
     pthread_mutex_destroy(&self->lock);
-    self->driver->forget(&self->target);
+    self->driver->free(&self->target);
     free(self);
 }
 
@@ -159,7 +149,7 @@ const char *db_engine(const db *self)
     return self->driver->name;
 }
 
-/* A free session for that mode, best one that is connected; NULL when all are taken. */
+/* A free session for that mode, preferably a connected one; NULL when all are taken. */
 static db_session *free_session(db *self, db_mode mode)
 {
     size_t begin = has_writer(self) && mode == DB_READ ? 1 : 0;
@@ -178,7 +168,7 @@ static db_session *free_session(db *self, db_mode mode)
     return found;
 }
 
-/* Where those wait who want a session for that mode. */
+/* The line of threads that wait for a session of that mode. */
 static struct db_waiter **lane(db *self, db_mode mode)
 {
     return &self->waiting[has_writer(self) && mode == DB_WRITE ? DB_LANE_WRITE : DB_LANE_READ];
@@ -198,18 +188,17 @@ static void leave(struct db_waiter **at, const struct db_waiter *who)
     *at = who->next;
 }
 
-/* Under the lock. NULL: none came free in time. */
+/* Under the lock. NULL: none became free in time. */
 static db_session *wait_for_session(db *self, db_mode mode)
 {
     int64_t until_ms = mcp_clock_mono_ms() + self->target.options.wait_ms;
-    struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
     struct db_waiter me = { .session = NULL };
-    int failure = 0;
+    bool has_time = true;
 
-    cond_init(&me.handed);
+    thread_cond_init(&me.handed);
     join(lane(self, mode), &me);
-    while (!me.session && failure == 0)
-        failure = pthread_cond_timedwait(&me.handed, &self->lock, &until);
+    while (!me.session && has_time)
+        has_time = thread_wait_until(&me.handed, &self->lock, until_ms);
     if (!me.session)
         leave(lane(self, mode), &me);
     pthread_cond_destroy(&me.handed);
@@ -232,9 +221,9 @@ static mcp_status acquire(db_session **out, db *self, db_mode mode, mcp_error *e
     return MCP_OK;
 }
 
-/* Under the lock. Nobody takes it from under the hands of those who wait: a thread that makes one small
- * transaction after another would keep them waiting until its last. */
-static void hand_on(db_session *session)
+/* Under the lock. A free session goes to the first thread in line and not back to the pool: a
+ * thread with many small transactions would otherwise take it again before every other thread. */
+static void forward(db_session *session)
 {
     db *self = session->db;
     bool is_writer = has_writer(self) && session == &self->sessions[0];
@@ -258,45 +247,45 @@ static void release(db_session *session)
         db_rows_detach(session->rows);
     if (session->link && session->link->is_lost)
         disconnect(session);
-    mcp_buf_reset(&session->news);
+    mcp_buf_reset(&session->notifications);
     session->failure = (mcp_error)MCP_ERROR_INIT;
     pthread_mutex_lock(&self->lock);
-    hand_on(session);
+    forward(session);
     pthread_mutex_unlock(&self->lock);
 }
 
-/* Why a server cannot be reached is for the log; to whoever asked it is a matter of time. */
+/* The log has the reason why a server cannot be reached; the caller may try again later. */
 static mcp_status connect_again(db_session *session, mcp_error *err)
 {
     const db *self = session->db;
     mcp_error cause = MCP_ERROR_INIT;
-    mcp_status status = connect_session(session, &cause);
+    mcp_status st = connect_session(session, &cause);
 
-    if (status == MCP_E_IO && self->driver->is_shared) {
+    if (st == MCP_E_IO && self->driver->is_shared) {
         mcp_log_write(&self->target.options.log, MCP_LOG_WARNING, "%s", cause.message);
         return mcp_error_set(err, MCP_E_BUSY, "the database cannot be reached; nothing was done");
     }
-    if (status != MCP_OK && err)
+    if (st != MCP_OK && err)
         *err = cause;
-    return status;
+    return st;
 }
 
-/* A connection that lay idle may have been lost meanwhile: then once more, with a new one. */
+/* An idle connection may have been lost: then begin again on a new one. */
 static mcp_status begin_on(db_session *session, db_mode mode, mcp_error *err)
 {
     const db_driver *driver = session->db->driver;
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     if (session->link) {
-        status = driver->begin(session->link, mode, err);
+        st = driver->begin(session->link, mode, err);
         if (!session->link->is_lost)
-            return status;
+            return st;
         mcp_log_write(&session->db->target.options.log, MCP_LOG_WARNING,
                       "the connection to the database was lost; making a new one");
         disconnect(session);
     }
-    status = connect_again(session, err);
-    return status == MCP_OK ? driver->begin(session->link, mode, err) : status;
+    st = connect_again(session, err);
+    return st == MCP_OK ? driver->begin(session->link, mode, err) : st;
 }
 
 mcp_status db_begin(db_session **out, db *self, db_mode mode, mcp_error *err)
@@ -305,24 +294,24 @@ mcp_status db_begin(db_session **out, db *self, db_mode mode, mcp_error *err)
 
     if (mode == DB_WRITE && self->target.options.read_only)
         return mcp_error_set(err, MCP_E_DENIED, "the database was opened for reading only");
-    mcp_status status = acquire(&session, self, mode, err);
-    if (status != MCP_OK)
-        return status;
-    status = begin_on(session, mode, err);
-    if (status != MCP_OK) {
+    mcp_status st = acquire(&session, self, mode, err);
+    if (st != MCP_OK)
+        return st;
+    st = begin_on(session, mode, err);
+    if (st != MCP_OK) {
         db_rollback(session);
-        return status;
+        return st;
     }
     session->mode = mode;
     *out = session;
     return MCP_OK;
 }
 
-/* What was announced becomes known before anybody else can commit through this session. */
-static void post_news(db_session *session)
+/* Deliver the notifications of this transaction before the session can commit another one. */
+static void post_notifications(db_session *session)
 {
-    const char *at = session->news.data;
-    const char *end = at + session->news.length;
+    const char *at = session->notifications.data;
+    const char *end = at + session->notifications.length;
 
     while (at < end) {
         const char *payload = at + strlen(at) + 1;
@@ -334,20 +323,20 @@ static void post_news(db_session *session)
 mcp_status db_commit(db_session *session, mcp_error *err)
 {
     const db_driver *driver = session->db->driver;
-    mcp_status status = session->failure.status;
+    mcp_status st = session->failure.status;
 
     if (session->rows)
         db_rows_detach(session->rows);
-    if (status != MCP_OK && err)
+    if (st != MCP_OK && err)
         *err = session->failure;
-    if (status == MCP_OK)
-        status = driver->commit(session->link, err);
-    if (status != MCP_OK) {
+    if (st == MCP_OK)
+        st = driver->commit(session->link, err);
+    if (st != MCP_OK) {
         db_rollback(session);
-        return status;
+        return st;
     }
-    if (session->news.length > 0)
-        post_news(session);
+    if (session->notifications.length > 0)
+        post_notifications(session);
     release(session);
     return MCP_OK;
 }
@@ -364,13 +353,13 @@ void db_rollback(db_session *session)
 }
 
 mcp_status db_listen(db_listener **out, db *self, const char *channel,
-                     void (*heard)(const char *payload, void *data), void *data, mcp_error *err)
+                     void (*on_notify)(const char *payload, void *data), void *data, mcp_error *err)
 {
     if (!db_channel_is_good(channel))
         return mcp_error_set(err, MCP_E_PARAMS, "not a name for a channel");
     if (self->driver->listen)
-        return self->driver->listen(out, &self->target, channel, heard, data, err);
-    return db_hub_listen(out, &self->hub, channel, heard, data, err);
+        return self->driver->listen(out, &self->target, channel, on_notify, data, err);
+    return db_hub_listen(out, &self->hub, channel, on_notify, data, err);
 }
 
 void db_listener_free(db_listener *listener)

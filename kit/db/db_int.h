@@ -6,29 +6,32 @@
 
 #include <pthread.h>
 
+#include "db/db.h"
 #include "db/driver.h"
 #include "db/hub.h"
 #include "mcp/arena.h"
 #include "mcp/buf.h"
+#include "thread/thread.h"
 
 enum { DB_LANE_READ = DB_READ, DB_LANE_WRITE = DB_WRITE, DB_LANES = 2 };
 
-/* Who waits for a session, on its own stack: the one that comes free is handed to whoever came first. */
+/* A thread that waits for a session, on its own stack. The first in line receives the next free
+ * one. */
 struct db_waiter {
     struct db_waiter *next;
     pthread_cond_t handed;
     struct db_session *session; /* NULL: not yet */
 };
 
-/* A place in the pool. `is_taken` is guarded by the pool's lock; all else is the holder's. */
+/* A slot of the pool. `is_taken` is guarded by the pool's lock; the rest belongs to the holder. */
 struct db_session {
     struct db *db;
     db_link *link; /* NULL: not connected */
     bool is_taken;
     db_mode mode;
-    mcp_error failure; /* its status is not MCP_OK: the session has failed, by this */
-    db_rows *rows;     /* open ones; NULL: none */
-    mcp_buf news;      /* for the hub after the commit: channel, NUL, payload, NUL, ... */
+    mcp_error failure;     /* not MCP_OK: the session has failed */
+    db_rows *rows;         /* open ones; NULL: none */
+    mcp_buf notifications; /* for the hub after the commit: channel, NUL, payload, NUL, ... */
 };
 
 struct db {
@@ -50,12 +53,12 @@ struct db_rows {
     mcp_arena *texts; /* of numbers read as texts in this row; NULL: none yet */
 };
 
-/* Note that the session has failed, and hand the failure on. @param cause its status is set */
+/* Mark the session as failed, and return the failure. @param cause its status is set */
 mcp_status db_session_fail(db_session *session, const mcp_error *cause, mcp_error *err);
 
 bool db_channel_is_good(const char *channel);
 
-/* Cut off open rows, so that the session can go on or end, and the rows outlive it. */
+/* Detach open rows, so that the session can continue or end, and the rows outlive it. */
 void db_rows_detach(db_rows *rows);
 
 #endif

@@ -2,7 +2,7 @@
  * dialect.c - rewriting SQL word by word.
  *
  * A text is cut into pieces: a word, a quoted run (string, name, comment, dollar quote), or one
- * other byte. Only words are looked at, so that nothing inside quotes is ever changed.
+ * other byte. Only words are compared, so nothing inside quotes is changed.
  */
 #include "db/dialect.h"
 
@@ -23,7 +23,7 @@ static bool is_word_byte(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Behind the closing quote; a doubled one goes on. Unclosed: the end. */
+/* After the closing quote; a doubled quote does not close. Unclosed: the end. */
 static const char *after_quoted(const char *at, char quote)
 {
     for (at++; *at; at++) {
@@ -45,7 +45,7 @@ static const char *after_comment(const char *at)
     return at[0] == '-' ? end + 1 : end + 2;
 }
 
-/* Behind "$tag$ ... $tag$"; NULL when no dollar quote begins here ("$1" is a parameter). */
+/* After "$tag$ ... $tag$"; NULL when no dollar quote begins here ("$1" is a parameter). */
 static const char *after_dollar_quoted(const char *at)
 {
     const char *tag_end = at + 1;
@@ -90,7 +90,7 @@ static bool is_this(const struct piece *piece, const char *word)
            strncasecmp(piece->at, word, piece->length) == 0;
 }
 
-/* The next piece behind `at` that is not blank. */
+/* The next piece after `at` that is not blank. */
 static struct piece next_solid(const char *at)
 {
     struct piece piece = piece_at(at);
@@ -100,7 +100,7 @@ static struct piece next_solid(const char *at)
     return piece;
 }
 
-/* Whether that word comes next; then `at` moves behind it. */
+/* Whether that word is next; then `at` moves past it. */
 static bool skip_word(const char **at, const char *word)
 {
     struct piece piece = next_solid(*at);
@@ -127,7 +127,7 @@ static void skip_tables(const char **at)
     } while (piece.length == 1 && (*piece.at == ',' || *piece.at == '.'));
 }
 
-/* Behind a row lock that begins here; NULL when none does. */
+/* After a row lock that begins here; NULL when none does. */
 static const char *after_lock(const char *at)
 {
     if (!skip_word(&at, "for"))

@@ -1,5 +1,5 @@
 /*
- * dialect.h - the two places in which one text of SQL must differ between the engines.
+ * dialect.h - the two differences between the SQL of the engines.
  */
 #ifndef DB_DIALECT_H
 #define DB_DIALECT_H
@@ -7,7 +7,7 @@
 #include "mcp/buf.h"
 
 /* Append `sql` without its row locks ("FOR UPDATE OF t SKIP LOCKED", "FOR KEY SHARE", ...), which
- * SQLite neither has nor needs. Strings, quoted names and comments stay as they are. */
+ * SQLite does not have. Strings, quoted names and comments stay as they are. */
 mcp_status db_dialect_without_locks(mcp_buf *out, const char *sql);
 
 /* Append `sql` with the type BLOB written as BYTEA, as PostgreSQL calls it. */

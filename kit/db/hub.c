@@ -2,18 +2,22 @@
  * hub.c - a queue and a thread a listener.
  *
  * db_hub_post runs in the committing thread and only appends, under the hub's lock; the listener's
- * thread takes its whole queue at once and calls `heard` without any lock. A queue that is full, or
- * an append without memory, leaves a mark instead, which is heard as NULL before anything later.
+ * thread takes its whole queue at once and calls `on_notify` without a lock. When a queue is full
+ * or there is no memory, the listener is marked instead, and receives NULL before any later
+ * notification.
  */
 #include "db/hub.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "mcp/alloc.h"
+#include "thread/thread.h"
+
 enum { WAITING_MAX = 10000 };
 
-struct news {
-    struct news *next;
+struct notification {
+    struct notification *next;
     char payload[];
 };
 
@@ -22,16 +26,14 @@ struct db_hub_listener {
     struct db_hub *hub;
     struct db_hub_listener *next;
     char *channel;
-    db_heard *heard;
+    db_on_notify *on_notify;
     void *data;
-    pthread_t thread;
-    pthread_cond_t woken;
+    thread_worker worker;
     /* guarded by the hub's lock */
-    struct news *first;
-    struct news **last; /* where the next one is hung */
+    struct notification *first;
+    struct notification **last; /* the link for the next one */
     size_t waiting;
     bool has_missed;
-    bool is_stopping;
 };
 
 void db_hub_init(struct db_hub *hub)
@@ -45,31 +47,31 @@ void db_hub_clear(struct db_hub *hub)
     pthread_mutex_destroy(&hub->lock);
 }
 
-static void free_news(struct news *news)
+static void free_all(struct notification *notification)
 {
-    while (news) {
-        struct news *next = news->next;
-        free(news);
-        news = next;
+    while (notification) {
+        struct notification *next = notification->next;
+        free(notification);
+        notification = next;
     }
 }
 
-/* Once something was missed nothing more is queued until the mark is taken: it stands last. */
+/* While `has_missed` is set nothing is queued: the mark comes after the queue. */
 static void append(struct db_hub_listener *self, const char *payload)
 {
     size_t size = strlen(payload) + 1;
-    struct news *news = self->waiting < WAITING_MAX && !self->has_missed
-                            ? malloc(sizeof *news + size)
-                            : NULL;
+    struct notification *notification = self->waiting < WAITING_MAX && !self->has_missed
+                                            ? mcp_alloc(sizeof *notification + size)
+                                            : NULL;
 
-    if (!news) {
+    if (!notification) {
         self->has_missed = true;
         return;
     }
-    news->next = NULL;
-    memcpy(news->payload, payload, size);
-    *self->last = news;
-    self->last = &news->next;
+    notification->next = NULL;
+    memcpy(notification->payload, payload, size);
+    *self->last = notification;
+    self->last = &notification->next;
     self->waiting++;
 }
 
@@ -80,57 +82,48 @@ void db_hub_post(struct db_hub *hub, const char *channel, const char *payload)
         if (strcmp(each->channel, channel) != 0)
             continue;
         append(each, payload);
-        pthread_cond_signal(&each->woken);
+        thread_worker_wake(&each->worker);
     }
     pthread_mutex_unlock(&hub->lock);
 }
 
-/* Wait for news and take all of it; false: stop. */
-static bool take(struct db_hub_listener *self, struct news **news, bool *has_missed)
+/* Wait for notifications and take all of them; false: stop. */
+static bool take(struct db_hub_listener *self, struct notification **first, bool *has_missed)
 {
     pthread_mutex_lock(&self->hub->lock);
-    while (!self->first && !self->has_missed && !self->is_stopping)
-        pthread_cond_wait(&self->woken, &self->hub->lock);
-    bool goes_on = !self->is_stopping;
-    *news = self->first;
+    while (!self->first && !self->has_missed && !self->worker.is_stopping)
+        thread_worker_wait(&self->worker, THREAD_FOREVER);
+    bool is_stopping = self->worker.is_stopping;
+    *first = self->first;
     *has_missed = self->has_missed;
     self->first = NULL;
     self->last = &self->first;
     self->waiting = 0;
     self->has_missed = false;
     pthread_mutex_unlock(&self->hub->lock);
-    return goes_on;
+    return !is_stopping;
 }
 
-static bool is_stopping(struct db_hub_listener *self)
-{
-    pthread_mutex_lock(&self->hub->lock);
-    bool answer = self->is_stopping;
-    pthread_mutex_unlock(&self->hub->lock);
-    return answer;
-}
-
-static void *listen_until_stopped(void *data)
+static void run(void *data)
 {
     struct db_hub_listener *self = data;
-    struct news *news = NULL;
+    struct notification *first = NULL;
     bool has_missed = false;
 
-    while (take(self, &news, &has_missed)) {
-        for (struct news *each = news; each && !is_stopping(self); each = each->next)
-            self->heard(each->payload, self->data);
-        if (has_missed && !is_stopping(self))
-            self->heard(NULL, self->data);
-        free_news(news);
+    while (take(self, &first, &has_missed)) {
+        for (const struct notification *each = first; each; each = each->next)
+            if (!thread_worker_is_stopping(&self->worker))
+                self->on_notify(each->payload, self->data);
+        if (has_missed && !thread_worker_is_stopping(&self->worker))
+            self->on_notify(NULL, self->data);
+        free_all(first);
     }
-    free_news(news);
-    return NULL;
+    free_all(first);
 }
 
 static void free_listener(struct db_hub_listener *self)
 {
-    free_news(self->first);
-    pthread_cond_destroy(&self->woken);
+    free_all(self->first);
     free(self->channel);
     free(self);
 }
@@ -143,8 +136,6 @@ static void leave(struct db_hub_listener *self)
     while (*at != self)
         at = &(*at)->next;
     *at = self->next;
-    self->is_stopping = true;
-    pthread_cond_signal(&self->woken);
     pthread_mutex_unlock(&self->hub->lock);
 }
 
@@ -153,21 +144,21 @@ static void end_listener(db_listener *listener)
     struct db_hub_listener *self = (struct db_hub_listener *)listener;
 
     leave(self);
-    pthread_join(self->thread, NULL);
+    thread_worker_stop(&self->worker);
     free_listener(self);
 }
 
 static struct db_hub_listener *new_listener(struct db_hub *hub, const char *channel)
 {
-    struct db_hub_listener *self = calloc(1, sizeof *self);
+    struct db_hub_listener *self = mcp_alloc_zeroed(1, sizeof *self);
 
     if (!self)
         return NULL;
-    pthread_cond_init(&self->woken, NULL);
     self->base.end = end_listener;
     self->hub = hub;
     self->last = &self->first;
-    self->channel = strdup(channel);
+    self->channel = mcp_alloc_strdup(channel);
+    thread_worker_init(&self->worker, &hub->lock);
     if (self->channel)
         return self;
     free_listener(self);
@@ -175,24 +166,22 @@ static struct db_hub_listener *new_listener(struct db_hub *hub, const char *chan
 }
 
 mcp_status db_hub_listen(db_listener **out, struct db_hub *hub, const char *channel,
-                         db_heard *heard, void *data, mcp_error *err)
+                         db_on_notify *on_notify, void *data, mcp_error *err)
 {
     struct db_hub_listener *self = new_listener(hub, channel);
 
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a listener");
-    self->heard = heard;
+    self->on_notify = on_notify;
     self->data = data;
     pthread_mutex_lock(&hub->lock);
     self->next = hub->listeners;
     hub->listeners = self;
     pthread_mutex_unlock(&hub->lock);
-    int failure = pthread_create(&self->thread, NULL, listen_until_stopped, self);
-    if (failure) {
-        leave(self);
-        free_listener(self);
-        return mcp_error_errno(err, failure, "no thread for a listener");
-    }
-    *out = &self->base;
-    return MCP_OK;
+    mcp_status st = thread_worker_start(&self->worker, run, self, err);
+    if (st == MCP_OK)
+        *out = &self->base;
+    else
+        end_listener(&self->base);
+    return st;
 }

@@ -17,14 +17,14 @@ struct db_hub {
 
 void db_hub_init(struct db_hub *hub);
 
-/* No listener may be left. */
+/* There must be no listener. */
 void db_hub_clear(struct db_hub *hub);
 
-/* Hand a payload to those who listen to the channel. Where memory is out they hear a NULL. */
+/* Queue a payload for the listeners of the channel. Without memory they receive NULL instead. */
 void db_hub_post(struct db_hub *hub, const char *channel, const char *payload);
 
 /* As db_listen. */
 mcp_status db_hub_listen(db_listener **out, struct db_hub *hub, const char *channel,
-                         db_heard *heard, void *data, mcp_error *err);
+                         db_on_notify *on_notify, void *data, mcp_error *err);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * migrate.c - bringing a database's schema up to what the program was built with.
+ * migrate.c - bringing a database's schema up to the one of the program.
  *
- * All that is missing is run in one transaction, so a database is at the old schema or the new one
- * and never in between. Two processes that start together take turns: the second finds the work
- * done. What was run is recorded with its hash, because a migration that was edited afterwards
- * would leave old and new databases different without anybody knowing.
+ * All missing migrations run in one transaction, so a database has the old schema or the new one
+ * and no state in between. Two processes that start together run one after the other, and the
+ * second has nothing to do. A migration is recorded with its hash: if it were edited later, old and
+ * new databases would differ without notice.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "db/db_int.h"
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/hash.h"
 
@@ -33,14 +34,14 @@ struct plan {
 static mcp_status hash_script(struct migration *migration, mcp_error *err)
 {
     uint8_t digest[MCP_SHA256_SIZE];
-    mcp_status status = mcp_sha256(digest, migration->file->bytes, migration->file->length, err);
+    mcp_status st = mcp_sha256(digest, migration->file->bytes, migration->file->length, err);
 
-    for (size_t i = 0; status == MCP_OK && i < MCP_SHA256_SIZE; i++)
+    for (size_t i = 0; st == MCP_OK && i < MCP_SHA256_SIZE; i++)
         snprintf(migration->sha256 + 2 * i, 3, "%02x", digest[i]);
-    return status;
+    return st;
 }
 
-/* "sql/001-first.sql" in "sql" is "001-first.sql"; NULL: it lies elsewhere. */
+/* "sql/001-first.sql" in "sql" is "001-first.sql"; NULL: in another folder. */
 static const char *name_in(const mcp_file *file, const char *folder)
 {
     size_t length = strlen(folder);
@@ -85,22 +86,22 @@ static mcp_status add(struct plan *plan, const char *name, const mcp_file *file,
 static mcp_status read_plan(struct plan *plan, const mcp_file *files, const char *folder,
                             mcp_error *err)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
-    plan->all = calloc(MIGRATIONS_MAX, sizeof plan->all[0]);
+    plan->all = mcp_alloc_zeroed(MIGRATIONS_MAX, sizeof plan->all[0]);
     if (!plan->all)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for migrations");
-    for (; status == MCP_OK && files && files->path; files++) {
+    for (; st == MCP_OK && files && files->path; files++) {
         const char *name = name_in(files, folder);
         if (name)
-            status = add(plan, name, files, err);
+            st = add(plan, name, files, err);
     }
     qsort(plan->all, plan->count, sizeof plan->all[0], by_number);
-    for (size_t i = 1; status == MCP_OK && i < plan->count; i++)
+    for (size_t i = 1; st == MCP_OK && i < plan->count; i++)
         if (plan->all[i].number == plan->all[i - 1].number)
-            status = mcp_error_set(err, MCP_E_PARAMS, "%s and %s have the same number",
-                                   plan->all[i - 1].name, plan->all[i].name);
-    return status;
+            st = mcp_error_set(err, MCP_E_PARAMS, "%s and %s have the same number",
+                               plan->all[i - 1].name, plan->all[i].name);
+    return st;
 }
 
 static struct migration *find(struct plan *plan, int64_t number)
@@ -111,7 +112,7 @@ static struct migration *find(struct plan *plan, int64_t number)
     return NULL;
 }
 
-/* Hold one record against the plan. */
+/* Compare one record with the plan. */
 static mcp_status check_record(struct plan *plan, const db_rows *rows, mcp_error *err)
 {
     int64_t number = db_int_at(rows, 0);
@@ -139,17 +140,17 @@ static mcp_status read_records(struct plan *plan, db_session *session, mcp_error
 {
     db_rows *rows = NULL;
     bool has_row = true;
-    mcp_status status = db_query(&rows, session,
-                                 "SELECT number, name, sha256 FROM db_migrations ORDER BY number",
-                                 NULL, 0, err);
+    mcp_status st = db_query(&rows, session,
+                             "SELECT number, name, sha256 FROM db_migrations ORDER BY number", NULL,
+                             0, err);
 
-    while (status == MCP_OK && has_row) {
-        status = db_next(rows, &has_row, err);
-        if (status == MCP_OK && has_row)
-            status = check_record(plan, rows, err);
+    while (st == MCP_OK && has_row) {
+        st = db_next(rows, &has_row, err);
+        if (st == MCP_OK && has_row)
+            st = check_record(plan, rows, err);
     }
     db_rows_free(rows);
-    return status;
+    return st;
 }
 
 static mcp_status run_script(db_session *session, const struct migration *migration, mcp_error *err)
@@ -159,15 +160,15 @@ static mcp_status run_script(db_session *session, const struct migration *migrat
 
     mcp_buf_init(&script, SCRIPT_MAX);
     mcp_buf_append(&script, migration->file->bytes, migration->file->length);
-    mcp_status status = script.status;
-    if (status != MCP_OK)
-        mcp_error_set(&cause, status, "too long");
+    mcp_status st = script.status;
+    if (st != MCP_OK)
+        mcp_error_set(&cause, st, "too long");
     else if (script.length > 0)
-        status = session->db->driver->script(session->link, script.data, &cause);
+        st = session->db->driver->script(session->link, script.data, &cause);
     mcp_buf_clear(&script);
-    if (status == MCP_OK)
+    if (st == MCP_OK)
         return MCP_OK;
-    mcp_error_set(err, status, "%s: %s", migration->name, cause.message);
+    mcp_error_set(err, st, "%s: %s", migration->name, cause.message);
     return db_session_fail(session, err ? err : &cause, NULL);
 }
 
@@ -184,9 +185,9 @@ static mcp_status record(db_session *session, const struct migration *migration,
 
 static mcp_status run_missing(const struct plan *plan, db_session *session, mcp_error *err)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
-    for (size_t i = 0; status == MCP_OK && i < plan->count; i++) {
+    for (size_t i = 0; st == MCP_OK && i < plan->count; i++) {
         const struct migration *migration = &plan->all[i];
         if (migration->is_done)
             continue;
@@ -195,64 +196,63 @@ static mcp_status run_missing(const struct plan *plan, db_session *session, mcp_
                                  "the migration %s should have been run before the newest that "
                                  "this database has seen",
                                  migration->name);
-        status = run_script(session, migration, err);
-        if (status == MCP_OK)
-            status = record(session, migration, err);
-        if (status == MCP_OK)
+        st = run_script(session, migration, err);
+        if (st == MCP_OK)
+            st = record(session, migration, err);
+        if (st == MCP_OK)
             mcp_log_write(&session->db->target.options.log, MCP_LOG_INFO,
                           "the migration %s was run on the database", migration->name);
     }
-    return status;
+    return st;
 }
 
 static mcp_status migrate(db *self, struct plan *plan, mcp_error *err)
 {
     db_session *session = NULL;
-    mcp_status status = db_begin(&session, self, DB_WRITE, err);
+    mcp_status st = db_begin(&session, self, DB_WRITE, err);
 
-    if (status != MCP_OK)
-        return status;
-    status = self->driver->lock_schema(session->link, err);
-    if (status == MCP_OK)
-        status = db_run(session, NULL,
-                        "CREATE TABLE IF NOT EXISTS db_migrations (number BIGINT PRIMARY KEY, "
-                        "name TEXT NOT NULL, sha256 TEXT NOT NULL, run_at BIGINT NOT NULL)",
-                        NULL, 0, err);
-    if (status == MCP_OK)
-        status = read_records(plan, session, err);
-    if (status == MCP_OK)
-        status = run_missing(plan, session, err);
-    if (status == MCP_OK)
+    if (st != MCP_OK)
+        return st;
+    st = self->driver->lock_schema(session->link, err);
+    if (st == MCP_OK)
+        st = db_run(session, NULL,
+                    "CREATE TABLE IF NOT EXISTS db_migrations (number BIGINT PRIMARY KEY, "
+                    "name TEXT NOT NULL, sha256 TEXT NOT NULL, run_at BIGINT NOT NULL)",
+                    NULL, 0, err);
+    if (st == MCP_OK)
+        st = read_records(plan, session, err);
+    if (st == MCP_OK)
+        st = run_missing(plan, session, err);
+    if (st == MCP_OK)
         return db_commit(session, err);
     db_rollback(session);
-    return status;
+    return st;
 }
 
-/* A database that may only be read must be up to date already. */
+/* A read-only database must be up to date. */
 static mcp_status verify(db *self, struct plan *plan, mcp_error *err)
 {
     db_session *session = NULL;
-    mcp_status status = db_begin(&session, self, DB_READ, err);
+    mcp_status st = db_begin(&session, self, DB_READ, err);
 
-    if (status == MCP_OK)
-        status = read_records(plan, session, err);
+    if (st == MCP_OK)
+        st = read_records(plan, session, err);
     db_rollback(session);
-    for (size_t i = 0; i < plan->count && (status == MCP_OK || status == MCP_E_INTERNAL); i++)
+    for (size_t i = 0; i < plan->count && (st == MCP_OK || st == MCP_E_INTERNAL); i++)
         if (!plan->all[i].is_done)
-            status = mcp_error_set(err, MCP_E_DENIED,
-                                   "the database is for reading only and lacks the migration %s",
-                                   plan->all[i].name);
-    return status;
+            st = mcp_error_set(err, MCP_E_DENIED,
+                               "the database is for reading only and lacks the migration %s",
+                               plan->all[i].name);
+    return st;
 }
 
 mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_error *err)
 {
     struct plan plan = { 0 };
-    mcp_status status = read_plan(&plan, files, folder, err);
+    mcp_status st = read_plan(&plan, files, folder, err);
 
-    if (status == MCP_OK)
-        status = self->target.options.read_only ? verify(self, &plan, err)
-                                                : migrate(self, &plan, err);
+    if (st == MCP_OK)
+        st = self->target.options.read_only ? verify(self, &plan, err) : migrate(self, &plan, err);
     free(plan.all);
-    return status;
+    return st;
 }

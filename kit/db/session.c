@@ -1,9 +1,9 @@
 /*
  * session.c - statements of a session, and the rows they give.
  *
- * The two engines differ in what a failure leaves: PostgreSQL takes nothing more in the transaction,
- * SQLite goes on. Here a session stops at its first failure on both, so that a program cannot come
- * to rely on the one. They differ in what else may be done while rows are read, too: nothing.
+ * The engines differ after a failure: PostgreSQL accepts nothing more in the transaction, SQLite
+ * continues. Here a session stops at its first failure on both, so that no program depends on one
+ * engine. For the same reason nothing else can be done while rows are read.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "db/db_int.h"
+#include "mcp/alloc.h"
 
 enum { VALUES_MAX = 1000, SQL_MAX = 1 << 20, CHANNEL_MAX = 63, PAYLOAD_MAX = 7900 };
 enum { TEXTS_MAX = 64 << 10 };
@@ -24,12 +25,11 @@ mcp_status db_session_fail(db_session *session, const mcp_error *cause, mcp_erro
     return cause->status;
 }
 
-static mcp_status broken_rule(db_session *session, mcp_status status, const char *words,
-                              mcp_error *err)
+static mcp_status broken_rule(db_session *session, mcp_status st, const char *words, mcp_error *err)
 {
     mcp_error cause = MCP_ERROR_INIT;
 
-    mcp_error_set(&cause, status, "%s", words);
+    mcp_error_set(&cause, st, "%s", words);
     return db_session_fail(session, &cause, err);
 }
 
@@ -45,9 +45,9 @@ static mcp_status check_value(const db_value *value, db_session *session, mcp_er
 /* Whether the session can take a statement, and this one. */
 static mcp_status check(db_session *session, const db_call *call, mcp_error *err)
 {
-    mcp_status status = session->failure.status;
+    mcp_status st = session->failure.status;
 
-    if (status != MCP_OK)
+    if (st != MCP_OK)
         return db_session_fail(session, &session->failure, err);
     if (session->rows)
         return broken_rule(session, MCP_E_PARAMS, "the rows before are still being read", err);
@@ -55,9 +55,9 @@ static mcp_status check(db_session *session, const db_call *call, mcp_error *err
         return broken_rule(session, MCP_E_LIMIT, "a statement takes at most 1000 values", err);
     if (strnlen(call->sql, SQL_MAX + 1) > SQL_MAX)
         return broken_rule(session, MCP_E_LIMIT, "a statement is longer than 1 MiB", err);
-    for (size_t i = 0; status == MCP_OK && i < call->count; i++)
-        status = check_value(&call->values[i], session, err);
-    return status;
+    for (size_t i = 0; st == MCP_OK && i < call->count; i++)
+        st = check_value(&call->values[i], session, err);
+    return st;
 }
 
 mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const db_value *values,
@@ -66,10 +66,10 @@ mcp_status db_run(db_session *session, int64_t *changed, const char *sql, const 
     db_call call = { sql, values, count };
     mcp_error cause = MCP_ERROR_INIT;
     int64_t rows = 0;
-    mcp_status status = check(session, &call, err);
+    mcp_status st = check(session, &call, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     if (session->db->driver->run(session->link, &rows, &call, &cause) != MCP_OK)
         return db_session_fail(session, &cause, err);
     if (changed)
@@ -82,11 +82,11 @@ mcp_status db_query(db_rows **out, db_session *session, const char *sql, const d
 {
     db_call call = { sql, values, count };
     mcp_error cause = MCP_ERROR_INIT;
-    mcp_status status = check(session, &call, err);
+    mcp_status st = check(session, &call, err);
 
-    if (status != MCP_OK)
-        return status;
-    db_rows *rows = calloc(1, sizeof *rows);
+    if (st != MCP_OK)
+        return st;
+    db_rows *rows = mcp_alloc_zeroed(1, sizeof *rows);
     if (!rows)
         return broken_rule(session, MCP_E_NOMEM, "no memory for rows", err);
     if (session->db->driver->query(session->link, &call, &cause) != MCP_OK) {
@@ -113,7 +113,7 @@ void db_rows_detach(db_rows *rows)
     rows->has_row = false;
 }
 
-/* The last row was read: the session may go on. */
+/* The last row was read: the session may continue. */
 static void end_rows(db_rows *rows)
 {
     db_rows_detach(rows);
@@ -149,7 +149,7 @@ void db_rows_free(db_rows *rows)
     free(rows);
 }
 
-/* The value of a column; NULL's where there is none, and then the session has failed. */
+/* The value of a column; NULL where there is none, and then the session has failed. */
 static db_value value_at(const db_rows *rows, int column)
 {
     if (!rows->session)
@@ -256,7 +256,7 @@ double db_double_at(const db_rows *rows, int column)
 /* The digits of a number, kept until the next row. */
 static const char *text_of_number(const db_rows *rows, const db_value *value)
 {
-    db_rows *own = rows->session->rows; /* the same rows, which we may change */
+    db_rows *own = rows->session->rows; /* the same rows, not const */
     const char *text = NULL;
 
     if (!own->texts)
@@ -313,20 +313,21 @@ bool db_channel_is_good(const char *channel)
 static mcp_status keep_news(db_session *session, const char *channel, const char *payload,
                             mcp_error *err)
 {
-    mcp_buf_append(&session->news, channel, strlen(channel) + 1);
-    if (mcp_buf_append(&session->news, payload, strlen(payload) + 1) == MCP_OK)
+    mcp_buf_append(&session->notifications, channel, strlen(channel) + 1);
+    if (mcp_buf_append(&session->notifications, payload, strlen(payload) + 1) == MCP_OK)
         return MCP_OK;
-    return broken_rule(session, session->news.status, "too many notifications in a session", err);
+    return broken_rule(session, session->notifications.status,
+                       "too many notifications in a session", err);
 }
 
 mcp_status db_notify(db_session *session, const char *channel, const char *payload, mcp_error *err)
 {
     db_call call = { "", NULL, 0 };
     mcp_error cause = MCP_ERROR_INIT;
-    mcp_status status = check(session, &call, err);
+    mcp_status st = check(session, &call, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     if (!db_channel_is_good(channel))
         return broken_rule(session, MCP_E_PARAMS, "not a name for a channel", err);
     if (strnlen(payload, PAYLOAD_MAX + 1) > PAYLOAD_MAX)

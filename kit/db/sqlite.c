@@ -2,16 +2,16 @@
  * sqlite.c - the driver for SQLite: one file, one connection that writes and some that read.
  *
  * The file is in WAL mode, so readers and the writer do not wait for each other. Another process
- * may write meanwhile; then the busy handler waits for its lock until the deadline, with short
- * naps, because SQLite has nothing to be woken by. The progress handler ends statements that run
- * too long. Both deadlines lie in the link and are set anew before each step.
+ * may write meanwhile; then the busy handler waits for its lock until the deadline, polling,
+ * because SQLite has no event for that. The progress handler ends statements that run too long.
+ * Both deadlines are in the link and are set again before each step.
  *
- * A query makes its first step at once, since a statement with RETURNING does all its work there.
+ * A query makes its first step at once, because a statement with RETURNING does all its work there.
  *
- * Whoever removes or replaces the file, or its log (-wal), takes it from under a program that goes on
- * writing to what no name leads to: its commits would be lost with its end. So each transaction that writes
- * first looks whether both names still lead to the files that were opened. What was committed to a log that was
- * removed is brought into the file at once, and nothing more is written.
+ * When the file or its log (-wal) is removed or replaced, a program that has it open would continue
+ * to write to a file without a name, and its commits would be lost when it ends. So each
+ * transaction that writes first checks whether both names still lead to the files that were opened.
+ * Commits in a log that was removed are moved into the file at once, and nothing more is written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,7 @@
 #include "db/cache.h"
 #include "db/dialect.h"
 #include "db/driver.h"
+#include "mcp/alloc.h"
 #include "mcp/buf.h"
 #include "mcp/clock.h"
 
@@ -47,14 +48,14 @@ typedef struct sqlite_link {
     sqlite3_stmt *open;       /* the query whose rows are read; NULL: none */
     bool has_first;           /* its first row was fetched and not yet asked for */
     bool is_exhausted;        /* it has no more */
-    struct identity log;      /* the -wal that we write to */
-    bool has_lost_log;        /* it was removed: for good */
+    struct identity log;      /* the -wal in use */
+    bool has_lost_log;        /* it was removed */
     int64_t lock_deadline_ms; /* on the monotonic clock */
     int64_t step_deadline_ms;
 } sqlite_link;
 
 static const struct {
-    int code; /* primary, or extended where the primary says too little */
+    int code; /* primary, or extended where the primary is not specific */
     mcp_status status;
 } failures[] = {
     { SQLITE_CONSTRAINT_UNIQUE, MCP_E_EXISTS },
@@ -85,31 +86,46 @@ static mcp_status status_of(int code)
     return MCP_E_IO;
 }
 
-/* What the engine says of the link's last failure. What is about the file names it. */
+/* A file that may not grow is reported as another failure, and after a rollback without its cause:
+ * then errno, which is 0 at the begin of a statement, still has it. */
+static bool is_full(const sqlite_link *self, int code)
+{
+    /* Not SQLITE_IOERR_FSYNC and the like: after these a commit may have been made. */
+    bool may_be = code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE ||
+                  code == SQLITE_IOERR_SHMMAP || (code & 0xff) == SQLITE_CANTOPEN;
+    int cause = sqlite3_system_errno(self->db);
+
+    if (cause == 0)
+        cause = errno;
+    return (code & 0xff) == SQLITE_FULL ||
+           (may_be && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
+}
+
+/* The engine's message of the link's last failure. Errors of the file name it. */
 static mcp_status fail(sqlite_link *self, int code, mcp_error *err)
 {
-    mcp_status status = status_of(code);
+    mcp_status st = status_of(code);
     const char *path = self->target->path;
 
+    if (is_full(self, code))
+        return mcp_error_set(err, MCP_E_STORAGE, "%s: the disk is full", path);
     switch (code & 0xff) {
-    case SQLITE_FULL:
-        return mcp_error_set(err, status, "%s: there is no room left on the disk", path);
     case SQLITE_NOTADB:
-        return mcp_error_set(err, status, "%s is not a SQLite database", path);
+        return mcp_error_set(err, st, "%s is not a SQLite database", path);
     case SQLITE_BUSY:
-        return mcp_error_set(err, status, "%s was locked by another process for %d ms", path,
+        return mcp_error_set(err, st, "%s was locked by another process for %d ms", path,
                              self->target->options.wait_ms);
     case SQLITE_INTERRUPT:
-        return mcp_error_set(err, status, "the database took longer than %d ms for a statement",
+        return mcp_error_set(err, st, "the database took longer than %d ms for a statement",
                              self->target->options.statement_ms);
     default:
         break;
     }
-    if (status == MCP_E_IO && !self->target->is_memory)
+    if (st == MCP_E_IO && !self->target->is_memory)
         self->base.is_lost = true;
-    if (status == MCP_E_IO || status == MCP_E_DENIED)
-        return mcp_error_set(err, status, "%s: %s", path, sqlite3_errmsg(self->db));
-    return mcp_error_set(err, status, "database: %s", sqlite3_errmsg(self->db));
+    if (st == MCP_E_IO || st == MCP_E_DENIED)
+        return mcp_error_set(err, st, "%s: %s", path, sqlite3_errmsg(self->db));
+    return mcp_error_set(err, st, "database: %s", sqlite3_errmsg(self->db));
 }
 
 static int on_busy(void *data, int tries)
@@ -135,11 +151,12 @@ static void set_deadlines(sqlite_link *self)
 {
     int64_t now_ms = mcp_clock_mono_ms();
 
+    errno = 0; /* see is_full */
     self->lock_deadline_ms = now_ms + self->target->options.wait_ms;
     self->step_deadline_ms = self->lock_deadline_ms + self->target->options.statement_ms;
 }
 
-static mcp_status aim(db_target *target, const char *url, mcp_error *err)
+static mcp_status parse_url(db_target *target, const char *url, mcp_error *err)
 {
     bool is_memory = strcmp(url, "memory") == 0 || strcmp(url, "sqlite::memory:") == 0;
     const char *path = is_memory ? ":memory:" : url + strlen("sqlite:");
@@ -149,9 +166,9 @@ static mcp_status aim(db_target *target, const char *url, mcp_error *err)
     /* SQLite would take such a name for a URI. */
     if (strncmp(path, "file:", strlen("file:")) == 0)
         return mcp_error_set(err, MCP_E_PARAMS, "a path is wanted behind sqlite:, not a URI");
-    target->path = strdup(path);
+    target->path = mcp_alloc_strdup(path);
     target->is_memory = is_memory;
-    target->parsed = calloc(1, sizeof(struct identity));
+    target->parsed = mcp_alloc_zeroed(1, sizeof(struct identity));
     if (target->path && target->parsed)
         return MCP_OK;
     free(target->path);
@@ -159,13 +176,13 @@ static mcp_status aim(db_target *target, const char *url, mcp_error *err)
     return mcp_error_set(err, MCP_E_NOMEM, "no memory for a path");
 }
 
-static void forget(db_target *target)
+static void free_target(db_target *target)
 {
     free(target->path);
     free(target->parsed);
 }
 
-/* Whether the name leads to the file that it led to when it was first asked for. */
+/* Whether the name still leads to the same file as at the first call. */
 static bool leads_to(struct identity *file, const char *path)
 {
     struct stat st;
@@ -180,13 +197,12 @@ static bool leads_to(struct identity *file, const char *path)
 static mcp_status refuse_moved(const char *path, mcp_error *err)
 {
     return mcp_error_set(err, MCP_E_IO,
-                         "%s was removed or replaced while it was open: start the program anew",
-                         path);
+                         "%s was removed or replaced while it was open: restart the program", path);
 }
 
 /*
- * Make the file ours to read alone; SQLite gives its companions the same mode. Only a file that we
- * made is closed again: closing one would drop the locks that this process has on it elsewhere.
+ * Create the file for its owner only; SQLite gives its companions the same mode. Only a new file is
+ * closed again: closing an existing one would drop other locks of this process on it.
  */
 static mcp_status make_file(const db_target *target, mcp_error *err)
 {
@@ -224,7 +240,7 @@ static mcp_status exec(sqlite_link *self, const char *sql, mcp_error *err)
     return code == SQLITE_OK ? MCP_OK : fail(self, code, err);
 }
 
-/* The busy handler is not asked when the mode changes, so the waiting for others is done here. */
+/* The busy handler does not run when the mode changes, so this waits for other processes. */
 static mcp_status use_wal(sqlite_link *self, mcp_error *err)
 {
     int code = SQLITE_OK;
@@ -240,27 +256,27 @@ static mcp_status use_wal(sqlite_link *self, mcp_error *err)
 static mcp_status configure(sqlite_link *self, db_mode mode, mcp_error *err)
 {
     const db_options *options = &self->target->options;
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     sqlite3_extended_result_codes(self->db, 1);
     sqlite3_busy_handler(self->db, on_busy, self);
     sqlite3_progress_handler(self->db, STEPS_A_LOOK, on_progress, self);
     sqlite3_db_config(self->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    /* Reading the header first gives "not a database" before anything is asked of it. */
-    status = exec(self, "PRAGMA schema_version", err);
-    if (status == MCP_OK && !options->read_only && !self->target->is_memory)
-        status = use_wal(self, err);
-    if (status == MCP_OK)
-        status = exec(self,
-                      "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
-                      "PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864",
-                      err);
-    if (status == MCP_OK)
-        status = exec(
-            self, options->relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
-    if (status == MCP_OK && mode == DB_READ)
-        status = exec(self, "PRAGMA query_only=ON", err);
-    return status;
+    /* Reading the header first returns "not a database" before any other error. */
+    st = exec(self, "PRAGMA schema_version", err);
+    if (st == MCP_OK && !options->read_only && !self->target->is_memory)
+        st = use_wal(self, err);
+    if (st == MCP_OK)
+        st = exec(self,
+                  "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
+                  "PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864",
+                  err);
+    if (st == MCP_OK)
+        st = exec(self, options->relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL",
+                  err);
+    if (st == MCP_OK && mode == DB_READ)
+        st = exec(self, "PRAGMA query_only=ON", err);
+    return st;
 }
 
 static void close_link(db_link *link)
@@ -268,7 +284,8 @@ static void close_link(db_link *link)
     sqlite_link *self = (sqlite_link *)link;
     sqlite3_stmt *statement = NULL;
 
-    while ((statement = db_cache_take(&self->cache, NULL)))
+    for (statement = db_cache_take(&self->cache, NULL); statement;
+         statement = db_cache_take(&self->cache, NULL))
         sqlite3_finalize(statement);
     sqlite3_close(self->db);
     free(self);
@@ -277,31 +294,31 @@ static void close_link(db_link *link)
 static mcp_status open_link(db_link **out, const db_target *target, db_mode mode, mcp_error *err)
 {
     int access = target->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-    mcp_status status = make_file(target, err);
+    mcp_status st = make_file(target, err);
 
-    if (status != MCP_OK)
-        return status;
-    sqlite_link *self = calloc(1, sizeof *self);
+    if (st != MCP_OK)
+        return st;
+    sqlite_link *self = mcp_alloc_zeroed(1, sizeof *self);
     if (!self)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
     self->target = target;
     int code = sqlite3_open_v2(target->path, &self->db, access | SQLITE_OPEN_NOMUTEX, NULL);
     if (!self->db)
-        status = mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
     else if (code != SQLITE_OK)
-        status = fail(self, code, err);
+        st = fail(self, code, err);
     else
-        status = configure(self, mode, err);
-    if (status == MCP_OK && !target->is_memory && !leads_to(target->parsed, target->path))
-        status = refuse_moved(target->path, err);
-    if (status == MCP_OK)
+        st = configure(self, mode, err);
+    if (st == MCP_OK && !target->is_memory && !leads_to(target->parsed, target->path))
+        st = refuse_moved(target->path, err);
+    if (st == MCP_OK)
         *out = &self->base;
     else
         close_link(&self->base);
-    return status;
+    return st;
 }
 
-/* Text of one statement, without what SQLite does not know. */
+/* The text of one statement in the dialect of SQLite. */
 static int prepare_text(sqlite_link *self, sqlite3_stmt **out, const char *sql)
 {
     const char *rest = NULL;
@@ -339,8 +356,8 @@ static mcp_status prepare(sqlite3_stmt **out, sqlite_link *self, const char *sql
     return MCP_OK;
 }
 
-/* The number of the value that parameter `i` of SQLite's stands for; 0: it is not "$N". SQLite
- * numbers by first appearance, so only the name tells. */
+/* The number N of parameter `i` of SQLite by its name "$N"; 0: another name. SQLite numbers
+ * parameters by first appearance. */
 static size_t value_number(sqlite3_stmt *statement, int i)
 {
     const char *name = sqlite3_bind_parameter_name(statement, i);
@@ -396,14 +413,14 @@ static mcp_status prepare_and_bind(sqlite3_stmt **out, sqlite_link *self, const 
     sqlite3_stmt *statement = NULL;
 
     set_deadlines(self);
-    mcp_status status = prepare(&statement, self, call->sql, err);
-    if (status == MCP_OK)
-        status = bind(self, statement, call, keep, err);
-    if (status == MCP_OK)
+    mcp_status st = prepare(&statement, self, call->sql, err);
+    if (st == MCP_OK)
+        st = bind(self, statement, call, keep, err);
+    if (st == MCP_OK)
         *out = statement;
     else if (statement)
         sqlite3_clear_bindings(statement);
-    return status;
+    return st;
 }
 
 static void reset(sqlite3_stmt *statement)
@@ -417,19 +434,19 @@ static mcp_status run(db_link *link, int64_t *changed, const db_call *call, mcp_
     sqlite_link *self = (sqlite_link *)link;
     sqlite3_stmt *statement = NULL;
     int64_t before = sqlite3_total_changes64(self->db);
-    mcp_status status = prepare_and_bind(&statement, self, call, SQLITE_STATIC, err);
+    mcp_status st = prepare_and_bind(&statement, self, call, SQLITE_STATIC, err);
     int code = SQLITE_ROW;
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     while (code == SQLITE_ROW)
         code = sqlite3_step(statement);
     if (code != SQLITE_DONE)
-        status = fail(self, code, err);
-    /* What sqlite3_changes says is of an older statement where this one changes no rows. */
+        st = fail(self, code, err);
+    /* sqlite3_changes is of an older statement where this one changes no rows. */
     *changed = sqlite3_total_changes64(self->db) == before ? 0 : sqlite3_changes64(self->db);
     reset(statement);
-    return status;
+    return st;
 }
 
 static int no_transaction(void *data, int action, const char *a, const char *b, const char *c,
@@ -453,9 +470,9 @@ static mcp_status script(db_link *link, const char *sql, mcp_error *err)
     self->step_deadline_ms += SCRIPT_MS;
     sqlite3_set_authorizer(self->db, no_transaction, NULL);
     int code = sqlite3_exec(self->db, sql, NULL, NULL, NULL);
-    mcp_status status = code == SQLITE_OK ? MCP_OK : fail(self, code, err);
+    mcp_status st = code == SQLITE_OK ? MCP_OK : fail(self, code, err);
     sqlite3_set_authorizer(self->db, NULL, NULL);
-    return status;
+    return st;
 }
 
 /* BEGIN IMMEDIATE has the lock already. */
@@ -494,10 +511,10 @@ static mcp_status check_names(sqlite_link *self, mcp_error *err)
 static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
 {
     sqlite_link *self = (sqlite_link *)link;
-    mcp_status status = run_plain(self, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
+    mcp_status st = run_plain(self, mode == DB_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", err);
 
-    return status == MCP_OK && mode == DB_WRITE && !self->target->is_memory ? check_names(self, err)
-                                                                            : status;
+    return st == MCP_OK && mode == DB_WRITE && !self->target->is_memory ? check_names(self, err)
+                                                                        : st;
 }
 
 static mcp_status commit(db_link *link, mcp_error *err)
@@ -538,14 +555,14 @@ static mcp_status step(sqlite_link *self, bool *has_row, mcp_error *err)
 static mcp_status query(db_link *link, const db_call *call, mcp_error *err)
 {
     sqlite_link *self = (sqlite_link *)link;
-    mcp_status status = prepare_and_bind(&self->open, self, call, SQLITE_TRANSIENT, err);
+    mcp_status st = prepare_and_bind(&self->open, self, call, SQLITE_TRANSIENT, err);
 
-    if (status != MCP_OK)
-        return status;
-    status = step(self, &self->has_first, err);
-    if (status != MCP_OK)
+    if (st != MCP_OK)
+        return st;
+    st = step(self, &self->has_first, err);
+    if (st != MCP_OK)
         finish(link);
-    return status;
+    return st;
 }
 
 static mcp_status next(db_link *link, bool *has_row, mcp_error *err)
@@ -589,8 +606,8 @@ static db_value cell(const db_link *link, int column)
 const db_driver db_sqlite = {
     .name = "sqlite",
     .has_one_writer = true,
-    .aim = aim,
-    .forget = forget,
+    .parse_url = parse_url,
+    .free = free_target,
     .open = open_link,
     .close = close_link,
     .begin = begin,

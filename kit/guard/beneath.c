@@ -1,10 +1,10 @@
 /*
- * beneath.c - openat2(2), and the walk that stands in for it.
+ * beneath.c - openat2(2), and a walk for kernels without it.
  *
  * openat2 resolves the whole name in the kernel with RESOLVE_BENEATH, NO_SYMLINKS and
- * NO_MAGICLINKS, so no rename in between can lead it astray. Where there is none (before Linux 5.6,
- * or a container that filters it) the name is opened component by component with O_NOFOLLOW, and
- * ".." is refused; then every step stands on a descriptor, which cannot be swapped either.
+ * NO_MAGICLINKS, so no rename in between changes the result. Without it (before Linux 5.6, or in a
+ * container that filters it) the name is opened component by component with O_NOFOLLOW, and ".." is
+ * refused; each step begins at a descriptor, which cannot be exchanged either.
  */
 #include "guard/beneath.h"
 
@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TRIES_MAX 16 /* EAGAIN: something was renamed while the kernel looked */
+#define TRIES_MAX 16 /* EAGAIN: a rename during the lookup */
 
 static atomic_bool without_openat2;
 

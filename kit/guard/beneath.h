@@ -1,5 +1,5 @@
 /*
- * beneath.h - opening what lies beneath a folder, and nothing else.
+ * beneath.h - opening files beneath a folder, and no others.
  */
 #ifndef GUARD_BENEATH_H
 #define GUARD_BENEATH_H

@@ -1,14 +1,14 @@
 /*
- * canonical.c - finding the place that a path stands for.
+ * canonical.c - resolving a path.
  *
- * realpath() fails for a path that does not exist, and by failing tells whether it does. This walk
- * goes on instead: each component is appended and, when it is a link, replaced by what the link
- * says; what is missing or unreadable is kept as it is written. The answer is only a place to hold
- * against the roots. Between this answer and opening, anything may be swapped: the opening is done
- * beneath the root and without links, and what was swapped fails there.
+ * realpath() fails for a path that does not exist, and so reveals whether it exists. This walk
+ * continues instead: each component is appended and, when it is a link, replaced by the link's
+ * text; a missing or unreadable component is kept as written. The result is only compared with the
+ * roots. Files may be exchanged between this and the opening: the opening is beneath the root and
+ * without links, and fails for an exchanged one.
  *
  * Links in procfs (/proc/self/root, /proc/self/cwd, /proc/self/fd/N) are refused. Their text is no
- * path: the kernel jumps where they lead, which may be another mount namespace.
+ * path: the kernel follows them to their target, which may be in another mount namespace.
  */
 #include "guard/canonical.h"
 
@@ -64,7 +64,7 @@ static bool is_in_procfs(struct walk *walk)
     return !failed && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Put the link's text in front of the components to come. */
+/* Put the link's text before the remaining components. */
 static bool follow(struct walk *walk, const char *target, size_t target_length)
 {
     size_t rest_length = strlen(walk->rest);

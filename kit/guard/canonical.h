@@ -1,5 +1,5 @@
 /*
- * canonical.h - the absolute path without links that a path stands for.
+ * canonical.h - the absolute path without links of a path.
  */
 #ifndef GUARD_CANONICAL_H
 #define GUARD_CANONICAL_H
@@ -8,11 +8,11 @@
 #include <stdbool.h>
 
 /*
- * Resolve links, "." and ".." of `path`, relative to the current directory. What does not exist is
- * taken by its text, so that the answer for a missing path is where it would be.
+ * Resolve links, "." and ".." of `path`, relative to the current directory. A missing
+ * component is taken by its text, so the result for a missing path is where it would be.
  *
- * False when that cannot be told: more than 40 links, a result over PATH_MAX, or a link in procfs,
- * whose text says nothing about where it leads.
+ * False: more than 40 links, a result over PATH_MAX, or a link in procfs, whose text is not its
+ * target.
  */
 bool guard_canonical(char out[PATH_MAX], const char *path);
 

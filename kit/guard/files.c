@@ -1,8 +1,8 @@
 /*
- * files.c - files and folders beneath a folder that is open.
+ * files.c - files and folders beneath an open folder.
  *
  * All names are relative to a descriptor and go through guard_beneath(), so none of them leaves the
- * folder. Writing is always: a new file "name.tmp" of our own beside the target, then a rename. A
+ * folder. A file is always written as a new file "name.tmp" next to the target, then renamed. A
  * reader sees the old file or the new one, and a crash leaves a ".tmp" that the next run replaces.
  */
 #include "guard/paths.h"
@@ -74,16 +74,16 @@ static mcp_status say_errno(const char *relative, int failure, mcp_error *err)
 
 mcp_status guard_open_file(int *fd, int dir_fd, const char *relative, mcp_error *err)
 {
-    struct stat st;
-    mcp_status status = check_relative(relative, err);
+    struct stat about;
+    mcp_status st = check_relative(relative, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
     int opened = guard_beneath(dir_fd, relative, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (opened < 0)
         return say_errno(relative, errno, err);
-    if (fstat(opened, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (fstat(opened, &about) != 0 || !S_ISREG(about.st_mode)) {
         close(opened);
         return mcp_error_set(err, MCP_E_NOT_FOUND, "'%.*s' is not a regular file", SHOWN, relative);
     }
@@ -93,10 +93,10 @@ mcp_status guard_open_file(int *fd, int dir_fd, const char *relative, mcp_error 
 
 mcp_status guard_open_subdir(int *fd, int dir_fd, const char *relative, mcp_error *err)
 {
-    mcp_status status = check_relative(relative, err);
+    mcp_status st = check_relative(relative, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     int opened = guard_beneath(dir_fd, relative, O_RDONLY | O_DIRECTORY, 0);
     if (opened < 0)
         return say_errno(relative, errno, err);
@@ -161,16 +161,16 @@ mcp_status guard_read_file(const char **bytes, size_t *length, int dir_fd, const
                            size_t max_bytes, mcp_arena *arena, mcp_error *err)
 {
     int fd = -1;
-    mcp_status status = guard_open_file(&fd, dir_fd, relative, err);
+    mcp_status st = guard_open_file(&fd, dir_fd, relative, err);
 
-    if (status != MCP_OK)
-        return status;
-    status = read_open_file(bytes, length, fd, relative, max_bytes, arena, err);
+    if (st != MCP_OK)
+        return st;
+    st = read_open_file(bytes, length, fd, relative, max_bytes, arena, err);
     close(fd);
-    return status;
+    return st;
 }
 
-/* Open a folder of that name, made when it is not there. */
+/* Open a folder of that name, created if missing. */
 static int open_or_make(int at, const char *name)
 {
     if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
@@ -181,10 +181,10 @@ static int open_or_make(int at, const char *name)
 mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *err)
 {
     char name[NAME_MAX + 1];
-    mcp_status status = check_relative(relative, err);
+    mcp_status st = check_relative(relative, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     int at = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
     for (const char *rest = relative; at >= 0 && *rest; rest += strspn(rest, "/")) {
         size_t length = strcspn(rest, "/");
@@ -213,10 +213,10 @@ mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *
 
 mcp_status guard_create(int *fd, int dir_fd, const char *name, mcp_error *err)
 {
-    mcp_status status = check_component(name, err);
+    mcp_status st = check_component(name, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     if (unlinkat(dir_fd, name, 0) != 0 && errno != ENOENT)
         return say_errno(name, errno, err);
     int made = guard_beneath(dir_fd, name, O_RDWR | O_CREAT | O_EXCL, 0666);
@@ -228,27 +228,27 @@ mcp_status guard_create(int *fd, int dir_fd, const char *name, mcp_error *err)
 
 mcp_status guard_replace(int dir_fd, const char *from, const char *to, mcp_error *err)
 {
-    mcp_status status = check_component(from, err);
+    mcp_status st = check_component(from, err);
 
-    if (status == MCP_OK)
-        status = check_component(to, err);
-    if (status == MCP_OK && renameat(dir_fd, from, dir_fd, to) != 0)
-        status = say_errno(to, errno, err);
-    return status;
+    if (st == MCP_OK)
+        st = check_component(to, err);
+    if (st == MCP_OK && renameat(dir_fd, from, dir_fd, to) != 0)
+        st = say_errno(to, errno, err);
+    return st;
 }
 
 /* Split a name and open the folder that holds it; close place->dir_fd afterwards. */
 static mcp_status find_place(struct place *place, int dir_fd, const char *relative, mcp_error *err)
 {
     char parent[PATH_MAX] = ".";
-    mcp_status status = check_relative(relative, err);
+    mcp_status st = check_relative(relative, err);
     const char *slash = strrchr(relative, '/');
     const char *name = slash ? slash + 1 : relative;
 
-    if (status == MCP_OK)
-        status = check_component(name, err);
-    if (status != MCP_OK)
-        return status;
+    if (st == MCP_OK)
+        st = check_component(name, err);
+    if (st != MCP_OK)
+        return st;
     if (slash) {
         memcpy(parent, relative, (size_t)(slash - relative));
         parent[slash - relative] = '\0';
@@ -273,52 +273,53 @@ static mcp_status write_all(int fd, const char *name, const char *bytes, size_t 
     return MCP_OK;
 }
 
-static mcp_status write_beside(const struct place *place, const void *bytes, size_t length,
-                               mcp_error *err)
+static mcp_status write_and_replace(const struct place *place, const void *bytes, size_t length,
+                                    mcp_error *err)
 {
     char temporary[NAME_MAX + 5];
     int fd = -1;
 
     snprintf(temporary, sizeof temporary, "%s.tmp", place->name);
-    mcp_status status = guard_create(&fd, place->dir_fd, temporary, err);
-    if (status != MCP_OK)
-        return status;
-    status = write_all(fd, place->name, bytes, length, err);
-    if (close(fd) != 0 && status == MCP_OK)
-        status = say_errno(place->name, errno, err);
-    if (status == MCP_OK)
-        status = guard_replace(place->dir_fd, temporary, place->name, err);
-    if (status != MCP_OK)
+    mcp_status st = guard_create(&fd, place->dir_fd, temporary, err);
+    if (st != MCP_OK)
+        return st;
+    st = write_all(fd, place->name, bytes, length, err);
+    if (close(fd) != 0 && st == MCP_OK)
+        st = say_errno(place->name, errno, err);
+    if (st == MCP_OK)
+        st = guard_replace(place->dir_fd, temporary, place->name, err);
+    if (st != MCP_OK)
         unlinkat(place->dir_fd, temporary, 0);
-    return status;
+    return st;
 }
 
 mcp_status guard_write_file(int dir_fd, const char *relative, const void *bytes, size_t length,
                             mcp_error *err)
 {
     struct place place;
-    mcp_status status = find_place(&place, dir_fd, relative, err);
+    mcp_status st = find_place(&place, dir_fd, relative, err);
 
-    if (status != MCP_OK)
-        return status;
-    status = write_beside(&place, bytes, length, err);
+    if (st != MCP_OK)
+        return st;
+    st = write_and_replace(&place, bytes, length, err);
     close(place.dir_fd);
-    return status;
+    return st;
 }
 
 static int remove_entry(int dir_fd, const char *name, unsigned depth);
 
 static int remove_all_in(DIR *dir, unsigned depth)
 {
-    struct dirent *entry;
-
-    for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0) {
+    for (;;) {
+        errno = 0;
+        struct dirent *entry = readdir(dir);
+        if (!entry)
+            return errno == 0 ? 0 : -1;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (remove_entry(dirfd(dir), entry->d_name, depth + 1) != 0)
             return -1;
     }
-    return errno == 0 ? 0 : -1;
 }
 
 /* Remove a folder with all that is in it; 0, or -1 with errno. */
@@ -357,14 +358,14 @@ mcp_status guard_remove_tree(int dir_fd, const char *relative, mcp_error *err)
 {
     struct place place;
     mcp_error why = MCP_ERROR_INIT;
-    mcp_status status = find_place(&place, dir_fd, relative, &why);
+    mcp_status st = find_place(&place, dir_fd, relative, &why);
 
-    if (status == MCP_E_NOT_FOUND)
+    if (st == MCP_E_NOT_FOUND)
         return MCP_OK;
-    if (status != MCP_OK) {
+    if (st != MCP_OK) {
         if (err)
             *err = why;
-        return status;
+        return st;
     }
     int failed = remove_entry(place.dir_fd, place.name, 1);
     int failure = errno;

@@ -1,10 +1,10 @@
 /*
  * paths.c - the roots, and the folders that users name.
  *
- * Two steps, and both are needed. The path is canonicalised and held against the roots by whole
- * components: that decides, and gives the same answer for what is there and what is not. Then what
- * is left below the root is opened beneath the root's descriptor without following links: that
- * makes a folder swapped for a link in between fail instead of leading out.
+ * Both of two steps are needed. The path is canonicalised and compared with the roots by whole
+ * components: this decides, with the same result for existing and missing paths. Then the part
+ * below the root is opened beneath the root's descriptor without following links: a folder that was
+ * exchanged for a link in between fails instead of leading out.
  *
  * A refusal names the path as it was given, and never a root.
  */
@@ -20,6 +20,7 @@
 
 #include "guard/beneath.h"
 #include "guard/canonical.h"
+#include "mcp/alloc.h"
 
 #define SHOWN_MAX 150 /* of a path in a message, which has 240 bytes in all */
 
@@ -44,7 +45,7 @@ static mcp_status refuse_outside(const char *path, mcp_error *err)
                          SHOWN_MAX, path, shown_end(path));
 }
 
-/* What a failed open beneath a root means to the one who named the path. */
+/* The error of a failed open beneath a root, for the client that named the path. */
 static mcp_status refuse_inside(const char *path, int failure, mcp_error *err)
 {
     if (failure == EXDEV || failure == ELOOP)
@@ -70,7 +71,7 @@ static mcp_status open_root(struct root *root, const char *path, mcp_error *err)
     if (root->fd < 0)
         return mcp_error_errno(err, errno, "the allowed directory '%.*s' cannot be opened",
                                SHOWN_MAX, path);
-    root->path = strdup(canonical);
+    root->path = mcp_alloc_strdup(canonical);
     if (!root->path)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the allowed directories");
     return MCP_OK;
@@ -80,7 +81,7 @@ mcp_status guard_new(guard **out, const char *const *roots, size_t count, mcp_er
 {
     if (count == 0)
         return mcp_error_set(err, MCP_E_PARAMS, "there must be an allowed directory");
-    guard *all = calloc(1, sizeof *all + count * sizeof all->roots[0]);
+    guard *all = mcp_alloc_zeroed(1, sizeof *all + count * sizeof all->roots[0]);
     if (!all)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the allowed directories");
     all->count = count;
@@ -109,7 +110,7 @@ void guard_free(guard *all)
     free(all);
 }
 
-/* The innermost root that holds the path; *below is what is left of it. */
+/* The innermost root that contains the path; *below is the part after it. */
 static const struct root *find_root(const guard *all, const char *canonical, const char **below)
 {
     const struct root *found = NULL;

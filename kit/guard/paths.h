@@ -1,17 +1,18 @@
 /**
- * paths.h - the one door to files whose names come from outside.
+ * paths.h - opening files with names from outside.
  *
- * A guard knows the folders that may be touched. A folder that a user names is canonicalised, held
- * against them and opened beneath the one that holds it; from then on everything goes by descriptor
- * and relative name, and no name leaves the descriptor's folder, neither by ".." nor by a link.
+ * A guard has the folders that may be accessed. A folder that a user names is canonicalised,
+ * compared with them and opened beneath the one that contains it; from then on files are named by
+ * descriptor and relative name, and no name leaves the descriptor's folder, neither by ".." nor by
+ * a link.
  *
  * The simplest way to use it:
  *
  *     guard_open_dir(&case_fd, &canonical, guard, path_from_outside, arena, err);
  *     guard_read_file(&bytes, &length, case_fd, "system/hydros.json", 16 << 20, arena, err);
  *
- * A guard never changes, so threads may share it. Descriptors given out are the caller's to close
- * and have FD_CLOEXEC. Relative names are bounded by PATH_MAX; one that is empty or absolute is
+ * A guard never changes, so threads may share it. The caller closes descriptors; they have
+ * FD_CLOEXEC. Relative names are bounded by PATH_MAX; one that is empty or absolute is
  * MCP_E_PARAMS; one that leads out of the folder or over a link is MCP_E_DENIED.
  */
 #ifndef GUARD_PATHS_H
@@ -26,7 +27,7 @@
 typedef struct guard guard;
 
 /**
- * Open the roots: the folders that may be touched, with all that lies below.
+ * Open the roots: the folders that may be accessed, with everything below.
  *
  * @param out   yours, free it with guard_free
  * @param roots folders that exist; links in them are resolved now, once
@@ -42,7 +43,7 @@ void guard_free(guard *all);
  * Open the folder that a user names.
  *
  * Links are resolved first, so a link from one root into another is legal; then the path must be a
- * root or lie below one. Whether a path outside exists is never told.
+ * root or lie below one. The error does not reveal whether a path outside exists.
  *
  * @param fd        the folder
  * @param canonical its absolute path without links, the arena's; may be NULL
@@ -89,8 +90,8 @@ mcp_status guard_read_file(const char **bytes, size_t *length, int dir_fd, const
 mcp_status guard_make_dir(int *fd, int dir_fd, const char *relative, mcp_error *err);
 
 /**
- * Create a file for writing directly in the folder; a stale one of that name is removed first, so
- * that nobody can have placed a link there.
+ * Create a file for writing directly in the folder; a stale one of that name is removed first,
+ * because it may be a link.
  *
  * @param name one component, "data.parquet.tmp"
  */
@@ -100,15 +101,15 @@ mcp_status guard_create(int *fd, int dir_fd, const char *name, mcp_error *err);
 mcp_status guard_replace(int dir_fd, const char *from, const char *to, mcp_error *err);
 
 /**
- * Write a whole file: to "<relative>.tmp" beside it, then renamed over it, so that nobody ever sees
- * half of it. The folder must exist.
+ * Write a whole file: to "<relative>.tmp" in the same folder, then renamed over it, so a reader
+ * sees the old file or the new one. The folder must exist.
  */
 mcp_status guard_write_file(int dir_fd, const char *relative, const void *bytes, size_t length,
                             mcp_error *err);
 
 /**
- * Remove a file, or a folder with all that is in it; links are removed, never followed. That
- * nothing is there is MCP_OK. Folders nested deeper than 64 are MCP_E_LIMIT.
+ * Remove a file, or a folder with all that is in it; links are removed, never followed. A missing
+ * file is MCP_OK. Folders nested deeper than 64 are MCP_E_LIMIT.
  */
 mcp_status guard_remove_tree(int dir_fd, const char *relative, mcp_error *err);
 

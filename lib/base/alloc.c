@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NEVER (-1L)
 
@@ -29,19 +30,27 @@ static bool may_allocate(void)
     return false;
 }
 
-void *mcp__alloc(size_t size)
+void *mcp_alloc(size_t size)
 {
     return may_allocate() ? malloc(size) : NULL;
 }
 
-void *mcp__realloc(void *memory, size_t size)
+void *mcp_realloc(void *memory, size_t size)
 {
     return may_allocate() ? realloc(memory, size) : NULL;
 }
 
-void *mcp__alloc_zeroed(size_t count, size_t size)
+void *mcp_alloc_zeroed(size_t count, size_t size)
 {
     return may_allocate() ? calloc(count, size) : NULL;
+}
+
+char *mcp_alloc_strdup(const char *text)
+{
+    size_t size = text ? strlen(text) + 1 : 0;
+    char *copy = text ? mcp_alloc(size) : NULL;
+
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
 void mcp__alloc_fail_after(long successes)

@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/arena_budget.h"
+#include "base/arena_int.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -77,7 +77,7 @@ static char *align_up(char *at, size_t alignment)
 
 static chunk *chunk_new(size_t size)
 {
-    chunk *fresh = mcp__alloc(size);
+    chunk *fresh = mcp_alloc(size);
 
     if (!fresh)
         return NULL;
@@ -108,8 +108,8 @@ mcp_arena *mcp_arena_new(size_t max_bytes)
     return mcp__arena_new_within(max_bytes, NULL);
 }
 
-/* Whether the budget has that much more. `is_first`: it is taken in any case, so that a small request can be
- * read and refused. */
+/* Whether the budget has that much more. `is_first`: it is taken in any case, so that a small
+ * request can be read and refused. */
 static bool charge(mcp_arena *arena, size_t size, bool is_first)
 {
     mcp__arena_budget *budget = arena->budget;
@@ -128,7 +128,7 @@ static bool charge(mcp_arena *arena, size_t size, bool is_first)
 mcp_arena *mcp__arena_new_within(size_t max_bytes, mcp__arena_budget *budget)
 {
     chunk *first = chunk_new(FIRST_CHUNK);
-    mcp_arena *arena = first ? chunk_take(first, sizeof(*arena), ALIGNMENT) : NULL;
+    mcp_arena *arena = first ? chunk_take(first, sizeof *arena, ALIGNMENT) : NULL;
 
     if (!arena)
         return NULL;
@@ -196,6 +196,8 @@ static void *take(mcp_arena *arena, size_t size, size_t alignment)
 {
     size_t counted = size ? size : 1;
 
+    if (!arena)
+        return NULL;
     if (counted > arena->max_bytes - arena->used || counted > SIZE_MAX / 2)
         return fail(arena, MCP_E_LIMIT);
     void *piece = chunk_take(arena->current, counted, alignment);
@@ -218,7 +220,7 @@ void *mcp_arena_alloc(mcp_arena *arena, size_t size)
 
 void *mcp_arena_array(mcp_arena *arena, size_t count, size_t size)
 {
-    if (size != 0 && count > SIZE_MAX / size)
+    if (arena && size != 0 && count > SIZE_MAX / size)
         return fail(arena, MCP_E_LIMIT);
     return mcp_arena_alloc(arena, count * size);
 }
@@ -235,7 +237,8 @@ char *mcp_arena_strdup(mcp_arena *arena, const char *text)
 
 char *mcp_arena_strndup(mcp_arena *arena, const char *text, size_t length)
 {
-    char *copy = length < SIZE_MAX ? mcp__arena_bytes(arena, length + 1) : NULL;
+    char *copy = length < SIZE_MAX && (text || length == 0) ? mcp__arena_bytes(arena, length + 1)
+                                                            : NULL;
 
     if (!copy)
         return NULL;
@@ -265,10 +268,10 @@ char *mcp_arena_printf(mcp_arena *arena, const char *format, ...)
 
 size_t mcp_arena_used(const mcp_arena *arena)
 {
-    return arena->used;
+    return arena ? arena->used : 0;
 }
 
 mcp_status mcp__arena_failure(const mcp_arena *arena)
 {
-    return arena->failure;
+    return arena ? arena->failure : MCP_E_NOMEM;
 }

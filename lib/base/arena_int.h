@@ -6,6 +6,16 @@
 
 #include "mcp/arena.h"
 
+#ifndef __cplusplus
+#include <stdatomic.h>
+
+/* Memory that many arenas take from together. Outlives them. Any thread. */
+struct mcp__arena_budget {
+    atomic_size_t used; /* bytes of chunks */
+    size_t max_bytes;
+};
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,10 +28,8 @@ mcp_arena *mcp__arena_new_within(size_t max_bytes, mcp__arena_budget *budget);
 /* Memory for bytes: neither aligned nor zeroed, so that strings lie close together. */
 char *mcp__arena_bytes(mcp_arena *arena, size_t size);
 
-/*
- * Why the arena last answered NULL: MCP_E_LIMIT (its bound), MCP_E_BUSY (the budget) or MCP_E_NOMEM; MCP_OK if
- * it never did.
- */
+/* Why the arena last answered NULL: MCP_E_LIMIT (its bound), MCP_E_BUSY (the budget) or
+ * MCP_E_NOMEM; MCP_OK if it never did. */
 mcp_status mcp__arena_failure(const mcp_arena *arena);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /*
  * base64.c - RFC 4648, sections 4 and 5.
  *
- * Decoding is strict: padding where it belongs, no other character, no bits left over that encoding would
- * not have written. So a text has one form, and a cursor that was tampered with is seen.
+ * Decoding is strict: padding where it belongs, no other character, no bits left over that encoding
+ * would not have written. So a text has one form, and a cursor that was tampered with is seen.
  */
 #include "base/base64.h"
 

@@ -16,8 +16,8 @@ size_t mcp__base64_length(size_t length);
 /** Write the standard form with padding to `out`, which has room for mcp__base64_length(length). */
 void mcp__base64_encode(char *out, const void *bytes, size_t length);
 
-/** The bytes of a text in the standard alphabet with its padding, with a NUL behind them; NULL when it is
- *  none, or when memory is out. */
+/** The bytes of a text in the standard alphabet with its padding, with a NUL behind them; NULL
+ *  when it is none, or when memory is out. */
 char *mcp__base64_decode(mcp_arena *arena, const char *text, size_t length, size_t *out_length);
 
 /** The URL-safe form without padding, with a NUL; NULL when memory is out. */

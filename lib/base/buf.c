@@ -40,9 +40,8 @@ void mcp_buf_reset(mcp_buf *buf)
         buf->data[0] = '\0';
 }
 
-/*
- * The next capacity that holds `needed` bytes: doubled, but not far beyond what the bound allows.
- */
+/* The next capacity that holds `needed` bytes: doubled, but not far beyond what the bound
+ * allows. */
 static size_t next_capacity(const mcp_buf *buf, size_t needed)
 {
     size_t most = buf->max_bytes < LARGEST ? buf->max_bytes + 1 : LARGEST;
@@ -65,7 +64,7 @@ static mcp_status grow(mcp_buf *buf, size_t length)
 
     size_t needed = buf->length + length + 1;
     size_t capacity = next_capacity(buf, needed);
-    char *larger = mcp__realloc(buf->data, capacity);
+    char *larger = mcp_realloc(buf->data, capacity);
     if (!larger)
         return buf->status = MCP_E_NOMEM;
     buf->data = larger;
@@ -79,15 +78,18 @@ mcp_status mcp_buf_append(mcp_buf *buf, const void *bytes, size_t length)
 
     if (!room)
         return buf->status;
-    if (length > 0)
+    if (length > 0) {
+        if (!bytes)
+            return buf->status = MCP_E_PARAMS;
         memcpy(room, bytes, length);
+    }
     mcp_buf_commit(buf, length);
     return MCP_OK;
 }
 
 mcp_status mcp_buf_puts(mcp_buf *buf, const char *text)
 {
-    return mcp_buf_append(buf, text, strlen(text));
+    return mcp_buf_append(buf, text, text ? strlen(text) : 1);
 }
 
 mcp_status mcp_buf_putc(mcp_buf *buf, char byte)

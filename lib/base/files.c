@@ -7,7 +7,7 @@
 
 const mcp_file *mcp_files_find(const mcp_file *files, const char *path)
 {
-    for (const mcp_file *file = files; file && file->path; file++) {
+    for (const mcp_file *file = files; path && file && file->path; file++) {
         if (strcmp(file->path, path) == 0)
             return file;
     }

@@ -25,7 +25,7 @@ void mcp_log_write(const mcp_log *log, mcp_log_level level, const char *format, 
     if (!log || !log->sink || level == MCP_LOG_OFF || level > log->level)
         return;
     va_start(arguments, format);
-    int formatted = vsnprintf(line, sizeof(line), format, arguments);
+    int formatted = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (formatted < 0)
         return;
@@ -37,7 +37,7 @@ const char *mcp_log_level_name(mcp_log_level level)
 {
     static const char *const names[] = { "off", "error", "warning", "info", "debug" };
 
-    return (size_t)level < sizeof(names) / sizeof(names[0]) ? names[level] : "off";
+    return (size_t)level < sizeof names / sizeof names[0] ? names[level] : "off";
 }
 
 void mcp_log_stderr(mcp_log_level level, const char *message, void *data)
@@ -47,8 +47,8 @@ void mcp_log_stderr(mcp_log_level level, const char *message, void *data)
 
     (void)data;
     mcp_clock_utc(when, mcp_clock_wall_ms(), 1);
-    int length = snprintf(line, sizeof(line) - 1, "%s level=%s %s", when, mcp_log_level_name(level),
-                          message);
+    int length = snprintf(line, sizeof line - 1, "%s level=%s %s", when, mcp_log_level_name(level),
+                          message ? message : "");
     if (length < 0)
         return;
     size_t end = strlen(line);

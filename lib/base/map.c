@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/arena_int.h"
 #include "mcp/clock.h"
+#include "mcp/hash.h"
 
 #define FIRST_CAPACITY ((size_t)16)
 
@@ -25,58 +26,18 @@ static uint64_t hash_key[2];
 static void draw_key(void)
 {
     /* Before the kernel has entropy: what an outsider cannot see must do (addresses, the clock). */
-    if (getrandom(hash_key, sizeof(hash_key), GRND_NONBLOCK) != (ssize_t)sizeof(hash_key)) {
+    if (getrandom(hash_key, sizeof hash_key, GRND_NONBLOCK) != (ssize_t)sizeof hash_key) {
         hash_key[0] = (uint64_t)mcp_clock_mono_ns() * UINT64_C(0x9E3779B97F4A7C15);
         hash_key[1] = (uint64_t)(uintptr_t)&hash_key ^ (uint64_t)mcp_clock_wall_ms();
     }
 }
 
-static uint64_t rotate(uint64_t word, unsigned bits)
-{
-    return word << bits | word >> (64 - bits);
-}
-
-static void sip_round(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[1] = rotate(v[1], 13) ^ v[0];
-    v[0] = rotate(v[0], 32);
-    v[2] += v[3];
-    v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] += v[3];
-    v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] += v[1];
-    v[1] = rotate(v[1], 17) ^ v[2];
-    v[2] = rotate(v[2], 32);
-}
-
 uint64_t mcp__map_hash(const char *key, size_t length)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    size_t whole = length - length % 8;
-    uint64_t last = (uint64_t)length << 56;
 
     (void)pthread_once(&once, draw_key);
-    uint64_t v[4] = { hash_key[0] ^ UINT64_C(0x736f6d6570736575),
-                      hash_key[1] ^ UINT64_C(0x646f72616e646f6d),
-                      hash_key[0] ^ UINT64_C(0x6c7967656e657261),
-                      hash_key[1] ^ UINT64_C(0x7465646279746573) };
-    for (size_t at = 0; at < whole; at += 8) {
-        uint64_t word;
-        memcpy(&word, key + at, sizeof(word));
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    for (size_t at = whole; at < length; at++)
-        last |= (uint64_t)(unsigned char)key[at] << (8 * (at - whole));
-    v[3] ^= last;
-    sip_round(v);
-    v[0] ^= last;
-    v[2] ^= 0xFF;
-    for (int i = 0; i < 3; i++)
-        sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
+    return mcp_siphash13(hash_key, key, length);
 }
 
 void mcp__map_init(mcp__map *map, mcp_arena *arena)
@@ -109,8 +70,8 @@ static size_t probe(const mcp__map_slot *slots, size_t capacity, uint64_t hash, 
 static mcp_status grow(mcp__map *map)
 {
     size_t capacity = map->capacity ? map->capacity * 2 : FIRST_CAPACITY;
-    mcp__map_slot *slots = map->arena ? mcp_arena_array(map->arena, capacity, sizeof(*slots))
-                                      : mcp__alloc_zeroed(capacity, sizeof(*slots));
+    mcp__map_slot *slots = map->arena ? mcp_arena_array(map->arena, capacity, sizeof *slots)
+                                      : mcp_alloc_zeroed(capacity, sizeof *slots);
 
     if (!slots)
         return map->arena ? mcp__arena_failure(map->arena) : MCP_E_NOMEM;
@@ -150,9 +111,8 @@ void *mcp__map_get(const mcp__map *map, const char *key, size_t length)
     return map->slots[probe(map->slots, map->capacity, hash, key, length)].value;
 }
 
-/*
- * Close the gap at `hole`: an entry may move back when its own place does not lie behind the hole.
- */
+/* Close the gap at `hole`: an entry may move back when its own place does not lie behind the
+ * hole. */
 static void close_gap(mcp__map *map, size_t hole)
 {
     size_t mask = map->capacity - 1;
@@ -189,4 +149,14 @@ void *mcp__map_next(const mcp__map *map, size_t *at)
             return slot->value;
     }
     return NULL;
+}
+
+void mcp__map_free_values(mcp__map *map)
+{
+    size_t at = 0;
+    void *value;
+
+    for (value = mcp__map_next(map, &at); value; value = mcp__map_next(map, &at))
+        free(value);
+    mcp__map_clear(map);
 }

@@ -31,11 +31,9 @@ typedef struct mcp__map {
     mcp_arena *arena; /* pays for the slots; NULL: they come from malloc */
 } mcp__map;
 
-/*
- * Make `map` empty. With an arena the map ends with it; without one, end it by mcp__map_clear. In
- * an arena what a growing map leaves behind stays allocated, at most as much again as the map
- * itself.
- */
+/* Make `map` empty. With an arena the map ends with it; without one, end it by mcp__map_clear.
+ * In an arena what a growing map leaves behind stays allocated, at most as much again as the map
+ * itself. */
 void mcp__map_init(mcp__map *map, mcp_arena *arena);
 
 /* Free the slots (not the keys, not the values); the map is empty and usable afterwards. */
@@ -56,10 +54,8 @@ void *mcp__map_get(const mcp__map *map, const char *key, size_t length);
 /* Remove a key and hand back its value; NULL when it was not there. */
 void *mcp__map_remove(mcp__map *map, const char *key, size_t length);
 
-/*
- * Visit all values in no particular order: begin with *at = 0 and stop at NULL. The map must not be
- * changed meanwhile.
- */
+/* Visit all values in no particular order: begin with *at = 0 and stop at NULL. The map must not
+ * be changed meanwhile. */
 void *mcp__map_next(const mcp__map *map, size_t *at);
 
 /* The keyed hash that maps use: SipHash-1-3 under the process's random key. Any thread. */
@@ -68,5 +64,8 @@ uint64_t mcp__map_hash(const char *key, size_t length);
 #ifdef __cplusplus
 }
 #endif
+
+/** free() every value, then as mcp__map_clear: for values that are their own keys' memory. */
+void mcp__map_free_values(mcp__map *map);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * random.c - getrandom(2), read to the end.
  *
- * The call may return fewer bytes than asked for when a signal comes, and waits only at boot; nothing here
- * is buffered, so there is nothing that a fork could copy.
+ * The call may return fewer bytes than asked for when a signal comes, and waits only at boot;
+ * nothing here is buffered, so there is nothing that a fork could copy.
  */
 #include "mcp/random.h"
 
@@ -32,11 +32,11 @@ mcp_status mcp_random_id(char out[MCP_RANDOM_ID_SIZE], mcp_error *err)
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char bytes[MCP_RANDOM_ID_SIZE / 2];
-    mcp_status st = mcp_random_bytes(bytes, sizeof(bytes), err);
+    mcp_status st = mcp_random_bytes(bytes, sizeof bytes, err);
 
     if (st != MCP_OK)
         return st;
-    for (size_t i = 0; i < sizeof(bytes); i++) {
+    for (size_t i = 0; i < sizeof bytes; i++) {
         out[2 * i] = digits[bytes[i] >> 4];
         out[2 * i + 1] = digits[bytes[i] & 15];
     }

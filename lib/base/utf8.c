@@ -14,8 +14,8 @@ static size_t ascii_run(const char *text, size_t length)
     size_t at = 0;
     uint64_t word;
 
-    for (; at + sizeof(word) <= length; at += sizeof(word)) {
-        memcpy(&word, text + at, sizeof(word));
+    for (; at + sizeof word <= length; at += sizeof word) {
+        memcpy(&word, text + at, sizeof word);
         if (word & UINT64_C(0x8080808080808080))
             break;
     }

@@ -26,15 +26,12 @@ size_t mcp__utf8_length(const char *text, size_t length);
  */
 size_t mcp__utf8_next(const char *text, size_t length, uint32_t *code_point);
 
-/*
- * How many bytes of well-formed text may stay when at most `max_bytes` may: never half a character.
- */
+/* How many bytes of well-formed text may stay when at most `max_bytes` may: never half a
+ * character. */
 size_t mcp__utf8_cut(const char *text, size_t length, size_t max_bytes);
 
-/*
- * Make a C string one line of well-formed UTF-8 in place: control characters become spaces, bytes
- * that are no UTF-8 become '?', and it ends before the character that passes `max_bytes`.
- */
+/* Make a C string one line of well-formed UTF-8 in place: control characters become spaces,
+ * bytes that are no UTF-8 become '?', and it ends before the character that passes `max_bytes`. */
 void mcp__utf8_tidy(char *text, size_t length, size_t max_bytes);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 /*
  * pointer.c - following a JSON Pointer (RFC 6901).
  *
- * A token is compared with names as it stands where it holds no '~'; else name by name, unescaping
- * on the way, so nothing is copied and no length is bounded.
+ * A token without '~' is looked up as it is; another is compared name by name and unescaped on the
+ * way, so nothing is copied and no length is bounded.
  */
 #include <string.h>
 
-#include "json/value.h"
+#include "json/json_int.h"
 
 /* Whether the token, unescaped, is the name. A '~' not followed by 0 or 1 fits nothing. */
 static bool token_is(const char *token, size_t size, const char *name, size_t length)

@@ -2,17 +2,19 @@
  * read.cpp - JSON text into arena values, by simdjson; and doubles into text, by <charconv>.
  *
  * The only C++ of the library. simdjson checks the text and leaves a tape; build() walks it once
- * and writes our values, so nothing of simdjson outlives the call. No exception can leave:
- * simdjson is used through its error codes, and all memory comes from functions that answer null.
+ * and writes our values, so nothing of simdjson outlives the call. simdjson is used through its
+ * error codes, and mcp_json_read catches the exceptions of its allocations, so none leaves this
+ * file.
  *
- * A parser keeps about seven times the largest text it has seen. So each thread keeps one for
- * texts up to KEPT_MAX, and a larger text gets a parser that is thrown away. simdjson reads beyond
- * the end of the text, hence the copy into a padded buffer.
+ * A parser keeps about seven times the largest text it has read. So each thread keeps one for texts
+ * up to KEPT_MAX, freed with the thread, and a larger text gets a parser of its own. A thread_local
+ * object with a destructor would end the process when its registration finds no memory; a pthread
+ * key does not. simdjson reads beyond the end of the text, hence the copy into a padded buffer.
  *
  * Traps: simdjson counts only non-empty containers as depth, so build() counts once more; its
  * element count saturates at SATURATED; it does not say where an error is, so scan.c looks for it;
- * it refuses integers beyond 64 bits, which JavaScript writes for doubles up to 1e21, so a text with such
- * is read again with a fraction put behind each.
+ * it refuses integers beyond 64 bits, which JavaScript writes for doubles up to 1e21, so a text
+ * with such is read again with a fraction put behind each.
  */
 #include <charconv>
 #include <cmath>
@@ -21,13 +23,13 @@
 #include <new>
 #include <string_view>
 
+#include <pthread.h>
+
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
 #include "base/arena_int.h"
-#include "json/number.h"
-#include "json/scan.h"
-#include "json/value.h"
+#include "json/json_int.h"
 
 namespace dom = simdjson::dom;
 
@@ -45,7 +47,44 @@ struct reader {
     size_t room = 0; /* bytes of text that both have room for */
 };
 
-thread_local reader kept;
+pthread_once_t once = PTHREAD_ONCE_INIT;
+pthread_key_t kept_key;
+bool has_key = false;
+
+void free_kept(void *kept)
+{
+    delete static_cast<reader *>(kept);
+}
+
+void make_key()
+{
+    has_key = pthread_key_create(&kept_key, free_kept) == 0;
+}
+
+/* simdjson chooses its code for this processor at first use, and allocates for that in functions
+ * that must not throw: without memory it ends the process. So it chooses when the program is
+ * loaded, before there is anything to lose. */
+[[gnu::constructor]] void choose_implementation()
+{
+    const auto &all = simdjson::get_available_implementations();
+
+    simdjson::get_active_implementation() = all.detect_best_supported();
+}
+
+/* The reader that this thread keeps; null: no memory. */
+reader *kept_reader()
+{
+    (void)pthread_once(&once, make_key);
+    if (!has_key)
+        return nullptr;
+    auto *kept = static_cast<reader *>(pthread_getspecific(kept_key));
+    if (kept)
+        return kept;
+    std::unique_ptr<reader> fresh(new (std::nothrow) reader{});
+    if (!fresh || pthread_setspecific(kept_key, fresh.get()) != 0)
+        return nullptr;
+    return fresh.release();
+}
 
 simdjson::error_code make_room(reader &in, size_t length)
 {
@@ -322,14 +361,22 @@ template <typename integer> bool integer_fits(const char *text, const char *end)
 
 extern "C" mcp_status mcp_json_read(const mcp_json **out, mcp_arena *arena, const char *text,
                                     size_t length, mcp_error *err)
-{
+try {
+    if (!arena || (!text && length > 0))
+        return mcp_error_set(err, MCP_E_PARAMS, "there is no %s", arena ? "text" : "arena");
     /* Newer releases of simdjson skip a byte order mark; RFC 8259 section 8.1 lets us refuse it. */
     if (length >= 3 && std::memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         return explain(text, length, simdjson::TAPE_ERROR, err);
-    if (length <= KEPT_MAX)
-        return read_with(kept, out, arena, text, length, err);
-    reader once;
-    return read_with(once, out, arena, text, length, err);
+    if (length > KEPT_MAX) {
+        reader once_only;
+        return read_with(once_only, out, arena, text, length, err);
+    }
+    reader *kept = kept_reader();
+    if (!kept)
+        return explain(text, length, simdjson::MEMALLOC, err);
+    return read_with(*kept, out, arena, text, length, err);
+} catch (...) {
+    return explain(text, length, simdjson::MEMALLOC, err);
 }
 
 extern "C" bool mcp__json_integer_fits(const char *text, size_t length)

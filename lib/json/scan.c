@@ -4,17 +4,16 @@
  * simdjson says that a text is not JSON but not where. This scanner walks the text from the front
  * by the grammar of RFC 8259 and stops at the first byte that cannot stand there. It runs only for
  * refused texts, so it is written for clear answers. It must refuse exactly what reading refuses;
- * the fuzz target holds the two against each other.
+ * the fuzz target compares the two.
  *
  * It recurses once a level and at most MCP_JSON_DEPTH_MAX levels.
  */
-#include "json/scan.h"
+#include "json/json_int.h"
 
 #include <string.h>
 
 #include "base/utf8.h"
 #include "mcp/json.h"
-#include "json/number.h"
 
 typedef struct scanner {
     const char *text;
@@ -28,11 +27,18 @@ static bool scan_value(scanner *in);
 
 static bool fail_at(scanner *in, size_t offset, const char *reason)
 {
-    *in->fault = (mcp__json_fault){ MCP_E_PARSE, offset, reason };
+    *in->fault = (mcp__json_fault){ MCP_E_PARSE, offset, reason, false };
     return false;
 }
 
-/* Something else than `reason` asks for stands here, or nothing at all. */
+/* The grammar allows it, reading does not. */
+static bool fail_value(scanner *in, size_t offset, const char *reason)
+{
+    *in->fault = (mcp__json_fault){ MCP_E_PARSE, offset, reason, true };
+    return false;
+}
+
+/* The byte here is not what `reason` requires, or the text ends. */
 static bool fail(scanner *in, const char *reason)
 {
     return fail_at(in, in->at, in->at < in->length ? reason : "the JSON text ends too early");
@@ -60,7 +66,7 @@ static void skip_space(scanner *in)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* Four hexadecimal digits behind a \u that stands at `escape`. */
+/* The four hexadecimal digits of a \u. */
 static bool scan_hex(scanner *in, unsigned *unit)
 {
     unsigned value = 0;
@@ -87,15 +93,15 @@ static bool scan_unicode(scanner *in, size_t escape)
     if (!scan_hex(in, &unit))
         return false;
     if (unit >= 0xDC00 && unit <= 0xDFFF)
-        return fail_at(in, escape, "the second half of a surrogate pair stands alone");
+        return fail_value(in, escape, "the second half of a surrogate pair is alone");
     if (unit < 0xD800 || unit > 0xDBFF)
         return true;
     if (!accept(in, '\\') || !accept(in, 'u'))
-        return fail_at(in, escape, "the first half of a surrogate pair stands alone");
+        return fail_value(in, escape, "the first half of a surrogate pair is alone");
     if (!scan_hex(in, &unit))
         return false;
     if (unit < 0xDC00 || unit > 0xDFFF)
-        return fail_at(in, escape, "the first half of a surrogate pair stands alone");
+        return fail_value(in, escape, "the first half of a surrogate pair is alone");
     return true;
 }
 
@@ -174,7 +180,7 @@ static bool scan_number(scanner *in)
             return false;
     }
     if (!mcp__json_number_fits(in->text + start, in->at - start))
-        return fail_at(in, start, "a number is beyond the range of a double");
+        return fail_value(in, start, "a number is beyond the range of a double");
     return true;
 }
 
@@ -233,7 +239,7 @@ static bool scan_members(scanner *in)
 static bool scan_container(scanner *in)
 {
     if (in->depth == MCP_JSON_DEPTH_MAX) {
-        *in->fault = (mcp__json_fault){ MCP_E_LIMIT, in->at, "the JSON is nested too deep" };
+        *in->fault = (mcp__json_fault){ MCP_E_LIMIT, in->at, "the JSON is nested too deep", true };
         return false;
     }
     in->depth++;

@@ -8,7 +8,7 @@
  * each of them once, so that nested duplicates cannot make it compare the same pair again and
  * again.
  */
-#include "json/value.h"
+#include "json/json_int.h"
 
 #include <string.h>
 
@@ -121,7 +121,7 @@ const char *mcp_json_type_name(mcp_json_type type)
         [MCP_JSON_STRING] = "string", [MCP_JSON_ARRAY] = "array",  [MCP_JSON_OBJECT] = "object",
     };
 
-    return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "absent";
+    return (size_t)type < sizeof names / sizeof names[0] ? names[type] : "absent";
 }
 
 bool mcp_json_is_null(const mcp_json *value)
@@ -253,9 +253,8 @@ static bool numbers_equal(const mcp_json *a, const mcp_json *b)
         return integer_equals(b, a->is.number);
     if (b->type == MCP_JSON_DOUBLE)
         return integer_equals(a, b->is.number);
-    /*
-     * What fits int64_t is never kept as MCP_JSON_UINT, so different types are different numbers.
-     */
+    /* What fits int64_t is never kept as MCP_JSON_UINT, so different types are different
+     * numbers. */
     return a->type == b->type && a->is.natural == b->is.natural;
 }
 

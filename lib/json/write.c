@@ -13,9 +13,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "json/number.h"
-#include "json/value.h"
-#include "json/write.h"
+#include "json/json_int.h"
 
 void mcp_json_writer_init(mcp_json_writer *writer, mcp_buf *buf)
 {
@@ -181,8 +179,9 @@ static size_t escape(char *out, unsigned char byte)
 }
 
 /*
- * Writes ASCII up to `end` or to the first byte beyond it. JSON as the text of a string has a quote every few
- * bytes: so eight bytes are copied whatever is in them, and what comes next is written over the useless ones.
+ * Writes ASCII up to `end` or to the first byte beyond it. JSON as the text of a string has a quote
+ * every few bytes: so eight bytes are copied whatever is in them, and what comes next is written
+ * over the useless ones.
  *
  * @param out has room for ESCAPE_MAX times the text and eight bytes more
  * @param at  moves to behind what is written
@@ -230,7 +229,8 @@ static size_t put_beyond_ascii(mcp_json_writer *writer, const char *text, size_t
     return at;
 }
 
-/* A piece of ASCII at the front. @return its bytes; where the buffer's end is near it is not more than a byte */
+/* A piece of ASCII at the front. @return its bytes; where the buffer's end is near it is not
+ * more than a byte */
 static size_t put_ascii(mcp_json_writer *writer, const char *text, size_t length)
 {
     mcp_buf *buf = writer->buf;
@@ -300,7 +300,10 @@ static void write_name(mcp_json_writer *writer, const char *name, size_t length)
 
 void mcp_write_name(mcp_json_writer *writer, const char *name)
 {
-    write_name(writer, name, strlen(name));
+    if (name)
+        write_name(writer, name, strlen(name));
+    else
+        fail(writer, MCP_E_PARAMS);
 }
 
 void mcp_write_string(mcp_json_writer *writer, const char *text)
@@ -313,6 +316,8 @@ void mcp_write_string(mcp_json_writer *writer, const char *text)
 
 void mcp_write_string_n(mcp_json_writer *writer, const char *text, size_t length)
 {
+    if (!text && length > 0)
+        fail(writer, MCP_E_PARAMS);
     if (begin_value(writer))
         put_string(writer, text, length);
 }
@@ -355,7 +360,7 @@ static void write_text(mcp_json_writer *writer, const char *text, size_t length)
 static void write_integer(mcp_json_writer *writer, uint64_t size, bool is_negative)
 {
     char digits[24];
-    size_t at = sizeof(digits);
+    size_t at = sizeof digits;
 
     do {
         digits[--at] = (char)('0' + size % 10);
@@ -363,7 +368,7 @@ static void write_integer(mcp_json_writer *writer, uint64_t size, bool is_negati
     } while (size > 0);
     if (is_negative)
         digits[--at] = '-';
-    write_text(writer, digits + at, sizeof(digits) - at);
+    write_text(writer, digits + at, sizeof digits - at);
 }
 
 void mcp_write_int(mcp_json_writer *writer, int64_t number)
@@ -407,7 +412,8 @@ void mcp_write_null(mcp_json_writer *writer)
 
 void mcp_write_raw(mcp_json_writer *writer, const char *json, size_t length)
 {
-    assert(length > 0 && "no text is no value");
+    if (!json || length == 0)
+        fail(writer, MCP_E_PARAMS);
     write_text(writer, json, length);
 }
 
@@ -465,50 +471,26 @@ void mcp_write_value(mcp_json_writer *writer, const mcp_json *value)
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-void mcp_write_member_string(mcp_json_writer *writer, const char *name, const char *text)
-{
-    mcp_write_name(writer, name);
-    mcp_write_string(writer, text);
-}
+/* One function a kind of value: the name, then the value. */
+#define MEMBER(kind, type)                                                                         \
+    void mcp_write_member_##kind(mcp_json_writer *writer, const char *name, type value)            \
+    {                                                                                              \
+        mcp_write_name(writer, name);                                                              \
+        mcp_write_##kind(writer, value);                                                           \
+    }
+MEMBER(string, const char *)
+MEMBER(int, int64_t)
+MEMBER(double, double)
+MEMBER(bool, bool)
+MEMBER(value, const mcp_json *)
 
-void mcp_write_member_int(mcp_json_writer *writer, const char *name, int64_t number)
-{
-    mcp_write_name(writer, name);
-    mcp_write_int(writer, number);
-}
-
-void mcp_write_member_double(mcp_json_writer *writer, const char *name, double number)
-{
-    mcp_write_name(writer, name);
-    mcp_write_double(writer, number);
-}
-
-void mcp_write_member_bool(mcp_json_writer *writer, const char *name, bool flag)
-{
-    mcp_write_name(writer, name);
-    mcp_write_bool(writer, flag);
-}
-
-void mcp_write_member_null(mcp_json_writer *writer, const char *name)
-{
-    mcp_write_name(writer, name);
-    mcp_write_null(writer);
-}
-
-void mcp_write_member_value(mcp_json_writer *writer, const char *name, const mcp_json *value)
-{
-    mcp_write_name(writer, name);
-    mcp_write_value(writer, value);
-}
-
-void mcp_write_member_object(mcp_json_writer *writer, const char *name)
-{
-    mcp_write_name(writer, name);
-    mcp_write_object(writer);
-}
-
-void mcp_write_member_array(mcp_json_writer *writer, const char *name)
-{
-    mcp_write_name(writer, name);
-    mcp_write_array(writer);
-}
+/* The same for what needs no value. */
+#define MEMBER_ALONE(kind)                                                                         \
+    void mcp_write_member_##kind(mcp_json_writer *writer, const char *name)                        \
+    {                                                                                              \
+        mcp_write_name(writer, name);                                                              \
+        mcp_write_##kind(writer);                                                                  \
+    }
+MEMBER_ALONE(null)
+MEMBER_ALONE(object)
+MEMBER_ALONE(array)

@@ -17,10 +17,11 @@
 #include "mcp/core/envelope.h"
 #include "mcp/core/fields.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/news/subscribe.h"
-#include "mcp/core/session/identity.h"
+#include "mcp/core/session/client.h"
+#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/feature/feature.h"
 #include "mcp/feature/tasks.h"
-#include "mcp/server_int.h"
+#include "mcp/features.h"
 
 enum {
     NEEDS_PARAMS = 1 << 0,
@@ -31,10 +32,10 @@ enum {
 
 static unsigned capabilities_of(const mcp_call *call)
 {
-    return call->server->capabilities | call->set->capabilities;
+    return call->context->capabilities | call->features->capabilities;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* `initialize` never agrees on a revision without sessions. */
 static mcp_revision newest_session(const mcp_server_options *options)
@@ -47,8 +48,8 @@ static mcp_status refuse_version(mcp_call *call, const char *requested)
 {
     mcp_json_writer *data = mcp__call_error_data(call);
 
-    mcp__envelope_write_revisions(data, "supported", call->options->oldest,
-                                  newest_session(call->options));
+    mcp__envelope_write_revisions(data, "supported", call->context->options->oldest,
+                                  newest_session(call->context->options));
     mcp_write_member_string(data, "requested", requested);
     return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
 }
@@ -57,9 +58,10 @@ static mcp_status refuse_version(mcp_call *call, const char *requested)
  * the server was told to be strict. */
 static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 {
-    const mcp_server_options *options = call->options;
+    const mcp_server_options *options = call->context->options;
     size_t length = 0;
-    const char *requested = mcp_json_string(mcp_json_get(call->params, "protocolVersion"), &length);
+    const char *requested = mcp_json_string(mcp_json_get(call->request.params, "protocolVersion"),
+                                            &length);
     mcp_revision revision = mcp_revision_find(requested);
 
     if (!requested || strlen(requested) != length)
@@ -81,11 +83,11 @@ static const struct declaration {
     bool has_list_changed;
 } declarations[] = {
     /* capability           name           subscribe  listChanged */
-    { MCP__CAN_TOOLS,       "tools",       false,     true },
-    { MCP__CAN_RESOURCES,   "resources",   true,      true },
-    { MCP__CAN_PROMPTS,     "prompts",     false,     true },
-    { MCP__CAN_COMPLETIONS, "completions", false,     false },
-    { MCP__CAN_LOGGING,     "logging",     false,     false },
+    { MCP__CAN_TOOLS, "tools", false, true },
+    { MCP__CAN_RESOURCES, "resources", true, true },
+    { MCP__CAN_PROMPTS, "prompts", false, true },
+    { MCP__CAN_COMPLETIONS, "completions", false, false },
+    { MCP__CAN_LOGGING, "logging", false, false },
 };
 
 static void write_declaration(mcp_json_writer *writer, const struct declaration *declaration,
@@ -142,14 +144,14 @@ static void write_capabilities(mcp_json_writer *writer, const mcp_call *call, mc
     bool has_tasks = capabilities & MCP__CAN_TASKS;
 
     mcp_write_member_object(writer, "capabilities");
-    for (size_t i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++)
+    for (size_t i = 0; i < sizeof declarations / sizeof declarations[0]; i++)
         if ((capabilities & declarations[i].capability) &&
             mcp__field_is_known("ServerCapabilities", declarations[i].name, revision))
             write_declaration(writer, &declarations[i], capabilities);
     if (has_tasks && mcp__field_is_known("ServerCapabilities", "tasks", revision))
         write_tasks(writer, call);
     if (mcp__field_is_known("ServerCapabilities", "extensions", revision))
-        write_extensions(writer, call->server->extensions, has_tasks);
+        write_extensions(writer, call->context->extensions, has_tasks);
     mcp_write_end(writer);
 }
 
@@ -159,8 +161,8 @@ static mcp_status check_opening(mcp_call *call)
 {
     static const char *const names[] = { "capabilities", "clientInfo" };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const mcp_json *value = mcp_json_get(call->params, names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const mcp_json *value = mcp_json_get(call->request.params, names[i]);
         if (value && !mcp_json_is_object(value))
             return mcp_error_set(&call->err, MCP_E_PARAMS, "params.%s must be an object", names[i]);
     }
@@ -172,32 +174,41 @@ static void log_client(const mcp_call *call)
     const char *name = mcp_json_get_string(call->session->client_info, "name");
     const char *version = mcp_json_get_string(call->session->client_info, "version");
 
-    mcp_log_write(&call->options->log, MCP_LOG_INFO, "client %s %s, protocol %s",
+    mcp_log_write(&call->context->options->log, MCP_LOG_INFO, "client %s %s, protocol %s",
                   name ? name : "without a name", version ? version : "",
                   mcp_revision_name(call->session->revision));
 }
 
+static void write_instructions(mcp_json_writer *writer, const mcp_call *call)
+{
+    const char *text = call->context->options->instructions;
+
+    if (text && call->features)
+        text = mcp__tools_text(call->features->tools, call->arena, text, call->request.revision);
+    if (text)
+        mcp_write_member_string(writer, "instructions", text);
+}
+
 static mcp_status on_initialize(mcp_call *call)
 {
-    const mcp_server_options *options = call->options;
+    const mcp_server_options *options = call->context->options;
     mcp_revision revision = MCP_REVISION_NONE;
     mcp_status st = check_opening(call);
 
     if (st == MCP_OK)
         st = negotiate(&revision, call);
     if (st == MCP_OK)
-        st = mcp__session_open(call->session, revision, call->params, &call->err);
+        st = mcp__session_open(call->session, revision, call->request.params, &call->err);
     if (st != MCP_OK)
         return st;
-    call->revision = revision;
+    call->request.revision = revision;
     log_client(call);
     mcp_json_writer *result = mcp_call_result(call);
     mcp_write_member_string(result, "protocolVersion", mcp_revision_name(revision));
-    write_capabilities(result, call, call->revision);
+    write_capabilities(result, call, call->request.revision);
     mcp_write_name(result, "serverInfo");
-    mcp__write_identity(result, options, revision);
-    if (options->instructions)
-        mcp_write_member_string(result, "instructions", options->instructions);
+    mcp__client_write_identity(result, options, revision);
+    write_instructions(result, call);
     return MCP_OK;
 }
 
@@ -217,22 +228,21 @@ static mcp_status on_ping(mcp_call *call)
  * cross each other all the time. */
 static mcp_status on_cancelled(mcp_call *call)
 {
-    const mcp_json *id = mcp_json_get(call->params, "requestId");
+    const mcp_json *id = mcp_json_get(call->request.params, "requestId");
 
     if (mcp_json_is_string(id) || mcp_json_is_number(id))
-        mcp__dispatch_cancel(call->session, id, call->notices);
+        mcp__dispatch_cancel(call->session, id, call->notification_peer);
     return MCP_OK;
 }
 
 static mcp_status on_discover(mcp_call *call)
 {
-    const mcp_server_options *options = call->options;
+    const mcp_server_options *options = call->context->options;
     mcp_json_writer *result = mcp_call_result(call);
 
     mcp__envelope_write_revisions(result, "supportedVersions", options->oldest, options->newest);
-    write_capabilities(result, call, call->revision);
-    if (options->instructions)
-        mcp_write_member_string(result, "instructions", options->instructions);
+    write_capabilities(result, call, call->request.revision);
+    write_instructions(result, call);
     return MCP_OK;
 }
 
@@ -240,49 +250,49 @@ static mcp_status on_discover(mcp_call *call)
 
 static mcp_status on_tools_list(mcp_call *call)
 {
-    return mcp__tools_list(call->set->tools, call);
+    return mcp__tools_list(call->features->tools, call);
 }
 
 static mcp_status on_tools_call(mcp_call *call)
 {
-    if ((capabilities_of(call) & MCP__CAN_TASKS) && call->session->setup.tasks)
-        call->task_ttl_ms = call->options->task_ttl_ms;
-    return mcp__tools_call(call->set->tools, call);
+    if ((capabilities_of(call) & MCP__CAN_TASKS) && call->context->tasks)
+        call->task.ttl_ms = call->context->options->limits.task_ttl_ms;
+    return mcp__tools_call(call->features->tools, call);
 }
 
 static mcp_status on_resources_list(mcp_call *call)
 {
-    return mcp__resources_list(call->set->resources, call);
+    return mcp__resources_list(call->features->resources, call);
 }
 
 static mcp_status on_templates_list(mcp_call *call)
 {
-    return mcp__resources_templates(call->set->resources, call);
+    return mcp__resources_templates(call->features->resources, call);
 }
 
 static mcp_status on_resources_read(mcp_call *call)
 {
-    return mcp__resources_read(call->set->resources, call);
+    return mcp__resources_read(call->features->resources, call);
 }
 
 static mcp_status on_prompts_list(mcp_call *call)
 {
-    return mcp__prompts_list(call->set->prompts, call);
+    return mcp__prompts_list(call->features->prompts, call);
 }
 
 static mcp_status on_prompts_get(mcp_call *call)
 {
-    return mcp__prompts_get(call->set->prompts, call);
+    return mcp__prompts_get(call->features->prompts, call);
 }
 
 static mcp_status on_complete(mcp_call *call)
 {
-    return mcp__completions_complete(call->set->completions, call);
+    return mcp__completions_complete(call->features->completions, call);
 }
 
 static mcp_status on_set_level(mcp_call *call)
 {
-    mcp_level level = mcp_level_find(mcp_json_get_string(call->params, "level"));
+    mcp_level level = mcp_level_find(mcp_json_get_string(call->request.params, "level"));
 
     if (level == MCP_LEVEL_NONE)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.level must be a level of logging");
@@ -291,12 +301,12 @@ static mcp_status on_set_level(mcp_call *call)
     return MCP_OK;
 }
 
-/* The URI that news is wanted of. */
+/* The URI of a subscription. */
 static mcp_status read_uri(const char **out, mcp_call *call)
 {
     size_t length = 0;
 
-    *out = mcp_json_string(mcp_json_get(call->params, "uri"), &length);
+    *out = mcp_json_string(mcp_json_get(call->request.params, "uri"), &length);
     if (!*out || length == 0 || strlen(*out) != length)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.uri must be a URI");
     (void)mcp_call_result(call);
@@ -327,18 +337,21 @@ static mcp_status on_listen(mcp_call *call)
     unsigned lists = 0;
 
     if (can & MCP__CAN_CHANGE)
-        lists = (can & MCP__CAN_TOOLS ? MCP__NEWS_TOOLS : 0u) |
-                (can & MCP__CAN_PROMPTS ? MCP__NEWS_PROMPTS : 0u) |
-                (can & MCP__CAN_RESOURCES ? MCP__NEWS_RESOURCES : 0u);
+        lists = (can & MCP__CAN_TOOLS ? MCP__LIST_TOOLS : 0u) |
+                (can & MCP__CAN_PROMPTS ? MCP__LIST_PROMPTS : 0u) |
+                (can & MCP__CAN_RESOURCES ? MCP__LIST_RESOURCES : 0u);
     return mcp__subscribe_listen(call, lists,
                                  (can & MCP__CAN_RESOURCES) && (can & MCP__CAN_SUBSCRIBE));
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
-/* How long an answer may be kept, and by whom: lists that are the same for everybody, by everybody. */
-static const mcp__caching list_caching = { .is_told = true, .is_public = true, .ttl_ms = 3600000 };
-static const mcp__caching read_caching = { .is_told = true };
+/* How long an answer may be kept, and by whom: lists that are the same for everybody, by
+ * everybody. */
+static const mcp__caching list_caching = { .is_stated = true,
+                                           .is_public = true,
+                                           .ttl_ms = 3600000 };
+static const mcp__caching read_caching = { .is_stated = true };
 
 #define SHOWN_MAX 150 /* bytes of a name in a message */
 
@@ -348,6 +361,7 @@ static const mcp__caching read_caching = { .is_told = true };
 #define SINCE_2025_11_25 MCP_2025_11_25, MCP_REVISION_NEWEST
 #define IN_2025_11_25 MCP_2025_11_25, MCP_2025_11_25
 
+/* clang-format off */
 static const struct method {
     const char *name;
     int from, to; /* mcp_revision */
@@ -381,33 +395,37 @@ static const struct method {
     { "notifications/initialized", WITH_SESSIONS,    MCP__CAN_ALWAYS,    IS_NOTIFICATION, NULL,    NULL,          on_initialized },
     { "notifications/cancelled",   SINCE_2024_11_05, MCP__CAN_ALWAYS,    IS_NOTIFICATION, NULL,    NULL,          on_cancelled },
 };
+/* clang-format on */
 
 static const struct method *find(const mcp_call *call)
 {
-    bool is_notification = !call->id;
+    bool is_notification = !call->request.id;
 
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         const struct method *method = &methods[i];
-        if (strcmp(method->name, call->method) != 0)
+        if (strcmp(method->name, call->request.method) != 0)
             continue;
         bool serves = (method->capability & ~capabilities_of(call)) == 0 &&
-                      (int)call->revision >= method->from && (int)call->revision <= method->to &&
+                      (int)call->request.revision >= method->from &&
+                      (int)call->request.revision <= method->to &&
                       is_notification == ((method->flags & IS_NOTIFICATION) != 0);
         return serves ? method : NULL;
     }
     return NULL;
 }
 
-/* The header that names what is called; a body that does not name it is refused by the method itself. */
+/* The header that names what is called; a body that does not name it is refused by the method
+ * itself. */
 static mcp_status check_subject(const struct method *method, mcp_call *call)
 {
-    const mcp_json *subject = method->subject ? mcp_json_get(call->params, method->subject) : NULL;
+    const mcp_json *subject = method->subject ? mcp_json_get(call->request.params, method->subject)
+                                              : NULL;
 
-    if (call->revision <= MCP_REVISION_NEWEST_SESSION || !call->notices->headers ||
+    if (!mcp__call_is_stateless(call) || !call->notification_peer->headers ||
         !mcp_json_is_string(subject))
         return MCP_OK;
-    return mcp__headers_check_name(call->notices->headers, "Mcp-Name", subject, call->arena,
-                                   &call->err);
+    return mcp__headers_check_name(call->notification_peer->headers, "Mcp-Name", subject,
+                                   call->arena, &call->err);
 }
 
 mcp_status mcp__method_route(mcp_call *call)
@@ -416,18 +434,19 @@ mcp_status mcp__method_route(mcp_call *call)
 
     if (!method)
         return mcp_error_set(&call->err, MCP_E_METHOD, "there is no method %.*s here", SHOWN_MAX,
-                             call->method);
-    if ((method->flags & NOT_IN_BATCH) && call->peer != call->notices)
+                             call->request.method);
+    call->plan.method = method->name;
+    if ((method->flags & NOT_IN_BATCH) && call->peer != call->notification_peer)
         return mcp_error_set(&call->err, MCP_E_REQUEST, "%s must not be part of a batch",
                              method->name);
-    if ((method->flags & NEEDS_PARAMS) && !call->params)
+    if ((method->flags & NEEDS_PARAMS) && !call->request.params)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "%s needs params", method->name);
     if (check_subject(method, call) != MCP_OK)
         return call->err.status;
     if (method->caching)
-        call->caching = *method->caching;
+        call->answer.caching = *method->caching;
     if (capabilities_of(call) & MCP__CAN_CHANGE)
-        call->caching.ttl_ms = 0; /* the next look may see another list */
-    call->asking.is_allowed = (method->flags & MAY_ASK) != 0;
+        call->answer.caching.ttl_ms = 0; /* the next look may see another list */
+    call->input.is_allowed = (method->flags & MAY_ASK) != 0;
     return method->run(call);
 }

@@ -1,11 +1,12 @@
 /*
  * server.c - putting a server together: options with their defaults, features, transports.
  *
- * What is assembled here does not change while the server serves, so every thread may read it. Features may
- * come and go: a change builds another set beside the one in use, and calls keep what they began with.
+ * What is assembled here does not change while the server serves, so every thread may read it.
+ * Features may come and go: a change builds another set next to the one in use, and calls keep what
+ * they began with.
  *
- * The one exception is at the end: a handler that does not end within the grace time still holds its tool, its
- * schemas and its files, so a server that it was left in frees nothing of them.
+ * The one exception is at the end: a handler that does not end within the grace time still holds
+ * its tool, its schemas and its files, so a server that it was left in frees nothing of them.
  */
 #include "mcp/server.h"
 
@@ -14,15 +15,17 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "mcp/audience.h"
-#include "mcp/core/session/identity.h"
+#include "mcp/core/dispatch.h"
+#include "mcp/core/session/client.h"
 #include "mcp/hash.h"
 #include "mcp/http.h"
 #include "mcp/method.h"
 #include "mcp/random.h"
 #include "mcp/server_int.h"
+#include "mcp/transport/http/http.h"
+#include "mcp/transport/rest/rest.h"
 #include "mcp/transport/stdio.h"
-#include "mcp/transport/web.h"
+#include "mcp/visibility.h"
 
 #define SCOPES_MAX_BYTES ((size_t)64 * 1024)
 #define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
@@ -57,22 +60,23 @@ static size_t larger(size_t a, size_t b)
 
 static void fill_bounds(mcp_server_options *options)
 {
-    set_default_size(&options->message_max_bytes, (size_t)4 * 1024 * 1024);
-    set_default_size(&options->reply_max_bytes, (size_t)16 * 1024 * 1024);
-    set_default_size(&options->arena_max_bytes, (size_t)64 * 1024 * 1024);
-    set_default_size(&options->calls_max_bytes, larger((size_t)1 << 30, options->arena_max_bytes));
-    set_default(&options->calls_max_running, 32);
-    set_default(&options->calls_max_queued, 256);
-    set_default(&options->short_threads, default_threads());
-    set_default(&options->spare_threads, 8);
-    set_default(&options->heed_ms, 5000);
-    set_default(&options->spin_us, 100);
-    set_default(&options->timeout_ms, 60000);
-    set_default(&options->grace_ms, 10000);
-    set_default(&options->tasks_max, 1000);
-    set_default(&options->tasks_max_each, 100);
-    set_default_size(&options->tasks_max_bytes, (size_t)64 * 1024 * 1024);
-    set_default(&options->task_ttl_ms, 60 * 60 * 1000);
+    set_default_size(&options->limits.message_max_bytes, (size_t)4 * 1024 * 1024);
+    set_default_size(&options->limits.reply_max_bytes, (size_t)16 * 1024 * 1024);
+    set_default_size(&options->limits.arena_max_bytes, (size_t)64 * 1024 * 1024);
+    set_default_size(&options->limits.calls_max_bytes,
+                     larger((size_t)1 << 30, options->limits.arena_max_bytes));
+    set_default(&options->limits.calls_max_running, 32);
+    set_default(&options->limits.calls_max_queued, 256);
+    set_default(&options->limits.short_threads, default_threads());
+    set_default(&options->limits.replacement_threads, 8);
+    set_default(&options->limits.stuck_handler_ms, 5000);
+    set_default(&options->limits.spin_us, 100);
+    set_default(&options->limits.timeout_ms, 60000);
+    set_default(&options->limits.grace_ms, 10000);
+    set_default(&options->limits.tasks_max, 1000);
+    set_default(&options->limits.tasks_max_per_client, 100);
+    set_default_size(&options->limits.tasks_max_bytes, (size_t)64 * 1024 * 1024);
+    set_default(&options->limits.task_ttl_ms, 60 * 60 * 1000);
 }
 
 /* Stays NONE where no revision with sessions is served. */
@@ -83,15 +87,15 @@ static void fill_without_initialize(mcp_server_options *options)
                               : MCP_REVISION_NEWEST_SESSION;
 
     if (options->oldest > MCP_REVISION_NEWEST_SESSION) {
-        options->without_initialize = MCP_REVISION_NONE;
+        options->default_revision = MCP_REVISION_NONE;
         return;
     }
-    if (options->without_initialize == MCP_REVISION_NONE)
-        options->without_initialize = MCP_2025_03_26;
-    if (options->without_initialize < options->oldest)
-        options->without_initialize = options->oldest;
-    if (options->without_initialize > newest)
-        options->without_initialize = newest;
+    if (options->default_revision == MCP_REVISION_NONE)
+        options->default_revision = MCP_2025_03_26;
+    if (options->default_revision < options->oldest)
+        options->default_revision = options->oldest;
+    if (options->default_revision > newest)
+        options->default_revision = newest;
 }
 
 static void fill_revisions(mcp_server_options *options)
@@ -110,10 +114,11 @@ static bool is_revision(mcp_revision revision)
 
 static bool bounds_are_positive(const mcp_server_options *options)
 {
-    return options->calls_max_running > 0 && options->calls_max_queued > 0 &&
-           options->short_threads > 0 && options->spare_threads > 0 && options->heed_ms > 0 &&
-           options->timeout_ms > 0 && options->grace_ms > 0 && options->tasks_max > 0 &&
-           options->tasks_max_each > 0 && options->task_ttl_ms > 0;
+    return options->limits.calls_max_running > 0 && options->limits.calls_max_queued > 0 &&
+           options->limits.short_threads > 0 && options->limits.replacement_threads > 0 &&
+           options->limits.stuck_handler_ms > 0 && options->limits.timeout_ms > 0 &&
+           options->limits.grace_ms > 0 && options->limits.tasks_max > 0 &&
+           options->limits.tasks_max_per_client > 0 && options->limits.task_ttl_ms > 0;
 }
 
 static mcp_status check_options(const mcp_server_options *options, mcp_error *err)
@@ -121,7 +126,7 @@ static mcp_status check_options(const mcp_server_options *options, mcp_error *er
     if (!options->name || !options->version)
         return mcp_error_set(err, MCP_E_PARAMS, "a server needs a name and a version");
     if (!is_revision(options->oldest) || !is_revision(options->newest) ||
-        !is_revision(options->without_initialize))
+        !is_revision(options->default_revision))
         return mcp_error_set(err, MCP_E_PARAMS, "a revision in the options is none that is served");
     if (options->newest != MCP_REVISION_NONE && options->oldest > options->newest)
         return mcp_error_set(err, MCP_E_PARAMS, "the oldest revision is newer than the newest");
@@ -154,7 +159,7 @@ static mcp_status render_identity(mcp_server *server, mcp_error *err)
 
     mcp_buf_init(&text, IDENTITY_MAX_BYTES);
     mcp_json_writer_init(&writer, &text);
-    mcp__write_identity(&writer, &server->options, MCP_REVISION_NEWEST);
+    mcp__client_write_identity(&writer, &server->options, MCP_REVISION_NEWEST);
     st = mcp_json_writer_status(&writer);
     if (st == MCP_OK) {
         server->identity = mcp_arena_strndup(server->arena, text.data, text.length);
@@ -199,7 +204,7 @@ static mcp_status make_state_key(mcp_server *server, mcp_error *err)
     const char *secret = server->options.state_secret;
 
     if (!secret)
-        return mcp_random_bytes(server->state_key, sizeof(server->state_key), err);
+        return mcp_random_bytes(server->state_key, sizeof server->state_key, err);
     if (strlen(secret) < MCP__STATE_KEY_SIZE)
         return mcp_error_set(err, MCP_E_PARAMS, "state_secret is shorter than %d bytes",
                              MCP__STATE_KEY_SIZE);
@@ -221,29 +226,30 @@ static mcp_status make_parts(mcp_server *server, mcp_error *err)
     if (st == MCP_OK)
         st = make_state_key(server, err);
     if (st == MCP_OK)
-        st = mcp__news_new(&server->news, err);
+        st = mcp__subscriptions_new(&server->subscriptions, err);
     if (st == MCP_OK)
-        st = mcp__set_new(&server->set, &server->options, err);
+        st = mcp__features_new(&server->set, &server->options, err);
     return st;
 }
 
 mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, mcp_error *err)
 {
-    mcp_server_options filled = *options;
+    mcp_server_options filled = options ? *options : (mcp_server_options){ 0 };
     mcp_status st = fill_options(&filled, err);
 
     if (st != MCP_OK)
         return st;
-    mcp_server *server = mcp__alloc_zeroed(1, sizeof(*server));
+    mcp_server *server = mcp_alloc_zeroed(1, sizeof *server);
     if (!server)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a server");
     server->options = filled;
-    server->budget.max_bytes = filled.calls_max_bytes;
+    server->budget.max_bytes = filled.limits.calls_max_bytes;
     server->capabilities = (filled.logging ? MCP__CAN_LOGGING : 0u) |
                            (filled.subscriptions ? MCP__CAN_SUBSCRIBE : 0u) |
-                           (filled.lists_change ? MCP__CAN_CHANGE : 0u);
+                           (filled.list_changed ? MCP__CAN_CHANGE : 0u);
     pthread_mutex_init(&server->change_lock, NULL);
     pthread_mutex_init(&server->set_lock, NULL);
+    pthread_mutex_init(&server->stop.lock, NULL);
     st = make_parts(server, err);
     if (st != MCP_OK) {
         mcp_server_free(server);
@@ -253,12 +259,14 @@ mcp_status mcp_server_new(mcp_server **out, const mcp_server_options *options, m
     return MCP_OK;
 }
 
-/* ---- features --------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
 static mcp_status record(mcp__offer **out, mcp_server *server, const mcp_features *features,
                          const mcp_features *key, mcp_error *err)
 {
-    mcp__offer *offer = mcp_arena_alloc(server->arena, sizeof(*offer));
+    if (!features)
+        return mcp_error_set(err, MCP_E_PARAMS, "there are no features to add");
+    mcp__offer *offer = mcp_arena_alloc(server->arena, sizeof *offer);
     mcp__offer **end = &server->offers;
 
     if (!offer)
@@ -276,43 +284,45 @@ mcp_status mcp_server_add(mcp_server *server, const mcp_features *features, mcp_
     mcp__offer *offer = NULL;
     mcp_status st = record(&offer, server, features, NULL, err);
 
-    return st == MCP_OK ? mcp__set_load(server->set, features, err) : st;
+    return st == MCP_OK ? mcp__features_load(server->set, features, err) : st;
 }
 
-/* Put together what is offered now. Capabilities stay declared even when their last feature went. */
-static mcp_status build(mcp__set **out, const mcp_server *server, mcp_error *err)
+/* Put together what is offered now. Capabilities stay declared even when their last feature
+ * went. */
+static mcp_status build(mcp__features **out, const mcp_server *server, mcp_error *err)
 {
-    mcp__set *set = NULL;
-    mcp_status st = mcp__set_new(&set, &server->options, err);
+    mcp__features *set = NULL;
+    mcp_status st = mcp__features_new(&set, &server->options, err);
 
     if (st != MCP_OK)
         return st;
     for (const mcp__offer *offer = server->offers; offer && st == MCP_OK; offer = offer->next)
         if (offer->is_withdrawn)
-            set->capabilities |= mcp__set_capabilities(&offer->features);
+            set->capabilities |= mcp__features_capabilities(&offer->features);
         else
-            st = mcp__set_load(set, &offer->features, err);
+            st = mcp__features_load(set, &offer->features, err);
     if (st == MCP_OK)
         *out = set;
     else
-        mcp__set_drop(set);
+        mcp__features_drop(set);
     return st;
 }
 
 static unsigned lists_of(const mcp_features *features)
 {
-    return (features->tools ? MCP__NEWS_TOOLS : 0u) | (features->prompts ? MCP__NEWS_PROMPTS : 0u) |
-           (features->resources ? MCP__NEWS_RESOURCES : 0u);
+    return (features->tools ? MCP__LIST_TOOLS : 0u) | (features->prompts ? MCP__LIST_PROMPTS : 0u) |
+           (features->resources ? MCP__LIST_RESOURCES : 0u);
 }
 
 /* Once: from then on the loop may read it. */
-static mcp_status describe(mcp_server *server, mcp__offer *offer, const mcp__set *set,
+static mcp_status describe(mcp_server *server, mcp__offer *offer, const mcp__features *set,
                            mcp_error *err)
 {
     if (offer->change.lists)
         return MCP_OK;
-    if (mcp__audience_of(&server->options) &&
-        mcp__audience_describe(&offer->change, server->arena, set, &offer->features, err) != MCP_OK)
+    if (mcp__visibility_of(&server->options) &&
+        mcp__visibility_describe(&offer->change, server->arena, set, &offer->features, err) !=
+            MCP_OK)
         return MCP_E_NOMEM;
     offer->change.lists = lists_of(&offer->features);
     return MCP_OK;
@@ -321,28 +331,28 @@ static mcp_status describe(mcp_server *server, mcp__offer *offer, const mcp__set
 /* `offer` has changed: let calls see it, and clients hear of it. */
 static mcp_status change(mcp_server *server, mcp__offer *offer, mcp_error *err)
 {
-    mcp__set *fresh = NULL;
+    mcp__features *fresh = NULL;
     mcp_status st = build(&fresh, server, err);
 
     if (st == MCP_OK)
         st = describe(server, offer, fresh, err);
     if (st != MCP_OK) {
-        mcp__set_drop(fresh);
+        mcp__features_drop(fresh);
         return st;
     }
     pthread_mutex_lock(&server->set_lock);
-    mcp__set *old = server->set;
+    mcp__features *old = server->set;
     server->set = fresh;
     pthread_mutex_unlock(&server->set_lock);
-    mcp__set_drop(old);
+    mcp__features_drop(old);
     if (offer->change.lists)
-        mcp__news_lists(server->news, &offer->change);
+        mcp__subscriptions_lists(server->subscriptions, &offer->change);
     return MCP_OK;
 }
 
 static mcp__offer *find_offer(const mcp_server *server, const mcp_features *key)
 {
-    mcp__offer *offer = server->offers;
+    mcp__offer *offer = key ? server->offers : NULL;
 
     while (offer && offer->key != key)
         offer = offer->next;
@@ -354,8 +364,8 @@ static mcp_status offer_again(mcp_server *server, const mcp_features *features, 
     mcp__offer *offer = find_offer(server, features);
     mcp_status st = MCP_OK;
 
-    if (!server->options.lists_change)
-        return mcp_error_set(err, MCP_E_UNSUPPORTED, "lists_change is not set in the options");
+    if (!server->options.list_changed)
+        return mcp_error_set(err, MCP_E_UNSUPPORTED, "list_changed is not set in the options");
     if (offer && !offer->is_withdrawn)
         return mcp_error_set(err, MCP_E_PARAMS, "these features are offered already");
     if (!offer)
@@ -368,7 +378,7 @@ static mcp_status offer_again(mcp_server *server, const mcp_features *features, 
     return st;
 }
 
-mcp_status mcp_server_offer(mcp_server *server, const mcp_features *features, mcp_error *err)
+mcp_status mcp_server_add_features(mcp_server *server, const mcp_features *features, mcp_error *err)
 {
     pthread_mutex_lock(&server->change_lock);
     mcp_status st = offer_again(server, features, err);
@@ -376,7 +386,8 @@ mcp_status mcp_server_offer(mcp_server *server, const mcp_features *features, mc
     return st;
 }
 
-mcp_status mcp_server_withdraw(mcp_server *server, const mcp_features *features, mcp_error *err)
+mcp_status mcp_server_remove_features(mcp_server *server, const mcp_features *features,
+                                      mcp_error *err)
 {
     pthread_mutex_lock(&server->change_lock);
     mcp__offer *offer = find_offer(server, features);
@@ -392,59 +403,72 @@ mcp_status mcp_server_withdraw(mcp_server *server, const mcp_features *features,
     return st;
 }
 
-mcp_server *mcp_call_server(const mcp_call *call)
+mcp_status mcp_server_resource_updated(mcp_server *server, const char *uri, mcp_error *err)
 {
-    return call->server;
+    if (!uri)
+        return mcp_error_set(err, MCP_E_PARAMS, "a changed resource has no URI");
+    return mcp__subscriptions_resource(server->subscriptions, uri, err);
 }
 
-mcp_status mcp_server_updated(mcp_server *server, const char *uri, mcp_error *err)
-{
-    return mcp__news_resource(server->news, uri, err);
-}
+/* ---- serving --------------------------------------------------------------------------------- */
 
-/* ---- serving ---------------------------------------------------------------------------------- */
-
-static const mcp__set *hold(mcp_server *server)
+static const mcp__features *hold(mcp_server *server)
 {
     pthread_mutex_lock(&server->set_lock);
-    mcp__set *set = server->set;
+    mcp__features *set = server->set;
     atomic_fetch_add(&set->holders, 1);
     pthread_mutex_unlock(&server->set_lock);
     return set;
 }
 
-mcp__session_setup mcp__server_session_setup(mcp_server *server, mcp__executor *executor)
+mcp__context mcp__server_context(mcp_server *server, mcp__executor *executor)
 {
-    return (mcp__session_setup){
+    return (mcp__context){
         .server = server,
         .options = &server->options,
         .route = mcp__method_route,
         .executor = executor,
         .hold = hold,
-        .drop = mcp__set_drop,
-        .news = server->news,
-        .audience = mcp__audience_of(&server->options),
+        .drop = mcp__features_drop,
+        .subscriptions = server->subscriptions,
+        .visibility = mcp__visibility_of(&server->options),
         .budget = &server->budget,
         .no_arguments = server->no_arguments,
         .state_key = server->state_key,
         .identity = server->identity,
+        .extensions = server->extensions,
+        .capabilities = server->capabilities,
+        .hooks = &mcp__dispatch_hooks,
     };
+}
+
+static mcp__serve_setup serve_setup(mcp_server *server)
+{
+    return (mcp__serve_setup){ .context = mcp__server_context(server, NULL),
+                               .stop = &server->stop,
+                               .long_threads = mcp__tools_long_threads(server->set->tools) };
 }
 
 mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
 {
-    mcp__session_setup setup = mcp__server_session_setup(server, NULL);
-    bool is_left_running = false;
-    mcp_status st = mcp__stdio_serve(&setup, mcp__tools_long_threads(server->set->tools),
-                                     &is_left_running, err);
+    mcp__serve_setup setup = serve_setup(server);
+    mcp_status st = mcp__stdio_serve(&setup, err);
 
-    server->is_left_running = server->is_left_running || is_left_running;
+    server->is_left_running = server->is_left_running || setup.is_left_running;
     return st;
 }
 
-mcp_status mcp_server_elicited(mcp_server *server, const char *id, mcp_error *err)
+void mcp_server_stop(mcp_server *server)
 {
-    return mcp__news_elicited(server->news, id, err);
+    if (server)
+        mcp__stop_request(&server->stop);
+}
+
+mcp_status mcp_server_elicitation_complete(mcp_server *server, const char *id, mcp_error *err)
+{
+    if (!id)
+        return mcp_error_set(err, MCP_E_PARAMS, "an elicitation has no id");
+    return mcp__subscriptions_elicited(server->subscriptions, id, err);
 }
 
 /* The scopes that features ask for, for clients that want to know before they ask. */
@@ -464,14 +488,13 @@ static mcp_status gather_scopes(const char **out, mcp_server *server, mcp_error 
 
 mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, mcp_error *err)
 {
-    mcp__session_setup setup = mcp__server_session_setup(server, NULL);
-    bool is_left_running = false;
-    mcp_status st = gather_scopes(&setup.scopes, server, err);
+    const mcp_http_options defaults = MCP_HTTP_OPTIONS_INIT;
+    mcp__serve_setup setup = serve_setup(server);
+    mcp_status st = gather_scopes(&setup.context.scopes, server, err);
 
     if (st == MCP_OK)
-        st = mcp__web_serve(&setup, mcp__tools_long_threads(server->set->tools), options,
-                            &is_left_running, err);
-    server->is_left_running = server->is_left_running || is_left_running;
+        st = mcp__web_serve(&setup, options ? options : &defaults, &mcp__rest_handler, err);
+    server->is_left_running = server->is_left_running || setup.is_left_running;
     return st;
 }
 
@@ -479,10 +502,11 @@ void mcp_server_free(mcp_server *server)
 {
     if (!server || server->is_left_running)
         return;
-    mcp__set_drop(server->set);
-    mcp__news_free(server->news);
+    mcp__features_drop(server->set);
+    mcp__subscriptions_free(server->subscriptions);
     pthread_mutex_destroy(&server->change_lock);
     pthread_mutex_destroy(&server->set_lock);
+    pthread_mutex_destroy(&server->stop.lock);
     mcp_arena_free(server->arena);
     free(server);
 }

@@ -1,12 +1,12 @@
 /*
- * http.c - the server: its doors, its list of connections, its clock, its end; and what can be read of a
- * request.
+ * http.c - the server: its endpoints, its list of connections, its clock, its end; and what can be
+ * read of a request.
  *
- * Deadlines are kept in the connections and looked at by one timer that sweeps over all of them. A sweep
- * over ten thousand costs half a millisecond, once a second; a timer for each would cost more memory than
+ * Deadlines are kept in the connections, and one timer sweeps over all of them. A sweep over ten
+ * thousand takes half a millisecond, once a second; a timer for each would need more memory than
  * the connection itself.
  *
- * Connections that something happened to are `due` and are settled just before the loop waits.
+ * Connections with something to do are `due`, and are settled just before the loop waits.
  */
 #include "net/http.h"
 
@@ -26,8 +26,8 @@
 #define ANSWER_HEAD_MAX ((size_t)64 * 1024)
 
 /* A listener, and what its connections have in common. */
-struct server_door {
-    server_door *next;
+struct http_endpoint {
+    http_endpoint *next;
     mcp__http *http;
     mcp__listener *listener;
     mcp__tls_context *tls;
@@ -40,9 +40,9 @@ struct turn {
     mcp__http *http;
 };
 
-/* ---- the loop's turn -------------------------------------------------------------------------- */
+/* ---- the loop's turn ------------------------------------------------------------------------- */
 
-static void tell_empty(mcp__http *http)
+static void notify_empty(mcp__http *http)
 {
     mcp__loop_callback *callback = http->is_empty;
 
@@ -67,7 +67,7 @@ static void on_turn(uv_prepare_t *handle)
     mcp__http *http = ((struct turn *)handle)->http;
 
     settle_due(http);
-    tell_empty(http);
+    notify_empty(http);
 }
 
 static void on_sweep(void *data)
@@ -84,29 +84,29 @@ static void on_sweep(void *data)
         mcp__timer_start(http->sweep, http->sweep_ms);
 }
 
-/* ---- doors ------------------------------------------------------------------------------------ */
+/* ---- endpoints ------------------------------------------------------------------------------- */
 
-static void pause_doors(mcp__http *http, bool is_full)
+static void pause_endpoints(mcp__http *http, bool is_full)
 {
     http->is_full = is_full;
-    for (server_door *door = http->doors; door; door = door->next) {
+    for (http_endpoint *endpoint = http->endpoints; endpoint; endpoint = endpoint->next) {
         if (is_full)
-            mcp__listener_pause(door->listener);
+            mcp__listener_pause(endpoint->listener);
         else
-            mcp__listener_resume(door->listener);
+            mcp__listener_resume(endpoint->listener);
     }
 }
 
 void mcp__http_left(mcp__http *http)
 {
     if (http->is_full && http->count < http->options.connections_max)
-        pause_doors(http, false);
+        pause_endpoints(http, false);
 }
 
 static void on_accept(int fd, void *data)
 {
-    server_door *door = data;
-    mcp__http *http = door->http;
+    http_endpoint *endpoint = data;
+    mcp__http *http = endpoint->http;
     mcp_error err = MCP_ERROR_INIT;
 
     if (fd < 0) {
@@ -115,78 +115,80 @@ static void on_accept(int fd, void *data)
         return;
     }
     bool is_first = http->count == 0;
-    if (mcp__connection_new(http, fd, door->is_unix, door->tls, &err) != MCP_OK)
+    if (mcp__connection_new(http, fd, endpoint->is_unix, endpoint->tls, &err) != MCP_OK)
         mcp_log_write(http->options.log, MCP_LOG_WARNING, "a connection is refused: %s",
                       err.message);
     if (is_first)
         mcp__timer_start(http->sweep, http->sweep_ms);
     if (http->count >= http->options.connections_max)
-        pause_doors(http, true);
+        pause_endpoints(http, true);
 }
 
-static server_door *door_new(mcp__http *http)
+static http_endpoint *endpoint_new(mcp__http *http)
 {
-    server_door *door = mcp__alloc_zeroed(1, sizeof(*door));
+    http_endpoint *endpoint = mcp_alloc_zeroed(1, sizeof *endpoint);
 
-    if (door)
-        door->http = http;
-    return door;
+    if (endpoint)
+        endpoint->http = http;
+    return endpoint;
 }
 
-/* The door is open, or `st` says why not. */
-static mcp_status hang_door(mcp__http *http, server_door *door, mcp_status st)
+/* Take an endpoint that listens; free it where `st` is an error. */
+static mcp_status add_endpoint(mcp__http *http, http_endpoint *endpoint, mcp_status st)
 {
     if (st != MCP_OK) {
-        free(door);
+        free(endpoint);
         return st;
     }
-    door->next = http->doors;
-    http->doors = door;
+    endpoint->next = http->endpoints;
+    http->endpoints = endpoint;
     if (http->is_full)
-        mcp__listener_pause(door->listener);
+        mcp__listener_pause(endpoint->listener);
     return MCP_OK;
 }
 
 mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tls_context *tls,
                             int *real, mcp_error *err)
 {
-    server_door *door = door_new(http);
+    http_endpoint *endpoint = endpoint_new(http);
 
     if (tls && !http->plain)
-        http->plain = mcp__alloc(MCP__INPUT_SIZE + MCP__TLS_ROOM);
-    if (!door || (tls && !http->plain)) {
-        free(door);
+        http->plain = mcp_alloc(MCP__INPUT_SIZE + MCP__TLS_ROOM);
+    if (!endpoint || (tls && !http->plain)) {
+        free(endpoint);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
     }
-    door->tls = tls;
-    mcp_status st = mcp__listen_tcp(&door->listener, http->loop, host, port, on_accept, door, err);
+    endpoint->tls = tls;
+    mcp_status st = mcp__listen_tcp(&endpoint->listener, http->loop, host, port, on_accept,
+                                    endpoint, err);
     if (st == MCP_OK && real)
-        *real = mcp__listener_port(door->listener);
-    return hang_door(http, door, st);
+        *real = mcp__listener_port(endpoint->listener);
+    return add_endpoint(http, endpoint, st);
 }
 
 mcp_status mcp__http_listen_unix(mcp__http *http, const char *path, mcp_error *err)
 {
-    server_door *door = door_new(http);
+    http_endpoint *endpoint = endpoint_new(http);
 
-    if (!door)
+    if (!endpoint)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
-    door->is_unix = true;
-    return hang_door(http, door,
-                     mcp__listen_unix(&door->listener, http->loop, path, on_accept, door, err));
+    endpoint->is_unix = true;
+    return add_endpoint(
+        http, endpoint,
+        mcp__listen_unix(&endpoint->listener, http->loop, path, on_accept, endpoint, err));
 }
 
-static void close_doors(mcp__http *http)
+static void close_endpoints(mcp__http *http)
 {
-    while (http->doors) {
-        server_door *door = http->doors;
-        http->doors = door->next;
-        mcp__listener_free(door->listener);
-        free(door);
+    while (http->endpoints) {
+        http_endpoint *endpoint = http->endpoints;
+        http->endpoints = endpoint->next;
+        mcp__listener_free(endpoint->listener);
+        free(endpoint);
     }
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static void default_size(size_t *value, size_t standard)
 {
@@ -223,20 +225,20 @@ static int64_t sweep_interval(const mcp__http_options *options)
                       options->stall_timeout_ms };
     int64_t shortest = SWEEP_MAX_MS * 4;
 
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         shortest = all[i] < shortest ? all[i] : shortest;
     return shortest / 4 < SWEEP_MIN_MS ? SWEEP_MIN_MS : shortest / 4;
 }
 
 static mcp_status start(mcp__http *http, mcp_error *err)
 {
-    http->input = mcp__alloc(MCP__INPUT_SIZE);
+    http->input = mcp_alloc(MCP__INPUT_SIZE);
     if (!http->input)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for an HTTP server");
     mcp_status st = mcp__timer_new(&http->sweep, http->loop, on_sweep, http, err);
     if (st != MCP_OK)
         return st;
-    http->turn = mcp__alloc_zeroed(1, sizeof(*http->turn));
+    http->turn = mcp_alloc_zeroed(1, sizeof *http->turn);
     if (!http->turn)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for an HTTP server");
     http->turn->http = http;
@@ -248,7 +250,7 @@ static mcp_status start(mcp__http *http, mcp_error *err)
 mcp_status mcp__http_new(mcp__http **out, mcp__loop *loop, const mcp__http_options *options,
                          mcp_error *err)
 {
-    mcp__http *http = mcp__alloc_zeroed(1, sizeof(*http));
+    mcp__http *http = mcp_alloc_zeroed(1, sizeof *http);
 
     if (!http)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for an HTTP server");
@@ -277,7 +279,7 @@ void mcp__http_stop(mcp__http *http, mcp__loop_callback *is_empty, void *data)
     http->is_stopping = true;
     http->is_empty = is_empty;
     http->is_empty_data = data;
-    close_doors(http);
+    close_endpoints(http);
     for (connection *conn = http->connections; conn; conn = conn->next) {
         if (conn->phase == PHASE_RAW)
             conn->tenant->stopping(conn->data);
@@ -294,7 +296,7 @@ void mcp__http_free(mcp__http *http)
 {
     if (!http)
         return;
-    close_doors(http);
+    close_endpoints(http);
     while (http->connections)
         mcp__connection_end(http->connections);
     if (http->turn)
@@ -308,7 +310,7 @@ void mcp__http_free(mcp__http *http)
     free(http);
 }
 
-/* ---- what can be read of a request ------------------------------------------------------------ */
+/* ---- what can be read of a request ----------------------------------------------------------- */
 
 const char *mcp__http_method(const mcp__http_exchange *exchange)
 {
@@ -317,14 +319,14 @@ const char *mcp__http_method(const mcp__http_exchange *exchange)
 
 const char *mcp__http_target(const mcp__http_exchange *exchange)
 {
-    const mcp__head *head = &exchange->request->head;
+    const mcp__request_head *head = &exchange->request->head;
 
     return head->bytes + head->target;
 }
 
 const char *mcp__http_path(const mcp__http_exchange *exchange, size_t *length)
 {
-    const mcp__head *head = exchange->request ? &exchange->request->head : NULL;
+    const mcp__request_head *head = exchange->request ? &exchange->request->head : NULL;
 
     *length = head ? head->path_length : 0;
     return *length > 0 ? head->bytes + head->path : "";
@@ -332,7 +334,7 @@ const char *mcp__http_path(const mcp__http_exchange *exchange, size_t *length)
 
 const char *mcp__http_query(const mcp__http_exchange *exchange)
 {
-    const mcp__head *head = &exchange->request->head;
+    const mcp__request_head *head = &exchange->request->head;
 
     return head->query > 0 ? head->bytes + head->query : NULL;
 }
@@ -357,7 +359,7 @@ bool mcp__http_field_has(const mcp__http_exchange *exchange, const char *name, c
 bool mcp__http_field_at(const mcp__http_exchange *exchange, size_t index, const char **name,
                         const char **value)
 {
-    const mcp__head *head = &exchange->request->head;
+    const mcp__request_head *head = &exchange->request->head;
 
     if (index >= head->count)
         return false;
@@ -416,7 +418,7 @@ int mcp__http_minor(const mcp__http_exchange *exchange)
     return exchange->request->head.minor;
 }
 
-/* ---- the connection --------------------------------------------------------------------------- */
+/* ---- the connection -------------------------------------------------------------------------- */
 
 bool mcp__http_is_tls(const mcp__http_exchange *exchange)
 {
@@ -431,18 +433,18 @@ bool mcp__http_is_unix(const mcp__http_exchange *exchange)
 void mcp__http_peer(const mcp__http_exchange *exchange, char out[MCP__HTTP_PEER_SIZE])
 {
     struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
-    socklen_t length = sizeof(name);
+    socklen_t length = sizeof name;
     char address[INET6_ADDRSTRLEN] = "";
 
     if (getpeername(exchange->fd, (struct sockaddr *)&name, &length) != 0) {
         (void)snprintf(out, MCP__HTTP_PEER_SIZE, "gone");
     } else if (name.ss_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)&name;
-        (void)inet_ntop(AF_INET, &v4->sin_addr, address, sizeof(address));
+        (void)inet_ntop(AF_INET, &v4->sin_addr, address, sizeof address);
         (void)snprintf(out, MCP__HTTP_PEER_SIZE, "%s:%d", address, ntohs(v4->sin_port));
     } else if (name.ss_family == AF_INET6) {
         const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&name;
-        (void)inet_ntop(AF_INET6, &v6->sin6_addr, address, sizeof(address));
+        (void)inet_ntop(AF_INET6, &v6->sin6_addr, address, sizeof address);
         (void)snprintf(out, MCP__HTTP_PEER_SIZE, "[%s]:%d", address, ntohs(v6->sin6_port));
     } else {
         (void)snprintf(out, MCP__HTTP_PEER_SIZE, "unix");

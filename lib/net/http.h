@@ -1,16 +1,17 @@
 /*
  * http.h - an HTTP/1.1 server on a loop.
  *
- * An *exchange* is one request and its answer. The server hands it to `head` and `request`; whoever gets it
- * answers it, now or later: a whole answer by mcp__http_reply, or a stream by mcp__http_begin, _write and
- * _end. On one connection there is one exchange at a time; pipelined requests wait.
+ * An *exchange* is one request and its answer. The server hands it to `head` and `request`, which
+ * answer it, now or later: a whole answer by mcp__http_reply, or a stream by mcp__http_begin,
+ * _write and _end. On one connection there is one exchange at a time; pipelined requests wait.
  *
- * The exchange is the server's. It is over with reply, end, drop or take_over, or when `hung_up` was called;
- * its pointer must not be used afterwards. What can be read of a request (method to peer, below) is good
- * within `head` and `request` only: copy, take, or keep, what is needed later.
+ * The exchange is the server's. It is over with reply, end, drop or take_over, or when `hung_up`
+ * was called; its pointer must not be used afterwards. What can be read of a request (method to
+ * peer, below) is good within `head` and `request` only: copy, take, or keep, what is needed later.
  *
  * Everything here is for the loop's thread. No function calls a callback before it returns, but for
- * mcp__http_free, and mcp__http_stop, which tells the tenants. What a turn of the loop writes to a connection leaves in one write at its end.
+ * mcp__http_free, and mcp__http_stop, which calls `stopping` of tenants. All that a turn of the
+ * loop writes to a connection leaves in one write at the end of the turn.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
@@ -29,18 +30,25 @@
 typedef struct mcp__http mcp__http;
 typedef struct mcp__http_exchange mcp__http_exchange;
 
-/** Whom the server asks. `data` is what stands beside them. */
+typedef struct mcp__http_field_out {
+    const char *name;
+    const char *value; /* NULL: the field is left out */
+} mcp__http_field_out;
+
+/** The functions that serve requests. `data` is passed to each. */
 typedef struct mcp__http_handler {
-    /** The head is there, the body is not read yet. May answer; then it stays unread. May be NULL. */
+    /** The head is there, the body is not read yet. May answer; then it stays unread. May be
+     *  NULL. */
     void (*head)(mcp__http_exchange *exchange, void *data);
     /** Head and body are there. */
     void (*request)(mcp__http_exchange *exchange, void *data);
-    /** The client is gone, or the server ended the exchange over a limit, before it was answered. */
+    /** The client is gone, or the server ended the exchange over a limit, before it was
+     *  answered. */
     void (*hung_up)(mcp__http_exchange *exchange, void *data);
     /** A stream whose reader was slow has nothing queued any more. May be NULL. */
     void (*drained)(mcp__http_exchange *exchange, void *data);
-    /** The server refuses the request, which may be unreadable: write the answer's body, and its type.
-     *  False, or NULL here: it is a line of text. */
+    /** The server refuses the request, which may be unreadable: write the answer's body, and its
+     *  type. False, or NULL here: it is a line of text. */
     bool (*refused)(mcp_buf *body, const char **mime_type, const mcp__http_exchange *exchange,
                     int status, const char *words, void *data);
     void *data;
@@ -48,21 +56,25 @@ typedef struct mcp__http_handler {
 
 /** Zero stands for the value in brackets. */
 typedef struct mcp__http_options {
-    size_t head_max_bytes;     /* request line and fields (16 KiB) */
-    size_t line_max_bytes;     /* request line (8 KiB) */
-    size_t fields_max;         /* (100) */
-    size_t body_max_bytes;     /* (4 MiB) */
-    size_t bodies_max_bytes;   /* of all that are read: then one that goes on growing is refused; and of large
-                                  answers that wait to be sent: then one more is (1 GiB) */
-    size_t connections_max;    /* more wait in the kernel's queue (10,000) */
-    size_t queue_max_bytes;    /* unsent: then a stream is full and no request is taken (4 MiB) */
-    size_t queue_hard_bytes;   /* unsent: then the connection is closed (64 MiB) */
-    int64_t head_timeout_ms;   /* from connecting, or its first byte, to the head's end (10 s) */
-    int64_t body_timeout_ms;   /* from the head's to the body's end (30 s) */
-    int64_t idle_timeout_ms;   /* between two requests (75 s) */
-    int64_t stall_timeout_ms;  /* a reader that takes no byte (30 s) */
+    size_t head_max_bytes; /* request line and fields (16 KiB) */
+    size_t line_max_bytes; /* request line (8 KiB) */
+    size_t fields_max;     /* (100) */
+    size_t body_max_bytes; /* (4 MiB) */
+    /** Of all bodies that are being read (then one that grows is refused), and of large answers
+     *  that wait to be sent (then one more is refused) (1 GiB). */
+    size_t bodies_max_bytes;
+    size_t connections_max;   /* more wait in the kernel's queue (10,000) */
+    size_t queue_max_bytes;   /* unsent: then a stream is full and no request is taken (4 MiB) */
+    size_t queue_hard_bytes;  /* unsent: then the connection is closed (64 MiB) */
+    int64_t head_timeout_ms;  /* from connecting, or its first byte, to the head's end (10 s) */
+    int64_t body_timeout_ms;  /* from the head's to the body's end (30 s) */
+    int64_t idle_timeout_ms;  /* between two requests (75 s) */
+    int64_t stall_timeout_ms; /* a reader that takes no byte (30 s) */
     mcp__http_handler handler;
-    const mcp_log *log;        /* borrowed; NULL: nothing is logged */
+    const mcp__http_field_out
+        *fields; /* of every answer that does not name them itself; borrowed */
+    size_t field_count;
+    const mcp_log *log; /* borrowed; NULL: nothing is logged */
 } mcp__http_options;
 
 /** @param out yours, free it with mcp__http_free */
@@ -90,18 +102,18 @@ size_t mcp__http_connections(const mcp__http *http);
 /** Close everything and free; open exchanges get `hung_up`. Not from a callback. NULL is fine. */
 void mcp__http_free(mcp__http *http);
 
-/* ---- the request; within `head` and `request` ------------------------------------------------- */
+/* ---- the request; within `head` and `request` ------------------------------------------------ */
 
 const char *mcp__http_method(const mcp__http_exchange *exchange);
 
 /** The target as it was sent, printable ASCII, not decoded. */
 const char *mcp__http_target(const mcp__http_exchange *exchange);
 
-/** The target's path, not decoded; not followed by a NUL where there is a query. Empty where a request that
- *  is refused could not be read so far. */
+/** The target's path, not decoded; not followed by a NUL where there is a query. Empty where a
+ *  request that is refused could not be read so far. */
 const char *mcp__http_path(const mcp__http_exchange *exchange, size_t *length);
 
-/** What stands behind the target's first "?"; NULL without one. */
+/** The target after its first "?"; NULL without one. */
 const char *mcp__http_query(const mcp__http_exchange *exchange);
 
 /** The first value of a field without white space around it, NULL when it is absent. */
@@ -126,14 +138,14 @@ mcp_status mcp__http_body_take(mcp__http_exchange *exchange, mcp_buf *out, mcp_e
 /** Within `request`: what can be read of the request stays good until the exchange is over. */
 mcp_status mcp__http_keep(mcp__http_exchange *exchange, mcp_error *err);
 
-/** Within `head`: this request's body may have so many bytes, where that is less than the server allows.
- *  @return false: it says already that it has more */
+/** Within `head`: this request's body may have so many bytes, where that is less than the server
+ *  allows. @return false: it says already that it has more */
 bool mcp__http_limit_body(mcp__http_exchange *exchange, size_t max_bytes);
 
 /** 1 for HTTP/1.1, 0 for HTTP/1.0. */
 int mcp__http_minor(const mcp__http_exchange *exchange);
 
-/* ---- the connection; while the exchange lasts ------------------------------------------------- */
+/* ---- the connection; while the exchange lasts ------------------------------------------------ */
 
 bool mcp__http_is_tls(const mcp__http_exchange *exchange);
 
@@ -149,12 +161,7 @@ void *mcp__http_data(const mcp__http_exchange *exchange);
 
 void mcp__http_set_data(mcp__http_exchange *exchange, void *data);
 
-/* ---- the answer ------------------------------------------------------------------------------- */
-
-typedef struct mcp__http_field_out {
-    const char *name;
-    const char *value; /* NULL: the field is left out */
-} mcp__http_field_out;
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 /** Date, Content-Length, Transfer-Encoding and Connection are the server's business. */
 typedef struct mcp__http_head_out {
@@ -174,23 +181,25 @@ typedef struct mcp__http_head_out {
 mcp_status mcp__http_reply(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                            const void *body, size_t length, mcp_error *err);
 
-/** The same. Takes the bytes: `body` is empty afterwards. They are in memory already, so no limit holds. */
+/** The same. Takes the bytes: `body` is empty afterwards. They are in memory already, so no limit
+ *  holds. */
 mcp_status mcp__http_reply_buf(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                                mcp_buf *body, mcp_error *err);
 
-/** Begin a stream. As mcp__http_reply; the exchange goes on when MCP_OK is returned. */
+/** Begin a stream. As mcp__http_reply; the exchange stays open when MCP_OK is returned. */
 mcp_status mcp__http_begin(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                            mcp_error *err);
 
-/** A piece of the stream. MCP_E_LIMIT, MCP_E_NOMEM: the connection will be closed and `hung_up` called. */
+/** A piece of the stream. MCP_E_LIMIT, MCP_E_NOMEM: the connection will be closed and `hung_up`
+ *  called. */
 mcp_status mcp__http_write(mcp__http_exchange *exchange, const void *bytes, size_t length,
                            mcp_error *err);
 
 /** The same. Takes the bytes: `piece` is empty afterwards. */
 mcp_status mcp__http_write_buf(mcp__http_exchange *exchange, mcp_buf *piece, mcp_error *err);
 
-/** The same with bytes that others send too: not copied; `release` is called, on the loop, when they have left
- *  or never will. */
+/** The same with bytes that others send too: not copied; `release` is called, on the loop, when
+ *  they have left or never will. */
 mcp_status mcp__http_write_shared(mcp__http_exchange *exchange, const mcp__shared *piece,
                                   mcp_error *err);
 
@@ -200,7 +209,8 @@ void mcp__http_end(mcp__http_exchange *exchange);
 /** Close the connection in the middle of things, after what is queued. The exchange is over. */
 void mcp__http_drop(mcp__http_exchange *exchange);
 
-/** Close the connection as a failed write does: a gap in what is sent cannot be mended. `hung_up` follows. */
+/** Close the connection as a failed write does: a gap in what is sent cannot be mended. `hung_up`
+ *  follows. */
 void mcp__http_break(mcp__http_exchange *exchange);
 
 /** Bytes that were written and have not left. */
@@ -212,13 +222,15 @@ bool mcp__http_is_full(const mcp__http_exchange *exchange);
 /** Whether the reader takes nothing for now; `drained` is called when it has taken all. */
 bool mcp__http_is_blocked(const mcp__http_exchange *exchange);
 
-/** Whether an answer may have the field: a name and a value without bytes that they must not have. */
+/** Whether an answer may have the field: a name and a value without bytes that they must not
+ *  have. */
 bool mcp__http_field_is_fit(const char *name, const char *value);
 
-/* ---- another protocol on the connection ------------------------------------------------------- */
+/* ---- another protocol on the connection ------------------------------------------------------ */
 
 typedef struct mcp__http_tenant {
-    /** Bytes have come. @return how many were used; the rest comes again, with more, once unpaused */
+    /** Bytes have come. @return how many were used; the remainder comes again, with more, once
+     *  unpaused */
     size_t (*input)(void *data, const char *bytes, size_t length);
     /** The connection is gone. The last that the tenant hears. */
     void (*closed)(void *data);

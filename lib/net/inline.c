@@ -1,8 +1,8 @@
 /*
  * inline.c - the executor's second driver: one thread is both loop and worker.
  *
- * Held work lets a test look at a call while "a worker has it" without any thread. What other threads hand in
- * waits until the one looks for it.
+ * Held work lets a test examine a call while "a worker has it", without any thread. Nodes that
+ * other threads post wait until that thread takes them.
  */
 #include "net/inline.h"
 
@@ -115,7 +115,7 @@ bool mcp__inline_await(mcp__inline *self, int ms)
     do {
         has_come = sem_timedwait(&self->came, &until) == 0;
     } while (!has_come && errno == EINTR);
-    run_handed_in(self); /* perhaps what the next wait was told of */
+    run_handed_in(self); /* perhaps more than one node */
     return has_come;
 }
 

@@ -17,7 +17,7 @@ typedef struct mcp__inline {
     bool is_full;           /* true: submit answers MCP_E_BUSY; set by the user */
     mcp__node *first, *last;
     size_t held;
-    pthread_t owner;     /* who made it: loop and worker */
+    pthread_t owner;      /* who made it: loop and worker */
     mcp__queue handed_in; /* by other threads */
     sem_t came;           /* so often */
 } mcp__inline;
@@ -26,7 +26,8 @@ typedef struct mcp__inline {
  *  mcp__inline_await where another thread posted it. */
 void mcp__inline_init(mcp__inline *self);
 
-/** Wait until another thread has handed in something, and run that. @return false: none did in `ms` */
+/** Wait until another thread has handed in something, and run that. @return false: none did in
+ *  `ms` */
 bool mcp__inline_await(mcp__inline *self, int ms);
 
 /** Run the work that waits longest, and its `done`. @return false when none waits */

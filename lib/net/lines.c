@@ -15,7 +15,7 @@
  * and dropped as it comes. While no batch is free nothing is read.
  *
  * `lock` guards who owns which batch and is never held during a read or a callback. Where the loop
- * reads itself there is nobody to lock out, but it takes the same way.
+ * reads itself no other thread takes the lock, but the path is the same.
  */
 #include "net/lines.h"
 
@@ -46,6 +46,7 @@ struct batch {
     size_t capacity;
     size_t length;    /* bytes of whole lines; the last one of a stream may lack its newline */
     size_t taken;     /* by the loop */
+    int read_errno;   /* with is_end: why nothing comes; 0: the input has ended */
     bool is_overlong; /* after these lines came one that was too long */
     bool is_end;      /* after these lines nothing comes */
     bool is_ready;    /* to be taken, else to be filled */
@@ -66,7 +67,7 @@ struct mcp__lines {
     size_t line_max;
 
     struct line_watch *watch; /* the loop reads; NULL: a thread does */
-    bool is_own_fd;           /* opened anew: ours to close */
+    bool is_own_fd;           /* opened here, and closed here */
     int flags;                /* of `fd`, to put back; -1: nothing was changed */
     bool is_watching;
     bool has_begun; /* the batch that is read into */
@@ -83,7 +84,7 @@ struct mcp__lines {
     unsigned reading; /* the batch that is filled next */
     unsigned taking;  /* the batch that is taken next */
 
-    /* whoever reads */
+    /* the reader's: the thread, or the loop */
     char *carry; /* the begun line, READ_SIZE */
     size_t carried;
     bool is_skipping; /* inside an overlong line */
@@ -100,7 +101,7 @@ static bool make_room(struct batch *batch)
     size_t capacity = batch->capacity * 2;
     if (capacity < batch->length + 2 * READ_SIZE)
         capacity = batch->length + 2 * READ_SIZE;
-    char *bytes = mcp__realloc(batch->bytes, capacity);
+    char *bytes = mcp_realloc(batch->bytes, capacity);
     if (!bytes)
         return false;
     batch->bytes = bytes;
@@ -115,6 +116,7 @@ static void batch_begin(mcp__lines *lines, struct batch *batch)
     batch->taken = 0;
     batch->is_overlong = false;
     batch->is_end = false;
+    batch->read_errno = 0;
     lines->carried = 0;
 }
 
@@ -132,7 +134,7 @@ static size_t skip(mcp__lines *lines, char *bytes, size_t count)
     return count - dropped;
 }
 
-/* Cut the batch behind its last newline; the rest, one read at most, is carried over. */
+/* Cut the batch behind its last newline; the remainder, one read at most, is carried over. */
 static void cut_at(mcp__lines *lines, struct batch *batch, const char *newline)
 {
     size_t whole = (size_t)(newline - batch->bytes) + 1;
@@ -142,8 +144,8 @@ static void cut_at(mcp__lines *lines, struct batch *batch, const char *newline)
     batch->length = whole;
 }
 
-/* The begun line, which is all that the batch holds, is too long; the rest of it is dropped as it
-   comes. */
+/* The begun line, which is all that the batch holds, is too long; what follows of it is dropped as
+ * it comes. */
 static void drop_begun(mcp__lines *lines, struct batch *batch)
 {
     batch->length = 0;
@@ -152,7 +154,7 @@ static void drop_begun(mcp__lines *lines, struct batch *batch)
 }
 
 /* Add `count` bytes that were read behind what the batch holds; true when there is something to
-   tell: a whole line, or that one is too long. */
+   report: a whole line, or one that is too long. */
 static bool batch_add(mcp__lines *lines, struct batch *batch, size_t count)
 {
     char *fresh = batch->bytes + batch->length;
@@ -173,15 +175,23 @@ static bool batch_add(mcp__lines *lines, struct batch *batch, size_t count)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
+/* A peer that is gone without goodbye has ended the input, too. */
+static int errno_of_end(void)
+{
+    return errno == ECONNRESET ? 0 : errno;
+}
+
 /* Bytes read; 0 at the end, on an error that does not pass, and when it is time to stop. */
-static size_t read_some(const mcp__lines *lines, char *room)
+static size_t read_some(const mcp__lines *lines, char *room, int *read_errno)
 {
     for (;;) {
         struct pollfd waits[2] = { { .fd = lines->fd, .events = POLLIN },
                                    { .fd = lines->wake_fd, .events = POLLIN } };
 
-        if (poll(waits, 2, -1) < 0 && errno != EINTR)
+        if (poll(waits, 2, -1) < 0 && errno != EINTR) {
+            *read_errno = errno;
             return 0;
+        }
         if (waits[1].revents != 0)
             return 0;
         if (waits[0].revents == 0)
@@ -189,24 +199,26 @@ static size_t read_some(const mcp__lines *lines, char *room)
         ssize_t count = read(lines->fd, room, READ_SIZE);
         if (count >= 0)
             return (size_t)count;
-        if (errno != EINTR && errno != EAGAIN)
+        if (errno != EINTR && errno != EAGAIN) {
+            *read_errno = errno_of_end();
             return 0;
+        }
     }
 }
 
 static void batch_fill(mcp__lines *lines, struct batch *batch)
 {
-    bool is_told = false;
+    bool is_reported = false;
 
     batch_begin(lines, batch);
-    while (!is_told && !batch->is_end) {
+    while (!is_reported && !batch->is_end) {
         if (!make_room(batch)) {
             drop_begun(lines, batch);
             return;
         }
-        size_t count = read_some(lines, batch->bytes + batch->length);
+        size_t count = read_some(lines, batch->bytes + batch->length, &batch->read_errno);
         batch->is_end = count == 0;
-        is_told = count > 0 && batch_add(lines, batch, count);
+        is_reported = count > 0 && batch_add(lines, batch, count);
     }
 }
 
@@ -238,10 +250,12 @@ static void batch_hand_over(mcp__lines *lines, struct batch *batch)
 static void *reader_main(void *data)
 {
     mcp__lines *lines = data;
-    struct batch *batch;
     bool ended = false;
 
-    while (!ended && (batch = batch_wait(lines)) != NULL) {
+    while (!ended) {
+        struct batch *batch = batch_wait(lines);
+        if (!batch)
+            break;
         batch_fill(lines, batch);
         ended = batch->is_end;
         batch_hand_over(lines, batch);
@@ -254,7 +268,7 @@ static void *reader_main(void *data)
 static void on_readable(uv_poll_t *handle, int status, int events);
 
 /* Poll as long as there is a batch to fill. */
-static void watch_or_rest(mcp__lines *lines)
+static void watch_or_idle(mcp__lines *lines)
 {
     const struct batch *next = &lines->batches[lines->reading];
     const struct batch *last = &lines->batches[1 - lines->reading];
@@ -281,10 +295,11 @@ static bool batch_read(mcp__lines *lines, struct batch *batch)
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     batch->is_end = count <= 0;
+    batch->read_errno = count < 0 ? errno_of_end() : 0;
     return batch->is_end || batch_add(lines, batch, (size_t)count);
 }
 
-/* An error of the descriptor comes as a status, and again from read: that one tells the end. */
+/* An error of the descriptor comes as a status, and again from read, which decides. */
 static void on_readable(uv_poll_t *handle, int status, int events)
 {
     mcp__lines *lines = ((struct line_watch *)handle)->lines;
@@ -298,17 +313,16 @@ static void on_readable(uv_poll_t *handle, int status, int events)
     lines->has_begun = false;
     batch->is_ready = true;
     lines->reading = 1 - lines->reading;
-    watch_or_rest(lines);
+    watch_or_idle(lines);
     lines->has_input(lines->data);
 }
 
-/* A description of the pipe that nobody shares with us: whether it blocks is then our own
-   affair. */
+/* An open file of the pipe that is not shared: making it non-blocking concerns no other process. */
 static bool reopen(mcp__lines *lines)
 {
     char path[32];
 
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", lines->fd);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", lines->fd);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -317,8 +331,8 @@ static bool reopen(mcp__lines *lines)
     return true;
 }
 
-/* A named pipe is left to the thread: opened anew after its writers have gone, it never tells that
-   it has ended. */
+/* A named pipe is left to the thread: opened again after its writers have gone, it never reports
+   its end. */
 static bool is_anonymous(int fd)
 {
     struct statfs about;
@@ -342,7 +356,7 @@ static bool is_pollable(mcp__lines *lines)
 
 static mcp_status start_watch(mcp__lines *lines, mcp_error *err)
 {
-    struct line_watch *watch = mcp__alloc_zeroed(1, sizeof(*watch));
+    struct line_watch *watch = mcp_alloc_zeroed(1, sizeof *watch);
 
     if (!watch)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to read lines into");
@@ -353,7 +367,7 @@ static mcp_status start_watch(mcp__lines *lines, mcp_error *err)
         return mcp__uv_error(err, code, "the input cannot be watched");
     }
     lines->watch = watch;
-    watch_or_rest(lines);
+    watch_or_idle(lines);
     return MCP_OK;
 }
 
@@ -401,7 +415,7 @@ static struct batch *batch_ready(mcp__lines *lines)
 static void batch_give_back(mcp__lines *lines, struct batch *batch)
 {
     if (batch->capacity > KEPT_SIZE) {
-        char *smaller = mcp__realloc(batch->bytes, 2 * READ_SIZE);
+        char *smaller = mcp_realloc(batch->bytes, 2 * READ_SIZE);
         if (smaller) {
             batch->bytes = smaller;
             batch->capacity = 2 * READ_SIZE;
@@ -412,7 +426,7 @@ static void batch_give_back(mcp__lines *lines, struct batch *batch)
     lines->taking = 1 - lines->taking;
     pthread_mutex_unlock(&lines->lock);
     if (lines->watch)
-        watch_or_rest(lines);
+        watch_or_idle(lines);
     else
         pthread_cond_signal(&lines->batch_freed);
 }
@@ -422,9 +436,9 @@ static bool batch_next(struct batch *batch, const char **text, size_t *length)
 {
     while (batch->taken < batch->length) {
         const char *from = batch->bytes + batch->taken;
-        size_t rest = batch->length - batch->taken;
-        const char *newline = memchr(from, '\n', rest);
-        size_t whole = newline ? (size_t)(newline - from) : rest;
+        size_t remainder = batch->length - batch->taken;
+        const char *newline = memchr(from, '\n', remainder);
+        size_t whole = newline ? (size_t)(newline - from) : remainder;
 
         batch->taken += newline ? whole + 1 : whole;
         if (whole > 0 && from[whole - 1] == '\r')
@@ -442,7 +456,7 @@ mcp__line mcp__lines_next(mcp__lines *lines, const char **text, size_t *length)
 {
     struct batch *batch;
 
-    while ((batch = batch_ready(lines)) != NULL) {
+    for (batch = batch_ready(lines); batch != NULL; batch = batch_ready(lines)) {
         if (batch_next(batch, text, length))
             return *length > lines->line_max ? MCP__LINE_OVERLONG : MCP__LINE_TEXT;
         if (batch->is_overlong) {
@@ -456,13 +470,18 @@ mcp__line mcp__lines_next(mcp__lines *lines, const char **text, size_t *length)
     return MCP__LINE_NONE;
 }
 
+int mcp__lines_errno(const mcp__lines *lines)
+{
+    return lines->batches[lines->taking].read_errno;
+}
+
 static mcp_status allocate(mcp__lines *lines, mcp_error *err)
 {
-    lines->carry = mcp__alloc(READ_SIZE);
+    lines->carry = mcp_alloc(READ_SIZE);
     bool complete = lines->carry != NULL;
     for (int i = 0; i < 2; i++) {
         lines->batches[i].capacity = 2 * READ_SIZE;
-        lines->batches[i].bytes = mcp__alloc(2 * READ_SIZE);
+        lines->batches[i].bytes = mcp_alloc(2 * READ_SIZE);
         complete = complete && lines->batches[i].bytes;
     }
     if (!complete)
@@ -488,7 +507,7 @@ static mcp_status start_thread(mcp__lines *lines, mcp_error *err)
 mcp_status mcp__lines_new(mcp__lines **out, mcp__loop *loop, int fd, size_t line_max,
                           mcp__loop_callback *has_input, void *data, mcp_error *err)
 {
-    mcp__lines *lines = mcp__alloc_zeroed(1, sizeof(*lines));
+    mcp__lines *lines = mcp_alloc_zeroed(1, sizeof(*lines));
 
     if (!lines)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to read lines into");

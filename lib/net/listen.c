@@ -1,12 +1,12 @@
 /*
  * listen.c - listening sockets on the loop.
  *
- * The socket is polled and accept4 called by us, not by libuv, because of the one error that matters: with
- * no descriptor left a connection cannot be taken, stays in the queue, and the socket stays readable; a
- * plain loop would spin. We look away for RETRY_MS then.
+ * The socket is polled and accept4 called here, not by libuv, because of one error: without a free
+ * descriptor a connection stays in the queue, and the socket stays readable; a plain loop would
+ * spin. Then the socket is not polled for RETRY_MS.
  *
- * The file of a Unix-domain socket gets its mode at birth: bind() gives it the mode of the unbound socket,
- * so there is no moment in which others may connect, and the process's umask is left alone.
+ * The file of a Unix-domain socket gets its mode at birth: bind() gives it the mode of the unbound
+ * socket, so that other users can connect at no moment, and the process's umask stays as it is.
  */
 #include "net/listen.h"
 
@@ -43,15 +43,15 @@ struct mcp__listener {
     void *data;
     int fd;
     int port;
-    bool is_paused;  /* by the user */
-    bool is_stalled; /* no descriptors; `retry` is running */
-    bool is_told;    /* that it stalls; until one can be taken again */
-    char *path;      /* of a Unix-domain socket's file; NULL: TCP */
-    dev_t device;    /* which file it was when it was made */
+    bool is_paused;   /* by the user */
+    bool is_stalled;  /* no descriptors; `retry` is running */
+    bool is_reported; /* that it stalls; until one can be taken again */
+    char *path;       /* of a Unix-domain socket's file; NULL: TCP */
+    dev_t device;     /* which file it was when it was made */
     ino_t inode;
 };
 
-/* ---- taking connections ----------------------------------------------------------------------- */
+/* ---- taking connections ---------------------------------------------------------------------- */
 
 static void on_readable(uv_poll_t *handle, int status, int events);
 
@@ -75,9 +75,9 @@ static void stall(mcp__listener *listener, int code)
     listener->is_stalled = true;
     look(listener);
     mcp__timer_start(listener->retry, RETRY_MS);
-    if (listener->is_told)
+    if (listener->is_reported)
         return;
-    listener->is_told = true;
+    listener->is_reported = true;
     listener->callback(-code, listener->data);
 }
 
@@ -97,7 +97,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
     for (int i = 0; i < ACCEPTS_A_TURN && !listener->is_paused; i++) {
         int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            listener->is_told = false;
+            listener->is_reported = false;
             listener->callback(fd, listener->data);
         } else if (!is_passing(errno)) {
             if (errno != EAGAIN)
@@ -107,7 +107,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
     }
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static mcp_status start(mcp__listener *listener, mcp__loop *loop, mcp_error *err)
 {
@@ -116,7 +116,7 @@ static mcp_status start(mcp__listener *listener, mcp__loop *loop, mcp_error *err
     mcp_status st = mcp__timer_new(&listener->retry, loop, on_retry, listener, err);
     if (st != MCP_OK)
         return st;
-    struct watch *watch = mcp__alloc_zeroed(1, sizeof(*watch));
+    struct watch *watch = mcp_alloc_zeroed(1, sizeof *watch);
     if (!watch)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
     watch->listener = listener;
@@ -132,7 +132,7 @@ static mcp_status start(mcp__listener *listener, mcp__loop *loop, mcp_error *err
 
 static mcp__listener *listener_new(int fd, mcp__accept_callback *callback, void *data)
 {
-    mcp__listener *listener = mcp__alloc_zeroed(1, sizeof(*listener));
+    mcp__listener *listener = mcp_alloc_zeroed(1, sizeof *listener);
 
     if (!listener) {
         (void)close(fd);
@@ -159,7 +159,7 @@ static mcp_status adopt(mcp__listener **out, mcp__loop *loop, mcp__listener *lis
     return MCP_OK;
 }
 
-/* ---- TCP -------------------------------------------------------------------------------------- */
+/* ---- TCP ------------------------------------------------------------------------------------- */
 
 static mcp_status resolve(struct addrinfo **out, const char *host, int port, mcp_error *err)
 {
@@ -170,7 +170,7 @@ static mcp_status resolve(struct addrinfo **out, const char *host, int port, mcp
 
     if (port < 0 || port > 65535)
         return mcp_error_set(err, MCP_E_PARAMS, "port %d: ports are 0 to 65535", port);
-    (void)snprintf(service, sizeof(service), "%d", port);
+    (void)snprintf(service, sizeof service, "%d", port);
     int code = getaddrinfo(host, service, &hints, out);
     if (code != 0)
         return mcp_error_set(err, MCP_E_NOT_FOUND, "no address for host \"%s\": %s", host,
@@ -187,7 +187,7 @@ static mcp_status bind_tcp(int *out, const struct addrinfo *address, const char 
     if (fd < 0)
         return mcp_error_errno(err, errno, "no socket to listen with");
     /* Else the port stays taken for a minute after a restart. */
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, address->ai_addr, address->ai_addrlen) != 0) {
         mcp_status st = mcp_error_errno(err, errno, "cannot listen on %s port %d", host, port);
         (void)close(fd);
@@ -204,7 +204,7 @@ static int bound_port(int fd)
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
     } name = { .any = { .sa_family = AF_UNSPEC } };
-    socklen_t length = sizeof(name);
+    socklen_t length = sizeof name;
 
     (void)getsockname(fd, &name.any, &length); /* cannot fail for a bound socket of ours */
     return ntohs(name.any.sa_family == AF_INET6 ? name.v6.sin6_port : name.v4.sin_port);
@@ -229,14 +229,14 @@ mcp_status mcp__listen_tcp(mcp__listener **out, mcp__loop *loop, const char *hos
     return adopt(out, loop, listener, err);
 }
 
-/* ---- Unix domain ------------------------------------------------------------------------------ */
+/* ---- Unix domain ----------------------------------------------------------------------------- */
 
 /* Whether somebody answers at the socket. */
 static bool is_alive(const struct sockaddr_un *name)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool alive = fd >= 0 && (connect(fd, (const struct sockaddr *)name, sizeof(*name)) == 0 ||
-                             errno == EAGAIN);
+    bool alive = fd >= 0 &&
+                 (connect(fd, (const struct sockaddr *)name, sizeof *name) == 0 || errno == EAGAIN);
 
     if (fd >= 0)
         (void)close(fd);
@@ -267,7 +267,7 @@ static mcp_status bind_unix(int *out, const struct sockaddr_un *name, mcp_error 
     if (fd < 0)
         return mcp_error_errno(err, errno, "no socket to listen with");
     if (fchmod(fd, S_IRUSR | S_IWUSR) != 0 ||
-        bind(fd, (const struct sockaddr *)name, sizeof(*name)) != 0) {
+        bind(fd, (const struct sockaddr *)name, sizeof *name) != 0) {
         mcp_status st = mcp_error_errno(err, errno, "cannot listen on %s", name->sun_path);
         (void)close(fd);
         return st;
@@ -285,7 +285,7 @@ static void note_file(mcp__listener *listener, const char *path)
         return;
     listener->device = about.st_dev;
     listener->inode = about.st_ino;
-    listener->path = mcp__alloc(strlen(path) + 1);
+    listener->path = mcp_alloc(strlen(path) + 1);
     if (listener->path)
         memcpy(listener->path, path, strlen(path) + 1);
 }
@@ -297,9 +297,9 @@ mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *pa
     size_t length = strlen(path);
     int fd = -1;
 
-    if (length == 0 || length >= sizeof(name.sun_path))
+    if (length == 0 || length >= sizeof name.sun_path)
         return mcp_error_set(err, MCP_E_PARAMS, "the path of a socket has 1 to %zu bytes: \"%s\"",
-                             sizeof(name.sun_path) - 1, path);
+                             sizeof name.sun_path - 1, path);
     memcpy(name.sun_path, path, length + 1);
     mcp_status st = clear_way(&name, err);
     if (st == MCP_OK)
@@ -321,7 +321,7 @@ static void remove_file(const mcp__listener *listener)
         (void)unlink(listener->path);
 }
 
-/* ---- the rest --------------------------------------------------------------------------------- */
+/* ---- the listener ---------------------------------------------------------------------------- */
 
 int mcp__listener_port(const mcp__listener *listener)
 {

@@ -14,8 +14,8 @@ typedef struct mcp__listener mcp__listener;
 /**
  * A connection has come in. Runs on the loop.
  *
- * @param fd yours: non-blocking, closed on exec. Negative: an errno, negated, because of which none can
- *           be taken just now (no descriptors left, mostly); told once, it is tried again by itself
+ * @param fd yours: non-blocking, closed on exec. Negative: an errno, negated, because of which none
+ *           can be taken now (mostly: no descriptor is left); reported once, and tried again
  */
 typedef void mcp__accept_callback(int fd, void *data);
 
@@ -30,8 +30,8 @@ mcp_status mcp__listen_tcp(mcp__listener **out, mcp__loop *loop, const char *hos
                            mcp__accept_callback *callback, void *data, mcp_error *err);
 
 /**
- * Listen on a Unix-domain socket that only this user may connect to (mode 0600). A socket left behind
- * by a dead process is replaced; one that somebody answers at is not (MCP_E_BUSY).
+ * Listen on a Unix-domain socket that only this user may connect to (mode 0600). A socket left
+ * behind by a dead process is replaced; one that somebody answers at is not (MCP_E_BUSY).
  */
 mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *path,
                             mcp__accept_callback *callback, void *data, mcp_error *err);

@@ -4,8 +4,8 @@
  * Other threads reach the loop through one queue. Posting wakes the loop only when the queue was
  * empty, and the loop takes the whole queue at once, so a burst of answers costs one wake-up.
  *
- * Sleeping is left to libuv, but turns are taken one by one: while events come fast, the loop takes some
- * without waiting before it takes one that waits (spin.c).
+ * Sleeping is left to libuv, but turns are taken one by one: while events come fast, the loop takes
+ * some without waiting before it takes one that waits (spin.c).
  *
  * libuv demands that a handle's memory stays until its close callback has run. So timers and
  * signals are blocks of their own, which that callback frees; mcp__loop_free runs the loop until
@@ -143,7 +143,7 @@ mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err)
 
     if (code != 0)
         return mcp__uv_error(err, code, "the event loop cannot be made");
-    mcp__loop *loop = mcp__alloc_zeroed(1, sizeof(*loop));
+    mcp__loop *loop = mcp_alloc_zeroed(1, sizeof *loop);
     if (!loop)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the event loop");
     code = uv_loop_init(&loop->uv);
@@ -249,7 +249,7 @@ static void on_timer(uv_timer_t *handle)
 mcp_status mcp__timer_new(mcp__timer **out, mcp__loop *loop, mcp__loop_callback *callback,
                           void *data, mcp_error *err)
 {
-    mcp__timer *timer = mcp__alloc_zeroed(1, sizeof(*timer));
+    mcp__timer *timer = mcp_alloc_zeroed(1, sizeof *timer);
 
     if (!timer)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a timer");
@@ -289,7 +289,7 @@ static void on_signal(uv_signal_t *handle, int number)
 mcp_status mcp__signal_new(mcp__signal **out, mcp__loop *loop, int number,
                            mcp__loop_signal_callback *callback, void *data, mcp_error *err)
 {
-    mcp__signal *watched = mcp__alloc_zeroed(1, sizeof(*watched));
+    mcp__signal *watched = mcp_alloc_zeroed(1, sizeof *watched);
 
     if (!watched)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to watch a signal");

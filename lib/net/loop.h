@@ -27,8 +27,8 @@ mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err);
  * not run are run now, so that what they carry is freed. NULL is fine. */
 void mcp__loop_free(mcp__loop *loop);
 
-/** Look so long for an event before sleeping, while they come that fast (spin.c); 0 or less: never, as at
- *  first. */
+/** Look so long for an event before sleeping, while they come that fast (spin.c); 0 or less: never,
+ *  as at first. */
 void mcp__loop_spin(mcp__loop *loop, int64_t most_us);
 
 /** Run until mcp__loop_stop. */
@@ -44,14 +44,14 @@ void mcp__loop_post(mcp__loop *loop, mcp__node *node);
 /** Call `callback` each time before the loop waits for something to happen; NULL: nothing. */
 void mcp__loop_before_wait(mcp__loop *loop, mcp__loop_callback *callback, void *data);
 
-/** The longest turn so far, in nanoseconds: from an event to the next wait. For so long nobody was heard. */
+/** The longest turn so far, in nanoseconds: from an event to the next wait. */
 uint64_t mcp__loop_turn_max_ns(const mcp__loop *loop);
 
 /** A timer that is not started. @param out yours, free it with mcp__timer_free */
 mcp_status mcp__timer_new(mcp__timer **out, mcp__loop *loop, mcp__loop_callback *callback,
                           void *data, mcp_error *err);
 
-/** Fire once after `delay_ms`; starts anew when it runs. */
+/** Fire once after `delay_ms`; restarted when it runs. */
 void mcp__timer_start(mcp__timer *timer, int64_t delay_ms);
 
 void mcp__timer_stop(mcp__timer *timer);

@@ -6,22 +6,24 @@
  * worker owns it.
  *
  * There are three lanes. Short tasks share `short_threads`. Long tasks have as many threads as may
- * run at once, so one training run cannot keep every query waiting. Large messages are read on a thread
- * of their own, so that handlers never keep a message waiting that may be about them. A lane starts a thread only
- * when work comes and no thread of it is idle: a server that is never asked for anything long never
- * has a long thread.
+ * run at once, so one training run cannot keep every query waiting. Large messages are read on a
+ * thread of their own, so that handlers never keep a message waiting that may be about them. A lane
+ * starts a thread only when work comes and no thread of it is idle: a server that is never asked
+ * for anything long never has a long thread.
  *
- * Taking a lock and waking a thread cost more than many a handler. So short tasks are gathered while the
- * loop takes its turn and handed over together, at its end or when there are eight. Of a lane's threads no
- * more than one is on its way from sleep: it takes a task, and while there are more it wakes the next. Where
- * tasks end soon, few threads do them all; where one blocks, the next is awake before it does.
+ * Taking a lock and waking a thread cost more than many a handler. So short tasks are gathered
+ * while the loop takes its turn and handed over together, at its end or when there are eight. Of a
+ * lane's threads no more than one is on its way from sleep: it takes a task, and while there are
+ * more it wakes the next. Where tasks end soon, few threads do them all; where one blocks, the next
+ * is awake before it does.
  *
- * A task that was left (mcp__work_leave) has no thread. It comes back from any thread, straight to one that is
- * free; else by way of the loop, which may start one.
+ * A task that was left (mcp__work_leave) has no thread. It comes back from any thread, straight to
+ * one that is free; else by way of the loop, which may start one.
  *
- * A task that is given up keeps its thread, whatever its lane's number; so that a few such tasks do not stop
- * the lane, it may have that many threads more, up to a bound. When the task ends after all, a thread that
- * is free leaves. Threads are joined when their seat is wanted again, or in the end.
+ * A task that is given up keeps its thread, whatever its lane's number; so that a few such tasks do
+ * not stop the lane, it may have that many threads more, up to a bound. When the task ends after
+ * all, a thread that is free leaves. Threads are joined when their seat is wanted again, or in the
+ * end.
  *
  * A worker never holds the lane's lock while it runs a task or posts to the loop; so nothing can
  * deadlock. Workers block all signals: they are the loop's business.
@@ -33,6 +35,7 @@
 #include "net/pool.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -55,8 +58,8 @@ struct lane {
     mcp__node *first;
     mcp__node *last;
     int queued;
-    int waiting; /* threads that look for work, asleep or just woken */
-    bool is_waking; /* one of them is being woken, or just was: it looks after the rest */
+    int waiting;    /* threads that look for work, asleep or just woken */
+    bool is_waking; /* one of them is being woken, or just was: it wakes the others */
     bool closing;
     struct seat *seats; /* most + spare; only `has_left` is not the loop's alone */
     int threads;        /* that have not left */
@@ -64,7 +67,9 @@ struct lane {
     /* the loop's */
     int most;
     int spare;
-    int given_up; /* tasks that have not ended */
+    int busy;       /* tasks that were submitted and whose `done` has not run */
+    int max_queued; /* of them, beyond `most` */
+    int given_up;   /* tasks that have not ended */
     bool has_threads;
     mcp__node *gathered; /* handed over together, at the end of the turn */
     mcp__node *last_gathered;
@@ -75,16 +80,14 @@ struct mcp__pool {
     mcp__executor executor; /* first: an executor of ours is its pool */
     mcp__loop *loop;
     struct lane lanes[MCP__LANES]; /* by mcp__lane */
-    int busy;                      /* the loop's */
-    uint64_t given_up_total;
+    uint64_t given_up_total;       /* the loop's */
 };
 
 /* ---- on a worker ----------------------------------------------------------------------------- */
 
-/* Whether to signal `work_came`, after the lock is let go. Under the lock.
- *
- * No wake-up is lost: who waits was counted under the lock, so it either sleeps and the signal wakes it or
- * another, or it has woken and comes for the lock. Whoever comes clears `is_waking`, looks for work and asks
+/* Whether to signal `work_came`, after the lock is let go. Under the lock. No wake-up is lost: who
+ * waits was counted under the lock, so it either sleeps and the signal wakes it or another, or it
+ * has woken and comes for the lock. A worker that comes clears `is_waking`, looks for work and asks
  * here again. */
 static bool must_wake(struct lane *lane)
 {
@@ -143,8 +146,8 @@ static mcp__task *lane_wait(struct lane *lane, struct seat *seat)
     return (mcp__task *)node; /* the node is the task's first member */
 }
 
-/* How many threads there may be after `change` tasks more were given up. Loop only. Returns whether that
- * is another number than before. */
+/* How many threads there may be after `change` tasks more were given up. Loop only. Returns whether
+ * that is another number than before. */
 static bool lane_allow(struct lane *lane, int change)
 {
     int before = lane->given_up < lane->spare ? lane->given_up : lane->spare;
@@ -164,7 +167,7 @@ static void run_done(mcp__node *node)
     mcp__task *task = (mcp__task *)node;
     mcp__pool *pool = task->pool;
 
-    pool->busy--;
+    pool->lanes[task->lane].busy--;
     pool->loop->away--;
     if (task->is_given_up)
         (void)lane_allow(&pool->lanes[task->lane], -1);
@@ -183,7 +186,8 @@ static void *worker_main(void *data)
     mcp__task *task;
 
     free(data);
-    while ((task = lane_wait(self.lane, self.seat)) != NULL) {
+    for (task = lane_wait(self.lane, self.seat); task != NULL;
+         task = lane_wait(self.lane, self.seat)) {
         atomic_store_explicit(&task->has_begun, true, memory_order_relaxed);
         if (!task->work(task))
             continue; /* it was left */
@@ -218,8 +222,8 @@ bool mcp__work_resume(mcp__task *task)
 
 /* ---- on the loop ----------------------------------------------------------------------------- */
 
-/* A free place; one is, where fewer threads are than may be. Who has left it is waited for: that takes no
- * longer than returning from a function. */
+/* A free place; one is, where fewer threads are than may be. Who has left it is waited for: that
+ * takes no longer than returning from a function. */
 static struct seat *find_seat(struct lane *lane)
 {
     struct seat *seat = lane->seats;
@@ -248,7 +252,7 @@ static void count_threads(struct lane *lane, int change)
 
 static mcp_status start_thread(mcp__pool *pool, struct lane *lane, mcp_error *err)
 {
-    worker *self = mcp__alloc(sizeof(*self));
+    worker *self = mcp_alloc(sizeof *self);
     sigset_t all;
     sigset_t earlier;
 
@@ -320,8 +324,8 @@ static int lane_push(struct lane *lane)
     return lacks;
 }
 
-/* As lane_push, and start them. Those that the system refuses now may be had later; there are others, which
- * come to it. */
+/* As lane_push, and start them. Those that the system refuses now may be had later; there are
+ * others, which come to it. */
 static void hand_over(mcp__pool *pool, struct lane *lane)
 {
     mcp_status st = MCP_OK;
@@ -375,7 +379,7 @@ static void take_on(mcp__pool *pool, mcp__task *task, mcp__lane which)
     task->lane = which;
     task->is_given_up = false;
     atomic_store_explicit(&task->has_begun, false, memory_order_relaxed);
-    pool->busy++;
+    pool->lanes[which].busy++;
     pool->loop->away++;
 }
 
@@ -386,6 +390,8 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
 
     if (lane->most == 0)
         return mcp_error_set(err, MCP_E_BUSY, "there are no threads for such work");
+    if (lane->busy - lane->most >= lane->max_queued)
+        return mcp_error_set(err, MCP_E_BUSY, "%s", mcp_status_words(MCP_E_BUSY));
     bool is_gathered = which == MCP__LANE_SHORT && lane->has_threads && pool->loop->is_running;
     mcp_status st = is_gathered ? MCP_OK : find_thread(pool, which, err);
     if (st != MCP_OK)
@@ -475,14 +481,15 @@ static void pool_post(mcp__executor *self, mcp__node *node)
     mcp__loop_post(((mcp__pool *)self)->loop, node);
 }
 
-static mcp_status lane_init(struct lane *lane, int most, int spare, mcp_error *err)
+static mcp_status lane_init(struct lane *lane, int most, int spare, int max_queued, mcp_error *err)
 {
-    lane->seats = mcp__alloc_zeroed((size_t)most + (size_t)spare + 1, sizeof(*lane->seats));
+    lane->seats = mcp_alloc_zeroed((size_t)most + (size_t)spare + 1, sizeof *lane->seats);
     if (!lane->seats)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %d threads", most);
     lane->most = most;
     lane->spare = spare;
     lane->allowed = most;
+    lane->max_queued = max_queued;
     pthread_mutex_init(&lane->lock, NULL);
     pthread_cond_init(&lane->work_came, NULL);
     return MCP_OK;
@@ -497,10 +504,11 @@ static void lane_clear(struct lane *lane)
     free(lane->seats);
 }
 
-mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, int long_threads,
-                         int spare_threads, mcp_error *err)
+mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, const mcp__pool_size *size,
+                         mcp_error *err)
 {
-    mcp__pool *pool = mcp__alloc_zeroed(1, sizeof(*pool));
+    mcp__pool *pool = mcp_alloc_zeroed(1, sizeof *pool);
+    int spare = size->replacement_threads;
 
     if (!pool)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the worker pool");
@@ -513,11 +521,12 @@ mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, int short_threads, in
     pool->loop = loop;
     loop->turn_end = on_turn_end;
     loop->turn_end_data = pool;
-    mcp_status st = lane_init(&pool->lanes[MCP__LANE_SHORT], short_threads, spare_threads, err);
+    mcp_status st = lane_init(&pool->lanes[MCP__LANE_SHORT], size->short_threads, spare,
+                              size->max_queued, err);
     if (st == MCP_OK)
-        st = lane_init(&pool->lanes[MCP__LANE_LONG], long_threads, spare_threads, err);
+        st = lane_init(&pool->lanes[MCP__LANE_LONG], size->long_threads, spare, INT_MAX, err);
     if (st == MCP_OK)
-        st = lane_init(&pool->lanes[MCP__LANE_READ], 1, 0, err);
+        st = lane_init(&pool->lanes[MCP__LANE_READ], 1, 0, INT_MAX, err);
     if (st != MCP_OK) {
         (void)mcp__pool_free(pool);
         return st;
@@ -533,7 +542,8 @@ mcp__executor *mcp__pool_executor(mcp__pool *pool)
 
 int mcp__pool_busy(const mcp__pool *pool)
 {
-    return pool->busy;
+    return pool->lanes[MCP__LANE_SHORT].busy + pool->lanes[MCP__LANE_LONG].busy +
+           pool->lanes[MCP__LANE_READ].busy;
 }
 
 int mcp__pool_given_up(const mcp__pool *pool)
@@ -577,7 +587,7 @@ bool mcp__pool_free(mcp__pool *pool)
 {
     if (!pool)
         return true;
-    bool can_end = pool->busy == 0;
+    bool can_end = mcp__pool_busy(pool) == 0;
     hand_over(pool, &pool->lanes[MCP__LANE_SHORT]);
     pool->loop->turn_end = NULL;
     for (int i = 0; i < MCP__LANES; i++)

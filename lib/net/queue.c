@@ -1,10 +1,10 @@
 /*
  * queue.c - a linked list without a lock.
  *
- * Whoever pushes puts its node in front of the last one, and whoever takes, takes all and turns the list
- * round. Since nothing is ever taken singly, no node can come back while somebody looks at it, which is
- * what makes such lists difficult otherwise. Threads that post at the same time as the loop takes do not
- * wait for one another. A push says whether the queue was empty: only then can somebody be asleep over it.
+ * A push puts its node in front of the last one; a take removes all nodes and reverses them. Since
+ * no node is ever taken singly, none can come back while another thread compares it (the ABA
+ * problem). Threads that push while the loop takes do not wait for one another. A push says whether
+ * the queue was empty: only then can the taker sleep.
  */
 #include "net/queue.h"
 

@@ -1,8 +1,8 @@
 /*
  * queue.h - first in, first out, between threads.
  *
- * A node is embedded in what is handed over, so that pushing allocates nothing. Whoever pushes
- * gives the thing away; whoever takes owns it.
+ * A node is embedded in the thing that is handed over, so that pushing allocates nothing. Pushing
+ * gives the thing away; taking makes it the taker's.
  */
 #ifndef NET_QUEUE_H
 #define NET_QUEUE_H
@@ -27,7 +27,7 @@ void mcp__queue_init(mcp__queue *queue);
 /** The queue must be empty. */
 void mcp__queue_clear(mcp__queue *queue);
 
-/** Any thread. @return true when the queue was empty before: whoever empties it must be woken */
+/** Any thread. @return true when the queue was empty before: its taker must be woken */
 bool mcp__queue_push(mcp__queue *queue, mcp__node *node);
 
 /** Any thread. Everything that is queued, linked by `next` in order; NULL when there is nothing. */

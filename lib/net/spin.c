@@ -1,14 +1,13 @@
 /*
- * spin.c - when looking is cheaper than sleeping.
+ * spin.c - when polling is cheaper than sleeping.
  *
- * To be woken costs a thread tens of microseconds where the processor has gone idle meanwhile, which is
- * more than a message takes to be answered. A client that asks again at once is therefore waited for with
- * open eyes; but only such a client, since looking for one that thinks costs processor time for nothing.
+ * Waking a thread takes tens of microseconds where the processor has gone idle, more than a message
+ * takes to be answered. So the loop polls for a client that sends again at once, and only for such
+ * a client: polling for one that pauses costs processor time for nothing.
  *
- * So it is a wager on the next wait being like the last ones: several short ones in a row turn looking on,
- * a look in vain turns it off, and each look in vain doubles how many are wanted the next time, until a
- * long run of hits has restored the credit. Where the thread has one processor, who should send the message
- * cannot run while we look: then there is no looking at all.
+ * Several short waits in a row turn polling on; a poll without an event turns it off and doubles
+ * the number of short waits that turn it on again, until a long run of hits restores it. On a
+ * single processor the sender cannot run while the loop polls, so it never polls there.
  */
 #include "net/spin.h"
 
@@ -23,7 +22,7 @@ static bool has_processors(void)
     cpu_set_t allowed;
 
     CPU_ZERO(&allowed);
-    return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) > 1;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) > 1;
 }
 
 void mcp__spin_init(mcp__spin *spin, int64_t most_ns)

@@ -1,8 +1,9 @@
 /*
  * sse.c - events as lines.
  *
- * A line ends at LF, CR or CR LF, and the reader takes all three alike. So data is cut at each of them, or a
- * lone CR inside it would begin a new field; and what stands in a one-line field must have none.
+ * A line ends at LF, CR or CR LF, and the reader takes all three alike. So data is cut at each of
+ * them, or a lone CR inside it would begin a new field; and what stands in a one-line field must
+ * have none.
  */
 #include "net/sse.h"
 

@@ -1,12 +1,13 @@
 /*
  * tls.c - OpenSSL without its sockets.
  *
- * OpenSSL reads and writes through a BIO of ours, whose reading end is the caller's bytes and whose writing
- * end is a buffer that is freed as soon as it has been sent. So a quiet connection holds no bytes but those
- * of an incomplete record: OpenSSL's own memory BIO would keep the largest buffer it ever needed, and with
- * SSL_MODE_RELEASE_BUFFERS OpenSSL itself lets go of its own.
+ * OpenSSL reads and writes through a BIO of ours, whose reading end is the caller's bytes and whose
+ * writing end is a buffer that is freed as soon as it has been sent. So a quiet connection holds no
+ * bytes but those of an incomplete record: OpenSSL's own memory BIO would keep the largest buffer
+ * it ever needed, and with SSL_MODE_RELEASE_BUFFERS OpenSSL itself lets go of its own.
  *
- * What OpenSSL says is wrong is in a queue per thread; it is emptied before each operation and read after.
+ * What OpenSSL says is wrong is in a queue per thread; it is emptied before each operation and read
+ * after.
  */
 #include "net/tls.h"
 
@@ -46,7 +47,7 @@ static mcp_status tls_error(mcp_error *err, mcp_status status, const char *what)
     return mcp_error_set(err, status, "%s%s%s", what, reason ? ": " : "", reason ? reason : "");
 }
 
-/* ---- the BIO ---------------------------------------------------------------------------------- */
+/* ---- the BIO --------------------------------------------------------------------------------- */
 
 static int bio_read(BIO *bio, char *room, size_t length, size_t *got)
 {
@@ -96,7 +97,7 @@ static BIO_METHOD *bio_method_new(void)
     return method;
 }
 
-/* ---- the context ------------------------------------------------------------------------------ */
+/* ---- the context ----------------------------------------------------------------------------- */
 
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_length,
                            const unsigned char *in, unsigned in_length, void *data)
@@ -106,7 +107,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 
     (void)ssl;
     (void)data;
-    if (SSL_select_next_proto(&chosen, out_length, ours, sizeof(ours) - 1, in, in_length) !=
+    if (SSL_select_next_proto(&chosen, out_length, ours, sizeof ours - 1, in, in_length) !=
         OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL; /* RFC 7301 section 3.2 */
     *out = chosen;
@@ -118,13 +119,13 @@ static mcp_status load_pair(SSL_CTX *ssl, const char *certificate, const char *k
     char what[200];
 
     ERR_clear_error();
-    (void)snprintf(what, sizeof(what), "the certificate %s cannot be used", certificate);
+    (void)snprintf(what, sizeof what, "the certificate %s cannot be used", certificate);
     if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1)
         return tls_error(err, MCP_E_PARAMS, what);
-    (void)snprintf(what, sizeof(what), "the key %s cannot be used", key);
+    (void)snprintf(what, sizeof what, "the key %s cannot be used", key);
     if (SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1)
         return tls_error(err, MCP_E_PARAMS, what);
-    (void)snprintf(what, sizeof(what), "the key %s does not belong to the certificate", key);
+    (void)snprintf(what, sizeof what, "the key %s does not belong to the certificate", key);
     if (SSL_CTX_check_private_key(ssl) != 1)
         return tls_error(err, MCP_E_PARAMS, what);
     return MCP_OK;
@@ -154,7 +155,7 @@ static void configure(SSL_CTX *ssl)
 mcp_status mcp__tls_context_new(mcp__tls_context **out, const char *certificate, const char *key,
                                 mcp_error *err)
 {
-    mcp__tls_context *context = mcp__alloc_zeroed(1, sizeof(*context));
+    mcp__tls_context *context = mcp_alloc_zeroed(1, sizeof *context);
 
     if (!context)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for TLS");
@@ -184,11 +185,11 @@ void mcp__tls_context_free(mcp__tls_context *context)
     free(context);
 }
 
-/* ---- a connection ----------------------------------------------------------------------------- */
+/* ---- a connection ---------------------------------------------------------------------------- */
 
 mcp__tls *mcp__tls_new(mcp__tls_context *context)
 {
-    mcp__tls *tls = mcp__alloc_zeroed(1, sizeof(*tls));
+    mcp__tls *tls = mcp_alloc_zeroed(1, sizeof *tls);
 
     if (!tls)
         return NULL;

@@ -28,14 +28,16 @@ mcp_status mcp__tls_context_new(mcp__tls_context **out, const char *certificate,
 /** The connections that use it must be gone. NULL is fine. */
 void mcp__tls_context_free(mcp__tls_context *context);
 
-/** The server's side of one connection. @return yours, free it with mcp__tls_free; NULL: no memory */
+/** The server's side of one connection. @return yours, free it with mcp__tls_free; NULL: no
+ *  memory */
 mcp__tls *mcp__tls_new(mcp__tls_context *context);
 
 /** NULL is fine. */
 void mcp__tls_free(mcp__tls *tls);
 
 /**
- * Bytes from the network become plain ones. There may be something to send afterwards, on an error too.
+ * Bytes from the network become plain ones. There may be something to send afterwards, on an error
+ * too.
  *
  * @param plain    room for `length` + MCP__TLS_ROOM bytes
  * @param got      how many came out

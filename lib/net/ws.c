@@ -1,12 +1,13 @@
 /*
  * ws.c - the handshake, and wslay between the connection's bytes and whole messages.
  *
- * wslay asks for bytes and gives bytes by callbacks. It reads from the span that the connection has just
- * handed in, and writes into the connection's queue, so it never blocks. It answers pings, joins fragments
- * up to the limit, checks UTF-8, and on a fault queues the close frame that says so.
+ * wslay reads and writes bytes by callbacks. It reads from the span that the connection has just
+ * handed in, and writes into the connection's queue, so it never blocks. It answers pings, joins
+ * fragments up to the limit, checks UTF-8, and on a fault queues the close frame that says so.
  *
- * Once a close frame of ours is out the connection is closed from our side (RFC 6455 section 7.1.1 wants
- * the server to go first); the client's own close frame, if one is still to come, is read and dropped.
+ * Once a close frame of ours is out the connection is closed from our side (RFC 6455 section 7.1.1
+ * wants the server to go first); the client's own close frame, if one is still to come, is read and
+ * dropped.
  */
 #include "net/ws.h"
 
@@ -37,7 +38,7 @@ struct mcp__ws {
     bool is_closing;
 };
 
-/* ---- wslay's callbacks ------------------------------------------------------------------------ */
+/* ---- wslay's callbacks ----------------------------------------------------------------------- */
 
 static ssize_t on_wslay_reads(wslay_event_context_ptr wslay, uint8_t *room, size_t length,
                               int flags, void *data)
@@ -111,7 +112,7 @@ static void go_on(mcp__ws *ws)
     mcp__http_raw_close(ws->exchange);
 }
 
-/* ---- the tenant ------------------------------------------------------------------------------- */
+/* ---- the tenant ------------------------------------------------------------------------------ */
 
 static size_t on_input(void *data, const char *bytes, size_t length)
 {
@@ -186,7 +187,7 @@ static const mcp__http_tenant tenant = {
     .stopping = on_stopping,
 };
 
-/* ---- the handshake ---------------------------------------------------------------------------- */
+/* ---- the handshake --------------------------------------------------------------------------- */
 
 bool mcp__ws_is_wanted(const mcp__http_exchange *exchange)
 {
@@ -242,13 +243,13 @@ static mcp_status refuse(mcp__http_exchange *exchange, int status, const char *w
 static bool accept_value(char out[ACCEPT_SIZE], const char *key)
 {
     static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    char text[KEY_LENGTH + sizeof(guid)];
+    char text[KEY_LENGTH + sizeof guid];
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length = 0;
 
     memcpy(text, key, KEY_LENGTH);
-    memcpy(text + KEY_LENGTH, guid, sizeof(guid));
-    if (EVP_Digest(text, KEY_LENGTH + sizeof(guid) - 1, digest, &length, EVP_sha1(), NULL) != 1)
+    memcpy(text + KEY_LENGTH, guid, sizeof guid);
+    if (EVP_Digest(text, KEY_LENGTH + sizeof guid - 1, digest, &length, EVP_sha1(), NULL) != 1)
         return false;
     (void)EVP_EncodeBlock((unsigned char *)out, digest, (int)length);
     return true;
@@ -277,7 +278,7 @@ static mcp__ws *ws_new(mcp__http_exchange *exchange, const mcp__ws_options *opti
         .on_frame_recv_start_callback = on_frame,
         .on_msg_recv_callback = on_message,
     };
-    mcp__ws *ws = mcp__alloc_zeroed(1, sizeof(*ws));
+    mcp__ws *ws = mcp_alloc_zeroed(1, sizeof *ws);
 
     if (!ws)
         return NULL;
@@ -320,7 +321,7 @@ mcp_status mcp__ws_accept(mcp__ws **out, mcp__http_exchange *exchange,
     return MCP_OK;
 }
 
-/* ---- messages --------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 mcp_status mcp__ws_send(mcp__ws *ws, const char *text, size_t length, mcp_error *err)
 {
@@ -344,13 +345,14 @@ void mcp__ws_pause(mcp__ws *ws, bool is_paused)
 
 void mcp__ws_close(mcp__ws *ws, mcp__ws_code code)
 {
-    /* Not by wslay, which cannot once it has found a fault. All it had to send is queued already. */
+    /* Not by wslay, which cannot once it has found a fault. All it had to send is queued
+     * already. */
     const unsigned char frame[] = { 0x88, 2, (unsigned char)(code >> 8), (unsigned char)code };
 
     if (ws->is_closing)
         return;
     ws->is_closing = true;
-    (void)mcp__http_raw_write(ws->exchange, frame, sizeof(frame), NULL); /* else it is broken */
+    (void)mcp__http_raw_write(ws->exchange, frame, sizeof frame, NULL); /* else it is broken */
     mcp__http_raw_close(ws->exchange);
 }
 

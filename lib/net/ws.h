@@ -1,8 +1,8 @@
 /*
  * ws.h - WebSocket (RFC 6455) on a connection that came by HTTP: whole text messages, both ways.
  *
- * Loop thread only. No extensions. A client that sends anything but text, too much, or what is not UTF-8
- * or not WebSocket, is closed with the code that RFC 6455 section 7.4.1 has for it.
+ * Loop thread only. No extensions. A client that sends anything but text, too much, or what is not
+ * UTF-8 or not WebSocket, is closed with the code that RFC 6455 section 7.4.1 has for it.
  */
 #ifndef NET_WS_H
 #define NET_WS_H
@@ -30,25 +30,27 @@ typedef enum mcp__ws_code {
 
 /** Zero stands for the value in brackets. */
 typedef struct mcp__ws_options {
-    const char *protocol;    /* the subprotocol that must be offered, and is chosen; NULL: none */
+    const char *protocol;     /* the subprotocol that must be offered, and is chosen; NULL: none */
     size_t message_max_bytes; /* (4 MiB) */
-    int64_t ping_ms;         /* the second unanswered one ends the connection (30 s) */
+    int64_t ping_ms;          /* the second unanswered one ends the connection (30 s) */
     /** A text message; borrowed, UTF-8, not followed by a NUL. */
     void (*message)(mcp__ws *ws, const char *text, size_t length, void *data);
     /** The connection is gone; `ws` is freed when this returns. Comes once, always. */
     void (*closed)(mcp__ws *ws, void *data);
     /** A slow reader has taken all. May be NULL. */
     void (*drained)(mcp__ws *ws, void *data);
-    /** The server goes down: close when what is owed has been sent. NULL: closed at once, by 1001. */
+    /** The server goes down: close when what is owed has been sent. NULL: closed at once, by
+     *  1001. */
     void (*stopping)(mcp__ws *ws, void *data);
     void *data;
 } mcp__ws_options;
 
-/** Whether the request asks for a WebSocket. */
+/** Whether the request is for a WebSocket. */
 bool mcp__ws_is_wanted(const mcp__http_exchange *exchange);
 
 /**
- * Shake hands. The exchange is over, whatever is returned: on MCP_E_PARAMS it was answered by 400 or 426.
+ * Shake hands. The exchange is over, whatever is returned: on MCP_E_PARAMS it was answered by 400
+ * or 426.
  *
  * @param out     the connection's own; good until `closed` was called
  * @param options copied; `protocol` must outlive the connection

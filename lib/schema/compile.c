@@ -18,17 +18,12 @@
 
 #include "base/alloc.h"
 #include "base/arena_int.h"
-#include "schema/meta.h"
-#include "schema/uri.h"
 
 enum { SUBSCHEMAS_MAX = 10000, STEPS_MAX = 1000000, KEYWORDS_MAX = 64, PLACE_MAX = 4096 };
 
 static const size_t arena_max = (size_t)256 << 20;
 
-/*
- * ---- places and faults
- * ------------------------------------------------------------------------
- */
+/* ---- places and faults ---------------------------------------------------------------------- */
 
 mcp_status mcp__pointer_token(mcp_buf *out, const char *name, size_t length)
 {
@@ -44,9 +39,9 @@ mcp_status mcp__pointer_token(mcp_buf *out, const char *name, size_t length)
     return out->status;
 }
 
-mcp_status mcp__node_pointer(mcp_buf *out, const mcp__node *node)
+mcp_status mcp__node_pointer(mcp_buf *out, const mcp__subschema *node)
 {
-    const mcp__place *at = &node->at;
+    const mcp__location *at = &node->at;
 
     if (!at->parent)
         return out->status;
@@ -59,17 +54,17 @@ mcp_status mcp__node_pointer(mcp_buf *out, const mcp__node *node)
     return out->status;
 }
 
-static const mcp__node *root_of(const mcp__node *node)
+static const mcp__subschema *root_of(const mcp__subschema *node)
 {
     while (node->at.parent)
         node = node->at.parent;
     return node;
 }
 
-mcp_status mcp__compile_fault(const mcp__compiler *compiler, const mcp__node *node,
+mcp_status mcp__compile_fault(const mcp__compiler *compiler, const mcp__subschema *node,
                               const char *keyword, mcp_error *err, const char *format, ...)
 {
-    const mcp__node *root = root_of(node);
+    const mcp__subschema *root = root_of(node);
     char words[200];
     mcp_buf place;
     va_list arguments;
@@ -96,12 +91,9 @@ mcp_status mcp__compile_no_memory(const mcp__compiler *compiler, mcp_error *err)
     return mcp_error_set(err, MCP_E_NOMEM, "no memory to compile a schema");
 }
 
-/*
- * ---- nodes
- * ------------------------------------------------------------------------------------
- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
-static mcp_status collect_rules(mcp__compiler *compiler, mcp__node *node, mcp_error *err)
+static mcp_status collect_rules(mcp__compiler *compiler, mcp__subschema *node, mcp_error *err)
 {
     const mcp_json *values[KEYWORDS_MAX] = { 0 };
     size_t count = 0;
@@ -122,7 +114,7 @@ static mcp_status collect_rules(mcp__compiler *compiler, mcp__node *node, mcp_er
     return MCP_OK;
 }
 
-static mcp__rule *rule_of(const mcp__node *node, const char *keyword)
+static mcp__rule *rule_of(const mcp__subschema *node, const char *keyword)
 {
     for (size_t i = 0; i < node->rule_count; i++) {
         if (strcmp(node->rules[i].keyword->name, keyword) == 0)
@@ -131,8 +123,8 @@ static mcp__rule *rule_of(const mcp__node *node, const char *keyword)
     return NULL;
 }
 
-/* Some keywords mean nothing without the ones beside them. */
-static void link_siblings(const mcp__node *node)
+/* Some keywords depend on their siblings. */
+static void link_siblings(const mcp__subschema *node)
 {
     static const struct {
         const char *keyword;
@@ -151,7 +143,7 @@ static void link_siblings(const mcp__node *node)
     }
 }
 
-static mcp_status compile_rules(mcp__compiler *compiler, mcp__node *node, mcp_error *err)
+static mcp_status compile_rules(mcp__compiler *compiler, mcp__subschema *node, mcp_error *err)
 {
     mcp_status st = collect_rules(compiler, node, err);
 
@@ -164,16 +156,16 @@ static mcp_status compile_rules(mcp__compiler *compiler, mcp__node *node, mcp_er
     return st;
 }
 
-mcp_status mcp__compile_node(const mcp__node **out, mcp__compiler *compiler, const mcp_json *json,
-                             const mcp__place *at, mcp__resource *resource, const char *uri,
-                             mcp_error *err)
+mcp_status mcp__compile_node(const mcp__subschema **out, mcp__compiler *compiler,
+                             const mcp_json *json, const mcp__location *at, mcp__resource *resource,
+                             const char *uri, mcp_error *err)
 {
-    mcp__node *node = mcp_arena_alloc(compiler->arena, sizeof *node);
+    mcp__subschema *node = mcp_arena_alloc(compiler->arena, sizeof *node);
     bool accepts = true;
 
     if (!node)
         return mcp__compile_no_memory(compiler, err);
-    *node = (mcp__node){ .json = json, .resource = resource, .at = *at };
+    *node = (mcp__subschema){ .json = json, .resource = resource, .at = *at };
     if (compiler->subschemas_left == 0)
         return mcp_error_set(err, MCP_E_LIMIT, "the schema has too many subschemas");
     compiler->subschemas_left--;
@@ -193,17 +185,14 @@ mcp_status mcp__compile_node(const mcp__node **out, mcp__compiler *compiler, con
     return st;
 }
 
-/*
- * ---- documents
- * --------------------------------------------------------------------------------
- */
+/* ---- documents ------------------------------------------------------------------------------ */
 
-mcp_status mcp__compile_document(const mcp__node **out, mcp__compiler *compiler, const char *uri,
-                                 const mcp_json *json, mcp_error *err)
+mcp_status mcp__compile_document(const mcp__subschema **out, mcp__compiler *compiler,
+                                 const char *uri, const mcp_json *json, mcp_error *err)
 {
-    static const mcp__place root = { 0 };
-    mcp__node *known = mcp__map_get(&compiler->nodes, (const char *)&json,
-                                    sizeof(const mcp_json *));
+    static const mcp__location root = { 0 };
+    mcp__subschema *known = mcp__map_get(&compiler->nodes, (const char *)&json,
+                                         sizeof(const mcp_json *));
 
     if (!known)
         return mcp__compile_node(out, compiler, json, &root, NULL, uri, err);
@@ -229,14 +218,11 @@ mcp_status mcp__find_document(const mcp_json **out, mcp__compiler *compiler, con
     return text ? mcp_json_read(out, compiler->arena, text, strlen(text), err) : MCP_OK;
 }
 
-/*
- * ---- the schema
- * -------------------------------------------------------------------------------
- */
+/* ---- the schema ----------------------------------------------------------------------------- */
 
 static mcp_status compile_root(mcp__compiler *compiler, const mcp_json *json, mcp_error *err)
 {
-    const mcp__node *root = NULL;
+    const mcp__subschema *root = NULL;
     const char *base = compiler->options->base_uri;
     char *uri = mcp_arena_strdup(compiler->arena, base ? base : "");
 
@@ -271,8 +257,11 @@ mcp_status mcp_schema_compile(mcp_schema **out, const mcp_json *schema,
 {
     static const mcp_schema_options defaults = MCP_SCHEMA_OPTIONS_INIT;
     const mcp_schema_options *used = options ? options : &defaults;
-    mcp_schema *compiled = mcp__alloc_zeroed(1, sizeof *compiled);
     mcp_status st = MCP_E_NOMEM;
+
+    if (!schema)
+        return mcp_error_set(err, MCP_E_SCHEMA, "there is no schema");
+    mcp_schema *compiled = mcp_alloc_zeroed(1, sizeof *compiled);
 
     if (compiled)
         compiled->arena = mcp_arena_new(arena_max);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "schema/compile.h"
-#include "schema/meta.h"
 
 #define DRAFT "https://json-schema.org/draft/2020-12/"
+#define HINTS_MAX 200 /* bytes: the message has no room for more */
 #define STANDARD                                                                                   \
     (MCP__CORE | MCP__APPLICATOR | MCP__UNEVALUATED | MCP__VALIDATION | MCP__FORMAT | MCP__CONTENT)
 
@@ -40,6 +40,58 @@ static bool known(const char *uri, unsigned *bits)
     return false;
 }
 
+/* What earlier drafts wrote in another way. `type`: what the value must be for that; ABSENT:
+ * anything. */
+static const struct {
+    const char *keyword;
+    mcp_json_type type;
+    const char *now;
+} earlier[] = {
+    { "definitions", MCP_JSON_OBJECT, "definitions is $defs" },
+    { "items", MCP_JSON_ARRAY, "an array under items is prefixItems" },
+    { "additionalItems", MCP_JSON_ABSENT, "additionalItems is items next to prefixItems" },
+    { "dependencies", MCP_JSON_OBJECT, "dependencies is dependentRequired or dependentSchemas" },
+    { "$recursiveRef", MCP_JSON_STRING, "$recursiveRef is $dynamicRef" },
+    { "id", MCP_JSON_STRING, "id is $id" },
+};
+
+/* Append what the schema and its subschemas write as an earlier draft does. */
+static void describe(mcp_buf *out, const mcp_json *value, bool is_map, bool *shown)
+{
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        const char *name = mcp_json_name(value, i, NULL);
+        const mcp_json *item = mcp_json_item(value, i);
+        for (size_t k = 0; name && !is_map && k < sizeof earlier / sizeof *earlier; k++) {
+            bool fits = earlier[k].type == MCP_JSON_ABSENT ||
+                        earlier[k].type == mcp_json_type_of(item);
+            if (strcmp(name, earlier[k].keyword) != 0 || !fits || shown[k])
+                continue;
+            (void)mcp_buf_printf(out, "; %s", earlier[k].now);
+            shown[k] = true;
+        }
+        describe(out, item,
+                 name && !is_map &&
+                     (strcmp(name, "properties") == 0 || strcmp(name, "patternProperties") == 0 ||
+                      strcmp(name, "definitions") == 0 || strcmp(name, "$defs") == 0 ||
+                      strcmp(name, "dependencies") == 0),
+                 shown);
+    }
+}
+
+static mcp_status unknown(const char *uri, const mcp_json *schema, mcp_error *err)
+{
+    bool shown[sizeof earlier / sizeof *earlier] = { 0 };
+    mcp_buf hints;
+
+    mcp_buf_init(&hints, HINTS_MAX);
+    describe(&hints, schema, false, shown);
+    mcp_status st = mcp_error_set(err, MCP_E_SCHEMA,
+                                  "the dialect %s is not known; JSON Schema 2020-12 is%s", uri,
+                                  hints.length ? hints.data : "");
+    mcp_buf_clear(&hints);
+    return st;
+}
+
 static mcp_status read_vocabularies(unsigned *out, const char *uri, const mcp_json *list,
                                     mcp_error *err)
 {
@@ -61,7 +113,8 @@ static mcp_status read_vocabularies(unsigned *out, const char *uri, const mcp_js
     return MCP_OK;
 }
 
-mcp_status mcp__dialect(unsigned *out, mcp__compiler *compiler, const char *uri, mcp_error *err)
+mcp_status mcp__dialect(unsigned *out, mcp__compiler *compiler, const char *uri,
+                        const mcp_json *schema, mcp_error *err)
 {
     const mcp_json *meta = NULL;
     size_t length = strlen(uri);
@@ -83,8 +136,7 @@ mcp_status mcp__dialect(unsigned *out, mcp__compiler *compiler, const char *uri,
     if (mcp_json_is_object(list))
         return read_vocabularies(out, name, list, err);
     if (!draft || strcmp(draft, MCP__DRAFT_2020_12) != 0)
-        return mcp_error_set(err, MCP_E_SCHEMA,
-                             "the dialect %s is not known; JSON Schema 2020-12 is", name);
+        return unknown(name, schema, err);
     *out = STANDARD;
     return MCP_OK;
 }

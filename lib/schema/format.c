@@ -5,7 +5,7 @@
  * which are not served. A reader takes a cursor over the text, moves it and says whether it
  * liked what it saw; a format is accepted when its reader comes to the end.
  */
-#include "schema/format.h"
+#include "schema/node.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -69,10 +69,7 @@ static bool number(cursor *c, int digits, int *out)
     return true;
 }
 
-/*
- * ---- times (RFC 3339)
- * -------------------------------------------------------------------------
- */
+/* ---- times (RFC 3339) ----------------------------------------------------------------------- */
 
 static bool full_date(cursor *c)
 {
@@ -182,10 +179,7 @@ static bool accepts_duration(const char *text, size_t length)
     return skip(&c, "T") && units(&c, "HMS") > 0 && done(&c);
 }
 
-/*
- * ---- hosts
- * ------------------------------------------------------------------------------------
- */
+/* ---- hosts ---------------------------------------------------------------------------------- */
 
 /* Labels of letters, digits and inner hyphens (RFC 1123 section 2.1). */
 static bool accepts_hostname(const char *text, size_t length)
@@ -205,10 +199,8 @@ static bool accepts_hostname(const char *text, size_t length)
         label++;
         if (text[i] == '-' ? label == 1 || is_last : !is_letter(text[i]) && !is_digit(text[i]))
             return false;
-        /*
-         * "--" third and fourth is kept for encodings (RFC 5891 4.2.3.1), of which "xn" is the
-         * one.
-         */
+        /* "--" third and fourth is kept for encodings (RFC 5891 4.2.3.1), of which "xn" is the
+         * one. */
         if (label == 4 && text[i] == '-' && text[i - 1] == '-' &&
             strncasecmp(text + i - 3, "xn", 2) != 0)
             return false;
@@ -240,10 +232,7 @@ static bool accepts_ipv6(const char *text, size_t length)
     return is_address(AF_INET6, text, length);
 }
 
-/*
- * ---- email (RFC 5321 section 4.1.2)
- * -----------------------------------------------------------
- */
+/* ---- email (RFC 5321 section 4.1.2) --------------------------------------------------------- */
 
 static bool is_atom_character(char c)
 {
@@ -288,10 +277,7 @@ static bool accepts_email(const char *text, size_t length)
     return accepts_ipv4(c.at + 1, rest - 2);
 }
 
-/*
- * ---- URIs (RFC 3986)
- * --------------------------------------------------------------------------
- */
+/* ---- URIs (RFC 3986) ------------------------------------------------------------------------ */
 
 /* Unreserved characters, escapes, sub-delimiters and those in `more`. */
 static bool uri_characters(cursor *c, const char *more)
@@ -399,10 +385,7 @@ static bool accepts_uri_reference(const char *text, size_t length)
     return !colon && hierarchy(&c);
 }
 
-/*
- * ---- the rest
- * ---------------------------------------------------------------------------------
- */
+/* ---- the rest ------------------------------------------------------------------------------- */
 
 static bool accepts_uuid(const char *text, size_t length)
 {

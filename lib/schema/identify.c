@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "schema/compile.h"
-#include "schema/meta.h"
-#include "schema/uri.h"
 
-/* The string under a keyword; NULL when absent. A NUL inside would fool whoever compares. */
-static mcp_status text_of(const char **out, mcp__compiler *compiler, const mcp__node *node,
+/* The string under a keyword; NULL when absent. A NUL inside would end a comparison too early. */
+static mcp_status text_of(const char **out, mcp__compiler *compiler, const mcp__subschema *node,
                           const char *keyword, mcp_error *err)
 {
     const mcp_json *value = mcp_json_get(node->json, keyword);
@@ -24,8 +22,8 @@ static mcp_status text_of(const char **out, mcp__compiler *compiler, const mcp__
     return MCP_OK;
 }
 
-static mcp_status enter_resource(mcp__compiler *compiler, const mcp__node *node, const char *uri,
-                                 mcp_error *err)
+static mcp_status enter_resource(mcp__compiler *compiler, const mcp__subschema *node,
+                                 const char *uri, mcp_error *err)
 {
     if (mcp__map_get(&compiler->resources, uri, strlen(uri)))
         return mcp__compile_fault(compiler, node, "$id", err, "%s is used twice", uri);
@@ -35,7 +33,7 @@ static mcp_status enter_resource(mcp__compiler *compiler, const mcp__node *node,
 }
 
 /* The URI that an `$id` gives; its fragment must be empty (Core 8.2.1). */
-static mcp_status identifier(const char **out, mcp__compiler *compiler, const mcp__node *node,
+static mcp_status identifier(const char **out, mcp__compiler *compiler, const mcp__subschema *node,
                              const char *base, const char *id, mcp_error *err)
 {
     char *uri = mcp__uri_resolve(compiler->arena, base, id);
@@ -44,13 +42,14 @@ static mcp_status identifier(const char **out, mcp__compiler *compiler, const mc
         return mcp__compile_no_memory(compiler, err);
     const char *fragment = mcp__uri_split(uri);
     if (!fragment || *fragment)
-        return mcp__compile_fault(compiler, node, "$id", err, "must not have a fragment");
+        return mcp__compile_fault(compiler, node, "$id", err,
+                                  "must not have a fragment: a name within the schema is $anchor");
     *out = uri;
     return MCP_OK;
 }
 
 static mcp_status dialect_of(mcp__resource *resource, mcp__compiler *compiler,
-                             const mcp__node *node, mcp__resource *around, mcp_error *err)
+                             const mcp__subschema *node, mcp__resource *around, mcp_error *err)
 {
     const char *dialect = NULL;
     mcp_status st = text_of(&dialect, compiler, node, "$schema", err);
@@ -62,11 +61,12 @@ static mcp_status dialect_of(mcp__resource *resource, mcp__compiler *compiler,
         return MCP_OK;
     }
     return mcp__dialect(&resource->vocabularies, compiler, dialect ? dialect : MCP__DRAFT_2020_12,
-                        err);
+                        node->json, err);
 }
 
-static mcp_status begin_resource(mcp__compiler *compiler, mcp__node *node, mcp__resource *around,
-                                 const char *uri, const char *id, mcp_error *err)
+static mcp_status begin_resource(mcp__compiler *compiler, mcp__subschema *node,
+                                 mcp__resource *around, const char *uri, const char *id,
+                                 mcp_error *err)
 {
     mcp__resource *resource = mcp_arena_alloc(compiler->arena, sizeof *resource);
     const char *base = around ? around->uri : uri;
@@ -94,7 +94,7 @@ static bool is_anchor_name(const char *name)
     return *name && strchr(first, *name) && name[strspn(name, rest)] == '\0';
 }
 
-static mcp_status enter_anchor(mcp__compiler *compiler, mcp__node *node, const char *keyword,
+static mcp_status enter_anchor(mcp__compiler *compiler, mcp__subschema *node, const char *keyword,
                                bool is_dynamic, mcp_error *err)
 {
     const char *name = NULL;
@@ -123,7 +123,7 @@ static mcp_status enter_anchor(mcp__compiler *compiler, mcp__node *node, const c
     return MCP_OK;
 }
 
-mcp_status mcp__identify(mcp__compiler *compiler, mcp__node *node, mcp__resource *resource,
+mcp_status mcp__identify(mcp__compiler *compiler, mcp__subschema *node, mcp__resource *resource,
                          const char *uri, mcp_error *err)
 {
     const char *id = NULL;

@@ -18,20 +18,17 @@ static mcp_status fault(const mcp__compiler *compiler, const mcp__rule *rule, mc
     return mcp__compile_fault(compiler, rule->node, rule->keyword->name, err, "%s", words);
 }
 
-/*
- * ---- subschemas
- * -------------------------------------------------------------------------------
- */
+/* ---- subschemas ----------------------------------------------------------------------------- */
 
 static mcp_status room_for_nodes(mcp__compiler *compiler, mcp__rule *rule, size_t count,
                                  mcp_error *err)
 {
-    rule->nodes = mcp_arena_array(compiler->arena, count, sizeof(const mcp__node *));
+    rule->nodes = mcp_arena_array(compiler->arena, count, sizeof(const mcp__subschema *));
     return rule->nodes ? MCP_OK : mcp__compile_no_memory(compiler, err);
 }
 
 static mcp_status add_node(mcp__compiler *compiler, mcp__rule *rule, const mcp_json *json,
-                           mcp__place at, mcp_error *err)
+                           mcp__location at, mcp_error *err)
 {
     at.parent = rule->node;
     at.keyword = rule->keyword->name;
@@ -41,9 +38,11 @@ static mcp_status add_node(mcp__compiler *compiler, mcp__rule *rule, const mcp_j
 
 static mcp_status read_schema(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
 {
+    if (mcp_json_is_array(rule->value) && strcmp(rule->keyword->name, "items") == 0)
+        return fault(compiler, rule, err, "an array of schemas is prefixItems since 2020-12");
     mcp_status st = room_for_nodes(compiler, rule, 1, err);
 
-    return st == MCP_OK ? add_node(compiler, rule, rule->value, (mcp__place){ 0 }, err) : st;
+    return st == MCP_OK ? add_node(compiler, rule, rule->value, (mcp__location){ 0 }, err) : st;
 }
 
 static mcp_status read_schema_list(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
@@ -54,7 +53,7 @@ static mcp_status read_schema_list(mcp__compiler *compiler, mcp__rule *rule, mcp
         return fault(compiler, rule, err, "must be an array of schemas, and not empty");
     mcp_status st = room_for_nodes(compiler, rule, count, err);
     for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        mcp__place at = { .index = i, .has_index = true };
+        mcp__location at = { .index = i, .has_index = true };
         st = add_node(compiler, rule, mcp_json_item(rule->value, i), at, err);
     }
     return st;
@@ -68,7 +67,7 @@ static mcp_status read_schema_map(mcp__compiler *compiler, mcp__rule *rule, mcp_
         return fault(compiler, rule, err, "must be an object of schemas");
     mcp_status st = room_for_nodes(compiler, rule, count, err);
     for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        mcp__place at = { 0 };
+        mcp__location at = { 0 };
         at.name = mcp_json_name(rule->value, i, &at.name_length);
         st = add_node(compiler, rule, mcp_json_item(rule->value, i), at, err);
     }
@@ -83,10 +82,7 @@ static mcp_status add_reference(mcp__compiler *compiler, mcp__rule *rule, mcp_er
     return MCP_OK;
 }
 
-/*
- * ---- plain values
- * -----------------------------------------------------------------------------
- */
+/* ---- plain values --------------------------------------------------------------------------- */
 
 static mcp_status read_count(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
 {
@@ -225,10 +221,7 @@ static mcp_status read_format(mcp__compiler *compiler, mcp__rule *rule, mcp_erro
     return MCP_OK;
 }
 
-/*
- * ---- patterns
- * ---------------------------------------------------------------------------------
- */
+/* ---- patterns ------------------------------------------------------------------------------- */
 
 static mcp_status compile_pattern(const mcp__pattern **out, mcp__compiler *compiler,
                                   const mcp__rule *rule, const char *text, size_t length,
@@ -281,10 +274,7 @@ static mcp_status read_pattern_map(mcp__compiler *compiler, mcp__rule *rule, mcp
     return st;
 }
 
-/*
- * ---- the table
- * --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 /* Short names, so that a row is a line. */
 enum {
@@ -316,12 +306,12 @@ const mcp__keyword mcp__keywords[] = {
     {"pattern",               VALIDATION,  STRING, read_pattern,     mcp__check_pattern},
     {"format",                FORMAT,      STRING, read_format,      mcp__check_format},
     {"properties",            APPLICATOR,  OBJECT, read_schema_map,  mcp__check_properties},
-    {"maxProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_max_properties},
-    {"minProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_min_properties},
+    {"maxProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_max_count},
+    {"minProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_min_count},
     {"required",              VALIDATION,  OBJECT, read_names,       mcp__check_required},
     {"dependentRequired",     VALIDATION,  OBJECT, read_names_map,   mcp__check_dependent_required},
-    {"maxItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_max_items},
-    {"minItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_min_items},
+    {"maxItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_max_count},
+    {"minItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_min_count},
     {"uniqueItems",           VALIDATION,  ARRAY,  read_flag,        mcp__check_unique_items},
     {"$defs",                 CORE,        ANY,    read_schema_map,  NULL},
     {"definitions",           CORE,        ANY,    read_schema_map,  NULL},

@@ -19,17 +19,26 @@
 #include "mcp/error.h"
 #include "mcp/json.h"
 #include "mcp/schema.h"
-#include "schema/format.h"
 #include "schema/number.h"
 #include "schema/pattern.h"
 
-typedef struct mcp__node mcp__node;
+typedef struct mcp__subschema mcp__subschema;
 typedef struct mcp__rule mcp__rule;
 typedef struct mcp__resource mcp__resource;
 typedef struct mcp__keyword mcp__keyword;
 typedef struct mcp__compiler mcp__compiler;
 typedef struct mcp__check mcp__check;
 typedef struct mcp__marks mcp__marks;
+
+/* What `format` asserts (format.c). A format that is not served accepts everything. */
+typedef struct mcp__format {
+    const char *name;
+    bool (*accepts)(const char *text, size_t length);
+    unsigned steps; /* what asking costs besides the length; compiling an expression is dear */
+} mcp__format;
+
+/* The format of that name; NULL when it is not served. */
+const mcp__format *mcp__format_find(const char *name);
 
 /* The types that `type` names, as bits. An integer has both number bits. */
 enum {
@@ -60,9 +69,9 @@ struct mcp__keyword {
 /* One keyword of one subschema. */
 struct mcp__rule {
     const mcp__keyword *keyword;
-    const mcp__node *node; /* whose keyword */
+    const mcp__subschema *node; /* whose keyword */
     const mcp_json *value;
-    const mcp__node **nodes; /* the subschemas in it; for a reference, its target */
+    const mcp__subschema **nodes; /* the subschemas in it; for a reference, its target */
     size_t node_count;
     const mcp__rule *with[2]; /* siblings it has to know (compile.c); NULL where absent */
     union {
@@ -70,7 +79,7 @@ struct mcp__rule {
         unsigned types;                      /* type */
         mcp__decimal divisor;                /* multipleOf */
         const uint64_t *hashes;              /* const, enum: of each value */
-        const mcp__pattern *const *patterns; /* pattern; patternProperties, beside `nodes` */
+        const mcp__pattern *const *patterns; /* pattern; patternProperties, next to `nodes` */
         const char *anchor;                  /* $dynamicRef: the name to look for, NULL for none */
         const mcp__format *format;
     } as;
@@ -78,20 +87,20 @@ struct mcp__rule {
 };
 
 /* Where a subschema is: under `keyword` of `parent`, and there at `name` or `index`. */
-typedef struct mcp__place {
-    const mcp__node *parent; /* NULL for the root of a document */
+typedef struct mcp__location {
+    const mcp__subschema *parent; /* NULL for the root of a document */
     const char *keyword;
     const char *name; /* NULL for none */
     size_t name_length;
     size_t index;
     bool has_index;
-} mcp__place;
+} mcp__location;
 
 /* One subschema. */
-struct mcp__node {
+struct mcp__subschema {
     const mcp_json *json;
     mcp__resource *resource;
-    mcp__place at;
+    mcp__location at;
     mcp__rule *rules;
     size_t rule_count;
     bool refuses; /* the schema `false` */
@@ -102,27 +111,27 @@ struct mcp__node {
 typedef struct mcp__anchor {
     struct mcp__anchor *next; /* of the same resource; dynamic ones only */
     const char *name;
-    const mcp__node *node;
+    const mcp__subschema *node;
     bool is_dynamic;
 } mcp__anchor;
 
 /* A root or an embedded schema with an `$id`. */
 struct mcp__resource {
     const char *uri; /* absolute where a base was known; without fragment; "" for none */
-    const mcp__node *root;
+    const mcp__subschema *root;
     unsigned vocabularies; /* the dialect */
     mcp__anchor *dynamic_anchors;
 };
 
 struct mcp_schema {
     mcp_arena *arena;
-    const mcp__node *root;
+    const mcp__subschema *root;
     mcp__pattern *patterns; /* all, to be freed */
     uint64_t steps_max;
 };
 
 /* Append the JSON Pointer to a subschema within its document. */
-mcp_status mcp__node_pointer(mcp_buf *out, const mcp__node *node);
+mcp_status mcp__node_pointer(mcp_buf *out, const mcp__subschema *node);
 
 /* Append one reference token of a JSON Pointer, with the slash before it. */
 mcp_status mcp__pointer_token(mcp_buf *out, const char *name, size_t length);

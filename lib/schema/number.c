@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "json/number.h"
+#include "json/json_int.h"
 
 /* The exact whole numbers that 64 bits hold, of either sign. */
 typedef struct whole {
@@ -177,7 +177,7 @@ bool mcp__decimal_divides(mcp__decimal b, mcp__decimal a)
     if (a.digits == 0)
         return true;
     if (a.exponent < b.exponent)
-        return false; /* a's last digit, which is not 0, stands right of b's */
+        return false; /* a's last digit, which is not 0, is right of b's */
     uint64_t power = power_of_ten((unsigned)(a.exponent - b.exponent), b.digits);
     return (wide_int)(a.digits % b.digits) * power % b.digits == 0;
 }

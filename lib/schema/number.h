@@ -2,7 +2,7 @@
  * number.h - exact questions about JSON numbers: order, divisibility, being whole.
  *
  * Integers of 64 bits and doubles are compared by value, never by rounding one to the other.
- * Divisibility is decided on decimals, since 0.3 is a multiple of 0.1 for whoever wrote the
+ * Divisibility is decided on decimals, since 0.3 is a multiple of 0.1 for the author of the
  * schema.
  */
 #ifndef MCP_SCHEMA_NUMBER_H
@@ -37,10 +37,9 @@ bool mcp__decimal_divides(mcp__decimal b, mcp__decimal a);
 /* How many bytes of text one step of a check is good for. */
 enum { MCP__BYTES_A_STEP = 64 };
 
-/*
- * A hash that is equal for values that mcp_json_equal calls equal. *steps_left shrinks by what the look
- * at all of it costs; when that is 0 afterwards it was given up, and the hash means nothing.
- */
+/* A hash that is equal for values that mcp_json_equal calls equal. *steps_left shrinks by what
+ * the look at all of it costs; when that is 0 afterwards it was given up, and the hash means
+ * nothing. */
 uint64_t mcp__value_hash(const mcp_json *value, uint64_t *steps_left);
 
 #endif

@@ -3,12 +3,12 @@
  *
  * The two languages look alike and differ in traps: PCRE2's \s and . mean other sets, \v is a
  * class, \a \h \Z \R, (*VERB), (?i), possessive quantifiers and [[:alpha:]] exist only there,
- * and long property names only here. So the expression is read from end to end and written anew;
+ * and long property names only here. So the expression is parsed and translated;
  * what ECMA-262 does not know is refused. Punctuation may be escaped without need, and { } ] may
  * stand for themselves: strictly an error under the `u` flag, but common in schemas and
  * harmless.
  *
- * PCRE2's match limit counts anew at each place where a match could begin, and does not count
+ * PCRE2's match limit starts again at each place where a match could begin, and does not count
  * the length of a greedy run, so alone it bounds nothing: `\s+$` on a megabyte of spaces takes
  * minutes. Therefore the code has a call-out before each item, which counts items and distance
  * and ends the match when the steps of the check are used up.
@@ -52,10 +52,8 @@ static const char not_white_space[] =
     "\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}"
     "\\x{ff00}-\\x{10ffff}";
 
-/*
- * General categories by their long names and aliases (Unicode, PropertyValueAliases); PCRE2 has
- * the short.
- */
+/* General categories by their long names and aliases (Unicode, PropertyValueAliases); PCRE2 has
+ * the short. */
 static const struct category {
     const char *name;
     const char *code;
@@ -105,10 +103,7 @@ static const struct category {
     { "Uppercase_Letter", "Lu" },
 };
 
-/*
- * ---- reading the expression
- * -------------------------------------------------------------------
- */
+/* ---- reading the expression ----------------------------------------------------------------- */
 
 static bool fail(translation *t, const char *fault)
 {
@@ -151,7 +146,7 @@ static int hex_value(int c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Write one character so that it stands for itself, in a class and outside. */
+/* Write one literal character, in a class or outside. */
 static void emit_character(translation *t, uint32_t c)
 {
     if (c < 128 && (is_letter((int)c) || is_digit((int)c)))
@@ -345,15 +340,10 @@ static bool translate_set_escape(translation *t, bool in_class)
     return true;
 }
 
-/*
- * ---- classes
- * ----------------------------------------------------------------------------------
- */
+/* ---- classes -------------------------------------------------------------------------------- */
 
-/*
- * One member of a class: a set is written at once, a character is handed back. False: a set, or
- * a fault.
- */
+/* One member of a class: a set is written at once, a character is handed back. False: a set, or
+ * a fault. */
 static bool read_class_character(translation *t, uint32_t *out)
 {
     if (peek(t, 0) != '\\') {
@@ -370,11 +360,9 @@ static bool read_class_character(translation *t, uint32_t *out)
     return read_character_escape(t, out);
 }
 
-/*
- * A member and, where a '-' and another member follow, the range. A set cannot bound a range:
- * there the '-' stands for itself, as in [\w-.], which is an error under the `u` flag but too
- * common to refuse.
- */
+/* A member and, where a '-' and another member follow, the range. A set cannot bound a range:
+ * there the '-' is literal, as in [\w-.], which is an error under the `u` flag but too common to
+ * refuse. */
 static void translate_class_member(translation *t)
 {
     uint32_t first = 0;
@@ -409,10 +397,7 @@ static void translate_class(translation *t)
     mcp_buf_putc(&t->out, ']');
 }
 
-/*
- * ---- outside classes
- * --------------------------------------------------------------------------
- */
+/* ---- outside classes ------------------------------------------------------------------------ */
 
 /* At "\k". */
 static void translate_named_reference(translation *t)
@@ -495,7 +480,7 @@ static void translate_group(translation *t)
     mcp_buf_putc(&t->out, '(');
 }
 
-/* How long the {n}, {n,} or {n,m} here is; 0 when it is a brace that stands for itself. */
+/* How long the {n}, {n,} or {n,m} here is; 0 when the brace is literal. */
 static size_t counted_length(const translation *t)
 {
     size_t i = 1;
@@ -593,14 +578,13 @@ static mcp_status translate(translation *t, mcp_error *err)
                              "the pattern is no regular expression: %s (byte %zu)", t->fault,
                              t->at);
     if (t->out.status != MCP_OK)
-        return mcp_error_set(err, t->out.status, "the pattern is too large");
+        return mcp_error_set(err, t->out.status,
+                             t->out.status == MCP_E_NOMEM ? "no memory for the pattern"
+                                                          : "the pattern is too large");
     return MCP_OK;
 }
 
-/*
- * ---- compiling and matching
- * -------------------------------------------------------------------
- */
+/* ---- compiling and matching ----------------------------------------------------------------- */
 
 static mcp_status code_of(pcre2_code **out, const char *text, size_t length, mcp_error *err)
 {

@@ -1,7 +1,7 @@
 /*
  * reference.c - where `$ref` and `$dynamicRef` lead.
  *
- * A reference is resolved against the base URI of its resource. What stands before the '#' names
+ * A reference is resolved against the base URI of its resource. The part before the '#' names
  * a resource: one that is known, a document, a meta-schema, or in the end anything that some
  * document not yet looked at may hold. The fragment is a JSON Pointer from that resource's root
  * or an anchor. A pointer may lead into a keyword that we do not know; what is there is compiled
@@ -11,12 +11,11 @@
 #include <string.h>
 
 #include "schema/compile.h"
-#include "schema/uri.h"
 
 /* Compile what documents are left, so that the identifiers inside them become known. */
 static mcp_status load_all_documents(mcp__compiler *compiler, mcp_error *err)
 {
-    const mcp__node *root = NULL;
+    const mcp__subschema *root = NULL;
 
     compiler->has_all_documents = true;
     for (size_t i = 0; i < compiler->options->document_count; i++) {
@@ -25,7 +24,7 @@ static mcp_status load_all_documents(mcp__compiler *compiler, mcp_error *err)
         unsigned vocabularies = 0;
         if (mcp__map_get(&compiler->resources, document->uri, strlen(document->uri)))
             continue;
-        if (draft && mcp__dialect(&vocabularies, compiler, draft, NULL) == MCP_E_SCHEMA)
+        if (draft && mcp__dialect(&vocabularies, compiler, draft, NULL, NULL) == MCP_E_SCHEMA)
             continue; /* of another draft: nothing of this one can refer to it */
         mcp_status st = mcp__compile_document(&root, compiler, document->uri, document->schema,
                                               err);
@@ -39,7 +38,7 @@ static mcp_status find_resource(mcp__resource **out, mcp__compiler *compiler, co
                                 mcp_error *err)
 {
     const mcp_json *json = NULL;
-    const mcp__node *root = NULL;
+    const mcp__subschema *root = NULL;
     mcp_status st = MCP_OK;
 
     *out = mcp__map_get(&compiler->resources, uri, strlen(uri));
@@ -55,21 +54,19 @@ static mcp_status find_resource(mcp__resource **out, mcp__compiler *compiler, co
     return st;
 }
 
-static mcp__node *node_of(const mcp__compiler *compiler, const mcp_json *json)
+static mcp__subschema *node_of(const mcp__compiler *compiler, const mcp_json *json)
 {
     return json ? mcp__map_get(&compiler->nodes, (const char *)&json, sizeof(const mcp_json *))
                 : NULL;
 }
 
-/*
- * A pointer that leads to something not compiled yet: it belongs to the nearest subschema on its
- * way. `pointer` is changed for a while and restored.
- */
-static mcp_status compile_at(const mcp__node **out, mcp__compiler *compiler,
+/* A pointer that leads to something not compiled yet: it belongs to the nearest subschema on its
+ * way. `pointer` is changed for a while and restored. */
+static mcp_status compile_at(const mcp__subschema **out, mcp__compiler *compiler,
                              const mcp__resource *resource, char *pointer, mcp_error *err)
 {
     const mcp_json *target = mcp_json_pointer(resource->root->json, pointer);
-    mcp__node *around = NULL;
+    mcp__subschema *around = NULL;
     char *cut = pointer + strlen(pointer);
 
     while (!around && cut > pointer) {
@@ -81,13 +78,13 @@ static mcp_status compile_at(const mcp__node **out, mcp__compiler *compiler,
         *cut = '/';
     }
     assert(around); /* at the latest the root, to which the empty pointer leads */
-    mcp__place at = { .parent = around, .keyword = mcp_arena_strdup(compiler->arena, cut + 1) };
+    mcp__location at = { .parent = around, .keyword = mcp_arena_strdup(compiler->arena, cut + 1) };
     if (!at.keyword)
         return mcp__compile_no_memory(compiler, err);
     return mcp__compile_node(out, compiler, target, &at, around->resource, NULL, err);
 }
 
-static mcp_status find_pointer(const mcp__node **out, mcp__compiler *compiler,
+static mcp_status find_pointer(const mcp__subschema **out, mcp__compiler *compiler,
                                const mcp__resource *resource, char *pointer, mcp_error *err)
 {
     const mcp_json *target = mcp_json_pointer(resource->root->json, pointer);
@@ -110,7 +107,7 @@ static mcp_status find_anchor(const mcp__anchor **out, mcp__compiler *compiler,
 }
 
 /* The target of `uri` and `fragment`; NULL when they lead nowhere. */
-static mcp_status find_target(const mcp__node **out, mcp__compiler *compiler, mcp__rule *rule,
+static mcp_status find_target(const mcp__subschema **out, mcp__compiler *compiler, mcp__rule *rule,
                               const char *uri, char *fragment, mcp_error *err)
 {
     mcp__resource *resource = NULL;
@@ -140,12 +137,12 @@ static mcp_status resolve_one(mcp__compiler *compiler, mcp__rule *rule, mcp_erro
     const char *keyword = rule->keyword->name;
     size_t length = 0;
     const char *text = mcp_json_string(rule->value, &length);
-    const mcp__node *target = NULL;
+    const mcp__subschema *target = NULL;
 
     if (!text || strlen(text) != length)
         return mcp__compile_fault(compiler, rule->node, keyword, err, "must be a URI reference");
     char *uri = mcp__uri_resolve(compiler->arena, rule->node->resource->uri, text);
-    rule->nodes = mcp_arena_array(compiler->arena, 1, sizeof(const mcp__node *));
+    rule->nodes = mcp_arena_array(compiler->arena, 1, sizeof(const mcp__subschema *));
     if (!uri || !rule->nodes)
         return mcp__compile_no_memory(compiler, err);
     char *fragment = mcp__uri_split(uri);

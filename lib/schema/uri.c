@@ -6,7 +6,7 @@
  * two URIs are the same when their bytes are. A URN has no authority and no hierarchy, and needs
  * none: all that is ever resolved against it is a fragment.
  */
-#include "schema/uri.h"
+#include "schema/compile.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -33,10 +33,8 @@ static span take(const char **cursor, const char *stops)
     return part;
 }
 
-/*
- * A scheme is a letter and what may follow one, up to a colon that comes before any '/', '?' or
- * '#'.
- */
+/* A scheme is a letter and what may follow one, up to a colon that comes before any '/', '?' or
+ * '#'. */
 static bool is_scheme(span text)
 {
     if (text.length == 0 || !isalpha((unsigned char)text.start[0]))

@@ -2,8 +2,8 @@
  * arguments.c - forms of arguments that the contract's examples use and its schemas do not allow.
  *
  * The contract's example of cobre/run gives `phases` as an array of one, and its case format has
- * whole numbers as ids where the schema wants text. Both are made fit before the check; everything
- * else is checked as it came. Source: the output page, section 10, "Schemas".
+ * whole numbers as ids where the schema wants text. Both are converted before the check; all other
+ * arguments are checked unchanged. Source: the output page, section 10, "Schemas".
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void write_filters(mcp_json_writer *writer, const mcp_json *filters)
     mcp_write_end(writer);
 }
 
-static void write_fitted(mcp_json_writer *writer, const mcp_json *arguments)
+static void write_normalized(mcp_json_writer *writer, const mcp_json *arguments)
 {
     mcp_write_object(writer);
     for (size_t i = 0; i < mcp_json_count(arguments); i++) {
@@ -55,7 +55,8 @@ static void write_fitted(mcp_json_writer *writer, const mcp_json *arguments)
     mcp_write_end(writer);
 }
 
-/* A name with NUL cannot be written again, and no schema has it: the check refuses it as it is. */
+/* A name with NUL cannot be written, and no schema has it: the check refuses the arguments
+ * unchanged. */
 static bool has_odd_name(const mcp_json *object)
 {
     for (size_t i = 0; mcp_json_is_object(object) && i < mcp_json_count(object); i++) {
@@ -67,7 +68,7 @@ static bool has_odd_name(const mcp_json *object)
     return false;
 }
 
-static bool needs_fitting(const mcp_json *arguments)
+static bool must_normalize(const mcp_json *arguments)
 {
     int64_t id;
     if (has_odd_name(arguments) || has_odd_name(mcp_json_get(arguments, "filters")))
@@ -76,18 +77,18 @@ static bool needs_fitting(const mcp_json *arguments)
            mcp_json_int(mcp_json_pointer(arguments, "/filters/entity_id"), &id);
 }
 
-mcp_status cobre_fit_arguments(mcp_call *call, const char *tool, const mcp_json **arguments,
-                               void *data)
+mcp_status cobre_normalize_arguments(mcp_call *call, const char *tool, const mcp_json **arguments,
+                                     void *data)
 {
     (void)tool;
     (void)data;
-    if (!needs_fitting(*arguments))
+    if (!must_normalize(*arguments))
         return MCP_OK;
     mcp_buf text;
     mcp_json_writer writer;
     mcp_buf_init(&text, ARGUMENTS_MAX);
     mcp_json_writer_init(&writer, &text);
-    write_fitted(&writer, *arguments);
+    write_normalized(&writer, *arguments);
     mcp_status st = mcp_json_writer_status(&writer);
     if (st == MCP_OK)
         st = mcp_json_read(arguments, mcp_call_arena(call), text.data, text.length,

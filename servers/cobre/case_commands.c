@@ -1,66 +1,43 @@
 /*
  * case_commands.c - the commands that work on a case directory: run and validate.
  *
- * Standard output carries results alone: text, or with --json exactly one object whatever happens,
- * the tool's own or an error record. What is said to people goes to standard error, with control
- * characters taken out of names that come from files.
+ * Standard output has only results: text, or with --json exactly one object, the tool's result or
+ * an error record. Messages for people go to standard error, with control characters replaced in
+ * names from files.
  *
- * Signals only count; the run asks. The first ends it after the running iteration, the second
- * between two LP solves, and from the third on they kill.
+ * Signals are counted, and the run polls the count. The first ends it after the running iteration,
+ * the second between two LP solves, the third kills the process.
  */
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "case/load.h"
 #include "columns/columns.h"
 #include "commands.h"
 #include "guard/paths.h"
 #include "report/console.h"
 #include "run/run.h"
 #include "run/threads.h"
+#include "validate/load.h"
 
 #define JSON_MAX ((size_t)64 << 20)
 
-/* ---- the signals that end a run -------------------------------------------------------------- */
-
-static atomic_int signals_seen; /* solver threads look at it */
-static atomic_int first_signal;
-
-static void on_signal(int number)
-{
-    const struct sigaction standard = { .sa_handler = SIG_DFL };
-    int seen = atomic_fetch_add(&signals_seen, 1);
-    if (seen == 0)
-        atomic_store(&first_signal, number);
-    if (seen == 0)
-        return;
-    sigaction(SIGINT, &standard, NULL);
-    sigaction(SIGTERM, &standard, NULL);
-}
-
-/* A log that nobody reads any more (SIGPIPE) is no reason to lose a run. */
-static void watch_signals(void)
-{
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-    const struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGINT);
-    sigaddset(&action.sa_mask, SIGTERM);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGPIPE, &ignore, NULL);
-}
-
-static mcp_stop on_stop(void *data)
+static sddp_stop should_stop(void *data)
 {
     (void)data;
-    int seen = atomic_load_explicit(&signals_seen, memory_order_relaxed);
+    int seen = serve_signals();
     if (seen == 0)
-        return MCP_GO_ON;
-    return seen == 1 ? MCP_STOP_SHUTDOWN : MCP_STOP_CANCELLED;
+        return SDDP_STOP_NONE;
+    return seen == 1 ? SDDP_STOP_AFTER_ITERATION : SDDP_STOP_NOW;
+}
+
+/* A closed log (SIGPIPE) does not end a run. */
+static void watch_signals(void)
+{
+    const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    serve_count_signals(2, SA_RESTART);
+    sigaction(SIGPIPE, &ignore, NULL);
 }
 
 /* ---- what a command works with --------------------------------------------------------------- */
@@ -69,16 +46,16 @@ static mcp_stop on_stop(void *data)
 struct work {
     const cli_line *line;
     mcp_arena *arena;
-    guard *guard; /* of the whole file system: the user's own rights are the limit */
+    guard *guard; /* of the whole file system: the user's permissions are the limit */
     columns *engine;
     int case_fd;
     const char *case_dir;
-    const char *output; /* where results go */
+    const char *output; /* the output directory */
     bool output_given;  /* by --output */
     mcp_error error;
 };
 
-/* One JSON object on its way to standard output. */
+/* One JSON object for standard output. */
 struct answer {
     mcp_buf text;
     mcp_json_writer writer;
@@ -90,7 +67,7 @@ static void answer_begin(struct answer *answer)
     mcp_json_writer_init(&answer->writer, &answer->text);
 }
 
-/* Whether standard output took it is looked at in main, once for all commands. */
+/* main checks standard output for write errors, once for all commands. */
 static int answer_print(struct answer *answer, const struct work *work, int exit_status)
 {
     static const char failed[] = "{\"kind\":\"InternalError\",\"message\":\"the answer cannot be "
@@ -116,8 +93,8 @@ static int print_record(const struct work *work, const cobre_record *record, int
     return answer_print(&answer, work, exit_status);
 }
 
-/* A failure of our own, told by work->error. The registry has no kind for it, and there may be no
- * memory for a record that is the arena's. */
+/* An internal failure, described by work->error. The contract has no kind for it, and there may
+ * be no memory for a record in the arena. */
 static int fail(const struct work *work)
 {
     static const cobre_member none = { 0 };
@@ -147,7 +124,7 @@ static int open_case(struct work *work)
     return record && st != MCP_E_NOMEM ? print_record(work, record, COBRE_EXIT_FILES) : fail(work);
 }
 
-/* COBRE_EXIT_DONE, or the exit status after the trouble was told. */
+/* COBRE_EXIT_DONE, or the exit status after the error was printed. */
 static int work_begin(struct work *work, const cli_line *line)
 {
     static const char *const roots[] = { "/" };
@@ -172,7 +149,8 @@ static void print_findings(const struct work *work, FILE *stream, const cobre_re
     const char *word = severity == COBRE_SEVERITY_ERROR ? "error" : "warning";
     const cobre_finding *finding;
     size_t count = cobre_report_count(report, severity), i = 0;
-    while ((finding = cobre_report_finding(report, severity, i)) != NULL) {
+    for (finding = cobre_report_finding(report, severity, i); finding != NULL;
+         finding = cobre_report_finding(report, severity, i)) {
         console_complain(stream, word, cobre_finding_line(finding, work->arena),
                          finding->suggestion);
         i++;
@@ -243,7 +221,7 @@ static int validate_case(struct work *work)
 int cobre_command_validate(const cli_line *line, void *data)
 {
     struct work work;
-    *(bool *)data = true;
+    (void)data;
     int exit_status = work_begin(&work, line);
     if (exit_status == COBRE_EXIT_DONE)
         exit_status = validate_case(&work);
@@ -266,9 +244,9 @@ static void on_started(const cobre_run_result *so_far, void *data)
     console_started(&watch->console, so_far->input);
 }
 
-static void on_iteration(const sddp_iteration *row, const cobre_case *input, void *data)
+static void on_iteration(const sddp_iteration *row, const cobre_progress *progress, void *data)
 {
-    (void)input;
+    (void)progress;
     console_iteration(&((struct watch *)data)->console, row);
 }
 
@@ -277,9 +255,11 @@ static void on_trained(const sddp_training *training, void *data)
     console_trained(&((struct watch *)data)->console, training);
 }
 
-static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms, void *data)
+static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms,
+                        const cobre_progress *progress, void *data)
 {
     (void)elapsed_ms;
+    (void)progress;
     console_scenario(&((struct watch *)data)->console, done, total);
 }
 
@@ -299,7 +279,7 @@ static int run_exit_status(const cobre_run_result *result)
     case COBRE_RUN_COMPLETED:
         return COBRE_EXIT_DONE;
     case COBRE_RUN_PARTIAL:
-        return 128 + atomic_load(&first_signal);
+        return serve_signal_status();
     case COBRE_RUN_INVALID:
     case COBRE_RUN_REFUSED:
         return COBRE_EXIT_INVALID;
@@ -348,7 +328,7 @@ static int run_case(struct work *work)
     const cli_line *line = work->line;
     struct watch watch = { .work = work };
     const cobre_run_observer observer = { on_started,  on_iteration, on_trained,
-                                          on_scenario, on_stop,      &watch };
+                                          on_scenario, should_stop,  &watch };
     cobre_run_order order = {
         .case_fd = work->case_fd,
         .case_dir = work->case_dir,
@@ -375,7 +355,7 @@ static int run_case(struct work *work)
 int cobre_command_run(const cli_line *line, void *data)
 {
     struct work work;
-    *(bool *)data = true;
+    (void)data;
     int exit_status = work_begin(&work, line);
     if (exit_status == COBRE_EXIT_DONE)
         exit_status = run_case(&work);

@@ -5,22 +5,22 @@
 #define COBRE_COMMANDS_H
 
 #include "cli/cli.h"
+#include "serve/serve.h"
 
-/** What a command ends with (errors page, 3); a run that was stopped: 128 plus the signal. */
+/** Exit statuses (errors page, 3); a stopped run: 128 plus the signal. */
 enum {
-    COBRE_EXIT_DONE,
-    COBRE_EXIT_INVALID,
-    COBRE_EXIT_FILES,
-    COBRE_EXIT_SOLVER,
-    COBRE_EXIT_INTERNAL
+    COBRE_EXIT_DONE = SERVE_EXIT_DONE,
+    COBRE_EXIT_INVALID = SERVE_EXIT_INVALID,
+    COBRE_EXIT_FILES = SERVE_EXIT_FILES,
+    COBRE_EXIT_SOLVER = 3,
+    COBRE_EXIT_INTERNAL = SERVE_EXIT_INTERNAL
 };
 
-/** A handful of cases side by side would fit; one that asks for more is refused. */
+/** The memory of one case; a larger case is refused. */
 #define COBRE_CASE_ARENA_MAX ((size_t)4 << 30)
 
-/* Each sets the bool that `data` points to: from then on the answer is the command's own. */
-int cobre_command_run(const cli_line *line, void *data);
-int cobre_command_validate(const cli_line *line, void *data);
-int cobre_command_serve(const cli_line *line, void *data);
+cli_command_run cobre_command_run;
+cli_command_run cobre_command_validate;
+cli_command_run cobre_command_serve;
 
 #endif

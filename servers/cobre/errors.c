@@ -1,31 +1,31 @@
 /*
  * errors.c - error records as answers to tool calls.
  *
- * A record is one JSON object in one text block. Arguments that do not fit a tool's schema are told
- * in the same vocabulary as a broken case: the schema keyword at fault decides the kind.
+ * A record is one JSON object in one text block. Arguments that do not match a tool's schema have
+ * the kinds of a broken case: the schema keyword at fault decides which.
  */
 #include "errors.h"
 
 #include <string.h>
 
-#include "validate/text.h"
+#include "findings/text.h"
 
 #define RECORD_MAX ((size_t)1 << 20)
 #define CASE_RECORD_MAX ((size_t)12 << 20) /* the reply holds it as text, within 16 MiB */
-#define SHOWN_MAX 1024                     /* of a value that a client sent */
+#define SHOWN_MAX 1024                     /* of a client's value */
 
 static mcp_status refuse_with(mcp_call *call, mcp_buf *text, mcp_json_writer *writer)
 {
     mcp_status st = mcp_json_writer_status(writer);
     if (st == MCP_OK)
-        st = mcp_call_refuse_text(call, text->data, text->length);
+        st = mcp_call_tool_error_text(call, text->data, text->length);
     else
         mcp_error_set(mcp_call_error(call), st, "the error record cannot be written");
     mcp_buf_clear(text);
     return st;
 }
 
-mcp_status cobre_refuse(mcp_call *call, const cobre_record *record)
+mcp_status cobre_refuse_record(mcp_call *call, const cobre_record *record)
 {
     if (!record)
         return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for the error record");
@@ -35,6 +35,18 @@ mcp_status cobre_refuse(mcp_call *call, const cobre_record *record)
     mcp_json_writer_init(&writer, &text);
     cobre_record_write(record, &writer);
     return refuse_with(call, &text, &writer);
+}
+
+mcp_status cobre_refuse(mcp_call *call, const char *kind, const char *suggestion,
+                        const cobre_member *members, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    const cobre_record *record = cobre_record_newv(mcp_call_arena(call), kind, suggestion, members,
+                                                   format, arguments);
+    va_end(arguments);
+    return cobre_refuse_record(call, record);
 }
 
 mcp_status cobre_refuse_case(mcp_call *call, const cobre_report *report)
@@ -47,9 +59,9 @@ mcp_status cobre_refuse_case(mcp_call *call, const cobre_report *report)
     return refuse_with(call, &text, &writer);
 }
 
-/* ---- arguments that do not fit --------------------------------------------------------------- */
+/* ---- arguments that do not match ------------------------------------------------------------- */
 
-/* The schema keyword at fault, the kind it is told as, and what the two values are called there. */
+/* The schema keyword at fault, its kind, and the names of the two values in the context. */
 static const struct rule {
     const char *keyword, *kind, *expected, *actual;
 } rules[] = {
@@ -81,72 +93,52 @@ static const char *field_name(mcp_arena *arena, const mcp_schema_finding *findin
     return cobre_text_short(arena, name, SHOWN_MAX);
 }
 
-/* The value at fault, which may be as long as a message; a long array or object is left out. */
-static void write_shown(mcp_json_writer *writer, const mcp_json *value, mcp_arena *arena)
+/* The value at fault, which may be as long as a message; a long array or object is omitted. */
+static cobre_member shown(const char *name, const mcp_json *value, mcp_arena *arena)
 {
+    cobre_member member = COBRE_JSON(name, value);
+    const char *string = mcp_json_string(value, NULL);
     mcp_buf text;
     mcp_json_writer trial;
-    const char *string = mcp_json_string(value, NULL);
-    if (string) {
-        mcp_write_string(writer, cobre_text_short(arena, string, SHOWN_MAX));
-        return;
-    }
+
+    if (string)
+        return (cobre_member)COBRE_TEXT(name, cobre_text_short(arena, string, SHOWN_MAX));
     mcp_buf_init(&text, SHOWN_MAX);
     mcp_json_writer_init(&trial, &text);
     mcp_write_value(&trial, value);
-    if (mcp_json_writer_status(&trial) == MCP_OK)
-        mcp_write_value(writer, value);
-    else
-        mcp_write_null(writer);
+    if (mcp_json_writer_status(&trial) != MCP_OK)
+        member.json = NULL;
     mcp_buf_clear(&text);
+    return member;
 }
 
-/* A missing or a surplus member has no value that could be shown: its name is all. */
-static void write_context(mcp_json_writer *writer, const struct rule *rule, const char *field,
-                          const mcp_schema_finding *finding, mcp_arena *arena)
-{
-    mcp_write_member_object(writer, "context");
-    mcp_write_member_string(writer, "field", field);
-    if (!finding->property) {
-        mcp_write_member_value(writer, rule->expected, finding->expected);
-        mcp_write_name(writer, rule->actual);
-        if (strcmp(rule->actual, "actual_type") == 0)
-            mcp_write_string(writer, mcp_json_type_name(mcp_json_type_of(finding->actual)));
-        else
-            write_shown(writer, finding->actual, arena);
-    }
-    mcp_write_end(writer);
-}
-
+/* A missing or a surplus member has no value: the context has its name alone. */
 static mcp_status refuse_arguments(mcp_call *call, const mcp_schema_finding *finding)
 {
     const struct rule *rule = rule_find(finding->keyword);
     mcp_arena *arena = mcp_call_arena(call);
-    const char *field = field_name(arena, finding);
-    const char *message = cobre_text_clean(arena, finding->message);
-    mcp_buf text;
-    mcp_json_writer writer;
-    mcp_buf_init(&text, RECORD_MAX);
-    mcp_json_writer_init(&writer, &text);
-    mcp_write_object(&writer);
-    mcp_write_member_string(&writer, "kind", rule->kind);
-    mcp_write_member_string(&writer, "message", message);
-    write_context(&writer, rule, field, finding, arena);
-    mcp_write_member_string(&writer, "suggestion",
-                            "tools/list shows the input schema of every tool.");
-    mcp_write_end(&writer);
-    return refuse_with(call, &text, &writer);
+    cobre_member members[] = { COBRE_TEXT("field", field_name(arena, finding)), COBRE_MEMBERS_END,
+                               COBRE_MEMBERS_END, COBRE_MEMBERS_END };
+
+    if (!finding->property) {
+        members[1] = (cobre_member)COBRE_JSON(rule->expected, finding->expected);
+        members[2] = shown(rule->actual, finding->actual, arena);
+        if (strcmp(rule->actual, "actual_type") == 0)
+            members[2] = (cobre_member)COBRE_TEXT(
+                rule->actual, mcp_json_type_name(mcp_json_type_of(finding->actual)));
+    }
+    return cobre_refuse(call, rule->kind, "tools/list shows the input schema of every tool.",
+                        members, "%s", finding->message);
 }
 
 mcp_status cobre_refuse_use(mcp_call *call, const char *settings, const char *suggestion,
                             const char *message)
 {
-    return cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "IncompatibleSettings", suggestion,
-                               COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", settings),
-                                             COBRE_TEXT("detail", message),
-                                             COBRE_TEXT("tool", mcp_call_name(call))),
-                               "%s", message));
+    return cobre_refuse(call, "IncompatibleSettings", suggestion,
+                        COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", settings),
+                                      COBRE_TEXT("detail", message),
+                                      COBRE_TEXT("tool", mcp_call_name(call))),
+                        "%s", message);
 }
 
 mcp_status cobre_refuse_call(mcp_call *call, mcp_refusal reason, const mcp_schema_finding *finding,

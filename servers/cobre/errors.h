@@ -1,5 +1,5 @@
 /**
- * errors.h - how cobre's tools say no: always with an error record.
+ * errors.h - the error records that cobre's tools answer with.
  *
  * Source: the errors page, section 7.
  */
@@ -8,28 +8,37 @@
 
 #include "mcp/mcp.h"
 
-#include "run/record.h"
+#include "findings/report.h"
 
 #define COBRE_WRITES_DISABLED                                                                      \
     "Write operations are disabled. Start the server with --allow-write to enable training and "   \
     "export."
 
-/** Answer with one record, isError true. NULL (memory is out) becomes MCP_E_NOMEM. */
-mcp_status cobre_refuse(mcp_call *call, const cobre_record *record);
+/**
+ * Answer with an error record, isError true.
+ *
+ * @param kind, suggestion, members, format as for cobre_record_new
+ * @return what the handler returns
+ */
+mcp_status cobre_refuse(mcp_call *call, const char *kind, const char *suggestion,
+                        const cobre_member *members, const char *format, ...) MCP_PRINTF(5, 6);
+
+/** The same with a record that was made. NULL (memory is out) becomes MCP_E_NOMEM. */
+mcp_status cobre_refuse_record(mcp_call *call, const cobre_record *record);
 
 /** Answer with the first error of a report, and under `errors` with all of them. */
 mcp_status cobre_refuse_case(mcp_call *call, const cobre_report *report);
 
 /**
- * Answer that the tool cannot be used so: kind IncompatibleSettings.
+ * Answer that the tool cannot be used with the settings: kind IncompatibleSettings.
  *
- * @param settings what stands in the way, "--allow-write"
- * @param suggestion the way out; NULL: none
+ * @param settings the setting at fault, "--allow-write"
+ * @param suggestion NULL: none
  */
 mcp_status cobre_refuse_use(mcp_call *call, const char *settings, const char *suggestion,
                             const char *message);
 
-/** What the library asks for when it refuses a call by itself (mcp_server_options.refuse). */
+/** mcp_server_options.error_formatter: the record of a call that the library refuses. */
 mcp_status cobre_refuse_call(mcp_call *call, mcp_refusal reason, const mcp_schema_finding *finding,
                              void *data);
 

@@ -1,9 +1,8 @@
 /*
- * tools.c - the tools: arguments in, a domain function, its answer out.
+ * tools.c - the tool handlers: arguments, a domain function, the result.
  *
- * Each handler opens the directory that it was given through the guard, so nothing outside the
- * allowed ones is ever touched, asks the domain, and writes. What cannot be answered becomes an
- * error record.
+ * Each handler opens its directory through the guard, so nothing outside the allowed directories is
+ * read or written, calls the domain, and writes the result. A failure becomes an error record.
  */
 #include "tools.h"
 
@@ -11,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "case/load.h"
+#include "case/read/inspect.h"
 #include "errors.h"
 #include "results/results.h"
 #include "run/run.h"
 #include "run/threads.h"
+#include "validate/load.h"
 
 #define PROGRESS_META "causeway/convergence"
 
@@ -23,41 +23,37 @@
 
 static mcp_status refuse_nul(mcp_call *call, const char *argument)
 {
-    return cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "SchemaViolation",
-                               "Give the path without NUL bytes.",
-                               COBRE_MEMBERS(COBRE_TEXT("field", argument),
-                                             COBRE_TEXT("expected", "a path without NUL bytes"),
-                                             COBRE_TEXT("actual", "a path with a NUL byte")),
-                               "%s holds a NUL byte", argument));
+    return cobre_refuse(call, "SchemaViolation", "Give the path without NUL bytes.",
+                        COBRE_MEMBERS(COBRE_TEXT("field", argument),
+                                      COBRE_TEXT("expected", "a path without NUL bytes"),
+                                      COBRE_TEXT("actual", "a path with a NUL byte")),
+                        "%s holds a NUL byte", argument);
 }
 
-/* The words are the same for every path outside, whether something is there or not. */
+/* The message is the same for every path outside, whether it exists or not. */
 static mcp_status refuse_outside(mcp_call *call, const char *path)
 {
-    return cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "MissingFile",
-                               "Provide a path within the server's configured allowed directories.",
-                               COBRE_MEMBERS(COBRE_TEXT("path", path)),
-                               "Path '%s' is not within the allowed directories", path));
+    return cobre_refuse(call, "MissingFile",
+                        "Provide a path within the server's configured allowed directories.",
+                        COBRE_MEMBERS(COBRE_TEXT("path", path)),
+                        "Path '%s' is not within the allowed directories", path);
 }
 
 static mcp_status refuse_absent(mcp_call *call, bool is_case, const char *path,
                                 const mcp_error *cause)
 {
-    return cobre_refuse(
-        call, cobre_record_new(
-                  mcp_call_arena(call), is_case ? "MissingFile" : "OutputNotFound",
-                  "Check the path and that it is a directory.",
-                  is_case ? COBRE_MEMBERS(COBRE_TEXT("file", path))
-                          : COBRE_MEMBERS(COBRE_TEXT("path", path),
-                                          COBRE_TEXT("expected_content", "an output directory")),
-                  "%s", cause->message));
+    return cobre_refuse(call, is_case ? "MissingFile" : "OutputNotFound",
+                        "Check the path and that it is a directory.",
+                        is_case
+                            ? COBRE_MEMBERS(COBRE_TEXT("file", path))
+                            : COBRE_MEMBERS(COBRE_TEXT("path", path),
+                                            COBRE_TEXT("expected_content", "an output directory")),
+                        "%s", cause->message);
 }
 
 /*
- * Open the directory that `argument` names: "case_dir", or an output directory. Writes the refusal
- * and returns false when it cannot be had. `canonical` may be NULL.
+ * Open the directory that `argument` names: "case_dir", or an output directory. When that fails,
+ * writes the error record and returns false. `canonical` may be NULL.
  */
 static bool open_dir(mcp_call *call, const cobre_app *app, const char *argument, int *fd,
                      const char **canonical, mcp_status *answer)
@@ -150,17 +146,12 @@ static mcp_status inspect_case(mcp_call *call, void *data)
 
 /* ---- cobre/run ------------------------------------------------------------------------------- */
 
-struct run_watch {
-    mcp_call *call;
-    int64_t iterations; /* done, so that progress rises on through the simulation */
-};
-
-static void report_progress(mcp_call *call, double progress, double total, const char *message,
+static void report_progress(mcp_call *call, const cobre_progress *progress, const char *message,
                             mcp_buf *metadata)
 {
     const mcp_progress report = {
-        .progress = progress,
-        .total = total,
+        .progress = (double)progress->done,
+        .total = (double)progress->total,
         .message = message,
         .metadata = metadata->data,
         .meta_key = PROGRESS_META,
@@ -170,11 +161,10 @@ static void report_progress(mcp_call *call, double progress, double total, const
         mcp_call_progress(call, &report);
 }
 
-static void on_iteration(const sddp_iteration *row, const cobre_case *input, void *data)
+static void on_iteration(const sddp_iteration *row, const cobre_progress *progress, void *data)
 {
-    struct run_watch *watch = data;
-    watch->iterations = row->iteration;
-    if (!mcp_call_wants_progress(watch->call))
+    mcp_call *call = data;
+    if (!mcp_call_wants_progress(call))
         return;
     char message[160];
     snprintf(message, sizeof message,
@@ -191,16 +181,15 @@ static void on_iteration(const sddp_iteration *row, const cobre_case *input, voi
     mcp_write_member_double(&writer, "gap", row->gap);
     mcp_write_member_int(&writer, "wall_time_ms", row->wall_time_ms);
     mcp_write_end(&writer);
-    report_progress(watch->call, row->iteration,
-                    input->config.has_iteration_limit ? input->config.max_iterations : 0, message,
-                    &metadata);
+    report_progress(call, progress, message, &metadata);
     mcp_buf_clear(&metadata);
 }
 
-static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms, void *data)
+static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms,
+                        const cobre_progress *progress, void *data)
 {
-    struct run_watch *watch = data;
-    if (!mcp_call_wants_progress(watch->call))
+    mcp_call *call = data;
+    if (!mcp_call_wants_progress(call))
         return;
     char message[80];
     snprintf(message, sizeof message, "simulation: %u of %u scenarios", done, total);
@@ -214,15 +203,21 @@ static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms, void 
     mcp_write_member_int(&writer, "scenarios_total", total);
     mcp_write_member_int(&writer, "elapsed_ms", elapsed_ms);
     mcp_write_end(&writer);
-    report_progress(watch->call, (double)watch->iterations + done,
-                    (double)watch->iterations + total, message, &metadata);
+    report_progress(call, progress, message, &metadata);
     mcp_buf_clear(&metadata);
 }
 
-static mcp_stop on_stop(void *data)
+/* Runs on the solver's threads. */
+static sddp_stop should_stop(void *data)
 {
-    const struct run_watch *watch = data;
-    return mcp_call_stop(watch->call);
+    switch (mcp_call_stop(data)) {
+    case MCP_STOP_NONE:
+        return SDDP_STOP_NONE;
+    case MCP_STOP_CANCELLED:
+        return SDDP_STOP_NOW;
+    default:
+        return SDDP_STOP_AFTER_ITERATION;
+    }
 }
 
 struct output_place {
@@ -240,7 +235,7 @@ static mcp_status open_output(int *fd, const char **path, mcp_arena *arena, void
     return guard_make_dir(fd, place->case_fd, "output", err);
 }
 
-/* One run at a time; the loser is told which case runs. */
+/* One run at a time; `running` receives the case of the other run. */
 static bool begin_run(cobre_app *app, const char *case_dir, const char **running, mcp_arena *arena)
 {
     pthread_mutex_lock(&app->run_lock);
@@ -276,7 +271,7 @@ static mcp_status answer_run(mcp_call *call, const cobre_run_result *result)
     case COBRE_RUN_FAILED:
         break;
     }
-    return cobre_refuse(call, result->record);
+    return cobre_refuse_record(call, result->record);
 }
 
 static cobre_phases phases_of(const char *name)
@@ -290,22 +285,19 @@ static cobre_phases phases_of(const char *name)
 
 static mcp_status refuse_second(mcp_call *call, const char *running)
 {
-    return cobre_refuse(
-        call, cobre_record_new(
-                  mcp_call_arena(call), "IncompatibleSettings", "Wait for it to end, or cancel it.",
-                  COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", "cobre/run"),
-                                COBRE_TEXT("detail", running)),
-                  "A run is in progress: %s", running ? running : "of another case"));
+    return cobre_refuse(call, "IncompatibleSettings", "Wait for it to end, or cancel it.",
+                        COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", "cobre/run"),
+                                      COBRE_TEXT("detail", running)),
+                        "A run is in progress: %s", running ? running : "of another case");
 }
 
 static mcp_status run_begun(mcp_call *call, const cobre_app *app, struct output_place *place)
 {
-    struct run_watch watch = { call, 0 };
     const cobre_run_observer observer = {
         .iteration = on_iteration,
         .scenario = on_scenario,
-        .stop = on_stop,
-        .data = &watch,
+        .should_stop = should_stop,
+        .data = call,
     };
     const cobre_run_order order = {
         .case_fd = place->case_fd,
@@ -361,7 +353,7 @@ static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
     mcp_write_end(out);
 }
 
-/* A whole number may lie beyond 64 bits (1e30): then it is beyond every iteration as well. */
+/* An integer may lie beyond 64 bits (1e30), and so beyond every iteration. */
 static int64_t iteration_bound(const mcp_json *value)
 {
     int64_t bound = 0;
@@ -374,7 +366,7 @@ static int64_t iteration_bound(const mcp_json *value)
     return number <= (double)INT32_MIN ? INT32_MIN : (int64_t)number;
 }
 
-/* The `iteration_range` of the call; false and a refusal when its ends are swapped. */
+/* The `iteration_range` of the call; false with an error record when its ends are swapped. */
 static bool iteration_range(mcp_call *call, int64_t range[static 2], mcp_status *answer)
 {
     const mcp_json *given = mcp_arg_json(call, "iteration_range");
@@ -386,50 +378,42 @@ static bool iteration_range(mcp_call *call, int64_t range[static 2], mcp_status 
     range[1] = iteration_bound(mcp_json_item(given, 1));
     if (range[0] <= range[1])
         return true;
-    *answer = cobre_refuse(
-        call,
-        cobre_record_new(mcp_call_arena(call), "OutOfRange", "Give the smaller iteration first.",
-                         COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
-                                       COBRE_INT("value", range[0]), COBRE_NULL("min"),
-                                       COBRE_INT("max", range[1])),
-                         "iteration_range begins at %lld, after its end %lld", (long long)range[0],
-                         (long long)range[1]));
+    *answer = cobre_refuse(call, "OutOfRange", "Give the smaller iteration first.",
+                           COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
+                                         COBRE_INT("value", range[0]), COBRE_NULL("min"),
+                                         COBRE_INT("max", range[1])),
+                           "iteration_range begins at %lld, after its end %lld",
+                           (long long)range[0], (long long)range[1]);
     return false;
 }
 
 static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *file,
                                 const mcp_error *cause)
 {
-    mcp_arena *arena = mcp_call_arena(call);
     const char *path = mcp_arg_string(call, "output_dir");
     if (st == MCP_E_NOT_FOUND)
         return cobre_refuse(
-            call, cobre_record_new(
-                      arena, "OutputNotFound", "Run the case first, or check the path.",
-                      COBRE_MEMBERS(COBRE_TEXT("path", path), COBRE_TEXT("expected_content", file)),
-                      "'%s' has no %s", path, file));
+            call, "OutputNotFound", "Run the case first, or check the path.",
+            COBRE_MEMBERS(COBRE_TEXT("path", path), COBRE_TEXT("expected_content", file)),
+            "'%s' has no %s", path, file);
     if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT || st == MCP_E_IO)
-        return cobre_refuse(call,
-                            cobre_record_new(arena, "OutputCorrupted", "Run the case again.",
-                                             COBRE_MEMBERS(COBRE_TEXT("file", file),
-                                                           COBRE_TEXT("detail", cause->message)),
-                                             "%s cannot be read: %s", file, cause->message));
+        return cobre_refuse(
+            call, "OutputCorrupted", "Run the case again.",
+            COBRE_MEMBERS(COBRE_TEXT("file", file), COBRE_TEXT("detail", cause->message)),
+            "%s cannot be read: %s", file, cause->message);
     return mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
 }
 
-/* More would pass the longest reply, which holds an answer twice. */
+/* More would exceed the longest reply, which holds a result twice. */
 #define ITERATIONS_MAX 25000
 
 static mcp_status refuse_long(mcp_call *call, size_t count)
 {
-    return cobre_refuse(
-        call, cobre_record_new(mcp_call_arena(call), "OutOfRange",
-                               "Ask for a part of them by iteration_range.",
-                               COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
-                                             COBRE_INT("value", (int64_t)count),
-                                             COBRE_INT("min", 0), COBRE_INT("max", ITERATIONS_MAX)),
-                               "%zu iterations are more than the %d that one answer holds", count,
-                               ITERATIONS_MAX));
+    return cobre_refuse(call, "OutOfRange", "Ask for a part of them by iteration_range.",
+                        COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
+                                      COBRE_INT("value", (int64_t)count), COBRE_INT("min", 0),
+                                      COBRE_INT("max", ITERATIONS_MAX)),
+                        "%zu iterations exceed the %d of one answer", count, ITERATIONS_MAX);
 }
 
 static bool is_within(const sddp_iteration *row, const int64_t range[static 2])
@@ -493,10 +477,10 @@ static mcp_status get_config_schema(mcp_call *call, void *data)
 
 /* ---- what this version does not do yet ------------------------------------------------------- */
 
-/* Where what these tools will tell can be had today. */
-static const struct unserved {
+/* Tools that this version lists and does not support, and the alternative to each. */
+static const struct unsupported {
     const char *tool, *suggestion;
-} unserved[] = {
+} unsupported[] = {
     { "cobre/query-results", "Read the Parquet files below simulation/ of the output directory." },
     { "cobre/export-results", "Read the Parquet files below simulation/ of the output directory." },
     { "cobre/inspect-policy", "cobre/query-convergence tells how good the policy of a run is." },
@@ -507,11 +491,11 @@ static const struct unserved {
     { NULL, NULL },
 };
 
-static mcp_status not_served(mcp_call *call, void *data)
+static mcp_status unsupported_tool(mcp_call *call, void *data)
 {
     (void)data;
     const char *name = mcp_call_name(call);
-    const struct unserved *row = unserved;
+    const struct unsupported *row = unsupported;
     while (row->tool && strcmp(row->tool, name) != 0)
         row++;
     const char *message = mcp_arena_printf(mcp_call_arena(call),
@@ -521,7 +505,7 @@ static mcp_status not_served(mcp_call *call, void *data)
     return cobre_refuse_use(call, name, row->suggestion, message);
 }
 
-/* A run has room for a second caller, so that it is the handler that refuses, with a record. */
+/* More than one, so that the handler refuses a second run with a record. */
 #define RUNS_MAX 4
 
 /* clang-format off */
@@ -530,13 +514,13 @@ const mcp_tool cobre_tools[] = {
     { "cobre/validate",          validate,          MCP_READS,                     60000, 0 },
     { "cobre/run",               run_case,          MCP_WRITES | MCP_LONG | MCP_STOP_ON_HANGUP,
                                                                                    0, RUNS_MAX },
-    { "cobre/query-results",     not_served,        MCP_READS,                     30000, 0 },
+    { "cobre/query-results",     unsupported_tool,        MCP_READS,                     30000, 0 },
     { "cobre/query-convergence", query_convergence, MCP_READS,                     10000, 0 },
-    { "cobre/inspect-policy",    not_served,        MCP_READS,                     10000, 0 },
-    { "cobre/compare-policies",  not_served,        MCP_READS,                     30000, 0 },
+    { "cobre/inspect-policy",    unsupported_tool,        MCP_READS,                     10000, 0 },
+    { "cobre/compare-policies",  unsupported_tool,        MCP_READS,                     30000, 0 },
     { "cobre/inspect-case",      inspect_case,      MCP_READS,                     10000, 0 },
-    { "cobre/list-scenarios",    not_served,        MCP_READS,                     10000, 0 },
-    { "cobre/export-results",    not_served,        MCP_WRITES,                    60000, 0 },
+    { "cobre/list-scenarios",    unsupported_tool,        MCP_READS,                     10000, 0 },
+    { "cobre/export-results",    unsupported_tool,        MCP_WRITES,                    60000, 0 },
     { "cobre/get-config-schema", get_config_schema, MCP_READS,                      5000, 0 },
     { 0 }
 };

@@ -1,5 +1,21 @@
 /**
  * tools.h - cobre as an MCP server: its tools and what they share.
+ *
+ * The files of this folder bind cobre to MCP and to the shell. The domain is in the rooms below it;
+ * each may include those to its right, and no room includes a header of MCP calls or servers
+ * (tests/house/layers.mjs holds both):
+ *
+ *     report      progress and summaries for people     run, sddp, lp, case
+ *     run         one run: validate, train, simulate    results, sddp, lp, validate, case, findings
+ *     results     the output directory                  sddp, case
+ *     sddp        training and simulation               sddp/stage, lp, stochastic, case
+ *     sddp/stage  one stage: program, cuts, solve       lp, case
+ *     lp          the port to an LP solver              -
+ *     stochastic  random numbers and the opening tree   case
+ *     validate    the five layers, from files to case   case/read, case, findings
+ *     case/read   the readers of the JSON files         case, findings
+ *     case        the case, its input tables and files  findings
+ *     findings    error records and reports             -
  */
 #ifndef COBRE_TOOLS_H
 #define COBRE_TOOLS_H
@@ -12,11 +28,11 @@
 #include "guard/paths.h"
 #include "mcp/mcp.h"
 
-/** What the tools of one server share. Handlers on several threads use it at once. */
+/** The state shared by the tools of one server. Handlers on several threads use it at once. */
 typedef struct cobre_app {
-    guard *guard; /* the directories that may be touched */
+    guard *guard; /* the allowed directories */
     columns *engine;
-    unsigned threads;         /* of a run, where the machine gives as many */
+    unsigned threads;         /* the largest number of a run */
     pthread_mutex_t run_lock; /* guards the two below */
     bool is_running;
     char running_case[4096]; /* PATH_MAX; for the message that refuses a second run */
@@ -28,8 +44,9 @@ extern const mcp_tool cobre_tools[];
 /** The files embedded by the build: tools/, schemas/. */
 extern const mcp_file cobre_files[];
 
-/** mcp_server_options.fit: forms of arguments as the contract's examples have them. */
-mcp_status cobre_fit_arguments(mcp_call *call, const char *tool, const mcp_json **arguments,
-                               void *data);
+/** mcp_server_options.normalize_arguments: accepts the forms of arguments in the contract's
+ *  examples. */
+mcp_status cobre_normalize_arguments(mcp_call *call, const char *tool, const mcp_json **arguments,
+                                     void *data);
 
 #endif

@@ -1,15 +1,10 @@
 /*
  * main.c - the program universe: its table of commands.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "listen/listen.h"
-#include "log.h"
-#include "open.h"
+#include "gateway/log.h"
+#include "serve/serve.h"
 #include "shell/line.h"
+#include "shell/open.h"
 
 static const char *const validation_choices[] = { "strict", "lenient", NULL };
 static const char *const view_choices[] = { "full", "summary", NULL };
@@ -23,7 +18,8 @@ static const char *const view_choices[] = { "full", "summary", NULL };
 
 /* clang-format off */
 static const cli_option serve_options[] = {
-    LISTEN_OPTIONS_ENV("http", "3001", "BIND", "PORT", "CORS_ORIGINS"),
+    SERVE_OPTIONS_ENV("http", "3001", "info", "BIND", "PORT", "CORS_ORIGINS", "LOG_LEVEL",
+                      "LOG_FILE"),
     UNIVERSE_DATABASE_OPTION,
     { .name = "read-only", .type = CLI_FLAG, .help = "refuse every change" },
     { .name = "relaxed", .type = CLI_FLAG,
@@ -35,7 +31,8 @@ static const cli_option serve_options[] = {
       .standard = "1", .help = "dt of a tick without one" },
     { .name = "no-negative-dt", .type = CLI_FLAG, .help = "reject a tick that goes back in time" },
     { .name = "strict-schema", .type = CLI_FLAG,
-      .help = "publish the schema of every command in send_universe_command's, and hold calls to it" },
+      .help = "publish the schema of every command in send_universe_command's, and hold calls "
+              "to it" },
     { .name = "soft-rejections", .type = CLI_FLAG,
       .help = "answer a rejected command with 200 and its events" },
     { .name = "list-view", .type = CLI_CHOICE, .argument = "VIEW", .standard = "full",
@@ -58,10 +55,6 @@ static const cli_option serve_options[] = {
     NUMBER("sessions-max", "SESSIONS_MAX", "10000", 1, 1000000, "MCP sessions"),
     NUMBER("session-idle-ms", "SESSION_IDLE_MS", "3600000", 1000, INT64_MAX,
            "after which an unused session ends"),
-    { .name = "log-level", .type = CLI_CHOICE, .argument = "LEVEL", .env = "LOG_LEVEL",
-      .standard = "info", .choices = universe_log_levels, .help = "what to log" },
-    { .name = "log-file", .type = CLI_STRING, .argument = "FILE", .env = "LOG_FILE",
-      .help = "append the log's lines to a file too" },
     { 0 },
 };
 /* clang-format on */
@@ -86,30 +79,41 @@ static const cli_option export_options[] = {
 
 static const cli_option import_options[] = {
     UNIVERSE_DATABASE_OPTION,
-    { .name = "id", .type = CLI_STRING, .argument = "ID", .help = "the universe's id (default: a random one)" },
-    { .name = "name", .type = CLI_STRING, .argument = "NAME", .help = "its name (default: the file's)" },
-    { .name = "lenient", .type = CLI_FLAG, .help = "repair what older exports have wrong, and say what" },
-    { .name = "replace", .type = CLI_FLAG, .help = "put the state in the place of --id's, where that exists" },
+    { .name = "id", .type = CLI_STRING, .argument = "ID",
+      .help = "the universe's id (default: a random one)" },
+    { .name = "name", .type = CLI_STRING, .argument = "NAME",
+      .help = "its name (default: the file's)" },
+    { .name = "lenient", .type = CLI_FLAG,
+      .help = "repair what older exports have wrong, and say what" },
+    { .name = "replace", .type = CLI_FLAG,
+      .help = "put the state in the place of --id's, where that exists" },
     JSON_OPTION, QUIET_OPTION, { 0 },
 };
 
 static const cli_option generate_options[] = {
     UNIVERSE_DATABASE_OPTION,
-    { .name = "id", .type = CLI_STRING, .argument = "ID", .help = "the universe's id (default: a random one)" },
+    { .name = "id", .type = CLI_STRING, .argument = "ID",
+      .help = "the universe's id (default: a random one)" },
     { .name = "name", .type = CLI_STRING, .argument = "NAME", .help = "its name" },
-    { .name = "seed", .type = CLI_STRING, .argument = "SEED", .help = "a number or a text; the same one grows the same universe" },
-    { .name = "preset", .type = CLI_STRING, .argument = "STYLE", .help = "sparse, solarLike, crowded or superDenseExperimental" },
-    { .name = "config", .type = CLI_STRING, .argument = "FILE", .help = "further settings, a JSON object; - reads standard input" },
+    { .name = "seed", .type = CLI_STRING, .argument = "SEED",
+      .help = "a number or a text; the same one grows the same universe" },
+    { .name = "preset", .type = CLI_STRING, .argument = "STYLE",
+      .help = "sparse, solarLike, crowded or superDenseExperimental" },
+    { .name = "config", .type = CLI_STRING, .argument = "FILE",
+      .help = "further settings, a JSON object; - reads standard input" },
     { .name = "dry-run", .type = CLI_FLAG, .help = "only say what would grow" },
-    { .name = "replace", .type = CLI_FLAG, .help = "put it in the place of --id's, where that exists" },
+    { .name = "replace", .type = CLI_FLAG,
+      .help = "put it in the place of --id's, where that exists" },
     JSON_OPTION, QUIET_OPTION, { 0 },
 };
 
 static const cli_option replay_options[] = {
     UNIVERSE_DATABASE_OPTION,
     NUMBER("to", NULL, NULL, 0, INT64_MAX, "the version (default: the newest)"),
-    { .name = "check", .type = CLI_FLAG, .help = "compare it with what a start loads, and with the invariants" },
-    { .name = "output", .type = CLI_STRING, .argument = "FILE", .help = "write the state there, not to standard output" },
+    { .name = "check", .type = CLI_FLAG,
+      .help = "compare it with what a start loads, and with the invariants" },
+    { .name = "output", .type = CLI_STRING, .argument = "FILE",
+      .help = "write the state there, not to standard output" },
     JSON_OPTION, QUIET_OPTION, { 0 },
 };
 /* clang-format on */
@@ -123,13 +127,14 @@ static const char serve_notes[] =
     "The page is http://HOST:PORT/, MCP is at /mcp, REST at /universes.\n\n"
     "Without --db the variables DB_PROVIDER (sqlite, postgres, memory, noop) and\n"
     "DATABASE_URL say which database. AUTH_TOKEN and AUTH_TOKENS (several, between\n"
-    "commas) are bearer tokens in clear, beside --tokens.";
+    "commas) are bearer tokens in clear, in addition to --tokens.";
 
 static const cli_command commands[] = {
     { .name = "serve",
       .summary = "serve universes: REST, event streams, MCP and a page",
       .notes = serve_notes,
       .options = serve_options,
+      .env_prefix = "UNIVERSE_",
       .run = universe_line_serve },
     { .name = "generate",
       .summary = "grow a universe from a seed",
@@ -178,13 +183,5 @@ static const cli_program universe = {
 
 int main(int argc, char **argv)
 {
-    const struct sigaction ignore = { .sa_handler = SIG_IGN };
-    /* A file that may not grow is a failed write like any other, and no reason to end a server. */
-    sigaction(SIGXFSZ, &ignore, NULL);
-    int exit_status = cli_main(&universe, argc, argv, stdout, stderr, NULL);
-    bool is_written = fflush(stdout) == 0 && !ferror(stdout);
-    if (is_written || exit_status != UNIVERSE_EXIT_DONE) /* a failure has been told already */
-        return exit_status;
-    fprintf(stderr, "error: standard output cannot be written: %s\n", strerror(errno));
-    return UNIVERSE_EXIT_FILES;
+    return serve_main(&universe, argc, argv);
 }

@@ -1,8 +1,9 @@
 /*
  * page.c - hands out the page and its parts.
  *
- * They are embedded, with a gzip of each and an ETag made of its bytes, so a browser that has them asks once and is told
- * 304. The page asks nothing of any other host, and its Content-Security-Policy lets it ask nobody else.
+ * They are embedded, with a gzip of each and an ETag made of its bytes, so a browser that has them
+ * asks once and gets 304 from then on. The page asks nothing of any other host, and its
+ * Content-Security-Policy lets it ask nobody else.
  */
 #include "page.h"
 
@@ -37,7 +38,7 @@ static const char *mime_type_of(const char *path)
 }
 
 /* The file of the path with something after it: ".gz", ".etag". */
-static const mcp_file *beside(const char *path, const char *suffix)
+static const mcp_file *with_suffix(const char *path, const char *suffix)
 {
     char name[NAME_MAX_LENGTH + 16];
     snprintf(name, sizeof name, "%s%s", path, suffix);
@@ -90,9 +91,9 @@ static mcp_status hand_out(mcp_call *call, const mcp_file *file)
     const char *mime_type = mime_type_of(file->path),
                *known = mcp_call_header(call, "If-None-Match");
     const mcp_file *gzip = accepts(mcp_call_header(call, "Accept-Encoding"), "gzip")
-                               ? beside(file->path, ".gz")
+                               ? with_suffix(file->path, ".gz")
                                : NULL;
-    const mcp_file *tag = beside(file->path, ".etag");
+    const mcp_file *tag = with_suffix(file->path, ".etag");
 
     /* The two forms have different bytes, so a strong ETag tells them apart. */
     snprintf(etag, sizeof etag, "\"%.*s%s\"", tag ? (int)tag->length : 0, tag ? tag->bytes : "",

@@ -7,7 +7,8 @@
 #include "mcp/call.h"
 #include "mcp/files.h"
 
-/** What the build made of web/: index.html, assets/..., each also as NAME.gz and its ETag as NAME.etag. */
+/** What the build made of web/: index.html, assets/..., each also as NAME.gz and its ETag as
+ *  NAME.etag. */
 extern const mcp_file universe_page_files[];
 
 /** GET / and GET /ui: the page itself. Needs no token, as it is where one is typed. */

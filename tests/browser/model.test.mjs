@@ -1,6 +1,6 @@
 /*
- * model.test.mjs - the page's model against the server: whatever commands do, the page that follows the stream has what
- * the server has.
+ * model.test.mjs - the page's model against the server: whatever commands do, the page that follows
+ * the stream has what the server has.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -125,23 +125,23 @@ test('a broken stream is taken up again without a gap', async () => {
     assert.deepEqual(events.map(({ version }) => version), [1, 2, 3]);
 });
 
-test('a replaced state, a restored one and a generated one are fetched anew', async () => {
-    await create(server, 'anew');
-    const { model } = await watch('anew');
-    await send(server, 'anew', addStar('one'));
+test('a replaced state, a restored one and a generated one are fetched again', async () => {
+    await create(server, 'refetched');
+    const { model } = await watch('refetched');
+    await send(server, 'refetched', addStar('one'));
     for (const [method, where, body] of [
-        ['PUT', '/universes/anew', { state: { time: 7 } }],
-        ['POST', '/universes/anew/generate', { seed: 'universe', stylePreset: 'sparse' }],
-        ['POST', '/universes/anew/restore', { version: 1 }],
-        ['POST', '/universes/anew/commands', { type: 'replaceSnapshot', snapshot: { stars: {}, rootIds: [] } }],
+        ['PUT', '/universes/refetched', { state: { time: 7 } }],
+        ['POST', '/universes/refetched/generate', { seed: 'universe', stylePreset: 'sparse' }],
+        ['POST', '/universes/refetched/restore', { version: 1 }],
+        ['POST', '/universes/refetched/commands', { type: 'replaceSnapshot', snapshot: { stars: {}, rootIds: [] } }],
     ]) {
         const { status, text } = await rest(server, method, where, body);
         assert.equal(status, 200, text);
-        await assertSame(model, 'anew');
+        await assertSame(model, 'refetched');
     }
 });
 
-test('a universe that is deleted is told of', async () => {
+test('a universe that is deleted is reported', async () => {
     await create(server, 'gone');
     const { told } = await watch('gone');
     assert.equal((await rest(server, 'DELETE', '/universes/gone')).status, 204);

@@ -1,13 +1,16 @@
 /*
- * motion.test.mjs - the page's arithmetic: the closed form of motion, the layout of groups, particles, the clock, and the
- * cutting of streams. The expected places are worked out by hand from the rules, as said at each.
+ * motion.test.mjs - the page's arithmetic: the closed form of motion, the layout of groups and
+ * systems, the first view, particles, the clock, the cutting of streams, the list of universes. The
+ * expected values are worked out by hand from the rules.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { EventCutter } from '../../servers/universe/web/api.js';
 import { Clock } from '../../servers/universe/web/clock.js';
-import { boxEdge, layOut } from '../../servers/universe/web/layout.js';
+import { boxEdge, hexagon, layOut, pitchOf, spread } from '../../servers/universe/web/layout.js';
+import { matching, mergeNewest } from '../../servers/universe/web/panes/chooser.js';
+import { frame, medianPlace } from '../../servers/universe/web/scene/frame.js';
 import { Best } from '../../servers/universe/web/scene/best.js';
 import { angleAt, cometActivity, pathOf, placeOn, rotate } from '../../servers/universe/web/motion.js';
 import { Meter } from '../../servers/universe/web/meter.js';
@@ -78,6 +81,75 @@ test('layout: groups that contain each other end', () => {
     assert.equal(layOut(groups, ['a']).boxes.size, 2);
 });
 
+test('layout: systems without a group are on a grid of hexagons, each at least a pitch from the next', () => {
+    const ids = Array.from({ length: 200 }, (_, i) => `s${i}`), places = [...spread(ids, 10).values()];
+    assert.deepEqual(places[0], [0, 0, 0]);
+    assertNear(places[1], [10, 0, 0]);
+    for (let i = 0; i < places.length; i++) {
+        for (let k = 0; k < i; k++)
+            assert.ok(Math.hypot(places[i][0] - places[k][0], places[i][2] - places[k][2]) > 10 - 1e-9, `${i} is too close to ${k}`);
+    }
+    /* 200 cells are the middle and 7 full rings (169 cells), and a part of the eighth */
+    assert.ok(Math.max(...places.map(([x, , z]) => Math.hypot(x, z))) <= 80 + 1e-9);
+    assert.deepEqual(hexagon(0), [0, 0]);
+});
+
+test('layout: the pitch has few values, and half of the systems have room', () => {
+    assert.equal(pitchOf([]), 12);
+    const pitches = new Set();
+    for (let size = 1; size <= 100; size += 0.5) {
+        const pitch = pitchOf([size, size, size]);
+        assert.ok(pitch >= 2 * size && pitch <= Math.max(12, size * 2.2 * 1.25 + 1e-9), `${size}: ${pitch}`);
+        pitches.add(pitch);
+    }
+    assert.ok(pitches.size <= 16);
+});
+
+const AXES = { right: [1, 0, 0], up: [0, 1, 0], back: [0, 0, 1] };
+
+test('first view: one body far away does not move it', () => {
+    const places = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [1e6, 1e6, 1e6], [1, 1, 0]];
+    assert.deepEqual(medianPlace(places), [1, 0, 0]);
+});
+
+test('first view: a star and what orbits it, and not the one comet that goes far', () => {
+    const ring = (r) => [[r, 0, 0], [-r, 0, 0]];
+    const children = [...Array.from({ length: 99 }, () => ring(10)), ring(1e6)];
+    const { target, distance } = frame([{ place: [0, 0, 0], radius: 1, children: 100 }], children, { axes: AXES, lens: { x: 0.5, y: 0.5 }, scale: 700 });
+    assert.deepEqual(target, [0, 0, 0]);
+    /* 10 across at a tangent of 0.5 * 0.94 */
+    assertNear([distance], [10 / 0.47], 1e-9);
+});
+
+test('list of universes: the newest few, put before what is known; what is gone from among them is gone', () => {
+    const item = (id) => ({ id, name: `Name of ${id}` }), ids = (list) => list.map(({ id }) => id).join('');
+    const known = [...'edcba'].map(item);
+    assert.equal(ids(mergeNewest(known, [...'gfec'].map(item), false)), 'gfecba');
+    assert.equal(ids(mergeNewest(known, [...'xy'].map(item), true)), 'xy');
+    assert.equal(mergeNewest(known, [...'zyx'].map(item), false), null);
+    const named = [{ id: '1', name: 'Old Sol' }, { id: '2', name: 'Sol' }, { id: 'sol-3', name: 'Third' }, { id: '4', name: 'Vega' }];
+    assert.deepEqual(matching(named, ' SOL ').map(({ id }) => id), ['2', '1', 'sol-3']);
+    assert.equal(matching(named, '').length, 4);
+});
+
+test('clock: a preview ends with a tick, and the window stays at the universe\'s time when ticks end', () => {
+    const clock = new Clock();
+    clock.reset(0, 0);
+    clock.advance(250);
+    assertNear([clock.time], [0.25], 1e-9);
+    clock.hear(5, 300);
+    for (let now = 320; now <= 8000; now += 20)
+        clock.advance(now);
+    assertNear([clock.time], [5], 1e-3);
+    assert.equal(clock.runs(8000), false);
+    clock.play(8000);
+    assert.equal(clock.runs(8000), true);
+    clock.advance(8250);
+    assert.ok(clock.time > 5.2);
+    clock.sync();
+    assert.equal(clock.advance(8500), 5);
+});
+
 test('particles: the generator is the one of the rules', () => {
     const next = lcg(1);
     /* 1664525 + 1013904223 = 1015568748 */
@@ -122,7 +194,7 @@ test('clock: runs between ticks at the rate at which they come', () => {
 test('clock: never goes back, nor beyond what was said, when ticks end', () => {
     const clock = new Clock();
     clock.reset(0, 0);
-    clock.paused = true;
+    clock.previews = false;
     for (let now = 16, last = 0; now <= 8000; now += 16) {
         if (now <= 2000 && Math.floor(now / 100) > Math.floor((now - 16) / 100))
             clock.hear(Math.floor(now / 100) * 0.3, now);
@@ -136,7 +208,7 @@ test('clock: never goes back, nor beyond what was said, when ticks end', () => {
 test('clock: one tick alone is drawn as a sweep, not a jump', () => {
     const clock = new Clock();
     clock.reset(0, 0);
-    clock.paused = true;
+    clock.previews = false;
     clock.advance(5000);
     clock.hear(10, 5000);
     let last = 0;
@@ -179,7 +251,9 @@ test('clock: without ticks the viewer moves time, and a pause holds it', () => {
     clock.paused = true;
     assertNear([clock.advance(1100)], [110], 1e-9);
     clock.hear(200, 1200);
-    assert.equal(clock.advance(1250), 200);
+    assertNear([clock.advance(1250)], [110], 1e-9);
+    clock.play(1300);
+    assert.equal(clock.advance(1300), 200);
 });
 
 test('streams: events are cut wherever the network cuts them', () => {

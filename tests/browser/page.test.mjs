@@ -1,67 +1,25 @@
 /*
- * page.test.mjs - the page in a real browser: Debian's Chromium, without a screen.
- *
- * Whatever is awaited has a limit. Pictures of what was seen are left in build/page/.
+ * page.test.mjs - the page in a real browser: what it shows, what it writes, the keyboard, loss of
+ * the stream.
  */
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { chromium } from 'playwright-core';
-
-import { addStar, call, connect, create, disconnect, rest, root, send, start, stop, until } from '../client/universe.mjs';
+import { addStar, call, connect, create, disconnect, rest, send, until } from '../client/universe.mjs';
 import { commands as sol } from './sol.mjs';
+import { assertClean, open, pictures } from './visit.mjs';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => fs.existsSync(file));
-const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-dev-shm-usage'];
-const pictures = path.join(root, 'build', 'page');
-
-let server, browser;
+let server, visit, close;
 
 before(async () => {
-    assert.ok(CHROMIUM, 'there is no chromium: scripts/bootstrap installs it');
-    fs.mkdirSync(pictures, { recursive: true });
-    server = await start('memory');
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: 60_000 });
+    ({ server, visit, close } = await open());
     await create(server, 'sol', {}, 'Sol');
     for (const command of sol)
         await send(server, 'sol', command);
 });
 
-after(async () => {
-    await browser?.close();
-    await stop(server);
-});
-
-/** A page at a universe, and all that it complained of. */
-async function visit(id, { width = 1280, height = 800, scheme = 'dark', init = undefined } = {}) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' });
-    const page = await context.newPage(), faults = [], asked = [];
-    page.setDefaultTimeout(60_000);
-    page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning')
-            faults.push(message.text());
-    });
-    page.on('pageerror', (error) => faults.push(error.stack));
-    page.on('request', (request) => asked.push(new URL(request.url()).origin));
-    await page.addInitScript(() => {
-        window.violations = [];
-        document.addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
-    });
-    if (init)
-        await page.addInitScript(init);
-    await page.goto(`${server.base}/#${id}`);
-    await page.waitForFunction(() => window.causeway?.stats().connection === 'connected' && window.causeway.stats().version >= 0);
-    return { page, faults, asked, end: () => context.close() };
-}
-
-/* Software drawing may be slow, and Chromium says so: that is no fault of the page. */
-function assertClean({ faults, asked }, violations) {
-    assert.deepEqual(faults.filter((words) => !/GPU stall|ReadPixels|WebGL.*performance/i.test(words)), []);
-    assert.deepEqual(violations, []);
-    assert.deepEqual([...new Set(asked)], [server.base]);
-}
+after(() => close?.());
 
 const rows = (page) => page.locator('#tree .row:visible .name').allTextContents();
 
@@ -77,7 +35,7 @@ test('a command sent over MCP appears', async () => {
     assert.match(await page.locator('#feed li').first().textContent(), /add star · aurora/);
     await page.waitForFunction(() => [...document.querySelectorAll('#labels span:not([hidden])')].some(({ textContent }) => textContent === 'aurora'));
     await disconnect(peer);
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });
 
@@ -90,7 +48,7 @@ test('a broken stream comes back without a gap', async () => {
     await page.waitForFunction(() => window.causeway.stats().version === 2 && window.causeway.stats().connection === 'connected');
     assert.equal((await page.evaluate(() => window.causeway.body('two'))).parentId, 'one');
     assert.equal(await page.locator('#feed li').count(), 2);
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });
 
@@ -98,7 +56,7 @@ test('the keyboard reaches everything, and sees where it is', async () => {
     const seen = await visit('sol'), { page } = seen;
     await page.waitForFunction(() => window.causeway.stats().bodies > 0 && document.querySelectorAll('#tree .row:not([hidden])').length > 3);
     const order = [];
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 60; i++) {
         await page.keyboard.press('Tab');
         const [name, outline] = await page.evaluate(() => [document.activeElement.id || document.activeElement.className || document.activeElement.tagName,
             getComputedStyle(document.activeElement).outlineStyle]);
@@ -108,7 +66,8 @@ test('the keyboard reaches everything, and sees where it is', async () => {
         if (name !== 'BODY')
             assert.notEqual(outline, 'none', `${name} has the focus, and nothing shows it`);
     }
-    for (const id of ['skip', 'scene', 'toggle-side', 'universe', 'manage', 'theme', 'help', 'search', 'tree', 'play', 'speed', 'add', 'fit'])
+    for (const id of ['skip', 'scene', 'toggle-side', 'universe', 'manage', 'toggle-connect', 'theme', 'help', 'search', 'kind', 'tree', 'add',
+        'connect-client', 'play', 'speed', 'universe-clock', 'rate', 'fit'])
         assert.ok(order.includes(id), `Tab never comes to ${id}: ${order}`);
     await page.locator('#tree').focus();
     await page.keyboard.press('Home');
@@ -127,17 +86,17 @@ test('the keyboard reaches everything, and sees where it is', async () => {
     await page.waitForSelector('#dialog-help[open]');
     await page.keyboard.press('Escape');
     await page.waitForSelector('#dialog-help[open]', { state: 'hidden' });
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });
 
-test('what writes, writes: create, generate, add, the clock, remove, delete', async () => {
+test('the dialogs change the universe: create, generate, add, remove, delete', async () => {
     const seen = await visit('sol'), { page } = seen;
     await page.click('#manage');
     await page.fill('#form-create [name=name]', 'Made by hand');
     await page.click('#form-create button');
-    await page.waitForFunction(() => document.querySelector('#universe').selectedOptions[0]?.textContent === 'Made by hand');
-    const id = await page.locator('#universe').inputValue();
+    await page.waitForFunction(() => document.getElementById('universe-name').textContent === 'Made by hand');
+    const id = await page.evaluate(() => decodeURIComponent(location.hash.slice(1)));
     await page.waitForFunction(() => window.causeway.stats().version === 0 && window.causeway.stats().connection === 'connected');
     await page.click('#manage');
     await page.selectOption('#form-generate [name=stylePreset]', 'sparse');
@@ -149,11 +108,6 @@ test('what writes, writes: create, generate, add, the clock, remove, delete', as
     await page.fill('#form-add [name=name]', 'Vesta');
     await page.click('#form-add button:not([type=button])');
     await page.waitForFunction(() => window.causeway.stats().bodies === 17);
-    await rest(server, 'POST', `/universes/${id}/clock`, { running: true, timeScale: 2, hz: 10 });
-    await page.waitForFunction(() => window.causeway.stats().time > 1);
-    await page.waitForFunction(() => /for everybody/.test(document.getElementById('time-mode').textContent));
-    await page.click('#play');
-    await until(async () => (await rest(server, 'GET', `/universes/${id}/clock`)).json.running === false, 'the clock to stand');
     await page.fill('#search', 'Vesta');
     await page.waitForFunction(() => /^1 found/.test(document.getElementById('found').textContent));
     await page.click('#tree .row:not([hidden])');
@@ -164,21 +118,26 @@ test('what writes, writes: create, generate, add, the clock, remove, delete', as
     await page.click('#delete');
     await page.click('#sure-yes');
     await until(async () => (await rest(server, 'GET', `/universes/${id}`)).status === 404, 'the universe to be gone');
-    await page.waitForFunction((gone) => document.querySelector('#universe').value !== gone, id);
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await page.waitForFunction((gone) => location.hash !== `#${gone}`, id);
+    await assertClean(seen);
     await seen.end();
 });
 
 test('an address of no universe says so, and leads on', async () => {
-    const seen = await visit('sol'), { page, faults } = seen;
+    const seen = await visit('sol'), { page } = seen;
     await page.evaluate(() => { location.hash = '#nowhere'; });
     await page.waitForFunction(() => /no universe “nowhere”/.test(document.getElementById('hint').textContent) && !document.getElementById('hint').hidden);
     assert.equal(await page.evaluate(() => window.causeway.stats().bodies), 0);
     await page.click('#hint-button');
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'universe');
-    await page.selectOption('#universe', 'sol');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'universe-search');
+    await page.fill('#universe-search', 'SOL');
+    await page.click('#universe-list [data-id=sol]');
     await page.waitForFunction(() => window.causeway.stats().bodies === 21 && document.getElementById('hint').hidden);
-    assertClean({ ...seen, faults: faults.filter((words) => !/404/.test(words)) }, await page.evaluate(() => window.violations));
+    await page.evaluate(() => { location.hash = '#later'; });
+    await page.waitForFunction(() => /no universe “later”/.test(document.getElementById('hint').textContent));
+    await create(server, 'later', {}, 'Made later');
+    await page.waitForFunction(() => document.getElementById('universe-name').textContent === 'Made later');
+    await assertClean(seen, /404/);
     await seen.end();
 });
 
@@ -191,7 +150,7 @@ test('an empty universe says so, until something is in it', async () => {
     await page.keyboard.press('Escape');
     await send(server, 'hollow', addStar('first'));
     await page.waitForFunction(() => document.getElementById('hint').hidden);
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });
 
@@ -206,7 +165,7 @@ test('a flood of commands arrives whole and in order, and the feed stays short',
     assert.deepEqual(children, batch.slice(1).map(({ id }) => id));
     assert.ok(await page.locator('#feed li').count() <= 60);
     await page.waitForFunction(() => document.getElementById('tree').querySelector('.row[aria-setsize="3001"], .row[aria-setsize="1"]') !== null);
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });
 
@@ -221,7 +180,7 @@ test('in a small window the card shows its buttons, and a key shows what frames 
     await page.locator('#scene').focus();
     await page.keyboard.press('s');
     await page.waitForFunction(() => /fps.*p50.*\n.*script/.test(document.getElementById('figures').textContent));
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });
 
@@ -233,7 +192,7 @@ test('without WebGL all but the picture is there', async () => {
     await send(server, 'sol', { type: 'updateStar', id: 'venus', payload: { name: 'Hesperus' } });
     await page.waitForFunction(() => [...document.querySelectorAll('#tree .name')].some(({ textContent }) => textContent === 'Hesperus'));
     await send(server, 'sol', { type: 'updateStar', id: 'venus', payload: { name: 'Venus' } });
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });
 
@@ -244,7 +203,7 @@ for (const [name, options] of [['dark', {}], ['light', { scheme: 'light' }], ['n
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
         const picture = await page.screenshot({ path: path.join(pictures, `${name}.png`) });
         assert.ok(picture.length > 10_000);
-        assertClean(seen, await page.evaluate(() => window.violations));
+        await assertClean(seen);
         await seen.end();
     });
 }
@@ -291,6 +250,6 @@ test('what a universe leaves behind is given back', async () => {
     }
     const after = (await page.evaluate(() => window.causeway.stats())).drawn;
     assert.ok(after.geometries <= before.geometries + 1 && after.textures <= before.textures + 1, JSON.stringify({ before, after }));
-    assertClean(seen, await page.evaluate(() => window.violations));
+    await assertClean(seen);
     await seen.end();
 });

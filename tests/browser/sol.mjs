@@ -1,6 +1,6 @@
 /*
- * sol.mjs - a small universe as commands: a star with eight planets and eleven moons, two ringed, two belts, a disk and
- * a nebula in two groups.
+ * sol.mjs - a small universe as commands: a star with eight planets and eleven moons, two ringed,
+ * two belts, a disk and a nebula in two groups.
  */
 const PLANETS = [
     /* id        distance speed   phase  e      radius mass  colour     more */

@@ -1,8 +1,8 @@
 /*
- * cobre-cli.test.mjs - the command line of cobre: what it prints where, what it ends with, and what it
- * leaves on disk when it is stopped, killed, or has no room.
+ * cobre-cli.test.mjs - the command line of cobre: its output, its exit status, and the files of a
+ * run that is stopped, killed, or out of disk space.
  *
- * Nothing here takes for granted that root is refused anything. Every wait has a deadline.
+ * No test expects that root is denied a permission. Every wait has a deadline.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -36,7 +36,7 @@ afterEach(() => {
 
 after(() => fs.rmSync(scratch, { recursive: true, force: true }));
 
-/** A private copy of an example case; `config` is laid over its config.json. */
+/** A private copy of an example case; `config` is merged into its config.json. */
 function copyCase(name, config = {}) {
     const dir = path.join(scratch, `${serial++}`, name);
     fs.cpSync(path.join(cases, name), dir, { recursive: true });
@@ -56,7 +56,7 @@ function editJson(dir, file, edit) {
 
 const limit = (iterations) => ({ stopping_rules: [{ type: 'iteration_limit', limit: iterations }] });
 
-/** Run to the end. `env` is laid over the environment, which is otherwise without cobre's variables. */
+/** Run to the end. `env` is added to the environment without cobre's variables. */
 function run(args, { env = {}, ...options } = {}) {
     const clean = { ...process.env };
     for (const name of ['COBRE_THREADS', 'COBRE_COLOR', 'FORCE_COLOR', 'NO_COLOR'])
@@ -114,7 +114,7 @@ function allFiles(dir) {
     return fs.readdirSync(dir, { recursive: true });
 }
 
-/** Nothing below an output directory says that a phase was completed. */
+/** No marker of a completed phase is below an output directory. */
 function assertUnfinished(output) {
     assert.deepEqual(allFiles(output).filter((name) => path.basename(name) === '_SUCCESS'), []);
 }
@@ -123,7 +123,7 @@ function statusOf(output, phase) {
     return JSON.parse(fs.readFileSync(path.join(output, phase, 'metadata.json'), 'utf8')).status;
 }
 
-/** The output schema of a tool, ready to hold answers against. */
+/** The compiled output schema of a tool. */
 function schemaOf(tool) {
     const tools = path.join(root, 'servers', 'cobre', 'tools');
     const schema = JSON.parse(fs.readFileSync(path.join(tools, `${tool}.json`), 'utf8')).outputSchema;
@@ -146,7 +146,7 @@ describe('cobre validate', () => {
         assert.equal(verdict.summary.layers_completed, 5);
     });
 
-    test('a broken case: each finding on a line with its place and the way out', () => {
+    test('a broken case: each finding on a line with its place and a suggestion', () => {
         const dir = copyCase('two-towns');
         editJson(dir, 'system/lines.json', (file) => { file.lines[0].source_bus_id = 77; });
         const words = run(['validate', dir]);
@@ -162,7 +162,7 @@ describe('cobre validate', () => {
         assert.equal(Number(verdict.errors[0].context.referenced_value), 77);
     });
 
-    test('a case directory that is none', () => {
+    test('a case directory that does not exist', () => {
         const file = path.join(scratch, 'plain-file');
         const fifo = path.join(scratch, 'fifo');
         fs.writeFileSync(file, 'x');
@@ -175,7 +175,7 @@ describe('cobre validate', () => {
             }
     });
 
-    test('a config.json that is no file: told, never waited for', () => {
+    test('a config.json that is no regular file is reported, not waited for', () => {
         const ways = {
             fifo: (to) => spawnSync('mkfifo', [to]),
             directory: (to) => fs.mkdirSync(to),
@@ -198,7 +198,7 @@ describe('cobre validate', () => {
         }
     });
 
-    test('names from files cannot command the terminal', () => {
+    test('names from files cannot control the terminal', () => {
         const dir = copyCase('two-towns');
         editJson(dir, 'system/lines.json', (file) => {
             file.lines[0].name = 'a\u001b[2J\u009b31m\u0007b';
@@ -231,7 +231,7 @@ describe('cobre validate', () => {
 });
 
 describe('the command line', () => {
-    test('what makes no sense is told, with one object for --json, and does nothing', () => {
+    test('invalid options are reported, with one object for --json, and nothing is done', () => {
         const dir = copyCase('merit-order');
         const lines = [[['run'], 'missing CASE'], [['run', dir, dir], 'unexpected argument'],
                        [['run', dir, '--threads', '0'], '--threads'],
@@ -280,7 +280,7 @@ describe('the command line', () => {
         assert.ok(fs.existsSync(path.join(dir, 'output', 'training', '_SUCCESS')));
     });
 
-    test('without DuckDB there is no run, and the reason is told', () => {
+    test('without DuckDB there is no run, and the reason is printed', () => {
         const done = run(['run', copyCase('merit-order'), '--quiet', '--json'],
                          { env: { CAUSEWAY_DUCKDB: '/nowhere/libduckdb.so' } });
         assert.match(record(done, 'InternalError', 4).message, /\/nowhere\/libduckdb\.so/);
@@ -296,7 +296,7 @@ describe('the command line', () => {
 });
 
 describe('cobre run', () => {
-    test('words and progress on standard error, without escape codes when nobody watches', () => {
+    test('words and progress on standard error, without escape codes without a terminal', () => {
         const dir = copyCase('merit-order', { training: limit(5), simulation: { num_scenarios: 4 } });
         const done = run(['run', dir]);
         assert.equal(done.status, 0, done.stderr);
@@ -342,7 +342,7 @@ describe('cobre run', () => {
         }
     });
 
-    test('warnings of the case are told before the work', () => {
+    test('warnings of the case are printed before the run', () => {
         const dir = copyCase('merit-order', { policy: { checkpointing: { enabled: true } } });
         const done = run(['run', dir]);
         assert.equal(done.status, 0, done.stderr);
@@ -350,7 +350,7 @@ describe('cobre run', () => {
         assert.ok(done.stderr.indexOf('warning: ') < done.stderr.indexOf('Training '));
     });
 
-    test('a case that is not valid writes nothing', () => {
+    test('an invalid case writes nothing', () => {
         const dir = copyCase('two-towns');
         editJson(dir, 'system/lines.json', (file) => { file.lines[0].source_bus_id = 77; });
         fs.rmSync(path.join(dir, 'penalties.json'));
@@ -360,7 +360,7 @@ describe('cobre run', () => {
         assert.ok(!fs.existsSync(path.join(dir, 'output')));
     });
 
-    test('an LP without a solution: stage, iteration, phase and status; nothing looks finished', () => {
+    test('an LP without a solution: stage, iteration, phase and status; no marker', () => {
         const dir = copyCase('must-release', { modeling: { inflow_non_negativity: { method: 'none' } } });
         editJson(dir, 'system/hydros.json', (file) => {
             file.hydros[0].reservoir = { min_storage_hm3: 5e8, max_storage_hm3: 6e8 };
@@ -404,7 +404,7 @@ describe('cobre run', () => {
         assert.ok(!fs.existsSync(path.join(dir, 'output')));
     });
 
-    test('no room: what failed is told, nothing looks finished, the next run works', () => {
+    test('a full disk: the failure is reported, no marker is left, the next run works', () => {
         const dir = copyCase('four-stages', { training: limit(3), simulation: { num_scenarios: 3 } });
         const output = path.join(dir, 'output');
         for (const blocks of [0, 4, 8, 12]) {
@@ -421,7 +421,7 @@ describe('cobre run', () => {
     });
 });
 
-describe('a run that does not come to its end', () => {
+describe('a run that is stopped or killed', () => {
     const long = { training: limit(1_000_000) };
     const longSimulation = { training: limit(2), simulation: { num_scenarios: 100_000 } };
 
@@ -461,7 +461,7 @@ describe('a run that does not come to its end', () => {
         assertUnfinished(path.join(dir, 'output'));
     });
 
-    test('a signal in the simulation: finished scenarios stay, the marker does not come', async () => {
+    test('a signal in the simulation: completed scenarios stay, without a marker', async () => {
         const dir = copyCase('four-stages', longSimulation);
         const output = path.join(dir, 'output');
         const going = start(['run', dir, '--json']);
@@ -485,7 +485,7 @@ describe('a run that does not come to its end', () => {
         test(`killed in the ${phase}: nothing looks finished and the next run works at once`, async () => {
             const dir = copyCase('four-stages', config);
             const output = path.join(dir, 'output');
-            /* An earlier run was finished: its markers must not speak for this one. */
+            /* An earlier run was completed: its markers must not remain. */
             const before = copyCase('four-stages', { training: limit(2),
                                                      simulation: { num_scenarios: 2 } });
             object(run(['run', before, '--json', '--quiet', '--output', output]));
@@ -506,7 +506,7 @@ describe('a run that does not come to its end', () => {
             assert.equal(statusOf(output, 'training'), 'complete');
         });
 
-    test('a second run of the same output directory is refused and harms nothing', async () => {
+    test('a second run of the same output directory is refused and changes nothing', async () => {
         const dir = copyCase('four-stages', long);
         const other = copyCase('merit-order');
         const output = path.join(dir, 'output');
@@ -520,7 +520,7 @@ describe('a run that does not come to its end', () => {
         assert.equal(run(['run', other, '--quiet', '--output', output]).status, 0);
     });
 
-    test('a log that nobody reads does not end a run', async () => {
+    test('a closed log does not end a run', async () => {
         const dir = copyCase('merit-order', { training: limit(50) });
         const child = spawn(cobre, ['run', dir], { stdio: ['ignore', 'ignore', 'pipe'] });
         children.push(child);

@@ -1,6 +1,7 @@
 /*
- * cobre-http.test.mjs - cobre over HTTP, by the flags that all servers share (kit/listen): the official client over
- * http, https and with tokens; a Unix socket; and what is refused at the start.
+ * cobre-http.test.mjs - cobre over HTTP, by the common flags of all servers (kit/serve): the
+ * official client over http, https and with tokens; a Unix socket; and what is refused at the
+ * start.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -57,7 +58,7 @@ function makePair(name) {
     assert.equal(made.status, 0, String(made.stderr));
 }
 
-/** Start the server; `said` is what it says of where it is. */
+/** Start the server; `said` is its line with the address. */
 async function start(...args) {
     const child = spawn(program, ['--transport', 'http', '--allowed-dirs', scratch, ...args],
         { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -80,7 +81,8 @@ async function stop(server) {
     assert.equal(code, 0, server.said);
 }
 
-/** What a server that does not start says; it must not listen, and its exit status is that of bad flags. */
+/** What a server that does not start says; it must not listen, and its exit status is that of bad
+ *  flags. */
 function refusal(...args) {
     const ended = spawnSync(program, ['--allowed-dirs', scratch, ...args], { timeout: 20_000, encoding: 'utf8' });
     assert.equal(ended.status, 2, ended.stderr);
@@ -118,7 +120,7 @@ function copyCase(label) {
 }
 
 describe('cobre over HTTP', () => {
-    test('two clients at once validate, run and ask, each for itself', async () => {
+    test('two clients at once validate, run and query, each for itself', async () => {
         const server = await start('--port', '0', '--allow-write', '--threads', '2');
         const clients = [await connect(server), await connect(server)];
         const dir = copyCase('http');
@@ -151,7 +153,7 @@ describe('cobre over HTTP', () => {
         await stop(server);
     });
 
-    test('only names that are known may stand in Host', async () => {
+    test('only known names are accepted in Host', async () => {
         const server = await start('--port', '0', '--allow-host', 'cobre.example');
         const as = (host) => post(http, { port: server.url.port, headers: { ...HEADERS, Host: host } }, INITIALIZE);
         assert.equal((await as('cobre.example')).status, 200);
@@ -161,7 +163,7 @@ describe('cobre over HTTP', () => {
 });
 
 describe('tokens', () => {
-    test('who has one is served, who has none is told what is needed', async () => {
+    test('a client with a token is served, one without gets a challenge', async () => {
         const server = await start('--port', '0', '--tokens', file('tokens'), '--scope', 'cases.read');
         const client = await connect(server, { Authorization: `Bearer ${TOKEN}` });
         assert.equal((await client.listTools()).tools.length, 10);
@@ -173,14 +175,14 @@ describe('tokens', () => {
         await stop(server);
     });
 
-    test('an open address without a word about who may come in is refused', () => {
+    test('a public address without authorization options is refused', () => {
         const said = refusal('--transport', 'http', '--host', '0.0.0.0', '--port', '0');
         assert.match(said, /^error: others can reach 0\.0\.0\.0: .*--tokens FILE.*--insecure-no-auth\n$/);
         assert.match(refusal('--tokens', file('tokens')), /--tokens is for --transport http/);
         assert.match(refusal('--transport', 'http', '--tokens', file('nothing')), /nothing/);
     });
 
-    test('with that word everybody is let in', async () => {
+    test('with --insecure-no-auth every client is served', async () => {
         const server = await start('--host', '0.0.0.0', '--port', '0', '--insecure-no-auth');
         const { status } = await post(http, { port: server.url.port }, INITIALIZE);
         assert.equal(status, 200);
@@ -214,7 +216,7 @@ describe('TLS', () => {
         await stop(server);
     });
 
-    test('nothing older than 1.2 is spoken, and no plain text', async () => {
+    test('nothing older than TLS 1.2 is accepted, and no plain text', async () => {
         const server = await start('--port', '0', '--tls-cert', file('server.crt'), '--tls-key', file('server.key'));
         for (const version of ['TLSv1.2', 'TLSv1.3']) {
             const { status, socket } = await secure(server, { minVersion: version, maxVersion: version });

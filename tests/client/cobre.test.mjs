@@ -1,8 +1,9 @@
 /*
- * cobre.test.mjs - the conversation an agent has with cobre, spoken by the official TypeScript client
- * over stdio, once for each session-era revision. The client itself holds every structuredContent
- * against the tool's output schema and throws where it does not fit; the text of every answer is held
- * against the same schema here, also in the revisions that have no structuredContent.
+ * cobre.test.mjs - the conversation an agent has with cobre, spoken by the official TypeScript
+ * client over stdio, once for each session-era revision. The client itself holds every
+ * structuredContent against the tool's output schema and throws where it does not fit; the text of
+ * every answer is held against the same schema here, also in the revisions that have no
+ * structuredContent.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -15,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { until } from './support/until.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(here, '..', '..');
@@ -28,7 +30,7 @@ const TOOLS = [
 ];
 
 let scratch;
-const peers = []; /* closed at the end, whatever failed before */
+const peers = []; /* closed at the end, after any failure */
 const raws = [];  /* likewise */
 
 before(() => {
@@ -43,7 +45,7 @@ after(async () => {
 });
 
 /** A private copy of one of the example cases, in a folder of its own, with few scenarios: each is
- *  some files, which a sanitized build writes slowly. */
+ *  some files, and a sanitized build writes slowly. */
 function copyCase(name, label) {
     const target = path.join(scratch, label, name);
     fs.cpSync(path.join(cases, name), target, { recursive: true });
@@ -58,7 +60,7 @@ function editConfig(dir, edit) {
     fs.writeFileSync(file, JSON.stringify(config));
 }
 
-/** Connect a client to a cobre-mcp of its own; `negotiated()` tells the revision it got. */
+/** Connect a client to a cobre-mcp of its own; `negotiated()` is its revision. */
 async function connect(...args) {
     const transport = new StdioClientTransport({
         command: path.join(bin, 'cobre-mcp'), args, stderr: 'pipe',
@@ -78,7 +80,7 @@ function answer(result) {
     return JSON.parse(result.content[0].text);
 }
 
-/** The answer of a tool, held against the output schema that its file has. */
+/** The result of a tool, checked against its output schema. */
 function typedAnswer(tool, result) {
     const folder = path.join(root, 'servers', 'cobre', 'tools');
     const name = tool.replace('cobre/', '');
@@ -104,15 +106,6 @@ function refusal(result) {
 
 const call = (client, name, args, options) =>
     client.callTool({ name, arguments: args }, undefined, options);
-
-/** Wait until `condition` holds; a run that never gets there fails the test by its deadline. */
-async function until(condition, what) {
-    const deadline = Date.now() + 30_000;
-    while (!condition()) {
-        assert.ok(Date.now() < deadline, `waited 30 s for: ${what}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-}
 
 for (const revision of REVISIONS) {
     describe(`revision ${revision}`, () => {
@@ -147,7 +140,7 @@ for (const revision of REVISIONS) {
             }
         });
 
-        test('a case is validated, inspected, trained, simulated and questioned', async () => {
+        test('a case is validated, inspected, trained, simulated and queried', async () => {
             const { client } = peer;
 
             const verdict = typedAnswer('cobre/validate', await call(client, 'cobre/validate',
@@ -180,6 +173,8 @@ for (const revision of REVISIONS) {
             assert.ok(result.simulation.output_files.includes('simulation/costs'));
             for (let i = 1; i < reports.length; i++)
                 assert.ok(reports[i].progress > reports[i - 1].progress);
+            for (const report of reports)
+                assert.equal(report.total, limit + scenarios);
             assert.ok(reports.length > 5, `only ${reports.length} progress reports`);
             /* This client drops a report that comes in one piece with the answer, so the last one
              * may be missing here; the transcripts look for it. */
@@ -218,7 +213,7 @@ for (const revision of REVISIONS) {
                 assert.equal(result.structuredContent, undefined);
         });
 
-        test('bad input gets an error record and the server lives on', async () => {
+        test('bad input gets an error record and the server continues', async () => {
             const { client } = peer;
             const missing = refusal(await call(client, 'cobre/validate', {}));
             assert.equal(missing.kind, 'SchemaViolation');
@@ -254,7 +249,7 @@ describe('what is not allowed', () => {
         peer = await connect('--allowed-dirs', path.join(scratch, 'inside'));
     });
 
-    test('every path that leads outside is refused in the same words', async () => {
+    test('every path outside is refused with the same message', async () => {
         const inside = path.join(scratch, 'inside');
         const paths = [
             '/etc', '/nowhere/at/all', `${inside}/..`, `${inside}/../outside`, `${inside}/etc`,
@@ -302,7 +297,7 @@ describe('a run and its client', () => {
         peer = await connect('--allow-write', '--allowed-dirs', scratch);
     });
 
-    test('cancelling stops it, frees the directory, and leaves nothing that looks finished',
+    test('cancelling stops it, unlocks the directory, and leaves no marker',
          async () => {
         const { client } = peer;
         const abort = new AbortController();
@@ -328,7 +323,7 @@ describe('a run and its client', () => {
         editConfig(dir, (config) => {
             config.training.stopping_rules = [{ type: 'iteration_limit', limit: 3 }];
         });
-        /* The run may still be closing its files: until then it is the one in progress. */
+        /* The run may still be closing its files and count as in progress. */
         let again = await call(client, 'cobre/run', { case_dir: dir });
         for (let i = 0; again.isError && i < 100; i++) {
             assert.match(refusal(again).message, /in progress/);
@@ -339,7 +334,7 @@ describe('a run and its client', () => {
     });
 });
 
-test('SIGTERM during a run: the iteration is finished and the partial result is sent', async () => {
+test('SIGTERM during a run: the iteration is completed and the partial result is sent', async () => {
     const dir = copyCase('four-stages', 'sigterm');
     editConfig(dir, (config) => {
         config.training.stopping_rules = [{ type: 'iteration_limit', limit: 1000000 }];
@@ -360,12 +355,12 @@ test('SIGTERM during a run: the iteration is finished and the partial result is 
     await peer.client.close();
 });
 
-/** A server that is spoken to line by line; `stop()` ends its input, `ended` is what it ended with. */
+/** A server that is spoken to line by line; `stop()` ends its input, `ended` is its exit status. */
 function rawServer(...args) {
     const child = spawn(path.join(bin, 'cobre-mcp'), args, { stdio: ['pipe', 'pipe', 'ignore'] });
     const lines = [];
     let rest = '';
-    child.stdin.on('error', () => {}); /* it may be gone */
+    child.stdin.on('error', () => {}); /* it may have ended */
     child.stdout.on('data', (bytes) => {
         const pieces = (rest + bytes).split('\n');
         rest = pieces.pop();
@@ -434,7 +429,7 @@ describe('a client that goes away', () => {
         assert.ok(!fs.existsSync(path.join(output, 'training', '_SUCCESS')));
     });
 
-    test('the end of its input in the simulation keeps what was finished', async () => {
+    test('the end of its input in the simulation keeps the completed scenarios', async () => {
         const { server, output } = startRun('hangup-simulation', (config) => {
             iterations(2)(config);
             config.simulation.num_scenarios = 100_000;
@@ -449,10 +444,10 @@ describe('a client that goes away', () => {
         assert.ok(!fs.existsSync(path.join(output, 'simulation', '_SUCCESS')));
     });
 
-    test('a server that is killed leaves a run that nobody takes for finished', async () => {
+    test('a killed server leaves no marker of a completed run', async () => {
         const { dir, server, output } = startRun('killed', iterations(1_000_000));
         await until(() => fs.existsSync(path.join(output, 'training', 'convergence.parquet')),
-                    'the first record of a run that goes on');
+                    'the first record of a run that continues');
         const peer = await connect('--allow-write', '--allowed-dirs', scratch);
         const query = async () => typedAnswer('cobre/query-convergence', await call(
             peer.client, 'cobre/query-convergence', { output_dir: output }));
@@ -476,7 +471,7 @@ describe('a client that goes away', () => {
     });
 });
 
-test('a phase that did not run is null, and an older simulation does not outlive a new training',
+test('a phase that did not run is null, and a new training removes an older simulation',
      async () => {
     const dir = copyCase('merit-order', 'phases');
     const output = path.join(dir, 'output');
@@ -503,7 +498,7 @@ test('a phase that did not run is null, and an older simulation does not outlive
     await peer.client.close();
 });
 
-test('safe tool names for the hosts that refuse a slash', async () => {
+test('safe tool names for hosts that refuse a slash', async () => {
     const peer = await connect('--tool-names', 'safe', '--allowed-dirs', scratch);
     const { tools } = await peer.client.listTools();
     assert.deepEqual(tools.map((tool) => tool.name), TOOLS.map((name) => name.replace(/\W/g, '_')));
@@ -512,12 +507,38 @@ test('safe tool names for the hosts that refuse a slash', async () => {
     await peer.client.close();
 });
 
-test('the input schemas are the contract\'s, where it lies beside the checkout', async (t) => {
+/** Every schema that describes a value: the root, members, items, definitions, alternatives. Not
+ *  the conditions. */
+function* valueSchemas(schema, where) {
+    yield [where, schema];
+    for (const key of ['properties', '$defs'])
+        for (const [name, member] of Object.entries(schema[key] ?? {}))
+            yield* valueSchemas(member, `${where}/${key}/${name}`);
+    for (const key of ['anyOf', 'oneOf', 'allOf'])
+        for (const [i, member] of (schema[key] ?? []).entries())
+            yield* valueSchemas(member, `${where}/${key}/${i}`);
+    if (schema.items)
+        yield* valueSchemas(schema.items, `${where}/items`);
+}
+
+test('every value in the schema of config.json has a type', async () => {
+    const { client } = await connect();
+    const { schema } = answer(await call(client, 'cobre/get-config-schema', {}));
+    let count = 0;
+    for (const [where, value] of valueSchemas(schema, 'config')) {
+        assert.ok(value.type ?? value.$ref ?? value.anyOf, `${where} has no type`);
+        count++;
+    }
+    assert.ok(count > 50, `${count} schemas`);
+    await client.close();
+});
+
+test('the input schemas are those of the contract, if it is found', async (t) => {
     const seeds = path.join(root, '..', 'shared', 'seeds');
     const seed = fs.existsSync(seeds)
         && fs.readdirSync(seeds).find((name) => name.startsWith('000_'));
     if (!seed) {
-        t.diagnostic('the contract is not beside this checkout: not compared');
+        t.diagnostic('the contract was not found: not compared');
         return;
     }
     const text = fs.readFileSync(path.join(seeds, seed), 'utf8');

@@ -1,6 +1,6 @@
 /*
- * events.test.mjs - streams of events of routes, read as the WHATWG's EventSource reads them (HTML, section
- * 9.2): from a socket, cut anywhere, and taken up again by Last-Event-ID.
+ * events.test.mjs - streams of events of routes, read as the WHATWG's EventSource reads them (HTML,
+ * section 9.2): from a socket, cut anywhere, and taken up again by Last-Event-ID.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 const here = path.dirname(fileURLToPath(import.meta.url));
 const bin = process.env.CAUSEWAY_BIN ?? path.resolve(here, '..', '..', 'build', 'bin');
 
-/* ---- a reader ------------------------------------------------------------------------------------ */
+/* ---- a reader -------------------------------------------------------------------------------- */
 
 /** Section 9.2.6, a byte at a time: the hardest cut of all. */
 class EventParser {
@@ -167,7 +167,7 @@ class Reader {
     }
 }
 
-/* ---- the room --------------------------------------------------------------------------------- */
+/* ---- the room -------------------------------------------------------------------------------- */
 
 let server;
 
@@ -189,7 +189,8 @@ after(async () => {
 });
 
 async function say(text) {
-    const answer = await fetch(new URL('/say', server.url), { method: 'POST', body: JSON.stringify({ text }) });
+    const answer = await fetch(new URL('/say', server.url), { method: 'POST',
+        headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ text }) });
     assert.equal(answer.status, 200);
     return (await answer.json()).id;
 }

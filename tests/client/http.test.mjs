@@ -1,7 +1,7 @@
 /*
- * http.test.mjs - the library over Streamable HTTP under the official TypeScript client, once for each
- * session-era revision, and REST beside it. The client checks each answer against its own schemas and
- * hands what it cannot read to onerror, which must stay silent.
+ * http.test.mjs - the library over Streamable HTTP under the official TypeScript client, once for
+ * each session-era revision, and REST. The client checks each answer against its own
+ * schemas and hands what it cannot read to onerror, which must stay silent.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -103,7 +103,7 @@ for (const revision of REVISIONS) {
             assert.deepEqual(await peer.client.ping(), {});
         });
 
-        test('an ended session is told by 404', async () => {
+        test('an ended session is answered by 404', async () => {
             const other = await connect(server);
             const session = other.transport.sessionId;
             await other.transport.terminateSession();
@@ -121,15 +121,15 @@ for (const revision of REVISIONS) {
     });
 }
 
-describe('REST beside MCP', () => {
+describe('REST with MCP', () => {
     let server;
 
     before(async () => { server = await start(); });
     after(() => stop(server));
 
-    test('both doors lead to the same notes', async () => {
+    test('MCP and REST lead to the same notes', async () => {
         const posted = await fetch(new URL('/notes', server.url), {
-            method: 'POST', body: JSON.stringify({ text: 'by REST' }),
+            method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ text: 'by REST' }),
         });
         assert.equal(posted.status, 201);
         const { id } = await posted.json();

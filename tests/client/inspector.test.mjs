@@ -1,6 +1,7 @@
 /*
- * inspector.test.mjs - the official Inspector's command line against examples/everything.c: each method
- * that it offers, over stdio and over HTTP in both eras, and over HTTP+SSE. It is strict about what it reads.
+ * inspector.test.mjs - the official Inspector's command line against examples/everything.c: each
+ * method that it offers, over stdio and over HTTP in both eras, and over HTTP+SSE. It is strict
+ * about what it reads.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,6 +1,6 @@
 /*
- * recorded.mjs - a client's transport that holds each message of the server's against the official schema
- * (tests/conformance/conversation.mjs).
+ * recorded.mjs - a client's transport that holds each message of the server's against the official
+ * schema (tests/conformance/conversation.mjs).
  */
 import assert from 'node:assert/strict';
 

@@ -1,12 +1,14 @@
 /*
- * soak.mjs - mcp-everything and universe under the official clients for a long time: does what they hold stay the same?
+ * soak.mjs - mcp-everything and universe under the official clients for a long time: does what they
+ * hold stay the same?
  *
  *     node tests/client/soak.mjs [SECONDS]  600 at first; needs a Node.js with the official clients installed
  *
- * Clients of both lines and eras come and go over every transport: some part well, some hang up in the midst of a call,
- * some lose their stream and take it up again. A line every ten seconds says what the servers hold: resident memory,
- * descriptors, threads. What counts is the second half of the run, when pools and caches have their size: the end prints
- * how far memory moved in it, the descriptors after the last client has left, and all that the servers complained about.
+ * Clients of both lines and eras come and go over every transport: some part well, some hang up in
+ * the midst of a call, some lose their stream and take it up again. A line every ten seconds says
+ * what the servers hold: resident memory, descriptors, threads. What counts is the second half of
+ * the run, when pools and caches have their size: the end prints how far memory moved in it, the
+ * descriptors after the last client has left, and all that the servers complained about.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -32,7 +34,7 @@ const failures = [];
 const count = (what) => { counts[what] = (counts[what] ?? 0) + 1; };
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-/* ---- clients of mcp-everything --------------------------------------------------------------------------------- */
+/* ---- clients of mcp-everything --------------------------------------------------------------- */
 
 const capabilities = { sampling: {}, elicitation: {}, roots: {} };
 const sampled = ({ params }) => ({
@@ -94,7 +96,8 @@ const kinds = {
         const client = await older(transport);
         await client.subscribeResource({ uri: 'test://watched-resource' });
         await converse(client);
-        await client.callTool({ name: 'test_reconnection', arguments: {} }); /* comes back for the answer */
+        /* comes back for the answer */
+        await client.callTool({ name: 'test_reconnection', arguments: {} });
         if (Math.random() < 0.1)
             return leave(client); /* its session is left behind */
         await transport.terminateSession();
@@ -163,7 +166,7 @@ async function vandal(url) {
         socket.destroy();
 }
 
-/* ---- clients of universe --------------------------------------------------------------------------------------- */
+/* ---- clients of universe --------------------------------------------------------------------- */
 
 /** A universe that is made, changed, watched with interruptions, asked about, and forgotten. */
 async function live(server, id) {
@@ -195,7 +198,7 @@ async function live(server, id) {
     viewer.close();
 }
 
-/* ---- what the servers hold --------------------------------------------------------------------------------------- */
+/* ---- what the servers hold ------------------------------------------------------------------- */
 
 const watched = [];
 
@@ -222,7 +225,7 @@ function report() {
     console.log(`${String(Math.round(seconds - (deadline - Date.now()) / 1000)).padStart(5)} s  ${parts.join(' | ')}`);
 }
 
-/* ---- the run --------------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 async function repeat(what, run) {
     while (Date.now() < deadline) {
@@ -244,7 +247,9 @@ watch('everything', all.child.pid, () => all.log);
 watch('universe', space.child.pid, () => space.log);
 const before = watched.slice(0, 2).map(({ pid }) => look(pid).fds);
 const timer = setInterval(report, 10_000);
-let number = 0; /* names come again: what is deleted stays in the database for a while, and its pages in the cache */
+/* names come again: what is deleted stays in the database for a while, and its pages in the
+ * cache */
+let number = 0;
 
 await Promise.all([
     ...Object.entries(kinds).map(([what, run]) => repeat(what, () => run(all.url))),

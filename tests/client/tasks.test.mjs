@@ -1,7 +1,7 @@
 /*
- * tasks.test.mjs - tasks of examples/everything.c under the official clients: the 1.x line's own for the form of
- * 2025-11-25, and the official package for tasks on the 2.x line for both forms. Each message of the server's is
- * held against the schema of its revision, or of the extension.
+ * tasks.test.mjs - tasks of examples/everything.c under the official clients: the 1.x line's own
+ * for the form of 2025-11-25, and the official package for tasks on the 2.x line for both forms.
+ * Each message of the server's is held against the schema of its revision, or of the extension.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -29,7 +29,7 @@ function fill({ params }) {
     };
 }
 
-/* ---- the 1.x line ------------------------------------------------------------------------------- */
+/* ---- the 1.x line ---------------------------------------------------------------------------- */
 
 async function connect(transport) {
     const record = recorded(transport);
@@ -138,8 +138,8 @@ describe('over HTTP', () => {
         });
     });
 
-    /* The 2.x client takes no result that is a task, so the package for tasks wants a way of its own to the
-     * server for the extension. */
+    /* The 2.x client takes no result that is a task, so the package for tasks wants a way of its
+     * own to the server for the extension. */
     function dispatcher(record) {
         let id = 0;
         return async ({ method, params }) => {

@@ -1,6 +1,6 @@
 /*
- * universe-cli.test.mjs - the command line of universe: what it prints where, what it ends with, what it leaves on
- * disk; its settings; how the server begins and ends. Every wait has a deadline.
+ * universe-cli.test.mjs - the command line of universe: what it prints where, what it ends with,
+ * what it leaves on disk; its settings; how the server begins and ends. Every wait has a deadline.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -378,6 +378,29 @@ describe('settings', () => {
         assert.doesNotMatch(done.stderr, /the page|serving/);
     });
 
+    test('one revision can be pinned, by a flag or by its variable', () => {
+        const initialize = (protocolVersion) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize',
+            params: { protocolVersion, capabilities: {}, clientInfo: { name: 't', version: '1' } } }) + '\n';
+        const answer = (args, env) => {
+            const done = run(['serve', '--transport', 'stdio', '--db', 'memory', '--log-level', 'off', ...args],
+                { input: initialize('2025-11-25'), env });
+            assert.equal(done.status, 0, done.stderr);
+            return JSON.parse(done.stdout);
+        };
+        assert.equal(answer([]).result.protocolVersion, '2025-11-25');
+        assert.equal(answer(['--revision', '2025-03-26']).result.protocolVersion, '2025-03-26');
+        assert.equal(answer([], { UNIVERSE_REVISION: '2025-03-26' }).result.protocolVersion, '2025-03-26');
+        assert.equal(answer(['--revision=2025-03-26', '--strict-version']).error.code, -32602);
+    });
+
+    test('names of tools can be in the safe form', () => {
+        const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) + '\n';
+        const done = run(['serve', '--transport', 'stdio', '--db', 'memory', '--tool-names', 'safe'], { input: list });
+        assert.equal(done.status, 0, done.stderr);
+        for (const { name } of JSON.parse(done.stdout).result.tools)
+            assert.match(name, /^[A-Za-z0-9_]+$/);
+    });
+
     test('a server that is read only changes nothing', async () => {
         const db = sqlite();
         succeed(['import', write('one.json', oneStar), '--id', 'one', '--db', db.url]);
@@ -402,7 +425,8 @@ describe('the end', () => {
         const gone = once(server.child, 'exit');
         server.child.kill('SIGTERM');
         assert.deepEqual(await gone, [0, null]);
-        /* A stream may end before the last events are sent: what came has no gap, and who comes back gets the rest. */
+        /* A stream may end before the last events are sent: what came has no gap, and who comes
+         * back gets the rest. */
         const seen = (await Promise.all(texts)).map((text) =>
             [...text.matchAll(/^id: (\d+)$/gm)].map((id) => Number(id[1])).filter((id) => id > 0));
         const next = await serving(db.url);

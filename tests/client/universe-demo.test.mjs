@@ -1,7 +1,8 @@
 /*
- * universe-demo.test.mjs - the demonstration of the contract (14.4), sent by an agent over MCP: fifty commands that
- * build Sol, eight planets, eleven moons, two rings, two groups, two fields, a disk and a nebula. All are accepted,
- * one changes nothing; a viewer sees each; where bodies are afterwards is what the formulas say.
+ * universe-demo.test.mjs - the demonstration of the contract (14.4), sent by an agent over MCP:
+ * fifty commands that build Sol, eight planets, eleven moons, two rings, two groups, two fields, a
+ * disk and a nebula. All are accepted, one changes nothing; a viewer sees each; where bodies are
+ * afterwards is what the formulas say.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -59,7 +60,7 @@ const COMMANDS = [
     { type: 'addGroup', id: 'milky-way', payload: { name: 'Milky Way', children: [], parentGroupId: null } },
     { type: 'addGroup', id: 'local', payload: { name: 'Local', children: [], parentGroupId: 'milky-way' } },
     { type: 'addToGroup', groupId: 'local', child: { id: 'sol', type: 'system' } },
-    { type: 'addToGroup', groupId: 'local', child: { id: 'sol', type: 'system' } }, /* is there already */
+    { type: 'addToGroup', groupId: 'local', child: { id: 'sol', type: 'system' } }, /* again */
     { type: 'setSmallBodyFields', fields: { main: field('main', 90, 130, 'main'), kuiper: field('kuiper', 750, 900, 'kuiper') } },
     { type: 'updateSmallBodyField', id: 'main', patch: { particleCount: 3000 } },
     { type: 'addProtoplanetaryDisk', disk: DISK },
@@ -72,8 +73,8 @@ const COMMANDS = [
 ];
 const STILL = 25; /* where the second addToGroup stands */
 
-/* The first group without a position is at (-40, 0, 0); boxes of edge 8 + 2 for one child, which lies 0.35 edges off the
- * middle in x and z: twice, as Sol's group is in a group. */
+/* The first group without a position is at (-40, 0, 0); boxes of edge 8 + 2 for one child, which
+ * lies 0.35 edges off the middle in x and z: twice, as Sol's group is in a group. */
 const SOL = [-40 - 2 * 0.35 * 10, 0, -2 * 0.35 * 10];
 
 /** Where a body is: ellipse about the parent, turned about z, y, x. */

@@ -1,7 +1,7 @@
 /*
- * universe-faults.test.mjs - what is under the server fails while it serves: files that may not grow, files that are
- * taken away, a database server that goes and comes back. Nothing acknowledged is lost, what failed is told as such,
- * and the server goes on by itself.
+ * universe-faults.test.mjs - what is under the server fails while it serves: files that may not
+ * grow, files that are taken away, a database server that goes and comes back. Nothing acknowledged
+ * is lost, what failed is reported as such, and the server continues by itself.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -9,10 +9,10 @@ import fs from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 
-import { Viewer, addStar, createAnew, kill, postgres, range, rest, send, sqlite, start, stop, until } from './universe.mjs';
+import { Viewer, addStar, createAnew, kill, postgres, program, range, rest, send, sqlite, start, stop, until } from './universe.mjs';
 
 /** What a server may complain of here: the faults that it was given. */
-const FAULTS = /disk I\/O error|removed or replaced|not committed|reading or writing failed|sweeping|connection|snapshot|locked|reached|time limit|busy|database: /;
+const FAULTS = /disk is full|disk I\/O error|removed or replaced|not committed|input\/output error|sweeping|connection|snapshot|locked|reached|time limit|busy|database: /;
 
 const command = (server, id, what) => rest(server, 'POST', `/universes/${id}/commands?return=minimal`, what);
 
@@ -37,13 +37,23 @@ async function sendUntilRefused(server, id, prefix, count = 3) {
 }
 
 describe('the files of a server on SQLite', () => {
-    test('a file that may not grow: commands fail, the server lives, and goes on when it may', async () => {
+    test('a file that may not grow: commands fail, the server lives, and continues when it may', async () => {
         const db = sqlite();
         const server = await start(db.url);
         await createAnew(server, 'u-full');
         const limit = (bytes) => assert.equal(spawnSync('prlimit', ['--pid', server.child.pid, `--fsize=${bytes}:`]).status, 0);
         limit(200_000);
         const accepted = await sendUntilRefused(server, 'u-full', 'before');
+        const began = Date.now();
+        server.log = '';
+        for (const n of range(1, 30)) {
+            const { status, json } = await command(server, 'u-full', addStar(`refused-${n}`));
+            assert.equal(status, 507);
+            assert.match(json.error, /disk is full/);
+            assert.equal(json.universeId, 'u-full');
+        }
+        const lines = server.log.split('\n').filter((line) => line);
+        assert.ok(lines.length <= 1 + (Date.now() - began) / 60_000, server.log);
         assert.equal((await rest(server, 'GET', '/health')).json.ok, true);
         assert.equal((await rest(server, 'GET', '/readyz')).status, 503);
         limit('unlimited');
@@ -54,6 +64,39 @@ describe('the files of a server on SQLite', () => {
         const there = await bodies(again, 'u-full');
         assert.deepEqual(there, new Set([...accepted, 'after']));
         await stop(again);
+        db.close();
+    });
+
+    test('a start on a full disk says so', () => {
+        const db = sqlite();
+        const done = spawnSync('prlimit', ['--fsize=1000:1000', program, 'serve', '--port', '0', '--db', db.url],
+            { encoding: 'utf8', timeout: 60_000 });
+        assert.equal(done.status, 2);
+        assert.match(done.stderr, /universe\.db: the disk is full/);
+        db.close();
+    });
+
+    test('what `universe generate` refuses for want of room is not there, or it says that it may be', () => {
+        const db = sqlite();
+        const run = (...args) => spawnSync(args[0], args.slice(1), { encoding: 'utf8', timeout: 60_000 });
+        assert.equal(run(program, 'list', '--db', db.url).status, 2); /* not made yet */
+        assert.equal(run(program, 'generate', '--seed', '1', '--id', 'first', '--db', db.url).status, 0);
+        const size = fs.statSync(db.file).size;
+        let refused = 0, accepted = 0;
+        for (const more of range(1, 40).map((n) => n * 3000)) {
+            const id = `g-${more}`;
+            const done = run('prlimit', `--fsize=${size + more}:${size + more}`, program, 'generate', '--preset', 'solarLike',
+                '--seed', '1', '--id', id, '--db', db.url);
+            const there = JSON.parse(run(program, 'list', '--json', '--db', db.url).stdout).some((one) => one.id === id);
+            if (done.status === 0) {
+                accepted++;
+                assert.ok(there, id);
+            } else {
+                refused++;
+                assert.ok(!there || /may have been created|was created/.test(done.stderr), `${id}: ${done.stderr}`);
+            }
+        }
+        assert.ok(refused > 0, `${refused} refused, ${accepted} accepted`);
         db.close();
     });
 
@@ -125,7 +168,7 @@ describe('the files of a server on SQLite', () => {
         }
     });
 
-    test('nobody reads the log any more: the server goes on', async () => {
+    test('nobody reads the log any more: the server continues', async () => {
         const db = sqlite();
         const server = await start(db.url, '--log-level', 'debug');
         server.child.stderr.destroy();
@@ -138,7 +181,7 @@ describe('the files of a server on SQLite', () => {
     });
 });
 
-test('the database server fails and comes back, under load: what is told of each command is true', async () => {
+test('the database server fails and comes back, under load: the reply to each command is true', async () => {
     const db = postgres();
     db.sql('ALTER ROLE causeway SET synchronous_commit = on');
     db.sql('CHECKPOINT');

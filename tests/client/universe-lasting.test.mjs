@@ -1,6 +1,7 @@
 /*
- * universe-lasting.test.mjs - what was acknowledged is there: after a server is killed under load, after the database
- * has cut its connections; and several servers on one database serve the same universe and each other's streams.
+ * universe-lasting.test.mjs - what was acknowledged is there: after a server is killed under load,
+ * after the database has cut its connections; and several servers on one database serve the same
+ * universe and each other's streams.
  *
  * UNIVERSE_KILLS says how often a server is killed on each database (10).
  */
@@ -18,7 +19,7 @@ import {
 const KILLS = Number(process.env.UNIVERSE_KILLS ?? 10);
 const WRITERS = 16;
 /** What the log may say while a database is away. */
-const AWAY = /not committed|reading or writing failed|the server failed|sweeping|snapshot|listen|connection|terminat|gone|busy|database/i;
+const AWAY = /not committed|input\/output error|internal error|sweeping|snapshot|listen|connection|terminat|gone|busy|database/i;
 
 /** The whole log after a version. */
 async function history(server, id, from) {
@@ -33,7 +34,8 @@ async function history(server, id, from) {
     }
 }
 
-/** Commands of one writer until `over`; what was acknowledged goes to `acknowledged`, as [version, command]. */
+/** Commands of one writer until `over`; what was acknowledged goes to `acknowledged`, as [version,
+ *  command]. */
 async function write(server, id, prefix, over, acknowledged, failed) {
     for (let i = 0; !over(); i++) {
         const command = i % 3 === 0 ? { type: 'tick', dt: 1 } : addStar(`${prefix}-${i}`);
@@ -45,7 +47,8 @@ async function write(server, id, prefix, over, acknowledged, failed) {
     }
 }
 
-/** The log has no gap, holds each acknowledged command at its version, and the state is what the log says. */
+/** The log has no gap, holds each acknowledged command at its version, and the state is what the
+ *  log says. */
 async function verify(server, id, from, acknowledged) {
     const entries = await history(server, id, from.version);
     const { json: { state, version } } = await rest(server, 'GET', `/universes/${id}`);
@@ -169,7 +172,7 @@ describe('two servers on one PostgreSQL', () => {
         }
     });
 
-    test('PUT, restore and DELETE on the one are told on the other', async () => {
+    test('PUT, restore and DELETE on one server are published by the other', async () => {
         const [a, b] = servers;
         await createAnew(a, 'u-put');
         const viewer = await Viewer.open(b, 'u-put');
@@ -219,7 +222,7 @@ describe('two servers on one PostgreSQL', () => {
         }
     });
 
-    test('one is killed in the midst: the other goes on', async () => {
+    test('one is killed in the midst: the other continues', async () => {
         await createAnew(servers[1], 'u-left');
         const acknowledged = [], failed = [];
         let over = false;
@@ -246,7 +249,7 @@ async function evict(server, id) {
 }
 
 for (const makeDatabase of DATABASES) {
-    test(`what another server does to a universe that was forgotten is told, on ${makeDatabase.name}`, async () => {
+    test(`what another server does to a universe that was forgotten is published, on ${makeDatabase.name}`, async () => {
         const db = makeDatabase();
         const [a, b] = [await start(db.url, '--bodies-max', '1000'), await start(db.url)];
         await create(b, 'u-full');
@@ -271,7 +274,7 @@ for (const makeDatabase of DATABASES) {
         }
         await until(() => news > 0, 'news');
 
-        /* who fetches the state has it loaded again: from there on every change is told */
+        /* who fetches the state has it loaded again: from there on every change is published */
         assert.equal((await rest(a, 'GET', '/universes/u-out')).json.version, 2);
         await send(b, 'u-out', addStar('two'));
         for (const viewer of viewers) {
@@ -297,7 +300,7 @@ for (const makeDatabase of DATABASES) {
 }
 
 describe('other programs on the SQLite file of a server', () => {
-    test('a universe is imported while it serves: its viewers are told, it is there', async () => {
+    test('a universe is imported while it serves: its viewers are notified, it is there', async () => {
         const db = sqlite();
         const server = await start(db.url);
         await createAnew(server, 'u-in');

@@ -1,12 +1,14 @@
 /*
- * universe-reference.test.mjs - the server against the reference, a second reducer written from the contract alone:
- * commands by chance, good and bad, over REST, in batches and over MCP; after each the verdict and the events must
- * agree, and every so often the whole state, what has changed since an older one, and where all bodies are. The
- * reference is a client as well: what the event stream and the log tell must make of an old state the present one. And
- * a server that is stopped or killed comes back with the state that the reference has.
+ * universe-reference.test.mjs - the server against the reference, a second reducer written from the
+ * contract alone: commands by chance, good and bad, over REST, in batches and over MCP; after each
+ * the verdict and the events must agree, and every so often the whole state, what has changed since
+ * an older one, and where all bodies are. The reference is a client as well: what the event stream
+ * and the log tell must make of an old state the present one. And a server that is stopped or
+ * killed comes back with the state that the reference has.
  *
- * UNIVERSE_SEEDS and UNIVERSE_COMMANDS say how many sequences and how many commands in each (4 and 450);
- * UNIVERSE_SEED is the first seed. A difference is shown as the shortest list of commands that still shows it.
+ * UNIVERSE_SEEDS and UNIVERSE_COMMANDS say how many sequences and how many commands in each (4 and
+ * 450); UNIVERSE_SEED is the first seed. A difference is shown as the shortest list of commands
+ * that still shows it.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -49,7 +51,7 @@ function sorted(events, expected) {
     }));
 }
 
-/* ---- a universe at the server, and the same in the reference --------------------------------------------------- */
+/* ---- a universe at the server, and the same in the reference --------------------------------- */
 
 class Twin {
     static async open(server, id, rules, { peer = null, state = {} } = {}) {
@@ -108,7 +110,8 @@ class Twin {
         return outcome;
     }
 
-    /** A snapshot whose hierarchy is repaired: all else is kept, and so is each parent that can be. */
+    /** A snapshot whose hierarchy is repaired: all else is kept, and so is each parent that can
+     *  be. */
     async sendBroken(command, { state: wanted }) {
         const answer = await this.sendRest(command);
         if (answer.status !== 200)
@@ -181,7 +184,8 @@ class Twin {
             throw new Difference(`the state breaks ${broken}`);
     }
 
-    /** An earlier state with what has changed since is the present one; unless a snapshot replaced everything. */
+    /** An earlier state with what has changed since is the present one; unless a snapshot replaced
+     *  everything. */
     async expectSince({ version, state }) {
         const { status, json } = await rest(this.server, 'GET', `${this.path}/state?since=${version}`);
         const isReplaced = this.done.some((one) => one.version > version && one.command.type === 'replaceSnapshot');
@@ -226,7 +230,7 @@ function withDelta(state, { time, delta }) {
     return fromJson({ ...json, time });
 }
 
-/* ---- sequences ------------------------------------------------------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
 let universes = 0;
 
@@ -260,7 +264,8 @@ async function play(twin, seed, count, log) {
     await twin.expectPositions(0);
 }
 
-/** A batch of commands that the reference takes; `isLost`: the first that it rejects is sent with them. */
+/** A batch of commands that the reference takes; `isLost`: the first that it rejects is sent with
+ *  them. */
 async function playBatch(twin, commands, length, isLost, log) {
     const batch = [];
     let { state } = twin, last = null;
@@ -309,7 +314,8 @@ async function difference(server, rules, log) {
     }
 }
 
-/** Leave out what is not needed to show it, halves first. What is shown must stay of its kind: its first word. */
+/** Leave out what is not needed to show it, halves first. What is shown must stay of its kind: its
+ *  first word. */
 async function shrink(server, rules, log) {
     let list = log, words = await difference(server, rules, list);
     if (!words)
@@ -371,7 +377,7 @@ for (const [name, rules] of Object.entries(RULES)) {
     });
 }
 
-/* ---- starts ---------------------------------------------------------------------------------------------------- */
+/* ---- starts ---------------------------------------------------------------------------------- */
 
 for (const [name, rules] of Object.entries(RULES)) {
     test(`${name}: a server that is started again has the state of the reference`, async () => {
@@ -393,7 +399,7 @@ for (const [name, rules] of Object.entries(RULES)) {
     });
 }
 
-/* ---- the reference as a client --------------------------------------------------------------------------------- */
+/* ---- the reference as a client --------------------------------------------------------------- */
 
 /** A state that the reference makes of commands; none of them may be refused. */
 function replayed(state, commands) {

@@ -1,6 +1,6 @@
 /*
- * universe-resources.test.mjs - documentation and universes as resources: what they hold, news of changes that are
- * neither lost nor a flood, suggestions for ids; by the official client.
+ * universe-resources.test.mjs - documentation and universes as resources: what they hold, news of
+ * changes that are neither lost nor a flood, suggestions for ids; by the official client.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -112,7 +112,7 @@ describe('universes', () => {
         for (let i = 0; i < 200; i++)
             await send(server, 'news', { type: 'tick' });
         await send(server, 'other', { type: 'tick' });
-        /* the last word comes after the last change: whoever reads then has all */
+        /* the last word comes after the last change: a client that reads then has all */
         await until(() => heard.length > 0, 'news');
         const before = heard.length;
         await send(server, 'news', { type: 'tick' });

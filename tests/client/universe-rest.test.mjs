@@ -1,6 +1,7 @@
 /*
- * universe-rest.test.mjs - the routes of universe beside /mcp: each status and body of the contract's table, versions
- * and ETags, parts of states, positions, history, and what comes in that must not.
+ * universe-rest.test.mjs - the routes of universe next to /mcp: each status and body of the
+ * contract's table, versions and ETags, parts of states, positions, history, and what comes in that
+ * must not.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -154,7 +155,8 @@ function records(place) {
             assert.ok(page.json.length <= 2);
             paged.push(...page.json.map(({ id }) => id));
             const next = page.headers.get('next-cursor');
-            assert.match(next ?? '', /^[\w.]*$/); /* it comes in a header and goes into a query, whatever the id */
+            /* it comes in a header and goes into a query, whatever the id */
+            assert.match(next ?? '', /^[\w.]*$/);
             cursor = next && `&cursor=${next}`;
         } while (cursor);
         assert.deepEqual(paged, made.map(({ id }) => id));
@@ -214,7 +216,8 @@ function versions(place) {
         await send(server, 'u-m', { type: 'tick' });
         const where = '/universes/u-m', tick = { type: 'tick' };
         const ifMatch = (value) => ({ 'If-Match': value });
-        for (const value of ['"v0", "v1"', '"abc", "v2"', '"v3" , W/"v3","v7"']) /* at versions 1, 2, 3 */
+        /* at versions 1, 2, 3 */
+        for (const value of ['"v0", "v1"', '"abc", "v2"', '"v3" , W/"v3","v7"'])
             await expect(server, ['POST', `${where}/commands`, tick, ifMatch(value)], 200);
         const conflict = { error: 'versionConflict', universeId: 'u-m', version: 4 };
         for (const value of ['W/"v4"', '"abc"', '""', '"4"'])
@@ -222,13 +225,14 @@ function versions(place) {
         await expect(server, ['POST', `${where}/commands`, tick, ifMatch('"v9", "v3"')], 412, { ...conflict, expectedVersion: 9 });
         for (const value of ['v4', '"v4', '*, "v4"', '"v4" "v5"'])
             await expect(server, ['POST', `${where}/commands`, tick, ifMatch(value)], 412);
-        for (const value of ['"v9"', '"abc"', '*']) /* whatever the condition, what is not there is 404 (13.2.1) */
+        /* whatever the condition, what is not there is 404 (13.2.1) */
+        for (const value of ['"v9"', '"abc"', '*'])
             await expect(server, ['POST', '/universes/u-none/commands', tick, ifMatch(value)], 404);
         await expect(server, ['DELETE', where, undefined, ifMatch('"v9", W/"v4"')], 412, { ...conflict, expectedVersion: 9 });
         await expect(server, ['DELETE', where, undefined, ifMatch('"v9", "v4"')], 204);
     });
 
-    test('a PUT that changes nothing heeds If-Match all the same', async () => {
+    test('a PUT that changes nothing honours If-Match all the same', async () => {
         const server = place();
         await createAnew(server, 'u-p');
         const conflict = { error: 'versionConflict', universeId: 'u-p', expectedVersion: 3, version: 0 };
@@ -441,7 +445,8 @@ function reading(place) {
         assert.equal(json.roots, 1);
         assert.equal(json.version, 2);
         const { length } = (await rest(server, 'GET', '/universes/u-sum/state')).text;
-        assert.ok(Math.abs(json.bytes - length) <= length / 10, `${json.bytes} of ${length}`); /* an estimate */
+        /* an estimate */
+        assert.ok(Math.abs(json.bytes - length) <= length / 10, `${json.bytes} of ${length}`);
     });
 
     test('positions by the formulas of the contract', async () => {

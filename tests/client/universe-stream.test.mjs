@@ -1,6 +1,7 @@
 /*
- * universe-stream.test.mjs - the event stream of a universe: its form, replay, resync, ticks, viewers beside each
- * other and beside MCP, one who stops reading, and many who write at once: nothing is missing, nothing comes twice.
+ * universe-stream.test.mjs - the event stream of a universe: its form, replay, resync, ticks,
+ * viewers next to each other and next to MCP, one who stops reading, and many who write at once:
+ * nothing is missing, nothing comes twice.
  */
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -48,7 +49,8 @@ function form(place) {
         for (const command of commands)
             await send(server, 'u-1', command);
         await send(server, 'u-1', { type: 'removeNebula', id: 'none' }); /* changes nothing */
-        await rest(server, 'POST', '/universes/u-1/commands', { type: 'removeStar', id: 'none' }); /* rejected */
+        /* rejected */
+        await rest(server, 'POST', '/universes/u-1/commands', { type: 'removeStar', id: 'none' });
         await tick(server, 'u-1');
         await viewer.until(() => viewer.events.length >= 4, 'four commands');
         assert.deepEqual(viewer.events, [...commands, { type: 'tick', dt: 1 }]
@@ -156,21 +158,21 @@ function replay(place) {
         assert.deepEqual(seen.map(({ id }) => id), range(1, N));
     });
 
-    test('after PUT, restore and generate the state is to be fetched anew', async () => {
+    test('after PUT, restore and generate the state is to be fetched again', async () => {
         const { server } = place();
-        await createAnew(server, 'u-anew');
-        const viewer = await Viewer.open(server, 'u-anew');
-        await send(server, 'u-anew', addStar('a'));
-        await rest(server, 'PUT', '/universes/u-anew', { state: { time: 7 } });
-        await tick(server, 'u-anew');
-        await rest(server, 'POST', '/universes/u-anew/restore', { version: 1 });
-        await rest(server, 'POST', '/universes/u-anew/generate', { seed: 1, stylePreset: 'sparse', maxSystems: 1 });
+        await createAnew(server, 'u-refetched');
+        const viewer = await Viewer.open(server, 'u-refetched');
+        await send(server, 'u-refetched', addStar('a'));
+        await rest(server, 'PUT', '/universes/u-refetched', { state: { time: 7 } });
+        await tick(server, 'u-refetched');
+        await rest(server, 'POST', '/universes/u-refetched/restore', { version: 1 });
+        await rest(server, 'POST', '/universes/u-refetched/generate', { seed: 1, stylePreset: 'sparse', maxSystems: 1 });
         await viewer.until(() => viewer.of('resync').length === 3, 'three');
         assert.deepEqual(viewer.events.map(({ event, id }) => [event, id]),
             [['command', 1], ['resync', 2], ['command', 3], ['resync', 4], ['resync', 5]]);
         assert.deepEqual(viewer.of('resync').map(({ data }) => data), [{ version: 2 }, { version: 4 }, { version: 5 }]);
         viewer.close();
-        const late = await Viewer.open(server, 'u-anew', { after: 1 });
+        const late = await Viewer.open(server, 'u-refetched', { after: 1 });
         await late.until(() => late.events.length >= 1, 'what it missed');
         assert.equal(late.events[0].event, 'resync');
         assert.ok(late.events[0].data.version >= 2);
@@ -217,7 +219,8 @@ function replay(place) {
         assert.equal((await rest(server, 'GET', '/universes/u-odd/history?after=9223372036854775807')).json.complete, true);
     });
 
-    /* A snapshot is due every 10,000 versions; the log is cut before the older of the last two, where it is old. */
+    /* A snapshot is due every 10,000 versions; the log is cut before the older of the last two,
+     * where it is old. */
     test('what the log was trimmed of is a resync', async () => {
         const { server, db } = place();
         await createAnew(server, 'u-trim');
@@ -255,7 +258,8 @@ function replay(place) {
     });
 }
 
-/** Sixty ticks came as fewer, which amount to the time that they say it is then; the others by themselves. */
+/** Sixty ticks came as fewer, which amount to the time that they say it is then; the others by
+ *  themselves. */
 function assertSums(viewer, times) {
     const told = viewer.of('command');
     const before = told.filter(({ id }) => id <= 60);
@@ -302,7 +306,8 @@ function many(place) {
         const server = place();
         await createAnew(server, 'u-two');
         const peer = await connect(server, ERAS[2]);
-        const other = await connect(server, ERAS[2]); /* it has a stream of MCP open, as the client always has */
+        /* it has a stream of MCP open, as the client always has */
+        const other = await connect(server, ERAS[2]);
         const one = await Viewer.open(server, 'u-two'), two = await Viewer.open(server, 'u-two');
         const say = (command) => call(peer, 'send_universe_command', { universeId: 'u-two', command });
         for (let i = 1; i <= 10; i++)
@@ -347,7 +352,7 @@ function many(place) {
         }
     });
 
-    test('who stops reading harms nobody, is told to fetch anew, and goes on', async () => {
+    test('a viewer that stops reading harms nobody, gets a resync, and continues', async () => {
         const server = place();
         await createAnew(server, 'u-slow');
         const other = await Viewer.open(server, 'u-slow');
@@ -371,7 +376,8 @@ function many(place) {
         await tick(server, 'u-slow');
         await until(() => text.includes(`id: ${total + 1}\n`), 'the tick after it');
         const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
-        assert.deepEqual(ids, [...new Set(ids)].sort((a, b) => a - b)); /* nothing twice, all in order */
+        /* nothing twice, all in order */
+        assert.deepEqual(ids, [...new Set(ids)].sort((a, b) => a - b));
         assert.ok(ids.length < total);
         slow.destroy();
         other.close();

@@ -1,6 +1,6 @@
 /*
- * universe.mjs - what the tests of the server universe share: its databases, the server itself, REST, a viewer of its
- * event stream, and the official clients under each revision.
+ * universe.mjs - what the tests of the server universe share: its databases, the server itself,
+ * REST, a viewer of its event stream, and the official clients under each revision.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,23 +18,14 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 
 import { assertFits, recorded } from './recorded.mjs';
 
+export { until } from './support/until.mjs';
+import { until } from './support/until.mjs';
+
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const root = path.resolve(here, '..', '..');
 export const program = path.join(process.env.CAUSEWAY_BIN ?? path.join(root, 'build', 'bin'), 'universe');
 
-/** Wait until `condition` gives something true, and give that; 30 s at most. */
-export async function until(condition, what) {
-    const deadline = Date.now() + 30_000;
-    for (;;) {
-        const met = await condition();
-        if (met)
-            return met;
-        assert.ok(Date.now() < deadline, `waited 30 s for: ${what}`);
-        await new Promise((resolve) => { setTimeout(resolve, 10); });
-    }
-}
-
-/* ---- databases ------------------------------------------------------------------------------------------------- */
+/* ---- databases ------------------------------------------------------------------------------- */
 
 /** A folder that goes with the test. */
 export function folder() {
@@ -72,7 +63,7 @@ export function postgres() {
     const dir = folder();
     const script = path.join(root, 'tests', 'support', 'postgres');
     const run = (action) => {
-        const done = spawnSync(script, [action, dir], { encoding: 'utf8', timeout: 120_000 });
+        const done = spawnSync(script, [action, dir], { encoding: 'utf8', timeout: 280_000 });
         assert.equal(done.status, 0, done.stderr);
         return done.stdout.trim();
     };
@@ -95,7 +86,7 @@ export function postgres() {
 
 export const DATABASES = [sqlite, postgres];
 
-/* ---- the server ------------------------------------------------------------------------------------------------ */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 /** Start it on a free port; it says on standard error where it is. */
 export async function start(db, ...args) {
@@ -115,9 +106,10 @@ export async function start(db, ...args) {
 }
 
 /* What a server says where the machine has too much to do: no fault of its own. */
-const BUSY = /is declared MCP_QUICK and took more than/;
+const BUSY = /is declared MCP_NONBLOCKING and took more than/;
 
-/** End it as a service is ended. It must have complained about nothing but what `expected` matches. */
+/** End it as a service is ended. It must have complained about nothing but what `expected`
+ *  matches. */
 export async function stop(server, expected = null) {
     const gone = once(server.child, 'exit');
     server.child.kill('SIGTERM');
@@ -136,9 +128,10 @@ export async function kill(server) {
     await gone;
 }
 
-/* ---- REST ------------------------------------------------------------------------------------------------------ */
+/* ---- REST ------------------------------------------------------------------------------------ */
 
-/** One request; a body that is no string is sent as JSON. What comes back is read as JSON where it is. */
+/** One request; a body that is no string is sent as JSON. What comes back is read as JSON where it
+ *  is. */
 export async function rest(server, method, where, body = undefined, headers = {}, signal = undefined) {
     const answer = await fetch(server.base + where, {
         method, signal, headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
@@ -181,7 +174,7 @@ export function addStar(id, parentId = null, more = {}) {
     };
 }
 
-/* ---- the event stream ------------------------------------------------------------------------------------------ */
+/* ---- the event stream ------------------------------------------------------------------------ */
 
 /** Who looks at GET /universes/ID/events. `after`: as a browser that comes back (Last-Event-ID). */
 export class Viewer {
@@ -264,9 +257,10 @@ export function range(first, last) {
     return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 }
 
-/* ---- MCP ------------------------------------------------------------------------------------------------------- */
+/* ---- MCP ------------------------------------------------------------------------------------- */
 
-/** The revisions, and the client that speaks each. Those of sessions are asked for in the first message. */
+/** The revisions, and the client that speaks each. Those of sessions are asked for in the first
+ *  message. */
 export const ERAS = [
     { name: '2025-03-26', revision: '2025-03-26', sessions: true },
     { name: '2025-06-18', revision: '2025-06-18', sessions: true },

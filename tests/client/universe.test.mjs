@@ -1,7 +1,7 @@
 /*
- * universe.test.mjs - the scenarios MCP-1 to MCP-25 of the contract, each by its number: the official clients against
- * the real server, on both databases, under each revision that has sessions. Under the revision without them all but
- * the scenarios of sessions hold.
+ * universe.test.mjs - the scenarios MCP-1 to MCP-25 of the contract, each by its number: the
+ * official clients against the real server, on both databases, under each revision that has
+ * sessions. Under the revision without them all but the scenarios of sessions hold.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -50,7 +50,7 @@ for (const makeDatabase of DATABASES) {
             server = await start(db.url);
         });
         after(async () => {
-            await stop(server, /the disk burns|were not committed|"u-42".*reading or writing failed/);
+            await stop(server, /the disk burns|were not committed|"u-42".*input\/output error/);
             db.close();
         });
         for (const era of ERAS)
@@ -234,7 +234,7 @@ function scenarios(era, place) {
         assert.deepEqual(json, { error: 'Universe not found', universeId: 'u-missing' });
     });
 
-    /* The fault of the reducer itself: tests/unit/servers/universe/service/test_window.c */
+    /* The fault of the reducer itself: tests/unit/servers/universe/service/test_commit_batch.c */
     test('MCP-15 a failure on the way is an error with words, and nothing else fails', async () => {
         const [begin, end] = FAULT[db.name];
         const before = (await rest(server, 'GET', '/universes/u-42')).json;
@@ -388,7 +388,7 @@ function scenarios(era, place) {
 
     /* ---- coexistence ---- */
 
-    test('MCP-24 the routes beside /mcp answer as ever', async () => {
+    test('MCP-24 the routes next to /mcp answer as ever', async () => {
         const health = await rest(server, 'GET', '/health');
         assert.equal(health.status, 200);
         assert.deepEqual(Object.keys(health.json), ['ok', 'uptime']);
@@ -416,7 +416,8 @@ function scenarios(era, place) {
         viewers[1].close();
         if (stream) {
             assert.equal(stream.closed, false);
-            assert.deepEqual(stream.events, []); /* no command of a universe comes by MCP's stream */
+            /* no command of a universe comes by MCP's stream */
+            assert.deepEqual(stream.events, []);
             stream.close();
             await close(named);
         }

@@ -1,6 +1,7 @@
 /*
- * visit.test.mjs - users who are sent to an address, by the official clients: the 1.x line under 2025-11-25, whose
- * errors and news it knows, and the 2.x line under 2026-07-28, which answers the question and calls again.
+ * visit.test.mjs - users who are sent to an address, by the official clients: the 1.x line under
+ * 2025-11-25, whose errors and news it knows, and the 2.x line under 2026-07-28, which answers the
+ * question and calls again.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -15,17 +16,9 @@ import {
 
 import { program, start, stop } from '../conformance/everything.mjs';
 import { assertFits, recorded } from './recorded.mjs';
+import { until } from './support/until.mjs';
 
 const SIGN_IN = /^https:\/\/as\.example\/sign-in\?errand=([0-9a-f]{32})$/;
-
-/** Wait until `condition` holds, 20 s at most. */
-async function until(condition, what) {
-    const deadline = Date.now() + 20_000;
-    while (!condition()) {
-        assert.ok(Date.now() < deadline, `waited 20 s for: ${what}`);
-        await new Promise((resolve) => { setTimeout(resolve, 10); });
-    }
-}
 
 /** The 1.x client from the first question to the work that it was asked for. */
 async function signIn(transport) {

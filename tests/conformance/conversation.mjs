@@ -1,6 +1,6 @@
 /*
- * conversation.mjs - what passes between a client and a server, each message of the server's held against
- * the official schema of the revision under which it was sent.
+ * conversation.mjs - what passes between a client and a server, each message of the server's held
+ * against the official schema of the revision under which it was sent.
  */
 import { messageFaults } from './schemas.mjs';
 

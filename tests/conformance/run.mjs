@@ -2,8 +2,9 @@
  * run.mjs - one leg of the official conformance suite against examples/everything.c.
  * usage: node run.mjs LEG        LEG: a key of LEGS
  *
- * The suite scores only a part of what it runs, and passes a leg in which it found nothing to run; so its
- * results are read from the disk, and each check of each scenario has to pass. What it skips is told.
+ * The suite scores only a part of what it runs, and passes a leg in which it found nothing to run;
+ * so its results are read from the disk, and each check of each scenario has to pass. Skipped
+ * checks are printed.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -17,7 +18,8 @@ import { start, stop, top } from './everything.mjs';
 const SUITE = path.join(top, 'node_modules', '@modelcontextprotocol', 'conformance');
 const SUITE_01 = path.join(top, 'node_modules', 'conformance-0.1');
 
-/* `scenarios`: how many the suite has for the leg (mcp-conformance: 30 + 3, 37 + 13); fewer is a suite cut short. */
+/* `scenarios`: how many the suite has for the leg (mcp-conformance: 30 + 3, 37 + 13); fewer is a
+ * suite cut short. */
 const LEGS = {
     '2025-11-25': { suite: SUITE, args: ['--requirements', '2025-11-25'], scenarios: 33 },
     '2026-07-28': { suite: SUITE, args: ['--requirements', '2026-07-28'], scenarios: 50 },

@@ -1,10 +1,10 @@
 /*
  * schemas.mjs - holds messages of a server against the official schema of their revision.
  *
- * The schemas stand in the conformance suite's bundle as object literals; they are cut out of it and read
- * when a test runs. 2024-11-05 is not among them and is held against 2025-03-26, whose additions are all
- * optional. In a message that the server sends, the type is known by its method, or for a response by the
- * method of the request that it answers.
+ * The schemas stand in the conformance suite's bundle as object literals; they are cut out of it
+ * and read when a test runs. 2024-11-05 is not among them and is held against 2025-03-26, whose
+ * additions are all optional. In a message that the server sends, the type is known by its method,
+ * or for a response by the method of the request that it answers.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -58,7 +58,8 @@ function literal(text, start) {
     throw new Error('a schema of the bundle does not end');
 }
 
-/* Numbers there are whole and never null, which is no rule of the protocol but an error of the generator. */
+/* Numbers there are whole and never null, which is no rule of the protocol but an error of the
+ * generator. */
 function mend(schema) {
     const types = schema.JSONValue?.anyOf?.find((one) => Array.isArray(one.type))?.type ?? schema.JSONValue?.type;
     if (Array.isArray(types))
@@ -141,7 +142,8 @@ function extensionFaults(schema, value) {
     return checked.success ? [] : checked.error.issues.map((issue) => `task/${issue.path.join('/')}: ${issue.message}`);
 }
 
-/* Those schemas let unknown members pass: names of the older form, and what belongs to other results. */
+/* Those schemas let unknown members pass: names of the older form, and what belongs to other
+ * results. */
 function strayFaults(result) {
     return ['task', 'ttl', 'pollInterval', 'requestState'].filter((name) => name in result)
         .map((name) => `task: ${name} does not belong there`);
@@ -162,7 +164,8 @@ function resultFaults(revision, message, method) {
 }
 
 function errorFaults(revision, message) {
-    if (message.id === null || message.id === undefined) /* what was sent had no readable id: JSON-RPC says null */
+    /* what was sent had no readable id: JSON-RPC says null */
+    if (message.id === null || message.id === undefined)
         message = { ...message, id: 0 };
     if (revision >= '2026-07-28' && ERRORS[message.error.code])
         return faults(revision, ERRORS[message.error.code], message);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "case/assemble.h"
-#include "case/parse.h"
+#include "case/read/parse.h"
 #include "validate/layers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -79,7 +79,7 @@ static void must(bool is_so)
 static cobre_file_id file_named(const char *name, size_t length)
 {
     for (size_t i = 0; i < COBRE_FILE_COUNT; i++) {
-        if (cobre_files_known[i].read && strlen(cobre_files_known[i].path) == length &&
+        if (!cobre_files_known[i].table && strlen(cobre_files_known[i].path) == length &&
             memcmp(cobre_files_known[i].path, name, length) == 0)
             return (cobre_file_id)i;
     }

@@ -1,8 +1,9 @@
 /*
  * fuzz_cursor.c - cursors that clients send back, or make up.
  *
- * The input is a cursor as it is, and what a cursor of ours decodes to. One that is taken leads to the end of
- * the list in as many pages as there are entries, each entry at most once; every other is MCP_E_PARAMS.
+ * The input is a cursor as it is, and what a cursor of ours decodes to. One that is taken leads to
+ * the end of the list in as many pages as there are entries, each entry at most once; every other
+ * is MCP_E_PARAMS.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,9 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const keys[] = { "a", "b:c", "", "tools:a", "\xc3\xa9", "a/b/c", "z" };
 
-#define KEYS (sizeof(keys) / sizeof(keys[0]))
+#define KEYS (sizeof keys / sizeof keys[0])
 
-static mcp_server_options options = { .reply_max_bytes = 1 << 20 };
+static mcp_server_options options = { .limits.reply_max_bytes = 1 << 20 };
+static mcp__context context = { .options = &options };
 static mcp__list *list;
 
 static void must(bool claim)
@@ -78,17 +80,18 @@ static size_t page(const char *cursor, size_t length, char next[256], bool *is_t
 
     next[0] = '\0';
     *is_taken = false;
-    must(arena && mcp__call_new(&call, arena, &options, NULL, NULL) == MCP_OK);
-    call->revision = MCP_2025_06_18;
-    call->params = params_with(arena, cursor, length);
-    if (call->params) {
+    must(arena && mcp__call_new(&call, arena, &context, NULL) == MCP_OK);
+    call->request.revision = MCP_2025_06_18;
+    call->request.params = params_with(arena, cursor, length);
+    if (call->request.params) {
         mcp_status st = mcp__list_answer(list, call);
         must(st == MCP_OK || st == MCP_E_PARAMS);
         *is_taken = st == MCP_OK;
     }
     if (*is_taken) {
         mcp_write_end(mcp_call_result(call));
-        must(mcp_json_read(&result, arena, call->result.data, call->result.length, NULL) == MCP_OK);
+        must(mcp_json_read(&result, arena, call->answer.result.text.data,
+                           call->answer.result.text.length, NULL) == MCP_OK);
         count = mcp_json_count(mcp_json_get(result, "tools"));
         const char *more = mcp_json_get_string(result, "nextCursor");
         must(!more || strlen(more) < 256);
@@ -105,10 +108,10 @@ static void follow(const char *cursor, size_t length)
     bool is_taken = false;
     size_t seen = page(cursor, length, next, &is_taken);
 
-    must(seen < KEYS); /* a cursor stands behind some entry */
+    must(seen < KEYS); /* a cursor points after some entry */
     for (size_t pages = 1; next[0] != '\0'; pages++) {
         must(pages <= KEYS);
-        memcpy(at, next, sizeof(at));
+        memcpy(at, next, sizeof at);
         seen += page(at, strlen(at), next, &is_taken);
         must(is_taken); /* it was ours */
     }

@@ -1,6 +1,6 @@
 /*
- * fuzz_event.c - an event is read as what it was made of: by a reader written after section 9.2.6 of HTML,
- * whatever the id, the name and the data are, there comes exactly one event with them.
+ * fuzz_event.c - an event is read as what it was made of: by a reader written after section 9.2.6
+ * of HTML, whatever the id, the name and the data are, there comes exactly one event with them.
  *
  * The input: a byte that says which parts there are, the lengths of id and name, the two, the data.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mcp/transport/web/stream.h"
+#include "mcp/transport/http/stream.h"
 
 struct heard {
     mcp_buf data;
@@ -149,8 +149,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (mcp_event_comment(&comment, name, NULL) == MCP_OK && strpbrk(name, "\r\n"))
         abort();
-    mcp_event_free(event);
-    mcp_event_free(comment);
+    mcp_event_release(event);
+    mcp_event_release(comment);
     free(id);
     free(name);
     return 0;

@@ -1,6 +1,6 @@
 /*
- * fuzz_headers.c - the value of a header against an argument: whatever comes, at most one text of an argument
- * agrees with it, and a value that agrees goes on agreeing when it is encoded.
+ * fuzz_headers.c - the value of a header against an argument: whatever comes, at most one text of
+ * an argument agrees with it, and a value that agrees still agrees when it is encoded.
  */
 #include <stdint.h>
 #include <stdlib.h>

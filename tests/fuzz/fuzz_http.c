@@ -1,9 +1,9 @@
 /*
  * fuzz_http.c - whatever a client may send to the HTTP server.
  *
- * The first byte says in how small pieces the rest is sent. However it is cut, the same requests are
- * understood and the same is answered; a request that is handed out is well formed; and what comes back
- * begins with a status line.
+ * The first byte says in how small pieces the rest is sent. However it is cut, the same requests
+ * are understood and the same is answered; a request that is handed out is well formed; and what
+ * comes back begins with a status line.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mcp/json.h"
-#include "json/scan.h"
+#include "json/json_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mcp_arena *arena = mcp_arena_new(64 << 20);
     const mcp_json *value = NULL;
     mcp_error err = MCP_ERROR_INIT;
-    mcp__json_fault fault = { MCP_OK, 0, NULL };
+    mcp__json_fault fault = { .status = MCP_OK };
 
     must(arena != NULL);
     mcp_status st = mcp_json_read(&value, arena, text, size, &err);

@@ -6,7 +6,8 @@
  *     'b'  base64url
  *
  * Beyond surviving: only an accepted algorithm and only the key's own gets as far as a signature, a
- * principal that is let in has a name, scopes of plain letters and time left, and bytes have one spelling.
+ * principal that is let in has a name, scopes of plain letters and time left, and bytes have one
+ * spelling.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,9 +11,9 @@
 
 #include "fixture_more.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/peer_memory.h"
 #include "mcp/server_int.h"
 #include "net/inline.h"
+#include "peer_memory.h"
 
 #define MESSAGE_MAX_BYTES ((size_t)64 * 1024)
 
@@ -31,8 +31,7 @@ static mcp_status echo(mcp_call *call, void *data)
 static const char definition[] =
     "{\"name\":\"t/echo\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
     "\"default\":7},\"text\":{\"type\":\"string\",\"maxLength\":20}}}}";
-static const mcp_file files[] = { { "tools/echo.json", definition, sizeof(definition) - 1 },
-                                  { 0 } };
+static const mcp_file files[] = { { "tools/echo.json", definition, sizeof definition - 1 }, { 0 } };
 static const mcp_tool tools[] = { { "t/echo", echo, MCP_READS, 0, 0 }, { 0 } };
 static const mcp_features features = { .files = files, .tools = tools };
 
@@ -66,9 +65,9 @@ static mcp_server *make_server(void)
 {
     mcp_server_options options = { .name = "fuzz",
                                    .version = "1",
-                                   .message_max_bytes = MESSAGE_MAX_BYTES,
+                                   .limits.message_max_bytes = MESSAGE_MAX_BYTES,
                                    .logging = true,
-                                   .lists_change = true,
+                                   .list_changed = true,
                                    .subscriptions = true };
     mcp_server *server = NULL;
 
@@ -96,7 +95,7 @@ static void say_lines(mcp__session *session, mcp__peer_memory *client, const cha
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static mcp_server *server; /* made once */
-    mcp__session_setup setup;
+    mcp__context setup;
     mcp__peer_memory client;
     mcp__session session;
     mcp__inline executor;
@@ -108,9 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mcp__inline_init(&executor);
     executor.is_held = data[0] & 1;
     mcp__peer_memory_init(&client);
-    setup = mcp__server_session_setup(server, &executor.executor);
+    setup = mcp__server_context(server, &executor.executor);
     require(mcp__session_init(&session, &setup, NULL) == MCP_OK);
-    session.news = &client.peer;
+    session.listener = &client.peer;
     say_lines(&session, &client, (const char *)data + 1, size - 1);
     while (mcp__inline_step(&executor))
         ;

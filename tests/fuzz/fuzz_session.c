@@ -1,9 +1,9 @@
 /*
- * fuzz_session.c - ids that clients send in Mcp-Session-Id: whatever comes, it finds a session only where it
- * is the id of one, asked for by the principal that opened it.
+ * fuzz_session.c - ids that clients send in Mcp-Session-Id: whatever comes, it finds a session only
+ * where it is the id of one, asked for by the principal that opened it.
  *
- * The first line is the principal, "-" for none, the rest the id. In it "@0", "@1" and "@2" stand for the
- * ids that there are.
+ * The first line is the principal, "-" for none, the rest the id. In it "@0", "@1" and "@2" stand
+ * for the ids that there are.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "mcp/buf.h"
-#include "mcp/core/session/session_table.h"
+#include "mcp/core/session_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,9 +22,9 @@ static mcp_server_options options = { .name = "f",
                                       .version = "1",
                                       .oldest = MCP_2024_11_05,
                                       .newest = MCP_2026_07_28,
-                                      .calls_max_running = 1,
-                                      .message_max_bytes = 1000,
-                                      .reply_max_bytes = 1000 };
+                                      .limits.calls_max_running = 1,
+                                      .limits.message_max_bytes = 1000,
+                                      .limits.reply_max_bytes = 1000 };
 
 static void must(bool claim)
 {
@@ -74,7 +74,7 @@ static void look(const mcp__session_table *table, mcp__session_entry *const *all
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const mcp__session_table_options how = {
-        .setup = { .options = &options, .route = route },
+        .context = { .options = &options, .route = route },
         .max = 3,
         .idle_ms = 1000,
         .events_max_bytes = 1000,
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char principal[8] = "";
     mcp_buf id;
 
-    if (!newline || (size_t)(newline - text) >= sizeof(principal))
+    if (!newline || (size_t)(newline - text) >= sizeof principal)
         return 0;
     memcpy(principal, text, (size_t)(newline - text));
     mcp__session_table_init(&table, &how);

@@ -1,6 +1,6 @@
 /*
- * fuzz_universe_command.c - commands, one a line, against one universe: whatever is sent, the state stays sound, and a
- * rejected command leaves it as it was.
+ * fuzz_universe_command.c - commands, one a line, against one universe: whatever is sent, the state
+ * stays sound, and a rejected command leaves it as it was.
  */
 #include <stdint.h>
 #include <stdlib.h>

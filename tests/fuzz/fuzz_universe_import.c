@@ -1,6 +1,6 @@
 /*
- * fuzz_universe_import.c - a universe from bytes: JSON in pieces, or (after an 'S') a binary snapshot. What is taken is
- * sound, is written, and is taken again to the same bytes.
+ * fuzz_universe_import.c - a universe from bytes: JSON in pieces, or (after an 'S') a binary
+ * snapshot. What is taken is sound, is written, and is taken again to the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /*
- * fuzz_web.c - header values, paths, queries and the file of tokens, as clients and operators may write them.
+ * fuzz_web.c - header values, paths, queries and the file of tokens, as clients and operators may
+ * write them.
  *
- * The first line is taken as a header value and as a path, the rest as a query and as a file of tokens.
- * Beyond surviving: arguments are an object of strings, and a Host that is known is no longer known with
- * a letter more.
+ * The first line is taken as a header value and as a path, the rest as a query and as a file of
+ * tokens. Beyond surviving: arguments are an object of strings, and a Host that is known is no
+ * longer known with a letter more.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -11,9 +12,9 @@
 #include <string.h>
 
 #include "mcp/arena.h"
+#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/rest/route_table.h"
 #include "mcp/transport/token_file.h"
-#include "mcp/transport/web/field.h"
-#include "mcp/transport/web/rest/route_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,9 +42,10 @@ static void read_fields(mcp_arena *arena, const char *value)
 
     mcp__field_accept(&accepted, value);
     (void)mcp__field_is_type(value, "application/json");
-    (void)mcp__field_origin_is_known(value, NULL);
-    if (mcp__field_host_is_known(value, NULL))
-        must(longer && !mcp__field_host_is_known(longer, NULL));
+    (void)mcp__field_is_json(value);
+    (void)mcp__origin_is_own(value, "localhost", 80, NULL);
+    if (mcp__host_is_known(value, NULL))
+        must(longer && !mcp__host_is_known(longer, NULL));
 }
 
 static void read_target(mcp_arena *arena, const char *path, const char *query)

@@ -1,8 +1,9 @@
 /*
  * fuzz_ws.c - whatever a client may send after a WebSocket's opening.
  *
- * A message that is handed out is UTF-8 and within the limit; the same messages come however the bytes are
- * cut; and what comes back are whole frames that are not masked, a close frame the last of them.
+ * A message that is handed out is UTF-8 and within the limit; the same messages come however the
+ * bytes are cut; and what comes back are whole frames that are not masked, a close frame the last
+ * of them.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /*
- * replay.c - the main of a fuzz target outside of fuzzing: every file of a corpus folder is run again.
+ * replay.c - the main of a fuzz target outside of fuzzing: every file of a corpus folder is run
+ * again.
  *
- * So a found crash stays found. Besides the file itself, what is left of it when it is cut short is run too:
- * every length of a small file, some sixty lengths of a larger one. The bytes lie in a block of exactly their
- * size, so that AddressSanitizer sees one byte read too far.
+ * So a found crash stays found. Besides the file itself, what is left of it when it is cut short is
+ * run too: every length of a small file, some sixty lengths of a larger one. The bytes lie in a
+ * block of exactly their size, so that AddressSanitizer sees one byte read too far.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * exports.mjs - the shared library exports public names only, and every function that a public header declares.
- * usage: node exports.mjs NM LIBRARY
+ * exports.mjs - the shared library exports public names only, and every function that a public
+ * header declares. usage: node exports.mjs NM LIBRARY
  */
 import { execFileSync } from "node:child_process";
 import { files, finish, text } from "./tree.mjs";
@@ -10,7 +10,8 @@ const exported = execFileSync(nm, ["-D", "--defined-only", "-P", library]).toStr
   .split("\n").map((line) => line.split(" ")[0]).filter(Boolean);
 const names = new Set(exported);
 
-/** Functions declared: a name before a parenthesis at brace depth 0, comments and preprocessor lines removed. */
+/** Functions declared: a name before a parenthesis at brace depth 0, comments and preprocessor
+ *  lines removed. */
 function declared(header) {
   const code = header.replace(/\/\*[^]*?\*\//g, "").replace(/\\\n/g, "").replace(/^\s*#.*$/gm, "")
     .replace(/extern "C" \{/g, "").replace(/\{[^{}]*\}/g, ";").replace(/\{[^{}]*\}/g, ";");

@@ -1,8 +1,10 @@
 /*
- * install.mjs - the library as strangers get it: installed under a DESTDIR and moved from there, it is all that a
- * server of ten lines needs, built by pkg-config (shared, static) and by the CMake package (shared, static, files
- * embedded). Each of these programs answers over stdio, and needs the shared library only where it should.
- * One more holds all of libmcp.a, and so proves that Libs.private names all that the library needs.
+ * install.mjs - the library as strangers get it: installed under a DESTDIR and moved from there, it
+ * is all that a server of ten lines needs, built by pkg-config (shared, static) and by the CMake
+ * package (shared, static, files embedded). Each of these programs answers over stdio, and needs
+ * the shared library only where it should. One more holds all of libmcp.a, and so proves that
+ * Libs.private names all that the library needs. The programs of the servers are installed too:
+ * none has a path of the build folder, from which it would load a library.
  * usage: node install.mjs CMAKE CC READELF BUILD_FOLDER [FLAG...]      flags: what the library was instrumented with
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -60,6 +62,21 @@ function checkFiles(prefix, libdir) {
   for (const name of ["mcp.pc", "mcp-config.cmake", "mcp-targets.cmake"]) {
     const words = readFileSync(join(folderOf(prefix, name), name), "latin1");
     claim(![top, build, scratch, "/opt/mcp"].some((place) => words.includes(place)), `${name} names a folder of this build`);
+  }
+}
+
+/** Without debugging information, which names the sources of a build of ours. */
+function checkPrograms() {
+  const stage = join(scratch, "programs");
+  run(cmake, ["--install", build, "--component", "Unspecified", "--strip", "--prefix", "/opt/mcp"], { DESTDIR: stage });
+  const bin = join(stage, "opt", "mcp", "bin");
+  const programs = readdirSync(bin);
+  claim(programs.length > 0, "no program was installed");
+  for (const program of programs) {
+    const words = readFileSync(join(bin, program), "latin1");
+    for (const place of [build, join(top, ".deps"), scratch])
+      claim(!words.includes(place), `${program} has the path ${place} in it`);
+    claim(!/R(UN)?PATH/.test(run(readelf, ["-d", join(bin, program)])), `${program} carries a run path`);
   }
 }
 
@@ -124,6 +141,7 @@ try {
   const prefix = install();
   const libdir = folderOf(prefix, "libmcp.so");
   checkFiles(prefix, libdir);
+  checkPrograms();
   for (const program of [...byPkgConfig(libdir), ...byCMake(prefix)])
     talk(program, libdir);
 } catch (error) {

@@ -1,14 +1,17 @@
 /*
- * layers.mjs - every #include of lib, kit, servers, examples and include/mcp, held against who may use whom.
+ * layers.mjs - every #include of lib, kit, servers, examples and include/mcp, held against who may
+ * use whom.
  *
- * A room is a folder that the table below names. An include is resolved to the room that owns the header (a public
- * header belongs to the layer that implements it) or to the outside library that it comes from; then the row of the
- * including room must allow it. A header that the tables do not know is refused, so a new dependency shows up here.
+ * A room is a folder that the table below names, or one of the few files that FILE_ROOMS names. An
+ * include is resolved to the room that owns the header (a public header belongs to the layer that
+ * implements it) or to the outside library that it comes from; then the row of the including room
+ * must allow it. A header that the tables do not know is refused, so a new dependency shows up
+ * here.
  */
 import { files, finish, text } from "./tree.mjs";
 
 const PUBLIC_OWNER = {
-  error: "lib/base", arena: "lib/base", buf: "lib/base", clock: "lib/base", random: "lib/base", hash: "lib/base",
+  alloc: "lib/base", error: "lib/base", arena: "lib/base", buf: "lib/base", clock: "lib/base", random: "lib/base", hash: "lib/base",
   log: "lib/base", files: "lib/base", json: "lib/json", schema: "lib/schema",
 };
 
@@ -21,11 +24,27 @@ const LIBRARIES = [
 
 /* C17, POSIX and Linux; for the C++ file also the headers of the language without a suffix. */
 const SYSTEM = new RegExp("^(" + [
-  "(assert|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool",
+  "(assert|ctype|endian|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool",
   "stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|threads|time|uchar|wchar|wctype", "dirent|dlfcn|fcntl|fnmatch",
   "ftw|getopt|glob|grp|langinfo|libgen|link|malloc|netdb|poll|pthread|pwd|regex|sched|semaphore|spawn|strings|syslog",
   "termios|ucontext|unistd|utime|wordexp)\\.h", "(sys|linux|net|netinet|arpa|asm|sanitizer)\\/.*\\.h",
 ].join("|") + "|[a-z_0-9]+)$");
+
+/* Of lib/mcp/core: its files, which know no call, and the named rooms; of lib/mcp/core/dispatch:
+ * all. */
+const LOW = ["lib/schema", "lib/json", "lib/net", "lib/base"];
+const core = (...rooms) => [...LOW, "lib/mcp/core", ...rooms.map((room) => `lib/mcp/core/${room}`), "public"];
+const CORE = core("call", "session", "subscriptions", "task", "dispatch");
+
+/* Files that belong to another room than their folder. */
+const FILE_ROOMS = [
+  [/^lib\/mcp\/core\/(dispatch|envelope|session_table)\.[ch]$/, "lib/mcp/core/dispatch"],
+  [/^lib\/mcp\/(features|visibility)\.[ch]$/, "lib/mcp/feature"],
+  [/^lib\/mcp\/method\.[ch]$/, "lib/mcp/method"],
+];
+
+const cobre = (...rooms) => rooms.map((room) => `servers/cobre/${room}`);
+const universe = (...rooms) => rooms.map((room) => room === "public" ? room : `servers/universe/${room}`);
 
 /* rooms: which folders of ours; libraries: which of others. A room may always use itself. */
 const ROOMS = {
@@ -35,18 +54,17 @@ const ROOMS = {
   "lib/json/cpp": { rooms: ["lib/json", "lib/base"], libraries: ["simdjson"] },
   "lib/schema": { rooms: ["lib/json", "lib/base"], libraries: ["pcre2"] },
   "lib/net": { rooms: ["lib/base"], libraries: ["libuv", "llhttp", "wslay", "openssl"] },
-  "lib/mcp/core": { rooms: ["lib/schema", "lib/json", "lib/net", "lib/base", "public"], libraries: [] },
-  "lib/mcp/feature": {
-    rooms: ["lib/mcp/core", "lib/schema", "lib/json", "lib/net", "lib/base", "public"], libraries: [],
-  },
-  "lib/mcp/transport": {
-    rooms: ["lib/mcp/core", "lib/schema", "lib/json", "lib/net", "lib/base", "public"], libraries: [],
-  },
-  "lib/mcp": {
-    rooms: ["lib/mcp/core", "lib/mcp/feature", "lib/mcp/transport", "lib/schema", "lib/json", "lib/net", "lib/base",
-      "public"],
-    libraries: [],
-  },
+  "lib/mcp/core": { rooms: [...LOW, "public"] },
+  "lib/mcp/core/call": { rooms: core() },
+  "lib/mcp/core/session": { rooms: core("call") },
+  "lib/mcp/core/subscriptions": { rooms: core("call", "session") },
+  "lib/mcp/core/task": { rooms: core("call", "session", "subscriptions") },
+  "lib/mcp/core/dispatch": { rooms: core("call", "session", "subscriptions", "task") },
+  "lib/mcp/feature": { rooms: [...CORE, "lib/mcp/feature/list"] },
+  "lib/mcp/feature/list": { rooms: CORE },
+  "lib/mcp/method": { rooms: [...CORE, "lib/mcp/feature"] },
+  "lib/mcp/transport": { rooms: CORE },
+  "lib/mcp": { rooms: [...CORE, "lib/mcp/feature", "lib/mcp/method", "lib/mcp/transport"] },
   public: { rooms: ["lib/base", "lib/json", "lib/schema"], libraries: [] },
   "kit/db": { libraries: ["sqlite", "libpq"] },
   "kit/columns": { rooms: ["kit/guard", "kit/proc"], libraries: ["duckdb"] },
@@ -56,11 +74,34 @@ const ROOMS = {
   "kit/bus": {},
   "kit/auth": { libraries: ["cjose", "curl", "openssl"] },
   "kit/cli": {},
-  "kit/listen": { rooms: ["kit/cli", "kit/auth"] },
+  "kit/thread": {},
+  "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard"] },
   "kit/proc": { libraries: ["seccomp"] },
-  "servers/cobre/lp": { libraries: ["clp"] },
-  "servers/cobre/sddp": { libraries: ["openmp"] },
-  "servers/universe/service": { libraries: ["zstd"] },
+  "servers/cobre/findings": { rooms: [] },
+  "servers/cobre/case": { rooms: cobre("findings") },
+  "servers/cobre/case/read": { rooms: cobre("case", "findings") },
+  "servers/cobre/validate": { rooms: cobre("case/read", "case", "findings") },
+  "servers/cobre/stochastic": { rooms: cobre("case") },
+  "servers/cobre/lp": { rooms: [], libraries: ["clp"] },
+  "servers/cobre/sddp/stage": { rooms: cobre("lp", "case") },
+  "servers/cobre/sddp": { rooms: cobre("sddp/stage", "lp", "stochastic", "case"), libraries: ["openmp"] },
+  "servers/cobre/results": { rooms: cobre("sddp", "case") },
+  "servers/cobre/run": { rooms: cobre("results", "sddp", "lp", "validate", "case", "findings") },
+  "servers/cobre/report": { rooms: cobre("run", "sddp", "lp", "case") },
+  "servers/universe/model/pages": { rooms: [] },
+  "servers/universe/model": { rooms: universe("model/pages") },
+  "servers/universe/model/snapshot": { rooms: universe("model", "model/pages") },
+  "servers/universe/model/motion": { rooms: universe("model", "model/pages") },
+  "servers/universe/commands": { rooms: universe("model", "model/pages") },
+  "servers/universe/generate/system": { rooms: universe("model") },
+  "servers/universe/generate/extras": { rooms: universe("generate/system", "model") },
+  "servers/universe/generate": { rooms: universe("generate/extras", "generate/system", "model") },
+  "servers/universe/service/storage": { rooms: universe("commands", "model"), libraries: ["zstd"] },
+  "servers/universe/service": { rooms: universe("service/storage", "commands", "model") },
+  "servers/universe/gateway": { rooms: universe("service", "public") },
+  "servers/universe/features": { rooms: universe("gateway", "service", "commands", "public") },
+  "servers/universe/rest": { rooms: universe("gateway", "service", "generate", "commands", "public") },
+  "servers/universe/shell": { rooms: universe("gateway", "service", "generate", "model", "public") },
   "servers/casparian": { libraries: ["xxhash"] },
   "servers/portarium": { libraries: ["curl"] },
   examples: {},
@@ -77,6 +118,9 @@ function roomOf(path) {
     return "lib/base/hash";
   if (/^lib\/json\/.*\.cpp$/.test(path))
     return "lib/json/cpp";
+  const own = FILE_ROOMS.find(([pattern]) => pattern.test(path))?.[1];
+  if (own)
+    return own;
   for (let folder = path; folder.includes("/"); ) {
     folder = folder.slice(0, folder.lastIndexOf("/"));
     if (ROOMS[folder])
@@ -87,24 +131,31 @@ function roomOf(path) {
 
 /** Where a quoted include leads, the way the compiler would look. */
 function resolve(from, name) {
-  const beside = `${from.slice(0, from.lastIndexOf("/"))}/${name}`;
+  const near = `${from.slice(0, from.lastIndexOf("/"))}/${name}`;
   const roots = from.startsWith("lib/") ? ["include/", "lib/"]
     : from.startsWith("servers/") ? ["include/", "kit/", `${from.split("/").slice(0, 2).join("/")}/`]
       : from.startsWith("kit/") ? ["include/", "kit/"] : ["include/"];
-  return [beside, ...roots.map((root) => root + name)].find((path) => known.has(path));
+  return [near, ...roots.map((root) => root + name)].find((path) => known.has(path));
 }
 
 function mayUseRoom(from, path, room) {
   const mine = roomOf(from);
   const public_ = path.startsWith("include/mcp/");
-  if (mine === room || mine.startsWith(`${room}/`) && !room.startsWith("lib/mcp"))
+  if (mine === room)
     return true;
+  if (mine.startsWith(`${room}/`) && !room.startsWith("lib/mcp") && !ROOMS[mine]?.rooms)
+    return true;
+  /* Of the library the base alone, unless the row has "public". */
+  if (from.startsWith("servers/") && ROOMS[mine]?.rooms) {
+    const isServer = /^include\/mcp\/(server|mcp)\.h$/.test(path);
+    return path.startsWith("kit/") || (public_ && room !== "public") || (ROOMS[mine].rooms.includes(room) && !isServer);
+  }
   if (from.startsWith("lib/") || from.startsWith("include/"))
     return (ROOMS[mine]?.rooms ?? []).includes(room);
   if (public_)
     return !(/^servers\/[^/]+\/.+\//.test(from) && /^include\/mcp\/(server|mcp)\.h$/.test(path));
   if (from.startsWith("kit/"))
-    return (ROOMS[mine]?.rooms ?? []).includes(room);
+    return room === "kit/thread" || (ROOMS[mine]?.rooms ?? []).includes(room);
   if (from.startsWith("servers/"))
     return path.startsWith("kit/") || path.startsWith(`${from.split("/").slice(0, 2).join("/")}/`);
   return false;

@@ -1,5 +1,6 @@
 /*
- * limits.mjs - docs/limits.md: each bound names tests that there are, and each option that is a bound is named.
+ * limits.mjs - docs/limits.md: each bound names tests that there are, and each option that is a
+ * bound is named.
  */
 import { finish, text } from "./tree.mjs";
 

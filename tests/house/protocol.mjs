@@ -1,10 +1,11 @@
 /*
  * protocol.mjs - docs/protocol.md tells what the library's tables say.
  *
- * What stands between <!-- methods --> and <!-- /methods -->, and likewise for members, is generated from
- * lib/mcp/method.c and lib/mcp/core/fields.c; "node tests/house/protocol.mjs --write" writes it anew. Of the
- * rest it is checked that every revision, path and error code of the library is named, none that it has
- * not, and that the transcripts that rows name as their proof are there.
+ * What stands between <!-- methods --> and <!-- /methods -->, and likewise for members, is
+ * generated from lib/mcp/method.c and lib/mcp/core/fields.c; "node tests/house/protocol.mjs
+ * --write" writes it again. Of the rest it is checked that every revision, path and error code of
+ * the library is named, none that it has not, and that the transcripts that rows name as their
+ * proof are there.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ function check(holds, what) {
     findings.push(`${PAGE}: ${what}`);
 }
 
-/* ---- the library's tables ---------------------------------------------------------------------- */
+/* ---- the library's tables -------------------------------------------------------------------- */
 
 const source = (path) => text(path).replace(/\/\*[\s\S]*?\*\//g, "");
 
@@ -67,7 +68,7 @@ const years = order.map((constant) => revisions.get(constant));
 function methodTable() {
   const methods = rows(source("lib/mcp/method.c"), "} methods[] = {");
   check(methods.length > 15, "the table of methods was not found in lib/mcp/method.c");
-  return table(["method", ...years, "there where the server has", "`Mcp-Name` is", "may ask the client"],
+  return table(["method", ...years, "requires the capability", "`Mcp-Name` is", "may request input"],
     methods.map(([name, from, to, capability, flags, subject]) => [
       `\`${unquoted(name)}\``, ...spread(from, to),
       capability.replaceAll("MCP__CAN_", "").toLowerCase().replaceAll(" | ", ", ").replace("always", "-"),
@@ -82,7 +83,7 @@ function memberTable() {
       ...spread(from, to)]));
 }
 
-/* ---- the page ---------------------------------------------------------------------------------- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 let page = Buffer.from(text(PAGE), "latin1").toString("utf8");
 
@@ -102,7 +103,7 @@ for (const name of years)
   check(page.slice(0, page.indexOf("##")).includes(name), `the introduction does not name ${name}`);
 
 /* Paths: those of the doors, of probes and of metadata. */
-const web = text("lib/mcp/transport/web.c") + files(/^lib\/mcp\/transport\/.*\.[ch]$/).map(text).join("");
+const web = text("lib/mcp/transport/http/http.c") + files(/^lib\/mcp\/transport\/.*\.[ch]$/).map(text).join("");
 const paths = [...web.matchAll(/^#define MCP__\w+_PATH "([^"]+)"/gm)].map(([, path]) => path)
   .concat([...web.matchAll(/is_path\(exchange, "([^"]+)"\)/g)].map(([, path]) => path), ["/mcp"]);
 check(paths.length >= 6, "the paths were not found in lib/mcp/transport/");

@@ -1,6 +1,7 @@
 /*
- * readme.mjs - the README keeps its word: its first block of C is examples/hello.c, each file that it links to and
- * each folder of its map is there, and each command `make X` that it names is a target.
+ * readme.mjs - the README keeps its word: its first block of C is examples/hello.c, each file that
+ * it links to and each folder of its map is there, and each command `make X` that it names is a
+ * target.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +26,8 @@ if (block === "" || block !== hello)
 for (const [, link] of readme.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g))
   there(link, "links to");
 
-/* A folder of the map stands at the left edge, or two places in, below the last one at the left edge. */
+/* A folder of the map stands at the left edge, or two places in, below the last one at the left
+ * edge. */
 let parent = "";
 for (const line of (/## Folder map[^]*?```text\n([^]*?)```/.exec(readme)?.[1] ?? "").split("\n")) {
   const [, indent, names] = /^( {0,2})(?! )((?:[\w.-]+\/)+(?: (?:[\w.-]+\/)+)*)/.exec(line) ?? [];

@@ -1,8 +1,8 @@
 /*
  * tree.mjs - the files that the house tests look at, and how a test says what it found.
  *
- * The files are those that git knows, or would know (not ignored), so that a half-finished build folder or
- * node_modules is no concern; a source tree without git is walked.
+ * The files are those that git knows, or would know (not ignored), so that a half-finished build
+ * folder or node_modules is no concern; a source tree without git is walked.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
@@ -44,7 +44,8 @@ export function text(path) {
   }
 }
 
-/** Ends the test: each finding on a line of its own, exit 1 when there is one or when nothing was looked at. */
+/** Ends the test: each finding on a line of its own, exit 1 when there is one or when nothing was
+ *  looked at. */
 export function finish(what, looked, findings) {
   for (const finding of findings)
     console.error(finding);

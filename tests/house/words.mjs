@@ -1,5 +1,6 @@
 /*
- * words.mjs - no committed file names a place on somebody's machine or the host of a package registry.
+ * words.mjs - no committed file names a place on somebody's machine or the host of a package
+ * registry.
  *
  * The words are put together here from halves, so that this file does not find itself.
  */

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "bus/bus_int.h"
-#include "mcp/transport/web/stream.h"
+#include "mcp/transport/http/stream.h"
 
 enum { WINDOW_MAX = 256, WAIT_ROUNDS = 60000 };
 
@@ -46,7 +46,7 @@ static void give_back(bus_reader *self)
     if (left > 0)
         return;
     for (; self->count > 0; self->count--, self->first = (self->first + 1) % self->window)
-        mcp_event_free(self->queue[self->first]);
+        mcp_event_release(self->queue[self->first]);
     pthread_mutex_destroy(&self->lock);
     free(self);
 }
@@ -54,18 +54,18 @@ static void give_back(bus_reader *self)
 static mcp_status send(void *stream, mcp_event *event)
 {
     bus_reader *self = stream;
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     pthread_mutex_lock(&self->lock);
     if (self->is_closing || self->is_over)
-        status = MCP_E_STOPPED;
+        st = MCP_E_STOPPED;
     else if (self->count == self->window)
-        status = MCP_E_LIMIT;
+        st = MCP_E_LIMIT;
     else
-        self->queue[(self->first + self->count++) % self->window] = mcp_event_keep(event);
-    self->was_full = self->was_full || status == MCP_E_LIMIT;
+        self->queue[(self->first + self->count++) % self->window] = mcp_event_retain(event);
+    self->was_full = self->was_full || st == MCP_E_LIMIT;
     pthread_mutex_unlock(&self->lock);
-    return status;
+    return st;
 }
 
 static void close_reader(void *stream)
@@ -82,7 +82,7 @@ static void free_reader(void *stream)
     give_back(stream);
 }
 
-static const struct bus_sink sink = { send, close_reader, free_reader };
+static const struct bus_output sink = { send, close_reader, free_reader };
 
 bus_reader *bus_reader_try(bus *bus, const char *topic, const bus_subscription *how, int window,
                            mcp_status *status)
@@ -107,10 +107,10 @@ bus_reader *bus_reader_try(bus *bus, const char *topic, const bus_subscription *
 
 bus_reader *bus_reader_new(bus *bus, const char *topic, const bus_subscription *how, int window)
 {
-    mcp_status status = MCP_OK;
-    bus_reader *self = bus_reader_try(bus, topic, how, window, &status);
+    mcp_status st = MCP_OK;
+    bus_reader *self = bus_reader_try(bus, topic, how, window, &st);
 
-    assert_int_equal(status, MCP_OK);
+    assert_int_equal(st, MCP_OK);
     return self;
 }
 
@@ -148,12 +148,12 @@ static unsigned mail_of_empty(bus_reader *self)
         return 0;
     if (self->is_closing) {
         self->is_over = true;
-        return BUS_MAIL_CLOSED;
+        return BUS_READER_CLOSED;
     }
     if (!self->was_full)
         return 0;
     self->was_full = false;
-    return BUS_MAIL_DRAINED;
+    return BUS_READER_DRAINED;
 }
 
 bool bus_reader_take(bus_reader *self, bus_taken *out)
@@ -170,9 +170,9 @@ bool bus_reader_take(bus_reader *self, bus_taken *out)
     pthread_mutex_unlock(&self->lock);
     if (event)
         read_event(out, event);
-    mcp_event_free(event);
+    mcp_event_release(event);
     if (mail)
-        bus_drop_mail(self->one, mail);
+        bus_post_event(self->one, mail);
     return event != NULL;
 }
 
@@ -218,6 +218,6 @@ void bus_reader_end(bus_reader *self)
     self->is_over = true;
     pthread_mutex_unlock(&self->lock);
     if (!was_over)
-        bus_drop_mail(self->one, BUS_MAIL_CLOSED);
+        bus_post_event(self->one, BUS_READER_CLOSED);
     give_back(self);
 }

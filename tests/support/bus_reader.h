@@ -37,7 +37,7 @@ bool bus_reader_is_over(bus_reader *reader, bool waits);
 /* How many events wait. */
 int bus_reader_waiting(bus_reader *reader);
 
-/* Go: the bus is told, and the reader is freed once the bus has let go of it. */
+/* Unsubscribe; the reader is freed once the bus has released it. */
 void bus_reader_end(bus_reader *reader);
 
 #endif

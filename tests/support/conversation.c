@@ -17,30 +17,30 @@ void conversation_open(conversation *c, const mcp_server_options *options,
 {
     mcp_server_options filled = MCP_SERVER_OPTIONS_INIT;
     mcp_error err = MCP_ERROR_INIT;
-    mcp__session_setup setup;
+    mcp__context setup;
 
     if (options)
         filled = *options;
     filled.name = filled.name ? filled.name : "test";
     filled.version = filled.version ? filled.version : "1.0";
-    memset(c, 0, sizeof(*c));
+    memset(c, 0, sizeof *c);
     if (mcp_server_new(&c->server, &filled, &err) != MCP_OK ||
         (features && mcp_server_add(c->server, features, &err) != MCP_OK))
         fail_msg("the server cannot be made: %s", err.message);
     mcp__inline_init(&c->executor);
     mcp__peer_memory_init(&c->peer);
-    setup = mcp__server_session_setup(c->server, &c->executor.executor);
+    setup = mcp__server_context(c->server, &c->executor.executor);
     assert_int_equal(mcp__task_table_new(&c->tasks, &setup, &err), MCP_OK);
     setup.tasks = c->tasks;
     assert_int_equal(mcp__session_init(&c->session, &setup, &err), MCP_OK);
-    c->session.news = &c->peer.peer;
+    c->session.listener = &c->peer.peer;
 }
 
 void conversation_close(conversation *c)
 {
     while (mcp__inline_step(&c->executor))
         ;
-    mcp__task_stop_all(c->tasks, MCP_STOP_CANCELLED);
+    mcp__dispatch_tasks_stop(c->tasks, MCP_STOP_CANCELLED);
     mcp__session_clear(&c->session);
     mcp__task_table_free(c->tasks);
     mcp__peer_memory_clear(&c->peer);

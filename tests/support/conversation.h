@@ -5,11 +5,11 @@
 #define CONVERSATION_H
 
 #include "mcp/core/dispatch.h"
-#include "mcp/core/peer_memory.h"
 #include "mcp/core/session/session.h"
 #include "mcp/core/task/task.h"
 #include "mcp/server_int.h"
 #include "net/inline.h"
+#include "peer_memory.h"
 
 typedef struct conversation {
     mcp_server *server;

@@ -11,15 +11,15 @@
 
 #include <cmocka.h>
 
-#include "mcp/core/call/reply.h"
+#include "mcp/core/call/result.h"
 
 mcp_server_options feature_options(void)
 {
     mcp_server_options options = MCP_SERVER_OPTIONS_INIT;
 
-    options.reply_max_bytes = 1 << 20;
-    options.arena_max_bytes = 8 << 20;
-    options.timeout_ms = 60000;
+    options.limits.reply_max_bytes = 1 << 20;
+    options.limits.arena_max_bytes = 8 << 20;
+    options.limits.timeout_ms = 60000;
     return options;
 }
 
@@ -36,20 +36,22 @@ static const mcp_json *parsed(const char *text, size_t length, mcp_arena *arena)
 const mcp_json *feature_ask(feature_method *method, const mcp_server_options *options,
                             mcp_revision revision, const char *params, mcp_arena *arena)
 {
-    mcp_arena *own = mcp_arena_new(options->arena_max_bytes);
+    mcp_arena *own = mcp_arena_new(options->limits.arena_max_bytes);
     const mcp_json *message;
+    mcp__context context = { .options = options };
     mcp_call *call = NULL;
 
     assert_non_null(own);
-    assert_int_equal(mcp__call_new(&call, own, options, parsed("{}", 2, own), NULL), MCP_OK);
-    call->id = parsed("1", 1, own);
-    call->params = params ? parsed(params, strlen(params), own) : NULL;
-    call->revision = revision;
+    context.no_arguments = parsed("{}", 2, own);
+    assert_int_equal(mcp__call_new(&call, own, &context, NULL), MCP_OK);
+    call->request.id = parsed("1", 1, own);
+    call->request.params = params ? parsed(params, strlen(params), own) : NULL;
+    call->request.revision = revision;
     call->status = method(call);
-    if (call->status == MCP_OK && call->run)
-        call->status = call->run(call, call->data);
-    mcp__reply_render(call);
-    message = parsed(call->reply.data, call->reply.length, arena);
+    if (call->status == MCP_OK && call->plan.run)
+        call->status = call->plan.run(call, call->plan.data);
+    mcp__result_render(call);
+    message = parsed(call->answer.message.data, call->answer.message.length, arena);
     mcp__call_free(call);
     return message;
 }

@@ -1,6 +1,6 @@
 /*
- * feature_call.h - one request answered by a feature, without a server around it: from `params` to the
- * message that goes out.
+ * feature_call.h - one request answered by a feature, without a server around it: from `params` to
+ * the message that goes out.
  */
 #ifndef FEATURE_CALL_H
 #define FEATURE_CALL_H

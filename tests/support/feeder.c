@@ -32,7 +32,8 @@ static void drain(int fd, mcp_buf *answer)
     char bytes[65536];
     ssize_t count;
 
-    while ((count = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+    for (count = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT); count > 0;
+         count = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT))
         must(mcp_buf_append(answer, bytes, (size_t)count) == MCP_OK);
 }
 

@@ -19,8 +19,8 @@ typedef struct feeder {
 void feeder_start(feeder *self, const mcp__http_options *options);
 
 /*
- * One connection: `opening` whole, then `bytes` in steps of `step`, then the client's end. What the server
- * sends is appended to `answer`. Aborts when the connection outlives its client.
+ * One connection: `opening` whole, then `bytes` in steps of `step`, then the client's end. What the
+ * server sends is appended to `answer`. Aborts when the connection outlives its client.
  */
 void feeder_feed(feeder *self, const char *opening, const uint8_t *bytes, size_t length,
                  size_t step, mcp_buf *answer);

@@ -18,7 +18,7 @@
 #define FILE_OF(path, text) { path, text, sizeof text - 1 }
 /* clang-format on */
 
-/* ---- tools ------------------------------------------------------------------------------------ */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 static const char echo_json[] =
     "{\"name\":\"fix/echo\",\"title\":\"Echo\",\"description\":\"Gives back its text\","
@@ -79,14 +79,14 @@ static mcp_status refuse(mcp_call *call, void *data)
 {
     (void)data;
     mcp_call_text(call, "never sent");
-    return mcp_call_refuse(call, "not %s", "today");
+    return mcp_call_tool_error(call, "not %s", "today");
 }
 
 static mcp_status fail_as_told(mcp_call *call, void *data)
 {
     static const mcp_status all[] = {
 #define X(name, code, words) MCP_##name,
-        MCP_STATUS_MAP(X)
+        MCP_STATUS_MAP(X) MCP_PENDING_MAP(X)
 #undef X
     };
     const char *wanted = mcp_arg_string(call, "status");
@@ -96,7 +96,7 @@ static mcp_status fail_as_told(mcp_call *call, void *data)
         if (strcmp(mcp_status_name(all[i]), wanted) == 0)
             return mcp_error_set(mcp_call_error(call), all[i], "the disk under /secret failed");
     }
-    return mcp_call_refuse(call, "no such status");
+    return mcp_call_tool_error(call, "no such status");
 }
 
 static mcp_status count_up(mcp_call *call, void *data)
@@ -106,7 +106,7 @@ static mcp_status count_up(mcp_call *call, void *data)
     (void)data;
     for (int64_t i = 1; i <= to; i++) {
         mcp_progress progress = { .progress = (double)i, .message = "counting", .every = true };
-        if (mcp_call_stop(call) != MCP_GO_ON)
+        if (mcp_call_stop(call) != MCP_STOP_NONE)
             return mcp_error_set(mcp_call_error(call), MCP_E_STOPPED, "stopped");
         progress.total = i > 1 ? (double)to : 0;
         mcp_call_progress(call, &progress);
@@ -128,7 +128,7 @@ static const mcp_tool tools[] = {
 };
 /* clang-format on */
 
-/* ---- resources -------------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------------------- */
 
 static const char resources_json[] =
     "{\"resources\":["
@@ -189,7 +189,7 @@ static const mcp_resource resources[] = { { "fix://text", read_text, MCP_READS, 
                                           { "fix://find{?q,limit}", read_find, MCP_READS, 0 },
                                           { 0 } };
 
-/* ---- prompts ---------------------------------------------------------------------------------- */
+/* ---- prompts --------------------------------------------------------------------------------- */
 
 static const char greet_md[] = "---\n"
                                "name: fix/greet\n"
@@ -215,15 +215,15 @@ static mcp_status fill_review(mcp_call *call, void *data)
     (void)data;
     if (!what || what[0] == '\0')
         return mcp_error_set(mcp_call_error(call), MCP_E_PARAMS, "'what' must not be empty");
-    return mcp_call_place(call, "length",
-                          mcp_arena_printf(mcp_call_arena(call), "%zu", strlen(what)));
+    return mcp_call_set_placeholder(call, "length",
+                                    mcp_arena_printf(mcp_call_arena(call), "%zu", strlen(what)));
 }
 
 static const mcp_prompt prompts[] = { { "fix/greet", NULL, MCP_READS, 0 },
                                       { "fix/review", fill_review, MCP_READS, 0 },
                                       { 0 } };
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const mcp_file files[] = {

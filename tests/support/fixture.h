@@ -4,10 +4,10 @@
  * tools      fix/echo   gives back its text; has an output schema
  *            fix/save   writes, so it is refused unless the server may
  *            fix/blocks answers with one content block of each type
- *            fix/refuse refuses; fix/fail fails with the status that it is told
- *            fix/count  reports progress `to` times and stops when it is told to
- * resources  fix://text, fix://bytes, fix://folder, fix://case/{case_dir}/config, fix://find{?q,limit}
- * prompts    fix/greet, fix/review
+ *            fix/refuse refuses; fix/fail fails with the status in its argument
+ *            fix/count  reports progress `to` times and stops when asked to
+ * resources fix://text, fix://bytes, fix://folder, fix://case/{case_dir}/config,
+ * fix://find{?q,limit} prompts fix/greet, fix/review
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H

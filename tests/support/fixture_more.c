@@ -56,7 +56,7 @@ static mcp_status log_some(mcp_call *call, void *data)
     return mcp_call_text(call, "logged");
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static const char name_form[] =
     "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1}},"
@@ -80,13 +80,13 @@ static const char *name_of(const mcp_json *answer)
 /* Two questions at once. */
 static mcp_status ask_two(mcp_call *call, void *data)
 {
-    const mcp_json *who = mcp_call_ask_form(call, "who", "Who?", name_form);
-    const mcp_json *mood = mcp_call_ask(call, "mood", "sampling/createMessage",
-                                        "{\"messages\":[],\"maxTokens\":10}");
+    const mcp_json *who = mcp_call_elicit_form(call, "who", "Who?", name_form);
+    const mcp_json *mood = mcp_call_request_input(call, "mood", "sampling/createMessage",
+                                                  "{\"messages\":[],\"maxTokens\":10}");
 
     (void)data;
     if (!who || !mood)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "%s: %s", name_of(who),
                                                 text_of(mcp_json_get(mood, "model"))));
 }
@@ -94,28 +94,29 @@ static mcp_status ask_two(mcp_call *call, void *data)
 /* One question, and another that depends on it. */
 static mcp_status ask_steps(mcp_call *call, void *data)
 {
-    const mcp_json *first = mcp_call_ask_form(call, "first", "First?", name_form);
+    const mcp_json *first = mcp_call_elicit_form(call, "first", "First?", name_form);
     const mcp_json *second;
 
     (void)data;
-    mcp_call_keep(call, first ? "two" : "one");
+    mcp_call_set_request_state(call, first ? "two" : "one");
     if (!first)
-        return mcp_call_asked(call);
-    second = mcp_call_ask_form(call, "second", name_of(first), name_form);
+        return mcp_call_input_required(call);
+    second = mcp_call_elicit_form(call, "second", name_of(first), name_form);
     if (!second)
-        return mcp_call_asked(call);
-    return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "%s, %s, kept %s",
-                                                name_of(first), name_of(second),
-                                                mcp_call_kept(call) ? mcp_call_kept(call) : "-"));
+        return mcp_call_input_required(call);
+    return mcp_call_text(
+        call,
+        mcp_arena_printf(mcp_call_arena(call), "%s, %s, kept %s", name_of(first), name_of(second),
+                         mcp_call_request_state(call) ? mcp_call_request_state(call) : "-"));
 }
 
 static mcp_status ask_roots(mcp_call *call, void *data)
 {
-    const mcp_json *roots = mcp_call_ask(call, "roots", "roots/list", NULL);
+    const mcp_json *roots = mcp_call_request_input(call, "roots", "roots/list", NULL);
 
     (void)data;
     if (!roots)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     return mcp_call_text(call, text_of(mcp_json_pointer(roots, "/roots/0/uri")));
 }
 
@@ -124,10 +125,10 @@ static mcp_status ask_roots(mcp_call *call, void *data)
 /* Whether the user will go. */
 static mcp_status ask_visit(mcp_call *call, void *data)
 {
-    const mcp_json *answer = mcp_call_ask_url(call, "pay", "Pay there", PAY, "errand-7");
+    const mcp_json *answer = mcp_call_elicit_url(call, "pay", "Pay there", PAY, "errand-7");
 
     (void)data;
-    return answer ? mcp_call_text(call, name_of(answer)) : mcp_call_asked(call);
+    return answer ? mcp_call_text(call, name_of(answer)) : mcp_call_input_required(call);
 }
 
 static atomic_bool is_paid;
@@ -138,8 +139,9 @@ static mcp_status require_visits(mcp_call *call, void *data)
     (void)data;
     if (atomic_exchange(&is_paid, false))
         return mcp_call_text(call, "paid");
-    (void)mcp_call_require_url(call, "Sign in there", "https://as.example/in", "errand-8");
-    return mcp_call_require_url(call, "Pay there", PAY, "errand-7");
+    (void)mcp_call_require_url_elicitation(call, "Sign in there", "https://as.example/in",
+                                           "errand-8");
+    return mcp_call_require_url_elicitation(call, "Pay there", PAY, "errand-7");
 }
 
 /* All errands are done, and one that nobody was sent on. */
@@ -151,7 +153,7 @@ static mcp_status end_visits(mcp_call *call, void *data)
     (void)data;
     atomic_store(&is_paid, true);
     for (size_t i = 0; i < 3 && st == MCP_OK; i++)
-        st = mcp_server_elicited(mcp_call_server(call), ids[i], mcp_call_error(call));
+        st = mcp_server_elicitation_complete(mcp_call_server(call), ids[i], mcp_call_error(call));
     return st == MCP_OK ? mcp_call_text(call, "thanks") : st;
 }
 
@@ -159,40 +161,43 @@ static mcp_status ask_nothing(mcp_call *call, void *data)
 {
     (void)call;
     (void)data;
-    return MCP_E_ASKED;
+    return MCP_E_INPUT_REQUIRED;
 }
 
 static mcp_status fill_asked(mcp_call *call, void *data)
 {
-    const mcp_json *answer = mcp_call_ask_form(call, "topic", "About what?", name_form);
+    const mcp_json *answer = mcp_call_elicit_form(call, "topic", "About what?", name_form);
 
     (void)data;
-    return answer ? mcp_call_place(call, "topic", name_of(answer)) : mcp_call_asked(call);
+    return answer ? mcp_call_set_placeholder(call, "topic", name_of(answer))
+                  : mcp_call_input_required(call);
 }
 
 static mcp_status read_asked(mcp_call *call, void *data)
 {
-    const mcp_json *answer = mcp_call_ask_form(call, "topic", "About what?", name_form);
+    const mcp_json *answer = mcp_call_elicit_form(call, "topic", "About what?", name_form);
 
     (void)data;
     if (!answer)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     return mcp_call_contents_text(call, NULL, "text/plain", name_of(answer),
                                   strlen(name_of(answer)));
 }
 
-/* ---- changing ---------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 static mcp_status change_lists(mcp_call *call, void *data);
 
 /* More than the fixture changes: resources of its own, to be heard of. */
 static mcp_status touch(mcp_call *call, void *data)
 {
-    mcp_status st = mcp_server_updated(mcp_call_server(call), "more://kept", mcp_call_error(call));
+    mcp_status st = mcp_server_resource_updated(mcp_call_server(call), "more://kept",
+                                                mcp_call_error(call));
 
     (void)data;
     if (st == MCP_OK)
-        st = mcp_server_updated(mcp_call_server(call), "more://kept", mcp_call_error(call));
+        st = mcp_server_resource_updated(mcp_call_server(call), "more://kept",
+                                         mcp_call_error(call));
     return st == MCP_OK ? mcp_call_text(call, "touched") : st;
 }
 
@@ -250,13 +255,13 @@ static mcp_status complete_city(mcp_call *call, void *data)
 {
     static const char *const cities[] = { "Paris", "Pau", "Padua", "Lyon" };
     const char *country = mcp_arg_string(call, "country");
-    const char *typed = mcp_call_typed(call);
+    const char *typed = mcp_call_completion_value(call);
 
     (void)data;
     for (size_t i = 0; i < 4; i++) {
         bool is_there = !country || (strcmp(country, "Italy") == 0) == (i == 2);
         if (is_there && strncmp(cities[i], typed, strlen(typed)) == 0)
-            mcp_call_suggest(call, cities[i]);
+            mcp_call_add_completion(call, cities[i]);
     }
     return MCP_OK;
 }
@@ -265,7 +270,7 @@ static mcp_status complete_many(mcp_call *call, void *data)
 {
     (void)data;
     for (int i = 0; i < 101; i++)
-        mcp_call_suggest(call, mcp_arena_printf(mcp_call_arena(call), "%d", i));
+        mcp_call_add_completion(call, mcp_arena_printf(mcp_call_arena(call), "%d", i));
     return MCP_OK;
 }
 
@@ -300,7 +305,7 @@ const mcp_features fixture_more = { .files = files,
                                     .prompts = prompts,
                                     .completions = completions };
 
-/* ---- what is shown as a page ------------------------------------------------------------------- */
+/* ---- what is shown as a page ----------------------------------------------------------------- */
 
 static const mcp_tool page_tools[] = { { "more/page", give_value, MCP_READS, 0, 0 }, { 0 } };
 
@@ -308,7 +313,7 @@ static const mcp_file page_files[] = { FILE_OF("tools/page.json", page_json), { 
 
 const mcp_features fixture_page = { .files = page_files, .tools = page_tools };
 
-/* ---- what comes and goes ----------------------------------------------------------------------- */
+/* ---- what comes and goes --------------------------------------------------------------------- */
 
 static const mcp_tool guest_tools[] = { { "more/guest", touch, MCP_READS, 0, 0 }, { 0 } };
 
@@ -328,10 +333,10 @@ static const mcp_features guest = { .files = guest_files,
 static mcp_status change_lists(mcp_call *call, void *data)
 {
     mcp_server *server = mcp_call_server(call);
-    mcp_status st = mcp_server_offer(server, &guest, mcp_call_error(call));
+    mcp_status st = mcp_server_add_features(server, &guest, mcp_call_error(call));
 
     (void)data;
     if (st == MCP_E_PARAMS)
-        st = mcp_server_withdraw(server, &guest, mcp_call_error(call));
+        st = mcp_server_remove_features(server, &guest, mcp_call_error(call));
     return st == MCP_OK ? mcp_call_text(call, "changed") : st;
 }

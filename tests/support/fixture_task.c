@@ -37,7 +37,7 @@ static mcp_status report(mcp_call *call, void *data)
 static mcp_status refuse(mcp_call *call, void *data)
 {
     (void)data;
-    return mcp_call_refuse(call, "not today");
+    return mcp_call_tool_error(call, "not today");
 }
 
 static mcp_status fail(mcp_call *call, void *data)
@@ -48,29 +48,30 @@ static mcp_status fail(mcp_call *call, void *data)
 
 static mcp_status ask(mcp_call *call, void *data)
 {
-    const mcp_json *one = mcp_call_ask_form(call, "one", "One?", form);
-    const mcp_json *two = mcp_call_ask_form(call, "two", "Two?", form);
+    const mcp_json *one = mcp_call_elicit_form(call, "one", "One?", form);
+    const mcp_json *two = mcp_call_elicit_form(call, "two", "Two?", form);
 
     (void)data;
     if (!one || !two)
-        return mcp_call_asked(call);
+        return mcp_call_input_required(call);
     return mcp_call_text(
         call, mcp_arena_printf(mcp_call_arena(call), "%s and %s", name_of(one), name_of(two)));
 }
 
 static mcp_status ask_first(mcp_call *call, void *data)
 {
-    const mcp_json *who = mcp_call_ask_form(call, "who", "Who?", form);
+    const mcp_json *who = mcp_call_elicit_form(call, "who", "Who?", form);
 
     (void)data;
-    mcp_call_keep(call, "kept");
+    mcp_call_set_request_state(call, "kept");
     if (!who)
-        return mcp_call_asked(call);
-    mcp_status st = mcp_call_as_task(call);
+        return mcp_call_input_required(call);
+    mcp_status st = mcp_call_become_task(call);
     if (st != MCP_OK)
         return st;
-    return mcp_call_text(call, mcp_arena_printf(mcp_call_arena(call), "for %s, %s", name_of(who),
-                                                mcp_call_kept(call) ? mcp_call_kept(call) : "-"));
+    return mcp_call_text(
+        call, mcp_arena_printf(mcp_call_arena(call), "for %s, %s", name_of(who),
+                               mcp_call_request_state(call) ? mcp_call_request_state(call) : "-"));
 }
 
 static mcp_status say_much(mcp_call *call, void *data)
@@ -87,13 +88,14 @@ static mcp_status say_much(mcp_call *call, void *data)
 static mcp_status require_visit(mcp_call *call, void *data)
 {
     (void)data;
-    return mcp_call_require_url(call, "Pay there", "https://pay.example/1", "errand-1");
+    return mcp_call_require_url_elicitation(call, "Pay there", "https://pay.example/1", "errand-1");
 }
 
 static mcp_status end_visit(mcp_call *call, void *data)
 {
     (void)data;
-    mcp_status st = mcp_server_elicited(mcp_call_server(call), "errand-1", mcp_call_error(call));
+    mcp_status st = mcp_server_elicitation_complete(mcp_call_server(call), "errand-1",
+                                                    mcp_call_error(call));
     return st == MCP_OK ? mcp_call_text(call, "thanks") : st;
 }
 
@@ -102,7 +104,7 @@ static const mcp_tool tools[] = {
     { "task/only", refuse, MCP_READS | MCP_TASK_REQUIRED, 0, 0 },
     { "task/error", fail, MCP_READS | MCP_TASK_OPTIONAL, 0, 0 },
     { "task/ask", ask, MCP_READS | MCP_TASK_OPTIONAL, 0, 0 },
-    { "task/later", ask_first, MCP_READS | MCP_TASK_OPTIONAL | MCP_TASK_LATER, 0, 0 },
+    { "task/later", ask_first, MCP_READS | MCP_TASK_OPTIONAL | MCP_TASK_DEFERRED, 0, 0 },
     { "task/big", say_much, MCP_READS | MCP_TASK_OPTIONAL, 0, 0 },
     { "task/short", report, MCP_READS | MCP_TASK_OPTIONAL, 1000, 0 },
     { "task/visit", require_visit, MCP_READS | MCP_TASK_OPTIONAL, 0, 0 },

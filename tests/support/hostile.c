@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what they are sent to -------------------------------------------------------------------- */
+/* ---- what they are sent to ------------------------------------------------------------------- */
 
 static const char tool_file[] =
     "{\"name\":\"hostile/take\",\"description\":\"Takes anything.\",\"inputSchema\":{\"type\":\"object\","
@@ -53,9 +53,9 @@ static mcp_status give_text(mcp_call *call, void *data)
 
 /* clang-format off */
 static const mcp_file files[] = {
-    { "tools/hostile/take.json", tool_file, sizeof(tool_file) - 1 },
-    { "resources.json", resources_file, sizeof(resources_file) - 1 },
-    { "prompts/hostile.md", prompt_file, sizeof(prompt_file) - 1 },
+    { "tools/hostile/take.json", tool_file, sizeof tool_file - 1 },
+    { "resources.json", resources_file, sizeof resources_file - 1 },
+    { "prompts/hostile.md", prompt_file, sizeof prompt_file - 1 },
     { 0 }
 };
 static const mcp_tool tools[] = { { "hostile/take", take, MCP_READS, 0, 0 }, { 0 } };
@@ -74,7 +74,7 @@ const mcp_features hostile_features = {
     .prompts = prompts,
 };
 
-/* ---- the messages ----------------------------------------------------------------------------- */
+/* ---- the messages ---------------------------------------------------------------------------- */
 
 #define ASK(method) "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method "\",\"params\":{"
 #define CALL ASK("tools/call") "\"name\":\"hostile/take\",\"arguments\":{"
@@ -92,7 +92,7 @@ const mcp_features hostile_features = {
 
 /* clang-format off */
 const hostile hostile_messages[] = {
-    /* name                      begin                    unit            end                bytes       answer */
+    /* name begin unit end bytes answer */
     { "brackets",                "",                      "[",            "",                MOST,       UNPARSED },
     { "nested objects",          "",                      "{\"a\":",      "",                MOST,       UNPARSED },
     { "deep within",             CALL "\"any\":",         "[",            "1",               60,         UNPARSED },
@@ -108,13 +108,14 @@ const hostile hostile_messages[] = {
     { "escapes",                 CALL "\"any\":\"",       "\\u0041",      "\"}}}",           MOST,       "taken" },
     { "escaped quotes",          CALL "\"any\":\"",       "\\\"",         "\"}}}",           MOST,       "taken" },
     { "surrogates",              CALL "\"any\":\"",       "\\ud83d\\ude00", "\"}}}",         MOST,       "taken" },
-    { "a lone surrogate",        CALL "\"any\":\"",       "\\ud83d\\ude00", "\\ud83d\"}}}",  MOST,       UNPARSED },
+    /* becomes U+FFFD */
+    { "a lone surrogate",        CALL "\"any\":\"",       "\\ud83d\\ude00", "\\ud83d\"}}}",  MOST,       "taken" },
     { "four-byte characters",    CALL "\"any\":\"",       "\xf0\x9f\x98\x80", "\"}}}",       MOST,       "taken" },
     { "half a character",        CALL "\"any\":\"",       "\xf0\x9f\x98\x80", "\xf0\x9f\x98\"}}}", MOST, UNPARSED },
     { "overlong encoding",       CALL "\"any\":\"",       "\xf0\x9f\x98\x80", "\xc0\xaf\"}}}", MOST,     UNPARSED },
     { "names with one beginning", CALL "\"any\":{",       "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa#\":1,", "\"b\":1}}}}", MOST, "taken" },
     { "short names",             CALL "\"any\":{",        "\"#\":1,",     "\"b\":1}}}}",     MOST,       "taken" },
-    { "one name again and again", CALL "\"any\":{",       "\"a\":1,",     "\"a\":1}}}}",     MOST,       "stands twice" },
+    { "one name again and again", CALL "\"any\":{",       "\"a\":1,",     "\"a\":1}}}}",     MOST,       "duplicate member" },
     { "params twice",            ASK("tools/call"),       "\"a\":1,",     "\"a\":1}}",       MOST,       "-32600" },
     { "params of many names",    ASK("tools/call"),       "\"#\":1,",     "\"a\":1}}",       MOST,       "-32602" },
     { "members of the message",  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",", "\"#\":1,", "\"a\":1}", MOST, "\"result\"" },
@@ -164,7 +165,7 @@ const hostile hostile_messages[] = {
 };
 /* clang-format on */
 
-/* ---- writing them ----------------------------------------------------------------------------- */
+/* ---- writing them ---------------------------------------------------------------------------- */
 
 static char *write_unit(char *to, const char *unit, unsigned number)
 {

@@ -1,8 +1,9 @@
 /*
- * hostile.h - messages of a legal size that are made to take long, and the features they are made for.
+ * hostile.h - messages of a legal size that are made to take long, and the features they are made
+ * for.
  *
- * A row is a text that is written out: `begin`, then `unit` as often as it fits into `bytes`, then `end`.
- * A "#" in the unit is a number of seven digits that counts up.
+ * A row is a text that is written out: `begin`, then `unit` as often as it fits into `bytes`, then
+ * `end`. A "#" in the unit is a number of seven digits that counts up.
  */
 #ifndef TESTS_HOSTILE_H
 #define TESTS_HOSTILE_H

@@ -39,7 +39,7 @@ struct key_server {
     bool ended;
 };
 
-/* ---- TLS --------------------------------------------------------------------------------------- */
+/* ---- TLS ------------------------------------------------------------------------------------- */
 
 static X509 *certificate_of(EVP_PKEY *key)
 {
@@ -76,14 +76,14 @@ static SSL_CTX *tls_of(const char *path, EVP_PKEY *key)
     return tls;
 }
 
-/* ---- the thread -------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static int receive(SSL *ssl, int fd, char *out, int size)
 {
     return ssl ? SSL_read(ssl, out, size) : (int)recv(fd, out, (size_t)size, 0);
 }
 
-/* Whoever hangs up early does not want the rest. */
+/* A client that hangs up early does not need the rest. */
 static void deliver(SSL *ssl, int fd, const char *text)
 {
     size_t left = strlen(text);
@@ -160,7 +160,7 @@ static void *run(void *data)
     }
 }
 
-/* ---- for tests --------------------------------------------------------------------------------- */
+/* ---- for tests ------------------------------------------------------------------------------- */
 
 static int listen_somewhere(int *port)
 {

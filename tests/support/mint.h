@@ -12,7 +12,8 @@
 
 #include "mcp/arena.h"
 
-/* Free them with EVP_PKEY_free. `curve` is "P-256", "P-384", "P-521" or another name of OpenSSL's. */
+/* Free them with EVP_PKEY_free. `curve` is "P-256", "P-384", "P-521" or another name of
+ * OpenSSL's. */
 EVP_PKEY *mint_rsa(unsigned bits);
 EVP_PKEY *mint_ec(const char *curve);
 

@@ -16,4 +16,10 @@ typedef mcp_status oom_step(void *data);
  */
 void oom_walk(oom_step *step, void *data);
 
+/*
+ * A test that refers to this (assert_true(oom_has_new)) has an operator new that is refused too.
+ * Clp leaks and frees twice after that, so it is not the default.
+ */
+extern int oom_has_new;
+
 #endif

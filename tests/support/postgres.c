@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-enum { START_MAX_MS = 100000, URL_MAX = 256 };
+enum { START_MAX_MS = 250000, URL_MAX = 256 };
 
 static scratch folder;
 static char url[URL_MAX];
@@ -38,7 +38,6 @@ static int run_script(const char *action, char *out, size_t size)
     pid_t pid = 0;
     int status = -1;
     size_t length = 0;
-    ssize_t got = 0;
 
     snprintf(script, sizeof script, "%s/tests/support/postgres", top ? top : ".");
     char *arguments[] = { script, (char *)action, folder.path, NULL };
@@ -50,9 +49,12 @@ static int run_script(const char *action, char *out, size_t size)
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     struct pollfd readable = { .fd = ends[0], .events = POLLIN };
-    while (length + 1 < size && poll(&readable, 1, START_MAX_MS) == 1 &&
-           (got = read(ends[0], out + length, size - length - 1)) > 0)
+    while (length + 1 < size && poll(&readable, 1, START_MAX_MS) == 1) {
+        ssize_t got = read(ends[0], out + length, size - length - 1);
+        if (got <= 0)
+            break;
         length += (size_t)got;
+    }
     out[length] = '\0';
     close(ends[0]);
     assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -47,7 +47,7 @@ static void *loop_main(void *data)
 rig *rig_start(const mcp__http_options *options, const char *certificate, const char *key,
                const char *unix_path)
 {
-    rig *self = calloc(1, sizeof(*self));
+    rig *self = calloc(1, sizeof *self);
     mcp_error err = MCP_ERROR_INIT;
 
     assert_non_null(self);
@@ -140,7 +140,7 @@ void rig_end(rig *self)
     free(self);
 }
 
-/* ---- clients ---------------------------------------------------------------------------------- */
+/* ---- clients --------------------------------------------------------------------------------- */
 
 int client_open(int port)
 {
@@ -149,7 +149,7 @@ int client_open(int port)
 
     name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
     return fd;
 }
 
@@ -158,9 +158,9 @@ int client_open_unix(const char *path)
     struct sockaddr_un name = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    assert_true(fd >= 0 && strlen(path) < sizeof(name.sun_path));
+    assert_true(fd >= 0 && strlen(path) < sizeof name.sun_path);
     memcpy(name.sun_path, path, strlen(path) + 1);
-    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
     return fd;
 }
 
@@ -247,7 +247,7 @@ bool client_is_closed_within(int fd, int ms)
     ssize_t count;
 
     do {
-        count = read_within(fd, dropped, sizeof(dropped), deadline_ms);
+        count = read_within(fd, dropped, sizeof dropped, deadline_ms);
     } while (count > 0);
     return count == 0;
 }

@@ -12,8 +12,8 @@
 typedef struct rig rig;
 
 /*
- * Start a server on a free port of 127.0.0.1. `certificate` and `key` are files, NULL: plain; `unix_path`
- * is listened on as well, NULL: not. A failure ends the test.
+ * Start a server on a free port of 127.0.0.1. `certificate` and `key` are files, NULL: plain;
+ * `unix_path` is listened on as well, NULL: not. A failure ends the test.
  */
 rig *rig_start(const mcp__http_options *options, const char *certificate, const char *key,
                const char *unix_path);
@@ -39,12 +39,12 @@ int client_open_unix(const char *path);
 bool client_send(int fd, const void *bytes, size_t length);
 bool client_say(int fd, const char *text);
 
-#define CLIENT_WAIT_MS 20000
+#define CLIENT_WAIT_MS 60000
 
 /*
- * Read until `wanted` has come, or, where it is NULL, until the server closes. What was read is in `out`,
- * with a NUL behind it; its length is returned. Ends the test after CLIENT_WAIT_MS, and where the server
- * closes before `wanted` came.
+ * Read until `wanted` has come, or, where it is NULL, until the server closes. What was read is in
+ * `out`, with a NUL behind it; its length is returned. Ends the test after CLIENT_WAIT_MS, and
+ * where the server closes before `wanted` came.
  */
 size_t client_read(int fd, char *out, size_t size, const char *wanted);
 

@@ -166,7 +166,7 @@ static void on_drained(mcp__http_exchange *exchange, void *data)
 
 void site_init(site *self)
 {
-    memset(self, 0, sizeof(*self));
+    memset(self, 0, sizeof *self);
     self->options.handler = (mcp__http_handler){ .head = on_head,
                                                  .request = on_request,
                                                  .hung_up = on_hung_up,

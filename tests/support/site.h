@@ -2,7 +2,7 @@
  * site.h - what the server of the HTTP tests serves.
  *
  *     /hello        "hello"                       /hold     nothing until the test answers
- *     /echo         the request's body            /stream   begins a stream, the test goes on
+ *     /echo         the request's body            /stream   begins a stream, the test continues it
  *     /facts        what the server understood    /bytes/N  N times "x"
  *     /last         "bye", and closes             /unfit    a field value that no field may have
  *     a request with the field X-Refuse is answered with that status before its body is read
@@ -18,10 +18,10 @@
 #define SITE_HELD_MAX 4096
 
 typedef struct site {
-    mcp__http_options options; /* its handler is filled in by site_init */
+    mcp__http_options options;               /* its handler is filled in by site_init */
     mcp__http_exchange *held[SITE_HELD_MAX]; /* the loop's */
-    atomic_int holding;   /* how many were held, ever */
-    atomic_int requests;  /* that `request` got */
+    atomic_int holding;                      /* how many were held, ever */
+    atomic_int requests;                     /* that `request` got */
     atomic_int heads;
     atomic_int hung_up;
     atomic_int drained;

@@ -1,9 +1,9 @@
 /*
  * transcript.c - reads transcripts and holds values against their patterns.
  *
- * A pattern is turned into JSON before it is read: `*`, ~"words" and $name become strings that begin
- * with a control character each. No server of ours sends these, so that a pattern is an ordinary value
- * and matching is one walk over two values.
+ * A pattern is turned into JSON before it is read: `*`, ~"words" and $name become strings that
+ * begin with a control character each. No server of ours sends these, so that a pattern is an
+ * ordinary value and matching is one walk over two values.
  */
 #include "transcript.h"
 
@@ -23,7 +23,7 @@ enum { ANY = 1, HOLDS = 2, REMEMBER = 3 }; /* first bytes of such strings */
 
 enum { FILE_MAX = 1 << 20, STEPS_MAX = 1000 };
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static char *read_file(mcp_arena *arena, const char *path)
 {
@@ -171,9 +171,9 @@ static bool read_mark(transcript_kind *kind, const char **text)
         const char *mark;
         transcript_kind kind;
     } marks[] = {
-        { "! ", TRANSCRIPT_OPTION }, { "> ", TRANSCRIPT_SEND },   { ">% ", TRANSCRIPT_SEND },
-        { "< ", TRANSCRIPT_EXPECT }, { "<+ ", TRANSCRIPT_REPEAT }, { "-> ", TRANSCRIPT_ASK },
-        { "<- ", TRANSCRIPT_ANSWER }, { ">= ", TRANSCRIPT_DO },    { "<= ", TRANSCRIPT_SEE },
+        { "! ", TRANSCRIPT_OPTION },  { "> ", TRANSCRIPT_SEND },    { ">% ", TRANSCRIPT_SEND },
+        { "< ", TRANSCRIPT_EXPECT },  { "<+ ", TRANSCRIPT_REPEAT }, { "-> ", TRANSCRIPT_ASK },
+        { "<- ", TRANSCRIPT_ANSWER }, { ">= ", TRANSCRIPT_DO },     { "<= ", TRANSCRIPT_SEE },
         { "@ ", TRANSCRIPT_AT },
     };
 
@@ -226,7 +226,7 @@ void transcript_read(transcript *out, mcp_arena *arena, const char *path,
     }
 }
 
-/* ---- matching --------------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 struct walk {
     transcript_memory *memory;
@@ -366,7 +366,7 @@ bool transcript_fits(const mcp_json *pattern, const mcp_json *value, transcript_
     return fits(pattern, value, (struct walk){ memory, place, size });
 }
 
-/* ---- sending ---------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static const mcp_json *recalled(const transcript_memory *memory, const char *name, size_t length)
 {

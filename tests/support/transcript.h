@@ -2,8 +2,8 @@
  * transcript.h - conversations as text files: what is sent, and what must come back.
  *
  *     # a comment
- *     ! revision 2025-03-26          an option, for whoever runs the transcript
- *     > {"jsonrpc":"2.0",...}        a line to send, as it stands
+ *     ! revision 2025-03-26          an option, for the player
+ *     > {"jsonrpc":"2.0",...}        a line to send, unchanged
  *     >% {"method":"%FF"}            the same with bytes written as %XX
  *     < {"id":1,"result":*}          the next message that must come
  *     <+ {"method":"x","params":*}   one or more such messages, as many as come in a row
@@ -13,14 +13,14 @@
  *     -> POST /mcp                   a request begins; further lines are its fields, `>` is its body
  *     <- 200                         an answer must come; further lines are fields it must have
  *     >= ping hello                  something to send that is no message
- *     <= event: endpoint             something that must come beside messages
+ *     <= event: endpoint             something else that must come
  *     @ NAME                         what follows happens on the connection of that name
  *
- * In what must come, `*` stands for any value, a member "*" for any further members, and ~"words" for
- * a string that holds those words. `$name` stands for any value and remembers it; where a line is
- * sent later, `$name` becomes that value. The order of members does not matter; all else does, also
- * whether a number is written as an integer. Where text must come instead of JSON, `*` stands for any
- * run of bytes and `$name` for the text up to the byte that follows it in the pattern.
+ * In what must come, `*` stands for any value, a member "*" for any further members, and ~"words"
+ * for a string that holds those words. `$name` stands for any value and remembers it; where a line
+ * is sent later, `$name` becomes that value. The order of members does not matter; all else does,
+ * also whether a number is written as an integer. Where text must come instead of JSON, `*` stands
+ * for any run of bytes and `$name` for the text up to the byte that follows it in the pattern.
  * `{word}` becomes what the caller says it stands for.
  */
 #ifndef TRANSCRIPT_H
@@ -47,7 +47,7 @@ typedef enum transcript_kind {
 typedef struct transcript_step {
     transcript_kind kind;
     int line;
-    const char *text; /* what stands behind the mark */
+    const char *text; /* the text after the mark */
     size_t length;
     const mcp_json *pattern; /* of what must come */
 } transcript_step;

@@ -22,7 +22,7 @@ enum { IN_MAX = 64 << 20, PIECE = 64 * 1024 };
 
 void web_client_init(web_client *self)
 {
-    memset(self, 0, sizeof(*self));
+    memset(self, 0, sizeof *self);
     self->fd = -1;
     mcp_buf_init(&self->in, IN_MAX);
     mcp_buf_init(&self->head, IN_MAX);
@@ -52,7 +52,7 @@ void web_client_send(web_client *self, const char *bytes, size_t length)
     (void)client_send(self->fd, bytes, length);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Wait for more bytes; false: the server has closed. */
 static bool fill(web_client *self)
@@ -111,7 +111,7 @@ bool web_client_is_closed(web_client *self)
     return self->fd < 0 || (unread(self) == 0 && !fill(self));
 }
 
-/* ---- an answer -------------------------------------------------------------------------------- */
+/* ---- an answer ------------------------------------------------------------------------------- */
 
 bool web_client_field(const web_client *self, const char *name, mcp_buf *out)
 {
@@ -239,7 +239,7 @@ const char *web_client_read_body(web_client *self, size_t *length)
     return self->payload.data + from;
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static const char *value_of(char *line, const char *name)
 {
@@ -295,7 +295,7 @@ bool web_client_read_event(web_client *self, web_event *out)
     char *rest = NULL;
     char *text;
 
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     mcp_buf_reset(&self->before);
     while (!out->data && !out->comment) {
         text = take_block(self);
@@ -312,7 +312,7 @@ bool web_client_read_event(web_client *self, web_event *out)
     return true;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static size_t big_endian(const char *bytes, size_t count)
 {
@@ -361,7 +361,7 @@ void web_client_send_frame(web_client *self, unsigned first, const char *bytes, 
     mcp_buf_putc(&frame, (char)(0x80 | (length < 126 ? length : length < 65536 ? 126 : 127)));
     for (int shift = length < 126 ? 0 : length < 65536 ? 16 : 64; shift > 0; shift -= 8)
         mcp_buf_putc(&frame, (char)((uint64_t)length >> (shift - 8)));
-    mcp_buf_append(&frame, mask, sizeof(mask));
+    mcp_buf_append(&frame, mask, sizeof mask);
     for (size_t i = 0; i < length; i++)
         mcp_buf_putc(&frame, (char)((unsigned char)bytes[i] ^ mask[i % 4]));
     assert_int_equal(frame.status, MCP_OK);

@@ -1,8 +1,8 @@
 /*
  * web_client.h - one connection to a server of ours, read piece by piece: answers, events, frames.
  *
- * All waits are bounded by CLIENT_WAIT_MS (rig.h); what does not come, or is no HTTP, no event or no
- * frame, ends the test.
+ * All waits are bounded by CLIENT_WAIT_MS (rig.h); what does not come, or is no HTTP, no event or
+ * no frame, ends the test.
  */
 #ifndef TESTS_WEB_CLIENT_H
 #define TESTS_WEB_CLIENT_H

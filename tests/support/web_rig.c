@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,17 +32,19 @@ struct web_rig {
     mcp_error err;
 };
 
-/* ---- rig/hold --------------------------------------------------------------------------------- */
+/* ---- rig/hold -------------------------------------------------------------------------------- */
 
 static sem_t released;
+static atomic_int held;
 
 static mcp_status hold(mcp_call *call, void *data)
 {
     mcp_progress progress = { .progress = 1, .every = true };
 
     (void)data;
+    atomic_fetch_add(&held, 1);
     mcp_call_progress(call, &progress);
-    while (mcp_call_stop(call) == MCP_GO_ON && sem_trywait(&released) != 0)
+    while (mcp_call_stop(call) == MCP_STOP_NONE && sem_trywait(&released) != 0)
         usleep(1000);
     progress.progress = 2;
     mcp_call_progress(call, &progress);
@@ -52,7 +55,7 @@ static mcp_status hold(mcp_call *call, void *data)
 /* Sends its client away first. */
 static mcp_status leave(mcp_call *call, void *data)
 {
-    mcp_call_reconnect(call);
+    mcp_call_close_stream(call);
     return hold(call, data);
 }
 
@@ -71,9 +74,9 @@ static const char hold_file[] = "{\"name\":\"rig/hold\",\"description\":\"Waits.
 static const char scoped_file[] = "{\"name\":\"rig/scoped\",\"description\":\"Wants scopes.\","
                                   "\"inputSchema\":{\"type\":\"object\"},"
                                   "\"_meta\":{\"causeway/scopes\":\"mcp write\"}}";
-static const mcp_file files[] = { { "tools/rig/scoped.json", scoped_file, sizeof(scoped_file) - 1 },
-                                  { "tools/rig/hold.json", hold_file, sizeof(hold_file) - 1 },
-                                  { "tools/rig/leave.json", leave_file, sizeof(leave_file) - 1 },
+static const mcp_file files[] = { { "tools/rig/scoped.json", scoped_file, sizeof scoped_file - 1 },
+                                  { "tools/rig/hold.json", hold_file, sizeof hold_file - 1 },
+                                  { "tools/rig/leave.json", leave_file, sizeof leave_file - 1 },
                                   { 0 } };
 static const mcp_tool tools[] = { { "rig/hold", hold, MCP_READS, 0, 0 },
                                   { "rig/leave", leave, MCP_READS, 0, 0 },
@@ -86,7 +89,16 @@ void web_release(void)
     sem_post(&released);
 }
 
-/* ---- the server ------------------------------------------------------------------------------- */
+void web_await_held(int count)
+{
+    for (int ms = 0; atomic_load(&held) < count; ms++) {
+        if (ms > CLIENT_WAIT_MS)
+            fail_msg("%d of %d calls of rig/hold began", atomic_load(&held), count);
+        usleep(1000);
+    }
+}
+
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static void on_ready(int port, void *data)
 {
@@ -109,7 +121,7 @@ static void *serve(void *data)
 web_rig *web_start_with(const mcp_server_options *server, const mcp_http_options *http,
                         const mcp_features *more)
 {
-    web_rig *self = calloc(1, sizeof(*self));
+    web_rig *self = calloc(1, sizeof *self);
     mcp_server_options options = server ? *server : (mcp_server_options)MCP_SERVER_OPTIONS_INIT;
 
     assert_non_null(self);
@@ -125,6 +137,7 @@ web_rig *web_start_with(const mcp_server_options *server, const mcp_http_options
         fail_msg("%s", self->err.message);
     sem_init(&self->is_ready, 0, 0);
     sem_init(&released, 0, 0);
+    atomic_store(&held, 0);
     assert_int_equal(pthread_create(&self->thread, NULL, serve, self), 0);
     while (sem_wait(&self->is_ready) != 0)
         continue;
@@ -151,6 +164,12 @@ void web_stop(web_rig *self)
     kill(getpid(), SIGTERM);
 }
 
+void web_request_stop(web_rig *self)
+{
+    self->is_stopping = true;
+    mcp_server_stop(self->server);
+}
+
 mcp_status web_end(web_rig *self)
 {
     mcp_status st;
@@ -165,7 +184,7 @@ mcp_status web_end(web_rig *self)
     return st;
 }
 
-/* ---- one request ------------------------------------------------------------------------------ */
+/* ---- one request ----------------------------------------------------------------------------- */
 
 /* Whether one of the lines begins with the name. */
 static bool names(const char *fields, const char *name)
@@ -186,7 +205,7 @@ static char *write_request(const char *method, const char *path, const char *fie
     char length[64] = "";
 
     if (body)
-        (void)snprintf(length, sizeof(length), "Content-Length: %zu\r\n", strlen(body));
+        (void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", strlen(body));
     assert_true(
         asprintf(
             &request, "%s %s HTTP/1.1\r\n%s%s%s%s%s%s\r\n%s", method, path,
@@ -232,7 +251,7 @@ void web_ask(web_answer *out, int port, const char *method, const char *path, co
     char *request = write_request(method, path, fields, body, true);
     char *split;
 
-    (void)client_ask(port, request, out->text, sizeof(out->text));
+    (void)client_ask(port, request, out->text, sizeof out->text);
     free(request);
     out->status = strlen(out->text) > 12 ? (int)strtol(out->text + 9, NULL, 10) : 0;
     out->head = out->text;

@@ -1,5 +1,6 @@
 /*
- * web_rig.h - a server of ours over HTTP in a thread, with the fixture's features; and one request of it.
+ * web_rig.h - a server of ours over HTTP in a thread, with the fixture's features; and one request
+ * of it.
  *
  * The clients of rig.h reach it too.
  */
@@ -13,12 +14,16 @@
 typedef struct web_rig web_rig;
 
 /*
- * The tool rig/hold, which is added: it reports progress 1, then waits until web_release was called, or it
- * is told to stop; then it reports progress 2 and answers {"stop": why}, which is 0 when released. The tool
- * rig/leave drops the connection first. rig/scoped needs the scopes "mcp write" and answers with the name of its
- * principal.
+ * The tool rig/hold, which is added: it reports progress 1, then waits until web_release was
+ * called, or it is asked to stop; then it reports progress 2 and answers {"stop": why}, which is 0
+ * when released. The tool rig/leave drops the connection first. rig/scoped needs the scopes "mcp
+ * write" and answers with the name of its principal.
  */
 void web_release(void);
+
+/** Wait until `count` calls of rig/hold run or have run since the server began; CLIENT_WAIT_MS at
+ *  most. */
+void web_await_held(int count);
 
 /* Serve on a free port of 127.0.0.1; `server` and `http` may be NULL. A failure ends the test. */
 web_rig *web_start(const mcp_server_options *server, const mcp_http_options *http);
@@ -31,6 +36,9 @@ int web_port(const web_rig *self);
 
 /* Ask it to stop, as SIGTERM does; web_end follows. */
 void web_stop(web_rig *self);
+
+/* The same by mcp_server_stop. */
+void web_request_stop(web_rig *self);
 
 /* Ask it to stop, unless web_stop has, and wait until it has. What serving returned is returned. */
 mcp_status web_end(web_rig *self);
@@ -47,8 +55,8 @@ typedef struct web_answer {
  * One request on a connection of its own, read to its end.
  *
  * @param fields further header lines, each with its "\r\n"; may be NULL
- * @param body   NULL: none; otherwise with its Content-Type application/json and Accept of both kinds,
- *               unless `fields` names them
+ * @param body   NULL: none; otherwise with its Content-Type application/json and Accept of both
+ *               kinds, unless `fields` names them
  */
 void web_ask(web_answer *out, int port, const char *method, const char *path, const char *fields,
              const char *body);

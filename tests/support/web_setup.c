@@ -56,7 +56,7 @@ static void set_tasks(web_setup *setup, const char *value)
 static void set_changes(web_setup *setup, const char *value)
 {
     (void)value;
-    setup->options.lists_change = true;
+    setup->options.list_changed = true;
     setup->options.subscriptions = true;
 }
 
@@ -68,17 +68,17 @@ static void set_logging(web_setup *setup, const char *value)
 
 static void set_running(web_setup *setup, const char *value)
 {
-    setup->options.calls_max_running = (int)strtol(value, NULL, 10);
+    setup->options.limits.calls_max_running = (int)strtol(value, NULL, 10);
 }
 
 static void set_threads(web_setup *setup, const char *value)
 {
-    setup->options.short_threads = (int)strtol(value, NULL, 10);
+    setup->options.limits.short_threads = (int)strtol(value, NULL, 10);
 }
 
 static void set_message_max(web_setup *setup, const char *value)
 {
-    setup->options.message_max_bytes = strtoul(value, NULL, 10);
+    setup->options.limits.message_max_bytes = strtoul(value, NULL, 10);
 }
 
 static void set_sessions_off(web_setup *setup, const char *value)
@@ -89,7 +89,7 @@ static void set_sessions_off(web_setup *setup, const char *value)
 
 static void set_sessions_max(web_setup *setup, const char *value)
 {
-    setup->http.sessions_max = (int)strtol(value, NULL, 10);
+    setup->http.limits.sessions_max = (int)strtol(value, NULL, 10);
 }
 
 static void set_legacy_sse(web_setup *setup, const char *value)
@@ -112,12 +112,12 @@ static void set_health(web_setup *setup, const char *value)
 
 static void set_patience(web_setup *setup, const char *value)
 {
-    setup->http.patience_ms = (int)strtol(value, NULL, 10);
+    setup->http.limits.stream_after_ms = (int)strtol(value, NULL, 10);
 }
 
 static void set_keepalive(web_setup *setup, const char *value)
 {
-    setup->http.keepalive_ms = (int)strtol(value, NULL, 10);
+    setup->http.limits.keepalive_ms = (int)strtol(value, NULL, 10);
 }
 
 static void add_word(const char **words, const char *value)

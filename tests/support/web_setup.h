@@ -30,7 +30,8 @@ typedef struct web_setup {
 
 void web_setup_init(web_setup *setup, mcp_arena *arena);
 
-/** Where it points to itself it must not be moved from here on. Clear it after the server has ended. */
+/** Where it points to itself it must not be moved from here on. Clear it after the server has
+ *  ended. */
 void web_setup_clear(web_setup *setup);
 
 /** One option, "NAME VALUE", whose text outlives the server; false: there is none of that name. */

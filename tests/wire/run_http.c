@@ -1,6 +1,7 @@
 /*
- * run_http.c - plays the transcripts of tests/wire/http/ (tests/support/transcript.h has their form)
- * against a server over HTTP: the fixture's features and the tools of tests/support/web_rig.h.
+ * run_http.c - plays the transcripts of tests/wire/http/ (tests/support/transcript.h has their
+ * form) against a server over HTTP: the fixture's features and the tools of
+ * tests/support/web_rig.h.
  *
  *     -> POST /mcp                 a request; Host, Content-Type, Accept and Content-Length are added
  *     -> Mcp-Session-Id: $id       unless a line names them; "Accept: -" leaves Accept out
@@ -19,11 +20,11 @@
  *     >= ping|pong|close|binary|text|part|more|last|bare TEXT     (text in parts; unmasked)
  *     <= ping|pong TEXT, <= close CODE
  *
- * `@ NAME` goes on on another connection, made when it is new; `@ NAME hangs up` closes it. What an
- * answer has beyond what was asked for is a fault, found by the next request or at the end.
+ * `@ NAME` continues on another connection, made when it is new; `@ NAME hangs up` closes it. What
+ * an answer has beyond what was asked for is a fault, found by the next request or at the end.
  *
- * `!` at the top says how the server is made: see tests/support/web_setup.c. Further on `! release` lets one
- * waiting handler go, `! stop` is SIGTERM. CAUSEWAY_WIRE_LOG is as for run_wire.c.
+ * `!` at the top says how the server is made: see tests/support/web_setup.c. Further on `! release`
+ * lets one waiting handler go, `! stop` is SIGTERM. CAUSEWAY_WIRE_LOG is as for run_wire.c.
  */
 #include <glob.h>
 #include <setjmp.h>
@@ -71,7 +72,7 @@ struct talk {
 
 static struct talk talk; /* one at a time; outlives a test that fails */
 
-/* ---- the log ---------------------------------------------------------------------------------- */
+/* ---- the log --------------------------------------------------------------------------------- */
 
 static void write_log(const char *mark, const char *text, size_t length)
 {
@@ -94,7 +95,7 @@ static FILE *open_log(const char *path)
     return fopen(file, "w");
 }
 
-/* ---- asking ----------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static const char *text_of(const transcript_step *step)
 {
@@ -131,7 +132,8 @@ static void drop_absent(struct line *line)
 {
     char *at;
 
-    while ((at = strstr(line->asking.data, ": -\r\n")) != NULL) {
+    for (at = strstr(line->asking.data, ": -\r\n"); at != NULL;
+         at = strstr(line->asking.data, ": -\r\n")) {
         char *from = at;
         while (from > line->asking.data && from[-1] != '\n')
             from--;
@@ -174,7 +176,7 @@ static void flush(void)
         send_request(talk.line);
 }
 
-/* ---- what an answer has ----------------------------------------------------------------------- */
+/* ---- what an answer has ---------------------------------------------------------------------- */
 
 /* The next event; comments are skipped unless they are asked for. NULL: the stream has ended. */
 static web_event *next_event(struct line *line, bool or_comment)
@@ -193,7 +195,7 @@ static void need_head(const transcript_step *step, struct line *line)
         fail_msg("%s:%d: the status was not asked for", talk.path, step->line);
 }
 
-/* Nothing may be left of the answer before: where the transcript goes on, it has been read. */
+/* Nothing may be left of the answer before: before the transcript continues, it has been read. */
 static void finish_answer(struct line *line, int number)
 {
     web_client *client = &line->client;
@@ -283,7 +285,7 @@ static void answer(const transcript_step *step)
     fit_text(step, value, copy);
 }
 
-/* ---- messages --------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static const char *next_message(const transcript_step *step, size_t *length)
 {
@@ -347,7 +349,7 @@ static void send_body(const transcript_step *step)
     web_client_send_frame(&line->client, 0x81, text, length);
 }
 
-/* ---- beside messages -------------------------------------------------------------------------- */
+/* ---- other lines ----------------------------------------------------------------------------- */
 
 /* The first word of a text; the rest begins behind the blank. */
 static const char *first_word(const char *text, const char **rest)
@@ -490,7 +492,7 @@ static void see(const transcript_step *step)
         fail_msg("%s:%d: there is no '%s'", talk.path, step->line, step->text);
 }
 
-/* ---- connections ------------------------------------------------------------------------------ */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static struct line *line_named(const char *name)
 {
@@ -560,7 +562,7 @@ static void play(size_t first)
     }
 }
 
-/* ---- the tests -------------------------------------------------------------------------------- */
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 static int set_up(void **state)
 {

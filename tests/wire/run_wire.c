@@ -3,8 +3,8 @@
  * those over HTTP are for run_http.c.
  *
  * A transcript talks to the fixture server (tests/support/fixture.h) over a peer in memory, its
- * handlers run at once on this thread; or, with `! program`, to a program of ours over stdio. Lines at
- * the top say how the server is made:
+ * handlers run at once on this thread; or, with `! program`, to a program of ours over stdio. Lines
+ * at the top say how the server is made:
  *
  *     ! revision R       speaks R alone          ! oldest R, ! newest R    narrows on one side
  *     ! without-initialize R                     ! strict-version
@@ -45,9 +45,9 @@
 #include "fixture_more.h"
 #include "fixture_task.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/peer_memory.h"
 #include "mcp/core/task/task.h"
 #include "mcp/server_int.h"
+#include "peer_memory.h"
 #include "scratch.h"
 #include "transcript.h"
 
@@ -90,7 +90,7 @@ struct talk {
 
 static struct talk talk; /* one at a time; outlives a test that fails */
 
-/* ---- an executor ------------------------------------------------------------------------------ */
+/* ---- an executor ----------------------------------------------------------------------------- */
 
 static void run_task(mcp__task *task)
 {
@@ -144,7 +144,7 @@ static void run_held(struct executor *self)
     self->held_count = 0;
 }
 
-/* ---- how the server is made ------------------------------------------------------------------- */
+/* ---- how the server is made ------------------------------------------------------------------ */
 
 static mcp_revision revision_of(const char *name)
 {
@@ -172,7 +172,7 @@ static void set_newest(const char *value)
 
 static void set_without_initialize(const char *value)
 {
-    talk.options.without_initialize = revision_of(value);
+    talk.options.default_revision = revision_of(value);
 }
 
 static void set_strict_version(const char *value)
@@ -215,7 +215,7 @@ static void set_logging(const char *value)
 static void set_changes(const char *value)
 {
     (void)value;
-    talk.options.lists_change = true;
+    talk.options.list_changed = true;
     talk.options.subscriptions = true;
 }
 
@@ -233,17 +233,17 @@ static void set_many(const char *value)
 
 static void set_running(const char *value)
 {
-    talk.options.calls_max_running = atoi(value);
+    talk.options.limits.calls_max_running = atoi(value);
 }
 
 static void set_message_max(const char *value)
 {
-    talk.options.message_max_bytes = (size_t)atoi(value);
+    talk.options.limits.message_max_bytes = (size_t)atoi(value);
 }
 
 static void set_reply_max(const char *value)
 {
-    talk.options.reply_max_bytes = (size_t)atoi(value);
+    talk.options.limits.reply_max_bytes = (size_t)atoi(value);
 }
 
 static void set_hold(const char *value)
@@ -369,18 +369,18 @@ static void open_server(void)
         st = mcp_server_add(talk.server, &many, &err);
     }
     if (st == MCP_OK) {
-        mcp__session_setup setup = mcp__server_session_setup(talk.server, &talk.executor.face);
+        mcp__context setup = mcp__server_context(talk.server, &talk.executor.face);
         st = mcp__task_table_new(&talk.table, &setup, &err);
         setup.tasks = talk.table;
         if (st == MCP_OK)
             st = mcp__session_init(&talk.session, &setup, &err);
-        talk.session.news = &talk.peer.peer;
+        talk.session.listener = &talk.peer.peer;
     }
     if (st != MCP_OK)
         fail_msg("%s: %s", talk.path, err.message);
 }
 
-/* ---- talking ---------------------------------------------------------------------------------- */
+/* ---- talking --------------------------------------------------------------------------------- */
 
 static bool is_program(void)
 {
@@ -402,7 +402,8 @@ static const char *next_message(size_t *length)
     return text;
 }
 
-/* Look at the next message without taking it: a program is not asked, it may have no more to say. */
+/* Look at the next message without taking it: a program is not asked, it may have no more to
+ * say. */
 static const char *waiting_message(void)
 {
     return !is_program() && talk.read < talk.peer.text.length ? talk.peer.text.data + talk.read
@@ -429,7 +430,8 @@ static void send_line(const transcript_step *step)
     write_log("> ", line, length);
     if (is_program())
         child_send(&talk.program, line, length);
-    else if (length > talk.options.message_max_bytes && talk.options.message_max_bytes > 0)
+    else if (length > talk.options.limits.message_max_bytes &&
+             talk.options.limits.message_max_bytes > 0)
         mcp__dispatch_overlong(&talk.session, &talk.peer.peer);
     else
         mcp__dispatch_message(&talk.session, &talk.peer.peer, line, length);
@@ -534,7 +536,7 @@ static void finish(void)
     assert_true(mcp__dispatch_is_idle(&talk.session));
 }
 
-/* ---- the tests -------------------------------------------------------------------------------- */
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 /* "library/cancel.txt" is written to "library.cancel.txt". */
 static FILE *open_log(const char *path)
@@ -575,7 +577,7 @@ static int tear_down(void **state)
     if (talk.server) {
         run_held(&talk.executor);
         mcp__dispatch_stop(&talk.session, MCP_STOP_CANCELLED);
-        mcp__task_stop_all(talk.table, MCP_STOP_CANCELLED);
+        mcp__dispatch_tasks_stop(talk.table, MCP_STOP_CANCELLED);
         mcp__session_clear(&talk.session);
         mcp__task_table_free(talk.table);
         mcp__peer_memory_clear(&talk.peer);

@@ -1,13 +1,14 @@
 /*
- * envelope.c - the ladder by which each request finds its era.
+ * envelope.c - which era a request is of: the only place that decides it.
  *
  *     initialize without a claim that holds     a session
  *     a claim in params._meta                   no session; the claim must hold, and headers agree
  *     a header that names such a revision       refused: what the header says, the body must say
  *     anything else                             the session, negotiated or not
  *
- * It is climbed for every message anew, because clients probe: one process, and one connection, may see
- * both eras at once. Nothing that an earlier request said counts for a later one without a session.
+ * Every message is decided by itself, because clients probe: one process, and one connection, may
+ * see both eras at once. Nothing that an earlier request said counts for a later one without a
+ * session.
  */
 #include "mcp/core/envelope.h"
 
@@ -45,31 +46,32 @@ void mcp__envelope_write_revisions(mcp_json_writer *writer, const char *member, 
     mcp_write_end(writer);
 }
 
-/* ---- without a session ------------------------------------------------------------------------ */
+/* ---- without a session ----------------------------------------------------------------------- */
 
 static mcp_status check_keys(mcp_call *call)
 {
-    if (!mcp_json_is_string(mcp_json_get(call->meta, KEY_REVISION)))
+    if (!mcp_json_is_string(mcp_json_get(call->request.meta, KEY_REVISION)))
         return mcp_error_set(&call->err, MCP_E_ENVELOPE,
                              "params._meta needs the string \"" KEY_REVISION "\"");
-    if (!mcp_json_is_object(mcp_json_get(call->meta, KEY_CAPABILITIES)))
+    if (!mcp_json_is_object(mcp_json_get(call->request.meta, KEY_CAPABILITIES)))
         return mcp_error_set(&call->err, MCP_E_ENVELOPE,
                              "params._meta needs the object \"" KEY_CAPABILITIES "\"");
     return MCP_OK;
 }
 
-/* Headers that are there must agree before anything is said about the revision; that they are there at all
- * is asked afterwards. */
+/* Headers that are there must agree before anything is said about the revision; that they are there
+ * at all is asked afterwards. */
 static mcp_status check_headers(mcp_call *call, const char *revision, bool are_required)
 {
-    const mcp__headers *headers = call->notices->headers;
+    const mcp__headers *headers = call->notification_peer->headers;
     mcp_status st;
 
     if (!headers)
         return MCP_OK;
     st = mcp__headers_check(headers, "MCP-Protocol-Version", revision, are_required, &call->err);
     if (st == MCP_OK)
-        st = mcp__headers_check(headers, "Mcp-Method", call->method, are_required, &call->err);
+        st = mcp__headers_check(headers, "Mcp-Method", call->request.method, are_required,
+                                &call->err);
     return st;
 }
 
@@ -77,7 +79,8 @@ static mcp_status refuse_revision(mcp_call *call, const char *requested)
 {
     mcp_json_writer *data = mcp__call_error_data(call);
 
-    mcp__envelope_write_revisions(data, "supported", call->options->oldest, call->options->newest);
+    mcp__envelope_write_revisions(data, "supported", call->context->options->oldest,
+                                  call->context->options->newest);
     mcp_write_member_string(data, "requested", requested);
     return mcp_error_set(&call->err, MCP_E_REVISION, "Unsupported protocol version");
 }
@@ -86,22 +89,22 @@ static mcp_status find_revision(mcp_call *call, const char *name)
 {
     mcp_revision revision = mcp_revision_find(name);
 
-    if (revision < oldest_stateless || revision < call->options->oldest ||
-        revision > call->options->newest)
+    if (revision < oldest_stateless || revision < call->context->options->oldest ||
+        revision > call->context->options->newest)
         return refuse_revision(call, name);
-    call->revision = revision;
+    call->request.revision = revision;
     return MCP_OK;
 }
 
 static mcp_status read_log_level(mcp_call *call)
 {
-    const mcp_json *level = mcp_json_get(call->meta, KEY_LOG_LEVEL);
+    const mcp_json *level = mcp_json_get(call->request.meta, KEY_LOG_LEVEL);
 
-    call->log_level = MCP_LEVEL_NONE;
+    call->request.log_level = MCP_LEVEL_NONE;
     if (!level)
         return MCP_OK;
-    call->log_level = mcp_level_find(mcp_json_string(level, NULL));
-    if (call->log_level == MCP_LEVEL_NONE)
+    call->request.log_level = mcp_level_find(mcp_json_string(level, NULL));
+    if (call->request.log_level == MCP_LEVEL_NONE)
         return mcp_error_set(&call->err, MCP_E_ENVELOPE,
                              "params._meta has an unknown level in \"" KEY_LOG_LEVEL "\"");
     return MCP_OK;
@@ -112,11 +115,11 @@ static mcp_status open_stateless(mcp_call *call)
     const char *name;
     mcp_status st;
 
-    call->revision = oldest_stateless; /* whose rules for errors hold from here on */
+    call->request.revision = oldest_stateless; /* whose rules for errors hold from here on */
     st = check_keys(call);
     if (st != MCP_OK)
         return st;
-    name = mcp_json_get_string(call->meta, KEY_REVISION);
+    name = mcp_json_get_string(call->request.meta, KEY_REVISION);
     st = check_headers(call, name, false);
     if (st == MCP_OK)
         st = find_revision(call, name);
@@ -124,23 +127,23 @@ static mcp_status open_stateless(mcp_call *call)
         st = check_headers(call, name, true);
     if (st == MCP_OK)
         st = read_log_level(call);
-    call->client_can = mcp__client_read(mcp_json_get(call->meta, KEY_CAPABILITIES));
+    call->request.client_can = mcp__client_read(mcp_json_get(call->request.meta, KEY_CAPABILITIES));
     return st;
 }
 
-/* ---- with one --------------------------------------------------------------------------------- */
+/* ---- with one -------------------------------------------------------------------------------- */
 
 static mcp_status open_session(mcp_call *call)
 {
     const mcp__session *session = call->session;
-    const char *requested = mcp_json_get_string(call->params, "protocolVersion");
+    const char *requested = mcp_json_get_string(call->request.params, "protocolVersion");
 
-    if (call->options->without_initialize == MCP_REVISION_NONE) {
-        call->revision = oldest_stateless;
+    if (call->context->options->default_revision == MCP_REVISION_NONE) {
+        call->request.revision = oldest_stateless;
         return requested ? refuse_revision(call, requested) : check_keys(call);
     }
-    call->client_can = session->client_can;
-    call->log_level = session->log_level;
+    call->request.client_can = session->client_can;
+    call->request.log_level = session->log_level;
     return MCP_OK;
 }
 
@@ -154,14 +157,14 @@ static bool claim_holds(const mcp_json *meta)
 
 mcp_status mcp__envelope_open(mcp_call *call)
 {
-    const mcp__headers *headers = call->notices->headers;
+    const mcp__headers *headers = call->notification_peer->headers;
 
-    if (strcmp(call->method, "initialize") == 0 && !claim_holds(call->meta))
+    if (strcmp(call->request.method, "initialize") == 0 && !claim_holds(call->request.meta))
         return open_session(call);
-    if (mcp__envelope_is_claimed(call->meta))
+    if (mcp__envelope_is_claimed(call->request.meta))
         return open_stateless(call);
     if (!headers || !mcp__headers_are_stateless(headers))
         return open_session(call);
-    call->revision = oldest_stateless;
+    call->request.revision = oldest_stateless;
     return check_keys(call);
 }

@@ -12,7 +12,8 @@
 bool mcp__envelope_is_claimed(const mcp_json *meta);
 
 /**
- * Settle a request's revision, capabilities and log level, from its own words or else from its session.
+ * Settle a request's revision, capabilities and log level, from its own words or else from its
+ * session.
  *
  * @return MCP_OK; MCP_E_ENVELOPE, MCP_E_HEADERS or MCP_E_REVISION: call->err and, for the last, the
  *         error's data are filled

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
+/* clang-format off */
 static const struct field {
     const char *type;
     const char *member;
@@ -45,10 +46,11 @@ static const struct field {
     { "Prompt",         "icons",             MCP_2025_11_25, 0 },
     { "PromptArgument", "title",             MCP_2025_06_18, 0 },
 };
+/* clang-format on */
 
 bool mcp__field_is_known(const char *type, const char *member, mcp_revision revision)
 {
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (strcmp(fields[i].member, member) == 0 && strcmp(fields[i].type, type) == 0)
             return revision >= fields[i].since &&
                    (fields[i].until == MCP_REVISION_NONE || revision <= fields[i].until);

@@ -1,11 +1,12 @@
 /*
  * headers.c - holding HTTP's headers against the message.
  *
- * A value that does not go into a header as it stands comes as "=?base64?" ... "?="; one without both
- * markers is meant literally. The decoding is strict, because a proxy that is laxer than we are could be
- * made to see another name than we do.
+ * A value that does not go into a header as it stands comes as "=?base64?" ... "?="; one without
+ * both markers is meant literally. The decoding is strict, because a proxy that is laxer than we
+ * are could be made to see another name than we do.
  *
- * A field that comes twice is refused whatever its values say: proxies disagree about which one counts.
+ * A field that comes twice is refused whatever its values say: proxies disagree about which one
+ * counts.
  */
 #include "mcp/core/headers.h"
 
@@ -53,7 +54,7 @@ mcp_status mcp__headers_check(const mcp__headers *headers, const char *field, co
     return MCP_OK;
 }
 
-/* ---- encoded values --------------------------------------------------------------------------- */
+/* ---- encoded values -------------------------------------------------------------------------- */
 
 static bool is_printable(const char *text)
 {
@@ -68,13 +69,13 @@ static const char *between_markers(const char *value, size_t *length)
 {
     static const char begin[] = "=?base64?", end[] = "?=";
     size_t all = strlen(value);
-    size_t markers = sizeof(begin) - 1 + sizeof(end) - 1;
+    size_t markers = sizeof begin - 1 + sizeof end - 1;
 
-    if (all < markers || strncmp(value, begin, sizeof(begin) - 1) != 0 ||
-        strcmp(value + all - (sizeof(end) - 1), end) != 0)
+    if (all < markers || strncmp(value, begin, sizeof begin - 1) != 0 ||
+        strcmp(value + all - (sizeof end - 1), end) != 0)
         return NULL;
     *length = all - markers;
-    return value + sizeof(begin) - 1;
+    return value + sizeof begin - 1;
 }
 
 static mcp_status decode(const char **out, size_t *length, const char *field, const char *value,
@@ -105,7 +106,7 @@ static mcp_status look_decoded(const char **out, size_t *length, const mcp__head
     return st == MCP_OK ? decode(out, length, field, value, arena, err) : st;
 }
 
-/* ---- comparing -------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool is_number(const char *text, size_t length, const mcp_json *wanted)
 {
@@ -113,7 +114,7 @@ static bool is_number(const char *text, size_t length, const mcp_json *wanted)
     char *end = NULL;
     double number = 0;
 
-    if (length == 0 || length >= sizeof(copy) || strspn(text, "+-.0123456789eE") != length)
+    if (length == 0 || length >= sizeof copy || strspn(text, "+-.0123456789eE") != length)
         return false;
     memcpy(copy, text, length);
     copy[length] = '\0';

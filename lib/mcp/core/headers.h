@@ -2,7 +2,7 @@
  * headers.h - what HTTP's headers say of a message, and whether that agrees with its body.
  *
  * From 2026-07-28 a request over HTTP says a few things twice, so that proxies can route it without
- * reading its body; whoever serves it has to see that both say the same.
+ * reading its body; the server has to check that both say the same.
  */
 #ifndef MCP_CORE_HEADERS_H
 #define MCP_CORE_HEADERS_H
@@ -19,8 +19,8 @@ typedef struct mcp__headers mcp__headers;
 /** The headers of one message. A transport fills it in. */
 struct mcp__headers {
     /**
-     * The first value of a field without white space around it, NULL when it is absent. Names are found
-     * in any case.
+     * The first value of a field without white space around it, NULL when it is absent. Names are
+     * found in any case.
      *
      * @param count how often the field comes
      */
@@ -38,12 +38,14 @@ bool mcp__headers_are_stateless(const mcp__headers *headers);
 mcp_status mcp__headers_check(const mcp__headers *headers, const char *field, const char *wanted,
                               bool is_required, mcp_error *err);
 
-/** As mcp__headers_check, always required, for a field whose value may be base64 between markers. */
+/** As mcp__headers_check, always required, for a field whose value may be base64 between
+ *  markers. */
 mcp_status mcp__headers_check_name(const mcp__headers *headers, const char *field,
                                    const mcp_json *wanted, mcp_arena *arena, mcp_error *err);
 
 /**
- * Whether Mcp-Param-<name> says what an argument says; an argument that is absent or null wants none.
+ * Whether Mcp-Param-<name> says what an argument says; an argument that is absent or null wants
+ * none.
  *
  * @param wanted a string, an integer or a boolean
  */

@@ -1,17 +1,18 @@
 /*
  * peer.h - where a call's answer goes.
  *
- * A transport fills one in: stdio has one for the process, WebSocket one for each connection, HTTP one for
- * each exchange; a batch is one that gathers, a task one that keeps, and tests have one in memory. Used by the loop alone.
+ * A transport fills one in: stdio has one for the process, WebSocket one for each connection, HTTP
+ * one for each exchange; a batch is one that gathers, a task one that keeps, and tests have one in
+ * memory. Used by the loop alone.
  */
 #ifndef MCP_CORE_PEER_H
 #define MCP_CORE_PEER_H
 
 #include <stdbool.h>
 
+#include "mcp/auth.h"
 #include "mcp/buf.h"
 #include "mcp/core/headers.h"
-#include "mcp/http.h"
 
 typedef struct mcp__peer mcp__peer;
 
@@ -25,11 +26,12 @@ struct mcp__peer {
     bool (*is_slow)(const mcp__peer *peer);
     /** A call of this peer has ended and stays without an answer. The peer may end itself here, and
      *  in `answer`, so the caller does not use it afterwards. */
-    void (*skip)(mcp__peer *peer);
-    /** As `skip`, but an answer is owed and there is no memory for it: its client must learn that none will
-     *  come. NULL: `skip` sees to that. */
-    void (*lose)(mcp__peer *peer);
-    /** Drop the connection; the client comes back for what the call still sends. NULL: it cannot. */
+    void (*no_reply)(mcp__peer *peer);
+    /** As `no_reply`, but there is no memory for the answer that is owed: its client must learn
+     *  that none will come. NULL: `no_reply` does that. */
+    void (*abort)(mcp__peer *peer);
+    /** Drop the connection; the client comes back for what the call still sends. NULL: it
+     *  cannot. */
     void (*reconnect)(mcp__peer *peer);
     /** The headers of the message that is being handed in; NULL: the transport has none. Set by the
      *  transport, good until mcp__dispatch_message returns. */
@@ -38,8 +40,8 @@ struct mcp__peer {
     const mcp_principal *principal;
     /** What HTTP's status line says of an answer: set before each `answer`. Others pass over it. */
     int http_status;
-    /** Set before each `answer`: why the dispatch answered instead of the call, which a worker may still
-     *  have; MCP_OK: the call did. */
+    /** Set before each `answer`: why the dispatch answered instead of the call, which a worker may
+     *  still have; MCP_OK: the call did. */
     mcp_status fault;
     /** Set before each `answer`: the scopes that the client's token lacks for it; NULL: none. */
     const char *scopes_needed;

@@ -1,14 +1,12 @@
 /*
  * principal.c - names and scopes, copied from hand to hand.
  *
- * A call outlives the request that it came by, so it has its own copy. Scopes are compared as whole words:
- * what one scope includes of another is the authorization server's to say, by granting both.
+ * A call outlives the request that it came by, so it has its own copy. Scopes are compared as whole
+ * words: what one scope includes of another is the authorization server's to say, by granting both.
  */
 #include "mcp/core/principal.h"
 
 #include <string.h>
-
-#include "mcp/core/call/call_int.h"
 
 const mcp_principal *mcp__principal_copy(mcp_arena *arena, const mcp_principal *principal,
                                          bool *is_lost)
@@ -16,7 +14,7 @@ const mcp_principal *mcp__principal_copy(mcp_arena *arena, const mcp_principal *
     *is_lost = false;
     if (!principal)
         return NULL;
-    mcp_principal *copy = mcp_arena_alloc(arena, sizeof(*copy));
+    mcp_principal *copy = mcp_arena_alloc(arena, sizeof *copy);
     char *name = mcp_arena_strdup(arena, principal->name);
     char *scopes = mcp_arena_strdup(arena, principal->scopes ? principal->scopes : "");
     *is_lost = !copy || !name || !scopes;
@@ -59,22 +57,4 @@ bool mcp__scopes_cover(const char *scopes, const char *wanted)
         wanted += length;
     }
     return true;
-}
-
-const char *mcp_call_principal(const mcp_call *call)
-{
-    return call->principal ? call->principal->name : NULL;
-}
-
-bool mcp_call_has_scopes(const mcp_call *call, const char *scopes)
-{
-    return !call->principal || mcp__scopes_cover(call->principal->scopes, scopes);
-}
-
-mcp_status mcp_call_require_scopes(mcp_call *call, const char *scopes)
-{
-    if (mcp_call_has_scopes(call, scopes))
-        return MCP_OK;
-    call->scopes_needed = mcp_arena_strdup(call->arena, scopes);
-    return mcp_error_set(&call->err, MCP_E_SCOPE, "%s: %s", mcp_status_words(MCP_E_SCOPE), scopes);
 }

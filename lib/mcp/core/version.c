@@ -16,7 +16,7 @@ static const char *const names[] = {
     [MCP_2025_11_25] = "2025-11-25", [MCP_2026_07_28] = "2026-07-28",
 };
 
-_Static_assert(sizeof(names) / sizeof(names[0]) == MCP_REVISION_NEWEST + 1, "a name a revision");
+_Static_assert(sizeof names / sizeof names[0] == MCP_REVISION_NEWEST + 1, "a name a revision");
 
 const char *mcp_revision_name(mcp_revision revision)
 {

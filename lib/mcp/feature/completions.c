@@ -1,9 +1,9 @@
 /*
  * completions.c - completion/complete: values for a prompt's argument or a template's variable.
  *
- * A row binds one argument of one prompt or template to a function. What is asked about must exist, and the
- * client's token must have the scopes that its use needs; an argument that nobody completes has no
- * suggestions, which is an answer and no error.
+ * A row binds one argument of one prompt or template to a function. What is asked about must exist,
+ * and the client's token must have the scopes that its use needs; an argument that nobody completes
+ * has no suggestions, which is an answer and no error.
  */
 #include <string.h>
 
@@ -12,6 +12,8 @@
 #include "mcp/feature/feature.h"
 
 enum { SHOWN_MAX = 80 }; /* bytes of a name that a message repeats */
+
+#define VALUES_MAX 100 /* of one answer, by the specification */
 
 struct completion {
     const mcp_completion *row;
@@ -87,26 +89,70 @@ mcp_status mcp__completions_load(mcp__completions *completions, const mcp_featur
     return MCP_OK;
 }
 
-/* ---- serving ---------------------------------------------------------------------------------- */
+/* ---- serving -------------------------------------------------------------------------------- */
+
+/* What a call of this kind has: its `feature`. */
+struct answer {
+    const char *typed;
+    size_t count; /* of values; the first hundred are in the call's content */
+};
 
 static mcp_status write_completion(mcp_call *call, mcp_json_writer *writer)
 {
+    const struct answer *answer = call->plan.feature;
+
     mcp_write_member_object(writer, "completion");
     mcp_write_member_array(writer, "values");
-    if (call->content.length > 0) /* several values, the commas between them are there already */
-        mcp_write_raw(writer, call->content.data, call->content.length);
+    if (call->answer.content.text.length >
+        0) /* several values, the commas between them are there already */
+        mcp_write_raw(writer, call->answer.content.text.data, call->answer.content.text.length);
     mcp_write_end(writer);
-    mcp_write_member_int(writer, "total", (int64_t)call->suggested);
-    mcp_write_member_bool(writer, "hasMore", call->suggested > MCP__SUGGESTIONS_MAX);
+    mcp_write_member_int(writer, "total", (int64_t)answer->count);
+    mcp_write_member_bool(writer, "hasMore", answer->count > VALUES_MAX);
     mcp_write_end(writer);
     return mcp_json_writer_status(writer);
+}
+
+static const mcp__call_kind completion_kind = { .finish = write_completion };
+
+const char *mcp_call_completion_value(const mcp_call *call)
+{
+    const struct answer *answer = call->plan.kind == &completion_kind ? call->plan.feature : NULL;
+
+    return answer ? answer->typed : "";
+}
+
+mcp_status mcp_call_add_completion(mcp_call *call, const char *text)
+{
+    struct answer *answer = call->plan.kind == &completion_kind ? call->plan.feature : NULL;
+    mcp__draft *content = &call->answer.content;
+    mcp_json_writer writer;
+
+    if (!answer || !text) {
+        content->status = answer ? MCP_E_PARAMS : MCP_E_UNSUPPORTED;
+        return mcp_error_set(&call->err, content->status,
+                             answer
+                                 ? "a value is NULL"
+                                 : "mcp_call_add_completion: the call is not completion/complete");
+    }
+    if (++answer->count > VALUES_MAX)
+        return MCP_OK;
+    if (content->text.length > 0)
+        (void)mcp_buf_putc(&content->text, ',');
+    mcp_json_writer_init(&writer, &content->text);
+    mcp_write_string(&writer, text);
+    if (content->status == MCP_OK)
+        content->status = mcp_json_writer_status(&writer);
+    return content->status == MCP_OK
+               ? MCP_OK
+               : mcp_error_set(&call->err, content->status, "a value cannot be written");
 }
 
 /* The prompt or template that params.ref names, as registered. */
 static mcp_status read_reference(const char **out, const mcp__completions *completions,
                                  mcp_call *call)
 {
-    const mcp_json *reference = mcp_json_get(call->params, "ref");
+    const mcp_json *reference = mcp_json_get(call->request.params, "ref");
     const char *type = mcp_json_get_string(reference, "type");
     const char *name = mcp_json_get_string(reference, "name");
     const char *uri = mcp_json_get_string(reference, "uri");
@@ -129,8 +175,9 @@ static mcp_status read_reference(const char **out, const mcp__completions *compl
 
 static mcp_status read_argument(const char **name, mcp_call *call)
 {
-    const mcp_json *argument = mcp_json_get(call->params, "argument");
-    const mcp_json *chosen = mcp_json_get(mcp_json_get(call->params, "context"), "arguments");
+    const mcp_json *argument = mcp_json_get(call->request.params, "argument");
+    const mcp_json *chosen = mcp_json_get(mcp_json_get(call->request.params, "context"),
+                                          "arguments");
     size_t length = 0;
     const char *typed = mcp_json_string(mcp_json_get(argument, "value"), &length);
 
@@ -141,9 +188,14 @@ static mcp_status read_argument(const char **name, mcp_call *call)
     if (chosen && !mcp_json_is_object(chosen))
         return mcp_error_set(&call->err, MCP_E_PARAMS,
                              "params.context.arguments must be an object");
-    call->typed = typed;
+    struct answer *answer = mcp_arena_alloc(call->arena, sizeof *answer);
+    if (!answer)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a completion");
+    *answer = (struct answer){ .typed = typed };
+    call->plan.kind = &completion_kind;
+    call->plan.feature = answer;
     if (chosen)
-        call->arguments = chosen;
+        call->request.arguments = chosen;
     return MCP_OK;
 }
 
@@ -161,12 +213,11 @@ mcp_status mcp__completions_complete(mcp__completions *completions, mcp_call *ca
     if (!key)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a completion");
     const struct completion *found = mcp__map_get(&completions->rows, key, strlen(key));
-    call->name = of;
-    call->finish = write_completion;
+    call->request.name = of;
     if (!found)
         return MCP_OK;
-    call->run = found->row->complete;
-    call->data = found->data;
-    call->timeout_ms = completions->options->timeout_ms;
+    call->plan.run = found->row->complete;
+    call->plan.data = found->data;
+    call->plan.timeout_ms = completions->options->limits.timeout_ms;
     return MCP_OK;
 }

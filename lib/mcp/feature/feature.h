@@ -6,14 +6,13 @@
  * calls on the loop. Such a function must not block, and ends in one of three ways:
  *
  *   the answer is known     write the members of `result` to mcp_call_result(call), return MCP_OK
- *   a handler must run      set call->name, arguments, properties/schema (for defaults), run, data,
- *                           flags, timeout_ms, feature, finish; return MCP_OK. `finish` then writes
- *                           the members of `result` on the worker (call->content holds what the handler
- *                           wrote by mcp_call_contents_*, call->places what mcp_call_place gave)
+ *   a handler must run      set call->request.name, arguments and in call->plan kind, feature, schema, run, data, flags,
+ *                           timeout_ms; return MCP_OK. The kind's `finish` then writes the members of `result` on
+ *                           the worker, from call->answer
  *   it cannot be            fill call->err (mcp_error_set), maybe mcp__call_error_data(call), and
  *                           return the status
  *
- * `run` NULL with `finish` set is fine: the result is then written by `finish` on the loop.
+ * `run` NULL is fine: the result is then written by `finish` on the loop.
  * What is loaded never changes afterwards, so workers may read it without a lock.
  */
 #ifndef MCP_FEATURE_FEATURE_H
@@ -45,12 +44,13 @@ void mcp__tools_scopes(const mcp__tools *tools, mcp_buf *out);
 /** The scopes that a tool asks for, NULL: none; likewise below. */
 const char *mcp__tools_scopes_of(const mcp__tools *tools, const char *name);
 
+/** A text with the names of tools as lists of that revision show them: itself, or a copy in the
+ *  arena. */
+const char *mcp__tools_text(mcp__tools *tools, mcp_arena *arena, const char *text,
+                            mcp_revision revision);
+
 /** How many MCP_LONG calls may run at once: the sum of their max_running. */
 int mcp__tools_long_threads(const mcp__tools *tools);
-
-/** Whether results are held against their output schemas: on in builds with assertions, else
- * off. */
-void mcp__tools_check_results(mcp__tools *tools, bool check);
 
 mcp_status mcp__resources_new(mcp__resources **out, const mcp_server_options *options,
                               mcp_error *err);
@@ -71,11 +71,13 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call);
 void mcp__prompts_scopes(const mcp__prompts *prompts, mcp_buf *out);
 const char *mcp__prompts_scopes_of(const mcp__prompts *prompts, const char *name);
 
-/** The prompt of that name, registered or safe, as registered; NULL: none that `call` may know of. */
+/** The prompt of that name, registered or safe, as registered; NULL: none that `call` may know
+ *  of. */
 const char *mcp__prompts_name(const mcp__prompts *prompts, const mcp_call *call, const char *name);
 bool mcp__prompts_has(const mcp__prompts *prompts, const char *name, const char *argument);
 
-/** The exact resource, or the template by its own text, as registered; NULL: none that `call` may know of. */
+/** The exact resource, or the template by its own text, as registered; NULL: none that `call`
+ *  may know of. */
 const char *mcp__resources_name(const mcp__resources *resources, const mcp_call *call,
                                 const char *uri);
 /** Whether there is such a URI, and all that could read it is hidden from `call`. */

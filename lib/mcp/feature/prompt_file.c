@@ -2,14 +2,14 @@
  * prompt_file.c - reads a prompt's Markdown file once, so that filling it is copying.
  *
  * The head is lines "key: value" between two lines of three dashes; what follows is the text of the
- * messages. A line "--- user" or "--- assistant" begins a message; blank lines around a message do not
- * belong to it. Each message becomes a row of parts, texts and places in turn. Because places are
- * found here, in our own file, and never in what is put into them, a client's argument cannot smuggle
- * a place in.
+ * messages. A line "--- user" or "--- assistant" begins a message; blank lines around a message do
+ * not belong to it. Each message becomes a row of parts, texts and places in turn. Because places
+ * are found here, in our own file, and never in what is put into them, a client's argument cannot
+ * smuggle a place in.
  *
- * Whatever looks like a mistake stops the server at its start, with file and line: an unknown key, an
- * argument that is neither required nor optional, a "{{" that opens no place. An odd prompt would
- * otherwise be found by a model.
+ * Whatever looks like a mistake stops the server at its start, with file and line: an unknown key,
+ * an argument that is neither required nor optional, a "{{" that opens no place. An odd prompt
+ * would otherwise be found by a model.
  */
 #include "mcp/feature/prompt_file.h"
 
@@ -23,7 +23,7 @@ struct text {
     size_t length;
 };
 
-struct reader {
+struct prompt_reader {
     mcp__prompt_file *prompt;
     mcp_arena *arena;
     const char *at;
@@ -32,12 +32,12 @@ struct reader {
     mcp_error *err;
 };
 
-static mcp_status fault(const struct reader *r, const char *why)
+static mcp_status fault(const struct prompt_reader *r, const char *why)
 {
     return mcp_error_set(r->err, MCP_E_PARAMS, "%s: line %d: %s", r->prompt->path, r->line, why);
 }
 
-static mcp_status no_memory(const struct reader *r)
+static mcp_status no_memory(const struct prompt_reader *r)
 {
     return mcp_error_set(r->err, MCP_E_NOMEM, "no memory for a prompt");
 }
@@ -62,7 +62,7 @@ static bool text_is(struct text text, const char *word)
 }
 
 /* The next line without its end; false at the end of the file. */
-static bool next_line(struct reader *r, struct text *line)
+static bool next_line(struct prompt_reader *r, struct text *line)
 {
     const char *newline;
 
@@ -77,7 +77,7 @@ static bool next_line(struct reader *r, struct text *line)
     return true;
 }
 
-/* ---- the head --------------------------------------------------------------------------------- */
+/* ---- the head ------------------------------------------------------------------------------- */
 
 static bool is_name_byte(char c)
 {
@@ -116,7 +116,7 @@ static struct text before_comma(struct text *rest)
 }
 
 /* "metric, optional, What to look at" */
-static mcp_status read_argument(struct reader *r, struct text value)
+static mcp_status read_argument(struct prompt_reader *r, struct text value)
 {
     mcp__prompt_file *prompt = r->prompt;
     struct text name = before_comma(&value);
@@ -128,7 +128,7 @@ static mcp_status read_argument(struct reader *r, struct text value)
     if (!text_is(need, "required") && !text_is(need, "optional"))
         return fault(r, "an argument is 'required' or 'optional'");
     if (mcp__prompt_argument_find(prompt, name.at, name.length))
-        return fault(r, "an argument of that name stands above");
+        return fault(r, "duplicate argument");
     if (prompt->argument_count == MCP__PROMPT_ARGUMENTS_MAX)
         return fault(r, "too many arguments");
     argument->name = mcp_arena_strndup(r->arena, name.at, name.length);
@@ -141,8 +141,8 @@ static mcp_status read_argument(struct reader *r, struct text value)
     return MCP_OK;
 }
 
-/* "metric, What to look at": the title of an argument that stands above. */
-static mcp_status read_argument_title(struct reader *r, struct text value)
+/* "metric, What to look at": the title of an argument above. */
+static mcp_status read_argument_title(struct prompt_reader *r, struct text value)
 {
     struct text name = before_comma(&value);
     mcp__prompt_argument *argument = NULL;
@@ -151,26 +151,26 @@ static mcp_status read_argument_title(struct reader *r, struct text value)
         if (text_is(name, r->prompt->arguments[i].name))
             argument = &r->prompt->arguments[i];
     if (!argument)
-        return fault(r, "no argument of that name stands above");
+        return fault(r, "no argument of that name above");
     if (argument->title)
-        return fault(r, "the argument has a title already");
+        return fault(r, "duplicate title");
     if (value.length == 0)
-        return fault(r, "no title stands behind the comma");
+        return fault(r, "missing title after ','");
     argument->title = mcp_arena_strndup(r->arena, value.at, value.length);
     return argument->title ? MCP_OK : no_memory(r);
 }
 
-static mcp_status read_single(struct reader *r, const char **out, struct text value)
+static mcp_status read_single(struct prompt_reader *r, const char **out, struct text value)
 {
     if (*out)
-        return fault(r, "this stands twice");
+        return fault(r, "duplicate line");
     if (value.length == 0)
-        return fault(r, "nothing stands behind the colon");
+        return fault(r, "missing value after ':'");
     *out = mcp_arena_strndup(r->arena, value.at, value.length);
     return *out ? MCP_OK : no_memory(r);
 }
 
-static mcp_status read_scopes(struct reader *r, struct text value)
+static mcp_status read_scopes(struct prompt_reader *r, struct text value)
 {
     mcp_status st = read_single(r, &r->prompt->scopes, value);
 
@@ -180,14 +180,14 @@ static mcp_status read_scopes(struct reader *r, struct text value)
 }
 
 /* A value of JSON on one line. */
-static mcp_status read_json(struct reader *r, const mcp_json **out, struct text value,
+static mcp_status read_json(struct prompt_reader *r, const mcp_json **out, struct text value,
                             mcp_json_type type, const char *words)
 {
     const mcp_json *read = NULL;
     mcp_status st;
 
     if (*out)
-        return fault(r, "this stands twice");
+        return fault(r, "duplicate line");
     st = mcp_json_read(&read, r->arena, value.at, value.length, NULL);
     if (st == MCP_E_NOMEM)
         return no_memory(r);
@@ -197,7 +197,7 @@ static mcp_status read_json(struct reader *r, const mcp_json **out, struct text 
     return MCP_OK;
 }
 
-static mcp_status read_head_line(struct reader *r, struct text line)
+static mcp_status read_head_line(struct prompt_reader *r, struct text line)
 {
     const char *end = line.at + line.length;
     const char *colon = memchr(line.at, ':', line.length);
@@ -228,7 +228,7 @@ static mcp_status read_head_line(struct reader *r, struct text line)
                  "and meta");
 }
 
-static mcp_status read_head(struct reader *r)
+static mcp_status read_head(struct prompt_reader *r)
 {
     struct text line;
     mcp_status st = MCP_OK;
@@ -249,7 +249,7 @@ static mcp_status read_head(struct reader *r)
     return r->prompt->name ? MCP_OK : fault(r, "the head has no name");
 }
 
-/* ---- the messages ----------------------------------------------------------------------------- */
+/* ---- the messages --------------------------------------------------------------------------- */
 
 static size_t count_openings(struct text text)
 {
@@ -281,7 +281,8 @@ static void add_part(mcp__prompt_message *message, const char *at, size_t length
         message->parts[message->part_count++] = (mcp__prompt_part){ at, length, is_place };
 }
 
-static mcp_status read_parts(struct reader *r, mcp__prompt_message *message, struct text text)
+static mcp_status read_parts(struct prompt_reader *r, mcp__prompt_message *message,
+                             struct text text)
 {
     const char *at = text.at;
     const char *end = text.at + text.length;
@@ -305,7 +306,8 @@ static mcp_status read_parts(struct reader *r, mcp__prompt_message *message, str
     }
 }
 
-static mcp_status add_message(struct reader *r, const char *role, struct text text, bool may_miss)
+static mcp_status add_message(struct prompt_reader *r, const char *role, struct text text,
+                              bool may_miss)
 {
     mcp__prompt_file *prompt = r->prompt;
 
@@ -330,7 +332,7 @@ static const char *role_of(struct text line)
     return text_is(word, "user") ? "user" : text_is(word, "assistant") ? "assistant" : NULL;
 }
 
-static mcp_status read_messages(struct reader *r)
+static mcp_status read_messages(struct prompt_reader *r)
 {
     const char *role = "user";
     const char *begin = r->at;
@@ -356,11 +358,11 @@ mcp_status mcp__prompt_file_read(mcp__prompt_file **out, mcp_arena *arena, const
                                  mcp_error *err)
 {
     mcp__prompt_file *prompt = mcp_arena_alloc(arena, sizeof *prompt);
-    struct reader r = { .prompt = prompt,
-                        .arena = arena,
-                        .at = file->bytes,
-                        .end = file->bytes + file->length,
-                        .err = err };
+    struct prompt_reader r = { .prompt = prompt,
+                               .arena = arena,
+                               .at = file->bytes,
+                               .end = file->bytes + file->length,
+                               .err = err };
     mcp_status st;
 
     if (!prompt)

@@ -6,9 +6,9 @@
  * form, as tools do.
  *
  * prompts/get checks the arguments on the loop. A prompt without a function is then filled right
- * there; one with a function goes to a worker first, where mcp_call_place says what the places become
- * that are no arguments. A place that the function set wins over an argument of that name, so that it
- * can tidy what a client sent; of several, the last.
+ * there; one with a function goes to a worker first, where mcp_call_set_placeholder says what the
+ * places become that are no arguments. A place that the function set wins over an argument of that
+ * name, so that it can tidy what a client sent; of several, the last.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ struct mcp__prompts {
     mcp__map by_name; /* both names to struct prompt */
 };
 
-/* ---- making and ending ------------------------------------------------------------------------ */
+/* ---- making and ending ---------------------------------------------------------------------- */
 
 mcp_status mcp__prompts_new(mcp__prompts **out, const mcp_server_options *options, mcp_error *err)
 {
@@ -71,7 +71,7 @@ void mcp__prompts_free(mcp__prompts *prompts)
     mcp_arena_free(prompts->arena);
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 /* What the file has, with the registered name behind it where the list shows the safe one. */
 static void render_meta(mcp_json_writer *writer, const mcp__prompt_file *file, bool is_safe)
@@ -280,7 +280,7 @@ mcp_status mcp__prompts_load(mcp__prompts *prompts, const mcp_features *features
     return st;
 }
 
-/* ---- serving ---------------------------------------------------------------------------------- */
+/* ---- serving -------------------------------------------------------------------------------- */
 
 mcp_status mcp__prompts_list(mcp__prompts *prompts, mcp_call *call)
 {
@@ -289,7 +289,7 @@ mcp_status mcp__prompts_list(mcp__prompts *prompts, mcp_call *call)
 
 static mcp_status check_arguments(mcp_call *call, const mcp__prompt_file *file)
 {
-    const mcp_json *arguments = call->arguments;
+    const mcp_json *arguments = call->request.arguments;
 
     for (size_t i = 0; i < mcp_json_count(arguments); i++) {
         if (!mcp_json_is_string(mcp_json_item(arguments, i)))
@@ -311,12 +311,13 @@ static const char *place_text(const mcp_call *call, const mcp__prompt_part *plac
 {
     const char *text = NULL;
 
-    for (const mcp__place *p = call->places; p; p = p->next) {
+    for (const mcp__placeholder *p = call->answer.placeholders; p; p = p->next) {
         if (strlen(p->name) == place->length && memcmp(p->name, place->text, place->length) == 0)
             text = p->text;
     }
     if (!text)
-        return mcp_json_string(mcp_json_get_n(call->arguments, place->text, place->length), length);
+        return mcp_json_string(mcp_json_get_n(call->request.arguments, place->text, place->length),
+                               length);
     *length = strlen(text);
     return text;
 }
@@ -363,9 +364,9 @@ static mcp_status write_messages(mcp_call *call, const mcp__prompt_file *file,
     mcp_status st = MCP_OK;
 
     /* Several messages, but the commas between them are there already. */
-    if (call->content.length > 0)
-        mcp_write_raw(writer, call->content.data, call->content.length);
-    mcp_buf_init(&text, call->options->reply_max_bytes);
+    if (call->answer.content.text.length > 0)
+        mcp_write_raw(writer, call->answer.content.text.data, call->answer.content.text.length);
+    mcp_buf_init(&text, call->context->options->limits.reply_max_bytes);
     for (size_t i = 0; i < file->message_count && st == MCP_OK; i++)
         st = write_message(call, &file->messages[i], &text, writer);
     mcp_buf_clear(&text);
@@ -374,7 +375,7 @@ static mcp_status write_messages(mcp_call *call, const mcp__prompt_file *file,
 
 static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
 {
-    const struct prompt *prompt = call->feature;
+    const struct prompt *prompt = call->plan.feature;
     mcp_status st;
 
     if (prompt->file->description)
@@ -387,11 +388,11 @@ static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
     return mcp_json_writer_status(writer);
 }
 
-/* By either name; NULL: there is none, or who asks may not know of it. */
-static const struct prompt *find_shown(const mcp__prompts *prompts, const mcp_call *call,
-                                       const char *name, size_t length)
+/* By either name; NULL: there is none, or it is hidden from the client. */
+static struct prompt *find_shown(const mcp__prompts *prompts, const mcp_call *call,
+                                 const char *name, size_t length)
 {
-    const struct prompt *prompt = mcp__map_get(&prompts->by_name, name, length);
+    struct prompt *prompt = mcp__map_get(&prompts->by_name, name, length);
 
     return prompt && mcp__exposure_shows(call, MCP_FEATURE_PROMPT, prompt->file->name,
                                          prompt->file->scopes)
@@ -402,7 +403,7 @@ static const struct prompt *find_shown(const mcp__prompts *prompts, const mcp_ca
 /* Large arguments are looked at by a worker, and the answer is written there. */
 static mcp_status check_large(mcp_call *call)
 {
-    const struct prompt *prompt = call->feature;
+    const struct prompt *prompt = call->plan.feature;
     mcp_status st = mcp__arguments_check(call);
 
     return st == MCP_OK ? check_arguments(call, prompt->file) : st;
@@ -415,11 +416,13 @@ static mcp_status fill_nothing(mcp_call *call, void *data)
     return MCP_OK;
 }
 
+static const mcp__call_kind prompt_kind = { .finish = write_prompt, .role = "user" };
+
 mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
 {
     size_t length = 0;
-    const char *name = mcp_json_string(mcp_json_get(call->params, "name"), &length);
-    const struct prompt *prompt;
+    const char *name = mcp_json_string(mcp_json_get(call->request.params, "name"), &length);
+    struct prompt *prompt;
     mcp_status st;
 
     if (!name)
@@ -428,29 +431,29 @@ mcp_status mcp__prompts_get(mcp__prompts *prompts, mcp_call *call)
     if (!prompt)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "no such prompt: %.*s", SHOWN_MAX, name);
     st = mcp__arguments_read(call);
-    if (st == MCP_OK && !call->is_large)
+    if (st == MCP_OK && call->request.steps.on_loop > 0)
         st = mcp__arguments_check(call);
     if (st == MCP_OK && prompt->file->scopes)
         st = mcp_call_require_scopes(call, prompt->file->scopes);
-    if (st == MCP_OK && !call->is_large)
+    if (st == MCP_OK && call->request.steps.on_loop > 0)
         st = check_arguments(call, prompt->file);
     if (st != MCP_OK)
         return st;
-    if (call->is_large)
-        call->check = check_large;
-    call->name = prompt->file->name;
-    call->feature = prompt;
-    call->run = prompt->row->fill || !call->is_large ? prompt->row->fill : fill_nothing;
-    call->data = prompt->data;
-    call->flags = prompt->row->flags;
-    call->timeout_ms = prompt->row->timeout_ms ? prompt->row->timeout_ms
-                                               : prompts->options->timeout_ms;
-    call->finish = write_prompt;
-    call->is_prompt = true;
+    if (call->request.steps.on_loop == 0)
+        call->plan.check = check_large;
+    call->request.name = prompt->file->name;
+    call->plan.kind = &prompt_kind;
+    call->plan.feature = prompt;
+    call->plan.run = prompt->row->fill || call->request.steps.on_loop > 0 ? prompt->row->fill
+                                                                          : fill_nothing;
+    call->plan.data = prompt->data;
+    call->plan.flags = prompt->row->flags;
+    call->plan.timeout_ms = prompt->row->timeout_ms ? prompt->row->timeout_ms
+                                                    : prompts->options->limits.timeout_ms;
     return MCP_OK;
 }
 
-/* ---- for completions -------------------------------------------------------------------------- */
+/* ---- for completions ------------------------------------------------------------------------ */
 
 const char *mcp__prompts_scopes_of(const mcp__prompts *prompts, const char *name)
 {

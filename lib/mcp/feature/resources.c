@@ -1,17 +1,17 @@
 /*
  * resources.c - resources/list, resources/templates/list and resources/read.
  *
- * "resources.json" says what clients see and in which order; the table of rows says who reads it. Each
- * must name what the other names, or the server does not start. Rows of exact URIs go into a map, rows
- * of templates into a list in the order of the table.
+ * "resources.json" says what clients see and in which order; the table of rows says who reads it.
+ * Each must name what the other names, or the server does not start. Rows of exact URIs go into a
+ * map, rows of templates into a list in the order of the table.
  *
  * A read looks for the exact URI, then for the first template that the URI is an expansion of, then
  * for the first that takes it with raw slashes (uri_template.c): clients that escape as they should
  * are never answered by the leniency for the others. The variables become the call's arguments.
  *
- * A reader that finds nothing returns MCP_E_RESOURCE; the code and `data.uri` that the protocol wants
- * are put around it here, so that a missing file and an unknown URI look alike. Contents are never
- * empty: a reader that writes none has failed.
+ * A reader that finds nothing returns MCP_E_RESOURCE; the code and `data.uri` that the protocol
+ * wants are put around it here, so that a missing file and an unknown URI look alike. Contents are
+ * never empty: a reader that writes none has failed.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -83,7 +83,7 @@ static const struct group groups[] = {
 
 static const size_t group_count = sizeof groups / sizeof groups[0];
 
-/* ---- making and ending ------------------------------------------------------------------------ */
+/* ---- making and ending ---------------------------------------------------------------------- */
 
 mcp_status mcp__resources_new(mcp__resources **out, const mcp_server_options *options,
                               mcp_error *err)
@@ -119,7 +119,7 @@ void mcp__resources_free(mcp__resources *resources)
     mcp_arena_free(resources->arena);
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 static mcp_status fault(mcp_error *err, const char *uri, const char *why)
 {
@@ -182,7 +182,7 @@ static mcp_status check_entry(const mcp_json *entry, const struct group *group, 
     if (!has_scheme(key))
         return fault(err, key, "does not begin with a scheme");
     if (mcp__uri_is_template(key) != (group->is_template ? 1 : 0))
-        return fault(err, key, "stands in the wrong one of the two arrays");
+        return fault(err, key, "is in the wrong one of the two arrays");
     if (mcp_json_int(mcp_json_get(entry, "size"), &size) && size < 0)
         return fault(err, key, "has a negative 'size'");
     return MCP_OK;
@@ -197,7 +197,8 @@ static const mcp_resource *find_row(const mcp_resource *rows, const char *uri)
     return NULL;
 }
 
-/* Templates got title, _meta and icons in the same revisions as resources, so they share their rows. */
+/* Templates got title, _meta and icons in the same revisions as resources, so they share their
+ * rows. */
 static void render(mcp_json_writer *writer, const void *entry, mcp_revision revision)
 {
     mcp__entry_write(writer, entry, "Resource", revision);
@@ -225,7 +226,7 @@ static mcp_status list_group(mcp__resources *resources, const mcp_json *entries,
         for (size_t k = 0; k < i; k++) {
             const char *other = mcp_json_get_string(mcp_json_item(entries, k), group->key);
             if (strcmp(other, key) == 0)
-                return fault(err, key, "stands twice");
+                return fault(err, key, "duplicate entry");
         }
         if (!find_row(rows, key))
             return fault(err, key, "no row of the table reads it");
@@ -313,7 +314,7 @@ mcp_status mcp__resources_load(mcp__resources *resources, const mcp_features *fe
     return st;
 }
 
-/* ---- serving ---------------------------------------------------------------------------------- */
+/* ---- serving -------------------------------------------------------------------------------- */
 
 mcp_status mcp__resources_list(mcp__resources *resources, mcp_call *call)
 {
@@ -328,17 +329,17 @@ mcp_status mcp__resources_templates(mcp__resources *resources, mcp_call *call)
 /* The message names no path but the one that the client sent. */
 static mcp_status not_found(mcp_call *call)
 {
-    mcp_write_member_string(mcp__call_error_data(call), "uri", call->name);
+    mcp_write_member_string(mcp__call_error_data(call), "uri", call->request.name);
     if (call->err.status == MCP_E_RESOURCE && call->err.message[0])
         return MCP_E_RESOURCE;
-    return mcp_error_set(&call->err, MCP_E_RESOURCE, "no such resource: %.*s", SHOWN_MAX,
-                         call->name);
+    return mcp_error_set(&call->err, MCP_E_RESOURCE, "resource not found: %.*s", SHOWN_MAX,
+                         call->request.name);
 }
 
 /* Runs on the worker, around the row's own function. */
 static mcp_status read_contents(mcp_call *call, void *data)
 {
-    const struct resource *resource = call->feature;
+    const struct resource *resource = call->plan.feature;
     mcp_status st = resource->row->read(call, data);
 
     return st == MCP_E_RESOURCE ? not_found(call) : st;
@@ -346,30 +347,38 @@ static mcp_status read_contents(mcp_call *call, void *data)
 
 static mcp_status write_contents(mcp_call *call, mcp_json_writer *writer)
 {
-    if (call->content.length == 0)
+    if (call->answer.content.text.length == 0)
         return mcp_error_set(&call->err, MCP_E_INTERNAL, "the reader of %.*s wrote no contents",
-                             SHOWN_MAX, call->name);
+                             SHOWN_MAX, call->request.name);
     mcp_write_member_array(writer, "contents");
-    mcp_write_raw(writer, call->content.data, call->content.length);
+    mcp_write_raw(writer, call->answer.content.text.data, call->answer.content.text.length);
     mcp_write_end(writer);
     return mcp_json_writer_status(writer);
 }
+
+static const mcp__call_kind resource_kind = { .finish = write_contents };
 
 static bool is_shown(const struct resource *resource, const mcp_call *call)
 {
     return mcp__exposure_shows(call, MCP_FEATURE_RESOURCE, resource->row->uri, resource->scopes);
 }
 
-/* The first template in the order of the table that who asks may know of; MCP_E_NOT_FOUND when there is
- * none. */
-static mcp_status find_template(const struct resource **out, const mcp__resources *resources,
+/* Whether the template is tried with raw slashes in a variable. */
+static bool takes(const struct resource *resource, mcp__uri_slashes slashes)
+{
+    return slashes == MCP__SLASHES_ENCODED || !(resource->row->flags & MCP_ENCODED_SLASHES);
+}
+
+/* The first visible template in the order of the table, else MCP_E_NOT_FOUND. */
+static mcp_status find_template(struct resource **out, const mcp__resources *resources,
                                 mcp_call *call, size_t length, mcp__uri_slashes slashes)
 {
-    for (const struct resource *r = resources->first_template; r; r = r->next) {
-        if (!is_shown(r, call))
+    for (struct resource *r = resources->first_template; r; r = r->next) {
+        if (!is_shown(r, call) || !takes(r, slashes))
             continue;
-        mcp_status st = mcp__uri_template_match(&call->arguments, r->template, call->name, length,
-                                                slashes, call->arena, &call->err);
+        mcp_status st = mcp__uri_template_match(&call->request.arguments, r->template,
+                                                call->request.name, length, slashes, call->arena,
+                                                &call->err);
         if (st == MCP_OK)
             *out = r;
         if (st != MCP_E_NOT_FOUND)
@@ -378,12 +387,12 @@ static mcp_status find_template(const struct resource **out, const mcp__resource
     return MCP_E_NOT_FOUND;
 }
 
-static mcp_status find_resource(const struct resource **out, const mcp__resources *resources,
+static mcp_status find_resource(struct resource **out, const mcp__resources *resources,
                                 mcp_call *call, size_t length)
 {
     mcp_status st;
 
-    *out = mcp__map_get(&resources->exact, call->name, length);
+    *out = mcp__map_get(&resources->exact, call->request.name, length);
     if (*out && is_shown(*out, call))
         return MCP_OK;
     st = find_template(out, resources, call, length, MCP__SLASHES_ENCODED);
@@ -394,12 +403,12 @@ static mcp_status find_resource(const struct resource **out, const mcp__resource
 
 mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
 {
-    const struct resource *resource = NULL;
+    struct resource *resource = NULL;
     size_t length = 0;
     mcp_status st;
 
-    call->name = mcp_json_string(mcp_json_get(call->params, "uri"), &length);
-    if (!call->name || length == 0 || strlen(call->name) != length)
+    call->request.name = mcp_json_string(mcp_json_get(call->request.params, "uri"), &length);
+    if (!call->request.name || length == 0 || strlen(call->request.name) != length)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.uri must be a URI");
     st = find_resource(&resource, resources, call, length);
     if (st != MCP_OK)
@@ -409,14 +418,14 @@ mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
         st = mcp_call_require_scopes(call, resource->scopes);
     if (st != MCP_OK)
         return st;
-    call->feature = resource;
-    call->mime_type = mcp_json_get_string(resource->entry, "mimeType");
-    call->run = read_contents;
-    call->data = resource->data;
-    call->flags = resource->row->flags;
-    call->timeout_ms = resource->row->timeout_ms ? resource->row->timeout_ms
-                                                 : resources->options->timeout_ms;
-    call->finish = write_contents;
+    call->plan.kind = &resource_kind;
+    call->plan.feature = resource;
+    call->answer.mime_type = mcp_json_get_string(resource->entry, "mimeType");
+    call->plan.run = read_contents;
+    call->plan.data = resource->data;
+    call->plan.flags = resource->row->flags;
+    call->plan.timeout_ms = resource->row->timeout_ms ? resource->row->timeout_ms
+                                                      : resources->options->limits.timeout_ms;
     return MCP_OK;
 }
 
@@ -433,16 +442,17 @@ void mcp__resources_scopes(const mcp__resources *resources, mcp_buf *out)
     mcp__list_scopes(resources->templates, out);
 }
 
-/* ---- for news --------------------------------------------------------------------------------- */
+/* ---- for subscriptions ---------------------------------------------------------------------- */
 
-/* What cannot be told, for want of memory, is taken as a match. */
+/* Out of memory counts as a match. */
 static bool fits(const struct resource *resource, mcp_call *call, const char *uri)
 {
     const mcp_json *variables = NULL;
     mcp_status st = MCP_E_NOT_FOUND;
 
     for (int slashes = MCP__SLASHES_ENCODED; slashes <= MCP__SLASHES_RAW; slashes++)
-        if (st == MCP_E_NOT_FOUND || st == MCP_E_PARAMS)
+        if ((st == MCP_E_NOT_FOUND || st == MCP_E_PARAMS) &&
+            takes(resource, (mcp__uri_slashes)slashes))
             st = mcp__uri_template_match(&variables, resource->template, uri, strlen(uri),
                                          (mcp__uri_slashes)slashes, call->arena, NULL);
     return st != MCP_E_NOT_FOUND && st != MCP_E_PARAMS;
@@ -465,7 +475,7 @@ bool mcp__resources_hides(const mcp__resources *resources, mcp_call *call, const
     return is_there;
 }
 
-/* ---- for completions -------------------------------------------------------------------------- */
+/* ---- for completions ------------------------------------------------------------------------ */
 
 const char *mcp__resources_name(const mcp__resources *resources, const mcp_call *call,
                                 const char *uri)

@@ -3,7 +3,7 @@
  *
  * A client gets each schema on its own, so a shape that ten tools share must stand in all ten.
  * Authors write it once, in tools/_defs.json; here the ones that a schema names are found, through
- * one another, and the schema is written anew with them. A name that neither knows is left to the
+ * one another, and the schema is written again with them. A name that neither knows is left to the
  * compiler to report.
  */
 #include "mcp/feature/shared_defs.h"
@@ -13,21 +13,21 @@
 
 #define MERGED_MAX_BYTES ((size_t)8 * 1024 * 1024)
 
-struct search {
+struct defs_search {
     const mcp_json *own;    /* the schema's `$defs` */
     const mcp_json *shared; /* definitions by name */
     bool *named;            /* one for each member of `shared` */
     bool any;
 };
 
-static void look_through(struct search *search, const mcp_json *value);
+static void look_through(struct defs_search *search, const mcp_json *value);
 
-static void note_reference(struct search *search, const char *reference)
+static void note_reference(struct defs_search *search, const char *reference)
 {
     static const char prefix[] = "#/$defs/";
-    const char *name = reference + sizeof(prefix) - 1;
+    const char *name = reference + sizeof prefix - 1;
 
-    if (strncmp(reference, prefix, sizeof(prefix) - 1) != 0)
+    if (strncmp(reference, prefix, sizeof prefix - 1) != 0)
         return;
     size_t length = strcspn(name, "/");
     if (mcp_json_get_n(search->own, name, length))
@@ -44,7 +44,7 @@ static void note_reference(struct search *search, const char *reference)
 }
 
 /* Depth is bounded by what the reader lets through; each shared shape is entered once. */
-static void look_through(struct search *search, const mcp_json *value)
+static void look_through(struct defs_search *search, const mcp_json *value)
 {
     bool is_object = mcp_json_is_object(value);
 
@@ -59,7 +59,7 @@ static void look_through(struct search *search, const mcp_json *value)
 }
 
 static void write_merged(mcp_json_writer *writer, const mcp_json *schema,
-                         const struct search *search)
+                         const struct defs_search *search)
 {
     mcp_write_object(writer);
     for (size_t i = 0; i < mcp_json_count(schema); i++) {
@@ -80,7 +80,7 @@ static void write_merged(mcp_json_writer *writer, const mcp_json *schema,
 }
 
 static mcp_status rewrite(const mcp_json **out, mcp_arena *arena, const mcp_json *schema,
-                          const struct search *search, mcp_error *err)
+                          const struct defs_search *search, mcp_error *err)
 {
     mcp_json_writer writer;
     mcp_buf text;
@@ -101,8 +101,8 @@ mcp_status mcp__shared_defs_merge(const mcp_json **out, mcp_arena *arena, const 
                                   const mcp_json *shared, mcp_error *err)
 {
     const mcp_json *inner = mcp_json_get(shared, "$defs");
-    struct search search = { .own = mcp_json_get(schema, "$defs"),
-                             .shared = inner ? inner : shared };
+    struct defs_search search = { .own = mcp_json_get(schema, "$defs"),
+                                  .shared = inner ? inner : shared };
 
     search.named = mcp_arena_array(arena, mcp_json_count(search.shared) + 1, sizeof(bool));
     if (!search.named)

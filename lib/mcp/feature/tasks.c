@@ -1,9 +1,9 @@
 /*
  * tasks.c - which calls become tasks, and tasks/get, update, result, cancel and list.
  *
- * The two eras differ in who decides. In 2025-11-25 the client asks for a task, and a tool may allow, want or
- * forbid it. From 2026-07-28 the tool decides, for clients that say with the request that they know tasks; a
- * client's `task` there is an unknown member like any other.
+ * The two eras differ in who decides. In 2025-11-25 the client asks for a task, and a tool may
+ * allow, want or forbid it. From 2026-07-28 the tool decides, for clients that say with the request
+ * that they know tasks; a client's `task` there is an unknown member like any other.
  *
  * An id that is somebody else's is answered as one that never was.
  */
@@ -14,24 +14,21 @@
 #include <string.h>
 
 #include "mcp/core/dispatch.h"
+#include "mcp/core/session/input_responses.h"
 #include "mcp/core/task/task.h"
 
 #define PAGE 50
 #define WAITING_MAX 16 /* for the end of one task */
 
-static bool is_stateless(const mcp_call *call)
-{
-    return call->revision > MCP_REVISION_NEWEST_SESSION;
-}
-
-/* ---- tools/call ------------------------------------------------------------------------------- */
+/* ---- tools/call ----------------------------------------------------------------------------- */
 
 static mcp_status decide_stateless(mcp_call *call)
 {
-    if ((call->flags & MCP_TASK_REQUIRED) && mcp_call_require(call, MCP_CLIENT_TASKS) != MCP_OK)
+    if ((call->plan.flags & MCP_TASK_REQUIRED) &&
+        mcp_call_require(call, MCP_CLIENT_TASKS) != MCP_OK)
         return call->err.status;
-    call->becomes_task = mcp_call_client_can(call, MCP_CLIENT_TASKS) &&
-                         !(call->flags & MCP_TASK_LATER);
+    if (mcp_call_client_can(call, MCP_CLIENT_TASKS) && !(call->plan.flags & MCP_TASK_DEFERRED))
+        call->task.begins = MCP__TASK_BEFORE_RUN;
     return MCP_OK;
 }
 
@@ -48,46 +45,48 @@ static mcp_status read_ttl(mcp_call *call, const mcp_json *wish)
     if (!mcp_json_double(ttl, &ms) || !(ms >= 0))
         return mcp_error_set(&call->err, MCP_E_PARAMS,
                              "params.task.ttl must be a number of milliseconds");
-    if (ms < (double)call->task_ttl_ms)
-        call->task_ttl_ms = (int64_t)ms;
+    if (ms < (double)call->task.ttl_ms)
+        call->task.ttl_ms = (int64_t)ms;
     return MCP_OK;
 }
 
 static mcp_status decide_in_session(mcp_call *call, bool may, const mcp_json *wish)
 {
-    if (call->flags & MCP_TASK_REQUIRED && !wish)
+    if (call->plan.flags & MCP_TASK_REQUIRED && !wish)
         return mcp_error_set(&call->err, MCP_E_METHOD, "%s can only be called as a task",
-                             call->name);
+                             call->request.name);
     if (!wish)
         return MCP_OK;
     if (!may)
-        return mcp_error_set(&call->err, MCP_E_METHOD, "%s cannot be called as a task", call->name);
-    call->becomes_task = true;
+        return mcp_error_set(&call->err, MCP_E_METHOD, "%s cannot be called as a task",
+                             call->request.name);
+    call->task.begins = MCP__TASK_BEFORE_RUN;
     return read_ttl(call, wish);
 }
 
 mcp_status mcp__tasks_decide(mcp_call *call)
 {
-    bool may = call->flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED);
+    bool may = call->plan.flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED);
     const mcp_json *wish = NULL;
 
-    if (call->task_ttl_ms == 0)
+    if (call->task.ttl_ms == 0)
         return MCP_OK;
-    if (is_stateless(call))
+    if (mcp__call_is_stateless(call))
         return may ? decide_stateless(call) : MCP_OK;
-    if (call->revision >= MCP_2025_11_25)
-        wish = mcp_json_get(call->params, "task");
+    if (call->request.revision >= MCP_2025_11_25)
+        wish = mcp_json_get(call->request.params, "task");
     return decide_in_session(call, may, wish);
 }
 
-/* ---- looking at one --------------------------------------------------------------------------- */
+/* ---- looking at one ------------------------------------------------------------------------- */
 
 static mcp_status find(mcp__task_entry **out, mcp_call *call)
 {
-    const mcp__task_table *tasks = call->session->setup.tasks;
+    const mcp__task_table *tasks = call->context->tasks;
     size_t length = 0;
-    const char *id = mcp_json_string(mcp_json_get(call->params, "taskId"), &length);
-    mcp_status st = is_stateless(call) ? mcp_call_require(call, MCP_CLIENT_TASKS) : MCP_OK;
+    const char *id = mcp_json_string(mcp_json_get(call->request.params, "taskId"), &length);
+    mcp_status st = mcp__call_is_stateless(call) ? mcp_call_require(call, MCP_CLIENT_TASKS)
+                                                 : MCP_OK;
     mcp__task_entry *entry;
 
     if (st != MCP_OK)
@@ -115,10 +114,11 @@ mcp_status mcp__tasks_get(mcp_call *call)
     return MCP_OK;
 }
 
-/* Answers to what is not asked, or no longer, are passed over: they cross each other all the time. */
+/* Answers to what is not asked, or no longer, are passed over: they cross each other all the
+ * time. */
 mcp_status mcp__tasks_update(mcp_call *call)
 {
-    const mcp_json *answers = mcp_json_get(call->params, "inputResponses");
+    const mcp_json *answers = mcp_json_get(call->request.params, "inputResponses");
     mcp__task_entry *entry = NULL;
     bool is_ready = false;
     mcp_status st = find(&entry, call);
@@ -126,7 +126,8 @@ mcp_status mcp__tasks_update(mcp_call *call)
     if (st == MCP_OK && !mcp_json_is_object(answers))
         st = mcp_error_set(&call->err, MCP_E_PARAMS, "params.inputResponses must be an object");
     if (st == MCP_OK && entry->status == MCP__TASK_INPUT_REQUIRED)
-        st = mcp__asking_take(&is_ready, entry->call, answers, call->steps_left, &call->err);
+        st = mcp__input_responses_take_named(&is_ready, entry->call, answers, call->request.steps,
+                                             &call->err);
     if (st != MCP_OK)
         return st;
     if (is_ready)
@@ -139,7 +140,7 @@ static size_t count_waiting(const mcp__task_entry *entry)
 {
     size_t count = 0;
 
-    for (const mcp_call *call = entry->waiting; call; call = call->loop.next_awaiting)
+    for (const mcp_call *call = entry->waiting; call; call = call->loop.next_waiting)
         count++;
     return count;
 }
@@ -154,8 +155,7 @@ mcp_status mcp__tasks_result(mcp_call *call)
     if (count_waiting(entry) >= WAITING_MAX)
         return mcp_error_set(&call->err, MCP_E_LIMIT, "%d calls wait for this task already",
                              WAITING_MAX);
-    call->awaits = entry;
-    call->render = mcp__task_render_outcome;
+    mcp__task_await(call, entry);
     return MCP_OK;
 }
 
@@ -176,26 +176,26 @@ mcp_status mcp__tasks_cancel(mcp_call *call)
     return MCP_OK;
 }
 
-/* ---- all of a client's ------------------------------------------------------------------------ */
+/* ---- all of a client's ---------------------------------------------------------------------- */
 
 /* The number of the last task of the page before. */
 static mcp_status read_cursor(uint64_t *out, mcp_call *call)
 {
-    const mcp_json *cursor = mcp_json_get(call->params, "cursor");
+    const mcp_json *cursor = mcp_json_get(call->request.params, "cursor");
     size_t length = 0;
     const char *text = mcp_json_string(cursor, &length);
 
     if (!cursor)
         return MCP_OK;
     if (!text || length == 0 || length > 19 || strspn(text, "0123456789") != length)
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.cursor is none of ours");
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "invalid cursor");
     *out = strtoull(text, NULL, 10);
     return MCP_OK;
 }
 
 mcp_status mcp__tasks_list(mcp_call *call)
 {
-    const mcp__task_table *tasks = call->session->setup.tasks;
+    const mcp__task_table *tasks = call->context->tasks;
     mcp_json_writer *result = NULL;
     uint64_t before = UINT64_MAX;
     mcp_status st = read_cursor(&before, call);

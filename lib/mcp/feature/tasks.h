@@ -7,8 +7,8 @@
 #include "mcp/core/call/call_int.h"
 
 /**
- * Whether a call of a tool may run as its client wants it, as a task or not. Its flags are set. Where it is to be
- * a task at once, call->becomes_task is set.
+ * Whether a call of a tool may run as its client wants it, as a task or not. Its flags are set.
+ * Where it is to be a task at once, call->task.begins is set.
  *
  * @return MCP_OK; MCP_E_METHOD, MCP_E_CAPABILITY, MCP_E_PARAMS: call->err says why
  */

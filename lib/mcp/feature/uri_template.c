@@ -1,22 +1,23 @@
 /*
- * uri_template.c - which URIs a template (RFC 6570) could have been expanded to, and from what values.
+ * uri_template.c - which URIs a template (RFC 6570) could have been expanded to, and from what
+ * values.
  *
- * Compiling turns a template into a row of atoms: literal text, a variable with the bytes that end it,
- * and a query with its keys. `{/a,b}` becomes "/" a "/" b, so that matching knows three things only.
- * Template literals and URIs are first brought to one spelling (escapes in upper case, bytes beyond
- * ASCII escaped), after which bytes can be compared.
+ * Compiling turns a template into a row of atoms: literal text, a variable with the bytes that end
+ * it, and a query with its keys. `{/a,b}` becomes "/" a "/" b, so that matching knows three things
+ * only. Template literals and URIs are first brought to one spelling (escapes in upper case, bytes
+ * beyond ASCII escaped), after which bytes can be compared.
  *
- * Matching walks the atoms from the last to the first and marks every place of the URI from which the
- * rest of the template fits; then it walks from the first to the last and takes, for each variable,
- * the nearest marked place. Each byte is looked at once an atom and there is nothing to go back to, so
- * no URI makes it slow, and it finds a match wherever there is one.
+ * Matching walks the atoms from the last to the first and marks every place of the URI from which
+ * the rest of the template fits; then it walks from the first to the last and takes, for each
+ * variable, the nearest marked place. Each byte is looked at once an atom and there is nothing to
+ * go back to, so no URI makes it slow, and it finds a match wherever there is one.
  *
  * Clients that forget to escape a path send cobre://case//data/a/config. With MCP__SLASHES_RAW the
- * first `{x}` may hold raw slashes and takes the farthest place instead, which is what trying the text
- * behind it from the right comes to.
+ * first `{x}` may hold raw slashes and takes the farthest place instead, which is what trying the
+ * text behind it from the right comes to.
  *
- * `{;x}` and `{x:3}` are refused: the table of what we match has no such rows, and a cut value cannot
- * be read back.
+ * `{;x}` and `{x:3}` are refused: the table of what we match has no such rows, and a cut value
+ * cannot be read back.
  */
 #include "mcp/feature/uri_template.h"
 
@@ -92,7 +93,7 @@ int mcp__uri_is_template(const char *text)
     return strchr(text, '{') != NULL;
 }
 
-/* ---- one spelling ----------------------------------------------------------------------------- */
+/* ---- one spelling --------------------------------------------------------------------------- */
 
 static int hex_value(char c)
 {
@@ -156,7 +157,7 @@ static mcp_status spell_new(const char **out, size_t *out_length, mcp_arena *are
     return st;
 }
 
-/* ---- compiling -------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------ */
 
 static struct atom *add_atom(mcp__uri_template *t, enum atom_kind kind)
 {
@@ -251,7 +252,7 @@ static mcp_status add_name(mcp__uri_template *t, mcp_arena *arena, const char **
                              "a URI template's braces hold no name, or an operator or a length "
                              "(':n') that cannot be matched");
     if (has_name(t, text, length))
-        return mcp_error_set(err, MCP_E_PARAMS, "variable '%.*s' stands twice in a URI template",
+        return mcp_error_set(err, MCP_E_PARAMS, "duplicate variable '%.*s' in a URI template",
                              (int)length, text);
     if (t->name_count == MCP__URI_VARIABLES_MAX)
         return mcp_error_set(err, MCP_E_LIMIT, "more than %d variables in a URI template",
@@ -285,12 +286,12 @@ static mcp_status add_names(mcp__uri_template *t, mcp_arena *arena, const char *
 static mcp_status add_query(mcp__uri_template *t, char symbol, size_t first, mcp_error *err)
 {
     const struct atom *before = last_atom(t);
-    bool goes_on = before && before->kind == QUERY;
-    struct atom *atom = goes_on ? &t->atoms[t->atom_count - 1] : add_atom(t, QUERY);
+    bool continues = before && before->kind == QUERY;
+    struct atom *atom = continues ? &t->atoms[t->atom_count - 1] : add_atom(t, QUERY);
 
-    if (goes_on && symbol == '?')
+    if (continues && symbol == '?')
         return mcp_error_set(err, MCP_E_PARAMS, "a second '{?' in a URI template");
-    if (!goes_on) {
+    if (!continues) {
         atom->separator = symbol;
         atom->first_name = first;
     }
@@ -323,7 +324,7 @@ static mcp_status add_path(mcp__uri_template *t, const struct operator_row *op, 
                              "only a fragment can follow a query in a URI template");
     if (before && before->kind == VARIABLE && !op->lead[0])
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "two variables side by side in a URI template cannot be told apart");
+                             "two adjacent variables in a URI template are ambiguous");
     if (op->lead[0])
         add_literal(t, op->lead, 1);
     for (size_t i = first; i < t->name_count; i++) {
@@ -337,7 +338,7 @@ static mcp_status add_path(mcp__uri_template *t, const struct operator_row *op, 
     return MCP_OK;
 }
 
-/* What stands between two braces. */
+/* The text between two braces. */
 static mcp_status compile_expression(mcp__uri_template *t, mcp_arena *arena, const char *text,
                                      size_t length, mcp_error *err)
 {
@@ -395,7 +396,7 @@ mcp_status mcp__uri_template_compile(const mcp__uri_template **out, mcp_arena *a
     return st;
 }
 
-/* ---- matching --------------------------------------------------------------------------------- */
+/* ---- matching ------------------------------------------------------------------------------- */
 
 struct match {
     const mcp__uri_template *template;
@@ -527,7 +528,7 @@ static bool divide(struct match *m)
     return true;
 }
 
-/* ---- the values ------------------------------------------------------------------------------- */
+/* ---- the values ----------------------------------------------------------------------------- */
 
 /* Percent-decode one value and write it as a string. */
 static mcp_status write_value(struct match *m, const char *text, size_t length, mcp_error *err)
@@ -626,7 +627,8 @@ static mcp_status write_key(struct match *m, const struct name *name, const char
         if (!is_key(&pair, name))
             continue;
         if (count == 1 && !name->is_exploded)
-            return mcp_error_set(err, MCP_E_PARAMS, "'%s' stands twice in the URI", name->text);
+            return mcp_error_set(err, MCP_E_PARAMS, "duplicate variable '%s' in the URI",
+                                 name->text);
         if (count++ == 0) {
             mcp_write_name(&m->writer, name->text);
             if (name->is_exploded)
@@ -693,7 +695,7 @@ static mcp_status collect(const mcp_json **out, struct match *m, mcp_error *err)
     return st;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 /* The variable that may take raw slashes: the template's first, when it is a plain one with text
  * behind it. Without that text nothing would say where it ends. */

@@ -29,8 +29,8 @@ typedef enum mcp__uri_slashes {
  *
  * @param out   the arena's
  * @param text  borrowed while the template lives
- * @return MCP_OK; MCP_E_PARAMS (not a template, an operator that cannot be matched, two variables
- *         that could not be told apart); MCP_E_LIMIT; MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_PARAMS (not a template, an operator that cannot be matched, two adjacent
+ *         variables); MCP_E_LIMIT; MCP_E_NOMEM
  */
 mcp_status mcp__uri_template_compile(const mcp__uri_template **out, mcp_arena *arena,
                                      const char *text, mcp_error *err);
@@ -40,8 +40,8 @@ mcp_status mcp__uri_template_compile(const mcp__uri_template **out, mcp_arena *a
  *
  * @param out an object in the arena: a string for each variable that the URI has, an array of
  *            strings for an exploded one (`{x*}`); a `{?x}` that the URI leaves out is absent
- * @return MCP_OK; MCP_E_NOT_FOUND (another form); MCP_E_PARAMS (a bad escape, a NUL, text that is no
- *         UTF-8, a URI too long); MCP_E_NOMEM; MCP_E_LIMIT (the arena's)
+ * @return MCP_OK; MCP_E_NOT_FOUND (another form); MCP_E_PARAMS (a bad escape, a NUL, text that is
+ *         not UTF-8, a URI too long); MCP_E_NOMEM; MCP_E_LIMIT (the arena's)
  */
 mcp_status mcp__uri_template_match(const mcp_json **out, const mcp__uri_template *template,
                                    const char *uri, size_t length, mcp__uri_slashes slashes,

@@ -1,13 +1,16 @@
 /*
- * authorize.c - from the Authorization field to a principal, or to the challenge that says what is missing.
+ * authorize.c - from the Authorization field to a principal, or to the challenge that says what is
+ * missing.
  *
- * A token is looked for in the operator's file, then among what the verifier said a short while ago, then
- * the verifier is asked, on a worker. Only then is the request kept waiting; its body is read already, so
- * that the connection is as busy as with any call. What it said is kept by the token's hash, as long as
- * it said, one minute at most, so that a withdrawn token does not live long.
+ * A token is looked for in the operator's file, then among what the verifier said a short while
+ * ago, then the verifier is asked, on a worker. Only then is the request kept waiting; its body is
+ * read already, so that the connection is as busy as with any call. What it said is kept by the
+ * token's hash, as long as it said, one minute at most, so that a withdrawn token does not live
+ * long.
  *
- * The answers are those of RFC 6750, section 3: 400 for what is no credential, 401 for none or a bad one,
- * 403 for one that allows too little. Where metadata is served, each names its place (RFC 9728, 5.1).
+ * The answers are those of RFC 6750, section 3: 400 for what is no credential, 401 for none or a
+ * bad one, 403 for one that allows too little. Where metadata is served, each names its place (RFC
+ * 9728, 5.1).
  */
 #include "mcp/transport/authorize.h"
 
@@ -19,10 +22,11 @@
 #include "mcp/clock.h"
 #include "mcp/core/principal.h"
 #include "mcp/hash.h"
+#include "mcp/transport/http/header_fields.h"
+#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/rest/problem.h"
+#include "mcp/transport/rest/route_table.h"
 #include "mcp/transport/token_file.h"
-#include "mcp/transport/web/gate.h"
-#include "mcp/transport/web/head.h"
-#include "mcp/transport/web/rest/rest.h"
 
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)
@@ -53,7 +57,7 @@ struct mcp__authorize {
 /* A request that waits for the verifier. */
 struct verification {
     mcp__task task; /* first */
-    mcp__web_guest guest;
+    mcp__exchange_owner owner;
     mcp__web *web;
     mcp__http_exchange *exchange; /* NULL: the client is gone */
     void (*then)(mcp__web *web, mcp__http_exchange *exchange);
@@ -67,23 +71,24 @@ struct verification {
 
 enum credential { CREDENTIAL_NONE, CREDENTIAL_BROKEN, CREDENTIAL_TOKEN };
 
-/* ---- our own name ----------------------------------------------------------------------------- */
+/* ---- our own name ---------------------------------------------------------------------------- */
 
 static const char *host_text(mcp_arena *arena, const char *host)
 {
     return strchr(host, ':') ? mcp_arena_printf(arena, "[%s]", host) : host;
 }
 
-/* The resource is "scheme://authority/path"; its metadata stand at "scheme://authority" WELL_KNOWN "/path". */
-static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *http, int port,
-                                 mcp_error *err)
+/* The resource is "scheme://authority/path"; its metadata stand at "scheme://authority" WELL_KNOWN
+ * "/path". */
+static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *http, mcp_error *err)
 {
     const char *scheme = http->tls_certificate ? "https" : "http";
 
     self->resource = http->auth->resource;
     if (!self->resource)
         self->resource = mcp_arena_printf(self->arena, "%s://%s:%d%s", scheme,
-                                          host_text(self->arena, http->host), port, http->path);
+                                          host_text(self->arena, http->host), http->port,
+                                          http->path);
     const char *authority = self->resource ? strstr(self->resource, "://") : NULL;
     if (!authority)
         return mcp_error_set(err, MCP_E_PARAMS, "the resource of the tokens must be a URI");
@@ -100,20 +105,31 @@ static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *h
 static mcp_status read_tokens(mcp__authorize *self, mcp_error *err)
 {
     const mcp_http_auth *auth = self->options;
-    const mcp_principal bearer = { .name = "token", .scopes = auth->scope ? auth->scope : "" };
-    mcp_status st = MCP_OK;
+    const char *defaults = auth->default_scopes ? auth->default_scopes : "";
+    const char *scope = auth->scope ? auth->scope : "";
+    const mcp_principal bearer = { .name = "token",
+                                   .scopes = mcp_arena_printf(self->arena, "%s%s%s", scope,
+                                                              *scope && *defaults ? " " : "",
+                                                              defaults) };
+    mcp_status st = bearer.scopes ? MCP_OK
+                                  : mcp_error_set(err, MCP_E_NOMEM, "no memory for tokens");
 
-    if (auth->tokens_file)
+    if (st == MCP_OK && auth->tokens_file)
         st = mcp__token_file_read(&self->file, self->arena, auth->tokens_file, err);
+    for (size_t i = 0; st == MCP_OK && i < self->file.count; i++) {
+        mcp_principal *principal = &self->file.tokens[i].principal;
+        if (!*principal->scopes)
+            principal->scopes = defaults;
+    }
     for (size_t i = 0; st == MCP_OK && auth->tokens && auth->tokens[i]; i++)
         st = mcp__token_file_add(&self->file, self->arena, auth->tokens[i], &bearer, err);
     return st;
 }
 
-mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http, int port,
+mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http,
                               const char *scopes, mcp_error *err)
 {
-    mcp__authorize *self = mcp__alloc_zeroed(1, sizeof(*self));
+    mcp__authorize *self = mcp_alloc_zeroed(1, sizeof *self);
     mcp_status st = MCP_OK;
 
     if (self)
@@ -127,7 +143,7 @@ mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http
     if (!http->auth->tokens_file && !http->auth->tokens && !http->auth->verify)
         st = mcp_error_set(err, MCP_E_PARAMS, "authorization needs tokens or a verifier");
     if (st == MCP_OK)
-        st = name_ourselves(self, http, port, err);
+        st = name_ourselves(self, http, err);
     if (st == MCP_OK)
         st = read_tokens(self, err);
     if (st != MCP_OK) {
@@ -148,7 +164,7 @@ void mcp__authorize_free(mcp__authorize *authorize)
     free(authorize);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* Words that go between quotes in a field: what cannot stand there is replaced. */
 static void put_quoted(mcp_buf *out, const char *name, const char *words)
@@ -195,24 +211,39 @@ void mcp__authorize_challenge(const mcp__web *web, mcp_buf *field, const char *s
                       scopes);
 }
 
-/* `error` NULL: nothing is wrong, something is missing. */
+/* The reason as a body, in the form of OAuth's errors; on paths of routes in theirs. Returns its
+ * type. */
+static const char *write_reason(mcp_buf *body, mcp__web *web, mcp__http_exchange *exchange,
+                                int status, const char *error, const char *words)
+{
+    const char *type = "application/json";
+    mcp_json_writer writer;
+
+    if (mcp__web_is_route(web, exchange))
+        return mcp__problem_body(body, &type, web, exchange, status, words) ? type : NULL;
+    mcp_json_writer_init(&writer, body);
+    mcp_write_object(&writer);
+    mcp_write_member_string(&writer, "error", error);
+    mcp_write_member_string(&writer, "error_description", words);
+    mcp_write_end(&writer);
+    return mcp_json_writer_status(&writer) == MCP_OK ? type : NULL;
+}
+
+/* `error` NULL: nothing is wrong with a credential, there is none (RFC 6750, 3.1). */
 static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, const char *error,
                       const char *words)
 {
-    const mcp__authorize *self = web->authorize;
     mcp__head head = { .count = 0 };
-    const char *type = NULL;
     mcp_buf field, body;
 
     mcp_buf_init(&field, CHALLENGE_MAX);
     mcp_buf_init(&body, CHALLENGE_MAX);
-    put_challenge(&field, self, error, words, NULL);
+    put_challenge(&field, web->authorize, error, words, NULL);
     mcp__head_add(&head, "WWW-Authenticate", field.data);
-    if (mcp__web_is_route(web, exchange) &&
-        mcp__rest_refused(&body, &type, web, exchange, status,
-                          words ? words : "a bearer token is needed"))
-        mcp__head_add(&head, "Content-Type", type);
-    mcp__head_share(&head, mcp__gate_origin(web, exchange));
+    mcp__head_add(
+        &head, "Content-Type",
+        write_reason(&body, web, exchange, status, error ? error : "invalid_token", words));
+    mcp__head_share(&head, mcp__origin_check_origin(web, exchange));
     mcp__http_head_out out = mcp__head_out(&head, status);
     (void)mcp__http_reply_buf(exchange, &out, &body, NULL);
     mcp_buf_clear(&field);
@@ -224,7 +255,7 @@ static void refuse_token(mcp__web *web, mcp__http_exchange *exchange, const char
     challenge(web, exchange, 401, "invalid_token", words);
 }
 
-/* ---- credentials ------------------------------------------------------------------------------ */
+/* ---- credentials ----------------------------------------------------------------------------- */
 
 static bool is_token_text(const char *text)
 {
@@ -234,7 +265,7 @@ static bool is_token_text(const char *text)
     return length > 0 && length <= TOKEN_MAX && strspn(text + length, "=") == strlen(text + length);
 }
 
-/* Other schemes than Bearer are as good as none: the challenge tells which one we speak. */
+/* Other schemes than Bearer count as none: the challenge names Bearer. */
 static enum credential read_credential(const char **token, const mcp__http_exchange *exchange)
 {
     const char *field = mcp__http_field(exchange, "Authorization");
@@ -273,7 +304,8 @@ static const mcp_principal *find_principal(mcp__authorize *self, const uint8_t *
     return verdict->principal;
 }
 
-/* Returns false when the exchange was answered. *principal stays NULL where the verifier must be asked. */
+/* Returns false when the exchange was answered. *principal stays NULL where the verifier must be
+ * asked. */
 static bool judge(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal **principal,
                   const char **token, uint8_t hash[MCP_SHA256_SIZE])
 {
@@ -281,7 +313,7 @@ static bool judge(mcp__web *web, mcp__http_exchange *exchange, const mcp_princip
     enum credential credential = read_credential(token, exchange);
 
     if (credential == CREDENTIAL_NONE)
-        challenge(web, exchange, 401, NULL, NULL);
+        challenge(web, exchange, 401, NULL, "a bearer token is required");
     else if (credential == CREDENTIAL_BROKEN)
         challenge(web, exchange, 400, "invalid_request", "the Authorization field is malformed");
     if (credential != CREDENTIAL_TOKEN)
@@ -304,7 +336,7 @@ static bool may(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal
 
     if (!scope || mcp__scopes_cover(principal->scopes, scope))
         return true;
-    challenge(web, exchange, 403, "insufficient_scope", "the token allows too little");
+    challenge(web, exchange, 403, "insufficient_scope", "insufficient scope");
     return false;
 }
 
@@ -314,13 +346,13 @@ bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange)
     uint8_t hash[MCP_SHA256_SIZE];
     const char *token = NULL;
 
-    if (!web->authorize || mcp__rest_is_open(web, exchange))
+    if (!web->authorize || mcp__route_is_open(web, exchange))
         return true;
     return judge(web, exchange, &principal, &token, hash) &&
            (!principal || may(web, exchange, principal));
 }
 
-/* ---- the verifier ----------------------------------------------------------------------------- */
+/* ---- the verifier ---------------------------------------------------------------------------- */
 
 static void serve(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal *principal,
                   void (*then)(mcp__web *web, mcp__http_exchange *exchange))
@@ -376,7 +408,7 @@ static void on_verdict(struct verification *asked)
     if (asked->status == MCP_E_DENIED) {
         refuse_token(web, asked->exchange, asked->err.message);
     } else if (asked->status != MCP_OK) {
-        mcp_log_write(&web->options->log, MCP_LOG_ERROR, "a token could not be verified: %s",
+        mcp_log_write(&web->serve.options->log, MCP_LOG_ERROR, "a token could not be verified: %s",
                       asked->err.message);
         mcp__web_answer_with(web, asked->exchange, 503, "Retry-After", "5", NULL);
     } else {
@@ -404,10 +436,10 @@ static void verified(mcp__task *task)
     verification_free(asked);
 }
 
-static void on_hung_up(mcp__web_guest *guest)
+static void on_hung_up(mcp__exchange_owner *owner)
 {
-    struct verification *asked = (struct verification *)((char *)guest -
-                                                         offsetof(struct verification, guest));
+    struct verification *asked = (struct verification *)((char *)owner -
+                                                         offsetof(struct verification, owner));
 
     asked->exchange = NULL;
 }
@@ -415,7 +447,7 @@ static void on_hung_up(mcp__web_guest *guest)
 static struct verification *verification_new(mcp__web *web, mcp__http_exchange *exchange,
                                              const char *token, const uint8_t *hash)
 {
-    struct verification *asked = mcp__alloc_zeroed(1, sizeof(*asked));
+    struct verification *asked = mcp_alloc_zeroed(1, sizeof *asked);
 
     if (!asked)
         return NULL;
@@ -425,10 +457,10 @@ static struct verification *verification_new(mcp__web *web, mcp__http_exchange *
         verification_free(asked);
         return NULL;
     }
-    memcpy(asked->hash, hash, sizeof(asked->hash));
+    memcpy(asked->hash, hash, sizeof asked->hash);
     asked->task.work = verify;
     asked->task.done = verified;
-    asked->guest.hung_up = on_hung_up;
+    asked->owner.hung_up = on_hung_up;
     asked->web = web;
     asked->exchange = exchange;
     return asked;
@@ -440,11 +472,11 @@ static void ask_verifier(mcp__web *web, mcp__http_exchange *exchange, const char
 {
     struct verification *asked = verification_new(web, exchange, token, hash);
 
-    if (asked &&
-        web->executor.submit(&web->executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK) {
+    if (asked && web->serve.executor->submit(web->serve.executor, &asked->task, MCP__LANE_SHORT,
+                                             NULL) == MCP_OK) {
         asked->then = then;
         web->verifying++;
-        mcp__http_set_data(exchange, &asked->guest);
+        mcp__http_set_data(exchange, &asked->owner);
         return;
     }
     if (asked)
@@ -459,7 +491,7 @@ void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
     uint8_t hash[MCP_SHA256_SIZE];
     const char *token = NULL;
 
-    if (!web->authorize || mcp__rest_is_open(web, exchange)) {
+    if (!web->authorize || mcp__route_is_open(web, exchange)) {
         then(web, exchange);
         return;
     }
@@ -476,7 +508,7 @@ const char *mcp__authorize_name(const mcp__web *web)
     return web->caller ? web->caller->name : NULL;
 }
 
-/* ---- metadata --------------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static bool is_metadata(const mcp__authorize *self, const mcp__http_exchange *exchange)
 {

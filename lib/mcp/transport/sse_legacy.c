@@ -1,9 +1,10 @@
 /*
- * sse_legacy.c - a client keeps one GET open, is told there where to post, and gets everything there.
+ * sse_legacy.c - HTTP+SSE: a client keeps one GET open, learns there where to post, and receives
+ * all answers there.
  *
- * The session is the stream: it begins and ends with it, and its id stands in the address that the first
- * event names. A post is answered by 202 alone, whatever becomes of the message; the answer to the message
- * is an event. As with all ids of sessions, an unknown one and somebody else's are the same 404.
+ * The session is the stream: both begin and end together, and the address in the first event holds
+ * the session's id. A post is answered by 202 alone; the answer to its message is an event. An
+ * unknown id and one of another client are the same 404.
  */
 #include "mcp/transport/sse_legacy.h"
 
@@ -13,12 +14,12 @@
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/transport/authorize.h"
-#include "mcp/transport/web/intake.h"
+#include "mcp/transport/http/body_reader.h"
 
 #define ADDRESS_SIZE 80
 #define PARAMETER "sessionId="
 
-/* ---- the stream ------------------------------------------------------------------------------- */
+/* ---- the stream ------------------------------------------------------------------------------ */
 
 static void send_event(mcp__peer *self, mcp_buf *message)
 {
@@ -27,13 +28,13 @@ static void send_event(mcp__peer *self, mcp_buf *message)
 }
 
 /* Posts were answered when they came. */
-static void skip(mcp__peer *self)
+static void no_reply(mcp__peer *self)
 {
     (void)self;
 }
 
 /* The session is the stream: both end, once it has hung up. */
-static void lose(mcp__peer *self)
+static void abort_request(mcp__peer *self)
 {
     mcp__web_peer *peer = (mcp__web_peer *)self;
 
@@ -47,10 +48,10 @@ void mcp__sse_head(mcp__web *web, mcp__http_exchange *exchange)
         mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
 }
 
-static void tell_address(mcp__web_peer *peer)
+static void send_address(mcp__web_peer *peer)
 {
     char address[ADDRESS_SIZE];
-    int length = snprintf(address, sizeof(address), "%s?%s%s", MCP__SSE_MESSAGE_PATH, PARAMETER,
+    int length = snprintf(address, sizeof address, "%s?%s%s", MCP__SSE_MESSAGE_PATH, PARAMETER,
                           peer->entry->id);
 
     mcp__web_peer_send(peer, "endpoint", address, (size_t)length);
@@ -67,7 +68,7 @@ void mcp__sse_request(mcp__web *web, mcp__http_exchange *exchange)
         mcp__web_answer_with(web, exchange, 503, "Retry-After", "10", NULL);
         return;
     }
-    if (mcp__session_heard_by(&entry->session, web->caller, NULL) != MCP_OK) {
+    if (mcp__session_set_listener(&entry->session, web->caller, NULL) != MCP_OK) {
         mcp__session_table_end(&web->sessions, entry);
         mcp__web_answer(web, exchange, 503, NULL);
         return;
@@ -79,13 +80,13 @@ void mcp__sse_request(mcp__web *web, mcp__http_exchange *exchange)
     }
     peer->peer.answer = send_event;
     peer->peer.notify = send_event;
-    peer->peer.skip = skip;
-    peer->peer.lose = lose;
+    peer->peer.no_reply = no_reply;
+    peer->peer.abort = abort_request;
     peer->peer.reconnect = NULL;
     peer->is_session = true;
-    entry->session.news = &peer->peer;
+    entry->session.listener = &peer->peer;
     if (mcp__web_peer_begin(peer)) {
-        tell_address(peer);
+        send_address(peer);
         return;
     }
     mcp__session_table_end(&web->sessions, entry);
@@ -98,7 +99,7 @@ void mcp__sse_end_idle(mcp__web_peer *peer)
         mcp__session_table_end(&peer->web->sessions, peer->entry);
 }
 
-/* ---- messages --------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 void mcp__sse_post_head(mcp__web *web, mcp__http_exchange *exchange)
 {
@@ -119,9 +120,9 @@ static mcp__web_peer *find_stream(mcp__web *web, const mcp__http_exchange *excha
     if (!at || (at != query && at[-1] != '&'))
         return NULL;
     at += strlen(PARAMETER);
-    if (strcspn(at, "&") != sizeof(id) - 1)
+    if (strcspn(at, "&") != sizeof id - 1)
         return NULL;
-    (void)snprintf(id, sizeof(id), "%s", at);
+    (void)snprintf(id, sizeof id, "%s", at);
     mcp__session_entry *entry = mcp__session_table_find(&web->sessions, id,
                                                         mcp__authorize_name(web));
     mcp__web_peer *peer = entry ? mcp__web_peer_find(web, entry, 0) : NULL;
@@ -154,7 +155,7 @@ static void serve_post(mcp__web *web, mcp__http_exchange *exchange, mcp__incomin
 void mcp__sse_post_request(mcp__web *web, mcp__http_exchange *exchange)
 {
     if (find_stream(web, exchange))
-        mcp__web_read(web, exchange, serve_post);
+        mcp__body_read(web, exchange, serve_post);
     else
         mcp__web_answer(web, exchange, 404, NULL);
 }

@@ -4,7 +4,7 @@
 #ifndef MCP_TRANSPORT_SSE_LEGACY_H
 #define MCP_TRANSPORT_SSE_LEGACY_H
 
-#include "mcp/transport/web/peer.h"
+#include "mcp/transport/http/peer.h"
 
 #define MCP__SSE_PATH "/sse"
 #define MCP__SSE_MESSAGE_PATH "/messages"

@@ -1,45 +1,38 @@
 /*
  * stdio.c - a line is a message: standard input and output as a transport.
  *
- * While we serve, descriptor 1 points to standard error and descriptor 0 to /dev/null: a stray
- * print of some library, or a child that reads its input, cannot get between us and the client.
+ * While the server serves, descriptor 1 points to standard error and descriptor 0 to /dev/null: a
+ * stray print of a library, or a child that reads its input, cannot mix with the messages.
  *
- * The loop settles its affairs each time before it waits: it takes lines as long as there is room
- * for calls, sends what is due, writes all answers of this turn at once, and sees whether it is
- * time to go.
+ * Before the loop waits it takes lines as long as there is room for calls, sends reports that are
+ * due, and writes all answers of the turn at once.
  *
- * Going (`ending`) has several causes and one course:
- *     input ended        what runs is finished and answered, tools that ask for it are told to stop
- *     SIGTERM, SIGINT    no further line is read, what waits is refused, what runs is told to stop
- *     the same again     what runs is cancelled
- *     nobody reads       what runs is told to stop, answers are dropped
- *     an answer is lost  there was no memory for it: no further line is read, what runs is told to stop
- * We leave when all is answered and written. After the grace time open calls are answered with an
- * error; LAST_MS later we leave whatever is still going on.
+ * Besides a signal (serve.c) the end has these causes:
+ *     input has ended    calls that run are finished and answered; those whose flags say so are asked to stop
+ *     input has failed   the same, and MCP_E_IO is returned
+ *     no reader is left  calls that run are asked to stop, answers are dropped
+ *     output has failed  the same, and MCP_E_IO is returned
+ *     an answer is lost  there was no memory for it: no further line is read, calls are asked to stop
  */
 #include "mcp/transport/stdio.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/task/task.h"
 #include "net/lines.h"
-#include "net/loop.h"
-#include "net/pool.h"
 #include "net/writer.h"
 
 #define QUEUED_MAX_BYTES ((size_t)4 * 1024 * 1024) /* for a slow reader; then no line is taken */
 #define BYTES_A_TURN ((size_t)256 * 1024)
-#define LINES_A_TURN 256 /* then the loop sees to signals and answers before it takes more */
-#define LAST_MS 500
-#define SECOND_SIGNAL_MS 1000
+#define LINES_A_TURN 256 /* then signals and answers have their turn */
 
 /* The process's descriptors and signal handling, as they were. */
 struct outside {
@@ -52,39 +45,34 @@ struct outside {
 };
 
 struct stdio {
-    mcp__peer peer; /* first */
-    const mcp_server_options *options;
-    mcp__loop *loop;
-    mcp__pool *pool;
+    mcp__serve serve; /* first */
+    mcp__peer peer;
     mcp__lines *lines; /* NULL: no longer read */
-    bool has_lines;    /* there may be some that were not taken yet; nothing will tell us again */
+    bool has_lines;    /* lines may be left that were not taken; no event will come for them */
     mcp__writer *writer;
-    mcp__timer *timer;
-    mcp__signal *signals[2];
-    mcp__task_table *tasks;
     mcp__session session;
     bool has_session;
-    bool is_reading;  /* a worker has a large line */
-    int64_t timer_ms; /* when the timer fires; INT64_MAX: it does not run */
-    bool is_ending;
-    bool is_abandoned; /* open calls were answered with an error */
-    int64_t leave_ms;  /* when the grace time is over */
-    int signal_count;
     bool has_lost; /* an answer: there was no memory for it */
-    bool is_gone;  /* nobody reads, or nobody can be answered, and that was seen to */
+    bool
+        /* the client is gone, or cannot be answered, and calls were stopped for that */
+        is_abandoned;
+    int read_errno; /* why input cannot be read; 0: it can, or it has ended */
 };
 
 /* ---- the peer -------------------------------------------------------------------------------- */
 
-static void begin_ending(struct stdio *stdio, const char *why);
-
-/* Who waits for an answer shall not wait in vain: we go, which the client sees. The next settling sees to it. */
-static void lose(mcp__peer *peer)
+static struct stdio *stdio_of(const mcp__peer *peer)
 {
-    struct stdio *stdio = (struct stdio *)peer;
+    return (struct stdio *)((char *)peer - offsetof(struct stdio, peer));
+}
+
+/* The client would wait for an answer that never comes; an ended output it understands. */
+static void abort_request(mcp__peer *peer)
+{
+    struct stdio *stdio = stdio_of(peer);
 
     stdio->has_lost = true;
-    begin_ending(stdio, "an answer is lost for want of memory");
+    mcp__serve_end(&stdio->serve, "there is no memory for an answer");
 }
 
 static bool send_line(struct stdio *stdio, mcp_buf *message)
@@ -93,155 +81,124 @@ static bool send_line(struct stdio *stdio, mcp_buf *message)
 
     if (mcp__writer_put(stdio->writer, message, &err) == MCP_OK)
         return true;
-    mcp_log_write(&stdio->options->log, MCP_LOG_ERROR, "a message is lost: %s", err.message);
+    mcp_log_write(&stdio->serve.options->log, MCP_LOG_ERROR, "a message is lost: %s", err.message);
     return false;
 }
 
 static void answer(mcp__peer *peer, mcp_buf *message)
 {
-    if (!send_line((struct stdio *)peer, message))
-        lose(peer);
+    if (!send_line(stdio_of(peer), message))
+        abort_request(peer);
 }
 
+/* At once: a client that reads a report of progress together with the answer drops it. */
 static void notify(mcp__peer *peer, mcp_buf *message)
 {
-    (void)send_line((struct stdio *)peer, message);
+    struct stdio *stdio = stdio_of(peer);
+
+    if (send_line(stdio, message))
+        mcp__writer_flush(stdio->writer);
 }
 
 static bool is_slow(const mcp__peer *peer)
 {
-    return mcp__writer_is_blocked(((const struct stdio *)peer)->writer);
+    return mcp__writer_is_blocked(stdio_of(peer)->writer);
 }
 
-static void skip(mcp__peer *peer)
+static void no_reply(mcp__peer *peer)
 {
     (void)peer;
 }
 
-/* ---- going ----------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-static void stop_calls(struct stdio *stdio, mcp_stop why)
+static void close_input(mcp__serve *self)
 {
-    mcp__task_stop_all(stdio->tasks, why);
-    mcp__dispatch_stop(&stdio->session, why);
-}
+    struct stdio *stdio = (struct stdio *)self;
 
-static void begin_ending(struct stdio *stdio, const char *why)
-{
-    if (stdio->is_ending)
-        return;
-    stdio->is_ending = true;
-    stdio->leave_ms = mcp_clock_mono_ms() + stdio->options->grace_ms;
-    mcp_log_write(&stdio->options->log, MCP_LOG_INFO, "going down: %s", why);
-}
-
-static void stop_reading(struct stdio *stdio)
-{
     mcp__lines_free(stdio->lines);
     stdio->lines = NULL;
     stdio->has_lines = false;
 }
 
+static void refuse_waiting(mcp__serve *self)
+{
+    mcp__dispatch_refuse_waiting(&((struct stdio *)self)->session);
+}
+
+static void stop_calls(mcp__serve *self, mcp_stop why)
+{
+    mcp__dispatch_stop(&((struct stdio *)self)->session, why);
+}
+
+static void abandon(mcp__serve *self)
+{
+    mcp__dispatch_abandon(&((struct stdio *)self)->session);
+}
+
+static bool is_done(const mcp__serve *self)
+{
+    const struct stdio *stdio = (const struct stdio *)self;
+
+    return mcp__dispatch_is_idle(&stdio->session) && mcp__writer_queued(stdio->writer) == 0;
+}
+
 static void on_input_end(struct stdio *stdio)
 {
-    stop_reading(stdio);
-    begin_ending(stdio, "the client's messages have ended");
-    stop_calls(stdio, MCP_STOP_CLIENT_GONE);
+    stdio->read_errno = mcp__lines_errno(stdio->lines);
+    close_input(&stdio->serve);
+    mcp__serve_end(&stdio->serve, stdio->read_errno ? "the client's messages cannot be read"
+                                                    : "the client's messages have ended");
+    mcp__serve_stop_calls(&stdio->serve, MCP_STOP_CLIENT_GONE);
 }
 
-static void on_signal(int number, void *data)
-{
-    struct stdio *stdio = data;
-
-    if (++stdio->signal_count > 1) {
-        mcp_log_write(&stdio->options->log, MCP_LOG_WARNING, "cancelling what runs");
-        stop_calls(stdio, MCP_STOP_CANCELLED);
-        stdio->leave_ms = mcp_clock_mono_ms() + SECOND_SIGNAL_MS;
-        return;
-    }
-    stop_reading(stdio);
-    begin_ending(stdio, number == SIGINT ? "interrupted" : "terminated");
-    mcp__dispatch_refuse_waiting(&stdio->session);
-    stop_calls(stdio, MCP_STOP_SHUTDOWN);
-}
-
-/* From within a write: what has to be done about it, the next settling does. */
+/* Within a write: what follows from it, the next settling does. */
 static void on_gone(void *data)
 {
-    struct stdio *stdio = data;
-
-    begin_ending(stdio, "nobody reads the answers");
+    mcp__serve_end(data, "answers cannot be sent any more");
 }
 
-static void leave_if_done(struct stdio *stdio, int64_t now_ms)
+static void stop_for_nobody(struct stdio *stdio)
 {
-    bool all_sent = !stdio->is_reading && mcp__dispatch_is_idle(&stdio->session) &&
-                    mcp__task_all_idle(stdio->tasks) && mcp__writer_queued(stdio->writer) == 0;
-
-    if (!all_sent && now_ms < stdio->leave_ms)
+    if (stdio->is_abandoned)
         return;
-    if (!all_sent && !stdio->is_abandoned) {
-        mcp_log_write(&stdio->options->log, MCP_LOG_WARNING, "the grace time is over");
-        stdio->is_abandoned = true;
-        stdio->leave_ms = now_ms + LAST_MS;
-        stop_calls(stdio, MCP_STOP_SHUTDOWN);
-        mcp__dispatch_abandon(&stdio->session);
-        mcp__task_abandon(stdio->tasks);
-        mcp__writer_flush(stdio->writer);
-        return;
-    }
-    mcp__loop_stop(stdio->loop);
+    stdio->is_abandoned = true;
+    close_input(&stdio->serve);
+    refuse_waiting(&stdio->serve);
+    mcp__serve_stop_calls(&stdio->serve, MCP_STOP_CLIENT_GONE);
+    mcp__serve_stop_calls(&stdio->serve, MCP_STOP_SHUTDOWN);
 }
 
 /* ---- the loop's turn ------------------------------------------------------------------------- */
 
 static bool has_room(const struct stdio *stdio)
 {
-    return !stdio->is_reading && !mcp__dispatch_is_full(&stdio->session) &&
+    return stdio->serve.reading == 0 && !mcp__dispatch_is_full(&stdio->session) &&
            mcp__writer_queued(stdio->writer) <= QUEUED_MAX_BYTES;
 }
 
-/* A large line. It is a block of its own, as a worker may have it longer than we live. */
-struct reading {
-    mcp__reading reading; /* first */
-    struct stdio *stdio;
-};
-
-static void on_read(mcp__reading *it)
+static void on_large(void *owner, mcp__incoming *incoming)
 {
-    struct reading *reading = (struct reading *)it;
-    struct stdio *stdio = reading->stdio;
+    struct stdio *stdio = owner;
 
-    stdio->is_reading = false;
-    mcp__dispatch_incoming(&stdio->session, &stdio->peer, &it->incoming);
-    free(reading);
-    if (stdio->signal_count > 0) { /* it came before the signal, and fares like what came with it */
-        mcp__dispatch_refuse_waiting(&stdio->session);
-        mcp__dispatch_stop(&stdio->session, MCP_STOP_SHUTDOWN);
+    mcp__dispatch_incoming(&stdio->session, &stdio->peer, incoming);
+    if (stdio->serve.is_stopping) { /* as the messages that came with it, before the signal */
+        refuse_waiting(&stdio->serve);
+        stop_calls(&stdio->serve, MCP_STOP_SHUTDOWN);
     }
 }
 
-/* A large line is read on a worker; the next is not taken before it is back. */
-static void read_later(struct stdio *stdio, const char *text, size_t length)
+/* The next line is not taken before this one is back. */
+static void read_large(struct stdio *stdio, const char *text, size_t length)
 {
-    struct reading *reading = mcp__alloc_zeroed(1, sizeof(*reading));
-    mcp__incoming lost = { .status = MCP_E_NOMEM, .err = MCP_ERROR_INIT };
+    mcp__incoming lost = { .err = MCP_ERROR_INIT };
+    mcp_buf copy;
 
-    (void)mcp_error_set(&lost.err, MCP_E_NOMEM, "no memory to read a message");
-    if (reading)
-        lost.status = mcp__reading_init(&reading->reading, stdio->options,
-                                        stdio->session.setup.budget, text, length, &lost.err);
-    if (reading && lost.status == MCP_OK) {
-        reading->stdio = stdio;
-        reading->reading.done = on_read;
-        lost.status = mcp__reading_start(&reading->reading, mcp__pool_executor(stdio->pool),
-                                         &lost.err);
-    }
-    stdio->is_reading = lost.status == MCP_OK;
-    if (stdio->is_reading)
-        return;
-    free(reading);
-    mcp__dispatch_incoming(&stdio->session, &stdio->peer, &lost);
+    mcp_buf_init(&copy, length);
+    (void)mcp_buf_append(&copy, text, length);
+    lost.status = mcp__serve_read(&stdio->serve, &copy, on_large, stdio, &lost.err);
+    if (lost.status != MCP_OK)
+        mcp__dispatch_incoming(&stdio->session, &stdio->peer, &lost);
 }
 
 /* Take one line, and count its bytes that were read here; false when there is none. */
@@ -253,7 +210,7 @@ static bool take_line(struct stdio *stdio, size_t *bytes)
     switch (mcp__lines_next(stdio->lines, &text, &length)) {
     case MCP__LINE_TEXT:
         if (length > MCP__INCOMING_SMALL) {
-            read_later(stdio, text, length);
+            read_large(stdio, text, length);
             return true;
         }
         *bytes += length;
@@ -282,60 +239,25 @@ static void take_lines(struct stdio *stdio)
     }
 }
 
-static void set_timer(struct stdio *stdio, int64_t due_ms, int64_t now_ms)
-{
-    if (due_ms == stdio->timer_ms)
-        return;
-    stdio->timer_ms = due_ms;
-    if (due_ms == INT64_MAX)
-        mcp__timer_stop(stdio->timer);
-    else
-        mcp__timer_start(stdio->timer, due_ms > now_ms ? due_ms - now_ms : 0);
-}
-
-static void on_timer(void *data)
-{
-    struct stdio *stdio = data;
-
-    stdio->timer_ms = INT64_MAX; /* settling follows and sets it anew */
-}
-
 static void on_input(void *data)
 {
-    ((struct stdio *)data)->has_lines = true; /* settling follows and takes it */
+    ((struct stdio *)data)->has_lines = true; /* settling follows and takes them */
 }
 
-/* Nobody reads, or an answer is lost: nothing more is taken, and whatever runs may stop. */
-static void settle_gone(struct stdio *stdio)
+static int64_t settle(mcp__serve *self)
 {
-    if (stdio->is_gone)
-        return;
-    stdio->is_gone = true;
-    stop_reading(stdio);
-    mcp__dispatch_refuse_waiting(&stdio->session);
-    stop_calls(stdio, MCP_STOP_CLIENT_GONE);
-    stop_calls(stdio, MCP_STOP_SHUTDOWN);
-}
-
-static void settle(void *data)
-{
-    struct stdio *stdio = data;
+    struct stdio *stdio = (struct stdio *)self;
 
     take_lines(stdio);
     int64_t now_ms = mcp_clock_mono_ms();
     int64_t due_ms = mcp__dispatch_tick(&stdio->session, now_ms);
-    int64_t tasks_ms = mcp__task_tick(stdio->tasks, now_ms);
-    due_ms = tasks_ms < due_ms ? tasks_ms : due_ms;
+    int64_t tasks_ms = mcp__dispatch_tasks_tick(self->tasks, now_ms);
     mcp__writer_flush(stdio->writer);
     if (mcp__writer_is_gone(stdio->writer) || stdio->has_lost)
-        settle_gone(stdio);
+        stop_for_nobody(stdio);
     if (stdio->has_lines && has_room(stdio))
-        due_ms = now_ms; /* no event will come for these: take another turn at once */
-    if (stdio->is_ending) {
-        leave_if_done(stdio, now_ms);
-        due_ms = due_ms < stdio->leave_ms ? due_ms : stdio->leave_ms;
-    }
-    set_timer(stdio, due_ms, now_ms);
+        return now_ms; /* take another turn at once */
+    return tasks_ms < due_ms ? tasks_ms : due_ms;
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
@@ -387,7 +309,8 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* A descriptor that was closed when the program began may be held by one that leads the other way. */
+/* A descriptor that was closed when the program began may be held by one that leads the other
+ * way. */
 static bool leads(int fd, int wrong_way)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -426,103 +349,73 @@ static mcp_status take_outside(struct outside *outside, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status watch_signals(struct stdio *stdio, mcp_error *err)
+static mcp_status open_transport(struct stdio *stdio, const mcp__serve_setup *setup,
+                                 const struct outside *outside, mcp_error *err)
 {
-    mcp_status st = mcp__signal_new(&stdio->signals[0], stdio->loop, SIGTERM, on_signal, stdio,
-                                    err);
+    static const mcp__serve_driver driver = {
+        .settle = settle,
+        .close = close_input,
+        .refuse_waiting = refuse_waiting,
+        .stop_calls = stop_calls,
+        .abandon = abandon,
+        .is_done = is_done,
+    };
+    mcp__serve *serve = &stdio->serve;
+    mcp_status st = mcp__serve_open(serve, &driver, setup, 0, INT_MAX, err);
 
     if (st == MCP_OK)
-        st = mcp__signal_new(&stdio->signals[1], stdio->loop, SIGINT, on_signal, stdio, err);
-    return st;
-}
-
-static mcp_status open_session(struct stdio *stdio, const mcp__session_setup *setup, mcp_error *err)
-{
-    mcp__session_setup filled = *setup;
-
-    filled.executor = mcp__pool_executor(stdio->pool);
-    mcp_status st = mcp__task_table_new(&stdio->tasks, &filled, err);
+        st = mcp__session_init(&stdio->session, &serve->context, err);
     if (st != MCP_OK)
         return st;
-    filled.tasks = stdio->tasks;
-    st = mcp__session_init(&stdio->session, &filled, err);
-    stdio->has_session = st == MCP_OK;
-    if (st == MCP_OK)
-        stdio->session.news = &stdio->peer;
-    return st;
-}
-
-static mcp_status assemble(struct stdio *stdio, const mcp__session_setup *setup, int long_threads,
-                           const struct outside *outside, mcp_error *err)
-{
-    mcp_status st = mcp__loop_new(&stdio->loop, err);
-
+    stdio->has_session = true;
+    stdio->session.listener = &stdio->peer;
+    st = mcp__writer_new(&stdio->writer, serve->loop, outside->out, on_gone, stdio, err);
     if (st != MCP_OK)
         return st;
-    mcp__loop_spin(stdio->loop, stdio->options->spin_us);
-    st = mcp__pool_new(&stdio->pool, stdio->loop, stdio->options->short_threads, long_threads,
-                       stdio->options->spare_threads, err);
-    if (st != MCP_OK)
-        return st;
-    st = open_session(stdio, setup, err);
-    if (st != MCP_OK)
-        return st;
-    st = mcp__timer_new(&stdio->timer, stdio->loop, on_timer, stdio, err);
-    if (st != MCP_OK)
-        return st;
-    st = mcp__writer_new(&stdio->writer, stdio->loop, outside->out, on_gone, stdio, err);
-    if (st != MCP_OK)
-        return st;
-    st = watch_signals(stdio, err);
-    if (st != MCP_OK)
-        return st;
-    return mcp__lines_new(&stdio->lines, stdio->loop, outside->in,
-                          stdio->options->message_max_bytes, on_input, stdio, err);
+    return mcp__lines_new(&stdio->lines, serve->loop, outside->in,
+                          serve->options->limits.message_max_bytes, on_input, stdio, err);
 }
 
 /* Returns false when a handler did not end: it keeps the pool, the loop and its call. */
-static bool dismantle(struct stdio *stdio)
+static bool close_transport(struct stdio *stdio)
 {
-    stop_reading(stdio);
+    close_input(&stdio->serve);
     mcp__writer_free(stdio->writer);
-    mcp__timer_free(stdio->timer);
-    for (int i = 0; i < 2; i++)
-        mcp__signal_free(stdio->signals[i]);
-    if (!mcp__pool_free(stdio->pool))
+    if (!mcp__serve_close(&stdio->serve))
         return false;
     if (stdio->has_session)
         mcp__session_clear(&stdio->session);
-    mcp__task_table_free(stdio->tasks);
-    mcp__loop_free(stdio->loop);
+    mcp__serve_free(&stdio->serve);
     return true;
 }
 
-mcp_status mcp__stdio_serve(const mcp__session_setup *setup, int long_threads,
-                            bool *is_left_running, mcp_error *err)
+mcp_status mcp__stdio_serve(mcp__serve_setup *setup, mcp_error *err)
 {
     struct outside outside;
-    struct stdio stdio = {
-        .peer = { .answer = answer,
-                  .notify = notify,
-                  .is_slow = is_slow,
-                  .skip = skip,
-                  .lose = lose },
-        .options = setup->options,
-        .timer_ms = INT64_MAX,
-        .leave_ms = INT64_MAX,
-    };
+    struct stdio stdio = { .peer = { .answer = answer,
+                                     .notify = notify,
+                                     .is_slow = is_slow,
+                                     .no_reply = no_reply,
+                                     .abort = abort_request } };
+    int write_errno = 0;
     mcp_status st = take_outside(&outside, err);
 
     if (st != MCP_OK)
         return st;
-    st = assemble(&stdio, setup, long_threads, &outside, err);
+    st = open_transport(&stdio, setup, &outside, err);
     if (st == MCP_OK) {
-        mcp__loop_before_wait(stdio.loop, settle, &stdio);
-        mcp__loop_run(stdio.loop);
+        mcp__serve_run(&stdio.serve);
+        write_errno = mcp__writer_errno(stdio.writer);
     }
-    *is_left_running = !dismantle(&stdio);
+    setup->is_left_running = !close_transport(&stdio);
     leave_outside(&outside);
     if (stdio.has_lost)
         return mcp_error_set(err, MCP_E_NOMEM, "an answer is lost for want of memory");
+    if (write_errno != 0)
+        return mcp_error_set(err, MCP_E_IO, "standard output cannot be written: %s",
+                             strerror(write_errno));
+    if (stdio.read_errno != 0)
+        return mcp_error_set(err, MCP_E_IO, "standard input cannot be read: %s",
+                             strerror(stdio.read_errno));
     return st;
 }

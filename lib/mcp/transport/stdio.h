@@ -4,19 +4,13 @@
 #ifndef MCP_TRANSPORT_STDIO_H
 #define MCP_TRANSPORT_STDIO_H
 
-#include <stdbool.h>
-
-#include "mcp/core/session/session.h"
+#include "mcp/transport/serve.h"
 
 /**
- * Serve until input has ended and all is answered, a signal asks to stop, or nobody reads any more.
+ * Serve until input has ended and all is answered, a stop is requested, or no reader is left.
  *
- * @param setup           its executor is ours to fill in
- * @param long_threads    how many MCP_LONG calls may run at once
- * @param is_left_running set to true when a handler did not end in time: what it may use must stay
- * @return MCP_OK; MCP_E_IO (the descriptors cannot be used); MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_IO (the descriptors cannot be used, or fail); MCP_E_NOMEM
  */
-mcp_status mcp__stdio_serve(const mcp__session_setup *setup, int long_threads,
-                            bool *is_left_running, mcp_error *err);
+mcp_status mcp__stdio_serve(mcp__serve_setup *setup, mcp_error *err);
 
 #endif

@@ -1,17 +1,18 @@
 /*
  * streamable.c - which request is served how: methods, media types, sessions, eras.
  *
- * The head is judged before the body is read: method, Content-Type, Accept. Then the message is read, and
- * its era decides (the claim in _meta, or for what cannot carry one the version header):
+ * The head is judged before the body is read: method, Content-Type, Accept. Then the message is
+ * read, and its era decides (the claim in _meta, or for what cannot carry one the version header):
  *
  *     to 2025-11-25   the session that Mcp-Session-Id names gets the message; initialize opens one
  *     from 2026-07-28 there is no session; one entry that all clients share gets it
  *
- * Which errors are a status of HTTP is said in core/outcome.c; those that arise here, before there is a
- * call, are answered here. -32000 and -32001 are the codes that clients of the session era know for them.
+ * Which errors are a status of HTTP is said in core/response.c; those that arise here, before
+ * there is a call, are answered here. -32000 and -32001 are the codes that clients of the session
+ * era know for them.
  *
- * An id in Mcp-Session-Id is a name, not a right: it is looked up together with its principal, and what
- * is not found is 404, whatever the reason, which tells clients to begin anew.
+ * An id in Mcp-Session-Id is a name, not a right: it is looked up together with its principal, and
+ * what is not found is 404, whatever the reason: a client then opens another session.
  */
 #include "mcp/transport/streamable.h"
 
@@ -23,10 +24,10 @@
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/message.h"
+#include "mcp/core/message/message.h"
 #include "mcp/transport/authorize.h"
-#include "mcp/transport/web/intake.h"
-#include "mcp/transport/web/peer.h"
+#include "mcp/transport/http/body_reader.h"
+#include "mcp/transport/http/peer.h"
 
 #define BAD_REQUEST (-32000)
 #define NO_SESSION (-32001)
@@ -36,15 +37,15 @@
 struct visit {
     mcp__web *web;
     mcp__http_exchange *exchange;
-    mcp__incoming *incoming;        /* NULL: no message */
+    mcp__incoming *incoming; /* NULL: no message */
     const mcp_json *value;
-    mcp__message message;           /* sorted, unless it is a batch */
+    mcp__message message; /* sorted, unless it is a batch */
     mcp__accepted accepted;
     bool is_batch;
-    bool is_request;                /* or has one in it */
+    bool is_request; /* or has one in it */
 };
 
-/* The headers as the dispatch asks for them. */
+/* The headers, for the dispatch. */
 struct fields {
     mcp__headers headers; /* first */
     const mcp__http_exchange *exchange;
@@ -63,12 +64,22 @@ static struct fields fields_of(const mcp__http_exchange *exchange)
     return (struct fields){ .headers.field = read_field, .exchange = exchange };
 }
 
+/* -32000 is no code of 2026-07-28. */
+static int bad_request(const mcp__web *web, const mcp__http_exchange *exchange)
+{
+    struct fields fields = fields_of(exchange);
+    bool is_stateless = web->serve.options->oldest > MCP_REVISION_NEWEST_SESSION ||
+                        mcp__headers_are_stateless(&fields.headers);
+
+    return is_stateless ? mcp_status_code(MCP_E_REQUEST) : BAD_REQUEST;
+}
+
 static bool is_method(const mcp__http_exchange *exchange, const char *method)
 {
     return strcmp(mcp__http_method(exchange), method) == 0;
 }
 
-/* ---- the head --------------------------------------------------------------------------------- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static mcp__accepted accepted_of(const mcp__http_exchange *exchange)
 {
@@ -87,7 +98,7 @@ static mcp__accepted accepted_of(const mcp__http_exchange *exchange)
 
 static bool serves_sessions(const mcp__web *web)
 {
-    return web->options->oldest <= MCP_REVISION_NEWEST_SESSION &&
+    return web->serve.options->oldest <= MCP_REVISION_NEWEST_SESSION &&
            web->http.sessions == MCP_SESSIONS_REQUIRED;
 }
 
@@ -104,10 +115,10 @@ static void check_post(mcp__web *web, mcp__http_exchange *exchange)
     mcp__accepted accepted = accepted_of(exchange);
 
     if (!type || !mcp__field_is_type(type, "application/json"))
-        mcp__web_refuse(web, exchange, 415, BAD_REQUEST, NULL,
+        mcp__web_refuse(web, exchange, 415, bad_request(web, exchange), NULL,
                         "the Content-Type must be application/json");
     else if (!accepted.json && !accepted.events)
-        mcp__web_refuse(web, exchange, 406, BAD_REQUEST, NULL,
+        mcp__web_refuse(web, exchange, 406, bad_request(web, exchange), NULL,
                         "the client must accept application/json and text/event-stream");
 }
 
@@ -119,11 +130,11 @@ void mcp__streamable_head(mcp__web *web, mcp__http_exchange *exchange)
              (!is_method(exchange, "GET") && !is_method(exchange, "DELETE")))
         refuse_method(web, exchange);
     else if (is_method(exchange, "GET") && !accepted_of(exchange).events)
-        mcp__web_refuse(web, exchange, 406, BAD_REQUEST, NULL,
+        mcp__web_refuse(web, exchange, 406, bad_request(web, exchange), NULL,
                         "the client must accept text/event-stream");
 }
 
-/* ---- sessions --------------------------------------------------------------------------------- */
+/* ---- sessions -------------------------------------------------------------------------------- */
 
 static mcp__session_entry *find_session(const struct visit *visit)
 {
@@ -145,6 +156,9 @@ static void refuse_session(const struct visit *visit)
     else if (is_response)
         mcp__web_refuse(visit->web, visit->exchange, 400, mcp_status_code(MCP_E_REQUEST), NULL,
                         "a response needs a session");
+    else if (bad_request(visit->web, visit->exchange) != BAD_REQUEST)
+        mcp__web_refuse(visit->web, visit->exchange, 400, mcp_status_code(MCP_E_REQUEST), id,
+                        "batches are not part of this revision");
     else
         mcp__web_refuse(visit->web, visit->exchange, 400, BAD_REQUEST, id,
                         "Bad request: no valid session: Mcp-Session-Id header is required");
@@ -166,11 +180,12 @@ static void refuse_full(const struct visit *visit, const mcp_error *err)
 {
     mcp_buf body;
 
-    mcp_log_write(&visit->web->options->log, MCP_LOG_WARNING, "a client is turned away: %s",
+    mcp_log_write(&visit->web->serve.options->log, MCP_LOG_WARNING, "a client is turned away: %s",
                   err->message);
     mcp_buf_init(&body, 512);
-    (void)mcp_buf_printf(&body, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,"
-                                "\"message\":\"%s\"}}",
+    (void)mcp_buf_printf(&body,
+                         "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,"
+                         "\"message\":\"%s\"}}",
                          mcp_status_code(err->status), mcp_status_words(err->status));
     mcp__web_answer_with(visit->web, visit->exchange, 503, "Retry-After", "10", &body);
     mcp_buf_clear(&body);
@@ -206,9 +221,9 @@ static mcp__session_entry *borrow_entry(const struct visit *visit)
     return NULL;
 }
 
-/* ---- GET and DELETE --------------------------------------------------------------------------- */
+/* ---- GET and DELETE -------------------------------------------------------------------------- */
 
-/* "<stream>-<number>", as web/peer.c writes it. */
+/* "<stream>-<number>", as peer.c writes it. */
 static bool read_event_id(const char *text, uint32_t *stream, uint64_t *number)
 {
     char *end = NULL;
@@ -236,7 +251,7 @@ static void open_stream(const struct visit *visit, mcp__session_entry *entry, co
         mcp__web_peer_listen(peer, after);
 }
 
-static void listen_anew(const struct visit *visit, mcp__session_entry *entry)
+static void begin_listening(const struct visit *visit, mcp__session_entry *entry)
 {
     if (mcp__web_peer_find(visit->web, entry, 0))
         mcp__web_refuse(visit->web, visit->exchange, 409, BAD_REQUEST, NULL,
@@ -280,13 +295,13 @@ static void serve_get(const struct visit *visit)
 
     if (!entry)
         return;
-    if (mcp__session_heard_by(&entry->session, visit->web->caller, NULL) != MCP_OK)
+    if (mcp__session_set_listener(&entry->session, visit->web->caller, NULL) != MCP_OK)
         mcp__web_refuse(visit->web, visit->exchange, 503, mcp_status_code(MCP_E_NOMEM), NULL,
                         mcp_status_words(MCP_E_NOMEM));
     else if (last)
         resume(visit, entry, last);
     else
-        listen_anew(visit, entry);
+        begin_listening(visit, entry);
 }
 
 static void serve_delete(const struct visit *visit)
@@ -303,7 +318,7 @@ static void serve_delete(const struct visit *visit)
     mcp_buf_clear(&body);
 }
 
-/* ---- POST ------------------------------------------------------------------------------------- */
+/* ---- POST ------------------------------------------------------------------------------------ */
 
 /* One that is empty or too long is answered too. */
 static void look_at_batch(struct visit *visit)
@@ -333,6 +348,8 @@ static bool look_at(struct visit *visit)
         err = visit->incoming->whole.fault;
         st = err.status;
     }
+    if (visit->incoming->status != MCP_OK)
+        visit->message.id = visit->incoming->whole.message.id;
     visit->is_request = visit->message.kind == MCP__REQUEST;
     if (st == MCP_OK || (visit->value && visit->message.method))
         return true; /* a method with faults: the dispatch knows what to say of it */
@@ -362,18 +379,18 @@ static bool is_stateless(const struct visit *visit)
  * exchange was answered. */
 static bool check_version(const struct visit *visit, mcp_revision *revision)
 {
-    const mcp_server_options *options = visit->web->options;
+    const mcp_server_options *options = visit->web->serve.options;
     const char *name = mcp__http_field(visit->exchange, "MCP-Protocol-Version");
 
-    *revision = options->without_initialize;
+    *revision = options->default_revision;
     if (!name || is_initialize(visit))
         return true;
     *revision = mcp_revision_find(name);
     if (*revision >= options->oldest && *revision <= options->newest &&
         *revision != MCP_REVISION_NONE)
         return true;
-    mcp__web_refuse(visit->web, visit->exchange, 400, BAD_REQUEST, visit->message.id,
-                    "Unsupported protocol version in MCP-Protocol-Version");
+    mcp__web_refuse(visit->web, visit->exchange, 400, bad_request(visit->web, visit->exchange),
+                    visit->message.id, "Unsupported protocol version in MCP-Protocol-Version");
     return false;
 }
 
@@ -407,8 +424,7 @@ static void hand_over(struct visit *visit, mcp__session_entry *entry, bool is_on
 {
     mcp__web *web = visit->web;
     struct fields fields = fields_of(visit->exchange);
-    mcp__web_peer *peer = mcp__web_peer_new(web, visit->exchange, entry, is_once,
-                                              &visit->accepted);
+    mcp__web_peer *peer = mcp__web_peer_new(web, visit->exchange, entry, is_once, &visit->accepted);
 
     if (!peer)
         return;
@@ -434,7 +450,9 @@ static bool check_accepted(const struct visit *visit)
 
 static void serve_post(mcp__web *web, mcp__http_exchange *exchange, mcp__incoming *incoming)
 {
-    struct visit visit = { .web = web, .exchange = exchange, .message.kind = MCP__INVALID,
+    struct visit visit = { .web = web,
+                           .exchange = exchange,
+                           .message.kind = MCP__INVALID,
                            .incoming = incoming,
                            .value = incoming->status == MCP_OK ? incoming->whole.value : NULL,
                            .accepted = accepted_of(exchange) };
@@ -458,5 +476,5 @@ void mcp__streamable_request(mcp__web *web, mcp__http_exchange *exchange)
     else if (is_method(exchange, "DELETE"))
         serve_delete(&visit);
     else
-        mcp__web_read(web, exchange, serve_post);
+        mcp__body_read(web, exchange, serve_post);
 }

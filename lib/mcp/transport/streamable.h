@@ -4,7 +4,7 @@
 #ifndef MCP_TRANSPORT_STREAMABLE_H
 #define MCP_TRANSPORT_STREAMABLE_H
 
-#include "mcp/transport/web_int.h"
+#include "mcp/transport/http/http_int.h"
 
 /** Look at a request of the MCP path before its body is read. May answer. */
 void mcp__streamable_head(mcp__web *web, mcp__http_exchange *exchange);

@@ -1,8 +1,8 @@
 /*
  * token_file.c - one line a token: SHA-256 in hexadecimal, principal, scopes.
  *
- * Whoever reads the file learns no token. Whoever guesses tokens learns nothing from the time that it
- * takes: all hashes are compared, in full.
+ * A reader of the file learns no token. A client that guesses tokens learns nothing from the time
+ * that it takes: all hashes are compared, in full.
  */
 #include "mcp/transport/token_file.h"
 
@@ -67,7 +67,7 @@ static mcp_status read_line(mcp__token *token, mcp_arena *arena, const char *lin
     line += strspn(line, BLANKS);
     length = strcspn(line, BLANKS);
     if (length == 0)
-        return mcp_error_set(err, MCP_E_PARAMS, "a principal stands behind the hash");
+        return mcp_error_set(err, MCP_E_PARAMS, "expected: <hash> <principal>");
     token->principal.name = mcp_arena_strndup(arena, line, length);
     token->principal.scopes = join_words(arena, line + length);
     if (!token->principal.name || !token->principal.scopes)

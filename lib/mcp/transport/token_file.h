@@ -26,7 +26,8 @@ typedef struct mcp__token_file {
 #define MCP__TOKENS_MAX ((size_t)10000)
 #define MCP__TOKEN_FILE_MAX ((size_t)4 * 1024 * 1024)
 
-/** Read a file. @return MCP_OK; MCP_E_PARAMS: the message names file and line; or why it cannot be read */
+/** Read a file. @return MCP_OK; MCP_E_PARAMS: the message names file and line; or why it cannot be
+ *  read */
 mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const char *path,
                                 mcp_error *err);
 
@@ -34,11 +35,13 @@ mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const ch
 mcp_status mcp__token_file_parse(mcp__token_file *out, mcp_arena *arena, const char *text,
                                  size_t length, const char *name, mcp_error *err);
 
-/** Add a token that is known in clear, as `principal`. @return MCP_OK; MCP_E_PARAMS: there are too many; MCP_E_NOMEM */
+/** Add a token that is known in clear, as `principal`. @return MCP_OK; MCP_E_PARAMS: there are too
+ *  many; MCP_E_NOMEM */
 mcp_status mcp__token_file_add(mcp__token_file *file, mcp_arena *arena, const char *token,
                                const mcp_principal *principal, mcp_error *err);
 
-/** The principal of a token's hash, NULL when it is unknown. Looks at every one, whichever it is. */
+/** The principal of a token's hash, NULL when it is unknown. Looks at every one, whichever it
+ *  is. */
 const mcp_principal *mcp__token_file_find(const mcp__token_file *file,
                                           const uint8_t hash[MCP_SHA256_SIZE]);
 

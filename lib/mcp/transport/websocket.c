@@ -1,14 +1,15 @@
 /*
  * websocket.c - what stdio is for a process, for a connection that came by HTTP.
  *
- * Both eras come on one connection, message by message. Its end is the end of what initialize opened, and
- * cancels all that was asked on it: there is no other place where an answer could go.
+ * Both eras come on one connection, message by message. Its end is the end of what initialize
+ * opened, and cancels all that was asked on it: there is no other place where an answer could go.
  *
- * A client that has asked for too much, or does not read, is not read either, until a call ends or the
- * bytes have left. When the server goes down, what runs is answered before the connection is closed.
+ * A client that has asked for too much, or does not read, is not read either, until a call ends or
+ * the bytes have left. When the server goes down, what runs is answered before the connection is
+ * closed.
  *
- * A large message is read on a worker. Messages are served in the order of their coming, so those that were
- * underway already when the connection was told to wait take the same way behind it.
+ * A large message is read on a worker. Messages are served in the order of their coming, so those
+ * that were underway when the connection was paused are read by the worker too.
  */
 #include "mcp/transport/websocket.h"
 
@@ -27,15 +28,9 @@ struct client {
     mcp__session_entry *entry;
     mcp__ws *ws;
     mcp_arena *arena; /* pays for the principal; NULL: there is none */
-    int reading;      /* messages that a worker reads; the client is not freed before they are back */
+    int reading; /* messages that a worker reads; the client is not freed before they are back */
     bool is_paused;
     bool is_leaving; /* the server goes down */
-};
-
-/* A large message, or one behind it. */
-struct reading {
-    mcp__reading reading; /* first */
-    struct client *client;
 };
 
 static void hold_back(struct client *client)
@@ -59,7 +54,7 @@ static void leave_when_answered(struct client *client)
 }
 
 /* Who waits for an answer shall know that it will not come. */
-static void lose(mcp__peer *peer)
+static void abort_request(mcp__peer *peer)
 {
     struct client *client = (struct client *)peer;
 
@@ -74,10 +69,10 @@ static void send_text(mcp__peer *peer, mcp_buf *message)
     mcp_status st = mcp__ws_send(client->ws, message->data, message->length, &err);
 
     if (st != MCP_OK && st != MCP_E_STOPPED)
-        mcp_log_write(&client->web->options->log, MCP_LOG_ERROR, "an answer is lost: %s",
+        mcp_log_write(&client->web->serve.options->log, MCP_LOG_ERROR, "an answer is lost: %s",
                       err.message);
     if (st == MCP_E_NOMEM)
-        lose(peer);
+        abort_request(peer);
     mcp_buf_clear(message);
     hold_back(client);
     leave_when_answered(client);
@@ -90,7 +85,7 @@ static bool is_slow(const mcp__peer *peer)
     return client->ws && mcp__ws_is_full(client->ws);
 }
 
-static void skip(mcp__peer *peer)
+static void no_reply(mcp__peer *peer)
 {
     hold_back((struct client *)peer);
     leave_when_answered((struct client *)peer);
@@ -112,41 +107,27 @@ static void take_message(struct client *client, mcp__incoming *incoming)
     hold_back(client);
 }
 
-static void on_read(mcp__reading *it)
+static void on_large(void *owner, mcp__incoming *incoming)
 {
-    struct reading *reading = (struct reading *)it;
-    struct client *client = reading->client;
+    struct client *client = owner;
 
     client->reading--;
-    client->web->reading--;
     if (client->ws && !client->is_leaving)
-        take_message(client, &it->incoming);
-    mcp__incoming_clear(&it->incoming);
-    free(reading);
+        take_message(client, incoming);
     free_client(client);
 }
 
-static mcp_status read_later(struct client *client, const char *text, size_t length)
+static mcp_status read_large(struct client *client, const char *text, size_t length)
 {
-    mcp__web *web = client->web;
-    struct reading *reading = mcp__alloc_zeroed(1, sizeof(*reading));
-    mcp_status st = MCP_E_NOMEM;
+    mcp_buf copy;
 
-    if (reading)
-        st = mcp__reading_init(&reading->reading, web->options, web->budget, text, length, NULL);
-    if (st == MCP_OK) {
-        reading->reading.done = on_read;
-        reading->client = client;
-        st = mcp__reading_start(&reading->reading, web->threads, NULL);
-    }
-    if (st != MCP_OK) {
-        free(reading);
-        return st;
-    }
-    client->reading++;
-    web->reading++;
+    mcp_buf_init(&copy, length);
+    (void)mcp_buf_append(&copy, text, length);
+    mcp_status st = mcp__serve_read(&client->web->serve, &copy, on_large, client, NULL);
+    if (st == MCP_OK)
+        client->reading++;
     hold_back(client);
-    return MCP_OK;
+    return st;
 }
 
 static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
@@ -155,13 +136,14 @@ static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
     mcp__incoming incoming;
 
     if (client->is_leaving)
-        return; /* told by the close that follows */
+        return; /* the close that follows answers it */
     if (client->reading > 0 || length > MCP__INCOMING_SMALL) {
-        if (read_later(client, text, length) != MCP_OK)
+        if (read_large(client, text, length) != MCP_OK)
             mcp__ws_close(ws, MCP__WS_INTERNAL);
         return;
     }
-    mcp__incoming_read(&incoming, client->web->options, client->web->budget, text, length);
+    mcp__incoming_read(&incoming, client->web->serve.options, client->web->serve.context.budget,
+                       text, length);
     take_message(client, &incoming);
 }
 
@@ -171,7 +153,7 @@ static void on_closed(mcp__ws *ws, void *data)
 
     (void)ws;
     client->ws = NULL;
-    client->entry->session.news = NULL;
+    client->entry->session.listener = NULL;
     mcp__session_table_end(&client->web->sessions, client->entry);
     client->web->socket_count--;
     free_client(client);
@@ -219,17 +201,19 @@ static bool name_client(struct client *client)
 
 static struct client *client_new(mcp__web *web)
 {
-    struct client *client = mcp__alloc_zeroed(1, sizeof(*client));
+    struct client *client = mcp_alloc_zeroed(1, sizeof(*client));
 
     if (!client)
         return NULL;
     client->web = web;
-    client->peer = (mcp__peer){
-        .answer = send_text, .notify = send_text, .is_slow = is_slow, .skip = skip, .lose = lose
-    };
+    client->peer = (mcp__peer){ .answer = send_text,
+                                .notify = send_text,
+                                .is_slow = is_slow,
+                                .no_reply = no_reply,
+                                .abort = abort_request };
     bool is_named = name_client(client);
     if (is_named && mcp__session_table_once(&client->entry, &web->sessions, NULL) == MCP_OK)
-        is_named = mcp__session_heard_by(&client->entry->session, web->caller, NULL) == MCP_OK;
+        is_named = mcp__session_set_listener(&client->entry->session, web->caller, NULL) == MCP_OK;
     if (!is_named || !client->entry) {
         if (client->entry)
             mcp__session_table_return(&web->sessions, client->entry);
@@ -237,7 +221,7 @@ static struct client *client_new(mcp__web *web)
         free(client);
         return NULL;
     }
-    client->entry->session.news = &client->peer;
+    client->entry->session.listener = &client->peer;
     return client;
 }
 
@@ -246,7 +230,7 @@ void mcp__websocket_request(mcp__web *web, mcp__http_exchange *exchange)
     struct client *client = client_new(web);
     mcp__ws_options options = {
         .protocol = "mcp",
-        .message_max_bytes = web->options->message_max_bytes,
+        .message_max_bytes = web->serve.options->limits.message_max_bytes,
         .message = on_message,
         .closed = on_closed,
         .drained = on_drained,

@@ -4,7 +4,7 @@
 #ifndef MCP_TRANSPORT_WEBSOCKET_H
 #define MCP_TRANSPORT_WEBSOCKET_H
 
-#include "mcp/transport/web_int.h"
+#include "mcp/transport/http/http_int.h"
 
 #define MCP__WEBSOCKET_PATH "/ws"
 

@@ -4,16 +4,17 @@
  * The socket is polled and read and written by us, so that a write to a reset connection raises no
  * SIGPIPE in a process that is not ours, and so that a hang-up is seen even while nothing is read.
  *
- * All connections read into one buffer of the server. A request that came whole is parsed and handed out
- * where it lies; only the rest of an unfinished one is copied. So an idle connection is this struct alone.
+ * All connections read into one buffer of the server. A request that came whole is parsed and
+ * handed out where it lies; only the begun part of an unfinished one is copied. So an idle
+ * connection is this struct alone.
  *
- * The user answers in any callback or none, and nothing is done about it there: the connection becomes
- * `due`, and is settled when the callbacks of this turn are through. Hence no function of http.h can pull
- * a connection from under its caller, and what a turn writes leaves in one write.
+ * The user answers in any callback or none, and nothing is done about it there: the connection
+ * becomes `due`, and is settled when the callbacks of this turn are through. Hence no function of
+ * http.h can pull a connection from under its caller, and what a turn writes leaves in one write.
  *
- * LINGER: closing a socket with unread bytes makes the kernel send a reset, which can destroy an answer
- * that the client has not read. After a refusal we therefore say that we send no more, and drop what comes
- * until the client closes, LINGER_MS pass or LINGER_BYTES came.
+ * LINGER: closing a socket with unread bytes makes the kernel send a reset, which can destroy an
+ * answer that the client has not read. After a refusal we therefore say that we send no more, and
+ * drop what comes until the client closes, LINGER_MS pass or LINGER_BYTES came.
  */
 #include "net/http/connection.h"
 
@@ -29,7 +30,7 @@
 #include "base/alloc.h"
 
 #define PARTS_A_WRITE 64
-#define SEAL_SIZE ((size_t)64 * 1024)     /* plain bytes that become TLS records at a time */
+#define SEAL_SIZE ((size_t)64 * 1024)      /* plain bytes that become TLS records at a time */
 #define HELD_BACK_SIZE ((size_t)64 * 1024) /* pipelined requests; then the socket is not read */
 #define READS_A_TURN 4
 #define LINGER_MS 2000
@@ -43,7 +44,7 @@ static int64_t now_ms(const connection *conn)
     return (int64_t)uv_now(&conn->http->loop->uv);
 }
 
-/* ---- what is polled for ----------------------------------------------------------------------- */
+/* ---- what is polled for ---------------------------------------------------------------------- */
 
 /* Whether more bytes could be used: else the socket is left alone, and the sender held up. */
 static bool wants_input(const connection *conn)
@@ -75,7 +76,7 @@ static void poll_for_what_matters(connection *conn)
     (void)uv_poll_start(&conn->poll, events, on_event);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void give_request_back(connection *conn)
 {
@@ -134,8 +135,8 @@ static void close_connection(connection *conn)
     mcp__http_left(http);
 }
 
-/* The user has an exchange that will not be answered: tell him. */
-static void tell_hung_up(connection *conn)
+/* The exchange will not be answered: its user is notified. */
+static void notify_hung_up(connection *conn)
 {
     const mcp__http_handler *handler = &conn->http->options.handler;
     bool is_known = handler->head || conn->phase != PHASE_BODY;
@@ -153,7 +154,7 @@ void mcp__connection_end(connection *conn)
 {
     if (conn->phase == PHASE_CLOSED)
         return;
-    tell_hung_up(conn);
+    notify_hung_up(conn);
     if (conn->tenant) {
         const mcp__http_tenant *tenant = conn->tenant;
         conn->tenant = NULL;
@@ -183,7 +184,7 @@ static void on_client_end(connection *conn)
     mcp__connection_end(conn);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Something can be sent, in parts; 0: there is nothing. Negative: TLS has failed. */
 static int parts_to_send(connection *conn, struct iovec *parts)
@@ -220,10 +221,12 @@ static void flush(connection *conn)
     struct iovec parts[PARTS_A_WRITE];
     struct msghdr message = { .msg_iov = parts };
     bool has_progress = false;
-    int count;
 
     conn->is_blocked = false;
-    while (!conn->is_broken && !conn->is_blocked && (count = parts_to_send(conn, parts)) != 0) {
+    while (!conn->is_broken && !conn->is_blocked) {
+        int count = parts_to_send(conn, parts);
+        if (count == 0)
+            break;
         message.msg_iovlen = (size_t)(count < 0 ? 0 : count);
         ssize_t sent = count < 0 ? -1 : sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent >= 0) {
@@ -293,7 +296,7 @@ mcp_status mcp__connection_put_shared(connection *conn, const mcp__shared *run, 
     return after_put(conn, MCP_E_LIMIT, err);
 }
 
-/* ---- requests --------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static void set_read_deadline(connection *conn, int64_t after_ms)
 {
@@ -304,16 +307,16 @@ static void linger(connection *conn)
 {
     conn->phase = PHASE_LINGER;
     conn->scan = (mcp__head_scan){ .looked = 0 }; /* its `looked` counts what is dropped */
-    conn->read_deadline_ms = 0; /* set once our answer is out */
+    conn->read_deadline_ms = 0;                   /* set once our answer is out */
 }
 
 static void refuse(connection *conn, mcp__refusal refusal)
 {
     bool is_begun = conn->answer == ANSWER_STREAM || conn->answer == ANSWER_DONE;
 
-    tell_hung_up(conn);
+    notify_hung_up(conn);
     if (!is_begun)
-        mcp__reply_refusal(conn, refusal);
+        mcp__result_refusal(conn, refusal);
     conn->answer = ANSWER_NONE;
     give_request_back(conn);
     linger(conn);
@@ -355,7 +358,7 @@ static void on_head(connection *conn)
     if (handler->head)
         handler->head(conn, handler->data);
     request->is_unwanted = conn->answer != ANSWER_DUE; /* answered already: what comes is dropped */
-    if (conn->phase != PHASE_BODY) /* a tenant has it */
+    if (conn->phase != PHASE_BODY)                     /* a tenant has it */
         give_request_back(conn);
 }
 
@@ -405,9 +408,10 @@ static void begin_request(connection *conn, char *bytes, size_t length)
         on_whole_request(conn);
 }
 
-/* ---- input ------------------------------------------------------------------------------------ */
+/* ---- input ----------------------------------------------------------------------------------- */
 
-/* One empty line before a request is to be passed over (RFC 9112 section 2.2). Returns its length. */
+/* One empty line before a request is to be passed over (RFC 9112 section 2.2). Returns its
+ * length. */
 static size_t empty_line(connection *conn, const char *bytes, size_t length)
 {
     if (conn->scan.lines > 0 || length < 2 || bytes[0] != '\r' || bytes[1] != '\n')
@@ -481,7 +485,7 @@ static size_t use_once(connection *conn, char *bytes, size_t length)
     }
 }
 
-/* All is used, and the body is not whole. A client may be waiting to be told to send it. */
+/* All is used, and the body is not whole. The client may wait for "100 Continue". */
 static void await_body(connection *conn)
 {
     mcp__request *request = conn->request;
@@ -489,7 +493,7 @@ static void await_body(connection *conn)
 
     (void)mcp__request_body(request, &length);
     if (request->wants_continue && !request->is_unwanted && length == 0 && request->framing == 0)
-        mcp__reply_continue(conn);
+        mcp__result_continue(conn);
     request->wants_continue = false;
     if (mcp__request_keep(request) != MCP_OK)
         conn->is_broken = true;
@@ -581,7 +585,7 @@ static void read_some(connection *conn)
     }
 }
 
-/* ---- settling --------------------------------------------------------------------------------- */
+/* ---- settling -------------------------------------------------------------------------------- */
 
 void mcp__connection_due(connection *conn)
 {
@@ -592,7 +596,7 @@ void mcp__connection_due(connection *conn)
     conn->http->due = conn;
 }
 
-static void tell_drained(connection *conn)
+static void notify_drained(connection *conn)
 {
     const mcp__http_handler *handler = &conn->http->options.handler;
 
@@ -642,7 +646,8 @@ static void flush_if_possible(connection *conn)
         flush(conn);
 }
 
-/* Requests that wait behind a full queue come forward when it is sent, which makes it full again. */
+/* Requests that wait behind a full queue come forward when it is sent, which makes it full
+ * again. */
 static void go_on(connection *conn)
 {
     size_t before;
@@ -665,7 +670,7 @@ static void settle(connection *conn, bool can_write)
     conn->is_blocked = was_blocked && !can_write;
     go_on(conn);
     if (!conn->is_broken && was_blocked && !conn->is_blocked)
-        tell_drained(conn);
+        notify_drained(conn);
     if (!conn->is_broken && !has_to_send(conn)) {
         if (is_over(conn))
             conn->phase = PHASE_FLUSH;
@@ -700,7 +705,7 @@ static void on_event(uv_poll_t *handle, int status, int events)
         settle(conn, (events & UV_WRITABLE) != 0);
 }
 
-/* ---- time ------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void on_read_deadline(connection *conn)
 {
@@ -732,7 +737,7 @@ void mcp__connection_tick(connection *conn, int64_t now)
         on_read_deadline(conn);
 }
 
-/* ---- the beginning ---------------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 static void link_connection(connection *conn)
 {
@@ -749,7 +754,7 @@ static void link_connection(connection *conn)
 static mcp_status connection_make(connection **out, mcp__http *http, int fd, mcp__tls_context *tls,
                                   mcp_error *err)
 {
-    connection *conn = mcp__alloc_zeroed(1, sizeof(*conn));
+    connection *conn = mcp_alloc_zeroed(1, sizeof *conn);
 
     if (!conn)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
@@ -783,10 +788,10 @@ mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_c
     }
     assert(conn);
     conn->is_unix = is_unix;
-    mcp_buf_init(&conn->pending, HELD_BACK_SIZE + http->limits.block_max + MCP__INPUT_SIZE +
-                                     MCP__TLS_ROOM);
+    mcp_buf_init(&conn->pending,
+                 HELD_BACK_SIZE + http->limits.block_max + MCP__INPUT_SIZE + MCP__TLS_ROOM);
     if (!is_unix) /* an answer must not wait for the client's acknowledgement of the one before */
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     link_connection(conn);
     set_read_deadline(conn, http->options.head_timeout_ms);
     poll_for_what_matters(conn);

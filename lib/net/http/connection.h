@@ -1,5 +1,6 @@
 /*
- * connection.h - the body of a connection and of the server; for the files of lib/net that make up http.h.
+ * connection.h - the body of a connection and of the server; for the files of lib/net that make up
+ * http.h.
  *
  * Once begun, a connection goes through these phases:
  *
@@ -48,35 +49,35 @@ struct mcp__http_exchange {
     mcp__request *request; /* while one is read, and while it is handed out */
     mcp__tls *tls;         /* NULL: plain */
     const mcp__http_tenant *tenant;
-    void *data; /* the exchange's user's, or the tenant's */
+    void *data;                /* the exchange's user's, or the tenant's */
     int64_t read_deadline_ms;  /* 0: none */
     int64_t write_deadline_ms; /* 0: nothing is queued */
     int fd;
     uint8_t phase;
     uint8_t answer;
-    uint8_t events;   /* what is polled for */
+    uint8_t events; /* what is polled for */
     bool is_unix;
-    bool is_due;      /* in the list */
-    bool is_last;     /* close after this exchange */
-    bool is_bye;      /* the client said so, and sends no more */
-    bool is_broken;   /* close without further ado */
-    bool is_blocked;  /* the reader takes nothing */
-    bool is_paused;   /* by the tenant */
-    bool is_shut;     /* we have said that we send no more */
-    bool is_head;     /* the method of the exchange */
-    bool is_reading;  /* it changes nothing: GET or HEAD */
-    bool is_old;      /* HTTP/1.0 */
-    bool is_chunked;  /* the answer */
-    bool is_kept;     /* the request stays until the exchange is over */
+    bool is_due;     /* in the list */
+    bool is_last;    /* close after this exchange */
+    bool is_bye;     /* the client said so, and sends no more */
+    bool is_broken;  /* close without further ado */
+    bool is_blocked; /* the reader takes nothing */
+    bool is_paused;  /* by the tenant */
+    bool is_shut;    /* we have said that we send no more */
+    bool is_head;    /* the method of the exchange */
+    bool is_reading; /* it changes nothing: GET or HEAD */
+    bool is_old;     /* HTTP/1.0 */
+    bool is_chunked; /* the answer */
+    bool is_kept;    /* the request stays until the exchange is over */
 };
 
-typedef struct server_door server_door;
+typedef struct http_endpoint http_endpoint;
 
 struct mcp__http {
     mcp__loop *loop;
     mcp__http_options options; /* none zero */
     mcp__head_limits limits;
-    server_door *doors;
+    http_endpoint *endpoints;
     connection *connections;
     size_t count;
     connection *due; /* to settle, last in first out */
@@ -88,11 +89,11 @@ struct mcp__http {
     mcp__request *spare;
     mcp__bodies bodies; /* of all connections */
     mcp__pieces pieces;
-    mcp_buf head; /* an answer's head is put together here */
+    mcp_buf head;   /* an answer's head is put together here */
     int64_t date_s; /* the second that `date` says */
     char date[32];  /* "Fri, 21 Nov 2025 10:00:00 GMT" */
     bool is_stopping;
-    bool is_full; /* the doors are paused */
+    bool is_full; /* the endpoints are paused */
     mcp__loop_callback *is_empty;
     void *is_empty_data;
 };
@@ -106,7 +107,8 @@ struct mcp__http {
 mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_context *tls,
                                mcp_error *err);
 
-/** Have the connection settled at the end of this turn of the loop: flushed, and brought forward. */
+/** Have the connection settled at the end of this turn of the loop: flushed, and brought
+ *  forward. */
 void mcp__connection_due(connection *conn);
 
 /** Flush, end what is over, go on with what was held back. */
@@ -115,14 +117,14 @@ void mcp__connection_settle(connection *conn);
 /** Look at the clock. */
 void mcp__connection_tick(connection *conn, int64_t now);
 
-/** Tell whoever is on it that it is gone, and close. */
+/** Notify its user or tenant, and close. */
 void mcp__connection_end(connection *conn);
 
 /** Queue a refusal as the connection's last words. */
-void mcp__reply_refusal(connection *conn, mcp__refusal refusal);
+void mcp__result_refusal(connection *conn, mcp__refusal refusal);
 
 /** Queue "100 Continue". */
-void mcp__reply_continue(connection *conn);
+void mcp__result_continue(connection *conn);
 
 /** Queue bytes as they are; what cannot be queued breaks the connection. */
 mcp_status mcp__connection_put(connection *conn, const void *bytes, size_t length, mcp_error *err);

@@ -1,12 +1,13 @@
 /*
  * head.c - what we want of a request's head before the parser sees it, and the table of its fields.
  *
- * The parser accepts more than we do: a space before the colon, folded lines, any byte in the target,
- * heads without end. Two parsers that read one head differently are how requests are smuggled, so the
- * lines are cut here, strictly, and what passes both is understood by both in the same way.
+ * The parser accepts more than we do: a space before the colon, folded lines, any byte in the
+ * target, heads without end. Two parsers that read one head differently are how requests are
+ * smuggled, so the lines are cut here, strictly, and what passes both is understood by both in the
+ * same way.
  *
- * A head may come byte by byte. The scan remembers how far it got, so a slow sender costs no more than a
- * quick one. Nothing is copied: a field is four offsets into the bytes as they came.
+ * A head may come byte by byte. The scan remembers how far it got, so a slow sender costs no more
+ * than a quick one. Nothing is copied: a field is four offsets into the bytes as they came.
  */
 #include "net/http/head.h"
 
@@ -31,7 +32,7 @@ bool mcp__is_token_byte(char byte)
            (byte > ' ' && byte < 0x7f && memchr("!#$%&'*+.^_`|~", byte, 14) != NULL);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* The limits, for the bytes up to `length`; the line that is not whole yet counts as one. */
 static mcp__refusal check_limits(const mcp__head_scan *scan, size_t length,
@@ -92,7 +93,7 @@ mcp__refusal mcp__head_find_end(size_t *end, mcp__head_scan *scan, const char *b
     return refusal;
 }
 
-/* ---- the request line ------------------------------------------------------------------------- */
+/* ---- the request line ------------------------------------------------------------------------ */
 
 /* How many bytes from `at` on are token bytes. */
 static size_t token_length(const char *bytes, size_t at, size_t end)
@@ -111,7 +112,7 @@ static bool is_target_byte(char byte)
 }
 
 /* "HTTP/1.0" or "HTTP/1.1" from `at` to `end`. */
-static mcp__refusal cut_version(mcp__head *head, size_t at, size_t end)
+static mcp__refusal cut_version(mcp__request_head *head, size_t at, size_t end)
 {
     const char *version = head->bytes + at;
 
@@ -123,7 +124,7 @@ static mcp__refusal cut_version(mcp__head *head, size_t at, size_t end)
     return none;
 }
 
-static mcp__refusal cut_request_line(mcp__head *head, size_t end)
+static mcp__refusal cut_request_line(mcp__request_head *head, size_t end)
 {
     const char *bytes = head->bytes;
     size_t at = token_length(bytes, 0, end);
@@ -140,14 +141,15 @@ static mcp__refusal cut_request_line(mcp__head *head, size_t end)
     return cut_version(head, at + 1, end);
 }
 
-/* ---- fields ----------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static bool is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
 }
 
-/* No control byte but the tab. The parser lets a lone CR pass at a value's front; others end a line there. */
+/* No control byte but the tab. The parser lets a lone CR pass at a value's front; others end a line
+ * there. */
 static bool is_value(const char *bytes, size_t at, size_t end)
 {
     for (; at < end; at++) {
@@ -157,7 +159,7 @@ static bool is_value(const char *bytes, size_t at, size_t end)
     return true;
 }
 
-static mcp__refusal cut_field(mcp__head *head, size_t at, size_t end)
+static mcp__refusal cut_field(mcp__request_head *head, size_t at, size_t end)
 {
     const char *bytes = head->bytes;
     mcp__head_field *field = &head->fields[head->count];
@@ -182,7 +184,7 @@ static mcp__refusal cut_field(mcp__head *head, size_t at, size_t end)
     return none;
 }
 
-static mcp__refusal cut_fields(mcp__head *head, size_t at, size_t length)
+static mcp__refusal cut_fields(mcp__request_head *head, size_t at, size_t length)
 {
     mcp__refusal refusal = none;
 
@@ -197,10 +199,10 @@ static mcp__refusal cut_fields(mcp__head *head, size_t at, size_t length)
     return refusal;
 }
 
-/* ---- host and path ---------------------------------------------------------------------------- */
+/* ---- host and path --------------------------------------------------------------------------- */
 
 /* Where a target of the form http://authority/path has its authority; 0 for another form. */
-static uint32_t authority_begin(const mcp__head *head)
+static uint32_t authority_begin(const mcp__request_head *head)
 {
     const char *target = head->bytes + head->target;
 
@@ -212,10 +214,10 @@ static uint32_t authority_begin(const mcp__head *head)
 }
 
 /*
- * The absolute form, which RFC 9112 section 3.2.2 wants accepted. It may not name another host than the
- * Host field does: what is checked must be what is meant.
+ * The absolute form, which RFC 9112 section 3.2.2 wants accepted. It may not name another host than
+ * the Host field does: what is checked must be what is meant.
  */
-static mcp__refusal cut_absolute(mcp__head *head)
+static mcp__refusal cut_absolute(mcp__request_head *head)
 {
     const char *target = head->bytes + head->target;
     uint32_t begin = authority_begin(head);
@@ -235,7 +237,7 @@ static mcp__refusal cut_absolute(mcp__head *head)
     return none;
 }
 
-static mcp__refusal cut_path(mcp__head *head)
+static mcp__refusal cut_path(mcp__request_head *head)
 {
     const char *target = head->bytes + head->target;
     bool is_star = head->target_length == 1 && target[0] == '*';
@@ -255,7 +257,7 @@ static mcp__refusal cut_path(mcp__head *head)
     return refusal;
 }
 
-static mcp__refusal check_host(const mcp__head *head)
+static mcp__refusal check_host(const mcp__request_head *head)
 {
     size_t hosts = mcp__head_count(head, "Host");
 
@@ -266,7 +268,7 @@ static mcp__refusal check_host(const mcp__head *head)
     return none;
 }
 
-mcp__refusal mcp__head_cut(mcp__head *head, char *bytes, size_t length)
+mcp__refusal mcp__head_cut(mcp__request_head *head, char *bytes, size_t length)
 {
     const char *newline = memchr(bytes, '\n', length);
     size_t line = (size_t)(newline - bytes);
@@ -283,7 +285,7 @@ mcp__refusal mcp__head_cut(mcp__head *head, char *bytes, size_t length)
     return refusal;
 }
 
-void mcp__head_terminate(mcp__head *head)
+void mcp__head_terminate(mcp__request_head *head)
 {
     head->bytes[head->method_length] = '\0';
     head->bytes[head->target + head->target_length] = '\0';
@@ -294,9 +296,9 @@ void mcp__head_terminate(mcp__head *head)
     }
 }
 
-/* ---- looking up ------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
-static bool is_named(const mcp__head *head, size_t index, const char *name, size_t length)
+static bool is_named(const mcp__request_head *head, size_t index, const char *name, size_t length)
 {
     const mcp__head_field *field = &head->fields[index];
 
@@ -304,7 +306,7 @@ static bool is_named(const mcp__head *head, size_t index, const char *name, size
            strncasecmp(head->bytes + field->name, name, length) == 0;
 }
 
-const char *mcp__head_value(const mcp__head *head, const char *name, size_t *length)
+const char *mcp__head_value(const mcp__request_head *head, const char *name, size_t *length)
 {
     size_t name_length = strlen(name);
 
@@ -317,7 +319,7 @@ const char *mcp__head_value(const mcp__head *head, const char *name, size_t *len
     return NULL;
 }
 
-size_t mcp__head_count(const mcp__head *head, const char *name)
+size_t mcp__head_count(const mcp__request_head *head, const char *name)
 {
     size_t name_length = strlen(name);
     size_t count = 0;
@@ -347,7 +349,7 @@ static bool list_has(const char *list, size_t length, const char *token, size_t 
     return false;
 }
 
-bool mcp__head_has_token(const mcp__head *head, const char *name, const char *token)
+bool mcp__head_has_token(const mcp__request_head *head, const char *name, const char *token)
 {
     size_t name_length = strlen(name);
     size_t wanted = strlen(token);

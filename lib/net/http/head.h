@@ -1,5 +1,6 @@
 /*
- * head.h - the head of a request: found in the bytes, bounded, held against the grammar, cut into fields.
+ * head.h - the head of a request: found in the bytes, bounded, held against the grammar, cut into
+ * fields.
  */
 #ifndef NET_HTTP_HEAD_H
 #define NET_HTTP_HEAD_H
@@ -28,17 +29,19 @@ typedef struct mcp__head_field {
     uint32_t value, value_length; /* without the white space around it */
 } mcp__head_field;
 
-typedef struct mcp__head {
-    char *bytes; /* the block, borrowed; each text below ends in a NUL once mcp__head_terminate was called */
+typedef struct mcp__request_head {
+    char *
+        /* the block, borrowed; each text below ends in a NUL once mcp__head_terminate was called */
+        bytes;
     uint32_t method_length; /* the method begins at 0 */
     uint32_t target, target_length;
     uint32_t path, path_length; /* within the target */
-    uint32_t query; /* 0: none */
-    int minor;      /* HTTP/1.0 or 1.1 */
+    uint32_t query;             /* 0: none */
+    int minor;                  /* HTTP/1.0 or 1.1 */
     size_t count;
     size_t room;
     mcp__head_field *fields;
-} mcp__head;
+} mcp__request_head;
 
 /** What is wrong with a request: the status to refuse it with, 0 for nothing, and words. */
 typedef struct mcp__refusal {
@@ -56,19 +59,19 @@ mcp__refusal mcp__head_find_end(size_t *end, mcp__head_scan *scan, const char *b
                                 const mcp__head_limits *limits);
 
 /** Cut a whole head into request line and fields. Changes no byte of it. */
-mcp__refusal mcp__head_cut(mcp__head *head, char *bytes, size_t length);
+mcp__refusal mcp__head_cut(mcp__request_head *head, char *bytes, size_t length);
 
 /** Put a NUL behind each text of the head. Nobody may parse it afterwards. */
-void mcp__head_terminate(mcp__head *head);
+void mcp__head_terminate(mcp__request_head *head);
 
 /** The first value of a field, NULL when there is none. The name's case does not matter. */
-const char *mcp__head_value(const mcp__head *head, const char *name, size_t *length);
+const char *mcp__head_value(const mcp__request_head *head, const char *name, size_t *length);
 
 /** How often the field comes. */
-size_t mcp__head_count(const mcp__head *head, const char *name);
+size_t mcp__head_count(const mcp__request_head *head, const char *name);
 
 /** Whether a list-valued field has the token, in any of its repetitions; case does not matter. */
-bool mcp__head_has_token(const mcp__head *head, const char *name, const char *token);
+bool mcp__head_has_token(const mcp__request_head *head, const char *name, const char *token);
 
 /** Whether `byte` may stand in a method or a field name (RFC 9110 section 5.6.2). */
 bool mcp__is_token_byte(char byte);

@@ -1,9 +1,9 @@
 /*
  * outbox.c - pieces of bytes in a row, written from the front.
  *
- * A piece is one block: its head, and PIECE_SIZE bytes behind it; or, for a run that is not worth copying,
- * its head alone and the run's own memory, or somebody's memory that is given back when it has left. A server keeps up to SPARES empty pieces, which makes a request
- * answered at once cost no allocation.
+ * A piece is one block: its head, and PIECE_SIZE bytes after it; or, for a run that is not worth
+ * copying, its head alone and the run's memory, which is freed or released when it has left. Up to
+ * SPARES empty pieces are kept, so that an answer at once costs no allocation.
  */
 #include "net/http/outbox.h"
 
@@ -40,9 +40,9 @@ static mcp__piece *piece_new(mcp__pieces *pieces, size_t size)
         return piece;
     }
     size_t capacity = size < PIECE_SIZE ? PIECE_SIZE : size;
-    if (capacity > SIZE_MAX - sizeof(*piece))
+    if (capacity > SIZE_MAX - sizeof *piece)
         return NULL;
-    piece = mcp__alloc(sizeof(*piece) + capacity);
+    piece = mcp_alloc(sizeof *piece + capacity);
     if (piece)
         *piece = (mcp__piece){ .bytes = piece->own, .capacity = capacity };
     return piece;
@@ -110,7 +110,7 @@ mcp_status mcp__outbox_put_buf(mcp__outbox *out, mcp__pieces *pieces, mcp_buf *b
         mcp_buf_clear(buf);
         return st;
     }
-    mcp__piece *piece = mcp__alloc(sizeof(*piece));
+    mcp__piece *piece = mcp_alloc(sizeof *piece);
     if (!piece) {
         mcp_buf_clear(buf);
         return MCP_E_NOMEM;
@@ -125,7 +125,7 @@ mcp_status mcp__outbox_put_buf(mcp__outbox *out, mcp__pieces *pieces, mcp_buf *b
 
 mcp_status mcp__outbox_put_shared(mcp__outbox *out, const mcp__shared *run)
 {
-    mcp__piece *piece = run->length > 0 ? mcp__alloc(sizeof(*piece)) : NULL;
+    mcp__piece *piece = run->length > 0 ? mcp_alloc(sizeof *piece) : NULL;
 
     if (!piece) {
         run->release(run->owner);
@@ -160,12 +160,12 @@ void mcp__outbox_drop(mcp__outbox *out, mcp__pieces *pieces, size_t count)
     while (count > 0) {
         mcp__piece *piece = out->first;
         assert(piece); /* no more is dropped than was queued */
-        size_t rest = piece->end - piece->begin;
-        if (count < rest) {
+        size_t remainder = piece->end - piece->begin;
+        if (count < remainder) {
             piece->begin += count;
             return;
         }
-        count -= rest;
+        count -= remainder;
         out->first = piece->next;
         if (!out->first)
             out->last = NULL;

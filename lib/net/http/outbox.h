@@ -1,8 +1,9 @@
 /*
  * outbox.h - bytes that wait to be written to a socket.
  *
- * Small runs are gathered in pieces, so that what a turn of the loop produces leaves in few parts; a large
- * run is a piece of its own. An empty outbox owns no memory: ten thousand idle connections cost nothing.
+ * Small runs are gathered in pieces, so that what a turn of the loop produces leaves in few parts;
+ * a large run is a piece of its own. An empty outbox owns no memory: ten thousand idle connections
+ * cost nothing.
  */
 #ifndef NET_HTTP_OUTBOX_H
 #define NET_HTTP_OUTBOX_H
@@ -38,7 +39,8 @@ typedef struct mcp__outbox {
 /** Queue a copy of the bytes. MCP_E_NOMEM: nothing was queued. */
 mcp_status mcp__outbox_put(mcp__outbox *out, mcp__pieces *pieces, const void *bytes, size_t length);
 
-/** Queue the bytes of `buf`, a large run without copying it. Takes them: `buf` is empty afterwards. */
+/** Queue the bytes of `buf`, a large run without copying it. Takes them: `buf` is empty
+ *  afterwards. */
 mcp_status mcp__outbox_put_buf(mcp__outbox *out, mcp__pieces *pieces, mcp_buf *buf);
 
 /** Queue the bytes where they are; `release` is called when they have left or cannot be queued. */

@@ -1,12 +1,14 @@
 /*
- * reply.c - answers: the head's lines, whole bodies, streams in chunks, and the server's own refusals.
+ * reply.c - answers: the head's lines, whole bodies, streams in chunks, and the server's own
+ * refusals.
  *
- * Everything is queued in the connection's outbox and leaves when the connection is settled. What would
- * break the framing cannot be said: names and values are held against the grammar, and the fields that
- * frame a message are written here alone.
+ * Everything is queued in the connection's outbox and leaves when the connection is settled. What
+ * would break the framing cannot be said: names and values are held against the grammar, and the
+ * fields that frame a message are written here alone.
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "mcp/clock.h"
@@ -64,14 +66,14 @@ static const char *reason_words(int status)
         { 505, "HTTP Version Not Supported" },
     };
 
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         if (reasons[i].status == status)
             return reasons[i].words;
     }
     return "";
 }
 
-/* ---- the head --------------------------------------------------------------------------------- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 /* RFC 9110 section 5.6.7, renewed once a second. */
 static const char *date(mcp__http *http)
@@ -86,7 +88,7 @@ static const char *date(mcp__http *http)
         return http->date;
     http->date_s = now_s;
     /* Not by strftime: its names follow the locale. */
-    (void)snprintf(http->date, sizeof(http->date), "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
+    (void)snprintf(http->date, sizeof http->date, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
                    days + 3 * at.tm_wday, (unsigned)at.tm_mday % 100, months + 3 * at.tm_mon,
                    ((unsigned)at.tm_year + 1900) % 10000, (unsigned)at.tm_hour % 100,
                    (unsigned)at.tm_min % 100, (unsigned)at.tm_sec % 100);
@@ -138,20 +140,29 @@ static void put_field(mcp_buf *out, const char *name, const char *value)
 static void put_size(mcp_buf *out, const char *before, size_t size)
 {
     char digits[24];
-    size_t at = sizeof(digits);
+    size_t at = sizeof digits;
 
     do {
         digits[--at] = (char)('0' + size % 10);
         size /= 10;
     } while (size > 0);
     (void)mcp_buf_puts(out, before);
-    (void)mcp_buf_append(out, digits + at, sizeof(digits) - at);
+    (void)mcp_buf_append(out, digits + at, sizeof digits - at);
     (void)mcp_buf_append(out, "\r\n", 2);
+}
+
+static bool has_field(const mcp__http_head_out *head, const char *name)
+{
+    for (size_t i = 0; i < head->count; i++)
+        if (head->fields[i].value && strcasecmp(head->fields[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 /* Status line, Date and the fields; what frames the body, and the empty line, come after. */
 static mcp_buf *put_head(connection *conn, const mcp__http_head_out *head)
 {
+    const mcp__http_options *options = &conn->http->options;
     mcp_buf *out = &conn->http->head;
     char line[16];
 
@@ -166,6 +177,9 @@ static mcp_buf *put_head(connection *conn, const mcp__http_head_out *head)
         if (head->fields[i].value)
             put_field(out, head->fields[i].name, head->fields[i].value);
     }
+    for (size_t i = 0; i < options->field_count; i++)
+        if (!has_field(head, options->fields[i].name))
+            put_field(out, options->fields[i].name, options->fields[i].value);
     return out;
 }
 
@@ -195,7 +209,7 @@ static mcp_status send_head(connection *conn, mcp_buf *out, mcp_error *err)
     return mcp_error_set(err, st, "no memory for an answer's head");
 }
 
-/* ---- answers ---------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static mcp_status over_already(mcp_error *err)
 {
@@ -253,8 +267,8 @@ mcp_status mcp__http_reply(mcp__http_exchange *exchange, const mcp__http_head_ou
     return mcp__connection_put(exchange, body, length, err);
 }
 
-/* Other answers, which slow readers have not taken yet, fill the memory that answers may have. One alone goes
- * through, however large. */
+/* Other answers, which slow readers have not taken yet, fill the memory that answers may have. One
+ * alone goes through, however large. */
 static bool has_room_for(const connection *conn, const mcp_buf *body)
 {
     size_t taken = conn->http->pieces.taken, most = conn->http->bodies.max_bytes;
@@ -262,13 +276,14 @@ static bool has_room_for(const connection *conn, const mcp_buf *body)
     return taken == 0 || (taken < most && body->capacity <= most - taken);
 }
 
-/* What only reads may be asked again. What has been done must not look undone: that answer is cut off. */
+/* What only reads may be asked again. What has been done must not look undone: that answer is cut
+ * off. */
 static mcp_status refuse_for_room(connection *conn, mcp_error *err)
 {
     static const mcp__refusal refusal = { 503, "too many answers wait to be read; try again" };
 
     if (conn->is_reading) {
-        mcp__reply_refusal(conn, refusal);
+        mcp__result_refusal(conn, refusal);
     } else {
         conn->answer = ANSWER_DONE;
         conn->is_broken = true;
@@ -310,7 +325,7 @@ static const char *write_refusal(mcp_buf *body, connection *conn, mcp__refusal r
     return "text/plain";
 }
 
-void mcp__reply_refusal(connection *conn, mcp__refusal refusal)
+void mcp__result_refusal(connection *conn, mcp__refusal refusal)
 {
     mcp_buf body;
 
@@ -328,14 +343,14 @@ void mcp__reply_refusal(connection *conn, mcp__refusal refusal)
     mcp_buf_clear(&body);
 }
 
-void mcp__reply_continue(connection *conn)
+void mcp__result_continue(connection *conn)
 {
     static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
     (void)mcp__connection_put(conn, line, sizeof(line) - 1, NULL);
 }
 
-/* ---- streams ---------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 mcp_status mcp__http_begin(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                            mcp_error *err)
@@ -436,7 +451,7 @@ void mcp__http_break(mcp__http_exchange *exchange)
     mcp__connection_due(exchange);
 }
 
-/* ---- another protocol ------------------------------------------------------------------------- */
+/* ---- another protocol ------------------------------------------------------------------------ */
 
 mcp_status mcp__http_take_over(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                                const mcp__http_tenant *tenant, void *data, mcp_error *err)

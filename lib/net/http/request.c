@@ -1,14 +1,14 @@
 /*
  * request.c - llhttp, one request at a time.
  *
- * The parser is begun anew for each request and is given the head in one piece, after head.c has found
- * its end and agreed to it. So the parser's state between requests, its rules for pipelining and its
- * pausing for upgrades never matter: a request that offers an upgrade (Java's client offers h2c with its
- * first POST) ends like any other, and what follows it is the next request or, after a handshake that we
- * accept, no HTTP at all.
+ * The parser starts from the beginning for each request and is given the head in one piece, after
+ * head.c has found its end and agreed to it. So the parser's state between requests, its rules for
+ * pipelining and its pausing for upgrades never matter: a request that offers an upgrade (Java's
+ * client offers h2c with its first POST) ends like any other, and what follows it is the next
+ * request or, after a handshake that we accept, no HTTP at all.
  *
- * The parser bounds neither chunk extensions nor trailers. What comes between two runs of the body's bytes is
- * counted here, and may not pass FRAMING_MAX.
+ * The parser bounds neither chunk extensions nor trailers. What comes between two runs of the
+ * body's bytes is counted here, and may not pass FRAMING_MAX.
  */
 #include "net/http/request.h"
 
@@ -28,7 +28,7 @@ static mcp__refusal refuse(int status, const char *words)
     return (mcp__refusal){ status, words };
 }
 
-/* ---- the parser's callbacks ------------------------------------------------------------------- */
+/* ---- the parser's callbacks ------------------------------------------------------------------ */
 
 static int on_headers_complete(llhttp_t *parser)
 {
@@ -128,10 +128,10 @@ static const llhttp_settings_t *settings(void)
     return &callbacks;
 }
 
-/* ---- head ------------------------------------------------------------------------------------- */
+/* ---- head ------------------------------------------------------------------------------------ */
 
-/* What we ask of the framing beyond the parser: one way to tell where the body ends, and one we know. */
-static mcp__refusal check_framing(const mcp__head *head)
+/* Stricter than the parser: the end of the body is given in exactly one known way. */
+static mcp__refusal check_framing(const mcp__request_head *head)
 {
     size_t length = 0;
     const char *coding = mcp__head_value(head, "Transfer-Encoding", &length);
@@ -141,7 +141,7 @@ static mcp__refusal check_framing(const mcp__head *head)
     if (head->minor == 0)
         return refuse(400, "HTTP/1.0 has no Transfer-Encoding");
     if (mcp__head_count(head, "Content-Length") > 0)
-        return refuse(400, "there is Content-Length beside Transfer-Encoding");
+        return refuse(400, "both Content-Length and Transfer-Encoding are given");
     if (mcp__head_count(head, "Transfer-Encoding") > 1)
         return refuse(400, "there is more than one Transfer-Encoding field");
     if (length != 7 || strncasecmp(coding, "chunked", 7) != 0)
@@ -205,7 +205,7 @@ mcp__refusal mcp__request_begin(mcp__request *request, char *bytes, size_t lengt
     return refusal;
 }
 
-/* ---- body ------------------------------------------------------------------------------------- */
+/* ---- body ------------------------------------------------------------------------------------ */
 
 mcp__refusal mcp__request_feed(mcp__request *request, size_t *used, const char *bytes,
                                size_t length)
@@ -233,7 +233,7 @@ const char *mcp__request_body(const mcp__request *request, size_t *length)
 
 static mcp_status keep_head(mcp__request *request)
 {
-    const mcp__head *head = &request->head;
+    const mcp__request_head *head = &request->head;
 
     if (head->bytes == request->kept)
         return MCP_OK;
@@ -241,7 +241,7 @@ static mcp_status keep_head(mcp__request *request)
     if (head->count > 0)
         end = head->fields[head->count - 1].value + head->fields[head->count - 1].value_length;
     if (request->kept_size < end + 1) {
-        char *larger = mcp__realloc(request->kept, end + 1);
+        char *larger = mcp_realloc(request->kept, end + 1);
         if (!larger)
             return MCP_E_NOMEM;
         request->kept = larger;
@@ -259,12 +259,12 @@ mcp_status mcp__request_keep(mcp__request *request)
     return st == MCP_OK ? gather(request, NULL, 0) : st;
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 mcp__request *mcp__request_new(size_t fields_max)
 {
-    mcp__request *request = mcp__alloc_zeroed(1, sizeof(*request) +
-                                                     fields_max * sizeof(request->fields[0]));
+    mcp__request *request = mcp_alloc_zeroed(1, sizeof *request +
+                                                    fields_max * sizeof request->fields[0]);
 
     if (!request)
         return NULL;

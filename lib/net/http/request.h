@@ -1,8 +1,8 @@
 /*
  * request.h - one request being read: its head, then its body.
  *
- * The head's bytes and a body that came whole with it are not copied; mcp__request_keep does that when the
- * reading has to wait for more.
+ * The head's bytes and a body that came whole with it are not copied; mcp__request_keep does that
+ * when the reading has to wait for more.
  */
 #ifndef NET_HTTP_REQUEST_H
 #define NET_HTTP_REQUEST_H
@@ -22,8 +22,8 @@ typedef struct mcp__bodies {
 } mcp__bodies;
 
 typedef struct mcp__request {
-    mcp__head head;
-    uint64_t declared;   /* Content-Length; 0 without one */
+    mcp__request_head head;
+    uint64_t declared; /* Content-Length; 0 without one */
     bool is_chunked;
     bool keeps_alive;    /* the client wants to use the connection again */
     bool wants_continue; /* Expect: 100-continue */
@@ -35,15 +35,15 @@ typedef struct mcp__request {
     size_t view_length;
     mcp_buf gathered;
     size_t dropped;
-    mcp__bodies *bodies; /* that it takes its memory from; NULL: nobody counts. Set before a body comes */
+    mcp__bodies *bodies; /* whose bound holds; NULL: none. Set before a body comes */
 
     /* the request's own */
     size_t counted; /* of the body's memory */
     llhttp_t parser;
-    char *kept;     /* a copy of the head's bytes */
+    char *kept; /* a copy of the head's bytes */
     size_t kept_size;
     size_t body_max;
-    size_t framing; /* bytes since the body's last: of a chunk's size line, or of trailers */
+    size_t framing;     /* bytes since the body's last: of a chunk's size line, or of trailers */
     const char *cursor; /* up to where the bytes being fed are counted */
     mcp__refusal refusal;
     struct mcp__request *next; /* in a list of spare ones */
@@ -59,7 +59,8 @@ void mcp__request_free(mcp__request *request);
 /**
  * Begin with a whole head. Afterwards `is_complete` says whether there is no body.
  *
- * @param bytes the head, as mcp__head_find_end found it; changed, and borrowed until mcp__request_keep
+ * @param bytes the head, as mcp__head_find_end found it; changed, and borrowed until
+ *              mcp__request_keep
  */
 mcp__refusal mcp__request_begin(mcp__request *request, char *bytes, size_t length, size_t body_max);
 

@@ -5,28 +5,22 @@
 
 #include "schema/check/check.h"
 
-bool mcp__check_max_items(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                          mcp__marks *marks)
+/* Of items or members. */
+MCP__KEYWORD(max_count)
 {
     mcp__details details = { .first = mcp_json_count(value) };
 
-    (void)marks;
     return details.first <= rule->as.count || mcp__check_refuse(check, rule, value, &details);
 }
 
-bool mcp__check_min_items(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                          mcp__marks *marks)
+MCP__KEYWORD(min_count)
 {
     mcp__details details = { .first = mcp_json_count(value) };
 
-    (void)marks;
     return details.first >= rule->as.count || mcp__check_refuse(check, rule, value, &details);
 }
 
-/*
- * ---- uniqueItems
- * ------------------------------------------------------------------------------
- */
+/* ---- uniqueItems ---------------------------------------------------------------------------- */
 
 /* The steps of sorting one item among 100,000. */
 enum { SORT = 4 };
@@ -64,15 +58,13 @@ static bool find_equal(mcp__details *out, mcp__check *check, const mcp_json *val
     return false;
 }
 
-bool mcp__check_unique_items(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                             mcp__marks *marks)
+MCP__KEYWORD(unique_items)
 {
     size_t count = mcp_json_count(value);
     mcp__stack_mark top = mcp__stack_top(check);
     mcp__details details = { 0 };
     bool is_paid = true;
 
-    (void)marks;
     if (!rule->as.count || count < 2)
         return true;
     hashed *items = mcp__stack_take(check, count * sizeof *items);
@@ -92,13 +84,9 @@ bool mcp__check_unique_items(mcp__check *check, const mcp__rule *rule, const mcp
     return check->status == MCP_OK;
 }
 
-/*
- * ---- subschemas
- * -------------------------------------------------------------------------------
- */
+/* ---- subschemas ----------------------------------------------------------------------------- */
 
-bool mcp__check_prefix_items(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                             mcp__marks *marks)
+MCP__KEYWORD(prefix_items)
 {
     for (size_t i = 0; i < rule->node_count && i < mcp_json_count(value); i++) {
         if (!mcp__check_item(check, rule->nodes[i], value, i))
@@ -108,8 +96,7 @@ bool mcp__check_prefix_items(mcp__check *check, const mcp__rule *rule, const mcp
     return true;
 }
 
-bool mcp__check_items(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                      mcp__marks *marks)
+MCP__KEYWORD(items)
 {
     size_t first = rule->with[0] ? rule->with[0]->node_count : 0;
 
@@ -117,7 +104,7 @@ bool mcp__check_items(mcp__check *check, const mcp__rule *rule, const mcp_json *
         if (!mcp__check_item(check, rule->nodes[0], value, i))
             return false;
     }
-    mcp__marks_set_all(marks); /* prefixItems beside it took those before */
+    mcp__marks_set_all(marks); /* prefixItems has checked the items before */
     return true;
 }
 
@@ -138,8 +125,7 @@ static bool check_contains_count(mcp__check *check, const mcp__rule *rule, const
     return true;
 }
 
-bool mcp__check_contains(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                         mcp__marks *marks)
+MCP__KEYWORD(contains)
 {
     size_t found = 0;
 
@@ -157,8 +143,7 @@ bool mcp__check_contains(mcp__check *check, const mcp__rule *rule, const mcp_jso
     return check_contains_count(check, rule, value, found);
 }
 
-bool mcp__check_unevaluated_items(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                  mcp__marks *marks)
+MCP__KEYWORD(unevaluated_items)
 {
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         if (!mcp__check_step(check, 1))

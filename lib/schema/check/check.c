@@ -20,10 +20,7 @@ static const char no_memory[] = "no memory to check a value against its schema";
 
 enum { BLOCK_SIZE = 4000, BLOCK_MAX = 1 << 20 };
 
-/*
- * ---- status and steps
- * -------------------------------------------------------------------------
- */
+/* ---- status and steps ----------------------------------------------------------------------- */
 
 bool mcp__check_break(mcp__check *check, mcp_status status, const char *words)
 {
@@ -71,10 +68,7 @@ bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const ch
     return matches;
 }
 
-/*
- * ---- the stack
- * --------------------------------------------------------------------------------
- */
+/* ---- the stack ------------------------------------------------------------------------------ */
 
 static mcp__block *block_new(mcp__check *check, size_t size)
 {
@@ -129,10 +123,7 @@ void mcp__stack_release(mcp__check *check, mcp__stack_mark mark)
         mark.block->used = mark.used;
 }
 
-/*
- * ---- marks
- * ------------------------------------------------------------------------------------
- */
+/* ---- marks ---------------------------------------------------------------------------------- */
 
 bool mcp__marks_take(mcp__marks *marks, mcp__check *check, const mcp_json *value)
 {
@@ -169,17 +160,14 @@ void mcp__marks_add(mcp__marks *marks, const mcp__marks *more)
         marks->bits[i] |= more->bits[i];
 }
 
-/*
- * ---- refusals
- * ---------------------------------------------------------------------------------
- */
+/* ---- refusals ------------------------------------------------------------------------------- */
 
 void mcp__found_copy(mcp__found *to, const mcp__found *from)
 {
     memcpy(to, from, offsetof(mcp__found, path) + from->depth * sizeof *from->path);
 }
 
-static bool record(mcp__check *check, const mcp__rule *rule, const mcp__node *node,
+static bool record(mcp__check *check, const mcp__rule *rule, const mcp__subschema *node,
                    const mcp_json *value, const mcp__details *details)
 {
     mcp__found *found = &check->found;
@@ -201,10 +189,7 @@ bool mcp__check_refuse(mcp__check *check, const mcp__rule *rule, const mcp_json 
     return record(check, rule, rule->node, value, details);
 }
 
-/*
- * ---- the walk
- * ---------------------------------------------------------------------------------
- */
+/* ---- the walk ------------------------------------------------------------------------------- */
 
 static unsigned type_of(const mcp_json *value)
 {
@@ -226,7 +211,7 @@ static unsigned type_of(const mcp_json *value)
     }
 }
 
-static bool check_rules(mcp__check *check, const mcp__node *node, const mcp_json *value,
+static bool check_rules(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                         mcp__marks *marks)
 {
     unsigned type = type_of(value);
@@ -242,11 +227,9 @@ static bool check_rules(mcp__check *check, const mcp__node *node, const mcp_json
     return true;
 }
 
-/*
- * A node that asks what was looked at has marks of its own, and hands them on when the value
- * fits.
- */
-static bool check_tracked(mcp__check *check, const mcp__node *node, const mcp_json *value,
+/* A node that asks what was looked at has marks of its own, and hands them on when the value
+ * fits. */
+static bool check_tracked(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                           mcp__marks *marks)
 {
     mcp__stack_mark top = mcp__stack_top(check);
@@ -259,7 +242,7 @@ static bool check_tracked(mcp__check *check, const mcp__node *node, const mcp_js
     return fits;
 }
 
-bool mcp__check_node(mcp__check *check, const mcp__node *node, const mcp_json *value,
+bool mcp__check_node(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                      mcp__marks *marks)
 {
     mcp__scope scope = { node->resource, check->scope };
@@ -281,7 +264,7 @@ bool mcp__check_node(mcp__check *check, const mcp__node *node, const mcp_json *v
     return fits;
 }
 
-static bool check_at(mcp__check *check, const mcp__node *node, const mcp_json *value,
+static bool check_at(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                      mcp__segment segment)
 {
     if (check->depth >= MCP__PATH_MAX)
@@ -292,7 +275,7 @@ static bool check_at(mcp__check *check, const mcp__node *node, const mcp_json *v
     return fits;
 }
 
-bool mcp__check_member(mcp__check *check, const mcp__node *node, const mcp_json *object,
+bool mcp__check_member(mcp__check *check, const mcp__subschema *node, const mcp_json *object,
                        size_t index)
 {
     mcp__segment segment = { 0 };
@@ -301,14 +284,15 @@ bool mcp__check_member(mcp__check *check, const mcp__node *node, const mcp_json 
     return check_at(check, node, mcp_json_item(object, index), segment);
 }
 
-bool mcp__check_item(mcp__check *check, const mcp__node *node, const mcp_json *array, size_t index)
+bool mcp__check_item(mcp__check *check, const mcp__subschema *node, const mcp_json *array,
+                     size_t index)
 {
     mcp__segment segment = { .index = index };
 
     return check_at(check, node, mcp_json_item(array, index), segment);
 }
 
-bool mcp__check_quietly(mcp__check *check, const mcp__node *node, const mcp_json *value,
+bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                         mcp__marks *marks)
 {
     check->quiet++;
@@ -321,6 +305,11 @@ mcp_status mcp_schema_check_within(const mcp_schema *schema, const mcp_json *val
                                    uint64_t *steps_left, mcp_arena *scratch,
                                    mcp_schema_finding *finding, mcp_error *err)
 {
+    if (!schema || !value || !scratch)
+        return mcp_error_set(err, MCP_E_PARAMS, "there is no %s",
+                             !schema  ? "schema"
+                             : !value ? "value"
+                                      : "arena");
     mcp__check *check = mcp_arena_alloc(scratch, sizeof *check);
 
     if (!check)
@@ -328,10 +317,11 @@ mcp_status mcp_schema_check_within(const mcp_schema *schema, const mcp_json *val
     check->schema = schema;
     check->scratch = scratch;
     check->err = err;
-    check->steps_left = *steps_left;
+    check->steps_left = steps_left ? *steps_left : schema->steps_max;
     bool fits = mcp__check_node(check, schema->root, value, NULL);
     mcp__matcher_clear(&check->matcher);
-    *steps_left = check->steps_left;
+    if (steps_left)
+        *steps_left = check->steps_left;
     if (check->status != MCP_OK || fits)
         return check->status;
     return mcp__finding_write(finding, check, err);
@@ -340,7 +330,5 @@ mcp_status mcp_schema_check_within(const mcp_schema *schema, const mcp_json *val
 mcp_status mcp_schema_check(const mcp_schema *schema, const mcp_json *value, mcp_arena *scratch,
                             mcp_schema_finding *finding, mcp_error *err)
 {
-    uint64_t steps_left = schema->steps_max;
-
-    return mcp_schema_check_within(schema, value, &steps_left, scratch, finding, err);
+    return mcp_schema_check_within(schema, value, NULL, scratch, finding, err);
 }

@@ -42,8 +42,8 @@ typedef struct mcp__details {
 
 /* A refusal. */
 typedef struct mcp__found {
-    const mcp__rule *rule; /* whose; NULL for a schema that is `false` */
-    const mcp__node *node; /* where the keyword stands, or the `false` itself */
+    const mcp__rule *rule;      /* whose; NULL for a schema that is `false` */
+    const mcp__subschema *node; /* that has the keyword, or is `false` */
     const mcp_json *actual;
     mcp__details details;
     size_t depth; /* of the value's place */
@@ -88,16 +88,17 @@ struct mcp__marks {
 };
 
 /* Does the value fit? */
-bool mcp__check_node(mcp__check *check, const mcp__node *node, const mcp_json *value,
+bool mcp__check_node(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                      mcp__marks *marks);
 
 /* As mcp__check_node, for a member or an item, whose place is one step deeper. */
-bool mcp__check_member(mcp__check *check, const mcp__node *node, const mcp_json *object,
+bool mcp__check_member(mcp__check *check, const mcp__subschema *node, const mcp_json *object,
                        size_t index);
-bool mcp__check_item(mcp__check *check, const mcp__node *node, const mcp_json *array, size_t index);
+bool mcp__check_item(mcp__check *check, const mcp__subschema *node, const mcp_json *array,
+                     size_t index);
 
 /* As mcp__check_node, but a refusal is an answer and leaves no finding. */
-bool mcp__check_quietly(mcp__check *check, const mcp__node *node, const mcp_json *value,
+bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                         mcp__marks *marks);
 
 /* Pay for work; false when the steps are used up or the check has failed before. */
@@ -112,10 +113,8 @@ bool mcp__check_hash(uint64_t *out, mcp__check *check, const mcp_json *value);
 /* End the check without an answer. */
 bool mcp__check_break(mcp__check *check, mcp_status status, const char *words);
 
-/*
- * Record that `value`, at the present place, does not obey. The answer, false, is for `return`.
- * `details` may be NULL.
- */
+/* Record that `value`, at the present place, does not obey. The answer, false, is for `return`.
+ * `details` may be NULL. */
 bool mcp__check_refuse(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
                        const mcp__details *details);
 
@@ -144,48 +143,22 @@ mcp_status mcp__finding_limit(const mcp__check *check, mcp_error *err);
 /* Write the refusal for people and programs. Either may be NULL. */
 mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *check, mcp_error *err);
 
-/* The keywords. */
+/* The keywords. The function of one is written as MCP__KEYWORD(name) { ... }: whether `value`
+ * obeys `rule`; a refusal is recorded in the check; what was looked at is set in `marks`. */
+#define MCP__KEYWORD(name)                                                                         \
+    bool mcp__check_##name(mcp__check *check, const mcp__rule *rule, const mcp_json *value,        \
+                           mcp__marks *marks __attribute__((unused)))
 typedef bool mcp__keyword_check(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
                                 mcp__marks *marks);
-
-mcp__keyword_check mcp__check_type;
-mcp__keyword_check mcp__check_const;
-mcp__keyword_check mcp__check_enum;
-mcp__keyword_check mcp__check_maximum;
-mcp__keyword_check mcp__check_exclusive_maximum;
-mcp__keyword_check mcp__check_minimum;
-mcp__keyword_check mcp__check_exclusive_minimum;
-mcp__keyword_check mcp__check_multiple_of;
-mcp__keyword_check mcp__check_max_length;
-mcp__keyword_check mcp__check_min_length;
-mcp__keyword_check mcp__check_pattern;
-mcp__keyword_check mcp__check_format;
-
-mcp__keyword_check mcp__check_max_properties;
-mcp__keyword_check mcp__check_min_properties;
-mcp__keyword_check mcp__check_required;
-mcp__keyword_check mcp__check_dependent_required;
-mcp__keyword_check mcp__check_dependent_schemas;
-mcp__keyword_check mcp__check_property_names;
-mcp__keyword_check mcp__check_properties;
-mcp__keyword_check mcp__check_pattern_properties;
-mcp__keyword_check mcp__check_additional;
-mcp__keyword_check mcp__check_unevaluated_members;
-
-mcp__keyword_check mcp__check_max_items;
-mcp__keyword_check mcp__check_min_items;
-mcp__keyword_check mcp__check_unique_items;
-mcp__keyword_check mcp__check_prefix_items;
-mcp__keyword_check mcp__check_items;
-mcp__keyword_check mcp__check_contains;
-mcp__keyword_check mcp__check_unevaluated_items;
-
-mcp__keyword_check mcp__check_ref;
-mcp__keyword_check mcp__check_dynamic_ref;
-mcp__keyword_check mcp__check_all_of;
-mcp__keyword_check mcp__check_any_of;
-mcp__keyword_check mcp__check_one_of;
-mcp__keyword_check mcp__check_not;
-mcp__keyword_check mcp__check_if;
+mcp__keyword_check mcp__check_type, mcp__check_const, mcp__check_enum, mcp__check_maximum,
+    mcp__check_exclusive_maximum, mcp__check_minimum, mcp__check_exclusive_minimum,
+    mcp__check_multiple_of, mcp__check_max_length, mcp__check_min_length, mcp__check_pattern,
+    mcp__check_format, mcp__check_required, mcp__check_dependent_required,
+    mcp__check_dependent_schemas, mcp__check_property_names, mcp__check_properties,
+    mcp__check_pattern_properties, mcp__check_additional, mcp__check_unevaluated_members,
+    mcp__check_unique_items, mcp__check_prefix_items, mcp__check_items, mcp__check_contains,
+    mcp__check_unevaluated_items, mcp__check_ref, mcp__check_dynamic_ref, mcp__check_all_of,
+    mcp__check_any_of, mcp__check_one_of, mcp__check_not, mcp__check_if, mcp__check_max_count,
+    mcp__check_min_count;
 
 #endif

@@ -3,8 +3,8 @@
  *
  * Each keyword has one sentence, with places for what is known: %v the value at fault, %e what
  * the keyword says, %t the same as names of types or formats, %l as a list, %p the member it is
- * about, %q the member that needs it, %n and %m numbers. Before it stands the place, a JSON
- * Pointer. Long values are cut: the message is one line of at most 239 bytes, and the finding
+ * about, %q the member that needs it, %n and %m numbers. The place, a JSON Pointer,
+ * comes first. Long values are cut: the message is one line of at most 239 bytes, and the finding
  * holds the whole values.
  */
 #include <string.h>
@@ -69,10 +69,7 @@ static const char *sentence_of(const mcp__found *found)
     return "%v does not fit";
 }
 
-/*
- * ---- values in a sentence
- * ---------------------------------------------------------------------
- */
+/* ---- values in a sentence ------------------------------------------------------------------- */
 
 static void show_text(mcp_buf *out, const char *text, size_t length)
 {
@@ -166,10 +163,7 @@ static void write_sentence(mcp_buf *out, const mcp__found *found)
     }
 }
 
-/*
- * ---- paths
- * ------------------------------------------------------------------------------------
- */
+/* ---- paths ---------------------------------------------------------------------------------- */
 
 static void write_path(mcp_buf *out, const mcp__found *found)
 {
@@ -182,10 +176,8 @@ static void write_path(mcp_buf *out, const mcp__found *found)
     }
 }
 
-/*
- * What a buffer holds, as the arena's; the buffer is empty afterwards. NULL when there was no
- * room.
- */
+/* What a buffer holds, as the arena's; the buffer is empty afterwards. NULL when there was no
+ * room. */
 static char *keep(mcp_arena *arena, mcp_buf *text)
 {
     char *out = NULL;
@@ -277,7 +269,7 @@ mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *che
     if (st == MCP_OK)
         st = mcp_error_set(&message, MCP_E_SCHEMA, "%s", text.data);
     else
-        mcp_error_set(&message, st, "no room to say where the value does not fit its schema");
+        mcp_error_set(&message, st, "no room to say where the value does not match its schema");
     if (finding && st == MCP_E_SCHEMA)
         memcpy(finding->message, message.message, sizeof finding->message);
     if (err)

@@ -10,13 +10,12 @@
 
 #include "schema/check/check.h"
 
-bool mcp__check_ref(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                    mcp__marks *marks)
+MCP__KEYWORD(ref)
 {
     return mcp__check_node(check, rule->nodes[0], value, marks);
 }
 
-static const mcp__node *dynamic_anchor(const mcp__resource *resource, const char *name)
+static const mcp__subschema *dynamic_anchor(const mcp__resource *resource, const char *name)
 {
     for (const mcp__anchor *at = resource->dynamic_anchors; at; at = at->next) {
         if (strcmp(at->name, name) == 0)
@@ -26,13 +25,12 @@ static const mcp__node *dynamic_anchor(const mcp__resource *resource, const char
 }
 
 /* The outermost resource in scope that has such a dynamic anchor decides (Core 8.2.3.2). */
-bool mcp__check_dynamic_ref(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                            mcp__marks *marks)
+MCP__KEYWORD(dynamic_ref)
 {
-    const mcp__node *target = rule->nodes[0];
+    const mcp__subschema *target = rule->nodes[0];
 
     for (const mcp__scope *at = check->scope; rule->as.anchor && at; at = at->outer) {
-        const mcp__node *found = dynamic_anchor(at->resource, rule->as.anchor);
+        const mcp__subschema *found = dynamic_anchor(at->resource, rule->as.anchor);
         if (!mcp__check_step(check, 1))
             return false;
         target = found ? found : target;
@@ -40,8 +38,7 @@ bool mcp__check_dynamic_ref(mcp__check *check, const mcp__rule *rule, const mcp_
     return mcp__check_node(check, target, value, marks);
 }
 
-bool mcp__check_all_of(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                       mcp__marks *marks)
+MCP__KEYWORD(all_of)
 {
     for (size_t i = 0; i < rule->node_count; i++) {
         if (!mcp__check_node(check, rule->nodes[i], value, marks))
@@ -51,7 +48,7 @@ bool mcp__check_all_of(mcp__check *check, const mcp__rule *rule, const mcp_json 
 }
 
 /* Try a schema that need not fit: what it looked at counts only if it does. */
-static bool try_node(mcp__check *check, const mcp__node *node, const mcp_json *value,
+static bool try_node(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                      mcp__marks *marks)
 {
     mcp__stack_mark top = mcp__stack_top(check);
@@ -66,10 +63,7 @@ static bool try_node(mcp__check *check, const mcp__node *node, const mcp_json *v
     return fits;
 }
 
-/*
- * ---- alternatives
- * -----------------------------------------------------------------------------
- */
+/* ---- alternatives --------------------------------------------------------------------------- */
 
 /* How well the last refusal explains why an alternative does not fit; negative: hardly. */
 static int worth_of(const mcp__check *check)
@@ -145,8 +139,7 @@ static bool refuse_all(mcp__check *check, const mcp__rule *rule, const mcp_json 
     return false;
 }
 
-bool mcp__check_any_of(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                       mcp__marks *marks)
+MCP__KEYWORD(any_of)
 {
     mcp__stack_mark top = mcp__stack_top(check);
     attempt tried = { 0 };
@@ -159,8 +152,7 @@ bool mcp__check_any_of(mcp__check *check, const mcp__rule *rule, const mcp_json 
     return count > 0 && check->status == MCP_OK;
 }
 
-bool mcp__check_one_of(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                       mcp__marks *marks)
+MCP__KEYWORD(one_of)
 {
     mcp__stack_mark top = mcp__stack_top(check);
     attempt tried = { 0 };
@@ -174,22 +166,17 @@ bool mcp__check_one_of(mcp__check *check, const mcp__rule *rule, const mcp_json 
     return count == 1 && check->status == MCP_OK;
 }
 
-/*
- * ---- not, if
- * ----------------------------------------------------------------------------------
- */
+/* ---- not, if -------------------------------------------------------------------------------- */
 
-bool mcp__check_not(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                    mcp__marks *marks)
+MCP__KEYWORD(not )
 {
-    (void)marks; /* what a schema under `not` looked at never counts */
+    /* what a schema under `not` looked at never counts */
     if (mcp__check_quietly(check, rule->nodes[0], value, NULL))
         return mcp__check_refuse(check, rule, value, NULL);
     return check->status == MCP_OK;
 }
 
-bool mcp__check_if(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                   mcp__marks *marks)
+MCP__KEYWORD(if)
 {
     check->quiet++;
     bool is_met = try_node(check, rule->nodes[0], value, marks);

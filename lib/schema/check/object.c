@@ -7,25 +7,7 @@
  */
 #include "schema/check/check.h"
 
-#include "json/value.h"
-
-bool mcp__check_max_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                               mcp__marks *marks)
-{
-    mcp__details details = { .first = mcp_json_count(value) };
-
-    (void)marks;
-    return details.first <= rule->as.count || mcp__check_refuse(check, rule, value, &details);
-}
-
-bool mcp__check_min_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                               mcp__marks *marks)
-{
-    mcp__details details = { .first = mcp_json_count(value) };
-
-    (void)marks;
-    return details.first >= rule->as.count || mcp__check_refuse(check, rule, value, &details);
-}
+#include "json/json_int.h"
 
 /* All of `names` must be members of the value. `details` says on whose behalf. */
 static bool has_all(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
@@ -41,17 +23,13 @@ static bool has_all(mcp__check *check, const mcp__rule *rule, const mcp_json *va
     return true;
 }
 
-bool mcp__check_required(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                         mcp__marks *marks)
+MCP__KEYWORD(required)
 {
-    (void)marks;
     return has_all(check, rule, value, rule->value, (mcp__details){ 0 });
 }
 
-bool mcp__check_dependent_required(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                   mcp__marks *marks)
+MCP__KEYWORD(dependent_required)
 {
-    (void)marks;
     for (size_t i = 0; i < mcp_json_count(rule->value); i++) {
         mcp__details details = { 0 };
         details.needed_by = mcp_json_name(rule->value, i, &details.needed_by_length);
@@ -64,11 +42,10 @@ bool mcp__check_dependent_required(mcp__check *check, const mcp__rule *rule, con
     return true;
 }
 
-bool mcp__check_dependent_schemas(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                  mcp__marks *marks)
+MCP__KEYWORD(dependent_schemas)
 {
     for (size_t i = 0; i < rule->node_count; i++) {
-        const mcp__place *at = &rule->nodes[i]->at;
+        const mcp__location *at = &rule->nodes[i]->at;
         if (!mcp__check_bytes(check, at->name_length))
             return false;
         if (mcp_json_get_n(value, at->name, at->name_length) &&
@@ -78,14 +55,10 @@ bool mcp__check_dependent_schemas(mcp__check *check, const mcp__rule *rule, cons
     return true;
 }
 
-/*
- * A name is no value of the document, so one is made; the finding is about the object that has
- * it.
- */
-bool mcp__check_property_names(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                               mcp__marks *marks)
+/* A name is no value of the document, so one is made; the finding is about the object that has
+ * it. */
+MCP__KEYWORD(property_names)
 {
-    (void)marks;
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         mcp__details details = { 0 };
         details.property = mcp_json_name(value, i, &details.property_length);
@@ -98,8 +71,7 @@ bool mcp__check_property_names(mcp__check *check, const mcp__rule *rule, const m
     return true;
 }
 
-bool mcp__check_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                           mcp__marks *marks)
+MCP__KEYWORD(properties)
 {
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         size_t length = 0;
@@ -116,8 +88,7 @@ bool mcp__check_properties(mcp__check *check, const mcp__rule *rule, const mcp_j
     return true;
 }
 
-bool mcp__check_pattern_properties(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                   mcp__marks *marks)
+MCP__KEYWORD(pattern_properties)
 {
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         size_t length = 0;
@@ -133,7 +104,7 @@ bool mcp__check_pattern_properties(mcp__check *check, const mcp__rule *rule, con
     return check->status == MCP_OK;
 }
 
-/* Whether `properties` or `patternProperties` beside the rule has this member. */
+/* Whether a sibling `properties` or `patternProperties` has this member. */
 static bool is_taken(mcp__check *check, const mcp__rule *rule, const char *name, size_t length)
 {
     const mcp__rule *properties = rule->with[0];
@@ -159,8 +130,7 @@ static bool check_surplus(mcp__check *check, const mcp__rule *rule, const mcp_js
     return mcp__check_refuse(check, rule, value, &details);
 }
 
-bool mcp__check_additional(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                           mcp__marks *marks)
+MCP__KEYWORD(additional)
 {
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         size_t length = 0;
@@ -179,8 +149,7 @@ bool mcp__check_additional(mcp__check *check, const mcp__rule *rule, const mcp_j
     return true;
 }
 
-bool mcp__check_unevaluated_members(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                    mcp__marks *marks)
+MCP__KEYWORD(unevaluated_members)
 {
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         if (!mcp__check_step(check, 1))

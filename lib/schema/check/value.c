@@ -20,26 +20,19 @@ static unsigned type_bits(const mcp_json *value)
     return type == MCP__NUMBER && mcp__number_is_whole(value) ? type | MCP__INTEGER : type;
 }
 
-bool mcp__check_type(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                     mcp__marks *marks)
+MCP__KEYWORD(type)
 {
-    (void)marks;
     return (rule->as.types & type_bits(value)) || mcp__check_refuse(check, rule, value, NULL);
 }
 
-/*
- * ---- const, enum
- * ------------------------------------------------------------------------------
- */
+/* ---- const, enum ---------------------------------------------------------------------------- */
 
 /* The hashes of what a value is compared with are there already. */
 
-bool mcp__check_const(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                      mcp__marks *marks)
+MCP__KEYWORD(const)
 {
     uint64_t hash;
 
-    (void)marks;
     if (!mcp__check_hash(&hash, check, value))
         return false;
     if (rule->as.hashes[0] == hash && mcp_json_equal(rule->value, value))
@@ -47,13 +40,11 @@ bool mcp__check_const(mcp__check *check, const mcp__rule *rule, const mcp_json *
     return mcp__check_refuse(check, rule, value, NULL);
 }
 
-bool mcp__check_enum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                     mcp__marks *marks)
+MCP__KEYWORD(enum)
 {
     size_t count = mcp_json_count(rule->value);
     uint64_t hash;
 
-    (void)marks;
     if (!mcp__check_hash(&hash, check, value) || !mcp__check_step(check, count / 8))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -63,57 +54,41 @@ bool mcp__check_enum(mcp__check *check, const mcp__rule *rule, const mcp_json *v
     return mcp__check_refuse(check, rule, value, NULL);
 }
 
-/*
- * ---- numbers
- * ----------------------------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
-bool mcp__check_maximum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                        mcp__marks *marks)
+MCP__KEYWORD(maximum)
 {
-    (void)marks;
     return mcp__number_compare(value, rule->value) <= 0 ||
            mcp__check_refuse(check, rule, value, NULL);
 }
 
-bool mcp__check_exclusive_maximum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                  mcp__marks *marks)
+MCP__KEYWORD(exclusive_maximum)
 {
-    (void)marks;
     return mcp__number_compare(value, rule->value) < 0 ||
            mcp__check_refuse(check, rule, value, NULL);
 }
 
-bool mcp__check_minimum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                        mcp__marks *marks)
+MCP__KEYWORD(minimum)
 {
-    (void)marks;
     return mcp__number_compare(value, rule->value) >= 0 ||
            mcp__check_refuse(check, rule, value, NULL);
 }
 
-bool mcp__check_exclusive_minimum(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                  mcp__marks *marks)
+MCP__KEYWORD(exclusive_minimum)
 {
-    (void)marks;
     return mcp__number_compare(value, rule->value) > 0 ||
            mcp__check_refuse(check, rule, value, NULL);
 }
 
-bool mcp__check_multiple_of(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                            mcp__marks *marks)
+MCP__KEYWORD(multiple_of)
 {
-    (void)marks;
     if (!mcp__check_step(check, DECIMAL))
         return false;
     return mcp__decimal_divides(rule->as.divisor, mcp__number_decimal(value)) ||
            mcp__check_refuse(check, rule, value, NULL);
 }
 
-/*
- * ---- strings
- * ----------------------------------------------------------------------------------
- */
+/* ---- strings -------------------------------------------------------------------------------- */
 
 /* In characters, not bytes (Validation 6.3.1). */
 static bool length_of(size_t *out, mcp__check *check, const mcp_json *value)
@@ -125,47 +100,39 @@ static bool length_of(size_t *out, mcp__check *check, const mcp_json *value)
     return mcp__check_step(check, length / MCP__BYTES_A_STEP);
 }
 
-bool mcp__check_max_length(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                           mcp__marks *marks)
+MCP__KEYWORD(max_length)
 {
     mcp__details details = { 0 };
 
-    (void)marks;
     if (!length_of(&details.first, check, value))
         return false;
     return details.first <= rule->as.count || mcp__check_refuse(check, rule, value, &details);
 }
 
-bool mcp__check_min_length(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                           mcp__marks *marks)
+MCP__KEYWORD(min_length)
 {
     mcp__details details = { 0 };
 
-    (void)marks;
     if (!length_of(&details.first, check, value))
         return false;
     return details.first >= rule->as.count || mcp__check_refuse(check, rule, value, &details);
 }
 
-bool mcp__check_pattern(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                        mcp__marks *marks)
+MCP__KEYWORD(pattern)
 {
     size_t length = 0;
     const char *text = mcp_json_string(value, &length);
 
-    (void)marks;
     return mcp__check_matches(check, rule->as.patterns[0], text, length) ||
            mcp__check_refuse(check, rule, value, NULL);
 }
 
-bool mcp__check_format(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                       mcp__marks *marks)
+MCP__KEYWORD(format)
 {
     const mcp__format *format = rule->as.format;
     size_t length = 0;
     const char *text = mcp_json_string(value, &length);
 
-    (void)marks;
     if (!format)
         return true;
     if (!mcp__check_step(check, format->steps + length / MCP__BYTES_A_STEP))

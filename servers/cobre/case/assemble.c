@@ -1,11 +1,11 @@
 /*
- * assemble.c - makes the case that the solver reads out of the input that the layers passed.
+ * assemble.c - builds the case for the solver from input without errors.
  *
  * Ids become indices, defaults and overrides become values, one record per entity and stage. A
  * penalty is the stage's override, else the entity's value, else the global one; the undirected
- * costs of withdrawal set both directions (the original lets a stage's override of it go lost, and
- * so do we under compatibility "cobre-0.5"). Rows for stages that do not exist say nothing; layer 3
- * has warned of them.
+ * costs of withdrawal set both directions (the original loses a stage's override of them, and so
+ * does compatibility "cobre-0.5"). Rows for stages that do not exist are skipped; layer 3 has
+ * warned of them.
  */
 #include "case/assemble.h"
 
@@ -270,7 +270,7 @@ static void set_hydros(struct builder *b)
 
 /* ---- by stage: what holds without overrides -------------------------------------------------- */
 
-/* One hydro's costs: as they stand, or with one of them replaced in both its directions. */
+/* One hydro's costs, unchanged or with one of them replaced in both its directions. */
 static void replace_cost(double costs[COBRE_COST_COUNT], size_t index, double value)
 {
     if (isnan(value))
@@ -383,7 +383,7 @@ static cobre_bus_stage *start_buses(struct builder *b)
 
 /* ---- by stage: the files that override ------------------------------------------------------- */
 
-/* The rows of a table in key order, with the cell of the flat array that each means. */
+/* The rows of a table in key order, each with its cell in the flat array. */
 struct cursor {
     const cobre_table *table;
     size_t next, row, cell;
@@ -507,7 +507,7 @@ static void apply_buses(struct builder *b, cobre_bus_stage *stages)
 
 /* ---- block factors --------------------------------------------------------------------------- */
 
-/* Put one factor into its cell's list, which is made of ones when the first factor comes. */
+/* Put one factor into its cell's list. The first factor creates the list, filled with ones. */
 static void put_factor(struct builder *b, double **lists, size_t cell, size_t stage, int64_t block,
                        double value)
 {
@@ -599,7 +599,7 @@ static void set_by_stage(struct builder *b)
     set_stochastic(b);
 }
 
-/* The last segment of a path, trailing slashes aside. */
+/* The last segment of a path without trailing slashes. */
 static const char *last_segment(mcp_arena *arena, const char *directory)
 {
     size_t end = strlen(directory);

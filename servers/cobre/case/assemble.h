@@ -1,5 +1,5 @@
 /**
- * assemble.h - the case out of its input, once the input holds no error.
+ * assemble.h - builds the case from input without errors.
  */
 #ifndef COBRE_CASE_ASSEMBLE_H
 #define COBRE_CASE_ASSEMBLE_H
@@ -17,7 +17,7 @@
 mcp_status cobre_assemble(cobre_case **out, const cobre_input *input, const char *directory,
                           mcp_error *err);
 
-/** Every number of fields to sum for a summary: registries, stages and generic constraints. */
+/** The number of records of the registries, the stages and the generic constraints together. */
 int64_t cobre_input_entities(const cobre_input *input);
 
 #endif

@@ -1,12 +1,12 @@
 /**
- * case.h - a case directory in memory: what the solver, the writers and the tools read.
+ * case.h - a case directory in memory, for the solver, the writers and the tools.
  *
- * A case is loaded once, is never changed, and belongs to one arena. Registries are sorted by id, so
- * that nothing depends on the order in the files; entities name one another by index into these
- * registries, with COBRE_NONE for "none". Stages here are the study stages (id >= 0) in id order; a
- * stage's index is its position. Arrays over stages and entities are flat: [stage * count + entity].
- * Units: MW, MWh, m3/s, hm3, hours, currency. Where a file leaves a field out, its default stands
- * here, and per-stage overrides are resolved.
+ * A case is loaded once, is never changed, and belongs to one arena. Registries are sorted by id,
+ * so that nothing depends on the order in the files; entities refer to one another by index into
+ * these registries, COBRE_NONE for none. Stages here are the study stages (id >= 0) in id order; a
+ * stage's index is its position. Arrays over stages and entities are flat: [stage * count +
+ * entity]. Units: MW, MWh, m3/s, hm3, hours, currency. Defaults are filled in, and overrides of
+ * single stages are resolved.
  *
  * Source: the case-format page; seed SS2.1, SS2.7.
  */
@@ -46,7 +46,7 @@ typedef enum cobre_inflow_method {
 } cobre_inflow_method;
 
 typedef struct cobre_config {
-    const mcp_json *json; /* config.json as it stands */
+    const mcp_json *json; /* config.json unchanged */
     bool training_enabled;
     bool has_tree_seed;
     int64_t tree_seed;                /* as configured */
@@ -127,7 +127,7 @@ typedef struct cobre_hydro {
     double inflow_nonnegativity_cost;
 } cobre_hydro;
 
-/* What holds in one stage, overrides resolved. */
+/* The values of one stage, overrides resolved. */
 
 typedef struct cobre_hydro_stage {
     double min_storage, max_storage;       /* hm3 */

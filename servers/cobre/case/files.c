@@ -1,9 +1,8 @@
 /*
- * files.c - layer 1: is the file there, and may it be read?
+ * files.c - layer 1: whether each file exists and can be read.
  *
- * A file that is there but is no regular file inside the directory (a link, a FIFO, a device)
- * counts as missing and says why, be it required or not: an optional input must not vanish in
- * silence.
+ * A name that is no regular file inside the directory (a link, a FIFO, a device) is reported as
+ * missing, with the reason, also for an optional file: an input must not be skipped in silence.
  */
 #include "case/files.h"
 
@@ -12,19 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "case/load.h"
 #include "guard/paths.h"
 
 #define JSON_MAX ((size_t)64 << 20)
-
-bool cobre_case_is_path(const char *relative)
-{
-    for (size_t i = 0; i < COBRE_FILE_COUNT; i++) {
-        if (strcmp(cobre_files_known[i].path, relative) == 0)
-            return true;
-    }
-    return false;
-}
 
 void cobre_file_report(cobre_report *report, cobre_file_id id, cobre_kind kind, int layer,
                        const char *message, const char *suggestion, const char *detail)
@@ -36,12 +25,9 @@ void cobre_file_report(cobre_report *report, cobre_file_id id, cobre_kind kind, 
         .file = cobre_files_known[id].path,
         .message = message,
         .suggestion = suggestion,
+        .members = detail ? COBRE_MEMBERS(COBRE_TEXT("detail", detail)) : NULL,
     };
-    const cobre_member members[] = { COBRE_TEXT("detail", detail),
-                                     { NULL, COBRE_MEMBER_NULL, NULL, 0, 0, NULL } };
 
-    if (detail)
-        finding.members = members;
     cobre_report_add(report, &finding);
 }
 
@@ -62,7 +48,7 @@ static void report_unreadable(cobre_report *report, cobre_file_id id, const char
         "Make it a regular, readable file inside the case directory, not a link.", why);
 }
 
-/* Whether something has that name, be it what it may. */
+/* Whether anything has that name. */
 static bool is_something(int dir_fd, const char *path)
 {
     struct stat about;

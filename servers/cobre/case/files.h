@@ -1,5 +1,5 @@
 /**
- * files.h - opening a case's files beneath its directory, and layer 1's findings about them.
+ * files.h - opens a case's files beneath its directory; layer 1's findings about them.
  */
 #ifndef COBRE_CASE_FILES_H
 #define COBRE_CASE_FILES_H
@@ -9,7 +9,8 @@
 /**
  * Open one of the 40 files for reading.
  *
- * @param fd -1 when it is not there, or may not be read and was reported; else yours to close
+ * @param fd -1 when the file is absent, or cannot be read and was reported; else the caller closes
+ *           it
  */
 mcp_status cobre_file_open(int *fd, int dir_fd, cobre_file_id id, cobre_report *report,
                            mcp_error *err);
@@ -29,7 +30,7 @@ mcp_arena *cobre_file_text_arena(void);
 void cobre_file_report(cobre_report *report, cobre_file_id id, cobre_kind kind, int layer,
                        const char *message, const char *suggestion, const char *detail);
 
-/** The paths of the files that are there, sorted; NULL when memory is out. */
+/** The paths of the files present, sorted; NULL when memory is out. */
 const char *const *cobre_files_list(const bool *present, mcp_arena *arena, size_t *count);
 
 #endif

@@ -1,9 +1,9 @@
 /**
- * input.h - what the files of a case say, in the files' own terms.
+ * input.h - the contents of a case's files, unresolved.
  *
- * Ids are ids, absent is absent (COBRE_ABSENT, NAN, NULL), overrides are not resolved. The readers
- * fill it (layer 2), the further layers look at it, and assemble.c makes the case of it.
- * Registries are sorted by id; every record of one begins with a cobre_record.
+ * Ids are not indices, absent values stay absent (COBRE_ABSENT, NAN, NULL), overrides are not
+ * applied. Layer 2 fills the input, the later layers check it, and assemble.c builds the case from
+ * it. Registries are sorted by id; each of their records begins with a cobre_entity.
  */
 #ifndef COBRE_CASE_INPUT_H
 #define COBRE_CASE_INPUT_H
@@ -17,16 +17,14 @@
 
 #include "case/case.h"
 #include "case/inventory.h"
-#include "case/read/fields.h"
-#include "case/read/rows.h"
-#include "validate/report.h"
+#include "findings/report.h"
 
 /* ---- config.json ----------------------------------------------------------------------------- */
 
 enum { COBRE_IN_SAMPLE, COBRE_OUT_OF_SAMPLE, COBRE_EXTERNAL, COBRE_HISTORICAL };
 enum { COBRE_POLICY_FRESH, COBRE_POLICY_WARM_START, COBRE_POLICY_RESUME };
 enum { COBRE_CUT_SINGLE, COBRE_CUT_MULTI };
-enum { COBRE_RULE_SIMULATION = COBRE_RULE_BOUND_STALLING + 1 }; /* beside cobre_rule_kind */
+enum { COBRE_RULE_SIMULATION = COBRE_RULE_BOUND_STALLING + 1 }; /* continues cobre_rule_kind */
 
 typedef struct cobre_raw_rule {
     int64_t type; /* cobre_rule_kind or COBRE_RULE_SIMULATION */
@@ -65,16 +63,16 @@ typedef struct cobre_raw_config {
     bool upper_bound_enabled;
 } cobre_raw_config;
 
-/** What every record of a registry begins with. */
-typedef struct cobre_record {
+/** The beginning of every record of a registry. */
+typedef struct cobre_entity {
     int64_t id;
     const char *name;
-} cobre_record;
+} cobre_entity;
 
 /* ---- stages.json ----------------------------------------------------------------------------- */
 
 typedef struct cobre_raw_stage {
-    cobre_record head; /* without a name */
+    cobre_entity head; /* without a name */
     cobre_date start, end;
     int64_t season;
     const mcp_json *blocks_json, *risk_json;
@@ -108,14 +106,14 @@ typedef struct cobre_raw_season {
 /* ---- system/ --------------------------------------------------------------------------------- */
 
 typedef struct cobre_raw_bus {
-    cobre_record head;
+    cobre_entity head;
     const mcp_json *segments_json;
     cobre_deficit_segment *segments;
     size_t segment_count;
 } cobre_raw_bus;
 
 typedef struct cobre_raw_line {
-    cobre_record head;
+    cobre_entity head;
     int64_t source, target;
     double direct, reverse, exchange_cost, losses;
     int64_t entry, exit;
@@ -128,9 +126,9 @@ typedef enum cobre_cost {
     COBRE_COST_FILLING_TARGET, COBRE_COST_TURBINED_BELOW, COBRE_COST_OUTFLOW_BELOW,
     COBRE_COST_OUTFLOW_ABOVE, COBRE_COST_GENERATION_BELOW, COBRE_COST_EVAPORATION,
     COBRE_COST_WITHDRAWAL,
-    COBRE_COST_OVERRIDES,       /* the ones above can be overridden by stage */
+    COBRE_COST_OVERRIDES,       /* a stage can override those above */
     COBRE_COST_INFLOW = COBRE_COST_OVERRIDES,
-    COBRE_COST_ENTITY,          /* the ones above can be set by a hydro */
+    COBRE_COST_ENTITY,          /* a hydro can set those above */
     COBRE_COST_WITHDRAWAL_POS = COBRE_COST_ENTITY, COBRE_COST_WITHDRAWAL_NEG,
     COBRE_COST_EVAPORATION_POS, COBRE_COST_EVAPORATION_NEG,
     /* clang-format on */
@@ -138,7 +136,7 @@ typedef enum cobre_cost {
 } cobre_cost;
 
 typedef struct cobre_raw_hydro {
-    cobre_record head;
+    cobre_entity head;
     int64_t bus, downstream, entry, exit;
     double min_storage, max_storage, min_outflow, max_outflow;
     int64_t model;
@@ -154,32 +152,32 @@ typedef struct cobre_raw_hydro {
 enum { COBRE_MODEL_CONSTANT, COBRE_MODEL_LINEARIZED, COBRE_MODEL_FPHA };
 
 typedef struct cobre_raw_thermal {
-    cobre_record head;
+    cobre_entity head;
     int64_t bus, entry, exit;
     double cost, min, max;
     const mcp_json *gnl;
 } cobre_raw_thermal;
 
 typedef struct cobre_raw_source_plant { /* a non-controllable source */
-    cobre_record head;
+    cobre_entity head;
     int64_t bus, entry, exit;
     double max, curtailment_cost;
 } cobre_raw_source_plant;
 
 typedef struct cobre_raw_station { /* a pumping station */
-    cobre_record head;
+    cobre_entity head;
     int64_t bus, source, destination, entry, exit;
     double consumption, min, max;
 } cobre_raw_station;
 
 typedef struct cobre_raw_contract {
-    cobre_record head;
+    cobre_entity head;
     int64_t bus, type, entry, exit;
     double price, min, max;
 } cobre_raw_contract;
 
 typedef struct cobre_raw_constraint { /* a generic constraint */
-    cobre_record head;
+    cobre_entity head;
     const char *expression;
     int64_t sense;
     bool slack_enabled;
@@ -210,7 +208,7 @@ typedef struct cobre_raw_storage {
 typedef struct cobre_raw_factor {
     int64_t entity, stage, block;
     double factor, reverse;
-    int64_t entry; /* which entry of the file it belongs to */
+    int64_t entry; /* its entry of the file */
 } cobre_raw_factor;
 
 typedef struct cobre_raw_factors {
@@ -244,43 +242,16 @@ typedef struct cobre_input {
     cobre_table tables[COBRE_FILE_COUNT]; /* of the Parquet files */
 } cobre_input;
 
-/** The record of that id in a registry (a study stage for COBRE_STUDY_STAGES), or NULL. */
-const cobre_record *cobre_input_find(const cobre_input *input, cobre_registry registry, int64_t id);
+/** The record at an index of a registry. */
+const cobre_entity *cobre_registry_at(const cobre_registry_items *items, size_t index);
 
-/** Where the record stands in its registry; COBRE_NONE when there is none. */
+/** The record of that id in a registry (a study stage for COBRE_STUDY_STAGES), or NULL. */
+const cobre_entity *cobre_input_find(const cobre_input *input, cobre_registry registry, int64_t id);
+
+/** The index of the record in its registry; COBRE_NONE when there is none. */
 size_t cobre_input_index(const cobre_input *input, cobre_registry registry, int64_t id);
 
-/** The file that defines a registry ("system/buses.json") and its word for one entry ("bus"). */
-const char *cobre_registry_file(cobre_registry registry);
-const char *cobre_registry_noun(cobre_registry registry);
-
 /** Sort a registry's records by id; false, with the id, when one occurs twice. */
-bool cobre_registry_sort(void *items, size_t count, size_t size, int64_t *twice);
-
-/* The readers, one a JSON file (inventory.c names them). */
-void cobre_read_config(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_penalties(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_stages(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_initial(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_buses(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_lines(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_hydros(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_thermals(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_sources(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_stations(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_contracts(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_models(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_load_factors(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_source_factors(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_exchange_factors(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_correlation(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-void cobre_read_constraints(cobre_reader *reader, const mcp_json *root, cobre_input *input);
-
-/** The member table of a registry of system/; NULL for the others. */
-const cobre_field *cobre_registry_fields(cobre_registry registry);
-
-/** Deficit segments, global or of a bus. */
-void cobre_read_segments(cobre_reader *reader, const mcp_json *array, const char *path,
-                         cobre_deficit_segment **segments, size_t *count);
+bool cobre_registry_sort(void *items, size_t count, size_t size, int64_t *duplicate);
 
 #endif

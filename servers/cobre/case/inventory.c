@@ -1,14 +1,11 @@
 /*
  * inventory.c - the table of the 40 paths, and of the columns of those that are Parquet.
  *
- * Everything that layer 2 knows about a Parquet file stands here; layer 3 takes the `refers`
- * column. Columns whose place code needs (the served files) are numbered in inventory.h, in the
- * same order.
- * Source: the case page, sections 1, 6.8, 6.10, 7 and 8.
+ * These tables are all that layer 2 needs to know of a Parquet file; layer 3 reads the `refers`
+ * column. inventory.h numbers the columns of the supported files, in the same order. Source: the
+ * case page, sections 1, 6.8, 6.10, 7 and 8.
  */
 #include "case/inventory.h"
-
-#include "case/input.h"
 
 /* clang-format off */
 #define INT(name, flags, registry) { name, COLUMNS_I32, flags, registry }
@@ -122,23 +119,23 @@ static const cobre_column penalty_ncs[] = {
 
 #define TABLE(columns, keys, repeats)                                                              \
     (&(const cobre_table_spec){ columns, keys, COBRE_REPEATS_##repeats })
-#define JSON(path, required, reader) { path, required, reader, NULL }
-#define PARQUET(path, columns, keys, repeats) { path, false, NULL, TABLE(columns, keys, repeats) }
+#define JSON(path, required) { path, required, NULL }
+#define PARQUET(path, columns, keys, repeats) { path, false, TABLE(columns, keys, repeats) }
 
 const cobre_file cobre_files_known[COBRE_FILE_COUNT] = {
-    [COBRE_FILE_CONFIG] = JSON("config.json", true, cobre_read_config),
-    [COBRE_FILE_PENALTIES] = JSON("penalties.json", true, cobre_read_penalties),
-    [COBRE_FILE_STAGES] = JSON("stages.json", true, cobre_read_stages),
-    [COBRE_FILE_INITIAL] = JSON("initial_conditions.json", true, cobre_read_initial),
-    [COBRE_FILE_BUSES] = JSON("system/buses.json", true, cobre_read_buses),
-    [COBRE_FILE_LINES] = JSON("system/lines.json", true, cobre_read_lines),
-    [COBRE_FILE_HYDROS] = JSON("system/hydros.json", true, cobre_read_hydros),
-    [COBRE_FILE_THERMALS] = JSON("system/thermals.json", true, cobre_read_thermals),
-    [COBRE_FILE_SOURCES] = JSON("system/non_controllable_sources.json", false, cobre_read_sources),
-    [COBRE_FILE_STATIONS] = JSON("system/pumping_stations.json", false, cobre_read_stations),
-    [COBRE_FILE_CONTRACTS] = JSON("system/energy_contracts.json", false, cobre_read_contracts),
+    [COBRE_FILE_CONFIG] = JSON("config.json", true),
+    [COBRE_FILE_PENALTIES] = JSON("penalties.json", true),
+    [COBRE_FILE_STAGES] = JSON("stages.json", true),
+    [COBRE_FILE_INITIAL] = JSON("initial_conditions.json", true),
+    [COBRE_FILE_BUSES] = JSON("system/buses.json", true),
+    [COBRE_FILE_LINES] = JSON("system/lines.json", true),
+    [COBRE_FILE_HYDROS] = JSON("system/hydros.json", true),
+    [COBRE_FILE_THERMALS] = JSON("system/thermals.json", true),
+    [COBRE_FILE_SOURCES] = JSON("system/non_controllable_sources.json", false),
+    [COBRE_FILE_STATIONS] = JSON("system/pumping_stations.json", false),
+    [COBRE_FILE_CONTRACTS] = JSON("system/energy_contracts.json", false),
     [COBRE_FILE_GEOMETRY] = PARQUET("system/hydro_geometry.parquet", geometry, 0, REFUSED),
-    [COBRE_FILE_MODELS] = JSON("system/hydro_production_models.json", false, cobre_read_models),
+    [COBRE_FILE_MODELS] = JSON("system/hydro_production_models.json", false),
     [COBRE_FILE_HYPERPLANES] = PARQUET("system/fpha_hyperplanes.parquet", hyperplanes, 3, REFUSED),
     [COBRE_FILE_HISTORY] = PARQUET("scenarios/inflow_history.parquet", history, 2, REFUSED),
     [COBRE_FILE_INFLOW_STATS] =
@@ -153,11 +150,11 @@ const cobre_file cobre_files_known[COBRE_FILE_COUNT] = {
         PARQUET("scenarios/external_ncs_scenarios.parquet", external_ncs, 3, REFUSED),
     [COBRE_FILE_LOAD_STATS] =
         PARQUET("scenarios/load_seasonal_stats.parquet", load_stats, 2, REFUSED),
-    [COBRE_FILE_LOAD_FACTORS] = JSON("scenarios/load_factors.json", false, cobre_read_load_factors),
-    [COBRE_FILE_CORRELATION] = JSON("scenarios/correlation.json", false, cobre_read_correlation),
+    [COBRE_FILE_LOAD_FACTORS] = JSON("scenarios/load_factors.json", false),
+    [COBRE_FILE_CORRELATION] = JSON("scenarios/correlation.json", false),
     [COBRE_FILE_OPENINGS] = PARQUET("scenarios/noise_openings.parquet", openings, 3, REFUSED),
     [COBRE_FILE_SOURCE_FACTORS] =
-        JSON("scenarios/non_controllable_factors.json", false, cobre_read_source_factors),
+        JSON("scenarios/non_controllable_factors.json", false),
     [COBRE_FILE_SOURCE_STATS] =
         PARQUET("scenarios/non_controllable_stats.parquet", source_stats, 2, REFUSED),
     [COBRE_FILE_THERMAL_BOUNDS] =
@@ -171,9 +168,9 @@ const cobre_file cobre_files_known[COBRE_FILE_COUNT] = {
     [COBRE_FILE_CONTRACT_BOUNDS] =
         PARQUET("constraints/contract_bounds.parquet", contract_bounds, 2, LAST_WINS),
     [COBRE_FILE_EXCHANGE_FACTORS] =
-        JSON("constraints/exchange_factors.json", false, cobre_read_exchange_factors),
+        JSON("constraints/exchange_factors.json", false),
     [COBRE_FILE_CONSTRAINTS] =
-        JSON("constraints/generic_constraints.json", false, cobre_read_constraints),
+        JSON("constraints/generic_constraints.json", false),
     [COBRE_FILE_CONSTRAINT_BOUNDS] =
         PARQUET("constraints/generic_constraint_bounds.parquet", constraint_bounds, 3, REFUSED),
     [COBRE_FILE_PENALTY_BUS] =

@@ -1,5 +1,5 @@
 /**
- * inventory.h - the 40 paths of the case format: which there are, what each is, who reads it.
+ * inventory.h - the 40 paths of the case format, and the columns of those that are Parquet.
  */
 #ifndef COBRE_CASE_INVENTORY_H
 #define COBRE_CASE_INVENTORY_H
@@ -7,9 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mcp/json.h"
-
-#include "case/read/rows.h"
+#include "case/rows.h"
 
 typedef enum cobre_file_id {
     /* clang-format off */
@@ -30,7 +28,8 @@ typedef enum cobre_file_id {
     COBRE_FILE_COUNT
 } cobre_file_id;
 
-/* The columns of the served files, as the tables of inventory.c list them; the entity first. */
+/* The columns of the supported files in the order of the tables in inventory.c; the entity
+ * first. */
 enum { COBRE_COL_ENTITY, COBRE_COL_STAGE };
 enum { COBRE_STATS_MEAN = 2, COBRE_STATS_STD };
 enum { COBRE_TB_BLOCK = 2, COBRE_TB_MIN, COBRE_TB_MAX, COBRE_TB_COST };
@@ -42,14 +41,10 @@ enum { COBRE_HB_MIN_TURBINED = 2, COBRE_HB_MAX_TURBINED, COBRE_HB_MIN_STORAGE, C
 enum { COBRE_LB_DIRECT = 2, COBRE_LB_REVERSE };
 enum { COBRE_PENALTY_COST = 2 }; /* the bus's, the line's, the first of the hydro's (cobre_cost) */
 
-struct cobre_input;
-
 typedef struct cobre_file {
     const char *path;
     bool required;
-    /* Of a JSON file: its reader. */
-    void (*read)(cobre_reader *reader, const mcp_json *root, struct cobre_input *input);
-    const cobre_table_spec *table; /* of a Parquet file: its columns */
+    const cobre_table_spec *table; /* the columns of a Parquet file; NULL: the file is JSON */
 } cobre_file;
 
 /** By cobre_file_id. */

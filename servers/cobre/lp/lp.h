@@ -2,10 +2,10 @@
  * lp.h - one linear program in memory, solved many times with small changes: the port to the
  * solver.
  *
- * minimise c.x over lower <= x <= upper, row_lower <= A x <= row_upper. Which solver stands behind
- * is chosen when linking: one file lp_NAME.c a solver. An lp belongs to one thread at a time;
- * different lps may be used by different threads at once. What a solve answers depends on the
- * program and the basis it starts from only, not on what was solved before.
+ * minimise c.x over lower <= x <= upper, row_lower <= A x <= row_upper. The solver is chosen when
+ * linking: each has one file lp_NAME.c. An lp belongs to one thread at a time; different lps may be
+ * used by different threads at once. The result of a solve depends only on the program and the
+ * basis it starts from, not on earlier solves.
  *
  * A basis is one byte per column, then one per row.
  */
@@ -16,15 +16,15 @@
 
 #include "mcp/error.h"
 
-/* A bound at or beyond this is none. */
+/* A bound at or beyond this value means no bound. */
 #define LP_INFINITY 1e30
 
-/* No other number of a program may be beyond this, up or down: its solves end in LP_FAILED. */
+/* Another number of a program beyond this magnitude makes its solves end in LP_FAILED. */
 #define LP_LARGEST 1e20
 
 typedef struct lp lp;
 
-/* The program as it is loaded: columns one after another, row numbers ascending inside a column. */
+/* The program to load: column by column, row numbers ascending inside a column. */
 typedef struct lp_program {
     int columns, rows;
     const int *start; /* columns + 1 */
@@ -45,14 +45,21 @@ typedef struct lp_rows {
 
 typedef enum lp_place { LP_FREE, LP_BASIC, LP_AT_UPPER, LP_AT_LOWER, LP_SUPER, LP_FIXED } lp_place;
 
-typedef enum lp_status { LP_OPTIMAL, LP_INFEASIBLE, LP_UNBOUNDED, LP_LIMIT, LP_FAILED } lp_status;
+typedef enum lp_status {
+    LP_OPTIMAL,
+    LP_INFEASIBLE,
+    LP_UNBOUNDED,
+    LP_LIMIT,
+    LP_FAILED,
+    LP_NO_MEMORY /* of this or an earlier change of the lp; permanent */
+} lp_status;
 
-/* Running totals; reset by nobody. */
+/* Running totals; never reset. */
 typedef struct lp_totals {
     int64_t solver_ns; /* wall time inside the solver */
     int64_t solves;    /* calls of lp_solve */
     int64_t pivots;
-    int64_t retries; /* attempts after a first one that did not end optimal */
+    int64_t retries; /* attempts after a first one that was not optimal */
 } lp_totals;
 
 /* Load a program. MCP_OK; MCP_E_NOMEM. `program` is not kept. */
@@ -64,10 +71,10 @@ void lp_free(lp *model);
 void lp_set_column(lp *model, int column, double lower, double upper);
 void lp_set_row(lp *model, int row, double lower, double upper);
 
-/* Append rows; they start out basic. */
+/* Append rows; they are basic at first. Without memory the next solve ends in LP_NO_MEMORY. */
 void lp_add_rows(lp *model, const lp_rows *rows);
 
-/* Delete rows by number; the others close up and keep their order. */
+/* Delete rows by number; the others keep their order. */
 void lp_delete_rows(lp *model, int count, const int *rows);
 
 int lp_columns(const lp *model);
@@ -76,10 +83,10 @@ int lp_rows_count(const lp *model);
 /* Start the next solve from this basis: lp_columns + rows bytes. */
 void lp_set_basis(lp *model, const uint8_t *basis);
 
-/* The basis in force; valid until the next change of the lp. Only the values of lp_place. */
+/* The current basis; valid until the next change of the lp. Only the values of lp_place. */
 const uint8_t *lp_basis(lp *model);
 
-/* Solve from the basis in force. On a bad end it is tried again from scratch and by other
+/* Solve from the current basis. A solve without optimum is repeated from scratch and by other
  * methods. */
 lp_status lp_solve(lp *model);
 
@@ -93,8 +100,8 @@ const double *lp_duals(const lp *model);
 
 const lp_totals *lp_work(const lp *model);
 
-/* "optimal", "infeasible", "unbounded", "iteration_limit", "numerical_difficulty": the words of the
- * errors page, 2.2. */
+/* "optimal", "infeasible", "unbounded", "iteration_limit", "numerical_difficulty" (errors page,
+ * 2.2), "out_of_memory". */
 const char *lp_status_name(lp_status status);
 
 /* "clp" and its version. */

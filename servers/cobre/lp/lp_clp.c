@@ -1,19 +1,20 @@
 /*
- * lp_clp.c - the port over COIN-OR Clp; with lp_clp_seed.cpp the only file that includes it.
+ * lp_clp.c - the port over COIN-OR Clp; this file and lp_clp_guard.cpp are the only ones that
+ * include Clp.
  *
- * Bounds are written straight into Clp's live arrays, and so is the basis: Clp_copyinStatus would
- * allocate each time. The pointers move when rows come or go, so they are fetched again then.
- * Scaling and perturbation are off, since the stage programs are well scaled. A solve depends on
- * bounds, rows and basis only, because Clp throws its work away at the end of each and its random
+ * Bounds and the basis are written directly into Clp's arrays, because Clp_copyinStatus allocates
+ * on each call. Adding or deleting rows moves the arrays, so the pointers are fetched again after
+ * it. Scaling and perturbation are off, since the stage programs are well scaled. A solve depends
+ * on bounds, rows and basis only, because Clp discards its work at the end of each and its random
  * numbers are seeded at the start.
  *
- * That work memory is freed at the top of the heap, and glibc gives such a block back to the kernel
- * at once, which costs four times what a small solve does; keep_heap() tells it not to, once a
+ * That work memory is freed at the top of the heap, and glibc returns such a block to the kernel at
+ * once, which costs four times as much as a small solve; keep_heap() turns that off, once per
  * process.
  *
- * Traps: Clp asserts, in Debian's build too, and a large number in a case must not end a server: so
- * every number is looked at before a solve. Infinity is 1e30; a new model has no status array before its first solve; the upper five
- * bits of a status byte are Clp's own.
+ * Traps: Clp asserts on large numbers, in Debian's build too, which would end the server, so every
+ * number is checked before a solve. Infinity is 1e30; a new model has no status array before its
+ * first solve; the upper five bits of a status byte are Clp's own.
  */
 #include "lp/lp.h"
 
@@ -27,7 +28,8 @@
 
 #include <coin/Clp_C_Interface.h>
 
-#include "lp/lp_clp_seed.h"
+#include "lp/lp_clp_guard.h"
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 
 #define PLACE_BITS 7
@@ -37,7 +39,8 @@ struct lp {
     int columns, rows;
     double *lower, *upper, *row_lower, *row_upper; /* Clp's, live */
     uint8_t *status;                               /* Clp's, live */
-    bool is_beyond; /* a cost or an element is; nothing takes that back */
+    bool is_beyond;                                /* a cost or an element is; permanent */
+    bool is_out_of_memory;                         /* Clp has thrown; permanent */
     lp_totals work;
 };
 
@@ -62,7 +65,7 @@ static void fetch_pointers(lp *model)
 
 /* ---- numbers that Clp would end the process over --------------------------------------------- */
 
-/* Not a number, too. */
+/* Also true for NaN. */
 static bool is_beyond(double value)
 {
     return !(fabs(value) <= LP_LARGEST);
@@ -76,7 +79,7 @@ static bool any_beyond(const double *values, int count)
     return false;
 }
 
-/* A bound that is none leads away from the values. */
+/* An infinite bound points away from the values. */
 static bool bounds_beyond(const double *lower, const double *upper, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -101,37 +104,31 @@ static void reset_basis(lp *model)
     memset(model->status + model->columns, LP_BASIC, (size_t)model->rows);
 }
 
-static mcp_status give_first_basis(lp *model, mcp_error *err)
-{
-    uint8_t *basis = calloc((size_t)(model->columns + model->rows), 1);
-
-    if (!basis)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an LP basis");
-    Clp_copyinStatus(model->clp, basis);
-    free(basis);
-    fetch_pointers(model);
-    reset_basis(model);
-    return MCP_OK;
-}
-
-/* No solve goes on for ever: fifty pivots a column, and never fewer than a hundred thousand
- * (method page, 12). */
+/* Every solve ends: at most fifty pivots a column, or a hundred thousand if that is more (method
+ * page, 12). */
 static int pivots_max(int columns)
 {
     return columns > 2000 ? (columns < INT_MAX / 50 ? 50 * columns : INT_MAX) : 100000;
 }
 
-mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
-{
-    lp *model = calloc(1, sizeof *model);
+/* Work for lp_clp_run. */
+struct job {
+    lp *model;
+    const lp_program *program;
+    const uint8_t *basis; /* of the program */
+    const lp_rows *rows;
+    const int *deleted;
+    int count;
+    lp_status end;
+};
 
-    pthread_once(&heap_once, keep_heap);
-    if (model)
-        model->clp = Clp_newModel();
-    if (!model || !model->clp) {
-        free(model);
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an LP");
-    }
+static void load(void *data)
+{
+    const struct job *job = data;
+    const lp_program *program = job->program;
+    lp *model = job->model;
+
+    model->clp = Clp_newModel();
     Clp_setLogLevel(model->clp, 0);
     Clp_scaling(model->clp, 0);
     Clp_setPerturbation(model->clp, 100);
@@ -139,15 +136,28 @@ mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
                     program->value, program->lower, program->upper, program->cost,
                     program->row_lower, program->row_upper);
     Clp_setMaximumIterations(model->clp, pivots_max(program->columns));
+    Clp_copyinStatus(model->clp, job->basis);
+}
+
+mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
+{
+    lp *model = mcp_alloc_zeroed(1, sizeof *model);
+    uint8_t *basis = mcp_alloc_zeroed((size_t)(program->columns + program->rows), 1);
+    struct job job = { .model = model, .program = program, .basis = basis };
+
+    pthread_once(&heap_once, keep_heap);
+    bool is_loaded = model && basis && lp_clp_run(load, &job);
+    free(basis);
+    if (!is_loaded) {
+        free(model); /* without Clp's model, see lp_free */
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an LP");
+    }
     model->columns = program->columns;
     model->rows = program->rows;
     model->is_beyond = any_beyond(program->cost, program->columns) ||
                        any_beyond(program->value, program->start[program->columns]);
-    mcp_status st = give_first_basis(model, err);
-    if (st != MCP_OK) {
-        lp_free(model);
-        return st;
-    }
+    fetch_pointers(model);
+    reset_basis(model);
     *out = model;
     return MCP_OK;
 }
@@ -156,7 +166,9 @@ void lp_free(lp *model)
 {
     if (!model)
         return;
-    Clp_deleteModel(model->clp);
+    /* A model that has thrown frees the same memory twice when it is deleted, so it stays. */
+    if (!model->is_out_of_memory)
+        Clp_deleteModel(model->clp);
     free(model);
 }
 
@@ -172,25 +184,52 @@ void lp_set_row(lp *model, int row, double lower, double upper)
     model->row_upper[row] = upper;
 }
 
+/* Run a job that changes the program; false: without memory, now or before. */
+static bool change(void (*work)(void *data), struct job *job)
+{
+    lp *model = job->model;
+
+    if (!model->is_out_of_memory)
+        model->is_out_of_memory = !lp_clp_run(work, job);
+    fetch_pointers(model);
+    return !model->is_out_of_memory;
+}
+
+static void add_rows(void *data)
+{
+    const struct job *job = data;
+    const lp_rows *rows = job->rows;
+
+    Clp_addRows(job->model->clp, rows->count, rows->lower, rows->upper, rows->start, rows->column,
+                rows->value);
+}
+
+static void delete_rows(void *data)
+{
+    const struct job *job = data;
+
+    Clp_deleteRows(job->model->clp, job->count, job->deleted);
+}
+
 void lp_add_rows(lp *model, const lp_rows *rows)
 {
+    struct job job = { .model = model, .rows = rows };
+
     if (rows->count == 0)
         return;
     model->is_beyond = model->is_beyond || any_beyond(rows->value, rows->start[rows->count]);
-    Clp_addRows(model->clp, rows->count, rows->lower, rows->upper, rows->start, rows->column,
-                rows->value);
-    fetch_pointers(model);
+    if (!change(add_rows, &job))
+        return;
     memset(model->status + model->columns + model->rows, LP_BASIC, (size_t)rows->count);
     model->rows += rows->count;
 }
 
 void lp_delete_rows(lp *model, int count, const int *rows)
 {
-    if (count == 0)
-        return;
-    Clp_deleteRows(model->clp, count, rows);
-    model->rows -= count;
-    fetch_pointers(model);
+    struct job job = { .model = model, .count = count, .deleted = rows };
+
+    if (count > 0 && change(delete_rows, &job))
+        model->rows -= count;
 }
 
 int lp_columns(const lp *model)
@@ -233,8 +272,8 @@ static lp_status status_of(const lp *model)
     }
 }
 
-/* From scratch by the dual, by the primal, and by the primal with scaling. The last one's end
- * counts: a status that survives all of them is the program's, not the method's. */
+/* From scratch by the dual, by the primal, and by the primal with scaling. The status of the
+ * last one counts: a failure of all methods is a property of the program. */
 static lp_status solve_again(lp *model)
 {
     lp_status end = LP_FAILED;
@@ -255,22 +294,36 @@ static lp_status solve_again(lp *model)
     return end;
 }
 
-lp_status lp_solve(lp *model)
+static void solve(void *data)
 {
-    int64_t begin = mcp_clock_mono_ns();
+    struct job *job = data;
+    lp *model = job->model;
 
-    if (model->is_beyond || bounds_beyond(model->lower, model->upper, model->columns) ||
-        bounds_beyond(model->row_lower, model->row_upper, model->rows))
-        return LP_FAILED;
     lp_clp_seed(model->clp);
     Clp_dual(model->clp, 0);
     model->work.pivots += Clp_numberIterations(model->clp);
-    lp_status end = status_of(model);
-    if (end != LP_OPTIMAL)
-        end = solve_again(model);
+    job->end = status_of(model);
+    if (job->end != LP_OPTIMAL)
+        job->end = solve_again(model);
+}
+
+lp_status lp_solve(lp *model)
+{
+    int64_t begin = mcp_clock_mono_ns();
+    struct job job = { .model = model };
+
+    if (model->is_out_of_memory)
+        return LP_NO_MEMORY;
+    if (model->is_beyond || bounds_beyond(model->lower, model->upper, model->columns) ||
+        bounds_beyond(model->row_lower, model->row_upper, model->rows))
+        return LP_FAILED;
+    if (!lp_clp_run(solve, &job)) {
+        model->is_out_of_memory = true;
+        job.end = LP_NO_MEMORY;
+    }
     model->work.solves++;
     model->work.solver_ns += mcp_clock_mono_ns() - begin;
-    return end;
+    return job.end;
 }
 
 double lp_objective(const lp *model)
@@ -300,8 +353,10 @@ const lp_totals *lp_work(const lp *model)
 
 const char *lp_status_name(lp_status status)
 {
-    static const char *const names[] = { "optimal", "infeasible", "unbounded", "iteration_limit",
-                                         "numerical_difficulty" };
+    static const char *const names[] = {
+        "optimal",         "infeasible",           "unbounded",
+        "iteration_limit", "numerical_difficulty", "out_of_memory"
+    };
     return names[status];
 }
 

@@ -1,5 +1,5 @@
 /*
- * console.c - progress and summaries in words.
+ * console.c - prints progress and summaries.
  */
 #include "report/console.h"
 
@@ -10,7 +10,7 @@
 #include "lp/lp.h"
 
 #define LABEL_WIDTH 16
-#define WIDE 150 /* columns that a line of progress takes in full */
+#define WIDE 150 /* columns of a full line of progress */
 
 void console_put(FILE *stream, const char *text)
 {

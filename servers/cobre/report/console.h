@@ -1,8 +1,8 @@
 /**
- * console.h - what a person sees of a run: how far it is, and how it ended.
+ * console.h - progress and summaries of a run for people.
  *
- * Everything goes to the stream that is given, which is standard error: standard output is for
- * results. On a terminal progress is a bar, elsewhere a line each; quiet prints nothing at all.
+ * All text goes to one stream, standard error; standard output is for results. On a terminal
+ * progress is a bar, elsewhere one line per step; quiet prints nothing.
  *
  * Source: the output page, section 8.
  */
@@ -31,13 +31,13 @@ typedef struct console {
 } console;
 
 /** Print text that may hold names from outside: control characters become '?', so that none
- *  commands the terminal. */
+ *  controls the terminal. */
 void console_put(FILE *stream, const char *text);
 
 /** "error: MESSAGE" and, where there is one, "  -> SUGGESTION" on a line of its own. */
 void console_complain(FILE *stream, const char *word, const char *message, const char *suggestion);
 
-/** Say what is about to run. `stream` is borrowed. */
+/** Print the header of a run. `stream` is borrowed. */
 void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, unsigned threads,
                    const char *case_dir);
 
@@ -48,7 +48,7 @@ void console_trained(console *self, const sddp_training *training);
 void console_scenario(console *self, uint32_t done, uint32_t total);
 
 /**
- * The run is over: clear the bar, say what the simulation gave and where the output is.
+ * The run has ended: clear the bar, print the simulation's summary and the output directory.
  *
  * @param result NULL when there is none
  */

@@ -1,9 +1,8 @@
 /*
- * convergence.c - reading a training's record back, with what is derived from it.
+ * convergence.c - reads a training's convergence record, and derives further columns.
  *
- * The data itself is asked for, not the marker: a record without metadata is one of a run that goes
- * on or that was interrupted, and the lock tells which. A file that is there but is not this table
- * is MCP_E_PARSE, whether by its bytes or by its columns.
+ * The marker is not needed: a record without metadata belongs to a run that continues or was
+ * interrupted, and the lock decides which. A file with other bytes or other columns is MCP_E_PARSE.
  */
 #include <math.h>
 #include <string.h>
@@ -34,7 +33,7 @@ enum {
     C_COUNT
 };
 
-/* The column of a field, or NULL and why it will not do. */
+/* The column of a field; NULL with an error when it is absent or of another type. */
 static const columns_column *find_column(const columns_table *table, const results_field *field,
                                          mcp_error *err)
 {
@@ -133,14 +132,14 @@ static mcp_status read_rows(results_convergence *out, columns *engine, int out_f
     mcp_error why = MCP_ERROR_INIT;
     const columns_table *table = NULL;
     int fd = -1;
-    mcp_status status = guard_open_file(&fd, out_fd, RECORD, err);
+    mcp_status st = guard_open_file(&fd, out_fd, RECORD, err);
 
-    if (status != MCP_OK)
-        return status;
-    status = columns_read(&table, engine, fd, NULL, arena, &why);
+    if (st != MCP_OK)
+        return st;
+    st = columns_read(&table, engine, fd, NULL, arena, &why);
     close(fd);
-    if (status != MCP_OK)
-        return mcp_error_set(err, status, RECORD ": %s", why.message);
+    if (st != MCP_OK)
+        return mcp_error_set(err, st, RECORD ": %s", why.message);
     return take_rows(out, table, arena, err);
 }
 
@@ -150,18 +149,17 @@ static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mc
     const mcp_json *metadata = NULL;
     const char *bytes = NULL;
     size_t length = 0;
-    mcp_status status = guard_read_file(&bytes, &length, out_fd, METADATA, METADATA_MAX, arena,
-                                        err);
+    mcp_status st = guard_read_file(&bytes, &length, out_fd, METADATA, METADATA_MAX, arena, err);
 
-    if (status == MCP_E_NOT_FOUND) {
+    if (st == MCP_E_NOT_FOUND) {
         *out = results_is_locked(out_fd) ? "running" : "unknown";
         return MCP_OK;
     }
-    if (status != MCP_OK)
-        return status;
-    status = mcp_json_read(&metadata, arena, bytes, length, &why);
-    if (status != MCP_OK)
-        return mcp_error_set(err, status, METADATA ": %s", why.message);
+    if (st != MCP_OK)
+        return st;
+    st = mcp_json_read(&metadata, arena, bytes, length, &why);
+    if (st != MCP_OK)
+        return mcp_error_set(err, st, METADATA ": %s", why.message);
     const char *reason = mcp_json_string(
         mcp_json_pointer(metadata, "/convergence/termination_reason"), NULL);
     *out = reason ? reason : "unknown";
@@ -172,11 +170,11 @@ mcp_status results_read_convergence(results_convergence *out, columns *engine, i
                                     mcp_arena *arena, mcp_error *err)
 {
     results_convergence found = { 0 };
-    mcp_status status = read_rows(&found, engine, out_fd, arena, err);
+    mcp_status st = read_rows(&found, engine, out_fd, arena, err);
 
-    if (status == MCP_OK)
-        status = read_reason(&found.termination_reason, out_fd, arena, err);
-    if (status == MCP_OK)
+    if (st == MCP_OK)
+        st = read_reason(&found.termination_reason, out_fd, arena, err);
+    if (st == MCP_OK)
         *out = found;
-    return status;
+    return st;
 }

@@ -1,5 +1,5 @@
 /*
- * dictionaries.c - the files that say what the numbers in the other files mean.
+ * dictionaries.c - the files that explain the ids, codes and columns of the other files.
  */
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static mcp_status write_codes(results *self, mcp_error *err)
     return results_write_json(self, FOLDER "/codes.json", &writer, err);
 }
 
-/* A field of a CSV line, quoted where RFC 4180 asks for it. */
+/* A field of a CSV line, quoted where RFC 4180 requires it. */
 static void put_field(mcp_buf *buf, const char *text, char end)
 {
     if (strpbrk(text, ",\"\r\n")) {
@@ -99,18 +99,6 @@ static void put_field(mcp_buf *buf, const char *text, char end)
         mcp_buf_puts(buf, text);
     }
     mcp_buf_putc(buf, end);
-}
-
-static mcp_status write_text(results *self, const char *relative, mcp_buf *buf, mcp_error *err)
-{
-    mcp_status status = buf->status;
-
-    if (status != MCP_OK)
-        mcp_error_set(err, status, "%s cannot be put together", relative);
-    else
-        status = guard_write_file(self->out_fd, relative, buf->data, buf->length, err);
-    mcp_buf_clear(buf);
-    return status;
 }
 
 static void put_entity(mcp_buf *buf, enum entity_type type, int32_t id, const char *name,
@@ -138,7 +126,7 @@ static mcp_status write_entities(results *self, mcp_error *err)
         put_entity(&buf, TYPE_BUS, in->buses[i].id, in->buses[i].name, in->buses[i].id);
     for (size_t i = 0; i < in->line_count; i++)
         put_entity(&buf, TYPE_LINE, in->lines[i].id, in->lines[i].name, -1);
-    return write_text(self, FOLDER "/entities.csv", &buf, err);
+    return results_write_text(self, FOLDER "/entities.csv", &buf, err);
 }
 
 static mcp_status write_variables(results *self, mcp_error *err)
@@ -159,7 +147,7 @@ static mcp_status write_variables(results *self, mcp_error *err)
             put_field(&buf, field->is_nullable ? "true" : "false", '\n');
         }
     }
-    return write_text(self, FOLDER "/variables.csv", &buf, err);
+    return results_write_text(self, FOLDER "/variables.csv", &buf, err);
 }
 
 /* ---- bounds.parquet -------------------------------------------------------------------------- */
@@ -227,13 +215,13 @@ static mcp_status write_bounds(results *self, mcp_error *err)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu bounds", rows);
     }
     put_bounds(to, in);
-    mcp_status status = guard_open_subdir(&fd, self->out_fd, FOLDER, err);
-    if (status == MCP_OK) {
-        status = sheet_write(to, self->engine, fd, "bounds.parquet", err);
+    mcp_status st = guard_open_subdir(&fd, self->out_fd, FOLDER, err);
+    if (st == MCP_OK) {
+        st = sheet_write(to, self->engine, fd, "bounds.parquet", err);
         close(fd);
     }
     mcp_arena_free(arena);
-    return status;
+    return st;
 }
 
 /* The state is the storages; dimension_index is the place in a cut's coefficients. */
@@ -263,15 +251,15 @@ static mcp_status write_state(results *self, mcp_error *err)
 
 mcp_status results_write_dictionaries(results *self, mcp_error *err)
 {
-    mcp_status status = write_codes(self, err);
+    mcp_status st = write_codes(self, err);
 
-    if (status == MCP_OK)
-        status = write_entities(self, err);
-    if (status == MCP_OK)
-        status = write_variables(self, err);
-    if (status == MCP_OK)
-        status = write_bounds(self, err);
-    if (status == MCP_OK)
-        status = write_state(self, err);
-    return status;
+    if (st == MCP_OK)
+        st = write_entities(self, err);
+    if (st == MCP_OK)
+        st = write_variables(self, err);
+    if (st == MCP_OK)
+        st = write_bounds(self, err);
+    if (st == MCP_OK)
+        st = write_state(self, err);
+    return st;
 }

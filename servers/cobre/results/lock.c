@@ -1,10 +1,10 @@
 /*
- * lock.c - one run an output directory.
+ * lock.c - one run per output directory.
  *
- * The lock is flock() on ".lock", as the format says; the file stays when the run is over. Asking
- * whether it is held must not take it even for a moment, or a run that starts right then would be
- * refused. flock() has no such question, so a run also holds an open-file-description lock on the
- * same file, which can be asked about.
+ * The lock is flock() on ".lock", as the format requires; the file stays after the run. A test of
+ * the lock must not take it even for a moment, or a run that starts then would be refused. flock()
+ * has no such test, so a run also holds an open-file-description lock on the same file, which has
+ * one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +32,12 @@ mcp_status results_lock(int *lock_fd, int out_fd, mcp_error *err)
 
     if (fd < 0)
         return mcp_error_errno(err, errno, "the output directory cannot be locked");
-    mcp_status status = lock_file(fd, err);
-    if (status == MCP_OK)
+    mcp_status st = lock_file(fd, err);
+    if (st == MCP_OK)
         *lock_fd = fd;
     else
         close(fd);
-    return status;
+    return st;
 }
 
 bool results_is_locked(int out_fd)

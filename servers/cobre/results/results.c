@@ -1,10 +1,9 @@
 /*
- * results.c - beginning a run's output, and what its phases share.
+ * results.c - begins a run's output; the helpers of its phases.
  *
- * The order is the promise: markers and metadata of the phases to come are removed first, data
- * files are written beside and renamed, metadata.json follows them, then everything is pushed to
- * the disk, and only then _SUCCESS appears. Whoever is interrupted anywhere leaves a directory
- * without marker.
+ * The order is the guarantee: markers and metadata of the coming phases are removed first, data
+ * files are written under temporary names and renamed, metadata.json follows, everything is flushed
+ * to the disk, and _SUCCESS is written last. A run that is interrupted leaves no marker.
  */
 #include "results/results.h"
 
@@ -31,29 +30,29 @@ static const char *const void_for_all[] = { "simulation/_SUCCESS", "simulation/m
 
 static mcp_status remove_all(int out_fd, const char *const *names, size_t count, mcp_error *err)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
-    for (size_t i = 0; i < count && status == MCP_OK; i++)
-        status = guard_remove_tree(out_fd, names[i], err);
-    return status;
+    for (size_t i = 0; i < count && st == MCP_OK; i++)
+        st = guard_remove_tree(out_fd, names[i], err);
+    return st;
 }
 
 static mcp_status prepare_directory(results *self, mcp_error *err)
 {
     static const char *const folders[] = { "training/timing", "training/dictionaries" };
-    mcp_status status = remove_all(self->out_fd, void_for_all,
-                                   sizeof void_for_all / sizeof void_for_all[0], err);
+    mcp_status st = remove_all(self->out_fd, void_for_all,
+                               sizeof void_for_all / sizeof void_for_all[0], err);
 
-    if (status == MCP_OK && self->options.trains)
-        status = remove_all(self->out_fd, void_for_training,
-                            sizeof void_for_training / sizeof void_for_training[0], err);
-    for (size_t i = 0; i < 2 && status == MCP_OK && self->options.trains; i++)
-        status = guard_make_dir(NULL, self->out_fd, folders[i], err);
-    if (status == MCP_OK)
-        status = guard_make_dir(NULL, self->out_fd, "simulation", err);
-    if (status == MCP_OK && self->options.trains)
-        status = results_write_dictionaries(self, err);
-    return status;
+    if (st == MCP_OK && self->options.trains)
+        st = remove_all(self->out_fd, void_for_training,
+                        sizeof void_for_training / sizeof void_for_training[0], err);
+    for (size_t i = 0; i < 2 && st == MCP_OK && self->options.trains; i++)
+        st = guard_make_dir(NULL, self->out_fd, folders[i], err);
+    if (st == MCP_OK)
+        st = guard_make_dir(NULL, self->out_fd, "simulation", err);
+    if (st == MCP_OK && self->options.trains)
+        st = results_write_dictionaries(self, err);
+    return st;
 }
 
 void results_begin_phase(results *self)
@@ -82,12 +81,12 @@ mcp_status results_begin(results **out, columns *engine, const cobre_case *input
         self->entity_fds[i] = -1;
     results_begin_phase(self);
     self->shown_ms = self->began_ms;
-    mcp_status status = prepare_directory(self, err);
-    if (status == MCP_OK)
+    mcp_status st = prepare_directory(self, err);
+    if (st == MCP_OK)
         *out = self;
     else
         results_free(self);
-    return status;
+    return st;
 }
 
 void results_free(results *self)
@@ -130,21 +129,28 @@ void results_describe_distribution(const results *self, mcp_json_writer *writer)
     mcp_write_end(writer);
 }
 
+mcp_status results_write_text(const results *self, const char *relative, mcp_buf *text,
+                              mcp_error *err)
+{
+    mcp_status st = text->status;
+
+    if (st == MCP_OK)
+        st = guard_write_file(self->out_fd, relative, text->data, text->length, err);
+    else
+        mcp_error_set(err, st, "%s cannot be put together", relative);
+    mcp_buf_clear(text);
+    return st;
+}
+
 mcp_status results_write_json(const results *self, const char *relative, mcp_json_writer *writer,
                               mcp_error *err)
 {
-    mcp_buf *buf = writer->buf;
-    mcp_status status = mcp_json_writer_status(writer);
+    mcp_status st = mcp_json_writer_status(writer);
 
-    mcp_buf_putc(buf, '\n');
-    if (status == MCP_OK)
-        status = buf->status;
-    if (status != MCP_OK)
-        mcp_error_set(err, status, "%s cannot be put together", relative);
-    else
-        status = guard_write_file(self->out_fd, relative, buf->data, buf->length, err);
-    mcp_buf_clear(buf);
-    return status;
+    mcp_buf_putc(writer->buf, '\n');
+    if (st != MCP_OK)
+        writer->buf->status = st;
+    return results_write_text(self, relative, writer->buf, err);
 }
 
 mcp_status results_mark_success(const results *self, const char *phase, mcp_error *err)

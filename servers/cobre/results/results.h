@@ -1,10 +1,9 @@
 /**
- * results.h - the output directory of a run: what is written there, and reading it back.
+ * results.h - writes and reads the output directory of a run.
  *
- * One `results` writes one run. Every file is written beside its target and renamed, metadata.json
- * is the last but one and _SUCCESS the last file of a phase, so nothing half-written looks
- * finished: the marker is there exactly when the phase was completed. A run holds the directory's
- * lock for as long as it lasts.
+ * One `results` writes one run. Every file is written under a temporary name and renamed;
+ * metadata.json is the last file but one of a phase and _SUCCESS the last, so the marker exists
+ * exactly when the phase is complete. A run holds the directory's lock until it ends.
  *
  *     results_lock(&lock_fd, out_fd, err);               MCP_E_BUSY: another run holds it
  *     results_begin(&results, columns, input, out_fd, &options, err);
@@ -38,7 +37,7 @@
 
 /**
  * Take the directory's lock (flock on ".lock"). It ends when `lock_fd` is closed or the process
- * dies.
+ * ends.
  *
  * @return MCP_OK; MCP_E_BUSY (another run holds it, in this process or another); MCP_E_IO
  */
@@ -56,26 +55,26 @@ typedef struct results_options {
     const char *solver;         /* "clp" */
     const char *solver_version; /* NULL: left out */
     unsigned threads;
-    bool trains; /* a training comes first: its old results are void */
+    bool trains; /* a training comes first: older results are invalid */
 } results_options;
 
 /**
  * Begin a run: remove the markers, metadata and convergence record of the phases to come (a
- * training makes an older simulation void as well), and write the dictionaries if it trains.
+ * training invalidates an older simulation as well), and write the dictionaries if it trains.
  *
- * @param out     yours, free it with results_free
- * @param engine  borrowed, as `input` and `out_fd` are, until then
- * @param options its texts are borrowed too
+ * @param out     the caller's, freed by results_free
+ * @param engine  borrowed until then, as `input` and `out_fd` are
+ * @param options its texts are borrowed as well
  */
 mcp_status results_begin(results **out, columns *engine, const cobre_case *input, int out_fd,
                          const results_options *options, mcp_error *err);
 
-/** NULL is fine. Removes nothing that was written. */
+/** NULL is allowed. Removes no file. */
 void results_free(results *self);
 
 /**
- * Keep one finished iteration, and write convergence.parquet when the last time was a second ago,
- * so that a run can be watched from outside.
+ * Keep one finished iteration. Writes convergence.parquet at most once a second, so that other
+ * processes can follow a run.
  */
 mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_error *err);
 
@@ -92,7 +91,7 @@ mcp_status results_begin_simulation(results *self, mcp_error *err);
 mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, mcp_error *err);
 
 /**
- * Write metadata.json and, where all scenarios are there, _SUCCESS.
+ * Write metadata.json and, when all scenarios are written, _SUCCESS.
  *
  * @param failed the simulation ended with an error: status "failed"
  */

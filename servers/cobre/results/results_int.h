@@ -23,7 +23,7 @@ struct results {
     int64_t began_ms, began_wall_ms; /* of the phase that runs */
 
     mcp_buf rows;     /* sddp_iteration after sddp_iteration */
-    int64_t shown_ms; /* when convergence.parquet was written last */
+    int64_t shown_ms; /* the time of the last write of convergence.parquet */
 
     sheet *sheets[ENTITY_COUNT];  /* NULL: the case has none of that entity */
     int entity_fds[ENTITY_COUNT]; /* simulation/<entity>; -1 before the simulation */
@@ -46,11 +46,15 @@ mcp_status results_write_dictionaries(results *self, mcp_error *err);
 void results_describe_run(const results *self, mcp_json_writer *writer, const char *status);
 void results_describe_distribution(const results *self, mcp_json_writer *writer);
 
-/* Write what the writer wrote, and a line end; ends the buffer. */
+/* Write a text to a file below the output directory; frees the buffer. */
+mcp_status results_write_text(const results *self, const char *relative, mcp_buf *text,
+                              mcp_error *err);
+
+/* Write the writer's text and a line end to a file; frees the buffer. */
 mcp_status results_write_json(const results *self, const char *relative, mcp_json_writer *writer,
                               mcp_error *err);
 
-/* Put all that was written on the disk, then the empty file that says so. */
+/* Flush all written files to the disk, then write the marker. */
 mcp_status results_mark_success(const results *self, const char *phase, mcp_error *err);
 
 /* Room for all rows of a scenario; close entity_fds. */

@@ -1,9 +1,9 @@
 /*
- * schema.c - one row a column: name, type, whether it may be null, unit, meaning.
+ * schema.c - one row per column: name, type, nullability, unit, meaning.
  *
  * The writers fill their rows in this order, and variables.csv is this table as text. Names, types
  * and order are those of the output page, sections 3 to 5; spot_price and pumped_volume_hm3 have
- * the units that they are in, not the ones that the original prints.
+ * their actual units, not those that the original prints.
  */
 #include "results/schema.h"
 
@@ -291,7 +291,7 @@ static const results_field bounds[] = {
 
 #define SCHEMA(name, fields)                                                                       \
     {                                                                                              \
-        name, fields, sizeof(fields) / sizeof((fields)[0])                                         \
+        name, fields, sizeof fields / sizeof((fields)[0])                                          \
     }
 
 static const results_schema schemas[] = {

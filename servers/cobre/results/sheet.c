@@ -1,7 +1,7 @@
 /*
- * sheet.c - columns that are filled across.
+ * sheet.c - columns that are filled row by row.
  *
- * Room for all rows is taken once; a sheet is used again for each scenario.
+ * Room for all rows is allocated once; a sheet is reused for each scenario.
  */
 #include "results/sheet.h"
 
@@ -11,7 +11,7 @@ struct sheet {
     const results_schema *schema;
     columns_column *columns;
     size_t rows, rows_max;
-    size_t next; /* the column that the next value goes to */
+    size_t next; /* the column of the next value */
 };
 
 static size_t size_of(columns_type type)
@@ -23,7 +23,7 @@ static size_t size_of(columns_type type)
     case COLUMNS_I32:
         return sizeof(int32_t);
     default:
-        return sizeof(int64_t); /* i64 and f64; the others are in no table that we write */
+        return sizeof(int64_t); /* i64 and f64; no table has the others */
     }
 }
 

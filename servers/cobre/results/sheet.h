@@ -24,7 +24,7 @@ typedef struct sheet sheet;
 /* An empty sheet with room for `rows_max` rows, the arena's; NULL when memory is out. */
 sheet *sheet_new(mcp_arena *arena, results_table table, size_t rows_max);
 
-/* Forget the rows. */
+/* Remove all rows. */
 void sheet_clear(sheet *self);
 
 /* Begin the next row. */
@@ -40,7 +40,7 @@ void sheet_null(sheet *self);
 /* `count` zeros of type f64 or i64. */
 void sheet_zeros(sheet *self, size_t count);
 
-/* Write it as one component `name` beneath the folder. */
+/* Write the table as file `name` of the folder. */
 mcp_status sheet_write(const sheet *self, columns *engine, int dir_fd, const char *name,
                        mcp_error *err);
 

@@ -1,12 +1,12 @@
 /*
- * simulation.c - one folder a scenario: what each entity did, stage by stage.
+ * simulation.c - the files of each scenario: the decisions for each entity, stage by stage.
  *
- * A scenario is written as soon as it is done, all its files from sheets that are used again. Rows
- * are in stage order, inside a stage by entity, then block. Values of the whole stage (storages,
- * inflows, water values) repeat on every block's row.
+ * A scenario is written when it is complete, from sheets that are reused. Rows are in stage order,
+ * inside a stage by entity, then block. Values of the whole stage (storages, inflows, water values)
+ * repeat on every block's row.
  *
- * Costs here are built up from what the entities did, not taken from the objective; that their sum
- * equals immediate_cost is the check that nothing was forgotten (the output page, 5.1).
+ * Costs are computed from the decisions, not taken from the objective: that their sum equals
+ * immediate_cost shows that they are complete (the output page, 5.1).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -192,7 +192,7 @@ static void fill_exchanges(sheet *to, const cobre_case *in, const sddp_stage_res
         }
 }
 
-/* What other plants divert to this one in a block. */
+/* The flow that other plants divert to this one in a block. */
 static double diverted_to(const cobre_case *in, const sddp_stage_result *did, size_t hydro,
                           size_t block)
 {
@@ -204,8 +204,8 @@ static double diverted_to(const cobre_case *in, const sddp_stage_result *did, si
     return flow;
 }
 
-/* All that reaches the plant, on the stage's average: incremental inflow, what the plants upstream
- * let through, and what is diverted to it. */
+/* The plant's total inflow, averaged over the stage: incremental inflow, outflow of the plants
+ * upstream, and diverted flow. */
 static double total_inflow(const cobre_case *in, const sddp_stage_result *did, size_t hydro)
 {
     double volume = 0.0;
@@ -334,10 +334,10 @@ static mcp_status make_entity_folder(results *self, size_t entity, mcp_error *er
     char path[64];
 
     snprintf(path, sizeof path, "simulation/%s", entities[entity].folder);
-    mcp_status status = guard_remove_tree(self->out_fd, path, err);
-    if (status == MCP_OK && self->sheets[entity])
-        status = guard_make_dir(&self->entity_fds[entity], self->out_fd, path, err);
-    return status;
+    mcp_status st = guard_remove_tree(self->out_fd, path, err);
+    if (st == MCP_OK && self->sheets[entity])
+        st = guard_make_dir(&self->entity_fds[entity], self->out_fd, path, err);
+    return st;
 }
 
 mcp_status results_begin_simulation(results *self, mcp_error *err)
@@ -345,10 +345,10 @@ mcp_status results_begin_simulation(results *self, mcp_error *err)
     results_begin_phase(self);
     results_close_entities(self);
     self->scenarios_written = self->scenarios_failed = 0;
-    mcp_status status = results_make_sheets(self, err);
-    for (size_t i = 0; i < ENTITY_COUNT && status == MCP_OK; i++)
-        status = make_entity_folder(self, i, err);
-    return status;
+    mcp_status st = results_make_sheets(self, err);
+    for (size_t i = 0; i < ENTITY_COUNT && st == MCP_OK; i++)
+        st = make_entity_folder(self, i, err);
+    return st;
 }
 
 static mcp_status write_entity(results *self, size_t entity, const sddp_scenario *scenario,
@@ -361,26 +361,26 @@ static mcp_status write_entity(results *self, size_t entity, const sddp_scenario
     for (size_t t = 0; t < scenario->stage_count; t++)
         entities[entity].fill(self->sheets[entity], self->input, &scenario->stages[t]);
     snprintf(folder, sizeof folder, "scenario_id=%04" PRIu32, scenario->scenario);
-    mcp_status status = guard_make_dir(&fd, self->entity_fds[entity], folder, err);
-    if (status != MCP_OK)
-        return status;
-    status = sheet_write(self->sheets[entity], self->engine, fd, "data.parquet", err);
+    mcp_status st = guard_make_dir(&fd, self->entity_fds[entity], folder, err);
+    if (st != MCP_OK)
+        return st;
+    st = sheet_write(self->sheets[entity], self->engine, fd, "data.parquet", err);
     close(fd);
-    return status;
+    return st;
 }
 
 mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, mcp_error *err)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
-    for (size_t i = 0; i < ENTITY_COUNT && status == MCP_OK; i++)
+    for (size_t i = 0; i < ENTITY_COUNT && st == MCP_OK; i++)
         if (self->sheets[i])
-            status = write_entity(self, i, scenario, err);
-    if (status == MCP_OK)
+            st = write_entity(self, i, scenario, err);
+    if (st == MCP_OK)
         self->scenarios_written++;
     else
         self->scenarios_failed++;
-    return status;
+    return st;
 }
 
 static const char *status_of(const results *self, const sddp_simulation *simulation, bool failed)
@@ -433,10 +433,10 @@ mcp_status results_end_simulation(results *self, const sddp_simulation *simulati
                                   mcp_error *err)
 {
     const char *words = status_of(self, simulation, failed);
-    mcp_status status = write_metadata(self, simulation, words, err);
+    mcp_status st = write_metadata(self, simulation, words, err);
 
-    if (status == MCP_OK && words[0] == 'c')
-        status = results_mark_success(self, "simulation", err);
+    if (st == MCP_OK && words[0] == 'c')
+        st = results_mark_success(self, "simulation", err);
     results_close_entities(self);
-    return status;
+    return st;
 }

@@ -1,8 +1,8 @@
 /*
  * training.c - the convergence record, its timing, and the training's metadata.
  *
- * Rows that the observer hands in are kept, so that the record can be written while the training
- * runs; at its end the study's own rows are written, which are the same.
+ * The observer's rows are kept, so that the record can be written while the training runs; at its
+ * end the study's own rows are written, which are equal.
  */
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ static void fill_convergence(sheet *to, const sddp_iteration *row)
     sheet_i64(to, row->lp_solves);
 }
 
-/* What the process as a whole spent: the columns that its one worker does not fill. */
+/* Times of the whole process: the columns that a worker does not fill. */
 static void fill_process_timing(sheet *to, const sddp_iteration *row)
 {
     sheet_row(to);
@@ -58,19 +58,19 @@ static void fill_worker_timing(sheet *to, const sddp_iteration *row)
     sheet_zeros(to, 13);
 }
 
-/* Write a sheet of the training; ends `arena`, which holds it. */
+/* Write a sheet of the training; frees `arena`, which holds it. */
 static mcp_status write_sheet(results *self, mcp_arena *arena, const sheet *to, const char *folder,
                               const char *name, mcp_error *err)
 {
     int fd = -1;
-    mcp_status status = guard_open_subdir(&fd, self->out_fd, folder, err);
+    mcp_status st = guard_open_subdir(&fd, self->out_fd, folder, err);
 
-    if (status == MCP_OK) {
-        status = sheet_write(to, self->engine, fd, name, err);
+    if (st == MCP_OK) {
+        st = sheet_write(to, self->engine, fd, name, err);
         close(fd);
     }
     mcp_arena_free(arena);
-    return status;
+    return st;
 }
 
 static mcp_status make_sheet(mcp_arena **arena, sheet **out, results_table table, size_t rows,
@@ -89,10 +89,10 @@ mcp_status results_write_convergence(results *self, const sddp_iteration *rows, 
 {
     mcp_arena *arena = NULL;
     sheet *to = NULL;
-    mcp_status status = make_sheet(&arena, &to, RESULTS_CONVERGENCE, count, err);
+    mcp_status st = make_sheet(&arena, &to, RESULTS_CONVERGENCE, count, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     for (size_t i = 0; i < count; i++)
         fill_convergence(to, &rows[i]);
     return write_sheet(self, arena, to, "training", "convergence.parquet", err);
@@ -103,10 +103,10 @@ mcp_status results_write_timing(results *self, const sddp_iteration *rows, size_
 {
     mcp_arena *arena = NULL;
     sheet *to = NULL;
-    mcp_status status = make_sheet(&arena, &to, RESULTS_ITERATION_TIMING, 2 * count, err);
+    mcp_status st = make_sheet(&arena, &to, RESULTS_ITERATION_TIMING, 2 * count, err);
 
-    if (status != MCP_OK)
-        return status;
+    if (st != MCP_OK)
+        return st;
     for (size_t i = 0; i < count; i++)
         fill_process_timing(to, &rows[i]);
     for (size_t i = 0; i < count; i++)
@@ -215,13 +215,13 @@ static mcp_status write_metadata(const results *self, const sddp_training *train
 
 mcp_status results_write_training(results *self, const sddp_training *training, mcp_error *err)
 {
-    mcp_status status = results_write_convergence(self, training->rows, training->iterations, err);
+    mcp_status st = results_write_convergence(self, training->rows, training->iterations, err);
 
-    if (status == MCP_OK)
-        status = results_write_timing(self, training->rows, training->iterations, err);
-    if (status == MCP_OK)
-        status = write_metadata(self, training, err);
-    if (status == MCP_OK && strcmp(status_of(training), "complete") == 0)
-        status = results_mark_success(self, "training", err);
-    return status;
+    if (st == MCP_OK)
+        st = results_write_timing(self, training->rows, training->iterations, err);
+    if (st == MCP_OK)
+        st = write_metadata(self, training, err);
+    if (st == MCP_OK && strcmp(status_of(training), "complete") == 0)
+        st = results_mark_success(self, "training", err);
+    return st;
 }

@@ -2,22 +2,22 @@
  * run.c - one run from the case directory to the output directory.
  *
  * The order is fixed (the output page, section 1): the case is loaded and validated before anything
- * is made; the output directory is opened and locked; markers of earlier runs go first and those of
- * this one come last, so a run that dies leaves nothing that looks finished.
+ * is made; the output directory is opened and locked; markers of earlier runs are removed first and
+ * those of this one are written last, so a run that dies leaves nothing that looks finished.
  *
- * A file that cannot be written in the middle of the training does not lose the error: it is kept,
- * the solver is stopped through the same door a client uses, and the first failure is what is told.
+ * When a file cannot be written during the training, the error is kept, should_stop ends the
+ * training, and the run reports that first failure.
  */
 #include "run/run.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "case/load.h"
+#include "findings/text.h"
 #include "lp/lp.h"
 #include "mcp/clock.h"
 #include "results/results.h"
-#include "validate/text.h"
+#include "validate/load.h"
 
 struct run {
     const cobre_run_order *order;
@@ -29,15 +29,16 @@ struct run {
     results *files;
     sddp *study;
     sddp_failure failure;
+    int64_t training_steps, simulation_steps; /* of the progress; 0: not known, or none */
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
     mcp_error write_error;    /* of a file of the training, written from a callback */
-    mcp_error scenario_error; /* of a scenario's files; solver threads do not look at it */
+    mcp_error scenario_error; /* of a scenario's files; not read by solver threads */
 };
 
 static const cobre_run_observer no_observer;
 
-/* ---- how a run ends other than well ---------------------------------------------------------- */
+/* ---- how a run fails ------------------------------------------------------------------------- */
 
 static mcp_status end_with(struct run *run, cobre_run_end end, const cobre_record *record,
                            mcp_error *err)
@@ -49,7 +50,7 @@ static mcp_status end_with(struct run *run, cobre_run_end end, const cobre_recor
     return MCP_OK;
 }
 
-/* Reading or writing: the disk, the directory. What is our own failure goes up as a status. */
+/* A failure of the disk or the directory is a record; the server's own failure is a status. */
 static mcp_status end_failed(struct run *run, const char *what, const mcp_error *cause,
                              mcp_error *err)
 {
@@ -100,15 +101,19 @@ static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp
         err);
 }
 
-/* ---- what the solver calls back -------------------------------------------------------------- */
+/* ---- the solver's callbacks ----------------------------------------------------------------- */
 
 static void on_iteration(const sddp_iteration *row, void *data)
 {
     struct run *run = data;
     if (run->write_error.status == MCP_OK)
         results_add_iteration(run->files, row, &run->write_error);
+    const cobre_progress progress = {
+        .done = row->iteration,
+        .total = run->training_steps ? run->training_steps + run->simulation_steps : 0,
+    };
     if (run->observer->iteration)
-        run->observer->iteration(row, run->input, run->observer->data);
+        run->observer->iteration(row, &progress, run->observer->data);
 }
 
 static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_error *err)
@@ -119,24 +124,29 @@ static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_err
         return mcp_error_set(err, st, "scenario %u: %s", scenario->scenario,
                              run->scenario_error.message);
     run->scenarios_done++;
+    const cobre_progress progress = {
+        .done = run->training_steps + run->scenarios_done,
+        .total = run->training_steps + run->simulation_steps,
+    };
     if (run->observer->scenario)
-        run->observer->scenario(run->scenarios_done, run->input->config.simulation_scenarios,
-                                mcp_clock_mono_ms() - run->simulation_began_ms,
+        run->observer->scenario(run->scenarios_done, (uint32_t)run->simulation_steps,
+                                mcp_clock_mono_ms() - run->simulation_began_ms, &progress,
                                 run->observer->data);
     return MCP_OK;
 }
 
-static mcp_stop on_stop(void *data)
+static sddp_stop should_stop(void *data)
 {
     const struct run *run = data;
     if (run->write_error.status != MCP_OK)
-        return MCP_STOP_CANCELLED;
-    return run->observer->stop ? run->observer->stop(run->observer->data) : MCP_GO_ON;
+        return SDDP_STOP_NOW;
+    return run->observer->should_stop ? run->observer->should_stop(run->observer->data)
+                                      : SDDP_STOP_NONE;
 }
 
 /* ---- the phases ------------------------------------------------------------------------------ */
 
-/* The rows belong to the study, which ends before the result does. */
+/* The rows belong to the study, which is freed before the result. */
 static mcp_status keep_rows(struct run *run, mcp_error *err)
 {
     sddp_training *training = &run->out->training;
@@ -169,6 +179,8 @@ static mcp_status train(struct run *run, const sddp_observer *observer, mcp_erro
         return end_failed(run, "The training could not be written", &write_cause, err);
     if (training->reason == SDDP_SHUTDOWN)
         run->out->end = COBRE_RUN_PARTIAL;
+    if (run->training_steps == 0)
+        run->training_steps = (int64_t)training->iterations;
     if (run->observer->trained)
         run->observer->trained(training, run->observer->data);
     return MCP_OK;
@@ -199,7 +211,7 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
     return MCP_OK;
 }
 
-/* ---- the road -------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static bool wants_training(const struct run *run)
 {
@@ -272,7 +284,7 @@ static mcp_status build_study(struct run *run, mcp_error *err)
         err);
 }
 
-/* Policies are not saved yet, so a simulation alone never finds the one that it needs. */
+/* Policies are not saved yet, so a simulation alone has none. */
 static mcp_status refuse_simulation_alone(struct run *run, mcp_error *err)
 {
     const char *name = run->input->config.policy_path;
@@ -306,10 +318,15 @@ static mcp_status prepare(struct run *run, mcp_error *err)
 static mcp_status work(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
-    const sddp_observer observer = { on_iteration, on_scenario, on_stop, run };
+    const sddp_observer observer = { on_iteration, on_scenario, should_stop, run };
     mcp_status st = prepare(run, err);
     if (st != MCP_OK || out->end != COBRE_RUN_COMPLETED)
         return st;
+    const cobre_config *config = &run->input->config;
+    if (wants_training(run) && config->has_iteration_limit)
+        run->training_steps = config->max_iterations;
+    if (wants_simulation(run))
+        run->simulation_steps = config->simulation_scenarios;
     if (run->observer->started)
         run->observer->started(out, run->observer->data);
     if (wants_training(run))

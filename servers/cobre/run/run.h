@@ -1,8 +1,8 @@
 /**
  * run.h - one run: validate, train, simulate, write.
  *
- * The command line and the tool cobre/run both come here; what they show is written by the
- * functions below, so that the two can never differ.
+ * The command line and the tool cobre/run both call cobre_run and cobre_run_write, so their results
+ * are the same.
  *
  * Source: seed SS2.2; the output page, sections 1 and 10; the method page, section 10.
  */
@@ -11,14 +11,15 @@
 
 #include <stdbool.h>
 
-#include "mcp/call.h"
+#include "mcp/arena.h"
+#include "mcp/error.h"
 #include "mcp/json.h"
 
 #include "case/case.h"
 #include "columns/columns.h"
-#include "run/record.h"
+#include "findings/record.h"
+#include "findings/report.h"
 #include "sddp/sddp.h"
-#include "validate/report.h"
 
 /** The version in files and envelopes, and the server's (the output page, 10, "Identity"). */
 #define COBRE_VERSION "2.0.0"
@@ -31,19 +32,34 @@ typedef enum cobre_phases {
 
 struct cobre_run_result;
 
-/** Called back while a run works, on the thread that called cobre_run. Any member may be NULL. */
+/**
+ * The progress of a run in steps: the iterations of the training, then the scenarios.
+ *
+ * `total` is the same from the first iteration to the last scenario when the case limits the
+ * iterations. A training that ends before its limit leaves a gap in `done`.
+ */
+typedef struct cobre_progress {
+    int64_t done;
+    int64_t total; /* 0: not known, in a training without an iteration_limit */
+} cobre_progress;
+
+/**
+ * Called back while a run works. Any member may be NULL. All but should_stop are called on the
+ * thread that called cobre_run.
+ */
 typedef struct cobre_run_observer {
-    /** The case is valid, the output directory is ours and work begins: `input`, `report` (it may
-     *  hold warnings) and `output_dir` of the result are there. */
+    /** The case is valid, the output directory is open and locked, and work begins: `input`,
+     *  `report` (it may hold warnings) and `output_dir` of the result are set. */
     void (*started)(const struct cobre_run_result *so_far, void *data);
     /** An iteration is done. */
-    void (*iteration)(const sddp_iteration *row, const cobre_case *input, void *data);
-    /** The training is over and written. */
+    void (*iteration)(const sddp_iteration *row, const cobre_progress *progress, void *data);
+    /** The training has ended and is written. */
     void (*trained)(const sddp_training *training, void *data);
     /** A scenario is done and written. */
-    void (*scenario)(uint32_t done, uint32_t total, int64_t elapsed_ms, void *data);
-    /** Whether to stop. Called from the solver's threads: cheap and thread-safe. */
-    mcp_stop (*stop)(void *data);
+    void (*scenario)(uint32_t done, uint32_t total, int64_t elapsed_ms,
+                     const cobre_progress *progress, void *data);
+    /** Called before every LP solve, on any of the solver's threads; must be cheap. */
+    sddp_stop (*should_stop)(void *data);
     void *data;
 } cobre_run_observer;
 
@@ -51,7 +67,7 @@ typedef struct cobre_run_order {
     int case_fd;          /* the case directory; borrowed */
     const char *case_dir; /* its canonical path */
     /**
-     * Opens the output directory, made if need be, once the case has turned out valid.
+     * Opens the output directory, made if need be, once the case is valid.
      *
      * @param fd   the run closes it
      * @param path its absolute path, the arena's
@@ -59,7 +75,7 @@ typedef struct cobre_run_order {
     mcp_status (*open_output)(int *fd, const char **path, mcp_arena *arena, void *data,
                               mcp_error *err);
     void *output_data;
-    const char *output_name; /* what the directory is called in a message before it was opened */
+    const char *output_name; /* the directory's name in messages before it is opened */
     cobre_phases phases;
     unsigned threads; /* >= 1 */
     columns *engine;
@@ -68,18 +84,18 @@ typedef struct cobre_run_order {
 
 typedef enum cobre_run_end {
     COBRE_RUN_COMPLETED,
-    COBRE_RUN_PARTIAL,       /* stopped from outside: what was completed is on disk */
+    COBRE_RUN_PARTIAL,       /* stopped from outside: the completed part is on disk */
     COBRE_RUN_INVALID,       /* the report has errors; nothing was written */
-    COBRE_RUN_REFUSED,       /* it cannot be done as ordered: `record` says why */
+    COBRE_RUN_REFUSED,       /* the order cannot be carried out: `record` says why */
     COBRE_RUN_SOLVER_FAILED, /* an LP could not be solved: `record` says which */
     COBRE_RUN_FAILED         /* the output directory cannot be written: `record` says why */
 } cobre_run_end;
 
-/** Texts are UTF-8, whatever the bytes of the directory's name are. */
+/** Texts are UTF-8; other bytes of the directory's name are replaced. */
 typedef struct cobre_run_result {
     cobre_run_end end;
     const cobre_report *report; /* never NULL */
-    const cobre_record *record; /* for the three last ends */
+    const cobre_record *record; /* for the last three ends */
     const char *output_dir;     /* absolute; NULL before it was opened */
     const cobre_case *input;    /* NULL when invalid */
     bool has_training, has_simulation;
@@ -90,11 +106,10 @@ typedef struct cobre_run_result {
 /**
  * Run a case.
  *
- * @param out   filled whenever MCP_OK is returned, whatever the end
+ * @param out   set when MCP_OK is returned, for every end
  * @param arena pays for all that `out` points to
- * @return MCP_OK; MCP_E_NOMEM; MCP_E_UNSUPPORTED (DuckDB is not there); MCP_E_INTERNAL, MCP_E_IO:
- * our
- *         own failures. What was written until then does not look finished.
+ * @return MCP_OK; MCP_E_NOMEM; MCP_E_UNSUPPORTED (no DuckDB); MCP_E_INTERNAL, MCP_E_IO: the
+ *         server's own failures. Output written until then does not look finished.
  */
 mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_arena *arena,
                      mcp_error *err);

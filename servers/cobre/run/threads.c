@@ -1,9 +1,9 @@
 /*
- * threads.c - asking the machine for threads before OpenMP does.
+ * threads.c - tests how many threads the machine gives, before OpenMP needs them.
  *
- * OpenMP's runtime ends the process when a thread is refused to it (a limit of the user's, or of a container),
- * and with it whoever else is being served. So as many are started and ended here first. Somebody else may
- * take them in between; that is as unlikely as it is short.
+ * OpenMP's runtime ends the process when it cannot start a thread (a limit of the user, or of a
+ * container), and with it all other calls. So the threads are started and ended here first. Another
+ * process could take them in between; the interval is short.
  */
 #include "run/threads.h"
 
@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The threads started stay until all are. */
+#include "mcp/alloc.h"
+
+/* The threads stay until all are started. */
 struct trial {
     pthread_mutex_t lock; /* guards `is_over` */
     pthread_cond_t over;
@@ -29,7 +31,7 @@ static void *stay(void *data)
     return NULL;
 }
 
-/* How many of so many more threads can be started; `threads` has room for them. */
+/* The number of threads started, of `most`; `threads` has room for them. */
 static unsigned try_threads(pthread_t *threads, unsigned most)
 {
     struct trial trial = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
@@ -57,7 +59,7 @@ unsigned cobre_threads_given(unsigned wanted)
         wanted = most;
     if (wanted <= 1)
         return 1;
-    pthread_t *threads = calloc(wanted - 1, sizeof *threads);
+    pthread_t *threads = mcp_alloc_zeroed(wanted - 1, sizeof *threads);
     unsigned given = threads ? 1 + try_threads(threads, wanted - 1) : 1;
     free(threads);
     return given;

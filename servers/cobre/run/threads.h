@@ -1,14 +1,14 @@
 /**
- * threads.h - how many threads a run can have.
+ * threads.h - the number of threads of a run.
  */
 #ifndef RUN_THREADS_H
 #define RUN_THREADS_H
 
-/** Of `wanted`, as many as this machine gives now: at most COBRE_THREADS_A_CORE for each core, and no more than
- *  can be started. At least 1. */
+/** Of `wanted`, as many as the machine gives now: at most COBRE_THREADS_A_CORE per core, and no
+ *  more than can be started. At least 1. */
 unsigned cobre_threads_given(unsigned wanted);
 
-/** More than that a core gains nothing. */
+/** More per core gain nothing. */
 #define COBRE_THREADS_A_CORE 4
 
 #endif

@@ -19,27 +19,26 @@ typedef struct outcome {
     mcp_error err;
 } outcome;
 
-static bool asks_to_halt(pass *p)
+static bool must_halt(pass *p)
 {
     const sddp_observer *observer = p->observer;
 
     if (atomic_load_explicit(&p->is_halted, memory_order_relaxed))
         return true;
-    mcp_stop stop = observer->stop ? observer->stop(observer->data) : MCP_GO_ON;
-    if (stop == MCP_GO_ON || (stop != MCP_STOP_CANCELLED && !p->any_stop_halts))
+    if (!observer->should_stop || observer->should_stop(observer->data) < p->halts_at)
         return false;
     atomic_store_explicit(&p->is_halted, true, memory_order_relaxed);
     return true;
 }
 
-mcp_status pass_visit(lp **model, pass *p, worker *w, const visit *v, sddp_failure *where,
+mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sddp_failure *where,
                       mcp_error *err)
 {
-    if (asks_to_halt(p))
+    if (must_halt(p))
         return mcp_error_set(err, MCP_E_STOPPED, "stopped between two LP solves");
-    mcp_status st = visit_solve(model, p->study, w, v, err);
+    mcp_status st = solve_stage(model, w, in, err);
     if (st == MCP_E_INTERNAL) {
-        where->stage = (int32_t)v->stage;
+        where->stage = (int32_t)in->program->stage;
         where->solver_status = lp_status_name(w->end);
     }
     return st;
@@ -59,7 +58,7 @@ static void run_one(pass *p, pass_task *task, size_t index, worker *w, outcome *
     *bad = (outcome){ index, st, where, err };
     size_t lowest = atomic_load_explicit(first_bad, memory_order_relaxed);
     while (index < lowest && !atomic_compare_exchange_weak(first_bad, &lowest, index)) {
-        /* `lowest` was refreshed; look again */
+        /* `lowest` was reloaded */
     }
 }
 

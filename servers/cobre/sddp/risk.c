@@ -3,13 +3,13 @@
  *
  * CVaR is the maximum of sum nu*Z over densities nu with nu <= p/alpha (Rockafellar and Uryasev,
  * 2000); for sorted outcomes that maximum is greedy from the worst one down. The mixed measure
- * keeps (1 - lambda)*p of every outcome, a lower limit that the original's greedy step forgets.
+ * keeps (1 - lambda)*p of every outcome, a lower limit that the original's greedy step omits.
  */
 #include "sddp/risk.h"
 
 #include <math.h>
 
-/* Worst first, equal ones in their order: a binary insertion sort, stable by nature. */
+/* Worst first, equal ones in their order: a binary insertion sort is stable. */
 static void sort_descending(uint32_t *order, const double *outcomes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /*
- * risk.h - how the outcomes of a stage's openings become one number: expectation, or a mix of it
- * with the mean of the worst tail. Method page, 7.
+ * risk.h - the risk of the outcomes of a stage's openings: expectation, or a mix of it with the
+ * mean of the worst tail. Method page, 7.
  */
 #ifndef SDDP_RISK_H
 #define SDDP_RISK_H
@@ -11,7 +11,8 @@
 #include "case/case.h"
 
 /*
- * The weights mu with which equally likely outcomes add up to the risk of them; they sum to 1.
+ * The weights mu of equally likely outcomes: the weighted sum of the outcomes is their risk. They
+ * sum to 1.
  *
  * @param order scratch of n numbers
  * @param greedy the arithmetic of the original, which overweights bad outcomes for 0 < lambda < 1

@@ -1,12 +1,13 @@
 /**
  * sddp.h - stochastic dual dynamic programming over one case: training and simulation.
  *
- * A study holds the stage LPs, the opening tree and the cuts. Training runs iterations (forward pass,
- * backward pass, lower bound) until a stopping rule fires or the observer asks to stop; simulation
- * plays the trained policy over scenarios. Results are bit for bit the same for any number of threads.
+ * A study has the stage LPs, the opening tree and the cuts. Training runs iterations (forward pass,
+ * backward pass, lower bound) until a stopping rule fires or the observer stops it; simulation
+ * plays the trained policy over scenarios. Results are bit for bit the same for any number of
+ * threads.
  *
- * One thread calls these functions; they start and join threads of their own. The observer is called
- * on the calling thread only, in iteration order, and in scenario order during simulation.
+ * One thread calls these functions; they start and join threads of their own. The observer's
+ * `iteration` and `scenario` run on the calling thread, in the order of iterations and scenarios.
  *
  * Source: the method page, sections 1 to 13; Pereira and Pinto (1991).
  */
@@ -17,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mcp/call.h"
 #include "mcp/error.h"
 
 #include "case/case.h"
@@ -37,8 +37,9 @@ typedef struct sddp_iteration {
     int64_t lp_solves;
 } sddp_iteration;
 
-/** What one simulated stage did. Arrays belong to the study and are valid during the callback.
- *  Block arrays are entity-major: [entity * blocks + block]. Costs in currency, not discounted. */
+/** The decisions of one simulated stage. Arrays belong to the study and are valid during the
+ *  callback. Block arrays are entity-major: [entity * blocks + block]. Costs in currency, not
+ *  discounted. */
 typedef struct sddp_stage_result {
     size_t stage, blocks;
     double objective;                            /* with the discounted future cost */
@@ -62,13 +63,20 @@ typedef struct sddp_scenario {
     size_t stage_count;
 } sddp_scenario;
 
+/** How soon the work is to end. */
+typedef enum sddp_stop {
+    SDDP_STOP_NONE,
+    SDDP_STOP_AFTER_ITERATION, /* training completes the running iteration */
+    SDDP_STOP_NOW              /* between two LP solves */
+} sddp_stop;
+
 /** Called back while the study works. Any member may be NULL. */
 typedef struct sddp_observer {
     void (*iteration)(const sddp_iteration *row, void *data);
     /** A failure ends the simulation with that status. */
     mcp_status (*scenario)(const sddp_scenario *result, void *data, mcp_error *err);
-    /** Asked before every LP solve; must be cheap and thread-safe. */
-    mcp_stop (*stop)(void *data);
+    /** Called before every LP solve, on any of the study's threads; must be cheap. */
+    sddp_stop (*should_stop)(void *data);
     void *data;
 } sddp_observer;
 
@@ -112,28 +120,27 @@ typedef struct sddp_failure {
 /**
  * Build the stage LPs and the opening tree of a case.
  *
- * @param out     yours, free it with sddp_free
+ * @param out     the caller's, freed by sddp_free
  * @param input   borrowed while the study lives
  * @param threads >= 1
  * @return MCP_OK; MCP_E_PARAMS (fewer than two stages, for one); MCP_E_NOMEM; MCP_E_LIMIT
  */
 mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_error *err);
 
-/** NULL is fine. */
+/** NULL is allowed. */
 void sddp_free(sddp *study);
 
 /**
- * Train. The stops CLIENT_GONE, SHUTDOWN and DEADLINE end it after the running iteration; CANCELLED
- * gives the running iteration up between two solves and drops its cuts. Both return MCP_OK with the
- * reason SDDP_SHUTDOWN.
+ * Train. SDDP_STOP_NOW abandons the running iteration and drops its cuts. Each stop returns MCP_OK
+ * with the reason SDDP_SHUTDOWN.
  *
- * @param failure filled when another status than MCP_OK is returned; never NULL
- * @param result  filled in every case: the completed iterations are in it
+ * @param failure set when the status is not MCP_OK; never NULL
+ * @param result  always set, with the completed iterations
  */
 mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training *result,
                       sddp_failure *failure, mcp_error *err);
 
-/** Simulate config.simulation_scenarios scenarios. Any stop gives up the scenarios in work. */
+/** Simulate config.simulation_scenarios scenarios. Any stop abandons the running scenarios. */
 mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simulation *result,
                          sddp_failure *failure, mcp_error *err);
 

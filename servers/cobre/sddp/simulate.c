@@ -1,11 +1,10 @@
 /*
- * simulate.c - plays the trained policy over fresh scenarios.
+ * simulate.c - simulates the trained policy over new scenarios.
  *
- * Scenarios run in batches of a few per thread: their results live in slots that the next batch
- * uses again, and between batches the observer gets them in scenario order. Working sets and bases
- * are frozen, so a scenario's result depends on its number alone, whatever the size of a batch.
- * Draws are those of iteration 0 and scenario numbers from 2^31 - 1 up, which training never uses.
- * Method page, 9.
+ * Scenarios run in batches of a few per thread. The next batch reuses the slots of their results;
+ * between batches the observer is called in scenario order. Working sets and bases are frozen, so a
+ * scenario's result depends on its number alone, whatever the size of a batch. Draws are those of
+ * iteration 0 and scenario numbers from 2^31 - 1 up, which training never uses. Method page, 9.
  */
 #include <math.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "mcp/clock.h"
 
 #include "sddp/pass.h"
-#include "sddp/stage/result.h"
+#include "sddp/result.h"
 #include "sddp/statistics.h"
 
 #define FIRST_SCENARIO 2147483647u
@@ -45,12 +44,12 @@ static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_fai
     size_t scenario = (size_t)where->scenario;
     uint32_t opening = tree_choose(s->tree, s->input->config.seed, 0, scenario_number(scenario), t);
     const double *noise = tree_noise(s->tree, t, opening);
-    visit v = { t, w->state, noise, study_basis(s, t, 0), NULL };
+    solve_input in = study_input(s, t, w->state, noise, study_basis(s, t, 0));
     sddp_stage_result *result = &place->stages[t];
     lp *model = NULL;
 
     where->opening = (int32_t)opening;
-    mcp_status st = pass_visit(&model, p, w, &v, where, err);
+    mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
     result_fill(result, place->memory[t], s, t, model, w->state, noise);
@@ -107,7 +106,8 @@ static mcp_status make_slots(simulation *sim, sddp *s, mcp_arena *arena, size_t 
     return st;
 }
 
-static mcp_status tell(const pass *p, const simulation *sim, size_t count, mcp_error *err)
+static mcp_status report_scenarios(const pass *p, const simulation *sim, size_t count,
+                                   mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
@@ -119,7 +119,7 @@ static mcp_status tell(const pass *p, const simulation *sim, size_t count, mcp_e
     return st;
 }
 
-/* All scenarios, batch by batch; `first` ends as the number of scenarios completed and told. */
+/* All scenarios, batch by batch; `first` ends as the number of scenarios completed and reported. */
 static mcp_status play_all(pass *p, simulation *sim, size_t scenarios, sddp_failure *failure,
                            mcp_error *err)
 {
@@ -131,7 +131,7 @@ static mcp_status play_all(pass *p, simulation *sim, size_t scenarios, sddp_fail
             count = sim->slot_count;
         st = pass_run(p, play, count, failure, err);
         if (st == MCP_OK)
-            st = tell(p, sim, count, err);
+            st = report_scenarios(p, sim, count, err);
         if (st == MCP_OK)
             sim->first += count;
     }
@@ -154,7 +154,7 @@ static void summarise(sddp_simulation *result, const simulation *sim, size_t sce
     }
 }
 
-/* The simulation itself, with memory of its own that ends with it. */
+/* The simulation, with an arena of its own. */
 static mcp_status simulate(pass *p, sddp_simulation *result, size_t scenarios,
                            sddp_failure *failure, mcp_error *err)
 {
@@ -176,7 +176,7 @@ static mcp_status simulate(pass *p, sddp_simulation *result, size_t scenarios,
         if (st != MCP_OK)
             mcp_error_set(err, st, "%s", trouble.message);
     }
-    p->data = NULL; /* `sim` ends here, the pass does not */
+    p->data = NULL; /* the pass outlives `sim` */
     mcp_arena_free(arena);
     return st;
 }
@@ -189,11 +189,11 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
                .observer = observer ? observer : &nobody,
                .phase = "simulation",
                .iteration = -1,
-               .any_stop_halts = true,
-               .task_lines = study_lines_of_all(study) };
+               .halts_at = SDDP_STOP_AFTER_ITERATION,
+               .task_lines = study_lines(study) };
     size_t scenarios = study->input->config.simulation_scenarios;
     int64_t begin = mcp_clock_mono_ns();
-    int64_t solver_before = study_solver_ns(study), solves_before = study_visits(study);
+    int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
     mcp_status st = MCP_OK;
 
     *failure = (sddp_failure){ "simulation", NULL, -1, -1, -1, -1 };
@@ -204,6 +204,6 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
         st = simulate(&p, result, scenarios, failure, err);
     result->wall_time_ms = (mcp_clock_mono_ns() - begin + 500000) / 1000000;
     result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;
-    result->lp_solves = study_visits(study) - solves_before;
+    result->lp_solves = study_solves(study) - solves_before;
     return st;
 }

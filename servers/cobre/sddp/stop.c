@@ -1,7 +1,7 @@
 /*
  * stop.c - the stopping rules, in mode any (the first that fires names the reason) or all.
  *
- * Whatever the rules say, training ends at the largest iteration limit of the case.
+ * Training always ends at the largest iteration limit of the case.
  */
 #include "sddp/stop.h"
 

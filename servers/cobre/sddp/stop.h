@@ -1,5 +1,5 @@
 /*
- * stop.h - when training ends: the stopping rules of the case. Method page, 10.
+ * stop.h - the stopping rules of the case. Method page, 10.
  */
 #ifndef SDDP_STOP_H
 #define SDDP_STOP_H

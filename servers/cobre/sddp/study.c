@@ -1,13 +1,13 @@
 /*
- * study.c - makes and ends a study, and keeps programs, cuts and bases in step.
+ * study.c - creates and frees a study, and keeps programs, cuts and bases consistent.
  *
- * All memory but the solver's own comes from one bounded arena; what a case will need at least is
- * estimated before anything is built, so that an oversized case is refused in no time.
+ * All memory but the solver's own comes from one bounded arena; its size is estimated before
+ * anything is built, so that an oversized case is refused at once.
  *
  * A working set changes between passes only. Bases follow it at once (study_follow), the workers'
- * programs when they are next used. A basis in which a row that has to go is not basic cannot be
- * shortened; it is replaced by the slack basis. That happens after a cancelled iteration only,
- * since rows leave the set after being basic for several iterations in every solve.
+ * programs when they are next used. A basis can be shortened only by basic rows; else it is
+ * replaced by the slack basis. That happens only after a dropped iteration, since rows leave the
+ * set after being basic in every solve of several iterations.
  */
 #include "sddp/study.h"
 
@@ -51,7 +51,7 @@ static double states_bytes(const cobre_case *input, size_t dimension)
     return sizeof(double) * passes * (n * (double)input->stage_count + openings * (n + 1.0));
 }
 
-/* Each scenario's cost, and its place in their order. */
+/* Each scenario's cost, and its rank. */
 static double simulation_bytes(const cobre_case *input)
 {
     const double each = 2 * sizeof(double);
@@ -107,7 +107,7 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
 
     s->programs = mcp_arena_array(a, s->stages, sizeof *s->programs);
     s->pools = mcp_arena_array(a, s->stages, sizeof *s->pools);
-    s->shelves = mcp_arena_array(a, s->stages, sizeof *s->shelves);
+    s->basis_stores = mcp_arena_array(a, s->stages, sizeof *s->basis_stores);
     s->slack_basis = mcp_arena_array(a, s->stages, sizeof *s->slack_basis);
     s->workers = mcp_arena_array(a, s->threads, sizeof *s->workers);
     s->initial = mcp_arena_array(a, n, sizeof *s->initial);
@@ -119,8 +119,8 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->objectives = mcp_arena_array(a, s->openings_max, sizeof *s->objectives);
     s->order = mcp_arena_array(a, s->openings_max, sizeof *s->order);
     s->slope = mcp_arena_array(a, n, sizeof *s->slope);
-    if (!s->programs || !s->pools || !s->shelves || !s->slack_basis || !s->workers || !s->initial ||
-        !s->discount || !s->trial || !s->path_cost || !s->outcome || !s->weights ||
+    if (!s->programs || !s->pools || !s->basis_stores || !s->slack_basis || !s->workers ||
+        !s->initial || !s->discount || !s->trial || !s->path_cost || !s->outcome || !s->weights ||
         !s->objectives || !s->order || !s->slope)
         return out_of_memory(err);
     return MCP_OK;
@@ -145,22 +145,22 @@ static mcp_status make_workers(sddp *s, mcp_error *err)
 
     for (unsigned i = 0; i < s->threads; i++) {
         worker *w = &s->workers[i];
-        w->desks = mcp_arena_array(s->arena, s->stages, sizeof *w->desks);
+        w->workspaces = mcp_arena_array(s->arena, s->stages, sizeof *w->workspaces);
         w->row_column = mcp_arena_array(s->arena, ROW_BATCH * (n + 1), sizeof *w->row_column);
         w->row_value = mcp_arena_array(s->arena, ROW_BATCH * (n + 1), sizeof *w->row_value);
         w->state = mcp_arena_array(s->arena, n, sizeof *w->state);
         w->outgoing = mcp_arena_array(s->arena, n, sizeof *w->outgoing);
-        if (!w->desks || !w->row_column || !w->row_value || !w->state || !w->outgoing)
+        if (!w->workspaces || !w->row_column || !w->row_value || !w->state || !w->outgoing)
             return out_of_memory(err);
     }
     return MCP_OK;
 }
 
-/* Load the program once to see what basis it starts from. */
+/* Load the program once for its first basis. */
 static mcp_status keep_slack_basis(sddp *s, size_t t, mcp_error *err)
 {
     const lp_program *program = &s->programs[t].program;
-    size_t length = study_lines(s, t);
+    size_t length = stage_lp_lines(&s->programs[t]);
     lp *model = NULL;
 
     s->slack_basis[t] = mcp_arena_alloc(s->arena, length);
@@ -170,18 +170,18 @@ static mcp_status keep_slack_basis(sddp *s, size_t t, mcp_error *err)
     if (st != MCP_OK)
         return st;
     memcpy(s->slack_basis[t], lp_basis(model), length);
-    s->workers[0].desks[t].model = model;
+    s->workers[0].workspaces[t].model = model;
     return MCP_OK;
 }
 
-static mcp_status make_shelf(sddp *s, size_t t, mcp_error *err)
+static mcp_status make_basis_store(sddp *s, size_t t, mcp_error *err)
 {
-    size_t length = study_lines(s, t);
-    shelf *sh = &s->shelves[t];
+    size_t length = stage_lp_lines(&s->programs[t]);
+    basis_store *store = &s->basis_stores[t];
 
-    sh->stride = length + FIRST_SET_CAPACITY;
-    sh->bytes = mcp_arena_array(s->arena, s->scenarios, sh->stride);
-    if (!sh->bytes)
+    store->stride = length + FIRST_SET_CAPACITY;
+    store->bytes = mcp_arena_array(s->arena, s->scenarios, store->stride);
+    if (!store->bytes)
         return out_of_memory(err);
     for (size_t m = 0; m < s->scenarios; m++)
         memcpy(study_basis(s, t, m), s->slack_basis[t], length);
@@ -197,7 +197,7 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
         if (st == MCP_OK)
             st = keep_slack_basis(s, t, err);
         if (st == MCP_OK)
-            st = make_shelf(s, t, err);
+            st = make_basis_store(s, t, err);
         if (st == MCP_OK)
             st = study_reserve_cuts(s, t, 1, err);
     }
@@ -259,8 +259,8 @@ void sddp_free(sddp *study)
     if (!study)
         return;
     for (unsigned i = 0; study->workers && i < study->threads; i++)
-        for (size_t t = 0; study->workers[i].desks && t < study->stages; t++)
-            lp_free(study->workers[i].desks[t].model);
+        for (size_t t = 0; study->workers[i].workspaces && t < study->stages; t++)
+            lp_free(study->workers[i].workspaces[t].model);
     mcp_arena_free(study->arena);
 }
 
@@ -274,7 +274,7 @@ const double *sddp_opening(const sddp *study, size_t stage, uint32_t opening, si
 
 uint8_t *study_basis(const sddp *study, size_t stage, size_t scenario)
 {
-    return study->shelves[stage].bytes + scenario * study->shelves[stage].stride;
+    return study->basis_stores[stage].bytes + scenario * study->basis_stores[stage].stride;
 }
 
 double *study_trial(const sddp *study, size_t stage, size_t scenario)
@@ -282,7 +282,15 @@ double *study_trial(const sddp *study, size_t stage, size_t scenario)
     return study->trial + (stage * study->scenarios + scenario) * study->dimension;
 }
 
-static mcp_status grow_desk(sddp *s, desk *d, size_t old, size_t capacity, mcp_error *err)
+solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,
+                        const uint8_t *basis)
+{
+    return (
+        solve_input){ &study->programs[stage], &study->pools[stage], state, noise, basis, NULL };
+}
+
+static mcp_status grow_workspace(sddp *s, workspace *ws, size_t old, size_t capacity,
+                                 mcp_error *err)
 {
     uint32_t *rows = mcp_arena_array(s->arena, capacity, sizeof *rows);
     uint8_t *tight = mcp_arena_alloc(s->arena, capacity);
@@ -290,11 +298,11 @@ static mcp_status grow_desk(sddp *s, desk *d, size_t old, size_t capacity, mcp_e
     if (!rows || !tight)
         return out_of_memory(err);
     if (old > 0) {
-        memcpy(rows, d->rows, old * sizeof *rows);
-        memcpy(tight, d->tight, old);
+        memcpy(rows, ws->rows, old * sizeof *rows);
+        memcpy(tight, ws->tight, old);
     }
-    d->rows = rows;
-    d->tight = tight;
+    ws->rows = rows;
+    ws->tight = tight;
     return MCP_OK;
 }
 
@@ -311,15 +319,15 @@ static mcp_status grow_scratch(sddp *s, worker *w, size_t capacity, mcp_error *e
     return MCP_OK;
 }
 
-static mcp_status grow_shelf_rows(sddp *s, shelf *sh, size_t capacity, mcp_error *err)
+static mcp_status grow_basis_rows(sddp *s, basis_store *store, size_t capacity, mcp_error *err)
 {
     uint32_t *rows = mcp_arena_array(s->arena, capacity, sizeof *rows);
 
     if (!rows)
         return out_of_memory(err);
-    if (sh->row_count > 0)
-        memcpy(rows, sh->rows, sh->row_count * sizeof *rows);
-    sh->rows = rows;
+    if (store->row_count > 0)
+        memcpy(rows, store->rows, store->row_count * sizeof *rows);
+    store->rows = rows;
     return MCP_OK;
 }
 
@@ -333,21 +341,21 @@ mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error
         return MCP_OK;
     for (unsigned i = 0; i < study->threads && st == MCP_OK; i++) {
         worker *w = &study->workers[i];
-        st = grow_desk(study, &w->desks[stage], pool->capacity, capacity, err);
+        st = grow_workspace(study, &w->workspaces[stage], pool->capacity, capacity, err);
         if (st == MCP_OK && capacity > w->cut_capacity)
             st = grow_scratch(study, w, capacity, err);
     }
     if (st == MCP_OK)
-        st = grow_shelf_rows(study, &study->shelves[stage], capacity, err);
+        st = grow_basis_rows(study, &study->basis_stores[stage], capacity, err);
     if (st == MCP_OK)
         st = cuts_grow(pool, study->arena, capacity, err);
     return st;
 }
 
-static mcp_status widen_shelf(sddp *s, size_t t, size_t needed, mcp_error *err)
+static mcp_status widen_basis_store(sddp *s, size_t t, size_t needed, mcp_error *err)
 {
-    shelf *sh = &s->shelves[t];
-    size_t stride = sh->stride;
+    basis_store *store = &s->basis_stores[t];
+    size_t stride = store->stride;
 
     if (needed <= stride)
         return MCP_OK;
@@ -357,13 +365,13 @@ static mcp_status widen_shelf(sddp *s, size_t t, size_t needed, mcp_error *err)
     if (!bytes)
         return out_of_memory(err);
     for (size_t m = 0; m < s->scenarios; m++)
-        memcpy(bytes + m * stride, sh->bytes + m * sh->stride, sh->stride);
-    sh->bytes = bytes;
-    sh->stride = stride;
+        memcpy(bytes + m * stride, store->bytes + m * store->stride, store->stride);
+    store->bytes = bytes;
+    store->stride = stride;
     return MCP_OK;
 }
 
-/* Take the bytes of the rows that go out of a basis. False: one of them was not basic. */
+/* Remove the bytes of the deleted rows from a basis. False: one of the rows was not basic. */
 static bool shorten(uint8_t *rows, size_t count, const int *gone, size_t gone_count)
 {
     size_t kept = 0, next = 0;
@@ -383,41 +391,41 @@ static bool shorten(uint8_t *rows, size_t count, const int *gone, size_t gone_co
 mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
 {
     cut_pool *pool = &study->pools[stage];
-    shelf *sh = &study->shelves[stage];
-    size_t fixed = study_lines(study, stage);
+    basis_store *store = &study->basis_stores[stage];
+    size_t fixed = stage_lp_lines(&study->programs[stage]);
     int *gone = study->workers[0].gone;
 
-    if (sh->version == pool->version && sh->epoch == pool->epoch)
+    if (store->version == pool->version && store->epoch == pool->epoch)
         return MCP_OK;
-    mcp_status st = widen_shelf(study, stage, fixed + pool->set_count, err);
+    mcp_status st = widen_basis_store(study, stage, fixed + pool->set_count, err);
     if (st != MCP_OK) {
         study->is_broken = true;
         return st;
     }
-    size_t gone_count = cuts_gone(pool, sh->rows, sh->row_count, gone);
-    size_t kept = sh->row_count - gone_count;
+    size_t gone_count = cuts_gone(pool, store->rows, store->row_count, gone);
+    size_t kept = store->row_count - gone_count;
     for (size_t m = 0; m < study->scenarios; m++) {
         uint8_t *basis = study_basis(study, stage, m);
-        if (!shorten(basis + fixed, sh->row_count, gone, gone_count)) {
+        if (!shorten(basis + fixed, store->row_count, gone, gone_count)) {
             memcpy(basis, study->slack_basis[stage], fixed);
             memset(basis + fixed, LP_BASIC, kept);
         }
         memset(basis + fixed + kept, LP_BASIC, pool->set_count - kept);
     }
-    memcpy(sh->rows, pool->set, pool->set_count * sizeof *sh->rows);
-    sh->row_count = pool->set_count;
-    sh->version = pool->version;
-    sh->epoch = pool->epoch;
+    memcpy(store->rows, pool->set, pool->set_count * sizeof *store->rows);
+    store->row_count = pool->set_count;
+    store->version = pool->version;
+    store->epoch = pool->epoch;
     return MCP_OK;
 }
 
 mcp_status study_settle(sddp *study, size_t stage, uint32_t iteration, mcp_error *err)
 {
     cut_pool *pool = &study->pools[stage];
-    uint8_t *all = study->workers[0].desks[stage].tight;
+    uint8_t *all = study->workers[0].workspaces[stage].tight;
 
     for (unsigned i = 1; i < study->threads; i++) {
-        uint8_t *tight = study->workers[i].desks[stage].tight;
+        uint8_t *tight = study->workers[i].workspaces[stage].tight;
         for (size_t c = 0; c < pool->count; c++)
             all[c] |= tight[c];
         memset(tight, 0, pool->count);
@@ -429,20 +437,14 @@ mcp_status study_settle(sddp *study, size_t stage, uint32_t iteration, mcp_error
     return study_follow(study, stage, err);
 }
 
-/* ---- sizes and what the work took ---------------------------------------------------------------------- */
+/* ---- sizes and totals ------------------------------------------------------------------------ */
 
-size_t study_lines(const sddp *study, size_t stage)
-{
-    const lp_program *program = &study->programs[stage].program;
-    return (size_t)program->columns + (size_t)program->rows;
-}
-
-size_t study_lines_of_all(const sddp *study)
+size_t study_lines(const sddp *study)
 {
     size_t lines = 0;
 
     for (size_t t = 0; t < study->stages; t++)
-        lines += study_lines(study, t);
+        lines += stage_lp_lines(&study->programs[t]);
     return lines;
 }
 
@@ -452,16 +454,16 @@ int64_t study_solver_ns(const sddp *study)
 
     for (unsigned i = 0; i < study->threads; i++)
         for (size_t t = 0; t < study->stages; t++)
-            if (study->workers[i].desks[t].model)
-                total += lp_work(study->workers[i].desks[t].model)->solver_ns;
+            if (study->workers[i].workspaces[t].model)
+                total += lp_work(study->workers[i].workspaces[t].model)->solver_ns;
     return total;
 }
 
-int64_t study_visits(const sddp *study)
+int64_t study_solves(const sddp *study)
 {
     int64_t total = 0;
 
     for (unsigned i = 0; i < study->threads; i++)
-        total += study->workers[i].visits;
+        total += study->workers[i].solves;
     return total;
 }

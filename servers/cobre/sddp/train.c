@@ -1,20 +1,20 @@
 /*
  * train.c - the training loop: forward, backward, lower bound, record, rules.
  *
- * An iteration counts when all three steps are through. If it is given up, because the observer
- * cancels or an LP has no optimum, its cuts are taken back, so the policy is that of the iteration
- * before. The softer stops are looked at when an iteration is complete.
+ * An iteration counts when all three steps are complete. When it is abandoned, because the observer
+ * stops it or an LP has no optimum, its cuts are dropped, so the policy is that of the iteration
+ * before. Milder stops are checked after an iteration.
  */
 #include <math.h>
 #include <string.h>
 
 #include "mcp/clock.h"
 
-#include "sddp/passes.h"
+#include "sddp/iteration/iteration.h"
 #include "sddp/statistics.h"
 #include "sddp/stop.h"
 
-/* A cut that was slack in every solve of so many iterations leaves the working set. */
+/* A cut that was slack in every solve of this many iterations leaves the working set. */
 #define SET_MEMORY 8
 
 #define FIRST_ROWS 128
@@ -61,14 +61,14 @@ static int64_t cuts_of(const sddp *s)
     return total;
 }
 
-/* Take the iteration back: its cuts, one a scenario and stage, and what its solves left behind. */
+/* Drop the iteration: its cuts, one per scenario and stage, and the marks of its solves. */
 static mcp_status take_back(sddp *s, size_t completed, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
         for (unsigned i = 0; i < s->threads; i++)
-            memset(s->workers[i].desks[t].tight, 0, s->pools[t].capacity);
+            memset(s->workers[i].workspaces[t].tight, 0, s->pools[t].capacity);
         if (t + 1 < s->stages)
             cuts_truncate(&s->pools[t], completed * s->scenarios);
         st = study_follow(s, t, err);
@@ -126,16 +126,16 @@ static void finish_row(const sddp *s, sddp_iteration *row, stopwatch *watch, int
     int64_t known = row->time_forward_ms + row->time_backward_ms + row->lower_bound_ms;
     row->overhead_ms = row->time_total_ms > known ? row->time_total_ms - known : 0;
     row->forward_passes = (int32_t)s->scenarios;
-    row->lp_solves = study_visits(s) - solves_before;
+    row->lp_solves = study_solves(s) - solves_before;
     watch->reported_ms = elapsed_ms;
 }
 
-/* One whole iteration, recorded and told; taken back when it is given up. */
+/* One iteration, recorded and reported; dropped when it is abandoned. */
 static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error *err)
 {
     sddp *s = run->study;
     sddp_iteration row = { .iteration = (int32_t)run->iteration };
-    int64_t solves_before = study_visits(s);
+    int64_t solves_before = study_solves(s);
     mcp_status st = reserve_row(s, err);
 
     if (st == MCP_OK)
@@ -152,9 +152,9 @@ static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error 
     return MCP_OK;
 }
 
-static bool is_told_to_stop(const sddp_observer *observer)
+static bool must_stop(const sddp_observer *observer)
 {
-    return observer->stop && observer->stop(observer->data) != MCP_GO_ON;
+    return observer->should_stop && observer->should_stop(observer->data) != SDDP_STOP_NONE;
 }
 
 static mcp_status train(iteration_run *run, stopwatch *watch, sddp_reason *reason, mcp_error *err)
@@ -162,7 +162,7 @@ static mcp_status train(iteration_run *run, stopwatch *watch, sddp_reason *reaso
     sddp *s = run->study;
 
     for (;;) {
-        if (is_told_to_stop(run->observer)) {
+        if (must_stop(run->observer)) {
             *reason = SDDP_SHUTDOWN;
             return MCP_OK;
         }
@@ -176,7 +176,7 @@ static mcp_status train(iteration_run *run, stopwatch *watch, sddp_reason *reaso
             return mcp_error_set(err, st, "%s", trouble.message);
         double elapsed = (double)(mcp_clock_mono_ns() - watch->start_ns) * 1e-9;
         if (stop_by_rules(reason, &s->input->config, s->rows, s->row_count, elapsed)) {
-            if (is_told_to_stop(run->observer))
+            if (must_stop(run->observer))
                 *reason = SDDP_SHUTDOWN;
             return MCP_OK;
         }
@@ -198,7 +198,7 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
     iteration_run run = { study, observer ? observer : &nobody, failure, 0 };
     stopwatch watch = { mcp_clock_mono_ns(), 0 };
-    int64_t solver_before = study_solver_ns(study), solves_before = study_visits(study);
+    int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
     sddp_reason reason = SDDP_ERROR;
     mcp_status st;
 
@@ -210,6 +210,6 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     result->reason = reason;
     summarise(study, result, watch.start_ns);
     result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;
-    result->lp_solves = study_visits(study) - solves_before;
+    result->lp_solves = study_solves(study) - solves_before;
     return st;
 }

@@ -1,11 +1,11 @@
 /*
- * generator.c - the bits, and the uniform numbers made of them.
+ * generator.c - random bits, and uniform numbers made of them.
  *
  * A 128-bit linear congruential state, whose two halves are folded and rotated for the output
  * (O'Neill, "PCG: a family of simple fast space-efficient statistically good algorithms", 2014).
  * The 64-bit seed becomes state and increment by eight steps of the 32-bit member of the family.
- * Bounded integers use Canon's multiplication with one further draw for the carry, which is as good
- * as unbiased and never loops. Method page, 4.2, with its golden values.
+ * Bounded integers use Canon's multiplication with one further draw for the carry, which is nearly
+ * unbiased and never loops. Method page, 4.2, with its golden values.
  */
 #include "stochastic/generator.h"
 

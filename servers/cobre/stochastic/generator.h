@@ -1,7 +1,7 @@
 /*
  * generator.h - PCG XSL RR 128/64: a stream of random bits from one 64-bit seed.
  *
- * A generator is a value on the stack of whoever draws; nothing is shared. Method page, 4.2.
+ * A generator is a value on the caller's stack; nothing is shared. Method page, 4.2.
  */
 #ifndef STOCHASTIC_GENERATOR_H
 #define STOCHASTIC_GENERATOR_H

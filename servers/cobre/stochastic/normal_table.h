@@ -3,7 +3,7 @@
  *
  * x[0] = V/f(R), x[1] = R, x[i] = sqrt(-2 ln(V/x[i-1] + f(x[i-1]))), x[256] = 0 with R =
  * 3.6541528853610088 and V = 0.00492867323399, in double arithmetic, written with 18 decimals. They
- * stand here as constants because their last bits decide draws, and mathematical libraries differ.
+ * are constants because their last bits decide draws, and mathematical libraries differ.
  */
 #ifndef STOCHASTIC_NORMAL_TABLE_H
 #define STOCHASTIC_NORMAL_TABLE_H

@@ -4,7 +4,7 @@
  * Every opening has a generator of its own, so the tree does not depend on the order of work.
  * Stages of one season that start in the same year form a noise group and share their noise (weeks
  * of one month, say): a stage whose predecessor is of its group copies the raw values instead of
- * drawing; where it has more openings than the predecessor, the rest stays zero. Method page, 4.3.
+ * drawing; its openings beyond those of the predecessor stay zero. Method page, 4.3.
  */
 #include "stochastic/tree.h"
 
@@ -32,7 +32,7 @@ double tree_bytes(const cobre_case *input)
     return vectors * (double)dimension_of(input) * sizeof(double) + (double)input->stage_count * 64;
 }
 
-/* Dates are YYYY-MM-DD, so the year is what stands before the first dash. */
+/* Dates are YYYY-MM-DD: the year ends at the first dash. */
 static bool same_year(const char *a, const char *b)
 {
     size_t length = strcspn(a, "-");

@@ -1,5 +1,5 @@
 /*
- * tree.h - the opening tree: the finite set of noises that a stage may bring.
+ * tree.h - the opening tree: the finite set of noises of each stage.
  *
  * Built once before training, never changed, read by all threads. A noise is one vector per stage
  * and opening: a deviate per hydro, then one per stochastic bus, in id order. Method page, 4.3 and
@@ -31,13 +31,14 @@ typedef struct noise_tree {
 mcp_status tree_sample(const noise_tree **out, mcp_arena *arena, const cobre_case *input,
                        mcp_error *err);
 
-/* How many bytes tree_sample will need; a double, so that it cannot overflow. */
+/* The number of bytes that tree_sample needs; a double, so that it cannot overflow. */
 double tree_bytes(const cobre_case *input);
 
 /* The noise of one opening. */
 const double *tree_noise(const noise_tree *tree, size_t stage, uint32_t opening);
 
-/* Which opening a forward path meets: in-sample choice by (seed, iteration, scenario, stage). */
+/* The opening of a forward path at a stage: in-sample choice by (seed, iteration, scenario,
+ * stage). */
 uint32_t tree_choose(const noise_tree *tree, uint64_t seed, uint32_t iteration, uint32_t scenario,
                      size_t stage);
 

@@ -1,13 +1,12 @@
 /*
- * coverage.c - layer 4: statistics cover every entity in every study stage that it lives in.
+ * coverage.c - layer 4: statistics cover every entity in every study stage of its life.
  *
- * A statistics file without rows counts as absent. One finding per entity lists what it lacks, so
- * that a hydro without any row is one finding and not one per stage.
- * Source: the errors page, section 5.4.
+ * A statistics file without rows counts as absent. One finding per entity lists its gaps, so that a
+ * hydro without any row is one finding and not one per stage. Source: the errors page, section 5.4.
  */
 #include "validate/layers.h"
 
-/* What one statistics file must cover. */
+/* The registry that a statistics file must cover. */
 struct demand {
     cobre_file_id file;
     cobre_registry registry;
@@ -31,8 +30,8 @@ static bool has_row(const cobre_table *table, int64_t entity, int64_t stage)
     return false;
 }
 
-/* Hydros are asked for their stages of [entry, exit) only. */
-static bool is_alive(cobre_registry registry, const cobre_record *record, int64_t stage)
+/* Hydros need rows in their stages of [entry, exit) only. */
+static bool is_alive(cobre_registry registry, const cobre_entity *record, int64_t stage)
 {
     if (registry != COBRE_HYDROS)
         return true;
@@ -42,7 +41,7 @@ static bool is_alive(cobre_registry registry, const cobre_record *record, int64_
 }
 
 static void report_gap(const cobre_input *input, const struct demand *demand,
-                       const cobre_record *record, int64_t first, size_t missing)
+                       const cobre_entity *record, int64_t first, size_t missing)
 {
     const char *noun = cobre_registry_noun(demand->registry);
     cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_COVERAGE_MISMATCH, 4,
@@ -63,7 +62,7 @@ static void report_gap(const cobre_input *input, const struct demand *demand,
 }
 
 static void check_entity(const cobre_input *input, const struct demand *demand,
-                         const cobre_record *record)
+                         const cobre_entity *record)
 {
     const cobre_table *table = &input->tables[demand->file];
     int64_t first = 0;
@@ -93,7 +92,6 @@ void cobre_check_coverage(const cobre_input *input)
         if (input->tables[demands[d].file].rows == 0)
             continue;
         for (size_t i = 0; i < items->count; i++)
-            check_entity(input, &demands[d],
-                         (const void *)((const char *)items->items + i * items->size));
+            check_entity(input, &demands[d], cobre_registry_at(items, i));
     }
 }

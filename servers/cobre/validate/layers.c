@@ -1,5 +1,5 @@
 /*
- * layers.c - runs the layers that look across files, and says where a finding is.
+ * layers.c - runs the layers that compare files; the start of their findings.
  */
 #include "validate/layers.h"
 
@@ -10,7 +10,7 @@ void cobre_check_layers(const cobre_input *input)
     cobre_check_plants(input);
     cobre_check_stages(input);
     cobre_check_penalties(input);
-    cobre_check_unserved(input);
+    cobre_check_unsupported(input);
 }
 
 cobre_finding cobre_finding_in(cobre_severity severity, cobre_kind kind, int layer,
@@ -26,7 +26,7 @@ cobre_finding cobre_finding_in(cobre_severity severity, cobre_kind kind, int lay
 }
 
 cobre_finding cobre_finding_at(cobre_severity severity, cobre_kind kind, int layer,
-                               cobre_registry registry, const cobre_record *record,
+                               cobre_registry registry, const cobre_entity *record,
                                const char *field)
 {
     cobre_finding finding = cobre_finding_in(severity, kind, layer, cobre_registry_file(registry),

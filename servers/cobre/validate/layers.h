@@ -1,8 +1,8 @@
 /**
- * layers.h - the validation layers that look across files; each adds its findings to the report.
+ * layers.h - the validation layers that compare files; each adds its findings to the report.
  *
- * None of them stops at its first finding. They run on input that layer 2 passed.
- * Source: the errors page, sections 5.3 to 5.7.
+ * None of them stops at its first finding. They run on input without errors of layer 2. Source: the
+ * errors page, sections 5.3 to 5.7.
  */
 #ifndef COBRE_VALIDATE_LAYERS_H
 #define COBRE_VALIDATE_LAYERS_H
@@ -18,7 +18,7 @@ void cobre_check_references(const cobre_input *input);
 /** Layer 4: statistics cover every entity in every study stage. */
 void cobre_check_coverage(const cobre_input *input);
 
-/** Layer 5a: hydros, lines and thermals make physical sense. */
+/** Layer 5a: bounds, cascades and lives of hydros, lines and thermals. */
 void cobre_check_plants(const cobre_input *input);
 
 /** Layer 5b: the stages, the policy graph and the series. */
@@ -27,12 +27,12 @@ void cobre_check_stages(const cobre_input *input);
 /** Layer 5b: the order of the penalties. */
 void cobre_check_penalties(const cobre_input *input);
 
-/** Layer 5: what the format knows and this version does not model (case/unserved.c). */
-void cobre_check_unserved(const cobre_input *input);
+/** Layer 5: features of the format that this version does not model. */
+void cobre_check_unsupported(const cobre_input *input);
 
 /** The start of a finding at a record of a registry. */
 cobre_finding cobre_finding_at(cobre_severity severity, cobre_kind kind, int layer,
-                               cobre_registry registry, const cobre_record *record,
+                               cobre_registry registry, const cobre_entity *record,
                                const char *field);
 
 /** The start of a finding about a whole file or one of its settings. */

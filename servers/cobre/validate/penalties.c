@@ -1,11 +1,11 @@
 /*
- * penalties.c - layer 5b: the costs stand in an order that makes the LP do what was meant.
+ * penalties.c - layer 5b: the order of the costs.
  *
- * Missing a filling target must hurt more than dipping below the minimum storage, that more than a
- * deficit, a deficit more than the constraint violations, and those more than spilling. A breach is
- * a warning: the numbers are legal, the dispatch may surprise. One warning per rule names the worst
- * hydro and how many there are.
- * Source: the errors page, section 5.6, rules 6 to 10.
+ * Missing a filling target must cost more than falling below the minimum storage, that more than a
+ * deficit, a deficit more than the constraint violations, and those more than spilling. A violation
+ * is a warning: the numbers are valid, but the dispatch may be unexpected. One warning per rule
+ * names the worst hydro and the number of hydros. Source: the errors page, section 5.6, rules 6 to
+ * 10.
  */
 #include "validate/layers.h"
 
@@ -36,7 +36,7 @@ static double cost_of(const cobre_input *input, const cobre_raw_hydro *hydro, co
     return isnan(hydro->costs[cost]) ? input->penalties.costs[cost] : hydro->costs[cost];
 }
 
-/* The lowest or highest of some costs over all hydros, and whose it is. */
+/* The lowest or highest of some costs over all hydros, with its hydro. */
 struct extreme {
     double value;
     cobre_cost cost;

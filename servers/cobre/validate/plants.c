@@ -1,6 +1,5 @@
 /*
- * plants.c - layer 5a: bounds that fit each other, cascades without a ring, lives that end after
- * they begin.
+ * plants.c - layer 5a: bounds in order, cascades without cycles, lives that end after they begin.
  *
  * Pairs of bounds are tables of offsets, checked for the entity and again for every row that
  * overrides one of the two in a stage.
@@ -12,7 +11,7 @@
 
 enum { LAYER = 5, RING_TEXT = 400 };
 
-/* Two members of a record of which the first may not be above the second. */
+/* Two members of a record: the first may not exceed the second. */
 struct pair {
     const char *min_name, *max_name;
     size_t min, max;               /* offsets */
@@ -64,12 +63,12 @@ static const struct registry_rules rules[] = {
     { COBRE_CONTRACTS, COBRE_FILE_COUNT, contract_pairs, 1, LIFE(cobre_raw_contract) },
 };
 
-static double real_at(const cobre_record *record, size_t offset)
+static double real_at(const cobre_entity *record, size_t offset)
 {
     return *(const double *)(const void *)((const char *)record + offset);
 }
 
-static int64_t integer_at(const cobre_record *record, size_t offset)
+static int64_t integer_at(const cobre_entity *record, size_t offset)
 {
     return *(const int64_t *)(const void *)((const char *)record + offset);
 }
@@ -90,7 +89,7 @@ static void report_pair(const cobre_input *input, cobre_finding *finding, const 
 }
 
 static void check_pairs(const cobre_input *input, const struct registry_rules *rule,
-                        const cobre_record *record)
+                        const cobre_entity *record)
 {
     for (size_t i = 0; i < rule->pair_count; i++) {
         const struct pair *pair = &rule->pairs[i];
@@ -107,7 +106,7 @@ static void check_pairs(const cobre_input *input, const struct registry_rules *r
 static void check_row(const cobre_input *input, const struct registry_rules *rule, size_t row)
 {
     const cobre_table *table = &input->tables[rule->overrides];
-    const cobre_record *record = cobre_input_find(input, rule->registry,
+    const cobre_entity *record = cobre_input_find(input, rule->registry,
                                                   cobre_table_int(table, COBRE_COL_ENTITY, row));
 
     for (size_t i = 0; record && i < rule->pair_count; i++) {
@@ -133,7 +132,7 @@ static void check_row(const cobre_input *input, const struct registry_rules *rul
 /* ---- lives ----------------------------------------------------------------------------------- */
 
 static void check_life(const cobre_input *input, const struct registry_rules *rule,
-                       const cobre_record *record)
+                       const cobre_entity *record)
 {
     int64_t entry = integer_at(record, rule->entry), exit = integer_at(record, rule->exit);
 
@@ -211,7 +210,8 @@ static void report_ring(const cobre_input *input, size_t start)
     cobre_report_add(input->report, &finding);
 }
 
-/* Every hydro has at most one downstream: walk from each, and mark the walk that first came by. */
+/* Every hydro has at most one downstream: walk from each, and mark each hydro with its first
+ * walk. */
 static void check_cascade(const cobre_input *input)
 {
     size_t count = input->registries[COBRE_HYDROS].count;
@@ -282,7 +282,7 @@ static void check_registry(const cobre_input *input, const struct registry_rules
     const cobre_registry_items *items = &input->registries[rule->registry];
 
     for (size_t i = 0; i < items->count; i++) {
-        const cobre_record *record = (const void *)((const char *)items->items + i * items->size);
+        const cobre_entity *record = cobre_registry_at(items, i);
         check_pairs(input, rule, record);
         check_life(input, rule, record);
     }

@@ -1,14 +1,15 @@
 /*
  * references.c - layer 3: every id that a file mentions exists.
  *
- * The field and column tables of the readers say whose ids they hold, so most of the layer is one
- * loop over tables. Rows whose entity exists but whose stage does not are skipped by the format;
- * they get a warning, because they are mostly a mistake.
- * Source: the errors page, section 5.3.
+ * The field and column tables of the readers name the registries of their ids, so most of the layer
+ * is one loop over tables. The format skips rows whose entity exists but whose stage does not; they
+ * get a warning, because most of them are mistakes. Source: the errors page, section 5.3.
  */
 #include "validate/layers.h"
 
 #include <string.h>
+
+#include "case/read/readers.h"
 
 static const char *base_name(const char *path)
 {
@@ -36,7 +37,7 @@ static void report_missing(const cobre_input *input, cobre_finding *finding, con
 /* ---- registries ------------------------------------------------------------------------------ */
 
 static void check_record(const cobre_input *input, cobre_registry registry,
-                         const cobre_field *fields, const cobre_record *record)
+                         const cobre_field *fields, const cobre_entity *record)
 {
     for (const cobre_field *field = fields; field->path; field++) {
         if (field->refers == COBRE_NO_REGISTRY)
@@ -56,8 +57,7 @@ static void check_registry(const cobre_input *input, cobre_registry registry)
     const cobre_field *fields = cobre_registry_fields(registry);
 
     for (size_t i = 0; i < items->count && fields; i++)
-        check_record(input, registry, fields,
-                     (const void *)((const char *)items->items + i * items->size));
+        check_record(input, registry, fields, cobre_registry_at(items, i));
 }
 
 /* ---- Parquet rows ---------------------------------------------------------------------------- */

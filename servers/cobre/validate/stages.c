@@ -1,9 +1,8 @@
 /*
  * stages.c - layer 5b: the policy graph, the seasons and the series over the stages.
  *
- * Two checks that the original makes only when it sets a study up stand here too (no study stage,
- * and fewer than two): whoever asks for a validation wants to know.
- * Source: the errors page, sections 5.6 and 5.8.
+ * Two checks that the original makes only when it builds a study are made here too: no study stage,
+ * and fewer than two. Source: the errors page, sections 5.6 and 5.8.
  */
 #include "validate/layers.h"
 
@@ -152,7 +151,7 @@ static void report_season(const cobre_input *input, cobre_severity severity, int
     cobre_report_add(input->report, &finding);
 }
 
-/* How long the study stages of a season last, at least and at most. */
+/* The shortest and the longest study stage of a season. */
 struct lengths {
     int32_t least, most;
     int64_t longest; /* a stage's id */
@@ -273,7 +272,7 @@ static void check_blocks(const cobre_input *input)
                     &input->exchange_factors.items[i]);
 }
 
-/* Training that has no iteration_limit stops at 100 iterations, which nobody wrote down. */
+/* Training without an iteration_limit stops at 100 iterations, which the case does not mention. */
 static void warn_no_limit(const cobre_input *input)
 {
     const cobre_raw_config *config = &input->config;

@@ -1,8 +1,9 @@
 /*
  * apply.c - one command: checked, reduced, and put back where it is refused.
  *
- * The state's core is held before the reducer runs, which costs no more than a freeze. So a reducer may find out late
- * that it has to reject, memory may run out anywhere, and either way the state is what it was.
+ * The state's core is held before the reducer runs, which costs no more than a freeze. So a reducer
+ * may find out late that it has to reject, memory may run out anywhere, and either way the state is
+ * what it was.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -45,7 +46,7 @@ static const struct {
     { "replaceSnapshot", universe_replace_snapshot },
 };
 
-/* ---- events ---------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 void universe_give_up(universe_reduction *r, mcp_status status)
 {
@@ -114,7 +115,7 @@ void universe_reject_patch(universe_reduction *r, const mcp_json *id, const char
     r->out->reason = "invalidPatch";
 }
 
-/* ---- touches --------------------------------------------------------------------------------------- */
+/* ---- touches --------------------------------------------------------------------------------- */
 
 static bool touches_grow(universe_reduction *r)
 {
@@ -153,7 +154,7 @@ void universe_touched(universe_reduction *r, universe_map map, universe_handle h
     r->touches[out->touch_count++] = (universe_touch){ map, copy, length, removed };
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 const mcp_json *universe_argument(const universe_reduction *r, const char *name)
 {
@@ -173,7 +174,7 @@ universe_handle universe_named(const universe_reduction *r, universe_map map, co
     return universe_named_by(r, map, universe_argument(r, name));
 }
 
-/* ---- tick ------------------------------------------------------------------------------------------ */
+/* ---- tick ------------------------------------------------------------------------------------ */
 
 /* The command as it is stored: `dt` put before the last brace. */
 static void fill_in(universe_reduction *r, double dt)
@@ -220,9 +221,10 @@ void universe_tick(universe_reduction *r)
         r->out->verdict = UNIVERSE_UNCHANGED;
     else
         core->time = core->time + dt + 0.0;
+    r->out->dt = dt;
 }
 
-/* ---- the way of a command ---------------------------------------------------------------------------- */
+/* ---- the way of a command -------------------------------------------------------------------- */
 
 static void reject_unknown(universe_reduction *r, size_t text_length)
 {

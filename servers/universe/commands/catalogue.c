@@ -21,7 +21,7 @@ const universe_category universe_categories[UNIVERSE_CATEGORIES] = {
 };
 
 #define NEEDED UNIVERSE_M_REQUIRED
-#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+#define COUNT(rows) (sizeof rows / sizeof((rows)[0]))
 #define A_ID(name)               { name, UNIVERSE_K_ID, NEEDED, 0, 0, NULL, NULL }
 #define A_ID_NULL(name)          { name, UNIVERSE_K_ID_NULL, NEEDED, 0, 0, NULL, NULL }
 #define A_NUMBER(name)           { name, UNIVERSE_K_NUMBER, 0, 0, 0, NULL, NULL }
@@ -97,7 +97,7 @@ const universe_command_type universe_command_types[UNIVERSE_COMMANDS] = {
     { "removeNebula", CATEGORY(7), OF(id_only), "Removes a nebula; one that is absent changes nothing.", "" },
     { "updateRing", CATEGORY(8), OF(update_ring), "Replaces members of a body's ring; a body without one gets a default ring first.", "starNotFound" },
     { "removeRing", CATEGORY(8), OF(remove_ring), "Removes a body's ring.", "ringNotFound" },
-    { "replaceSnapshot", CATEGORY(9), OF(replace_snapshot), "Replaces everything; the clock goes on, unless time is given.", "universeFull" },
+    { "replaceSnapshot", CATEGORY(9), OF(replace_snapshot), "Replaces everything; the time is kept, unless one is given.", "universeFull" },
 };
 /* clang-format on */
 
@@ -119,7 +119,7 @@ const universe_command_type *universe_command_find(const char *type, size_t leng
     return NULL;
 }
 
-/* ---- the listing for people -------------------------------------------------------------------------- */
+/* ---- the listing for people ------------------------------------------------------------------ */
 
 static size_t commands_in(const universe_category *category)
 {
@@ -140,7 +140,8 @@ static void put_member(mcp_buf *out, const universe_member *member)
         mcp_buf_putc(out, ')');
 }
 
-/* The members that are required, or those that are not, in a row; `id` and `children` only where they are. */
+/* The members that are required, or those that are not, in a row; `id` and `children` only where
+ * they are. */
 static size_t put_members(mcp_buf *out, const universe_shape *shape, unsigned required)
 {
     size_t count = 0;
@@ -185,10 +186,10 @@ static void put_required(mcp_buf *out, const universe_shape *shape)
         mcp_buf_puts(out, "none");
 }
 
-/* What an entity may have besides. A ring comes by patches alone: all that it has is told. */
+/* The optional members of an entity. A ring comes by patches alone: all its members are listed. */
 static void put_optional(mcp_buf *out, const universe_category *category)
 {
-    const universe_shape *told = NULL;
+    const universe_shape *listed = NULL;
 
     for (size_t i = 0; i < UNIVERSE_COMMANDS; i++) {
         const universe_command_type *command = &universe_command_types[i];
@@ -196,10 +197,10 @@ static void put_optional(mcp_buf *out, const universe_category *category)
         const universe_member *last = &all->members[all->count - 1];
         const universe_shape *shape = last->shape;
         bool is_ring = shape == &universe_ring_shape;
-        if (command->category != category || !shape || shape == told ||
+        if (command->category != category || !shape || shape == listed ||
             (last->kind == UNIVERSE_K_PART && !is_ring) || shape == &universe_group_child_shape)
             continue;
-        told = shape;
+        listed = shape;
         mcp_buf_printf(out, "\nThe `%s` of `%s` may %shave ", last->name, command->type,
                        is_ring ? "" : "also ");
         if (is_ring && put_members(out, shape, UNIVERSE_M_REQUIRED) > 0)
@@ -251,7 +252,7 @@ mcp_status universe_catalogue_markdown(mcp_buf *out, const universe_category *on
     return out->status;
 }
 
-/* ---- the listing for programs -------------------------------------------------------------------------- */
+/* ---- the listing for programs ---------------------------------------------------------------- */
 
 static void write_names(mcp_json_writer *writer, const char *name, const universe_shape *shape,
                         unsigned required)
@@ -263,8 +264,7 @@ static void write_names(mcp_json_writer *writer, const char *name, const univers
     mcp_write_end(writer);
 }
 
-static void write_category(mcp_json_writer *writer, const universe_category *category,
-                           bool schemas)
+static void write_category(mcp_json_writer *writer, const universe_category *category, bool schemas)
 {
     mcp_write_object(writer);
     mcp_write_member_string(writer, "id", category->id);
@@ -304,7 +304,7 @@ void universe_catalogue_json(mcp_json_writer *writer, const universe_category *o
     mcp_write_end(writer);
 }
 
-/* ---- schemas --------------------------------------------------------------------------------------------- */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
 /* One member of a command, as a shape of its own would write it. */
 static void write_schema(mcp_json_writer *writer, const universe_command_type *command, bool refs)
@@ -315,6 +315,7 @@ static void write_schema(mcp_json_writer *writer, const universe_command_type *c
     mcp_write_member_string(writer, "type", "object");
     mcp_write_member_object(writer, "properties");
     mcp_write_member_object(writer, "type");
+    mcp_write_member_string(writer, "type", "string");
     mcp_write_member_string(writer, "const", command->type);
     mcp_write_end(writer);
     universe_members_schema(writer, command->shape, refs);

@@ -1,6 +1,6 @@
 /*
- * catalogue.h - the 25 commands in their 10 categories: one table from which commands are checked, listed and
- * described by JSON Schemas.
+ * catalogue.h - the 25 commands in their 10 categories: one table from which commands are checked,
+ * listed and described by JSON Schemas.
  */
 #ifndef UNIVERSE_CATALOGUE_H
 #define UNIVERSE_CATALOGUE_H
@@ -18,7 +18,8 @@ typedef struct universe_category {
     const char *name; /* "Star CRUD": spelled as in the contract */
 } universe_category;
 
-/* One command type. Its members besides `type` are a shape, as those of entities are (model/members.h). */
+/* One command type. Its members besides `type` are a shape, as those of entities are
+ * (model/members.h). */
 typedef struct universe_command_type {
     const char *type; /* "addStar" */
     const universe_category *category;
@@ -39,12 +40,14 @@ const universe_command_type *universe_command_find(const char *type, size_t leng
 /* The command as it may be sent: one JSON object a line (examples.c). */
 const char *universe_command_examples(const universe_command_type *command);
 
-/* The listing for people: a heading a category "(n commands)", a table and examples each. `only` NULL: all categories. */
+/* The listing for people: a heading a category "(n commands)", a table and examples each. `only`
+ * NULL: all categories. */
 mcp_status universe_catalogue_markdown(mcp_buf *out, const universe_category *only);
 
 /*
  * The listing for programs:
- * {"commandTypes":[...],"categories":[{"id","name","commands":[{"type","required","optional","schema"?}]}]}
+ * {"commandTypes":[...],
+ *  "categories":[{"id","name","commands":[{"type","required","optional","schema"?}]}]}
  * The schemas are there where one category is asked for: all together they are long.
  */
 void universe_catalogue_json(mcp_json_writer *writer, const universe_category *only);

@@ -1,6 +1,7 @@
 /*
- * examples.c - each command as an agent may send it. Sent in this order they are all accepted by any universe that has
- * none of these ids: a star, a planet and a moon are added first, and what is taken away was put there before.
+ * examples.c - each command as an agent may send it. Sent in this order they are all accepted by
+ * any universe that has none of these ids: a star, a planet and a moon are added first, and what is
+ * taken away was put there before.
  */
 #include "commands/catalogue.h"
 

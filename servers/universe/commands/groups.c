@@ -1,7 +1,8 @@
 /*
  * groups.c - the reducers of groups: added, changed, removed, and who is in which.
  *
- * A group and a system are in one group at most (I6), so whoever enters a group leaves the one it was in.
+ * A group and a system are in one group at most (I6), so a child that enters a group leaves the one
+ * it was in.
  */
 #include <string.h>
 
@@ -64,7 +65,8 @@ static const char *entry_refused(const universe_core *core, group_child child,
     return child.kind == UNIVERSE_L_GROUP && is_below(core, group, child.handle) ? "cycle" : NULL;
 }
 
-/* Leave the present group, or the root groups, and enter another: 0 stands for the root, where systems just are. */
+/* Leave the present group, or the root groups, and enter another: 0 stands for the root, where
+ * systems just are. */
 static void move(universe_reduction *r, group_child child, universe_handle group,
                  universe_handle before)
 {
@@ -85,7 +87,7 @@ static void move(universe_reduction *r, group_child child, universe_handle group
     r->out->root_groups |= !old || !group;
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------ */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 /* The i-th child of a new group can enter it; else the command is rejected. */
 static bool may_enter(universe_reduction *r, const mcp_json *children, size_t index,
@@ -157,7 +159,7 @@ void universe_add_group(universe_reduction *r)
         universe_event(r, "groupAdded", NULL, "id", id, NULL);
 }
 
-/* ---- changing ---------------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 static bool is_row(const universe_core *core, universe_map map, universe_handle handle,
                    const mcp_json *id)
@@ -223,16 +225,17 @@ void universe_update_group(universe_reduction *r)
         return;
     }
     universe_parts merged = universe_parts_merged(r, universe_parts_now(r, UNIVERSE_GROUPS, group),
-                                                  universe_parts_patch(r, patch));
+                                                  universe_parts_patch(r, UNIVERSE_GROUPS, patch));
     if (!universe_unknown_fit(r, UNIVERSE_GROUPS, merged, "/payload"))
         return;
     universe_put(r, UNIVERSE_GROUPS, group, merged);
     universe_event(r, "groupUpdated", NULL, "id", id, NULL);
 }
 
-/* ---- removing ---------------------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
-/* Systems become ungrouped; groups take the removed one's place (C6), or go to the end of the root groups. */
+/* Systems become ungrouped; groups take the removed one's place (C6), or go to the end of the root
+ * groups. */
 static void release_children(universe_reduction *r, universe_handle group, universe_handle parent,
                              universe_handle place)
 {
@@ -270,7 +273,7 @@ void universe_remove_group(universe_reduction *r)
     universe_event(r, "groupRemoved", NULL, "id", id, NULL);
 }
 
-/* ---- entering and leaving ------------------------------------------------------------------------------ */
+/* ---- entering and leaving -------------------------------------------------------------------- */
 
 void universe_add_to_group(universe_reduction *r)
 {

@@ -1,5 +1,6 @@
 /*
- * parts.c - the members of an entity as a list: those of a command, those it has now, and the two laid over each other.
+ * parts.c - the members of an entity as a list: those of a command, those it has now, and the two
+ * laid over each other.
  */
 #include <string.h>
 
@@ -27,22 +28,24 @@ universe_parts universe_parts_of(universe_reduction *r, const mcp_json *object)
     return parts;
 }
 
-/* parentId and parentGroupId are null by meaning; they are no content and skipped where parts are stored. */
+/* parentId and parentGroupId are null by meaning; they are no content and skipped where parts are
+ * stored. */
 universe_parts universe_parts_whole(universe_reduction *r, universe_map map, const mcp_json *entity)
 {
     universe_parts parts = universe_parts_of(r, entity);
 
     for (size_t i = 0; i < parts.count; i++) {
         universe_part *part = &parts.items[i];
-        part->value = universe_member_value(universe_shape_of(map), r->rules, part->name,
-                                            part->length, part->value);
+        if (!universe_member_value(&part->value, universe_shape_of(map), r->rules, part->name,
+                                   part->length, part->value, r->arena))
+            universe_give_up(r, MCP_E_NOMEM);
     }
     return parts;
 }
 
-universe_parts universe_parts_patch(universe_reduction *r, const mcp_json *patch)
+universe_parts universe_parts_patch(universe_reduction *r, universe_map map, const mcp_json *patch)
 {
-    universe_parts parts = universe_parts_of(r, patch);
+    universe_parts parts = universe_parts_whole(r, map, patch);
 
     for (size_t i = 0; i < parts.count && !r->rules->lenient; i++)
         if (mcp_json_is_null(parts.items[i].value))
@@ -142,7 +145,7 @@ bool universe_unknown_fit(universe_reduction *r, universe_map map, universe_part
     return st == MCP_OK;
 }
 
-/* ---- what an entity names ---------------------------------------------------------------------------- */
+/* ---- what an entity names -------------------------------------------------------------------- */
 
 static bool exists(universe_reduction *r, const mcp_json *id, const char *at, const char *member)
 {
@@ -176,7 +179,7 @@ bool universe_names_exist(universe_reduction *r, universe_map map, const mcp_jso
     }
 }
 
-/* ---- storing ----------------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------- */
 
 void universe_put(universe_reduction *r, universe_map map, universe_handle handle,
                   universe_parts parts)

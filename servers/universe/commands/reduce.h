@@ -1,8 +1,10 @@
 /*
- * reduce.h - what the reducers share: the command at hand, and how they tell events, rejections and touches.
+ * reduce.h - what the reducers share: the command at hand, and how they report events, rejections
+ * and touches.
  *
- * A reducer finds its command checked against the catalogue's shape. It may change the state as it goes: whoever called
- * it puts everything back when it rejects, or when `status` or the state says that it failed.
+ * A reducer finds its command checked against the catalogue's shape. It may change the state as it
+ * goes: its caller puts everything back when it rejects, or when `status` or the state says that it
+ * failed.
  */
 #ifndef UNIVERSE_REDUCE_H
 #define UNIVERSE_REDUCE_H
@@ -37,10 +39,11 @@ universe_reducer universe_tick, universe_add_star, universe_update_star, univers
     universe_set_nebulae, universe_update_nebula, universe_remove_nebula, universe_update_ring,
     universe_remove_ring, universe_replace_snapshot;
 
-/* ---- events ------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /*
- * One event: its type, a `reason` (NULL: none), then pairs of a name and a `const mcp_json *`, closed by NULL.
+ * One event: its type, a `reason` (NULL: none), then pairs of a name and a `const mcp_json *`,
+ * closed by NULL.
  */
 void universe_event(universe_reduction *r, const char *type, const char *reason, ...);
 
@@ -60,13 +63,13 @@ void universe_event_end(universe_reduction *r);
 /* Fail for want of memory or a limit; the state is put back. */
 void universe_give_up(universe_reduction *r, mcp_status status);
 
-/* ---- touches ------------------------------------------------------------------------------------- */
+/* ---- touches --------------------------------------------------------------------------------- */
 
 /* Note that an entity was changed or (while its row still has its id) is being removed. */
 void universe_touched(universe_reduction *r, universe_map map, universe_handle handle,
                       bool removed);
 
-/* ---- arguments ------------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 /* A member of the command. */
 const mcp_json *universe_argument(const universe_reduction *r, const char *name);
@@ -76,7 +79,7 @@ universe_handle universe_named(const universe_reduction *r, universe_map map, co
 universe_handle universe_named_by(const universe_reduction *r, universe_map map,
                                   const mcp_json *id);
 
-/* ---- members of entities --------------------------------------------------------------------------- */
+/* ---- members of entities --------------------------------------------------------------------- */
 
 /* Members while they are put together; the arena's. */
 typedef struct universe_parts {
@@ -87,12 +90,13 @@ typedef struct universe_parts {
 /* The members of an object, as they are. */
 universe_parts universe_parts_of(universe_reduction *r, const mcp_json *object);
 
-/* Those of a whole entity: in strict universes null leaves an optional member out; an unknown one is kept. */
+/* Those of a whole entity: in strict universes null leaves an optional member out; an unknown one
+ * is kept. */
 universe_parts universe_parts_whole(universe_reduction *r, universe_map map,
                                     const mcp_json *entity);
 
 /* Those of a patch: in strict universes null takes a member away, known or not. */
-universe_parts universe_parts_patch(universe_reduction *r, const mcp_json *patch);
+universe_parts universe_parts_patch(universe_reduction *r, universe_map map, const mcp_json *patch);
 
 /* The members that an entity has now. */
 universe_parts universe_parts_now(universe_reduction *r, universe_map map, universe_handle handle);
@@ -108,11 +112,13 @@ const mcp_json *universe_parts_get(universe_parts parts, const char *name);
 bool universe_parts_ordered(const universe_reduction *r, const universe_shape *shape,
                             universe_parts parts);
 
-/* Whether what the shape does not know is small enough together (I9); else the command is rejected. `at`: "/payload". */
+/* Whether what the shape does not know is small enough together (I9); else the command is rejected.
+ * `at`: "/payload". */
 bool universe_unknown_fit(universe_reduction *r, universe_map map, universe_parts parts,
                           const char *at);
 
-/* Whether all bodies that an entity names are there (I7); else the command is rejected. `at`: "/payload". */
+/* Whether all bodies that an entity names are there (I7); else the command is rejected. `at`:
+ * "/payload". */
 bool universe_names_exist(universe_reduction *r, universe_map map, const mcp_json *entity,
                           const char *at);
 
@@ -120,7 +126,8 @@ bool universe_names_exist(universe_reduction *r, universe_map map, const mcp_jso
 void universe_put(universe_reduction *r, universe_map map, universe_handle handle,
                   universe_parts parts);
 
-/* A row for a new entity; 0 when the command was rejected because there are too many, or memory is out. */
+/* A row for a new entity; 0 when the command was rejected because there are too many, or memory is
+ * out. */
 universe_handle universe_new_row(universe_reduction *r, universe_map map, const mcp_json *id);
 
 #endif

@@ -1,10 +1,13 @@
 /*
  * remove.c - removing a body, with all that cannot be without it (C4).
  *
- * First everything that must go is gathered, which may bring in more: a marker of Lagrange goes with its primary or
- * secondary, and takes its own children along. Only then rows are freed; so whatever is read while gathering is still
- * whole, and a row that is named from two sides is freed once.
+ * First everything that must go is gathered, which may bring in more: a marker of Lagrange goes
+ * with its primary or secondary, and takes its own children along. Only then rows are freed; so
+ * whatever is read while gathering is still whole, and a row that is named from two sides is freed
+ * once.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands/reduce.h"
@@ -31,8 +34,8 @@ static void gather(universe_reduction *r, gathered *list, universe_handle handle
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        void *larger = universe_grow(list->items, list->capacity * sizeof *list->items,
-                                     capacity * sizeof *list->items);
+        void *larger = universe_realloc(list->items, list->capacity * sizeof *list->items,
+                                        capacity * sizeof *list->items);
         if (!larger) {
             universe_give_up(r, MCP_E_NOMEM);
             return;
@@ -98,7 +101,23 @@ static void follow(removal *all, universe_handle body)
     }
 }
 
-/* ---- the event --------------------------------------------------------------------------------------- */
+static int by_handle(const void *a, const void *b)
+{
+    universe_handle x = *(const universe_handle *)a, y = *(const universe_handle *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The order of rows is that of the maps of the state. */
+static void sort_things(removal *all)
+{
+    for (int map = 0; map < UNIVERSE_MAPS; map++)
+        if (all->things[map].count > 0)
+            qsort(all->things[map].items, all->things[map].count, sizeof(universe_handle),
+                  by_handle);
+}
+
+/* ---- the event ------------------------------------------------------------------------------- */
 
 static void write_ids(removal *all, const char *name, universe_map map, const gathered *list)
 {
@@ -127,7 +146,7 @@ static void write_event(removal *all)
     universe_event_end(r);
 }
 
-/* ---- carrying it out ----------------------------------------------------------------------------------- */
+/* ---- carrying it out ------------------------------------------------------------------------- */
 
 static void free_things(removal *all, universe_map map)
 {
@@ -195,9 +214,13 @@ static void carry_out(removal *all)
         universe_row_end(state, UNIVERSE_STARS, all->bodies.items[i]);
 }
 
-static void gathered_clear(gathered *list)
+static void removal_clear(removal *all)
 {
-    universe_free(list->items, list->capacity * sizeof *list->items);
+    universe_free(all->bodies.items, all->bodies.capacity * sizeof *all->bodies.items);
+    universe_free(all->trojans.items, all->trojans.capacity * sizeof *all->trojans.items);
+    for (int map = 0; map < UNIVERSE_MAPS; map++)
+        universe_free(all->things[map].items,
+                      all->things[map].capacity * sizeof *all->things[map].items);
 }
 
 void universe_remove_star(universe_reduction *r)
@@ -212,12 +235,78 @@ void universe_remove_star(universe_reduction *r)
     doom_subtree(&all, body);
     for (size_t i = 0; i < all.bodies.count && r->status == MCP_OK; i++)
         follow(&all, all.bodies.items[i]);
+    sort_things(&all);
     if (r->status == MCP_OK && !r->state->failed) {
         write_event(&all);
         carry_out(&all);
     }
-    gathered_clear(&all.bodies);
-    gathered_clear(&all.trojans);
+    removal_clear(&all);
+}
+
+/* ---- repairing ------------------------------------------------------------------------------- */
+
+static void report(const removal *all, universe_map map, const gathered *list, const char *words,
+                   universe_repaired *each, void *data)
+{
+    const universe_core *core = &all->r->state->core;
+    char id[UNIVERSE_ID_MAX + 1], line[128 + UNIVERSE_ID_MAX];
+
+    for (size_t i = 0; i < list->count; i++) {
+        universe_row_id(core, map, list->items[i], id);
+        snprintf(line, sizeof line, "%s '%.80s' %s", universe_map_names[map], id, words);
+        each(line, data);
+    }
+}
+
+static void report_all(const removal *all, universe_repaired *each, void *data)
+{
+    static const char removed[] = "refers to a body that is not there; removed";
+
+    report(all, UNIVERSE_STARS, &all->bodies, removed, each, data);
     for (int map = 0; map < UNIVERSE_MAPS; map++)
-        gathered_clear(&all.things[map]);
+        report(all, (universe_map)map, &all->things[map], removed, each, data);
+    report(all, UNIVERSE_STARS, &all->trojans,
+           "had a lagrangeHostId that is not there; it has none now", each, data);
+}
+
+static void gather_dangling(removal *all)
+{
+    const universe_core *core = &all->r->state->core;
+    uint32_t used = core->tables[UNIVERSE_STARS].used;
+
+    for (universe_handle at = 1; at < used && all->r->status == MCP_OK; at++) {
+        bool is_present = universe_body_at(core, at)->row.flags & UNIVERSE_PRESENT;
+        if (!is_present && !universe_row_is_free(core, UNIVERSE_STARS, at))
+            follow(all, at);
+    }
+    for (size_t i = 0; i < all->bodies.count && all->r->status == MCP_OK; i++)
+        follow(all, all->bodies.items[i]);
+}
+
+mcp_status universe_repair(universe_state *state, universe_repaired *each, void *data,
+                           mcp_arena *arena, mcp_error *err)
+{
+    static const universe_rules strict;
+    universe_outcome nothing = { 0 };
+    universe_reduction r = {
+        .state = state, .rules = &strict, .arena = arena, .out = &nothing, .err = err
+    };
+    universe_core before = state->core;
+    removal all = { .r = &r };
+
+    universe_core_hold(&state->core);
+    gather_dangling(&all);
+    if (r.status == MCP_OK && !state->failed) {
+        report_all(&all, each, data);
+        carry_out(&all);
+    }
+    if (state->failed)
+        universe_give_up(&r, MCP_E_NOMEM);
+    if (r.status != MCP_OK)
+        universe_state_return(state, &before);
+    universe_core_drop(&before);
+    removal_clear(&all);
+    return r.status == MCP_OK ? MCP_OK
+                              : mcp_error_set(err, r.status, "a state could not be repaired: %s",
+                                              mcp_status_words(r.status));
 }

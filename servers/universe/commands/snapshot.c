@@ -1,5 +1,6 @@
 /*
- * snapshot.c - replaceSnapshot: a new state is built beside the old one and takes its place, the clock going on.
+ * snapshot.c - replaceSnapshot: a new state is built while the old one stays, and takes its place;
+ * the time is kept.
  */
 #include "commands/reduce.h"
 #include "model/build.h"
@@ -32,12 +33,12 @@ static mcp_status add_roots(universe_build *build, universe_map map, const mcp_j
 static void write_event(universe_reduction *r, const universe_build *build)
 {
     size_t count = universe_build_repairs(build);
-    const char *words;
+    const char *words = universe_build_repair(build, 0);
 
     universe_event_begin(r, "snapshotReplaced");
     if (count > 0)
         mcp_write_member_array(&r->events, "repairs");
-    for (size_t i = 0; (words = universe_build_repair(build, i)) != NULL; i++)
+    for (size_t i = 1; words; words = universe_build_repair(build, i++))
         mcp_write_string(&r->events, words);
     if (count > 0)
         mcp_write_end(&r->events);
@@ -53,6 +54,8 @@ static mcp_status build_all(universe_state **out, universe_build *build, const m
         st = add_roots(build, UNIVERSE_STARS, mcp_json_get(snapshot, "rootIds"), err);
     if (st == MCP_OK)
         st = add_roots(build, UNIVERSE_GROUPS, mcp_json_get(snapshot, "rootGroupIds"), err);
+    if (!mcp_json_get(snapshot, "rootGroupIds"))
+        universe_build_derive_root_groups(build);
     return st == MCP_OK ? universe_build_end(out, build, err) : st;
 }
 

@@ -1,11 +1,12 @@
 /*
- * stars.c - the reducers of bodies: added, changed, attached, detached, with rings. Removing is in remove.c.
+ * stars.c - the reducers of bodies: added, changed, attached, detached, with rings. Removing is in
+ * remove.c.
  */
 #include <string.h>
 
 #include "commands/reduce.h"
 
-/* ---- adding ------------------------------------------------------------------------------------------ */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static bool is_same_text(const mcp_json *a, const char *bytes, size_t length)
 {
@@ -61,7 +62,7 @@ void universe_add_star(universe_reduction *r)
     universe_event(r, "starAdded", NULL, "id", id, NULL);
 }
 
-/* ---- changing ---------------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 static bool children_agree(const universe_core *core, universe_handle body,
                            const mcp_json *children)
@@ -124,7 +125,8 @@ static bool is_rogue(const universe_reduction *r, universe_handle body)
     return universe_body_at(&r->state->core, body)->row.flags & UNIVERSE_ROGUE;
 }
 
-/* Store new members; a body without parent that becomes a rogue, or ceases to be one, changes its list (I4). */
+/* Store new members; a body without parent that becomes a rogue, or ceases to be one, changes its
+ * list (I4). */
 static void put_body(universe_reduction *r, universe_handle body, universe_parts parts)
 {
     bool is_true = false;
@@ -161,14 +163,14 @@ void universe_update_star(universe_reduction *r)
     if (!universe_names_exist(r, UNIVERSE_STARS, patch, "/payload"))
         return;
     universe_parts merged = universe_parts_merged(r, universe_parts_now(r, UNIVERSE_STARS, body),
-                                                  universe_parts_patch(r, patch));
+                                                  universe_parts_patch(r, UNIVERSE_STARS, patch));
     if (!universe_unknown_fit(r, UNIVERSE_STARS, merged, "/payload"))
         return;
     put_body(r, body, merged);
     universe_event(r, "starUpdated", NULL, "id", id, NULL);
 }
 
-/* ---- hierarchy --------------------------------------------------------------------------------------- */
+/* ---- hierarchy ------------------------------------------------------------------------------- */
 
 /* Whether `body` is `above` or below it. */
 static bool is_below(const universe_core *core, universe_handle body, universe_handle above)
@@ -227,7 +229,7 @@ void universe_detach_star(universe_reduction *r)
     universe_event(r, "starDetached", NULL, "childId", child_id, NULL);
 }
 
-/* ---- rings ------------------------------------------------------------------------------------------- */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 /* JSON text as a value of the arena's. */
 static const mcp_json *read_back(universe_reduction *r, mcp_json_writer *writer)
@@ -306,7 +308,7 @@ void universe_update_ring(universe_reduction *r)
     const mcp_json *ring = universe_parts_get(star, "ring");
     if (!mcp_json_is_object(ring))
         ring = default_ring(r, body, star);
-    universe_parts patch = universe_parts_patch(r, universe_argument(r, "patch"));
+    universe_parts patch = universe_parts_patch(r, UNIVERSE_STARS, universe_argument(r, "patch"));
     universe_parts merged = universe_parts_merged(r, universe_parts_of(r, ring), patch);
     if (!universe_parts_ordered(r, &universe_ring_shape, merged)) {
         universe_invalid(r, "must be less than the outer one", "/patch/innerRadiusMultiplier");

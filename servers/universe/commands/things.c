@@ -1,5 +1,6 @@
 /*
- * things.c - the reducers of small body fields, protoplanetary disks and nebulae, which differ in names alone.
+ * things.c - the reducers of small body fields, protoplanetary disks and nebulae, which differ in
+ * names alone.
  */
 #include <string.h>
 
@@ -81,7 +82,7 @@ static void update(universe_reduction *r, const thing_kind *kind)
     if (!universe_names_exist(r, kind->map, patch, "/patch"))
         return;
     universe_parts merged = universe_parts_merged(r, universe_parts_now(r, kind->map, thing),
-                                                  universe_parts_patch(r, patch));
+                                                  universe_parts_patch(r, kind->map, patch));
     if (!universe_parts_ordered(r, shape, merged)) {
         universe_invalid(r, "must be less than the outer one", "/patch/innerRadius");
         return;

@@ -1,19 +1,21 @@
 /*
- * generate.c - the whole pipeline: count, then system by system, then what belongs to none (universe.md 13.2).
+ * generate.c - the whole pipeline: count, then system by system, then what belongs to none
+ * (universe.md 13.2).
  *
- * The topologies are drawn twice, first only to be counted: so the number of bodies is known, and refused
- * where it is too large, before the first of them is made. A system's memory is given back before the next.
+ * The topologies are drawn twice, first only to be counted: so the number of bodies is known, and
+ * refused where it is too large, before the first of them is made. A system's memory is given back
+ * before the next.
  */
 #include "generate/generate.h"
 
 #include <math.h>
 
-#include "generate/system.h"
+#include "generate/extras/extras.h"
 
 #define ENTITY_MAX_BYTES ((size_t)16 << 20)
 #define SYSTEM_MAX_BYTES ((size_t)256 << 20)
 
-/* ---- the seeds of systems --------------------------------------------------------------------- */
+/* ---- the seeds of systems -------------------------------------------------------------------- */
 
 /* The generator of the i-th system; `master` moves on, but for a universe of one. */
 static universe_rng next_system(const universe_config *config, universe_rng *master)
@@ -42,12 +44,12 @@ static mcp_status estimate(const universe_config *config, mcp_error *err)
         universe_topology topology = { 0 };
         universe_rng rng = next_system(config, &master);
         mcp_arena *arena = mcp_arena_new(0);
-        bool grown = arena && universe_topology_grow(&topology, config,
-                                                     universe_rng_fork(&rng, "lsystem"), arena);
-        if (grown)
+        bool generated = arena && universe_topology_generate(
+                                      &topology, config, universe_rng_fork(&rng, "lsystem"), arena);
+        if (generated)
             bodies += topology.bodies + extras_of(config, &topology);
         mcp_arena_free(arena);
-        if (!grown)
+        if (!generated)
             return mcp_error_set(err, MCP_E_NOMEM, "no memory to count a universe");
     }
     if (bodies > UNIVERSE_GENERATED_BODIES_MAX)
@@ -58,121 +60,126 @@ static mcp_status estimate(const universe_config *config, mcp_error *err)
     return MCP_OK;
 }
 
-/* ---- growing ---------------------------------------------------------------------------------- */
+/* ---- growing --------------------------------------------------------------------------------- */
 
-/* One system, all of it; its root's id is told. */
-static void grow_system(universe_growth *growth, universe_rng rng, char root[UNIVERSE_UUID_SIZE])
+/* One system, all of it. @param root gets the id of its centre */
+static void generate_system(universe_generation *generation, universe_rng rng,
+                            char root[UNIVERSE_UUID_SIZE])
 {
-    universe_system system = { .growth = growth,
+    universe_system system = { .generation = generation,
                                .rng = rng,
                                .ids = universe_rng_fork(&rng, "ids") };
     universe_topology topology = { 0 };
-    if (!universe_topology_grow(&topology, growth->config, universe_rng_fork(&rng, "lsystem"),
-                                growth->arena)) {
-        universe_growth_fail(growth, MCP_E_NOMEM, "no memory for a system");
+    if (!universe_topology_generate(&topology, generation->config,
+                                    universe_rng_fork(&rng, "lsystem"), generation->arena)) {
+        universe_generation_fail(generation, MCP_E_NOMEM, "no memory for a system");
         return;
     }
-    universe_grow_bodies(&system, &topology);
-    if (growth->status != MCP_OK)
+    universe_generate_bodies(&system, &topology);
+    if (generation->status != MCP_OK)
         return;
-    universe_grow_belts(&system);
-    universe_grow_rings(&system);
-    universe_grow_comets(&system);
-    universe_grow_lagrange(&system);
-    universe_grow_disk(&system);
+    universe_generate_belts(&system);
+    universe_generate_rings(&system);
+    universe_generate_comets(&system);
+    universe_generate_lagrange(&system);
+    universe_generate_disk(&system);
     universe_write_system(&system);
     for (size_t i = 0; i < UNIVERSE_UUID_SIZE; i++)
         root[i] = system.bodies[system.center].id[i];
 }
 
 /* The arena of a system is its own. */
-static void grow_one(universe_growth *growth, universe_rng rng, char root[UNIVERSE_UUID_SIZE])
+static void generate_one(universe_generation *generation, universe_rng rng,
+                         char root[UNIVERSE_UUID_SIZE])
 {
-    growth->arena = mcp_arena_new(SYSTEM_MAX_BYTES);
-    if (growth->arena)
-        grow_system(growth, rng, root);
+    generation->arena = mcp_arena_new(SYSTEM_MAX_BYTES);
+    if (generation->arena)
+        generate_system(generation, rng, root);
     else
-        universe_growth_fail(growth, MCP_E_NOMEM, "no memory for a system");
-    mcp_arena_free(growth->arena);
-    growth->arena = NULL;
+        universe_generation_fail(generation, MCP_E_NOMEM, "no memory for a system");
+    mcp_arena_free(generation->arena);
+    generation->arena = NULL;
 }
 
-static void grow_systems(universe_growth *growth, char (*roots)[UNIVERSE_UUID_SIZE],
-                         universe_generating *told, void *data)
+static void generate_systems(universe_generation *generation, char (*roots)[UNIVERSE_UUID_SIZE],
+                             universe_generating *report, void *data)
 {
-    universe_rng master = growth->config->seed;
-    int64_t count = growth->config->max_systems;
+    universe_rng master = generation->config->seed;
+    int64_t count = generation->config->max_systems;
     int64_t step = count / 100 + 1;
-    for (int64_t i = 0; i < count && growth->status == MCP_OK; i++) {
-        grow_one(growth, next_system(growth->config, &master), roots[i]);
-        if (told && i % step == 0 && told((double)i / (double)count, data))
-            universe_growth_fail(growth, MCP_E_STOPPED, "the generator was stopped");
+    for (int64_t i = 0; i < count && generation->status == MCP_OK; i++) {
+        generate_one(generation, next_system(generation->config, &master), roots[i]);
+        if (report && i % step == 0 && report((double)i / (double)count, data))
+            universe_generation_fail(generation, MCP_E_STOPPED, "the generator was stopped");
     }
 }
 
-/* Reference: nebulae and rogues once a system and once more; groups wherever there are several systems. */
-static void grow_as_reference(universe_growth *growth, const universe_rng *master,
-                              universe_rng *ids)
+/* Reference: nebulae and rogues once a system and once more; groups wherever there are several
+ * systems. */
+static void generate_as_reference(universe_generation *generation, const universe_rng *master,
+                                  universe_rng *ids)
 {
     universe_rng walk = *master;
-    for (int64_t i = 0; growth->config->compat && i < growth->config->max_systems; i++) {
-        universe_rng rng = next_system(growth->config, &walk);
-        universe_grow_nebulae(growth, universe_rng_fork(&rng, "nebulae"), ids);
-        universe_grow_rogues(growth, universe_rng_fork(&rng, "rogue-planets"), ids);
+    for (int64_t i = 0; generation->config->compat && i < generation->config->max_systems; i++) {
+        universe_rng rng = next_system(generation->config, &walk);
+        universe_generate_nebulae(generation, universe_rng_fork(&rng, "nebulae"), ids);
+        universe_generate_rogues(generation, universe_rng_fork(&rng, "rogue-planets"), ids);
     }
 }
 
-static void grow_rest(universe_growth *growth, char (*roots)[UNIVERSE_UUID_SIZE])
+static void generate_rest(universe_generation *generation, char (*roots)[UNIVERSE_UUID_SIZE])
 {
-    const universe_config *config = growth->config;
+    const universe_config *config = generation->config;
     const universe_rng *master = &config->seed;
     /* Not "ids": a universe of one system has the same generator as that system. */
     universe_rng ids = universe_rng_fork(master, "sky-ids");
     size_t count = (size_t)config->max_systems;
-    if (growth->status != MCP_OK)
+    if (generation->status != MCP_OK)
         return;
     if (config->groups || (config->compat && count > 1))
-        universe_grow_groups(growth, universe_rng_fork(master, "groups"), &ids, roots, count);
-    grow_as_reference(growth, master, &ids);
-    universe_grow_nebulae(growth, universe_rng_fork(master, "nebulae"), &ids);
-    universe_grow_rogues(growth, universe_rng_fork(master, "rogue-planets"), &ids);
+        universe_generate_groups(generation, universe_rng_fork(master, "groups"), &ids, roots,
+                                 count);
+    generate_as_reference(generation, master, &ids);
+    universe_generate_nebulae(generation, universe_rng_fork(master, "nebulae"), &ids);
+    universe_generate_rogues(generation, universe_rng_fork(master, "rogue-planets"), &ids);
 }
 
-static mcp_status grow(universe_state **out, universe_growth *growth, universe_generating *told,
-                       void *data, mcp_arena *arena)
+static mcp_status generate(universe_state **out, universe_generation *generation,
+                           universe_generating *report, void *data, mcp_arena *arena)
 {
-    char(*roots)[UNIVERSE_UUID_SIZE] =
-        mcp_arena_array(arena, (size_t)growth->config->max_systems, sizeof *roots);
+    char(*roots)[UNIVERSE_UUID_SIZE] = mcp_arena_array(
+        arena, (size_t)generation->config->max_systems, sizeof *roots);
     if (!roots)
-        return mcp_error_set(growth->err, MCP_E_NOMEM, "no memory for a universe's systems");
-    grow_systems(growth, roots, told, data);
-    growth->arena = mcp_arena_new(SYSTEM_MAX_BYTES);
-    if (!growth->arena)
-        universe_growth_fail(growth, MCP_E_NOMEM, "no memory for a universe");
-    grow_rest(growth, roots);
-    mcp_arena_free(growth->arena);
-    return growth->status == MCP_OK ? universe_build_end(out, growth->build, growth->err)
-                                    : growth->status;
+        return mcp_error_set(generation->err, MCP_E_NOMEM, "no memory for a universe's systems");
+    generate_systems(generation, roots, report, data);
+    generation->arena = mcp_arena_new(SYSTEM_MAX_BYTES);
+    if (!generation->arena)
+        universe_generation_fail(generation, MCP_E_NOMEM, "no memory for a universe");
+    generate_rest(generation, roots);
+    mcp_arena_free(generation->arena);
+    return generation->status == MCP_OK
+               ? universe_build_end(out, generation->build, generation->err)
+               : generation->status;
 }
 
 mcp_status universe_generate(universe_state **out, const mcp_json *json,
-                             universe_generating *told, void *data, mcp_arena *arena,
+                             universe_generating *report, void *data, mcp_arena *arena,
                              mcp_error *err)
 {
     universe_config config;
     const universe_rules strict = { 0 };
-    universe_growth growth = { .config = &config, .err = err };
+    universe_generation generation = { .config = &config, .err = err };
 
     mcp_status st = universe_config_read(&config, json, err);
     if (st == MCP_OK)
         st = estimate(&config, err);
     if (st == MCP_OK)
-        st = universe_build_new(&growth.build, &strict, err);
+        st = universe_build_new(&generation.build, &strict, err);
     if (st != MCP_OK)
         return st;
-    mcp_buf_init(&growth.text, ENTITY_MAX_BYTES);
-    st = grow(out, &growth, told, data, arena);
-    mcp_buf_clear(&growth.text);
-    universe_build_free(growth.build);
+    mcp_buf_init(&generation.text, ENTITY_MAX_BYTES);
+    st = generate(out, &generation, report, data, arena);
+    mcp_buf_clear(&generation.text);
+    universe_build_free(generation.build);
     return st;
 }

@@ -1,10 +1,11 @@
 /*
  * build.c - a state from entities in any order.
  *
- * The lists of the state are made from `children` and rootIds as they come: a body that is named as a child stands in
- * its list before it has arrived, by a row that is not PRESENT. What parentId says is noted beside (`wanted`). At the
- * end every row is looked at once: is it there, and does it stand where it wants to? What then still hangs together is
- * a forest unless parents go round in circles, which a last walk finds.
+ * The lists of the state are made from `children` and rootIds as they come: a body that is named as
+ * a child stands in its list before it has arrived, by a row that is not PRESENT. The parent that
+ * parentId names is noted (`wanted`). At the end every row is looked at once: is it there, and does
+ * it stand where it wants to? What then still hangs together is a forest unless parents go round in
+ * circles, which a last walk finds.
  */
 #include "model/build.h"
 
@@ -35,11 +36,12 @@ struct universe_build {
     notes of[2]; /* UNIVERSE_STARS, UNIVERSE_GROUPS */
     char (*repairs)[REPAIR_MAX];
     size_t repair_count; /* all of them */
-    mcp_status status;   /* MCP_E_PARAMS after a violation in a strict universe */
+    bool derives_root_groups;
+    mcp_status status; /* MCP_E_PARAMS after a violation in a strict universe */
     mcp_error error;
 };
 
-/* ---- making ------------------------------------------------------------------------------------------ */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 mcp_status universe_build_new(universe_build **out, const universe_rules *rules, mcp_error *err)
 {
@@ -69,9 +71,19 @@ void universe_build_free(universe_build *build)
     universe_free(build, sizeof *build);
 }
 
+void universe_build_derive_root_groups(universe_build *build)
+{
+    build->derives_root_groups = true;
+}
+
 void universe_build_time(universe_build *build, double time)
 {
     build->state->core.time = time + 0.0;
+}
+
+bool universe_build_is_repairable(const universe_build *build)
+{
+    return build->status != MCP_OK;
 }
 
 size_t universe_build_repairs(const universe_build *build)
@@ -81,12 +93,13 @@ size_t universe_build_repairs(const universe_build *build)
 
 const char *universe_build_repair(const universe_build *build, size_t index)
 {
-    bool is_told = index < build->repair_count && index < UNIVERSE_REPAIRS_MAX && build->repairs;
+    bool is_recorded = index < build->repair_count && index < UNIVERSE_REPAIRS_MAX &&
+                       build->repairs;
 
-    return is_told ? build->repairs[index] : NULL;
+    return is_recorded ? build->repairs[index] : NULL;
 }
 
-/* ---- notes and violations ------------------------------------------------------------------------------ */
+/* ---- notes and violations -------------------------------------------------------------------- */
 
 /* The note of a row; NULL when memory is out, which the state remembers. */
 static row_note *note_of(universe_build *build, universe_map map, universe_handle handle)
@@ -97,8 +110,8 @@ static row_note *note_of(universe_build *build, universe_map map, universe_handl
         size_t capacity = all->capacity ? all->capacity : 256;
         while (capacity <= handle)
             capacity *= 2;
-        row_note *larger = universe_grow(all->items, all->capacity * sizeof *larger,
-                                         capacity * sizeof *larger);
+        row_note *larger = universe_realloc(all->items, all->capacity * sizeof *larger,
+                                            capacity * sizeof *larger);
         if (!larger) {
             build->state->failed = true;
             return NULL;
@@ -111,8 +124,8 @@ static row_note *note_of(universe_build *build, universe_map map, universe_handl
 }
 
 /*
- * Something disagrees about a row. A strict universe is refused for it; in a lenient one it is noted, and the caller
- * repairs it.
+ * Something disagrees about a row. A strict universe is refused for it; in a lenient one it is
+ * noted, and the caller repairs it.
  */
 static void disagree(universe_build *build, universe_map map, universe_handle handle,
                      const char *words)
@@ -120,7 +133,7 @@ static void disagree(universe_build *build, universe_map map, universe_handle ha
     char id[UNIVERSE_ID_MAX + 1];
 
     universe_row_id(&build->state->core, map, handle, id);
-    if (!build->rules.lenient) {
+    if (!build->rules.lenient && !build->rules.repair) {
         if (build->status == MCP_OK)
             build->status = mcp_error_set(&build->error, MCP_E_PARAMS, "%s '%.80s' %s",
                                           universe_map_names[map], id, words);
@@ -145,7 +158,7 @@ static mcp_status status_of(universe_build *build, mcp_error *err)
     return build->status;
 }
 
-/* ---- lists as they are told ------------------------------------------------------------------------------ */
+/* ---- lists of children ----------------------------------------------------------------------- */
 
 /* A body stands as the next child of another, or (0) as the next root. */
 static void list_body(universe_build *build, universe_handle parent, const char *id, size_t length)
@@ -199,7 +212,7 @@ mcp_status universe_build_root(universe_build *build, universe_map map, const ch
     return status_of(build, err);
 }
 
-/* ---- entities ------------------------------------------------------------------------------------------ */
+/* ---- entities -------------------------------------------------------------------------------- */
 
 static void list_children(universe_build *build, universe_map map, universe_handle handle,
                           const mcp_json *children)
@@ -243,8 +256,9 @@ static universe_part *parts_of(const universe_build *build, universe_map map,
     for (size_t i = 0; parts && i < count; i++) {
         const mcp_json *value = mcp_json_item(entity, i);
         parts[i].name = mcp_json_name(entity, i, &parts[i].length);
-        parts[i].value = universe_member_value(universe_shape_of(map), &build->rules, parts[i].name,
-                                               parts[i].length, value);
+        if (!universe_member_value(&parts[i].value, universe_shape_of(map), &build->rules,
+                                   parts[i].name, parts[i].length, value, arena))
+            return NULL;
     }
     return parts;
 }
@@ -305,7 +319,7 @@ mcp_status universe_build_add(universe_build *build, universe_map map, const mcp
     return status_of(build, err);
 }
 
-/* ---- judging: bodies ------------------------------------------------------------------------------------- */
+/* ---- judging: bodies ------------------------------------------------------------------------- */
 
 static bool is_present(const universe_build *build, universe_map map, universe_handle handle)
 {
@@ -316,6 +330,22 @@ static void unlist(universe_build *build, universe_handle body, row_note *note)
 {
     universe_body_unlink(build->state, body);
     note->is_listed = 0;
+}
+
+/* The entity of a strict universe that refers to a body that is not there. */
+static void refuse_reference(universe_build *build, universe_handle body)
+{
+    const universe_core *core = &build->state->core;
+    const universe_link *link = universe_link_at(core, universe_body_at(core, body)->named_by);
+    universe_map map = link->kind == UNIVERSE_L_BELT    ? UNIVERSE_BELTS
+                       : link->kind == UNIVERSE_L_FIELD ? UNIVERSE_FIELDS
+                       : link->kind == UNIVERSE_L_DISK  ? UNIVERSE_DISKS
+                                                        : UNIVERSE_STARS;
+    char id[UNIVERSE_ID_MAX + 1], words[REPAIR_MAX];
+
+    universe_row_id(core, UNIVERSE_STARS, body, id);
+    snprintf(words, sizeof words, "refers to the body '%.80s', which is not there", id);
+    disagree(build, map, link->from, words);
 }
 
 /* A row that was named and never came. */
@@ -334,8 +364,8 @@ static void judge_absent(universe_build *build, universe_handle body, row_note *
     }
     if (!universe_body_at(&state->core, body)->named_by)
         universe_row_end(state, UNIVERSE_STARS, body);
-    else if (!build->rules.lenient)
-        disagree(build, UNIVERSE_STARS, body, "is referred to and is not there");
+    else if (!build->rules.lenient && !build->rules.repair)
+        refuse_reference(build, body);
 }
 
 static void judge_body(universe_build *build, universe_handle body, row_note *note)
@@ -368,7 +398,7 @@ static void judge_membership(universe_build *build, universe_handle body)
     universe_member_remove(build->state, row->member);
 }
 
-/* ---- judging: groups ------------------------------------------------------------------------------------- */
+/* ---- judging: groups ------------------------------------------------------------------------- */
 
 static void judge_group(universe_build *build, universe_handle group, row_note *note)
 {
@@ -382,7 +412,8 @@ static void judge_group(universe_build *build, universe_handle group, row_note *
     }
     if (member && parent == note->wanted)
         return;
-    disagree(build, UNIVERSE_GROUPS, group, "did not stand where its parentGroupId says");
+    if (member || note->wanted || !build->derives_root_groups)
+        disagree(build, UNIVERSE_GROUPS, group, "did not stand where its parentGroupId says");
     if (member)
         universe_member_remove(state, member);
     universe_member_add(state, UNIVERSE_L_GROUP, note->wanted, group, 0);
@@ -399,7 +430,7 @@ static void judge_absent_group(universe_build *build, universe_handle group)
     universe_row_end(build->state, UNIVERSE_GROUPS, group);
 }
 
-/* ---- judging: circles -------------------------------------------------------------------------------------- */
+/* ---- judging: circles ------------------------------------------------------------------------ */
 
 static universe_handle above(const universe_build *build, universe_map map, universe_handle handle)
 {
@@ -422,7 +453,8 @@ static void cut_circle(universe_build *build, universe_map map, universe_handle 
     universe_member_add(build->state, UNIVERSE_L_GROUP, 0, handle, 0);
 }
 
-/* `wanted` is free by now, and notes from which row a walk upwards came by. Each row is passed once. */
+/* `wanted` is free by now, and notes from which row a walk upwards came by. Each row is passed
+ * once. */
 static void judge_circles(universe_build *build, universe_map map)
 {
     uint32_t used = build->state->core.tables[map].used;
@@ -441,7 +473,7 @@ static void judge_circles(universe_build *build, universe_map map)
     }
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------------ */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 /* Room for notes of all rows, so that walks need not ask. */
 static void judge_all(universe_build *build)

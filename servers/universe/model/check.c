@@ -1,9 +1,9 @@
 /*
  * check.c - the invariants I1 to I8 over a whole state.
  *
- * The lists are walked from the roots, with a bound, and must meet every entity exactly once: that alone shows that
- * bodies and groups are forests whose two directions agree. Contents are held against their shapes as JSON, the form in
- * which others see them.
+ * The lists are walked from the roots, with a bound, and must meet every entity exactly once: that
+ * alone shows that bodies and groups are forests whose two directions agree. Contents are held
+ * against their shapes as JSON, the form in which others see them.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool broken(inspection *in, const char *rule, universe_map map, universe_
     return false;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool check_row(inspection *in, universe_map map, universe_handle handle)
 {
@@ -92,7 +92,7 @@ static mcp_status check_rows(inspection *in, universe_map map)
     return st;
 }
 
-/* ---- bodies ---------------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 static bool check_links_to(inspection *in, universe_handle body)
 {
@@ -159,7 +159,7 @@ static void check_bodies(inspection *in)
         broken(in, "I2", UNIVERSE_STARS, 0, "are not all in the lists");
 }
 
-/* ---- groups ---------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool check_member(inspection *in, universe_handle at, universe_handle group,
                          universe_handle prev)
@@ -181,7 +181,8 @@ static bool check_member(inspection *in, universe_handle at, universe_handle gro
     return true;
 }
 
-/* Groups lie behind each other in a stack made of their own rows: the next one is found by going up. */
+/* Groups lie behind each other in a stack made of their own rows: the next one is found by going
+ * up. */
 static universe_handle next_group(const universe_core *core, universe_handle at)
 {
     while (at && universe_link_at(core, at)->kind != UNIVERSE_L_GROUP)

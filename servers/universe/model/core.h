@@ -1,26 +1,28 @@
 /*
  * core.h - how a state lies in memory; shared by the files of the model and by the reducers.
  *
- * Everything is reached by 32-bit handles into persistent arrays (array.h); handle 0 is nobody. A universe_core is
- * all of it: a state has one that changes, a view one that does not. Reading takes the core, writing the state.
+ * Everything is reached by 32-bit handles into persistent arrays (array.h); handle 0 is nobody. A
+ * universe_core is all of it: a state has one that changes, a view one that does not. Reading takes
+ * the core, writing the state.
  *
- * Writing does not report failure piece by piece: when memory is out, `failed` sticks, edits go to a scratch row,
- * and whoever began the change restores the state as it was. Loops over lists stop when `failed` is set.
+ * Writing does not report failure piece by piece: when memory is out, `failed` sticks, edits go to
+ * a scratch row, and the function that began the change restores the state as it was. Loops over
+ * lists stop when `failed` is set.
  *
- * Pointers to rows stay readable while somebody holds the core as it was before the change, as every reducer does; but
- * after an edit of the same row they show its old content.
+ * Pointers to rows stay readable while somebody holds the core as it was before the change, as
+ * every reducer does; but after an edit of the same row they show its old content.
  *
- * A row that is not PRESENT stands for an id that others refer to and that no entity has: lenient universes have
- * such, and imports have them until the entity arrives.
+ * A row that is not PRESENT stands for an id that others refer to and that no entity has: lenient
+ * universes have such, and imports have them until the entity arrives.
  */
 #ifndef UNIVERSE_CORE_H
 #define UNIVERSE_CORE_H
 
 #include <stdatomic.h>
 
+#include "model/heap.h"
 #include "model/model.h"
 #include "model/pages/array.h"
-#include "model/pages/heap.h"
 #include "model/pages/index.h"
 
 typedef uint32_t universe_handle;
@@ -133,19 +135,20 @@ struct universe_view {
     atomic_uint holders;
 };
 
-/* ---- cores ------------------------------------------------------------------------------------- */
+/* ---- cores ----------------------------------------------------------------------------------- */
 
 /* A core of an empty universe; `from` gives the key of the hash. */
 void universe_core_init(universe_core *core, const uint64_t hash_key[2]);
 
-/* A copy of `core` that was made just now shares its pages, and one less does. Only `core` itself may be edited then. */
+/* A copy of `core` that was made just now shares its pages, and one less does. Only `core` itself
+ * may be edited then. */
 void universe_core_hold(universe_core *core);
 void universe_core_drop(universe_core *core);
 
 /* Make the state what `core` (held by the caller, and still after) is; forgets a failure. */
 void universe_state_return(universe_state *state, const universe_core *core);
 
-/* ---- rows -------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 const universe_body *universe_body_at(const universe_core *core, universe_handle body);
 const universe_thing *universe_thing_at(const universe_core *core, universe_map map,
@@ -164,17 +167,18 @@ universe_body *universe_body_edit(universe_state *state, universe_handle body);
 universe_thing *universe_thing_edit(universe_state *state, universe_map map, universe_handle thing);
 universe_link *universe_link_edit(universe_state *state, universe_handle link);
 
-/* ---- lists ------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
-/* Put a body at the end of its parent's children, or (parent 0) of the roots, or of the rogues if it is one. */
+/* Put a body at the end of its parent's children, or (parent 0) of the roots, or of the rogues if
+ * it is one. */
 void universe_body_append(universe_state *state, universe_handle body, universe_handle parent);
 
 /* Take it out of the list that it is in; its parent is 0 afterwards. */
 void universe_body_unlink(universe_state *state, universe_handle body);
 
 /*
- * Make a body or a group a child of `group` (0: a group among the roots), before the link `before` or (0) at the end;
- * it must not be one already.
+ * Make a body or a group a child of `group` (0: a group among the roots), before the link `before`
+ * or (0) at the end; it must not be one already.
  */
 void universe_member_add(universe_state *state, universe_link_kind kind, universe_handle group,
                          universe_handle to, universe_handle before);
@@ -186,14 +190,15 @@ void universe_member_remove(universe_state *state, universe_handle link);
 void universe_refer(universe_state *state, universe_link_kind kind, universe_handle from,
                     const char *id, size_t length);
 
-/* Forget all that an entity names, from the head of its `names` list; that head is the caller's to clear. */
+/* Forget all that an entity names, from the head of its `names` list; that head is the caller's to
+ * clear. */
 void universe_unrefer(universe_state *state, universe_handle names);
 
 /* The next body in pre-order within the subtree of `top`, 0 at its end. */
 universe_handle universe_body_after(const universe_core *core, universe_handle body,
                                     universe_handle top);
 
-/* ---- tables: id -> row ------------------------------------------------------------------------- */
+/* ---- tables: id -> row ----------------------------------------------------------------------- */
 
 /* The row of an id, PRESENT or not; 0 when there is none. */
 universe_handle universe_row_find(const universe_core *core, universe_map map, const char *id,
@@ -211,8 +216,9 @@ universe_handle universe_row_make(universe_state *state, universe_map map, const
 void universe_rows_expect(universe_state *state, universe_map map, uint32_t count);
 
 /*
- * The row of a UUID's bytes will be asked for soon: fetch what leads to it. Called twice for the same id, with some
- * work in between: first the head of its bucket is fetched, then (`is_near`) the row that stands there.
+ * The row of a UUID's bytes will be asked for soon: fetch what leads to it. Called twice for the
+ * same id, with some work in between: first the head of its bucket is fetched, then (`is_near`) the
+ * row that stands there.
  */
 void universe_row_prefetch(const universe_core *core, universe_map map, const uint8_t uuid[16],
                            bool is_near);

@@ -53,6 +53,7 @@ static void write_number(mcp_json_writer *writer, const universe_member *member)
 
 static void write_words(mcp_json_writer *writer, const universe_member *member)
 {
+    write_type(writer, "string");
     mcp_write_member_array(writer, "enum");
     for (size_t i = 0; member->words[i]; i++)
         mcp_write_string(writer, member->words[i]);

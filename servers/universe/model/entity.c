@@ -1,8 +1,9 @@
 /*
  * entity.c - members to rows, rows to JSON.
  *
- * The two directions stand side by side for each kind of member, because what one of them leaves out the other must
- * leave out too. A rogue's path is kept twice, in the text and as numbers, so that positions never parse JSON.
+ * The two directions stand side by side for each kind of member, because what one of them leaves
+ * out the other must leave out too. A rogue's path is kept twice, in the text and as numbers, so
+ * that positions never parse JSON.
  */
 #include "model/entity.h"
 
@@ -70,7 +71,7 @@ static enum slot slot_of(const universe_part *part, unsigned *which)
     return REST;
 }
 
-/* ---- values -------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 const char *universe_value_refused(const mcp_json *value, unsigned depth)
 {
@@ -125,7 +126,7 @@ static double number_of(const mcp_json *value)
     return number + 0.0;
 }
 
-/* ---- orbits -------------------------------------------------------------------------------------- */
+/* ---- orbits ---------------------------------------------------------------------------------- */
 
 static size_t orbit_bytes(uint32_t mask)
 {
@@ -204,7 +205,7 @@ static universe_handle store_orbit(universe_state *state, const numbers *all)
     return block;
 }
 
-/* ---- colours ------------------------------------------------------------------------------------- */
+/* ---- colours --------------------------------------------------------------------------------- */
 
 /* The value of "#RRGGBB" whose letters are all capitals or all small; false for any other text. */
 static bool color_read(uint32_t *out, uint32_t *flags, const char *text, size_t length)
@@ -261,7 +262,7 @@ static void color_write(const universe_core *core, const universe_body *row,
     mcp_write_string_n(writer, text, length);
 }
 
-/* ---- how long the JSON is, roughly ----------------------------------------------------------------- */
+/* ---- how long the JSON is, roughly ----------------------------------------------------------- */
 
 static int64_t number_bytes(double number)
 {
@@ -312,7 +313,7 @@ static int64_t entity_bytes(const universe_core *core, universe_map map, univers
            (int64_t)universe_text_length(core, thing->rest);
 }
 
-/* ---- clearing -------------------------------------------------------------------------------------- */
+/* ---- clearing -------------------------------------------------------------------------------- */
 
 static unsigned type_of(const universe_body *body)
 {
@@ -367,7 +368,7 @@ void universe_body_set_distance(universe_state *state, universe_handle body, dou
     state->core.bytes += body_bytes(&state->core, body);
 }
 
-/* ---- storing --------------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------- */
 
 static void refer_to(universe_state *state, universe_link_kind kind, universe_handle from,
                      const mcp_json *id)
@@ -601,7 +602,7 @@ mcp_status universe_body_store_raw(universe_state *state, universe_handle handle
     return MCP_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void write_row_id(const universe_core *core, universe_map map, universe_handle handle,
                          mcp_json_writer *writer)

@@ -1,9 +1,10 @@
 /*
  * entity.h - from the members of an entity to its row, and from the row to JSON.
  *
- * Members that every body has lie in its row, optional numbers of its orbit in a block; everything else, nested
- * objects and unknown members with it, is kept as the text of JSON. The hierarchy (children, parentId, a group's
- * children and parentGroupId) is no content: it is kept by lists, and skipped here.
+ * Members that every body has lie in its row, optional numbers of its orbit in a block; everything
+ * else, nested objects and unknown members with it, is kept as the text of JSON. The hierarchy
+ * (children, parentId, a group's children and parentGroupId) is no content: it is kept by lists,
+ * and skipped here.
  */
 #ifndef UNIVERSE_ENTITY_H
 #define UNIVERSE_ENTITY_H
@@ -19,7 +20,8 @@ typedef struct universe_part {
     const mcp_json *value; /* NULL: left out */
 } universe_part;
 
-/* The optional numbers of a body. The first eight are members of the same names; the rest is a rogue's path. */
+/* The optional numbers of a body. The first eight are members of the same names; the rest is a
+ * rogue's path. */
 enum universe_orbit_slot {
     UNIVERSE_O_AXIS,
     UNIVERSE_O_ECCENTRICITY,
@@ -53,9 +55,9 @@ const universe_orbit *universe_orbit_of(const universe_core *core, const univers
 double universe_orbit_value(const universe_orbit *orbit, unsigned slot, double otherwise);
 
 /*
- * Make the row PRESENT with these members, or give a PRESENT one these members instead of those it has. They must
- * have been checked against the shape. Lists are not touched, so whether it is a rogue must not change while the
- * body stands in the list of roots or rogues.
+ * Make the row PRESENT with these members, or give a PRESENT one these members instead of those it
+ * has. They must have been checked against the shape. Lists are not touched, so whether it is a
+ * rogue must not change while the body stands in the list of roots or rogues.
  *
  * @return MCP_OK; MCP_E_NOMEM, MCP_E_LIMIT (the entity is too large): the state may be half changed
  */
@@ -85,7 +87,8 @@ typedef struct universe_raw_body {
 mcp_status universe_body_store_raw(universe_state *state, universe_handle handle,
                                    const universe_raw_body *raw, mcp_error *err);
 
-/* Free what the row holds and what it names; it is not PRESENT afterwards. In no list any more; see universe_row_end. */
+/* Free what the row holds and what it names; it is not PRESENT afterwards. In no list any more; see
+ * universe_row_end. */
 void universe_entity_clear(universe_state *state, universe_map map, universe_handle handle);
 
 /* The entity as a JSON value. `buf` is the writer's. */
@@ -99,7 +102,8 @@ void universe_content_write(const universe_core *core, universe_map map, univers
 /* Set one number of a body. */
 void universe_body_set_distance(universe_state *state, universe_handle body, double distance);
 
-/* Whether a value nested in an entity can be kept: its depth, its names. NULL, or the words for why not. */
+/* Whether a value nested in an entity can be kept: its depth, its names. NULL, or the words for why
+ * not. */
 const char *universe_value_refused(const mcp_json *value, unsigned depth);
 
 /* A value as JSON, minus zero as 0. */

@@ -1,9 +1,10 @@
 /*
- * lists.c - the lists that hold a universe together: children of bodies, children of groups, references.
+ * lists.c - the lists that hold a universe together: children of bodies, children of groups,
+ * references.
  */
 #include "model/core.h"
 
-/* ---- children of bodies -------------------------------------------------------------------------- */
+/* ---- children of bodies ---------------------------------------------------------------------- */
 
 static bool is_rogue(const universe_body *body)
 {
@@ -80,7 +81,7 @@ universe_handle universe_body_after(const universe_core *core, universe_handle b
     return body == top ? 0 : at->next;
 }
 
-/* ---- links --------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static universe_handle link_take(universe_state *state)
 {
@@ -102,7 +103,7 @@ static void link_give(universe_state *state, universe_handle link)
     state->core.links_free = link;
 }
 
-/* ---- children of groups -------------------------------------------------------------------------- */
+/* ---- children of groups ---------------------------------------------------------------------- */
 
 /* Where the ends of a group's list are kept; group 0 is the list of root groups. */
 static void set_ends(universe_state *state, universe_handle group, universe_handle first,
@@ -178,7 +179,7 @@ void universe_member_remove(universe_state *state, universe_handle link)
     link_give(state, link);
 }
 
-/* ---- references ---------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static universe_handle *names_edit(universe_state *state, universe_link_kind kind,
                                    universe_handle from)

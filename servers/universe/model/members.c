@@ -1,8 +1,9 @@
 /*
  * members.c - the tables of members, and what is done by them: checking and describing.
  *
- * A range stands here only where it is an invariant (I8); the limits of editors and generators are no business of a
- * server. Kinds hold in lenient universes too, ranges and what is inner and outer only in strict ones.
+ * A range stands here only where it is an invariant (I8); the limits of editors and generators are
+ * no business of a server. Kinds hold in lenient universes too, ranges and what is inner and outer
+ * only in strict ones.
  */
 #include "model/members.h"
 
@@ -14,7 +15,7 @@
 
 /* clang-format off */
 #define NEEDED UNIVERSE_M_REQUIRED
-#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+#define COUNT(rows) (sizeof rows / sizeof((rows)[0]))
 #define M_ID(name, flags)           { name, UNIVERSE_K_ID, flags, 0, 0, NULL, NULL }
 #define M_ID_NULL(name, flags)      { name, UNIVERSE_K_ID_NULL, flags, 0, 0, NULL, NULL }
 #define M_IDS(name, flags)          { name, UNIVERSE_K_IDS, flags, 0, 0, NULL, NULL }
@@ -180,16 +181,70 @@ const universe_member *universe_member_find(const universe_shape *shape, const c
     return NULL;
 }
 
-const mcp_json *universe_member_value(const universe_shape *shape, const universe_rules *rules,
-                                      const char *name, size_t length, const mcp_json *value)
-{
-    bool is_absent = mcp_json_is_null(value) && !rules->lenient &&
-                     universe_member_find(shape, name, length) != NULL;
+/* ---- null ------------------------------------------------------------------------------------ */
 
-    return is_absent ? NULL : value;
+static bool has_null_member(const mcp_json *value)
+{
+    bool is_object = mcp_json_is_object(value);
+
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        const mcp_json *item = mcp_json_item(value, i);
+        if ((is_object && mcp_json_is_null(item)) || has_null_member(item))
+            return true;
+    }
+    return false;
 }
 
-/* ---- checking ------------------------------------------------------------------------------------ */
+static void write_without_null_members(mcp_json_writer *writer, const mcp_json *value)
+{
+    bool is_object = mcp_json_is_object(value);
+
+    if (!is_object && !mcp_json_is_array(value)) {
+        mcp_write_value(writer, value);
+        return;
+    }
+    if (is_object)
+        mcp_write_object(writer);
+    else
+        mcp_write_array(writer);
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        const mcp_json *item = mcp_json_item(value, i);
+        if (is_object && mcp_json_is_null(item))
+            continue;
+        if (is_object)
+            mcp_write_name(writer, mcp_json_name(value, i, NULL));
+        write_without_null_members(writer, item);
+    }
+    mcp_write_end(writer);
+}
+
+static bool copy_without_null_members(const mcp_json **out, const mcp_json *value, mcp_arena *arena)
+{
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, 2 * UNIVERSE_ENTITY_MAX);
+    mcp_json_writer_init(&writer, &text);
+    write_without_null_members(&writer, value);
+    bool is_copied = mcp_json_writer_status(&writer) == MCP_OK &&
+                     mcp_json_read(out, arena, text.data, text.length, NULL) == MCP_OK;
+    mcp_buf_clear(&text);
+    return is_copied;
+}
+
+bool universe_member_value(const mcp_json **out, const universe_shape *shape,
+                           const universe_rules *rules, const char *name, size_t length,
+                           const mcp_json *value, mcp_arena *arena)
+{
+    bool is_kept = rules->lenient || !universe_member_find(shape, name, length);
+
+    *out = !is_kept && mcp_json_is_null(value) ? NULL : value;
+    if (is_kept || rules->keep_nested_null || !has_null_member(*out))
+        return true;
+    return copy_without_null_members(out, value, arena);
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
 
 typedef struct checking {
     universe_fault *fault;

@@ -1,6 +1,7 @@
 /*
- * members.h - the members of bodies, groups and everything else as tables: what is required, of what kind, in
- * what range. Checking an entity, describing it by a JSON Schema and listing it all read these tables.
+ * members.h - the members of bodies, groups and everything else as tables: what is required, of
+ * what kind, in what range. Checking an entity, describing it by a JSON Schema and listing it all
+ * read these tables.
  */
 #ifndef UNIVERSE_MEMBERS_H
 #define UNIVERSE_MEMBERS_H
@@ -73,11 +74,15 @@ const universe_member *universe_member_find(const universe_shape *shape, const c
                                             size_t length);
 
 /*
- * What a member of a whole entity comes to where its value is null: in strict universes an optional member is then
- * absent, and one that the shape does not know is kept as it came.
+ * The value of a member of a whole entity as it is kept. In strict universes null stands for no
+ * value: a member that is null is absent (*out NULL), and so is one within a nested object. What
+ * the shape does not know is kept as it came.
+ *
+ * @return false: there was no memory in the arena
  */
-const mcp_json *universe_member_value(const universe_shape *shape, const universe_rules *rules,
-                                      const char *name, size_t length, const mcp_json *value);
+bool universe_member_value(const mcp_json **out, const universe_shape *shape,
+                           const universe_rules *rules, const char *name, size_t length,
+                           const mcp_json *value, mcp_arena *arena);
 
 /* What is wrong with a value: words, and a JSON Pointer to the place. Both are the arena's. */
 typedef struct universe_fault {
@@ -90,13 +95,15 @@ typedef struct universe_fault {
  *
  * @param at      the pointer to `value` within the command ("/payload"), put before paths
  * @param is_part required members may be missing, and null stands for any optional member
- * @return whether it fits; else *fault says what is wrong first (with reason NULL when memory was out)
+ * @return whether it fits; else *fault says what is wrong first (with reason NULL when memory was
+ *         out)
  */
 bool universe_shape_check(universe_fault *fault, const universe_shape *shape, const mcp_json *value,
                           const char *at, bool is_part, const universe_rules *rules,
                           mcp_arena *arena);
 
-/* The JSON Schema of a shape's value. `is_part` as above. Other shapes are named as #/$defs/NAME when `refs`. */
+/* The JSON Schema of a shape's value. `is_part` as above. Other shapes are named as #/$defs/NAME
+ * when `refs`. */
 void universe_shape_schema(mcp_json_writer *writer, const universe_shape *shape, bool is_part,
                            bool refs);
 

@@ -1,11 +1,13 @@
 /*
  * state.c - states and views: made, frozen, restored, ended; and the rows of their tables.
  *
- * Freezing copies the core, which is a few hundred bytes, and holds the roots of its arrays. So it costs the same
- * for ten bodies and for ten million; what it saves is paid by the first write to each page afterwards.
+ * Freezing copies the core, which is a few hundred bytes, and holds the roots of its arrays. So it
+ * costs the same for ten bodies and for ten million; what it saves is paid by the first write to
+ * each page afterwards.
  */
 #include <string.h>
 
+#include "mcp/hash.h"
 #include "mcp/random.h"
 #include "model/core.h"
 #include "model/pages/memory.h"
@@ -18,7 +20,7 @@ const char *const universe_body_type_names[UNIVERSE_BODY_TYPES] = {
     "untyped", "star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole",
 };
 
-/* ---- cores --------------------------------------------------------------------------------------- */
+/* ---- cores ----------------------------------------------------------------------------------- */
 
 static void table_init(universe_table *table, uint32_t row_bytes, uint16_t shift)
 {
@@ -70,7 +72,7 @@ void universe_state_return(universe_state *state, const universe_core *core)
     universe_core_drop(&old);
 }
 
-/* ---- states and views ---------------------------------------------------------------------------- */
+/* ---- states and views ------------------------------------------------------------------------ */
 
 mcp_status universe_state_new(universe_state **out, mcp_error *err)
 {
@@ -173,7 +175,7 @@ void universe_view_summary(universe_summary *out, const universe_view *view)
         out->body_types[type] = core->body_types[type];
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 const universe_body *universe_body_at(const universe_core *core, universe_handle body)
 {
@@ -232,7 +234,7 @@ static universe_row *row_edit(universe_state *state, universe_map map, universe_
     return edit(state, &state->core.tables[map].rows, handle);
 }
 
-/* ---- ids ------------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 static int nibble_of(char digit)
 {
@@ -315,7 +317,8 @@ size_t universe_row_id(const universe_core *core, universe_map map, universe_han
     return length;
 }
 
-/* The key under which an id is filed; false when no row can have it, because no such string is known. */
+/* The key under which an id is filed; false when no row can have it, because no such string is
+ * known. */
 static bool key_of(universe_key *out, uint32_t *flags, const universe_core *core, const char *id,
                    size_t length)
 {
@@ -330,7 +333,7 @@ static bool key_of(universe_key *out, uint32_t *flags, const universe_core *core
 
 static uint64_t hash_of(const universe_core *core, const universe_key *key)
 {
-    return universe_hash(core->hash_key, key, sizeof *key);
+    return mcp_siphash13(core->hash_key, key, sizeof *key);
 }
 
 static universe_handle find_key(const universe_core *core, universe_map map,
@@ -456,7 +459,7 @@ void universe_row_prefetch(const universe_core *core, universe_map map, const ui
 
     if (index->buckets == 0)
         return;
-    uint64_t hash = universe_hash(core->hash_key, uuid, sizeof(universe_key));
+    uint64_t hash = mcp_siphash13(core->hash_key, uuid, sizeof(universe_key));
     uint32_t bucket = universe_index_bucket(index, hash);
     universe_handle head = is_near ? universe_index_head(index, bucket) : 0;
     if (!is_near)

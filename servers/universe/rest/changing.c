@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "gateway/submit.h"
 #include "generate/generate.h"
 #include "mcp/clock.h"
 #include "rest/condition.h"
@@ -10,154 +11,112 @@
 
 #define BODY_RULE "Request body must be a JSON object with a non-empty \"type\" string property"
 
+/* Bytes of the white space, as JavaScript trims it, that the text begins with. */
+static size_t blank_at(const char *text)
+{
+    static const char *const blanks[] = {
+        " ",      "\t",     "\n",     "\r",     "\v",     "\f",     "\u00a0", "\u1680", "\u2000",
+        "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009",
+        "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000", "\ufeff",
+    };
+    for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++) {
+        if (strncmp(text, blanks[i], strlen(blanks[i])) == 0)
+            return strlen(blanks[i]);
+    }
+    return 0;
+}
+
 static bool is_command(const mcp_json *command)
 {
     const char *type = mcp_json_get_string(command, "type");
+    size_t blank = type ? blank_at(type) : 0;
+    while (blank > 0) {
+        type += blank;
+        blank = blank_at(type);
+    }
     return type && *type;
 }
 
-/* Orders on their way; the call's. */
-struct change {
-    mcp_call *call;
-    const universe_app *app;
-    universe_return how;
-    int64_t began_ns;
-    bool is_batch;
+/* A call that sends commands. */
+struct sending {
+    universe_request request;
     universe_condition when;
-    universe_sending sending;
+    bool is_batch;
 };
 
-/* What the service said, without a commit or after it. */
-static mcp_status answer_change(struct change *it, mcp_status st, universe_sent *sent,
-                                const mcp_error *err)
+static bool meets_again(universe_request *request, universe_result *result)
 {
-    const universe_sending *asked = &it->sending;
+    struct sending *it = (struct sending *)request; /* its first member */
+    bool again = universe_condition_again(&it->when, result);
+    request->submission.expected = it->when.expected;
+    return again;
+}
 
-    universe_log_sent(it->app, UNIVERSE_LOG_GATEWAY, asked->id,
-                      it->is_batch ? "batch" : mcp_json_get_string(asked->orders->command, "type"),
-                      it->began_ns, st, sent);
+static mcp_status answer_commands(universe_request *request, mcp_status st, universe_result *result,
+                                  const mcp_error *cause)
+{
+    const struct sending *it = (const struct sending *)request;
+    const char *id = request->submission.id;
+
     if (st != MCP_OK)
-        return universe_rest_failed(it->call, asked->id, st, err);
-    sent->is_batch = it->is_batch;
-    return universe_rest_sent(it->call, it->app, asked->id, sent, it->when.expected,
-                              it->when.http_status);
+        return universe_rest_failed(request->call, id, st, cause);
+    result->is_batch = it->is_batch;
+    return universe_rest_result(request->call, request->app, id, result, it->when.expected,
+                                it->when.http_status);
 }
 
-static mcp_status begin_change(struct change *it, bool may_wait);
-
-static mcp_status end_change(mcp_call *call, void *data)
+static mcp_status meet_and_submit(mcp_call *call, void *data)
 {
-    struct change *it = data;
-    universe_sent sent = { 0 };
-    mcp_error err = MCP_ERROR_INIT;
-    mcp_status st = universe_service_end_send(&sent, &it->sending, &err);
+    struct sending *it = data;
+    universe_submission *submission = &it->request.submission;
 
-    (void)call;
-    if (st == MCP_OK && universe_condition_again(&it->when, &sent))
-        return begin_change(it, false);
-    return answer_change(it, st, &sent, &err);
+    if (!universe_condition_read(&it->when, call, it->request.app, submission->id))
+        return MCP_OK;
+    submission->expected = it->when.expected;
+    return universe_submit(&it->request);
 }
 
-/* On the committing thread. */
-static void change_told(void *data)
-{
-    struct change *it = data;
-
-    if (universe_reply_is_short(it->app, &it->sending, it->how))
-        mcp_call_resume_quick(it->call, end_change, it);
-    else
-        mcp_call_resume(it->call, end_change, it);
-}
-
-static mcp_status load_and_begin(mcp_call *call, void *data);
-
-/* Hands the orders to the service. */
-static mcp_status begin_change(struct change *it, bool may_wait)
-{
-    universe_sent nothing = { 0 };
-    mcp_error err = MCP_ERROR_INIT;
-
-    it->sending.expected = it->when.expected;
-    mcp_status st = universe_service_begin_send(&it->sending, it->app->service, may_wait, &err);
-    if (st == MCP_E_LATER) /* the universe has to be loaded, by a worker */
-        mcp_call_resume(it->call, load_and_begin, it);
-    if (st == MCP_OK || st == MCP_E_LATER)
-        return MCP_E_LATER;
-    return answer_change(it, st, &nothing, &err);
-}
-
-static mcp_status load_and_begin(mcp_call *call, void *data)
-{
-    (void)call;
-    return begin_change(data, true);
-}
-
-static mcp_status meet_and_begin(mcp_call *call, void *data)
-{
-    struct change *it = data;
-
-    return universe_condition_read(&it->when, call, it->app, it->sending.id)
-               ? begin_change(it, false)
-               : MCP_OK;
-}
-
-/* Sends orders; what they came to is answered when they are durable. */
-static mcp_status send_orders(mcp_call *call, const universe_app *app, const universe_order *orders,
-                              size_t count, bool is_batch)
+static mcp_status send_commands(mcp_call *call, const universe_app *app,
+                                const universe_command *commands, size_t count, bool is_batch)
 {
     const char *id = mcp_arg_string(call, "id");
-    struct change *it = mcp_arena_alloc(mcp_call_arena(call), sizeof *it);
+    struct sending *it = mcp_arena_alloc(mcp_call_arena(call), sizeof *it);
 
     if (!it)
         return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a command");
-    *it = (struct change){ .call = call,
-                           .app = app,
-                           .began_ns = mcp_clock_mono_ns(),
-                           .is_batch = is_batch };
-    if (!universe_return_find(&it->how, mcp_arg_string(call, "return")))
+    *it = (struct sending){
+        .request = { .call = call,
+                     .app = app,
+                     .part = UNIVERSE_LOG_GATEWAY,
+                     .type = is_batch ? "batch" : mcp_json_get_string(commands->json, "type"),
+                     .again = meets_again,
+                     .done = answer_commands,
+                     .submission = { .id = id, .commands = commands, .count = count } },
+        .is_batch = is_batch,
+    };
+    if (!universe_return_find(&it->request.how, mcp_arg_string(call, "return")))
         return universe_rest_error(call, 400, id, "\"return\" is auto, full, delta or minimal");
-    it->sending = (universe_sending){ .id = id,
-                                      .orders = orders,
-                                      .count = count,
-                                      .actor = mcp_call_principal(call),
-                                      .arena = mcp_call_arena(call),
-                                      .told = change_told,
-                                      .data = it };
     if (!mcp_call_header(call, "If-Match") && !mcp_call_header(call, "If-None-Match"))
-        return meet_and_begin(call, it);
-    mcp_call_resume(call, meet_and_begin, it); /* it may have to read the present version: on a worker */
-    return MCP_E_LATER;
+        return meet_and_submit(call, it);
+    /* The present version may have to be read: on a worker. */
+    mcp_call_resume(call, meet_and_submit, it, 0);
+    return MCP_E_DEFERRED;
 }
 
 mcp_status universe_rest_command(mcp_call *call, void *data)
 {
     mcp_error err = MCP_ERROR_INIT;
-    universe_order *order = mcp_arena_alloc(mcp_call_arena(call), sizeof *order);
+    universe_command *command = mcp_arena_alloc(mcp_call_arena(call), sizeof *command);
 
-    if (!order)
+    if (!command)
         return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a command");
-    order->command = mcp_call_body_json(call, &err);
-    if (universe_rest_no_json(call, order->command, &err))
+    command->json = mcp_call_body_json(call, &err);
+    if (universe_rest_no_json(call, command->json, &err))
         return MCP_OK;
-    if (!is_command(order->command))
+    if (!is_command(command->json))
         return universe_rest_error(call, 400, mcp_arg_string(call, "id"), BODY_RULE);
-    order->text = mcp_call_body(call, &order->length);
-    return send_orders(call, data, order, 1, false);
-}
-
-/* Each item's own text: an order is stored as it was sent. */
-static mcp_status item_text(universe_order *order, mcp_arena *arena, mcp_error *err)
-{
-    mcp_json_writer json;
-    mcp_buf text;
-    mcp_buf_init(&text, UNIVERSE_REST_MAX);
-    mcp_json_writer_init(&json, &text);
-    mcp_write_value(&json, order->command);
-    mcp_status st = mcp_json_writer_status(&json);
-    order->text = st == MCP_OK ? mcp_arena_strndup(arena, text.data, text.length) : NULL;
-    order->length = text.length;
-    mcp_buf_clear(&text);
-    return order->text ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch");
+    command->text = mcp_call_body(call, &command->length);
+    return send_commands(call, data, command, 1, false);
 }
 
 mcp_status universe_rest_batch(mcp_call *call, void *data)
@@ -173,27 +132,27 @@ mcp_status universe_rest_batch(mcp_call *call, void *data)
         return universe_rest_error(call, 400, id,
                                    "Request body must be a JSON array of 1 to %d commands",
                                    UNIVERSE_BATCH_MAX);
-    universe_order *orders = mcp_arena_array(mcp_call_arena(call), count, sizeof *orders);
-    if (!orders)
+    universe_command *commands = mcp_arena_array(mcp_call_arena(call), count, sizeof *commands);
+    if (!commands)
         return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for a batch");
     for (size_t i = 0; i < count; i++) {
-        orders[i].command = mcp_json_item(body, i);
-        if (!is_command(orders[i].command))
+        commands[i].json = mcp_json_item(body, i);
+        if (!is_command(commands[i].json))
             return universe_rest_error(
                 call, 400, id, "item %zu is no JSON object with a non-empty \"type\" string", i);
-        mcp_status st = item_text(&orders[i], mcp_call_arena(call), &err);
+        mcp_status st = universe_command_write(&commands[i], mcp_call_arena(call), &err);
         if (st != MCP_OK)
             return universe_rest_failed(call, id, st, &err);
     }
-    return send_orders(call, data, orders, count, true);
+    return send_commands(call, data, commands, count, true);
 }
 
-/* ---- replacing the state ---------------------------------------------------------------------- */
+/* ---- replacing the state --------------------------------------------------------------------- */
 
 static mcp_status replace(mcp_call *call, const universe_app *app, const universe_replacement *by)
 {
     const char *id = mcp_arg_string(call, "id");
-    universe_sent sent = { 0 };
+    universe_result result = { 0 };
     mcp_error err = MCP_ERROR_INIT;
     universe_condition when;
     int64_t began_ns = mcp_clock_mono_ns();
@@ -202,13 +161,13 @@ static mcp_status replace(mcp_call *call, const universe_app *app, const univers
         return MCP_OK;
     mcp_status st = MCP_OK;
     do
-        st = universe_service_replace(&sent, app->service, id, by, when.expected,
+        st = universe_service_replace(&result, app->service, id, by, when.expected,
                                       mcp_call_principal(call), mcp_call_arena(call), &err);
-    while (st == MCP_OK && universe_condition_again(&when, &sent));
-    universe_log_sent(app, UNIVERSE_LOG_GATEWAY, id, "replaceSnapshot", began_ns, st, &sent);
+    while (st == MCP_OK && universe_condition_again(&when, &result));
+    universe_log_result(app, UNIVERSE_LOG_GATEWAY, id, "replaceSnapshot", began_ns, st, &result);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
+    return universe_rest_result(call, app, id, &result, when.expected, when.http_status);
 }
 
 mcp_status universe_rest_restore(mcp_call *call, void *data)
@@ -238,22 +197,22 @@ mcp_status universe_rest_restore(mcp_call *call, void *data)
 static bool should_stop(double fraction, void *data)
 {
     (void)fraction;
-    return mcp_call_stop(data) != MCP_GO_ON;
+    return mcp_call_stop(data) != MCP_STOP_NONE;
 }
 
 /* The record as it is, the counts as they would be. */
 static mcp_status answer_dry_run(mcp_call *call, const universe_record *record,
                                  const universe_view *view)
 {
-    universe_moment moment = { .record = *record, .view = (universe_view *)view };
+    universe_version current = { .record = *record, .view = (universe_view *)view };
     mcp_buf body;
     mcp_error err = MCP_ERROR_INIT;
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
-    mcp_status st = universe_reply_summary(&body, &moment, &err);
+    mcp_status st = universe_reply_summary(&body, &current, &err);
     if (st == MCP_OK)
         return universe_rest_send(call, 200, &body);
     mcp_buf_clear(&body);
-    return universe_rest_failed(call, moment.record.id, st, &err);
+    return universe_rest_failed(call, current.record.id, st, &err);
 }
 
 mcp_status universe_rest_generate(mcp_call *call, void *data)
@@ -273,14 +232,15 @@ mcp_status universe_rest_generate(mcp_call *call, void *data)
         return universe_rest_error(call, 400, id, "Request body must be a JSON object");
     if (dry && !mcp_json_bool(dry, &dry_run))
         return universe_rest_error(call, 400, id, "\"dryRun\" is true or false");
-    mcp_status st =
-        universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
+    mcp_status st = universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
     if (st == MCP_OK)
         st = universe_generate(&state, config, should_stop, call, mcp_call_arena(call), &err);
     if (st == MCP_OK)
         st = universe_state_freeze(&by.view, state, &err);
     universe_state_free(state);
-    if (st == MCP_OK && !(by.label = universe_generator_label(mcp_call_arena(call), config)))
+    if (st == MCP_OK)
+        by.label = universe_generator_label(mcp_call_arena(call), config);
+    if (st == MCP_OK && !by.label)
         st = mcp_error_set(&err, MCP_E_NOMEM, "no memory for the generator's label");
     if (st != MCP_OK)
         universe_rest_failed(call, id, st, &err);
@@ -290,7 +250,7 @@ mcp_status universe_rest_generate(mcp_call *call, void *data)
     return st == MCP_E_NOMEM ? st : MCP_OK;
 }
 
-/* ---- the clock -------------------------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static mcp_status answer_clock(mcp_call *call, const universe_app *app, const char *id)
 {
@@ -309,8 +269,7 @@ mcp_status universe_rest_get_clock(mcp_call *call, void *data)
     const char *id = mcp_arg_string(call, "id");
     universe_record record = { 0 };
     mcp_error err = MCP_ERROR_INIT;
-    mcp_status st =
-        universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
+    mcp_status st = universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
     return st == MCP_OK ? answer_clock(call, app, id) : universe_rest_failed(call, id, st, &err);
 }
 

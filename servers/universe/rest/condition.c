@@ -12,7 +12,7 @@
 
 enum { TRIES = 16 };
 
-/* ---- tags ------------------------------------------------------------------------------------- */
+/* ---- tags ------------------------------------------------------------------------------------ */
 
 void universe_tag_of(char out[UNIVERSE_TAG_SIZE], int64_t version)
 {
@@ -92,7 +92,7 @@ static int64_t newest_of(const char *list)
     return newest;
 }
 
-/* ---- conditions ------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 bool universe_condition_holds(const universe_condition *when, int64_t version)
 {
@@ -106,13 +106,14 @@ bool universe_condition_holds(const universe_condition *when, int64_t version)
            universe_tags_find(when->none_match, tag, false) != UNIVERSE_TAGS_WITH;
 }
 
-/* The version that it meets now is the first to be tried, where the fields name none or it must not be one. */
+/* The version that it meets now is the first to be tried, where the fields name none or it must not
+ * be one. */
 static bool meet_present(universe_condition *when, mcp_call *call, const universe_app *app,
                          const char *id)
 {
     universe_record record = { 0 };
     mcp_error err = MCP_ERROR_INIT;
-    universe_sent sent = { .answer = UNIVERSE_CONFLICT };
+    universe_result result = { .answer = UNIVERSE_CONFLICT };
 
     mcp_status st = universe_service_record(&record, app->service, id, mcp_call_arena(call), &err);
     if (st != MCP_OK) {
@@ -122,8 +123,8 @@ static bool meet_present(universe_condition *when, mcp_call *call, const univers
     when->expected = record.version;
     if (universe_condition_holds(when, record.version))
         return true;
-    sent.moment.record.version = record.version;
-    universe_rest_sent(call, app, id, &sent, UNIVERSE_ANY_VERSION, when->http_status);
+    result.current.record.version = record.version;
+    universe_rest_result(call, app, id, &result, UNIVERSE_ANY_VERSION, when->http_status);
     return false;
 }
 
@@ -154,15 +155,15 @@ bool universe_condition_read(universe_condition *out, mcp_call *call, const univ
     return out->expected >= 0 || meet_present(out, call, app, id);
 }
 
-bool universe_condition_again(universe_condition *when, universe_sent *sent)
+bool universe_condition_again(universe_condition *when, universe_result *result)
 {
-    int64_t version = sent->moment.record.version;
-    bool would_do = sent->answer == UNIVERSE_CONFLICT && (when->match || when->none_match) &&
+    int64_t version = result->current.record.version;
+    bool would_do = result->answer == UNIVERSE_CONFLICT && (when->match || when->none_match) &&
                     universe_condition_holds(when, version);
     if (!would_do || --when->tries <= 0)
         return false;
     when->expected = version;
-    universe_view_free(sent->moment.view);
-    *sent = (universe_sent){ 0 };
+    universe_view_free(result->current.view);
+    *result = (universe_result){ 0 };
     return true;
 }

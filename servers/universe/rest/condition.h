@@ -1,18 +1,19 @@
 /*
- * condition.h - what a request demands of the version it meets: If-Match and If-None-Match (RFC 9110, 13.1), or the
- * query member expectedVersion.
+ * condition.h - what a request demands of the version it meets: If-Match and If-None-Match (RFC
+ * 9110, 13.1), or the query member expectedVersion.
  *
- * The service takes a change at one version or at any. A request may name several versions, so it is tried with the
- * likeliest, and once more with the version that it met where that would do as well:
+ * The service takes a change at one version or at any. A request may name several versions, so it
+ * is tried with the likeliest, and once more with the version that it met where that would do as
+ * well:
  *
  *     do
- *         st = universe_service_send(&sent, ..., when.expected, ...);
+ *         st = universe_service_submit(&sent, ..., when.expected, ...);
  *     while (st == MCP_OK && universe_condition_again(&when, &sent));
  */
 #ifndef UNIVERSE_CONDITION_H
 #define UNIVERSE_CONDITION_H
 
-#include "app.h"
+#include "gateway/app.h"
 
 enum { UNIVERSE_TAG_SIZE = 32 };
 
@@ -45,7 +46,8 @@ typedef struct universe_condition {
 /**
  * Read it.
  *
- * @return false: it cannot be read, it does not hold, or there is no such universe; that has been answered
+ * @return false: it cannot be read, it does not hold, or there is no such universe; that has been
+ *         answered
  */
 bool universe_condition_read(universe_condition *out, mcp_call *call, const universe_app *app,
                              const char *id);
@@ -53,7 +55,8 @@ bool universe_condition_read(universe_condition *out, mcp_call *call, const univ
 /** Whether this version is one that the request may meet. */
 bool universe_condition_holds(const universe_condition *when, int64_t version);
 
-/** Whether what was sent has met a version that would do: then try again, with `expected`; what came is freed. */
-bool universe_condition_again(universe_condition *when, universe_sent *sent);
+/** Whether what was sent has met a version that would do: then try again, with `expected`; what
+ *  came is freed. */
+bool universe_condition_again(universe_condition *when, universe_result *result);
 
 #endif

@@ -12,11 +12,11 @@
 enum { HISTORY_MAX = 1000, IDS_MAX = 10000, TIMES_MAX = 10000, POSITIONS_MAX = 10000000 };
 
 /* The universe that the path names, or an answer. */
-static bool look(universe_moment *out, mcp_call *call, const universe_app *app)
+static bool look(universe_version *out, mcp_call *call, const universe_app *app)
 {
     const char *id = mcp_arg_string(call, "id");
     mcp_error err = MCP_ERROR_INIT;
-    mcp_status st = universe_service_look(out, app->service, id, mcp_call_arena(call), &err);
+    mcp_status st = universe_service_get(out, app->service, id, mcp_call_arena(call), &err);
     if (st == MCP_OK)
         return true;
     universe_rest_failed(call, id, st, &err);
@@ -24,20 +24,20 @@ static bool look(universe_moment *out, mcp_call *call, const universe_app *app)
 }
 
 /* Sends the body, or says why there is none; frees the view either way. */
-static mcp_status finish(mcp_call *call, universe_moment *moment, mcp_buf *body, mcp_status st,
+static mcp_status finish(mcp_call *call, universe_version *current, mcp_buf *body, mcp_status st,
                          const mcp_error *err)
 {
-    const char *id = moment->record.id;
-    universe_view_free(moment->view);
+    const char *id = current->record.id;
+    universe_view_free(current->view);
     if (st == MCP_OK)
-        st = universe_rest_etag(call, moment->record.version);
+        st = universe_rest_etag(call, current->record.version);
     if (st == MCP_OK)
         return universe_rest_send(call, 200, body);
     mcp_buf_clear(body);
     return universe_rest_failed(call, id, st, err);
 }
 
-/* ---- the state -------------------------------------------------------------------------------- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 /* The next part of a list "a,b,c", decoded already; NULL at its end. */
 static char *next_part(char **rest)
@@ -83,45 +83,45 @@ static bool read_ids(mcp_call *call, const universe_id **out, size_t *count, con
     return true;
 }
 
-static mcp_status answer_delta(mcp_call *call, const universe_app *app, universe_moment *moment,
+static mcp_status answer_delta(mcp_call *call, const universe_app *app, universe_version *current,
                                int64_t since)
 {
-    universe_sent sent = { .events = "[]", .events_length = 2 };
+    universe_result result = { .events = "[]", .events_length = 2 };
     mcp_error err = MCP_ERROR_INIT;
     mcp_buf body;
 
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
-    mcp_status st = universe_service_changes(&sent.changes, app->service, moment, since,
+    mcp_status st = universe_service_changes(&result.changes, app->service, current, since,
                                              mcp_call_arena(call), &err);
-    if (st == MCP_OK && (sent.changes.everything || since > moment->record.version)) {
-        const char *id = moment->record.id;
-        universe_view_free(moment->view);
+    if (st == MCP_OK && (result.changes.everything || since > current->record.version)) {
+        const char *id = current->record.id;
+        universe_view_free(current->view);
         return universe_rest_error(call, 410, id,
                                    "what changed since version %lld is not known any more: fetch "
                                    "the state",
                                    (long long)since);
     }
-    sent.moment = *moment;
+    result.current = *current;
     if (st == MCP_OK)
-        st = universe_reply_sent(&body, app, &sent, UNIVERSE_RETURN_DELTA, NULL, &err);
-    return finish(call, moment, &body, st, &err);
+        st = universe_reply_result(&body, app, &result, UNIVERSE_RETURN_DELTA, NULL, &err);
+    return finish(call, current, &body, st, &err);
 }
 
 /* All entities of the fields that are wanted, written while they are sent. */
-static mcp_status send_large(mcp_call *call, universe_moment *moment, unsigned fields)
+static mcp_status send_large(mcp_call *call, universe_version *current, unsigned fields)
 {
     const universe_gap all = { .at = 0, .is_open = true };
     mcp_buf nothing;
 
     mcp_buf_init(&nothing, UNIVERSE_REST_MAX);
-    mcp_status st = universe_rest_etag(call, moment->record.version);
+    mcp_status st = universe_rest_etag(call, current->record.version);
     if (st == MCP_OK)
-        st = universe_rest_send_state(call, 200, &nothing, &all, moment->view, fields);
-    universe_view_free(moment->view);
+        st = universe_rest_send_state(call, 200, &nothing, &all, current->view, fields);
+    universe_view_free(current->view);
     return st;
 }
 
-static mcp_status answer_state(mcp_call *call, universe_moment *moment,
+static mcp_status answer_state(mcp_call *call, universe_version *current,
                                const universe_projection *part)
 {
     mcp_error err = MCP_ERROR_INIT;
@@ -130,15 +130,15 @@ static mcp_status answer_state(mcp_call *call, universe_moment *moment,
     mcp_buf body;
 
     if (!part->ids && part->limit == 0 && part->cursor == 0 &&
-        universe_reply_is_large(moment->view))
-        return send_large(call, moment, part->fields);
+        universe_reply_is_large(current->view))
+        return send_large(call, current, part->fields);
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
-    mcp_status st = universe_view_write(moment->view, part, universe_into_buf, &body, &next, &err);
+    mcp_status st = universe_view_write(current->view, part, universe_into_buf, &body, &next, &err);
     if (st == MCP_OK && next != 0) {
         snprintf(cursor, sizeof cursor, "%llu", (unsigned long long)next);
         st = mcp_call_header_set(call, "Next-Cursor", cursor);
     }
-    return finish(call, moment, &body, st, &err);
+    return finish(call, current, &body, st, &err);
 }
 
 mcp_status universe_rest_get_state(mcp_call *call, void *data)
@@ -146,7 +146,7 @@ mcp_status universe_rest_get_state(mcp_call *call, void *data)
     const universe_app *app = data;
     const char *id = mcp_arg_string(call, "id");
     universe_projection part = { 0 };
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     int64_t since = 0, limit = 0, cursor = 0;
 
     if (!universe_rest_int(call, "since", -1, 0, INT64_MAX, &since) ||
@@ -154,37 +154,37 @@ mcp_status universe_rest_get_state(mcp_call *call, void *data)
         !universe_rest_int(call, "cursor", 0, 0, INT64_MAX, &cursor) ||
         !read_fields(call, &part, id) || !read_ids(call, &part.ids, &part.id_count, id))
         return MCP_OK;
-    if (!look(&moment, call, app))
+    if (!look(&current, call, app))
         return MCP_OK;
     if (since >= 0)
-        return answer_delta(call, app, &moment, since);
-    if (universe_rest_precluded(call, moment.record.version)) {
-        universe_view_free(moment.view);
+        return answer_delta(call, app, &current, since);
+    if (universe_rest_precluded(call, current.record.version)) {
+        universe_view_free(current.view);
         return MCP_OK;
     }
     part.limit = (size_t)limit;
     part.cursor = (uint64_t)cursor;
-    return answer_state(call, &moment, &part);
+    return answer_state(call, &current, &part);
 }
 
 mcp_status universe_rest_summary(mcp_call *call, void *data)
 {
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     mcp_error err = MCP_ERROR_INIT;
     mcp_buf body;
 
-    if (!look(&moment, call, data))
+    if (!look(&current, call, data))
         return MCP_OK;
-    if (universe_rest_precluded(call, moment.record.version)) {
-        universe_view_free(moment.view);
+    if (universe_rest_precluded(call, current.record.version)) {
+        universe_view_free(current.view);
         return MCP_OK;
     }
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
-    mcp_status st = universe_reply_summary(&body, &moment, &err);
-    return finish(call, &moment, &body, st, &err);
+    mcp_status st = universe_reply_summary(&body, &current, &err);
+    return finish(call, &current, &body, st, &err);
 }
 
-/* ---- positions -------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 struct times {
     double from, to, step;
@@ -220,8 +220,8 @@ static bool read_times(struct times *out, mcp_call *call, double now)
 }
 
 static mcp_status put_places(mcp_buf *body, mcp_call *call, const universe_view *view,
-                             const struct times *times, const universe_which *which, universe_place_format format,
-                             mcp_error *err)
+                             const struct times *times, const universe_which *which,
+                             universe_place_format format, mcp_error *err)
 {
     bool is_list = times->is_range && format == UNIVERSE_PLACES_JSON;
     mcp_status st = MCP_OK;
@@ -230,7 +230,7 @@ static mcp_status put_places(mcp_buf *body, mcp_call *call, const universe_view 
     for (size_t i = 0; st == MCP_OK && i < times->count; i++) {
         if (is_list && i > 0)
             mcp_buf_putc(body, ',');
-        if (mcp_call_stop(call) != MCP_GO_ON)
+        if (mcp_call_stop(call) != MCP_STOP_NONE)
             return mcp_error_set(err, MCP_E_STOPPED, "nobody waits for these positions any more");
         st = universe_view_write_places(view, times->from + (double)i * times->step, which, format,
                                         universe_into_buf, body, err);
@@ -256,25 +256,25 @@ static bool read_format(universe_place_format *out, mcp_call *call)
     return !name;
 }
 
-static mcp_status answer_places(mcp_call *call, universe_moment *moment,
+static mcp_status answer_places(mcp_call *call, universe_version *current,
                                 const universe_which *which, const struct times *times,
                                 universe_place_format format)
 {
     mcp_error err = MCP_ERROR_INIT;
     mcp_buf body;
-    const char *id = moment->record.id;
+    const char *id = current->record.id;
 
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
-    mcp_status st = put_places(&body, call, moment->view, times, which, format, &err);
+    mcp_status st = put_places(&body, call, current->view, times, which, format, &err);
     if (st == MCP_E_NOT_FOUND) {
-        universe_view_free(moment->view);
+        universe_view_free(current->view);
         mcp_buf_clear(&body);
         return universe_rest_error(call, 404, id, "%s", err.message);
     }
     if (st != MCP_OK || format != UNIVERSE_PLACES_F32)
-        return finish(call, moment, &body, st, &err);
-    universe_view_free(moment->view);
-    st = universe_rest_etag(call, moment->record.version);
+        return finish(call, current, &body, st, &err);
+    universe_view_free(current->view);
+    st = universe_rest_etag(call, current->record.version);
     return st == MCP_OK ? mcp_call_send_buf(call, "application/octet-stream", &body) : st;
 }
 
@@ -284,31 +284,31 @@ mcp_status universe_rest_positions(mcp_call *call, void *data)
     const char *id = mcp_arg_string(call, "id"), *root = mcp_arg_string(call, "root");
     universe_which which = { .root = root, .root_length = root ? strlen(root) : 0 };
     universe_place_format format = UNIVERSE_PLACES_JSON;
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     struct times times;
 
     if (!read_format(&format, call))
         return universe_rest_error(call, 400, id, "\"format\" is json, f32 or ids");
-    if (!read_ids(call, &which.ids, &which.id_count, id) || !look(&moment, call, app))
+    if (!read_ids(call, &which.ids, &which.id_count, id) || !look(&current, call, app))
         return MCP_OK;
-    size_t bodies = which.ids ? which.id_count : universe_view_count(moment.view, UNIVERSE_STARS);
+    size_t bodies = which.ids ? which.id_count : universe_view_count(current.view, UNIVERSE_STARS);
     const char *fault = NULL;
-    if (!read_times(&times, call, universe_view_time(moment.view)))
+    if (!read_times(&times, call, universe_view_time(current.view)))
         fault = "\"time\" is a finite number, \"times\" is from:to:step with at most 10000 times";
     else if (bodies * times.count > POSITIONS_MAX)
         fault = "these are more than 10000000 positions: ask for fewer bodies or times";
     if (fault) {
-        universe_view_free(moment.view);
+        universe_view_free(current.view);
         return universe_rest_error(call, 400, id, "%s", fault);
     }
-    if (universe_rest_precluded(call, moment.record.version)) {
-        universe_view_free(moment.view);
+    if (universe_rest_precluded(call, current.record.version)) {
+        universe_view_free(current.view);
         return MCP_OK;
     }
-    return answer_places(call, &moment, &which, &times, format);
+    return answer_places(call, &current, &which, &times, format);
 }
 
-/* ---- history ---------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
 struct history {
     mcp_json_writer json;
@@ -366,11 +366,11 @@ mcp_status universe_rest_history(mcp_call *call, void *data)
     return universe_rest_failed(call, id, st, &err);
 }
 
-/* ---- the stream ------------------------------------------------------------------------------- */
+/* ---- the stream ------------------------------------------------------------------------------ */
 
-/* Where the stream goes on: Last-Event-ID, else `after`, else from now. An id that is none of ours is a version that
- * never was: the viewer is told to fetch the state, and goes on from there. It shows something, of which we do not know
- * how old it is; the whole log would be long, and no better. */
+/* Where the stream continues: after Last-Event-ID, else `after`, else from now. An id that is no
+ * version of the universe makes the viewer fetch the state: the age of what it shows is not known,
+ * and the whole log would be long. */
 static bool read_after(mcp_call *call, int64_t *after)
 {
     const char *last = mcp_call_last_event_id(call);
@@ -399,12 +399,17 @@ mcp_status universe_rest_events(mcp_call *call, void *data)
     const universe_app *app = data;
     const char *id = mcp_arg_string(call, "id"), *detail = mcp_arg_string(call, "detail");
     universe_subscription what = { .detail = detail && strcmp(detail, "1") == 0 };
+    universe_subscriber subscriber;
     mcp_error err = MCP_ERROR_INIT;
 
     if (!read_ticks(&what.ticks, call))
         return universe_rest_error(call, 400, id, "\"ticks\" is 0, 1 or coalesce");
     if (!read_after(call, &what.after))
         return MCP_OK;
-    mcp_status st = universe_service_subscribe(app->service, call, id, &what, &err);
+    mcp_status st = universe_service_subscribe(&subscriber, app->service, id, &what, &err);
+    if (st == MCP_OK) {
+        st = bus_subscribe(subscriber.bus, call, subscriber.topic, &subscriber.how, &err);
+        universe_service_subscribed(&subscriber);
+    }
     return st == MCP_OK ? st : universe_rest_failed(call, id, st, &err);
 }

@@ -10,7 +10,7 @@
 
 enum { PAGE = 100 };
 
-/* ---- how the server is ------------------------------------------------------------------------ */
+/* ---- how the server is ----------------------------------------------------------------------- */
 
 mcp_status universe_rest_health(mcp_call *call, void *data)
 {
@@ -43,20 +43,20 @@ mcp_status universe_rest_ready(mcp_call *call, void *data)
     return MCP_OK;
 }
 
-/* ---- the list --------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 struct list {
     const universe_app *app;
     mcp_call *call;
     mcp_buf body;
-    size_t told;
+    size_t count;
 };
 
-/* One universe of the full form. Those that would make the answer too long have no state; where the record tells that,
- * they are not even loaded. */
+/* One universe of the full form. Those that would make the answer too long have no state; where the
+ * record shows that, they are not even loaded. */
 static mcp_status put_full(struct list *list, const universe_record *record, mcp_error *err)
 {
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     universe_summary summary = { 0 };
     mcp_status st = MCP_OK;
     size_t known = record->bytes > 0 ? (size_t)record->bytes : 0;
@@ -64,24 +64,24 @@ static mcp_status put_full(struct list *list, const universe_record *record, mcp
                     list->body.length + known <= list->app->list_bytes;
 
     if (has_room)
-        st = universe_service_look(&moment, list->app->service, record->id,
-                                   mcp_call_arena(list->call), err);
+        st = universe_service_get(&current, list->app->service, record->id,
+                                  mcp_call_arena(list->call), err);
     if (st == MCP_E_NOT_FOUND)
-        return MCP_OK; /* deleted since the list was read */
+        return MCP_OK;       /* deleted since the list was read */
     if (st == MCP_E_LIMIT) { /* too many are loaded to load this one too */
         has_room = false;
         st = MCP_OK;
     }
-    if (st == MCP_OK && moment.view) {
-        universe_view_summary(&summary, moment.view);
+    if (st == MCP_OK && current.view) {
+        universe_view_summary(&summary, current.view);
         has_room = list->body.length + summary.bytes <= list->app->list_bytes;
     }
-    if (st == MCP_OK && list->told++ > 0)
+    if (st == MCP_OK && list->count++ > 0)
         mcp_buf_putc(&list->body, ',');
     if (st == MCP_OK)
-        st = universe_reply_record(&list->body, moment.view ? &moment.record : record,
-                                   has_room ? moment.view : NULL, !has_room, NULL, err);
-    universe_view_free(moment.view);
+        st = universe_reply_record(&list->body, current.view ? &current.record : record,
+                                   has_room ? current.view : NULL, !has_room, NULL, NULL, err);
+    universe_view_free(current.view);
     return st;
 }
 
@@ -90,15 +90,15 @@ static mcp_status put_page(struct list *list, const universe_record *records, si
 {
     mcp_status st = MCP_OK;
     for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        if (mcp_call_stop(list->call) != MCP_GO_ON)
+        if (mcp_call_stop(list->call) != MCP_STOP_NONE)
             return mcp_error_set(err, MCP_E_STOPPED, "nobody waits for this list any more");
         if (is_full) {
             st = put_full(list, &records[i], err);
             continue;
         }
-        if (list->told++ > 0)
+        if (list->count++ > 0)
             mcp_buf_putc(&list->body, ',');
-        st = universe_reply_record(&list->body, &records[i], NULL, false, NULL, err);
+        st = universe_reply_record(&list->body, &records[i], NULL, false, NULL, NULL, err);
     }
     return st;
 }
@@ -138,8 +138,7 @@ mcp_status universe_rest_list(mcp_call *call, void *data)
     bool is_full = view ? strcmp(view, "full") == 0 : !list.app->lists_summaries;
     mcp_buf_init(&list.body, UNIVERSE_REST_MAX);
     mcp_buf_putc(&list.body, '[');
-    mcp_status st =
-        put_list(&list, mcp_arg_string(call, "cursor"), (size_t)limit, is_full, err);
+    mcp_status st = put_list(&list, mcp_arg_string(call, "cursor"), (size_t)limit, is_full, err);
     mcp_buf_putc(&list.body, ']');
     if (st == MCP_OK)
         return universe_rest_send(call, 200, &list.body);
@@ -147,37 +146,39 @@ mcp_status universe_rest_list(mcp_call *call, void *data)
     return universe_rest_failed(call, NULL, st, err);
 }
 
-/* ---- one record ------------------------------------------------------------------------------- */
+/* ---- one record ------------------------------------------------------------------------------ */
 
-static mcp_status answer_record(mcp_call *call, int http, const universe_moment *moment)
+static mcp_status answer_record(mcp_call *call, int http, const universe_version *current,
+                                const char *repairs)
 {
     mcp_error *err = mcp_call_error(call);
     universe_gap gap = { 0 };
     mcp_buf body;
 
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
-    mcp_status st = universe_rest_etag(call, moment->record.version);
+    mcp_status st = universe_rest_etag(call, current->record.version);
     if (st == MCP_OK)
-        st = universe_reply_record(&body, &moment->record, moment->view, false, &gap, err);
+        st = universe_reply_record(&body, &current->record, current->view, false, repairs, &gap,
+                                   err);
     if (st == MCP_OK)
-        return universe_rest_send_state(call, http, &body, &gap, moment->view, 0);
+        return universe_rest_send_state(call, http, &body, &gap, current->view, 0);
     mcp_buf_clear(&body);
-    return universe_rest_failed(call, moment->record.id, st, err);
+    return universe_rest_failed(call, current->record.id, st, err);
 }
 
 mcp_status universe_rest_get(mcp_call *call, void *data)
 {
     const universe_app *app = data;
     const char *id = mcp_arg_string(call, "id");
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     mcp_error err = MCP_ERROR_INIT;
 
-    mcp_status st = universe_service_look(&moment, app->service, id, mcp_call_arena(call), &err);
+    mcp_status st = universe_service_get(&current, app->service, id, mcp_call_arena(call), &err);
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    if (!universe_rest_precluded(call, moment.record.version))
-        st = answer_record(call, 200, &moment);
-    universe_view_free(moment.view);
+    if (!universe_rest_precluded(call, current.record.version))
+        st = answer_record(call, 200, &current, NULL);
+    universe_view_free(current.view);
     return st;
 }
 
@@ -197,24 +198,24 @@ static const char *trimmed(mcp_call *call, const mcp_json *name)
     return length > 0 ? mcp_arena_strndup(mcp_call_arena(call), text, length) : NULL;
 }
 
-static mcp_status create(mcp_call *call, const universe_app *app, const char *id,
-                         const char *name, universe_view *start)
+static mcp_status create(mcp_call *call, const universe_app *app, const char *id, const char *name,
+                         universe_view *start, const char *repairs)
 {
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     mcp_error err = MCP_ERROR_INIT;
     bool taken = false;
     char location[512];
 
-    mcp_status st = universe_service_create(&moment, &taken, app->service, id, name, start,
+    mcp_status st = universe_service_create(&current, &taken, app->service, id, name, start, NULL,
                                             mcp_call_arena(call), &err);
     if (taken)
         return universe_rest_error(call, 409, id, "a universe has this id already");
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    universe_rest_location(location, sizeof location, moment.record.id);
+    universe_rest_location(location, sizeof location, current.record.id);
     mcp_call_header_set(call, "Location", location);
-    st = answer_record(call, 201, &moment);
-    universe_view_free(moment.view);
+    st = answer_record(call, 201, &current, repairs);
+    universe_view_free(current.view);
     return st;
 }
 
@@ -226,6 +227,7 @@ mcp_status universe_rest_create(mcp_call *call, void *data)
     const char *name = trimmed(call, mcp_json_get(body, "name"));
     const mcp_json *state = mcp_json_get(body, "state"), *id = mcp_json_get(body, "id");
     universe_view *start = NULL;
+    const char *repairs = NULL;
     size_t length = 0;
 
     if (universe_rest_no_json(call, body, &err))
@@ -239,28 +241,28 @@ mcp_status universe_rest_create(mcp_call *call, void *data)
     const char *own = mcp_json_string(id, &length);
     if (id && (!own || strlen(own) != length))
         return universe_rest_error(call, 400, NULL, "\"id\" must be a string when provided");
-    if (!universe_rest_state(call, app, state, own, &start))
+    if (!universe_rest_state(call, app, state, own, &start, &repairs))
         return MCP_OK;
-    mcp_status st = create(call, app, own, name, start);
+    mcp_status st = create(call, app, own, name, start, repairs);
     universe_view_free(start);
     return st;
 }
 
 /* Nothing is to be changed: the record is answered, where it is as the request demands. */
-static mcp_status look(universe_sent *out, mcp_call *call, const universe_app *app, const char *id,
-                       const universe_condition *when, mcp_error *err)
+static mcp_status look(universe_result *out, mcp_call *call, const universe_app *app,
+                       const char *id, const universe_condition *when, mcp_error *err)
 {
-    mcp_status st =
-        universe_service_look(&out->moment, app->service, id, mcp_call_arena(call), err);
-    if (st == MCP_OK && !universe_condition_holds(when, out->moment.record.version))
+    mcp_status st = universe_service_get(&out->current, app->service, id, mcp_call_arena(call),
+                                         err);
+    if (st == MCP_OK && !universe_condition_holds(when, out->current.record.version))
         out->answer = UNIVERSE_CONFLICT;
     return st;
 }
 
 static mcp_status put(mcp_call *call, const universe_app *app, const char *id,
-                      const universe_replacement *by)
+                      const universe_replacement *by, const char *repairs)
 {
-    universe_sent sent = { 0 };
+    universe_result result = { 0 };
     mcp_error err = MCP_ERROR_INIT;
     universe_condition when;
 
@@ -269,16 +271,16 @@ static mcp_status put(mcp_call *call, const universe_app *app, const char *id,
     mcp_status st = MCP_OK;
     do
         st = by->view || by->name
-                 ? universe_service_replace(&sent, app->service, id, by, when.expected,
+                 ? universe_service_replace(&result, app->service, id, by, when.expected,
                                             mcp_call_principal(call), mcp_call_arena(call), &err)
-                 : look(&sent, call, app, id, &when, &err);
-    while (st == MCP_OK && universe_condition_again(&when, &sent));
+                 : look(&result, call, app, id, &when, &err);
+    while (st == MCP_OK && universe_condition_again(&when, &result));
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    if (sent.answer == UNIVERSE_CONFLICT)
-        return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
-    st = answer_record(call, 200, &sent.moment);
-    universe_view_free(sent.moment.view);
+    if (result.answer == UNIVERSE_CONFLICT)
+        return universe_rest_result(call, app, id, &result, when.expected, when.http_status);
+    st = answer_record(call, 200, &result.current, repairs);
+    universe_view_free(result.current.view);
     return st;
 }
 
@@ -290,6 +292,7 @@ mcp_status universe_rest_put(mcp_call *call, void *data)
     const mcp_json *body = mcp_call_body_json(call, &err);
     const mcp_json *name = mcp_json_get(body, "name"), *state = mcp_json_get(body, "state");
     universe_replacement by = { .name = trimmed(call, name) };
+    const char *repairs = NULL;
 
     if (universe_rest_no_json(call, body, &err))
         return MCP_OK;
@@ -299,11 +302,11 @@ mcp_status universe_rest_put(mcp_call *call, void *data)
         return universe_rest_error(call, 400, id,
                                    "\"name\" must be a non-empty string when provided");
     if (state && !mcp_json_is_object(state))
-        return universe_rest_error(call, 400, id,
-                                   "\"state\" must be a JSON object when provided");
-    if (state && !universe_rest_state(call, app, state, id, &by.view))
+        return universe_rest_error(call, 400, id, "\"state\" must be a JSON object when provided");
+    by.keeps_time = !mcp_json_get(state, "time");
+    if (state && !universe_rest_state(call, app, state, id, &by.view, &repairs))
         return MCP_OK;
-    mcp_status st = put(call, app, id, &by);
+    mcp_status st = put(call, app, id, &by, repairs);
     universe_view_free(by.view);
     return st;
 }
@@ -313,8 +316,8 @@ mcp_status universe_rest_delete(mcp_call *call, void *data)
     const universe_app *app = data;
     const char *id = mcp_arg_string(call, "id");
     mcp_error err = MCP_ERROR_INIT;
-    universe_sent sent = { 0 };
-    int64_t *version = &sent.moment.record.version;
+    universe_result result = { 0 };
+    int64_t *version = &result.current.record.version;
     universe_condition when;
 
     if (!universe_condition_read(&when, call, app, id))
@@ -323,12 +326,12 @@ mcp_status universe_rest_delete(mcp_call *call, void *data)
     do {
         st = universe_service_delete(version, app->service, id, when.expected, &err);
         if (when.expected != UNIVERSE_ANY_VERSION && when.expected != *version)
-            sent.answer = UNIVERSE_CONFLICT;
-    } while (st == MCP_OK && universe_condition_again(&when, &sent));
+            result.answer = UNIVERSE_CONFLICT;
+    } while (st == MCP_OK && universe_condition_again(&when, &result));
     if (st != MCP_OK)
         return universe_rest_failed(call, id, st, &err);
-    if (sent.answer == UNIVERSE_CONFLICT)
-        return universe_rest_sent(call, app, id, &sent, when.expected, when.http_status);
+    if (result.answer == UNIVERSE_CONFLICT)
+        return universe_rest_result(call, app, id, &result, when.expected, when.http_status);
     mcp_call_status(call, 204);
     return MCP_OK;
 }

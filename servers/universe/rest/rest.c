@@ -1,5 +1,5 @@
 /*
- * rest.c - the parts of requests that several routes read, and how they answer; the table of routes.
+ * rest.c - the parts of requests that several routes read, and how they answer.
  */
 #include "rest/rest.h"
 
@@ -9,37 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "page.h"
 #include "rest/condition.h"
 
-/* clang-format off */
-const mcp_route universe_routes[] = {
-    { "GET",    "/",                                 universe_page,           MCP_READS | MCP_OPEN, 0 },
-    { "GET",    "/ui",                               universe_page,           MCP_READS | MCP_OPEN, 0 },
-    { "GET",    "/assets/{name}",                    universe_page_asset,     MCP_READS | MCP_OPEN, 0 },
-    { "GET",    "/health",                           universe_rest_health,    MCP_READS | MCP_QUICK, 0 },
-    { "GET",    "/readyz",                           universe_rest_ready,     MCP_READS | MCP_QUICK, 0 },
-    { "GET",    "/universes",                        universe_rest_list,      MCP_READS | MCP_STOP_ON_HANGUP, 0 },
-    { "POST",   "/universes",                        universe_rest_create,    MCP_WRITES, 0 },
-    { "GET",    "/universes/{id}",                   universe_rest_get,       MCP_READS,  0 },
-    { "PUT",    "/universes/{id}",                   universe_rest_put,       MCP_WRITES, 0 },
-    { "DELETE", "/universes/{id}",                   universe_rest_delete,    MCP_WRITES, 0 },
-    { "GET",    "/universes/{id}/state",             universe_rest_get_state, MCP_READS,  0 },
-    { "GET",    "/universes/{id}/summary",           universe_rest_summary,   MCP_READS,  0 },
-    { "GET",    "/universes/{id}/positions",         universe_rest_positions, MCP_READS | MCP_STOP_ON_HANGUP, 0 },
-    { "GET",    "/universes/{id}/history",           universe_rest_history,   MCP_READS,  0 },
-    { "GET",    "/universes/{id}/events",            universe_rest_events,    MCP_READS,  0 },
-    { "POST",   "/universes/{id}/commands",          universe_rest_command,   MCP_WRITES | MCP_QUICK, 0 },
-    { "POST",   "/universes/{id}/commands:batch",    universe_rest_batch,     MCP_WRITES, 0 },
-    { "POST",   "/universes/{id}/restore",           universe_rest_restore,   MCP_WRITES, 0 },
-    { "POST",   "/universes/{id}/generate",          universe_rest_generate,  MCP_WRITES | MCP_LONG, 0 },
-    { "GET",    "/universes/{id}/clock",             universe_rest_get_clock, MCP_READS,  0 },
-    { "POST",   "/universes/{id}/clock",             universe_rest_set_clock, MCP_WRITES, 0 },
-    { 0 },
-};
-/* clang-format on */
+enum { REPAIRS_MAX_BYTES = 64 << 20 };
 
-/* ---- answering -------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 mcp_status universe_rest_send(mcp_call *call, int http_status, mcp_buf *body)
 {
@@ -47,8 +21,8 @@ mcp_status universe_rest_send(mcp_call *call, int http_status, mcp_buf *body)
     return mcp_call_send_buf(call, "application/json", body);
 }
 
-mcp_status universe_rest_error(mcp_call *call, int http_status, const char *id,
-                               const char *format, ...)
+mcp_status universe_rest_error(mcp_call *call, int http_status, const char *id, const char *format,
+                               ...)
 {
     char words[512];
     mcp_buf body;
@@ -85,6 +59,8 @@ static int http_of(mcp_status status)
         return 504;
     case MCP_E_UNSUPPORTED:
         return 501;
+    case MCP_E_STORAGE:
+        return 507;
     default:
         return 500;
     }
@@ -101,7 +77,7 @@ mcp_status universe_rest_failed(mcp_call *call, const char *id, mcp_status statu
                                    strncmp(cause->message, "Universe not found", 18) == 0
                                        ? "Universe not found"
                                        : cause->message);
-    if (http == 500) /* the library logs it, and tells the client no more than that */
+    if (http == 500) /* the library logs it, and the client gets no more than that */
         return mcp_error_set(mcp_call_error(call), status, "%s", cause->message);
     return universe_rest_error(call, http, id, "%s", cause->message);
 }
@@ -137,34 +113,34 @@ mcp_status universe_rest_etag(mcp_call *call, int64_t version)
     return mcp_call_header_set(call, "ETag", tag);
 }
 
-mcp_status universe_rest_sent(mcp_call *call, const universe_app *app, const char *id,
-                              universe_sent *sent, int64_t expected, int conflict_status)
+mcp_status universe_rest_result(mcp_call *call, const universe_app *app, const char *id,
+                                universe_result *result, int64_t expected, int conflict_status)
 {
     universe_return how = UNIVERSE_RETURN_AUTO;
     int http = 200;
     mcp_buf body;
     universe_gap gap = { 0 };
     mcp_error *err = mcp_call_error(call);
-    bool is_soft = sent->answer == UNIVERSE_REFUSED && app->soft_rejections;
+    bool is_soft = result->answer == UNIVERSE_REFUSED && app->soft_rejections;
 
     mcp_buf_init(&body, UNIVERSE_REST_MAX);
     universe_return_find(&how, mcp_arg_string(call, "return"));
-    mcp_status st = universe_rest_etag(call, sent->moment.record.version);
-    if (st == MCP_OK && sent->answer == UNIVERSE_CONFLICT) {
+    mcp_status st = universe_rest_etag(call, result->current.record.version);
+    if (st == MCP_OK && result->answer == UNIVERSE_CONFLICT) {
         http = conflict_status;
-        st = universe_reply_conflict(&body, id, expected, sent->moment.record.version, err);
-    } else if (st == MCP_OK && sent->answer == UNIVERSE_REFUSED && !is_soft) {
+        st = universe_reply_conflict(&body, id, expected, result->current.record.version, err);
+    } else if (st == MCP_OK && result->answer == UNIVERSE_REFUSED && !is_soft) {
         http = 422;
-        st = universe_reply_rejected(&body, id, sent, NULL, err);
+        st = universe_reply_rejected(&body, id, result, NULL, err);
     } else if (st == MCP_OK) {
-        st = universe_reply_sent(&body, app, sent, how, &gap, err);
+        st = universe_reply_result(&body, app, result, how, &gap, err);
     }
     if (st == MCP_OK)
-        st = universe_rest_send_state(call, http, &body, &gap, sent->moment.view, 0);
+        st = universe_rest_send_state(call, http, &body, &gap, result->current.view, 0);
     else
         st = universe_rest_failed(call, id, st, err);
     mcp_buf_clear(&body);
-    universe_view_free(sent->moment.view);
+    universe_view_free(result->current.view);
     return st;
 }
 
@@ -174,7 +150,7 @@ void universe_rest_location(char *out, size_t size, const char *id)
     universe_percent_encode(out + at, size - at, id);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 bool universe_rest_precluded(mcp_call *call, int64_t version)
 {
@@ -194,8 +170,8 @@ bool universe_rest_precluded(mcp_call *call, int64_t version)
     return true;
 }
 
-bool universe_rest_int(mcp_call *call, const char *name, int64_t fallback, int64_t min,
-                       int64_t max, int64_t *out)
+bool universe_rest_int(mcp_call *call, const char *name, int64_t fallback, int64_t min, int64_t max,
+                       int64_t *out)
 {
     const char *text = mcp_arg_string(call, name);
     char *end = NULL;
@@ -213,11 +189,48 @@ bool universe_rest_int(mcp_call *call, const char *name, int64_t fallback, int64
     return false;
 }
 
-/* The value's text through the importer: the one place that judges states. */
-static mcp_status import_state(universe_state **out, const universe_app *app,
-                               const mcp_json *state, mcp_error *err)
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* A state that is read, and what was repaired in it. */
+struct reading {
+    const universe_app *app;
+    bool repairs;
+    bool is_repairable;    /* it was refused, and would not be with `repairs` */
+    mcp_json_writer words; /* an array of them */
+    mcp_arena *arena;
+};
+
+static void add_repair(const char *words, void *data)
 {
+    mcp_write_string(data, words);
+}
+
+/* The value's text through the importer: the one place that judges states. */
+static mcp_status import_text(universe_state **out, struct reading *reading, const mcp_buf *text,
+                              mcp_error *err)
+{
+    universe_rules rules = reading->app->rules;
     universe_import *import = NULL;
+
+    rules.repair = reading->repairs;
+    mcp_status st = universe_import_new(&import, &rules, err);
+    if (st != MCP_OK)
+        return st;
+    st = universe_import_feed(import, text->data, text->length, err);
+    if (st == MCP_OK)
+        st = universe_import_end(out, import, err);
+    reading->is_repairable = st != MCP_OK && universe_import_is_repairable(import);
+    for (size_t i = 0; st == MCP_OK && universe_import_repair(import, i); i++)
+        add_repair(universe_import_repair(import, i), &reading->words);
+    universe_import_free(import);
+    if (st == MCP_OK && reading->repairs)
+        st = universe_repair(*out, add_repair, &reading->words, reading->arena, err);
+    return st;
+}
+
+static mcp_status import_state(universe_state **out, struct reading *reading, const mcp_json *state,
+                               mcp_error *err)
+{
     mcp_json_writer json;
     mcp_buf text;
 
@@ -225,34 +238,65 @@ static mcp_status import_state(universe_state **out, const universe_app *app,
     mcp_json_writer_init(&json, &text);
     mcp_write_value(&json, state);
     mcp_status st = mcp_json_writer_status(&json);
-    if (st != MCP_OK)
-        st = mcp_error_set(err, st, "no memory for a state");
-    if (st == MCP_OK)
-        st = universe_import_new(&import, &app->rules, err);
-    if (st == MCP_OK)
-        st = universe_import_feed(import, text.data, text.length, err);
-    if (st == MCP_OK)
-        st = universe_import_end(out, import, err);
-    universe_import_free(import);
+    st = st == MCP_OK ? import_text(out, reading, &text, err)
+                      : mcp_error_set(err, st, "no memory for a state");
     mcp_buf_clear(&text);
     return st;
 }
 
-bool universe_rest_state(mcp_call *call, const universe_app *app, const mcp_json *json,
-                         const char *id, universe_view **out)
+static bool read_repair(mcp_call *call, const char *id, bool *out)
+{
+    const char *text = mcp_arg_string(call, "repair");
+
+    *out = text && strcmp(text, "true") == 0;
+    if (!text || *out || strcmp(text, "false") == 0)
+        return true;
+    universe_rest_error(call, 400, id, "\"repair\" is true or false");
+    return false;
+}
+
+static bool read_state(mcp_call *call, struct reading *reading, const mcp_json *json,
+                       const char *id, universe_view **out)
 {
     universe_state *state = NULL;
     mcp_error err = MCP_ERROR_INIT;
 
-    mcp_status st = import_state(&state, app, json, &err);
+    mcp_status st = import_state(&state, reading, json, &err);
     if (st == MCP_OK)
         st = universe_state_freeze(out, state, &err);
     universe_state_free(state);
     if (st == MCP_OK)
         return true;
-    if (st == MCP_E_LIMIT)
+    if (reading->is_repairable)
+        universe_rest_error(call, 400, id,
+                            "%s; ?repair=true repairs such a state, and a server with --validation "
+                            "lenient accepts it",
+                            err.message);
+    else if (st == MCP_E_LIMIT)
         universe_rest_error(call, 413, id, "%s", err.message);
     else
         universe_rest_failed(call, id, st, &err);
     return false;
+}
+
+bool universe_rest_state(mcp_call *call, const universe_app *app, const mcp_json *json,
+                         const char *id, universe_view **out, const char **repairs)
+{
+    struct reading reading = { .app = app, .arena = mcp_call_arena(call) };
+    mcp_buf words;
+
+    *repairs = NULL;
+    if (!read_repair(call, id, &reading.repairs))
+        return false;
+    mcp_buf_init(&words, REPAIRS_MAX_BYTES);
+    mcp_json_writer_init(&reading.words, &words);
+    mcp_write_array(&reading.words);
+    bool is_read = read_state(call, &reading, json, id, out);
+    mcp_write_end(&reading.words);
+    if (is_read && reading.repairs) {
+        bool fits = mcp_json_writer_status(&reading.words) == MCP_OK;
+        *repairs = fits ? mcp_arena_strndup(reading.arena, words.data, words.length) : "[]";
+    }
+    mcp_buf_clear(&words);
+    return is_read;
 }

@@ -1,12 +1,13 @@
 /*
  * state.c - large states, written while they are sent.
  *
- * The library asks for a piece when the one before it is on its way. So a client that reads slowly, or not at all,
- * holds a view, which costs what has changed since, and a piece or two; not the hundreds of megabytes that the
- * JSON of a million bodies has.
+ * The library asks for a piece when the one before it is on its way. So a client that reads slowly,
+ * or not at all, holds a view, which costs what has changed since, and a piece or two; not the
+ * hundreds of megabytes that the JSON of a million bodies has.
  */
 #include <stdlib.h>
 
+#include "mcp/alloc.h"
 #include "rest/rest.h"
 
 enum { PIECE_BYTES = 256 << 10, PIECE_ROOM = PIECE_BYTES + (32 << 10) };
@@ -49,7 +50,7 @@ mcp_status universe_rest_send_state(mcp_call *call, int http_status, mcp_buf *bo
 {
     if (!gap->is_open)
         return universe_rest_send(call, http_status, body);
-    large_state *state = calloc(1, sizeof *state);
+    large_state *state = mcp_alloc_zeroed(1, sizeof *state);
     if (!state) {
         mcp_buf_clear(body);
         return mcp_error_set(mcp_call_error(call), MCP_E_NOMEM, "no memory for an answer");

@@ -1,11 +1,12 @@
 /*
  * clock.c - ticks that the server makes by itself.
  *
- * A running clock sends a `tick` hz times a second through the same queue as everybody's commands, with dt = the
- * time that has passed since its last one x time_scale. All clocks that are due send together and share a commit, so
- * many of them cost one wait for the disk, and none waits for another's. What was not told is owed: a clock that was
- * late, whose tick was not committed or whose scale is changed makes up for it, at most for a second. The clock is
- * the process's, not the universe's: after a restart it stands.
+ * A running clock sends a `tick` hz times a second through the same queue as everybody's commands,
+ * with dt = the time that has passed since its last one x time_scale. All clocks that are due send
+ * together and share a commit, so many of them cost one wait for the disk, and none waits for
+ * another's. Time that is in no tick yet is owed: a clock that was late, whose tick was not
+ * committed or whose scale is changed makes up for it, at most for a second. The clock is the
+ * process's, not the universe's: after a restart it stands.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "mcp/clock.h"
 #include "service/service_int.h"
 
-enum { CLOCKS_MAX = 64, LATE_MAX_MS = 1000, IDLE_MS = 1000 };
+enum { CLOCKS_MAX = 64, LATE_MAX_MS = 1000, IDLE_MS = 1000, EARLY_MS = 10 };
 
 #define PERIOD_MAX_MS 1e12 /* the reciprocal of a tiny hz is no 64-bit number */
 
@@ -53,8 +54,8 @@ static double passed(const universe_live *live, int64_t now)
 /* Under the lock. What passed at the old scale is owed. */
 static void wind(universe_live *live, const universe_clock *clock, int64_t now)
 {
-    bool goes_on = live->clock.running && clock->running;
-    live->owed = goes_on ? live->owed + passed(live, now) : 0;
+    bool continues = live->clock.running && clock->running;
+    live->owed = continues ? live->owed + passed(live, now) : 0;
     live->clock = *clock;
     live->ticked_ms = now;
     live->due_ms = (double)now + period_ms(clock);
@@ -99,12 +100,12 @@ struct due {
     universe_live *live; /* held */
     double dt;
     char text[64];
-    universe_order order;
-    universe_sent sent;
+    universe_command command;
+    universe_result result;
     mcp_error err;
 };
 
-/* Under the lock: the time that this clock tells now. */
+/* Under the lock: the dt of the tick that is due now. */
 static double take_time(universe_live *live, int64_t now)
 {
     double period = period_ms(&live->clock), dt = live->owed + passed(live, now);
@@ -117,7 +118,7 @@ static double take_time(universe_live *live, int64_t now)
     return dt;
 }
 
-/* What was not told is told next time, but for what is more than a second's worth. */
+/* The time of a tick that failed goes into the next one, at most a second's worth. */
 static void give_back(universe_service *service, universe_live *live, double dt)
 {
     pthread_mutex_lock(&service->lock);
@@ -127,21 +128,31 @@ static void give_back(universe_service *service, universe_live *live, double dt)
     pthread_mutex_unlock(&service->lock);
 }
 
-/* Under the lock: the ticks that are due, and how long until the next. */
+/* Under the lock: how long until the next tick is due; 0: one is. */
+static int64_t until_due(const universe_service *service, int64_t now)
+{
+    double wait_ms = IDLE_MS;
+    for (size_t i = 0; i < LIVE_BUCKETS; i++) {
+        for (const universe_live *live = service->live[i]; live; live = live->next) {
+            if (live->clock.running && !live->is_loading)
+                wait_ms = fmin(wait_ms, live->due_ms - (double)now);
+        }
+    }
+    return wait_ms > 0 ? (int64_t)ceil(wait_ms) : 0;
+}
+
+/* Under the lock: the ticks that are due, with those that soon will be, so that they share a
+ * commit. */
 static size_t find_due(universe_service *service, struct due *due, int64_t *wait_ms)
 {
     int64_t now = mcp_clock_mono_ms();
     size_t count = 0;
-    *wait_ms = IDLE_MS;
-    for (size_t i = 0; i < LIVE_BUCKETS; i++) {
+    *wait_ms = until_due(service, now);
+    for (size_t i = 0; *wait_ms == 0 && i < LIVE_BUCKETS; i++) {
         for (universe_live *live = service->live[i]; live; live = live->next) {
-            if (!live->clock.running || live->is_loading || count == CLOCKS_MAX)
+            if (!live->clock.running || live->is_loading || count == CLOCKS_MAX ||
+                live->due_ms - (double)now > EARLY_MS)
                 continue;
-            double left = live->due_ms - (double)now;
-            if (left > 0) {
-                *wait_ms = left < (double)*wait_ms ? (int64_t)ceil(left) : *wait_ms;
-                continue;
-            }
             due[count] = (struct due){ .live = live, .dt = take_time(live, now) };
             if (due[count].dt == 0)
                 continue;
@@ -152,30 +163,30 @@ static size_t find_due(universe_service *service, struct due *due, int64_t *wait
     return count;
 }
 
-/* ---- sending ---------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static mcp_status fill_in(universe_change *change, struct due *due, mcp_arena *arena)
 {
     int length = snprintf(due->text, sizeof due->text, "{\"type\":\"tick\",\"dt\":%.17g}", due->dt);
 
-    due->order = (universe_order){ .text = due->text, .length = (size_t)length };
-    *change = (universe_change){ .kind = UNIVERSE_CHANGE_ORDERS,
+    due->command = (universe_command){ .text = due->text, .length = (size_t)length };
+    *change = (universe_change){ .kind = UNIVERSE_CHANGE_COMMANDS,
                                  .live = due->live,
-                                 .orders = &due->order,
+                                 .commands = &due->command,
                                  .count = 1,
                                  .expected = UNIVERSE_ANY_VERSION,
                                  .actor = "clock",
                                  .arena = arena,
-                                 .out = &due->sent,
+                                 .out = &due->result,
                                  .err = &due->err };
-    return mcp_json_read(&due->order.command, arena, due->text, due->order.length, &due->err);
+    return mcp_json_read(&due->command.json, arena, due->text, due->command.length, &due->err);
 }
 
 /* How one ended. */
 static void settle(universe_service *service, struct due *due, mcp_status st)
 {
     if (st == MCP_OK)
-        universe_view_free(due->sent.moment.view);
+        universe_view_free(due->result.current.view);
     else
         give_back(service, due->live, due->dt);
     if (st != MCP_OK && st != MCP_E_NOT_FOUND && st != MCP_E_STOPPED)
@@ -210,7 +221,7 @@ void *universe_clock_run(void *data)
         int64_t wait_ms = 0;
         size_t count = find_due(service, due, &wait_ms);
         if (count == 0) {
-            universe_wait(&service->rest, &service->lock, wait_ms);
+            thread_wait(&service->rest, &service->lock, wait_ms);
             continue;
         }
         pthread_mutex_unlock(&service->lock);

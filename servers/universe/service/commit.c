@@ -1,17 +1,19 @@
 /*
  * commit.c - the queue of changes and the thread that commits them.
  *
- * Group commit without a timer: while one window is being written the next changes gather, and the
- * thread takes as many of them as fit. A quiet service commits each change at once, a busy one shares
- * the price of making it durable. Whoever queues a change is told when it is done; every step of a window
- * has a deadline (the database's), so it is.
+ * Group commit without a timer: while one batch is being written the next changes gather, and the
+ * thread takes as many of them as fit. A quiet service commits each change at once, a busy one
+ * shares the price of making it durable. `done` of a change is called when it is committed or
+ * refused; every step of a batch has a deadline (the database's), so it is.
  *
- * Nobody is woken or told under the lock, and the thread is woken only when it sleeps.
+ * No thread is woken and no `done` called under the lock, and the committer is woken only when it
+ * sleeps.
  */
 #include <errno.h>
 #include <semaphore.h>
 #include <stdlib.h>
 
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 #include "service/service_int.h"
 
@@ -73,8 +75,8 @@ mcp_status universe_commit(universe_service *service, universe_change *change, m
 
     sem_init(&done, 0, 0); /* cannot fail */
     change->err = err;
-    change->tell = post;
-    change->tell_data = &done;
+    change->done = post;
+    change->done_data = &done;
     mcp_status st = universe_queue(service, change, err);
     if (st == MCP_OK) {
         await(&done, 1);
@@ -93,8 +95,8 @@ void universe_commit_all(universe_service *service, universe_change *changes, si
     sem_init(&done, 0, 0);
     pthread_mutex_lock(&service->lock);
     for (size_t i = 0; i < count; i++) {
-        changes[i].tell = post;
-        changes[i].tell_data = &done;
+        changes[i].done = post;
+        changes[i].done_data = &done;
         mcp_status st = push_if_open(&wakes, service, &changes[i], changes[i].err);
         if (st == MCP_OK)
             queued++;
@@ -110,7 +112,7 @@ void universe_commit_all(universe_service *service, universe_change *changes, si
 
 void universe_catch_up(universe_service *service, universe_live *live)
 {
-    universe_change *change = calloc(1, sizeof *change);
+    universe_change *change = mcp_alloc_zeroed(1, sizeof *change);
     bool wakes = false;
     pthread_mutex_lock(&service->lock);
     if (change && !live->is_catching_up && !service->closing &&
@@ -128,21 +130,21 @@ void universe_catch_up(universe_service *service, universe_live *live)
     free(change); /* too much to do: the next change of that universe takes it in */
 }
 
-void universe_hear(bool *is_loaded, universe_service *service, const char *id, int64_t version,
-                   int64_t created_ms)
+void universe_catch_up_to(bool *is_loaded, universe_service *service, const char *id,
+                          int64_t version, int64_t created_ms)
 {
     pthread_mutex_lock(&service->lock);
     universe_live *live = universe_live_find(service, id);
-    bool is_news = live && !live->is_loading &&
-                   (version < 0 || live->version < version ||
-                    (created_ms > 0 && live->created_ms != created_ms));
-    if (is_news)
+    bool is_behind = live && !live->is_loading &&
+                     (version < 0 || live->version < version ||
+                      (created_ms > 0 && live->created_ms != created_ms));
+    if (is_behind)
         live->users++;
     if (live && live->is_loading)
         live->is_behind = true;
     *is_loaded = live;
     pthread_mutex_unlock(&service->lock);
-    if (is_news) {
+    if (is_behind) {
         universe_catch_up(service, live);
         universe_live_release(service, live);
     }
@@ -175,8 +177,8 @@ void universe_catch_up_all(universe_service *service)
     }
 }
 
-/* Takes what has gathered, but not so much that small changes wait long behind large batches; 0: the service closes
- * and nothing is left. */
+/* Takes what has gathered, but not so much that small changes wait long behind large batches; 0:
+ * the service closes and nothing is left. */
 static size_t take(universe_service *service, universe_change **changes)
 {
     size_t count = 0, orders = 0;
@@ -186,13 +188,13 @@ static size_t take(universe_service *service, universe_change **changes)
         pthread_cond_wait(&service->work, &service->lock);
     }
     service->committer_sleeps = false;
-    while (service->first && count < WINDOW_MAX && orders < UNIVERSE_BATCH_MAX) {
+    while (service->first && count < COMMIT_MAX && orders < UNIVERSE_BATCH_MAX) {
         universe_change *change = service->first;
         service->first = change->next;
         changes[count++] = change;
         orders += change->count;
         if (change->kind == UNIVERSE_CHANGE_CATCH_UP)
-            change->live->is_catching_up = false; /* news from now on are another's */
+            change->live->is_catching_up = false; /* later changes need another */
     }
     if (!service->first)
         service->end = &service->first;
@@ -201,7 +203,8 @@ static size_t take(universe_service *service, universe_change **changes)
     return count;
 }
 
-/* A change is its sender's again once it was told; what nobody waits for is the queue's own and goes. */
+/* A change is its sender's again once `done` was called; a CATCH_UP is the queue's own and is
+ * freed. */
 static void finish(universe_service *service, universe_change **changes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -210,7 +213,7 @@ static void finish(universe_service *service, universe_change **changes, size_t 
             universe_live_release(service, change->live);
             free(change);
         } else {
-            change->tell(change->tell_data);
+            change->done(change->done_data);
         }
     }
 }
@@ -218,12 +221,15 @@ static void finish(universe_service *service, universe_change **changes, size_t 
 void *universe_committer(void *data)
 {
     universe_service *service = data;
-    universe_change *changes[WINDOW_MAX];
-    size_t count = 0;
+    universe_change *changes[COMMIT_MAX];
 
-    while ((count = take(service, changes)) > 0) {
-        universe_window(service, changes, count);
-        finish(service, changes, count);
+    for (;;) {
+        universe_publication publication;
+        size_t count = take(service, changes);
+        if (count == 0)
+            return NULL;
+        universe_commit_batch(&publication, service, changes, count);
+        finish(service, changes, count); /* first: streams may be many */
+        universe_publish(service, &publication);
     }
-    return NULL;
 }

@@ -1,15 +1,16 @@
 /*
- * outcome.c - what the senders of a window are told when it has ended, and when it is worth another try.
+ * outcome.c - the answers of a batch that has ended, and whether it is worth another try.
  *
- * A database server comes and goes; of its absence senders hear what they may do: send it again where nothing was
- * done, look first where nobody knows. What else displeases a database is no fault of theirs, and its words are
- * for the log.
+ * A database server comes and goes; of its absence senders hear what they may do: send it again
+ * where nothing was done, look first where nobody knows. What else displeases a database is no
+ * fault of theirs, and its words are for the log.
  */
 #include "service/service_int.h"
 
-bool universe_spoils_window(mcp_status status)
+bool universe_spoils_batch(mcp_status status)
 {
-    return status == MCP_E_IO || status == MCP_E_BUSY || status == MCP_E_TIMEOUT;
+    return status == MCP_E_IO || status == MCP_E_STORAGE || status == MCP_E_BUSY ||
+           status == MCP_E_TIMEOUT;
 }
 
 bool universe_may_try_again(const universe_service *service, mcp_status status, bool was_sent)
@@ -18,8 +19,8 @@ bool universe_may_try_again(const universe_service *service, mcp_status status, 
            (status == MCP_E_IO && !was_sent && db_is_shared(service->options.db));
 }
 
-static mcp_status as_told(const universe_service *service, mcp_status status, bool was_sent,
-                          mcp_error *cause)
+static mcp_status as_reported(const universe_service *service, mcp_status status, bool was_sent,
+                              mcp_error *cause)
 {
     switch (status) {
     case MCP_OK:
@@ -29,8 +30,16 @@ static mcp_status as_told(const universe_service *service, mcp_status status, bo
     case MCP_E_STOPPED:
     case MCP_E_INTERNAL:
         return status;
+    case MCP_E_STORAGE: /* the path of the file is for the log */
+        return mcp_error_set(cause, status, "the disk is full; nothing was changed");
     default:
         break;
+    }
+    if (status == MCP_E_IO && was_sent && !db_is_shared(service->options.db)) {
+        mcp_error why = *cause;
+        return mcp_error_set(cause, MCP_E_IO,
+                             "the change may have been made, read the universe to see: %s",
+                             why.message);
     }
     if (status != MCP_E_IO || !db_is_shared(service->options.db))
         return MCP_E_IO;
@@ -44,7 +53,7 @@ static mcp_status as_told(const universe_service *service, mcp_status status, bo
 static void answer(universe_service *service, universe_change *change, mcp_status status,
                    const mcp_error *cause)
 {
-    bool has_own = change->status != MCP_OK && !universe_spoils_window(change->status);
+    bool has_own = change->status != MCP_OK && !universe_spoils_batch(change->status);
     if (change->kind == UNIVERSE_CHANGE_CATCH_UP || has_own)
         return;
     if (status != MCP_OK) {
@@ -60,10 +69,10 @@ static void answer(universe_service *service, universe_change *change, mcp_statu
     pthread_mutex_unlock(&service->lock);
 }
 
-void universe_answer_window(universe_service *service, universe_change *const *changes,
-                            size_t count, mcp_status status, bool was_sent, mcp_error *cause)
+void universe_answer_batch(universe_service *service, universe_change *const *changes, size_t count,
+                           mcp_status status, bool was_sent, mcp_error *cause)
 {
-    status = as_told(service, status, was_sent, cause);
+    status = as_reported(service, status, was_sent, cause);
     for (size_t i = 0; i < count; i++)
         answer(service, changes[i], status, cause);
 }

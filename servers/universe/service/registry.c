@@ -1,38 +1,20 @@
 /*
  * registry.c - which universes are in memory.
  *
- * A universe is read from the database when somebody first asks for it, and stays until room is needed:
- * then the one that was used longest ago, and that nobody uses now, goes. While one thread loads it the
- * others wait for that thread. Loading happens outside the lock, so other universes are not held up.
+ * A universe is read from the database when somebody first asks for it, and stays until room is
+ * needed: then the one that was used longest ago, and that nobody uses now, goes. While one thread
+ * loads it the others wait for that thread. Loading happens outside the lock, so other universes
+ * are not held up.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
+#include "mcp/hash.h"
 #include "service/service_int.h"
-
-static unsigned bucket_of(const char *id)
-{
-    uint32_t hash = 2166136261u;
-    for (const char *at = id; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    return hash % LIVE_BUCKETS;
-}
-
-bool universe_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ms)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    return pthread_cond_timedwait(cond, lock, &until) != ETIMEDOUT;
-}
 
 /* Bytes of the character (RFC 3629) that begins here; 0: it is none. */
 static size_t character(const unsigned char *at)
@@ -41,9 +23,9 @@ static size_t character(const unsigned char *at)
         unsigned char first, last, low, high; /* first byte from, to; second byte from, to */
         size_t length;
     } forms[] = {
-        { 0x20, 0x7e, 0, 0, 1 },          { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-        { 0xe1, 0xec, 0x80, 0xbf, 3 },    { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-        { 0xf0, 0xf0, 0x90, 0xbf, 4 },    { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+        { 0x20, 0x7e, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+        { 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+        { 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
     };
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         size_t n = 1;
@@ -78,7 +60,7 @@ mcp_status universe_check_id(const char *id, mcp_error *err)
     return MCP_OK;
 }
 
-/* ---- the table: under the lock ---------------------------------------------------------------- */
+/* ---- the table: under the lock --------------------------------------------------------------- */
 
 static void free_live(universe_live *live)
 {
@@ -90,7 +72,7 @@ static void free_live(universe_live *live)
 
 static void unlink_live(universe_service *service, universe_live *live)
 {
-    universe_live **at = &service->live[bucket_of(live->id)];
+    universe_live **at = &service->live[mcp_fnv1a(live->id) % LIVE_BUCKETS];
     while (*at && *at != live)
         at = &(*at)->next;
     if (*at)
@@ -103,7 +85,7 @@ static void unlink_live(universe_service *service, universe_live *live)
 
 universe_live *universe_live_find(universe_service *service, const char *id)
 {
-    universe_live *live = service->live[bucket_of(id)];
+    universe_live *live = service->live[mcp_fnv1a(id) % LIVE_BUCKETS];
     while (live && strcmp(live->id, id) != 0)
         live = live->next;
     return live;
@@ -135,6 +117,14 @@ static void release(universe_live *live)
         free_live(live);
 }
 
+bool universe_live_is_deleted(universe_service *service, const universe_live *live)
+{
+    pthread_mutex_lock(&service->lock);
+    bool is_deleted = live->is_deleted;
+    pthread_mutex_unlock(&service->lock);
+    return is_deleted;
+}
+
 void universe_live_release(universe_service *service, universe_live *live)
 {
     pthread_mutex_lock(&service->lock);
@@ -160,10 +150,11 @@ static universe_live *oldest_idle(universe_service *service, bool has_bodies)
 static mcp_status make_room(universe_service *service, int64_t bodies, const char *id,
                             mcp_error *err)
 {
-    universe_live *first = NULL;
-    if (service->figures.loaded >= service->options.loaded_max &&
-        (first = oldest_idle(service, false)))
-        universe_live_forget(service, first);
+    if (service->figures.loaded >= service->options.loaded_max) {
+        universe_live *first = oldest_idle(service, false);
+        if (first)
+            universe_live_forget(service, first);
+    }
     while (service->figures.bodies + bodies > service->options.bodies_max) {
         universe_live *oldest = oldest_idle(service, true);
         if (!oldest)
@@ -176,8 +167,8 @@ static mcp_status make_room(universe_service *service, int64_t bodies, const cha
     return MCP_OK;
 }
 
-mcp_status universe_live_moment(universe_moment *out, universe_live *live, mcp_arena *arena,
-                                mcp_error *err)
+mcp_status universe_live_current(universe_version *out, universe_live *live, mcp_arena *arena,
+                                 mcp_error *err)
 {
     char *id = mcp_arena_strdup(arena, live->id);
     char *name = mcp_arena_strdup(arena, live->name);
@@ -195,7 +186,7 @@ mcp_status universe_live_moment(universe_moment *out, universe_live *live, mcp_a
     return MCP_OK;
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static mcp_status read_state(universe_live *live, const universe_record *record,
                              db_session *session, const mcp_log *log, mcp_error *err)
@@ -207,7 +198,7 @@ static mcp_status read_state(universe_live *live, const universe_record *record,
         st = universe_state_freeze(&live->view, live->state, err);
     if (st != MCP_OK)
         return st;
-    live->name = strdup(record->name);
+    live->name = mcp_alloc_strdup(record->name);
     if (!live->name)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a universe's name");
     live->version = live->state_version = record->version;
@@ -275,7 +266,8 @@ static mcp_status load(universe_service *service, universe_live *live, mcp_error
         live->view = NULL;
         live->failure = failure;
         universe_live_forget(service, live);
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): we use it, so that forgetting did not free it */
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): we use it, so that forgetting did not free
+         * it */
         release(live);
     }
     pthread_cond_broadcast(&service->loaded);
@@ -289,13 +281,13 @@ static mcp_status load(universe_service *service, universe_live *live, mcp_error
 
 static universe_live *insert(universe_service *service, const char *id)
 {
-    universe_live *live = calloc(1, sizeof *live);
+    universe_live *live = mcp_alloc_zeroed(1, sizeof *live);
     if (!live)
         return NULL;
     memcpy(live->id, id, strlen(id));
     live->users = 1;
     live->is_loading = true;
-    universe_live **bucket = &service->live[bucket_of(id)];
+    universe_live **bucket = &service->live[mcp_fnv1a(id) % LIVE_BUCKETS];
     live->next = *bucket;
     *bucket = live;
     return live;
@@ -317,9 +309,9 @@ static mcp_status await(universe_service *service, universe_live *live, mcp_erro
     mcp_status st = MCP_OK;
     live->users++;
     while (live->is_loading && st == MCP_OK) {
-        if (!universe_wait(&service->loaded, &service->lock, LOAD_WAIT_MS))
-            st = mcp_error_set(err, MCP_E_TIMEOUT, "universe %.64s is still being loaded; try later",
-                               live->id);
+        if (!thread_wait(&service->loaded, &service->lock, LOAD_WAIT_MS))
+            st = mcp_error_set(err, MCP_E_TIMEOUT,
+                               "universe %.64s is still being loaded; try later", live->id);
     }
     if (st == MCP_OK && live->is_gone)
         st = why_gone(live, err);
@@ -341,7 +333,7 @@ mcp_status universe_live_hold_loaded(universe_live **out, universe_service *serv
         live->users++;
     pthread_mutex_unlock(&service->lock);
     if (!live)
-        return mcp_error_set(err, MCP_E_LATER, "universe %.64s is not in memory", id);
+        return mcp_error_set(err, MCP_E_DEFERRED, "universe %.64s is not in memory", id);
     *out = live;
     return MCP_OK;
 }
@@ -356,7 +348,9 @@ mcp_status universe_live_hold(universe_live **out, universe_service *service, co
     pthread_mutex_lock(&service->lock);
     universe_live *live = universe_live_find(service, id);
     bool is_mine = !live;
-    if (is_mine && !(live = insert(service, id)))
+    if (is_mine)
+        live = insert(service, id);
+    if (!live)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory to load a universe");
     else if (!is_mine)
         st = await(service, live, err);

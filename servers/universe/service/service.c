@@ -1,9 +1,9 @@
 /*
  * service.c - opening and closing the service, and the changes that it takes.
  *
- * Orders and replacements go through the queue of commit.c; a replacement's snapshot is written before it
- * is queued, so a commit never waits for a large one. Creating and deleting need no working state and are
- * transactions of their own.
+ * Orders and replacements go through the queue of commit.c; a replacement's snapshot is written
+ * before it is queued, so a commit never waits for a large one. Creating and deleting need no
+ * working state and are transactions of their own.
  */
 #include "service/service.h"
 
@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/random.h"
+#include "service/entries.h"
 #include "service/service_int.h"
 
-enum { STALE_TRIES = 3 };
+enum { STALE_TRIES = 3, FULL_LOG_MS = 60000 };
 
 static void or_default(int64_t *option, int64_t value)
 {
@@ -34,10 +36,11 @@ static void fill_in(universe_service_options *options)
     or_default(&options->log_age_ms, (int64_t)7 * 24 * 3600 * 1000);
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Another process has committed: "VERSION ID", -1 for a deletion. NULL: some may have been missed. */
-static void heard(const char *payload, void *data)
+/* Another process has committed: "VERSION ID", -1 for a deletion. NULL: some may have been
+ * missed. */
+static void on_notify(const char *payload, void *data)
 {
     universe_service *service = data;
     char *end = NULL;
@@ -50,32 +53,30 @@ static void heard(const char *payload, void *data)
     long long version = strtoll(payload, &end, 10);
     if (errno != 0 || end == payload || *end != ' ')
         return;
-    universe_heard(service, end + 1, version, 0, true);
+    universe_replicate(service, end + 1, version, 0, true);
 }
 
 static mcp_status init_sync(universe_service *service, mcp_error *err)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    bool failed = pthread_mutex_init(&service->lock, NULL) != 0 ||
-                  pthread_mutex_init(&service->watch_lock, NULL) != 0 ||
-                  pthread_cond_init(&service->loaded, &attributes) != 0 ||
-                  pthread_cond_init(&service->work, &attributes) != 0 ||
-                  pthread_cond_init(&service->rest, &attributes) != 0;
-    pthread_condattr_destroy(&attributes);
-    return failed ? mcp_error_set(err, MCP_E_NOMEM, "no memory for the service's locks") : MCP_OK;
+    if (pthread_mutex_init(&service->lock, NULL) != 0)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the service's locks");
+    thread_cond_init(&service->loaded);
+    thread_cond_init(&service->watched);
+    thread_cond_init(&service->work);
+    thread_cond_init(&service->rest);
+    return MCP_OK;
 }
 
 static mcp_status start_threads(universe_service *service, mcp_error *err)
 {
-    static void *(*const run[])(void *) = { universe_committer, universe_keeper, universe_clock_run,
-                                            universe_looker };
-    pthread_t *const threads[] = { &service->committer, &service->keeper, &service->clock,
-                                   &service->looker };
+    static void *(*const run[])(void *) = { universe_committer, universe_snapshotter,
+                                            universe_clock_run, universe_replication_poll };
+    pthread_t *const threads[] = { &service->committer, &service->snapshotter, &service->clock,
+                                   &service->poller };
     int wanted = db_is_shared(service->options.db) ? 3 : 4;
     for (; service->threads < wanted; service->threads++) {
-        int failed = pthread_create(threads[service->threads], NULL, run[service->threads], service);
+        int failed = pthread_create(threads[service->threads], NULL, run[service->threads],
+                                    service);
         if (failed)
             return mcp_error_errno(err, failed, "starting the service's threads");
     }
@@ -85,7 +86,7 @@ static mcp_status start_threads(universe_service *service, mcp_error *err)
 mcp_status universe_service_open(universe_service **out, const universe_service_options *options,
                                  mcp_error *err)
 {
-    universe_service *service = calloc(1, sizeof *service);
+    universe_service *service = mcp_alloc_zeroed(1, sizeof *service);
     if (!service)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the service");
     service->options = *options;
@@ -102,7 +103,7 @@ mcp_status universe_service_open(universe_service **out, const universe_service_
     if (st == MCP_OK)
         st = universe_feed_open(service, err);
     if (st == MCP_OK)
-        st = db_listen(&service->listener, options->db, UNIVERSE_CHANNEL, heard, service, err);
+        st = db_listen(&service->listener, options->db, UNIVERSE_CHANNEL, on_notify, service, err);
     if (st == MCP_OK)
         st = start_threads(service, err);
     if (st != MCP_OK) {
@@ -124,11 +125,11 @@ void universe_service_close(universe_service *service)
     pthread_cond_broadcast(&service->rest);
     pthread_mutex_unlock(&service->lock);
     if (service->threads > 3)
-        pthread_join(service->looker, NULL);
+        pthread_join(service->poller, NULL);
     if (service->threads > 2)
         pthread_join(service->clock, NULL);
     if (service->threads > 1)
-        pthread_join(service->keeper, NULL);
+        pthread_join(service->snapshotter, NULL);
     if (service->threads > 0)
         pthread_join(service->committer, NULL);
     universe_feed_close(service);
@@ -136,25 +137,55 @@ void universe_service_close(universe_service *service)
     pthread_cond_destroy(&service->loaded);
     pthread_cond_destroy(&service->work);
     pthread_cond_destroy(&service->rest);
-    pthread_mutex_destroy(&service->watch_lock);
+    pthread_cond_destroy(&service->watched);
     pthread_mutex_destroy(&service->lock);
     free(service);
 }
 
 void universe_service_watch(universe_service *service, universe_watcher *watch, void *data)
 {
-    pthread_mutex_lock(&service->watch_lock);
+    pthread_mutex_lock(&service->lock);
     service->watch = watch;
     service->watch_data = data;
-    pthread_mutex_unlock(&service->watch_lock);
+    while (service->watching > 0)
+        pthread_cond_wait(&service->watched, &service->lock);
+    pthread_mutex_unlock(&service->lock);
 }
 
-void universe_tell_watcher(universe_service *service, const char *id, int64_t version)
+void universe_notify_watcher(universe_service *service, const char *id, int64_t version)
 {
-    pthread_mutex_lock(&service->watch_lock);
-    if (service->watch)
-        service->watch(id, version, service->watch_data);
-    pthread_mutex_unlock(&service->watch_lock);
+    pthread_mutex_lock(&service->lock);
+    universe_watcher *watch = service->watch;
+    void *data = service->watch_data;
+    service->watching += watch != NULL;
+    pthread_mutex_unlock(&service->lock);
+    if (!watch)
+        return;
+    watch(id, version, data);
+    pthread_mutex_lock(&service->lock);
+    if (--service->watching == 0)
+        pthread_cond_broadcast(&service->watched);
+    pthread_mutex_unlock(&service->lock);
+}
+
+void universe_log_failure(universe_service *service, mcp_log_level level, size_t count,
+                          const char *what, const mcp_error *cause)
+{
+    char more[64] = "";
+    int64_t now_ms = mcp_clock_mono_ms();
+    pthread_mutex_lock(&service->lock);
+    bool is_known = cause->status == MCP_E_STORAGE && service->is_full_logged &&
+                    now_ms - service->full_logged_ms < FULL_LOG_MS;
+    if (!is_known && service->full_unlogged > 0)
+        snprintf(more, sizeof more, "; %zu more since the last such line", service->full_unlogged);
+    service->full_unlogged = is_known ? service->full_unlogged + count : 0;
+    if (!is_known && cause->status == MCP_E_STORAGE) {
+        service->is_full_logged = true;
+        service->full_logged_ms = now_ms;
+    }
+    pthread_mutex_unlock(&service->lock);
+    if (!is_known)
+        mcp_log_write(&service->options.log, level, "%s: %s%s", what, cause->message, more);
 }
 
 void universe_service_figures(universe_figures *out, universe_service *service)
@@ -165,7 +196,7 @@ void universe_service_figures(universe_figures *out, universe_service *service)
     out->viewers = (int64_t)universe_feed_viewers(service);
 }
 
-/* ---- creating and deleting -------------------------------------------------------------------- */
+/* ---- creating and deleting ------------------------------------------------------------------- */
 
 static mcp_status may_write(const universe_service *service, mcp_error *err)
 {
@@ -203,18 +234,44 @@ static mcp_status check_name(const char *name, mcp_error *err)
                          UNIVERSE_TITLE_MAX, length);
 }
 
+/* A state with a label is the first entry of the log. */
+static mcp_status append_first(db_session *session, const universe_record *record,
+                               const char *label, mcp_arena *arena, mcp_error *err)
+{
+    universe_entry entry = universe_entries_replacement(label, 1, record->time, record->created_ms);
+    const universe_changes all = { .everything = true };
+    mcp_status st = universe_touched_write(&entry.touched, &entry.touched_length, &all, arena, err);
+    return st == MCP_OK ? universe_store_append(session, record->id, &entry, arena, err) : st;
+}
+
+/* The commit may have been made although its failure was reported. */
+static mcp_status commit_creation(db_session *session, const char *id, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = db_commit(session, &cause);
+    if (st == MCP_E_IO)
+        return mcp_error_set(err, st, "%.64s may have been created, see `universe list`: %s", id,
+                             cause.message);
+    if (st != MCP_OK && err)
+        *err = cause;
+    return st;
+}
+
 static mcp_status insert(bool *taken, universe_service *service, const universe_record *record,
-                         const universe_snapshot *snapshot, mcp_error *err)
+                         const universe_snapshot *snapshot, const char *label, mcp_arena *arena,
+                         mcp_error *err)
 {
     db_session *session = NULL;
     mcp_status st = db_begin(&session, service->options.db, DB_WRITE, err);
     if (st != MCP_OK)
         return st;
     st = universe_store_insert(taken, session, record, err);
+    if (st == MCP_OK && !*taken && label)
+        st = append_first(session, record, label, arena, err);
     if (st == MCP_OK && !*taken && snapshot)
         st = universe_store_add_snapshot(session, record->id, snapshot, err);
     if (st == MCP_OK && !*taken)
-        return db_commit(session, err);
+        return commit_creation(session, record->id, err);
     db_rollback(session);
     return st == MCP_OK ? mcp_error_set(err, MCP_E_PARAMS, "the id %.128s is taken", record->id)
                         : st;
@@ -243,18 +300,50 @@ static void forget_older(universe_service *service, const universe_record *recor
     pthread_mutex_unlock(&service->lock);
 }
 
-mcp_status universe_service_create(universe_moment *out, bool *taken, universe_service *service,
+/* What is answered about a universe that is created; nothing has to be read, so nothing can fail
+ * after the commit. */
+static mcp_status describe(universe_version *out, universe_record *record, universe_view *start,
+                           mcp_arena *arena, mcp_error *err)
+{
+    universe_state *empty = NULL;
+    universe_summary summary;
+    mcp_status st = MCP_OK;
+
+    record->id = mcp_arena_strdup(arena, record->id);
+    record->name = mcp_arena_strdup(arena, record->name);
+    if (!record->id || !record->name)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a universe's record");
+    if (start) {
+        out->view = universe_view_keep(start);
+    } else {
+        st = universe_state_new(&empty, err);
+        if (st == MCP_OK)
+            st = universe_state_freeze(&out->view, empty, err);
+        universe_state_free(empty);
+    }
+    if (st != MCP_OK)
+        return st;
+    universe_view_summary(&summary, out->view);
+    record->bytes = start ? (int64_t)summary.bytes : -1;
+    record->time = universe_view_time(out->view);
+    record->bodies = (int64_t)summary.counts[UNIVERSE_STARS];
+    out->record = *record;
+    out->record.bytes = -1;
+    return MCP_OK;
+}
+
+mcp_status universe_service_create(universe_version *out, bool *taken, universe_service *service,
                                    const char *id, const char *name, universe_view *start,
-                                   mcp_arena *arena, mcp_error *err)
+                                   const char *label, mcp_arena *arena, mcp_error *err)
 {
     char random[37];
     bool is_taken = false;
     universe_snapshot snapshot = { .pinned = true };
     universe_record record = { .id = id, .name = name, .created_ms = mcp_clock_wall_ms() };
-    universe_summary summary;
+    universe_version created = { 0 };
 
     mcp_status st = may_write(service, err);
-    if (start && is_empty(start))
+    if (start && is_empty(start) && !label)
         start = NULL;
     if (st == MCP_OK && !id)
         st = random_uuid(random, err);
@@ -264,28 +353,27 @@ mcp_status universe_service_create(universe_moment *out, bool *taken, universe_s
         st = universe_check_id(record.id, err);
     if (st == MCP_OK)
         st = check_name(name, err);
+    record.updated_ms = record.created_ms;
+    record.version = label ? 1 : 0;
+    if (st == MCP_OK)
+        st = describe(&created, &record, start, arena, err);
     if (st == MCP_OK && start)
         st = universe_snapshot_write(&snapshot, service->options.db, start, arena, err);
-    if (st != MCP_OK)
-        return st;
-    record.updated_ms = snapshot.created_ms = record.created_ms;
+    snapshot.version = record.version;
+    snapshot.created_ms = record.created_ms;
     snapshot.pinned = true;
-    record.bytes = -1;
-    if (start) {
-        universe_view_summary(&summary, start);
-        record.bytes = (int64_t)summary.bytes;
-        record.time = universe_view_time(start);
-        record.bodies = (int64_t)universe_view_count(start, UNIVERSE_STARS);
-    }
-    st = insert(&is_taken, service, &record, start ? &snapshot : NULL, err);
+    if (st == MCP_OK)
+        st = insert(&is_taken, service, &record, start ? &snapshot : NULL, label, arena, err);
     if (taken)
         *taken = is_taken;
     if (st != MCP_OK) {
         universe_snapshot_discard(service->options.db, snapshot.snapshot_id);
+        universe_view_free(created.view);
         return st;
     }
     forget_older(service, &record);
-    return universe_service_look(out, service, record.id, arena, err);
+    *out = created;
+    return MCP_OK;
 }
 
 static mcp_status mark_deleted(bool *done, universe_record *record, universe_service *service,
@@ -344,18 +432,18 @@ mcp_status universe_service_delete(int64_t *version, universe_service *service, 
     }
     pthread_mutex_unlock(&service->lock);
     universe_feed_deleted(service, id);
-    universe_tell_watcher(service, id, -1);
+    universe_notify_watcher(service, id, -1);
     return MCP_OK;
 }
 
-/* ---- changing --------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 static mcp_status commit(universe_service *service, const char *id, universe_change *change,
                          mcp_error *err)
 {
     mcp_status st = MCP_OK;
     int tries = 0;
-    do { /* again, where another process has made the universe anew */
+    do { /* again, where another process has deleted and created the universe */
         st = universe_live_hold(&change->live, service, id, err);
         if (st != MCP_OK)
             return st;
@@ -374,12 +462,12 @@ static mcp_status check_count(size_t count, mcp_error *err)
                          count);
 }
 
-mcp_status universe_service_send(universe_sent *out, universe_service *service, const char *id,
-                                 const universe_order *orders, size_t count, int64_t expected,
-                                 const char *actor, mcp_arena *arena, mcp_error *err)
+mcp_status universe_service_submit(universe_result *out, universe_service *service, const char *id,
+                                   const universe_command *commands, size_t count, int64_t expected,
+                                   const char *actor, mcp_arena *arena, mcp_error *err)
 {
-    universe_change change = { .kind = UNIVERSE_CHANGE_ORDERS,
-                               .orders = orders,
+    universe_change change = { .kind = UNIVERSE_CHANGE_COMMANDS,
+                               .commands = commands,
                                .count = count,
                                .expected = expected,
                                .actor = actor,
@@ -390,72 +478,73 @@ mcp_status universe_service_send(universe_sent *out, universe_service *service, 
 }
 
 /* On the committing thread. */
-static void tell_sender(void *data)
+static void notify_sender(void *data)
 {
-    universe_sending *sending = data;
+    universe_submission *submission = data;
 
-    sending->status = sending->change->status;
-    sending->is_stale = sending->change->is_stale;
-    sending->told(sending->data);
+    submission->status = submission->change->status;
+    submission->is_stale = submission->change->is_stale;
+    submission->done(submission->data);
 }
 
-static mcp_status queue(universe_sending *sending, universe_service *service, universe_live *live,
-                        mcp_error *err)
+static mcp_status queue(universe_submission *submission, universe_service *service,
+                        universe_live *live, mcp_error *err)
 {
-    universe_change *change = mcp_arena_alloc(sending->arena, sizeof *change);
+    universe_change *change = mcp_arena_alloc(submission->arena, sizeof *change);
 
     if (!change)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to wait for a commit");
-    *change = (universe_change){ .kind = UNIVERSE_CHANGE_ORDERS,
+    *change = (universe_change){ .kind = UNIVERSE_CHANGE_COMMANDS,
                                  .live = live,
-                                 .orders = sending->orders,
-                                 .count = sending->count,
-                                 .expected = sending->expected,
-                                 .actor = sending->actor,
-                                 .arena = sending->arena,
-                                 .out = &sending->sent,
-                                 .err = &sending->err,
-                                 .tell = tell_sender,
-                                 .tell_data = sending };
-    sending->sent = (universe_sent){ 0 };
-    sending->err = (mcp_error)MCP_ERROR_INIT;
-    sending->service = service;
-    sending->change = change;
+                                 .commands = submission->commands,
+                                 .count = submission->count,
+                                 .expected = submission->expected,
+                                 .actor = submission->actor,
+                                 .arena = submission->arena,
+                                 .out = &submission->result,
+                                 .err = &submission->err,
+                                 .done = notify_sender,
+                                 .done_data = submission };
+    submission->result = (universe_result){ 0 };
+    submission->err = (mcp_error)MCP_ERROR_INIT;
+    submission->service = service;
+    submission->change = change;
     return universe_queue(service, change, err);
 }
 
-mcp_status universe_service_begin_send(universe_sending *sending, universe_service *service,
-                                       bool may_wait, mcp_error *err)
+mcp_status universe_service_submit_begin(universe_submission *submission, universe_service *service,
+                                         bool may_wait, mcp_error *err)
 {
     universe_live *live = NULL;
-    mcp_status st = check_count(sending->count, err);
+    mcp_status st = check_count(submission->count, err);
 
     if (st == MCP_OK)
-        st = may_wait ? universe_live_hold(&live, service, sending->id, err)
-                      : universe_live_hold_loaded(&live, service, sending->id, err);
+        st = may_wait ? universe_live_hold(&live, service, submission->id, err)
+                      : universe_live_hold_loaded(&live, service, submission->id, err);
     if (st != MCP_OK)
         return st;
-    st = queue(sending, service, live, err);
+    st = queue(submission, service, live, err);
     if (st != MCP_OK)
         universe_live_release(service, live);
     return st;
 }
 
-mcp_status universe_service_end_send(universe_sent *out, universe_sending *sending, mcp_error *err)
+mcp_status universe_service_submit_end(universe_result *out, universe_submission *submission,
+                                       mcp_error *err)
 {
-    universe_change *change = sending->change;
+    universe_change *change = submission->change;
     mcp_status st = change->status;
 
-    universe_live_release(sending->service, change->live);
+    universe_live_release(submission->service, change->live);
     if (change->is_stale)
-        st = commit(sending->service, sending->id, change, &sending->err);
-    *out = sending->sent;
+        st = commit(submission->service, submission->id, change, &submission->err);
+    *out = submission->result;
     if (st != MCP_OK && err)
-        *err = sending->err;
+        *err = submission->err;
     return st;
 }
 
-mcp_status universe_service_replace(universe_sent *out, universe_service *service, const char *id,
+mcp_status universe_service_replace(universe_result *out, universe_service *service, const char *id,
                                     const universe_replacement *by, int64_t expected,
                                     const char *actor, mcp_arena *arena, mcp_error *err)
 {

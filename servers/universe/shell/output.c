@@ -1,5 +1,5 @@
 /*
- * output.c - a file is written beside its name and renamed when it is whole and on disk.
+ * output.c - a file is written under another name and renamed when it is whole and on disk.
  */
 #include "shell/output.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "mcp/buf.h"
-#include "open.h"
+#include "shell/open.h"
 
 enum { STEP_BYTES = 16 << 20 };
 
@@ -73,9 +73,9 @@ mcp_status universe_output_write(const char *bytes, size_t length, void *data, m
     if (fwrite(bytes, 1, length, output->file) != length)
         return fail(output, "cannot be written", err);
     output->bytes += (int64_t)length;
-    if (output->progress && (uint64_t)output->bytes >= output->told + STEP_BYTES) {
-        output->told = (uint64_t)output->bytes;
-        cli_progress_step(output->progress, output->told >> 20, NULL);
+    if (output->progress && (uint64_t)output->bytes >= output->reported + STEP_BYTES) {
+        output->reported = (uint64_t)output->bytes;
+        cli_progress_step(output->progress, output->reported >> 20, NULL);
     }
     return MCP_OK;
 }

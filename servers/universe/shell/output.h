@@ -1,6 +1,6 @@
 /*
- * output.h - where a command writes what it was asked for: standard output, or a file that is there whole or
- * not at all.
+ * output.h - where a command writes what it was asked for: standard output, or a file that is there
+ * whole or not at all.
  */
 #ifndef UNIVERSE_OUTPUT_H
 #define UNIVERSE_OUTPUT_H
@@ -17,8 +17,8 @@ typedef struct universe_output {
     const char *path;       /* NULL: standard output */
     char *part;             /* what the file is called until it is whole */
     int64_t bytes;          /* written */
-    cli_progress *progress; /* told every few MB; may be NULL */
-    uint64_t told;
+    cli_progress *progress; /* a step every few MB; may be NULL */
+    uint64_t reported;
 } universe_output;
 
 /**
@@ -31,7 +31,8 @@ mcp_status universe_output_open(universe_output *output, const char *path, FILE 
 /** A sink; `data` is the output. MCP_E_STOPPED after a signal. */
 universe_sink universe_output_write;
 
-/** Make the file durable and give it its name where `st` is MCP_OK, else remove it. @return `st`, or why not */
+/** Make the file durable and give it its name where `st` is MCP_OK, else remove it. @return `st`,
+ *  or why not */
 mcp_status universe_output_close(universe_output *output, mcp_status st, mcp_error *err);
 
 #endif

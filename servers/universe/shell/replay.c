@@ -1,19 +1,20 @@
 /*
- * replay.c - the command replay: a universe's state made by its log again, at any version; with --check held
- * against what a start loads (the newest snapshot and the rest of the log), and against the invariants.
+ * replay.c - the command replay: a universe's state made by its log again, at any version; with
+ * --check held against what a start loads (the newest snapshot and the rest of the log), and
+ * against the invariants.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/progress.h"
 #include "mcp/hash.h"
-#include "open.h"
 #include "shell/line.h"
+#include "shell/open.h"
 #include "shell/output.h"
 
 enum { TEXT_MAX = 1 << 16 };
 
-static bool tell(int64_t done, int64_t total, void *data)
+static bool on_progress(int64_t done, int64_t total, void *data)
 {
     cli_progress *progress = data;
 
@@ -29,13 +30,13 @@ static mcp_status replay(universe_view **out, universe_replayed *what, universe_
     cli_progress_begin(&progress, cli_err(line), "Replaying", " versions", 0,
                        cli_flag(line, "quiet") ? CLI_PROGRESS_NONE : CLI_PROGRESS_BAR);
     mcp_status st = universe_service_replay(out, what, work->service, cli_argument(line, 0),
-                                            cli_int(line, "to", UNIVERSE_ANY_VERSION), tell,
+                                            cli_int(line, "to", UNIVERSE_ANY_VERSION), on_progress,
                                             &progress, &work->err);
     cli_progress_end(&progress);
     return st;
 }
 
-/* ---- checking --------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 /* Each piece is hashed together with the hash of those before it. */
 struct chain {
@@ -87,7 +88,7 @@ static mcp_status compare(const universe_view *view, const universe_replayed *wh
     return st;
 }
 
-/* ---- telling ---------------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static mcp_status write_state(const universe_view *view, universe_work *work, const cli_line *line,
                               const char *path)

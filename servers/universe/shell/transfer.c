@@ -1,8 +1,9 @@
 /*
  * transfer.c - the commands list, export and import: universes out of a database and into one.
  *
- * Neither way is a state ever held as text: export streams it from a frozen view, import cuts the text at its
- * entities as it comes (model/import.c). So a snapshot of any size passes in the memory of its universe.
+ * Neither way is a state ever held as text: export streams it from a frozen view, import cuts the
+ * text at its entities as it comes (model/json/import.c). So a snapshot of any size passes in the
+ * memory of its universe.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,15 +11,16 @@
 #include <sys/stat.h>
 
 #include "cli/table.h"
+#include "gateway/replies.h"
 #include "mcp/clock.h"
-#include "open.h"
-#include "replies.h"
+#include "serve/serve.h"
 #include "shell/line.h"
+#include "shell/open.h"
 #include "shell/output.h"
 
 enum { PIECE = 64 << 10, STEP_BYTES = 16 << 20, LISTED_MAX = 1000000, TEXT_MAX = 1 << 30 };
 
-/* ---- list ------------------------------------------------------------------------------------- */
+/* ---- list ------------------------------------------------------------------------------------ */
 
 struct listed {
     universe_record *records;
@@ -123,14 +125,14 @@ int universe_line_list(const cli_line *line, void *data)
     return universe_work_end(&work, line, st);
 }
 
-/* ---- export ----------------------------------------------------------------------------------- */
+/* ---- export ---------------------------------------------------------------------------------- */
 
-static mcp_status look(universe_moment *out, universe_work *work, const char *id, int64_t version)
+static mcp_status look(universe_version *out, universe_work *work, const char *id, int64_t version)
 {
     mcp_status st = universe_service_record(&out->record, work->service, id, work->arena,
                                             &work->err);
     if (st == MCP_OK && version == UNIVERSE_ANY_VERSION)
-        return universe_service_look(out, work->service, id, work->arena, &work->err);
+        return universe_service_get(out, work->service, id, work->arena, &work->err);
     if (st == MCP_OK)
         st = universe_service_at(&out->view, work->service, id, version, &work->err);
     out->record.version = version;
@@ -181,28 +183,28 @@ int universe_line_export(const cli_line *line, void *data)
     const universe_rules rules = { 0 };
     const char *path = cli_argument(line, 1);
     bool is_file = path && strcmp(path, "-") != 0;
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     universe_work work;
     int64_t bytes = 0;
     (void)data;
 
     if (cli_flag(line, "json") && !is_file) {
         fprintf(cli_err(line), "error: --json needs a FILE: the state has standard output\n");
-        return UNIVERSE_EXIT_FILES;
+        return SERVE_EXIT_FILES;
     }
     mcp_status st = universe_work_begin(&work, line, &rules, true);
     if (st == MCP_OK)
-        st = look(&moment, &work, cli_argument(line, 0),
+        st = look(&current, &work, cli_argument(line, 0),
                   cli_int(line, "version", UNIVERSE_ANY_VERSION));
     if (st == MCP_OK)
-        st = write_state(&bytes, &work, line, moment.view);
+        st = write_state(&bytes, &work, line, current.view);
     if (st == MCP_OK && cli_flag(line, "json"))
-        st = print_exported(line, &moment.record, bytes, &work.err);
-    universe_view_free(moment.view);
+        st = print_exported(line, &current.record, bytes, &work.err);
+    universe_view_free(current.view);
     return universe_work_end(&work, line, st);
 }
 
-/* ---- import ----------------------------------------------------------------------------------- */
+/* ---- import ---------------------------------------------------------------------------------- */
 
 static mcp_status open_input(FILE **out, uint64_t *size, const char *path, mcp_error *err)
 {
@@ -220,7 +222,7 @@ static mcp_status feed_all(universe_import *import, FILE *file, cli_progress *pr
                            const char *path, mcp_error *err)
 {
     char piece[PIECE];
-    uint64_t done = 0, told = 0;
+    uint64_t done = 0, reported = 0;
     mcp_status st = MCP_OK;
     while (st == MCP_OK) {
         size_t length = fread(piece, 1, sizeof piece, file);
@@ -230,8 +232,8 @@ static mcp_status feed_all(universe_import *import, FILE *file, cli_progress *pr
         done += length;
         if (st == MCP_OK && universe_is_stopped())
             st = mcp_error_set(err, MCP_E_STOPPED, "stopped");
-        if (done >= told + STEP_BYTES) {
-            told = done;
+        if (done >= reported + STEP_BYTES) {
+            reported = done;
             cli_progress_step(progress, done >> 20, NULL);
         }
     }
@@ -257,6 +259,11 @@ static mcp_status read_state(universe_view **out, universe_import *import, const
     st = feed_all(import, file, &progress, path, err);
     if (st == MCP_OK)
         st = universe_import_end(&state, import, err);
+    if (st == MCP_E_PARAMS && universe_import_is_repairable(import)) {
+        char words[sizeof err->message];
+        memcpy(words, err->message, sizeof words);
+        mcp_error_set(err, st, "%s; --lenient repairs or accepts such a state", words);
+    }
     cli_progress_end(&progress);
     if (st == MCP_OK)
         st = universe_state_freeze(out, state, err);
@@ -300,24 +307,24 @@ static mcp_status find(bool *found, universe_work *work, const cli_line *line)
     return st == MCP_E_NOT_FOUND ? MCP_OK : st;
 }
 
-static mcp_status store(universe_moment *out, universe_work *work, const cli_line *line,
+static mcp_status store(universe_version *out, universe_work *work, const cli_line *line,
                         universe_view *view, bool exists)
 {
     const universe_replacement by = { .view = view,
                                       .name = cli_string(line, "name"),
                                       .label = "{\"type\":\"import\"}" };
-    universe_sent sent = { 0 };
+    universe_result result = { 0 };
     const char *id = cli_string(line, "id");
     if (!exists)
         return universe_service_create(out, NULL, work->service, id, name_of(line, work->arena),
-                                       view, work->arena, &work->err);
-    mcp_status st = universe_service_replace(&sent, work->service, id, &by, UNIVERSE_ANY_VERSION,
+                                       view, NULL, work->arena, &work->err);
+    mcp_status st = universe_service_replace(&result, work->service, id, &by, UNIVERSE_ANY_VERSION,
                                              NULL, work->arena, &work->err);
-    *out = sent.moment;
+    *out = result.current;
     return st;
 }
 
-static mcp_status print_imported(const cli_line *line, const universe_moment *moment,
+static mcp_status print_imported(const cli_line *line, const universe_version *current,
                                  const universe_import *import, mcp_error *err)
 {
     size_t repairs = universe_import_repairs(import);
@@ -327,17 +334,17 @@ static mcp_status print_imported(const cli_line *line, const universe_moment *mo
     if (!cli_flag(line, "json")) {
         for (size_t i = 0; !cli_flag(line, "quiet") && universe_import_repair(import, i); i++)
             fprintf(cli_err(line), "repaired: %s\n", universe_import_repair(import, i));
-        fprintf(cli_out(line), "%s\n", moment->record.id);
+        fprintf(cli_out(line), "%s\n", current->record.id);
         return MCP_OK;
     }
     mcp_buf_init(&text, TEXT_MAX);
     mcp_json_writer_init(&json, &text);
     mcp_write_object(&json);
-    mcp_write_member_string(&json, "id", moment->record.id);
-    mcp_write_member_string(&json, "name", moment->record.name);
-    mcp_write_member_int(&json, "version", moment->record.version);
+    mcp_write_member_string(&json, "id", current->record.id);
+    mcp_write_member_string(&json, "name", current->record.name);
+    mcp_write_member_int(&json, "version", current->record.version);
     mcp_write_member_int(&json, "bodies",
-                         (int64_t)universe_view_count(moment->view, UNIVERSE_STARS));
+                         (int64_t)universe_view_count(current->view, UNIVERSE_STARS));
     mcp_write_member_int(&json, "repairCount", (int64_t)repairs);
     mcp_write_member_array(&json, "repairs");
     for (size_t i = 0; universe_import_repair(import, i); i++)
@@ -351,7 +358,7 @@ int universe_line_import(const cli_line *line, void *data)
 {
     const universe_rules rules = { .lenient = cli_flag(line, "lenient") };
     universe_import *import = NULL;
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     universe_view *view = NULL;
     universe_work work;
     bool exists = false;
@@ -365,10 +372,10 @@ int universe_line_import(const cli_line *line, void *data)
     if (st == MCP_OK)
         st = read_state(&view, import, line, &work.err);
     if (st == MCP_OK)
-        st = store(&moment, &work, line, view, exists);
+        st = store(&current, &work, line, view, exists);
     if (st == MCP_OK)
-        st = print_imported(line, &moment, import, &work.err);
-    universe_view_free(moment.view);
+        st = print_imported(line, &current, import, &work.err);
+    universe_view_free(current.view);
     universe_view_free(view);
     universe_import_free(import);
     return universe_work_end(&work, line, st);

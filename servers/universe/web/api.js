@@ -1,8 +1,8 @@
 /*
  * api.js - the server's REST interface, and its stream of commands.
  *
- * The token that the user types is held here and nowhere else: it is gone with the page. The stream is read with fetch
- * and not with EventSource, which cannot send a token.
+ * This object holds the token that the user types. Nothing else keeps it, and a reload forgets it.
+ * The stream is read with fetch, because EventSource cannot send a token.
  */
 
 export class ApiError extends Error {
@@ -53,8 +53,11 @@ export class Api {
         return `/universes/${encodeURIComponent(id)}`;
     }
 
-    list(signal) {
-        return this.json('GET', '/universes?view=summary&limit=500', { signal });
+    /** A page of the universes' records, newest first: {records, next: the cursor of the next page,
+     *  or null}. */
+    async list(limit, cursor = null) {
+        const response = await this.request('GET', `/universes?view=summary&limit=${limit}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+        return { records: await response.json(), next: response.headers.get('Next-Cursor') };
     }
 
     create(name, id) {
@@ -76,7 +79,8 @@ export class Api {
         return { version, next: response.headers.get('Next-Cursor'), state: await response.json() };
     }
 
-    /** World positions as float32 triples, and the ids in the same order, of one and the same set of bodies. */
+    /** World positions as float32 triples, and the ids in the same order. Both answers must be of
+     *  the same set of bodies. */
     async positions(id, signal) {
         for (let attempt = 0; attempt < 4; attempt++) {
             const ids = await this.request('GET', `${this.of(id)}/positions?format=ids`, { signal });
@@ -110,7 +114,7 @@ export class Api {
     }
 }
 
-/** Cuts a stream of server-sent events into its events. */
+/** Splits a stream of server-sent events into events. */
 export class EventCutter {
     #rest = '';
     #event = { id: null, type: '', data: [] };
@@ -156,16 +160,17 @@ export class EventCutter {
     }
 }
 
-const SILENCE_MS = 45000; /* the server says something every 15 s */
+const SILENCE_MS = 45000; /* the server sends at least a comment every 15 s */
 
 /**
- * Follow a universe's commands. Comes back by itself after a break, with the last id.
+ * Follow a universe's commands. After a break the stream connects again, with the last id.
  *
- * @param on {from, event, state}: `from()` is the id to go on from where none was heard yet, or null;
- *           `event({id, type, data})`, false where the same id's second part is still to come;
- *           `state('connecting' | 'connected' | 'lost' | 'refused', error, resumes)`, where `resumes` says that the stream goes
- *           on from the last id
- * @returns a function that ends it, with `drop()` that breaks the connection as a bad network does
+ * @param on {from, event, state}: `from()` gives the id to start from while no event was received,
+ *           or null; `event({id, type, data})` returns false if a second part with the same id
+ *           follows; `state('connecting' | 'connected' | 'lost' | 'refused', error, resumes)`:
+ *           `resumes` is true if the stream continues after the last id
+ * @returns a function that ends the stream; its `drop()` breaks the connection, as a bad network
+ * does
  */
 export function follow(api, id, on) {
     let last = null, ended = false, abort = new AbortController(), wait = 500;
@@ -207,6 +212,8 @@ export function follow(api, id, on) {
             on.state('connecting');
             try {
                 await once();
+                if (ended)
+                    return;
                 on.state('lost');
             } catch (error) {
                 if (ended)

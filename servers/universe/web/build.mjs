@@ -1,6 +1,7 @@
 /*
- * build.mjs - makes the page: page.js with all that it imports in one file, beside it style and icon, of each a
- * gzip and an ETag, into the folder that it is told. What comes out depends on the sources and on the packages alone.
+ * build.mjs - builds the page into a folder: page.js and its imports as one file, the style, the
+ * icon, and for each file a gzip and an ETag. The result depends only on the sources and on the
+ * packages.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,16 +1,19 @@
 /*
- * clock.js - the time that is drawn.
+ * clock.js - the time that this window draws.
  *
- * The universe's time comes in steps, from ticks. While they come, the clock runs from the last but one to the last, at
- * the rate that they were seen to come at: one tick behind, and never beyond what the server said, so that it need not
- * go back when the ticks end. When none comes for a while the universe stands, and the viewer's own speed moves the
- * picture, from there and for this viewer alone.
+ * The universe's time comes in steps, from ticks. While ticks come, the clock moves from the last
+ * tick but one to the last, at the rate at which they came. So it is one tick late, never ahead of
+ * the server, and never has to go back when the ticks end.
+ *
+ * While no tick comes, the window may preview: it moves the picture at its own speed, from the
+ * universe's time on. A preview ends with the next tick. A paused window keeps its time, whatever
+ * comes.
  */
 
-const WINDOW_MS = 3000;  /* ticks that the rate is taken from */
-const QUIET_MS = 2500;   /* without a tick: the universe's clock stands */
-const EASE_MS = 250;     /* in which half of a deviation is made good */
-const LEAP = 30;         /* seconds: a deviation that is not made good gently */
+const WINDOW_MS = 3000;  /* ticks of this long give the rate */
+const QUIET_MS = 2500;   /* without a tick for so long, the universe's time is at rest */
+const EASE_MS = 250;     /* half of a deviation is gone after this */
+const LEAP = 30;         /* seconds: a larger deviation is a jump */
 
 export class Clock {
     #samples = [];
@@ -20,6 +23,7 @@ export class Clock {
         this.reset(0, 0);
         this.localSpeed = 1;
         this.paused = false;
+        this.previews = true;
     }
 
     reset(time, now) {
@@ -37,6 +41,7 @@ export class Clock {
         if (!this.follows(now))
             this.#samples = [];
         this.serverTime = time;
+        this.previews = false;
         this.#samples.push({ time, now });
         while (this.#samples.length > 2 && now - this.#samples[0].now > WINDOW_MS)
             this.#samples.shift();
@@ -48,7 +53,28 @@ export class Clock {
         return newest !== undefined && now - newest.now < QUIET_MS;
     }
 
-    /** Simulated seconds per second, as ticks were seen to come. */
+    /** Whether the picture moves. */
+    runs(now) {
+        return !this.paused && (this.previews || this.follows(now));
+    }
+
+    play(now) {
+        this.paused = false;
+        this.previews = !this.follows(now);
+    }
+
+    pause() {
+        this.paused = true;
+    }
+
+    /** Show the universe's time, and end a preview. */
+    sync() {
+        this.paused = this.previews = false;
+        this.offset = 0;
+        this.time = this.serverTime;
+    }
+
+    /** Simulated seconds per second, from the ticks that came. */
     rate(now) {
         if (!this.follows(now) || this.#samples.length < 2)
             return 0;
@@ -57,7 +83,7 @@ export class Clock {
         return span > 0 ? ((newest.time - first.time) / span) * 1000 : 0;
     }
 
-    /* Where the clock ought to be: between the last two ticks, or at the last. */
+    /* Where the clock should be: between the last two ticks, or at the last. */
     #aim(now, rate) {
         const first = this.#samples[0], newest = this.#samples.at(-1);
         const between = this.#samples.length < 2 ? 0 : (newest.now - first.now) / (this.#samples.length - 1);
@@ -68,12 +94,25 @@ export class Clock {
     advance(now) {
         const step = Math.min(Math.max(now - this.#last, 0), 250);
         this.#last = now;
-        if (!this.follows(now)) {
-            if (!this.paused)
-                this.offset += (this.localSpeed * step) / 1000;
-            this.time = this.serverTime + this.offset;
-            return this.time;
-        }
+        if (this.paused)
+            this.offset = this.time - this.serverTime;
+        else if (this.follows(now))
+            this.#follow(now, step);
+        else
+            this.#rest(step);
+        return this.time;
+    }
+
+    /* No tick comes: preview, or go the last bit to the universe's time. */
+    #rest(step) {
+        if (this.previews)
+            this.offset += (this.localSpeed * step) / 1000;
+        else
+            this.offset = Math.abs(this.offset) > LEAP ? 0 : this.offset * 0.5 ** (step / EASE_MS);
+        this.time = this.serverTime + this.offset;
+    }
+
+    #follow(now, step) {
         const rate = this.rate(now), aim = this.#aim(now, rate), moved = this.time + (rate * step) / 1000;
         const isLeap = Math.abs(aim - moved) > Math.max(LEAP, Math.abs(rate) * 3);
         const eased = moved + (aim - moved) * (1 - 0.5 ** (step / EASE_MS));
@@ -81,6 +120,5 @@ export class Clock {
             : rate < 0 && this.time >= this.serverTime && eased < this.serverTime;
         this.time = isLeap ? aim : isBeyond ? this.serverTime : eased;
         this.offset = this.time - this.serverTime;
-        return this.time;
     }
 }

@@ -1,8 +1,8 @@
 /*
- * kinds.js - what kind of body a body is drawn and described as.
+ * kinds.js - the kind of a body, for the picture and for the words.
  */
 
-/** A body's type; without one, roots are stars and what circles them planets. */
+/** A body's type. A body without a type is a star if it is a root, and a planet otherwise. */
 export function typeOf(star) {
     if (star.isRoguePlanet)
         return 'rogue';

@@ -1,8 +1,9 @@
 /*
- * meter.js - what a frame costs, part by part, and how many commands come a second.
+ * meter.js - measures the script time of frames, part by part, and counts the commands per second.
  *
- * A frame's script is all of the page's script since the frame before: what the stream told between them counts too. The
- * part `render` is three.js's and the graphics card's, and waits where the card is behind; all other parts are the page's.
+ * The time of a frame includes all script of the page since the frame before, so events that
+ * arrived in between count too. The part `render` belongs to three.js and the graphics card, and
+ * includes waits for the card. All other parts are the page's own.
  */
 const FRAMES = 600, SECONDS = 5, SLOTS = 16;
 export const PARTS = ['events', 'scene', 'render', 'labels', 'panes'];
@@ -19,7 +20,7 @@ export class Meter {
 
     constructor() {
         this.parts = PARTS.map(() => new Float64Array(FRAMES));
-        this.counts = new Float64Array(SLOTS);  /* commands of the last seconds, a second each */
+        this.counts = new Float64Array(SLOTS);  /* commands in each of the last seconds */
         this.second = 0;
         this.clear();
     }
@@ -30,24 +31,24 @@ export class Meter {
         this.#now.fill(0);
     }
 
-    /** From here on time is counted. */
+    /** Start to count time. */
     start() {
         this.#from = performance.now();
     }
 
-    /** What passed since the last mark was this part's. */
+    /** Add the time since the last mark to this part. */
     mark(part) {
         const now = performance.now();
         this.#now[part] += now - this.#from;
         this.#from = now;
     }
 
-    /** Between two frames. */
+    /** Add time that was spent between two frames. */
     add(part, ms) {
         this.#now[part] += ms;
     }
 
-    /** The frame is done. */
+    /** End the frame. */
     frame() {
         const at = this.frames++ % FRAMES;
         for (let i = 0; i < PARTS.length; i++) {
@@ -63,13 +64,13 @@ export class Meter {
         this.second = Math.max(second, this.second);
     }
 
-    /** Commands that came together. */
+    /** Count commands that arrived together. */
     heard(count, now) {
         this.#turn(now);
         this.counts[this.second % SLOTS] += count;
     }
 
-    /** Commands a second, over the last whole seconds. */
+    /** Commands per second, over the last whole seconds. */
     rate(now) {
         this.#turn(now);
         let sum = 0;

@@ -1,9 +1,10 @@
 /*
- * model.js - a universe's state as the page holds it, and what commands do to it.
+ * model.js - a universe's state in the page, and how commands change it.
  *
- * The server has judged every command before the stream tells it, so nothing is refused here: a command is carried out
- * with its events, which name what a removal took along. Who listens gets the ids that changed, map by map. What this
- * file does not know it says so (`apply` returns false), and the page fetches what changed from the server.
+ * The stream has only commands that the server accepted, so the model refuses nothing. It applies a
+ * command together with its events, which name everything that a removal removed. Listeners get the
+ * ids that changed, for each map. If the model does not know a command, `apply` returns false, and
+ * the page fetches the changes from the server.
  */
 
 export const MAPS = ['stars', 'groups', 'belts', 'smallBodyFields', 'protoplanetaryDisks', 'nebulae'];
@@ -21,7 +22,7 @@ function without(list, id) {
     return (list ?? []).filter((item) => item !== id);
 }
 
-/** Shallow, as the server merges: a null takes the member away. */
+/** A shallow merge, as on the server: null removes the member. */
 function merge(target, patch) {
     const out = { ...target, ...patch };
     for (const name of Object.keys(patch)) {
@@ -57,7 +58,7 @@ export class Model {
             listener(change);
     }
 
-    /** Everything anew. */
+    /** Replace everything. */
     load(state, version) {
         for (const map of MAPS)
             this[map] = mapOf(state[map]);
@@ -68,7 +69,7 @@ export class Model {
         this.tell({ reset: true, changed: {}, roots: true });
     }
 
-    /** A part of a state that is loaded page by page. */
+    /** Add a part of a state that is loaded in pages. */
     extend(state) {
         const change = { reset: false, changed: {}, roots: !!(state.rootIds ?? state.rootGroupIds) };
         for (const map of MAPS) {
@@ -85,7 +86,7 @@ export class Model {
         this.tell(change);
     }
 
-    /** What changed since a version, as the server tells it. */
+    /** Take over the server's changes since a version. */
     merge({ version, time, delta }) {
         const change = { reset: false, changed: {}, roots: false };
         for (const map of MAPS) {
@@ -112,7 +113,7 @@ export class Model {
         this.tell(change);
     }
 
-    /** Carry out an accepted command. @returns false: it is not one that we know */
+    /** Apply an accepted command. @returns false if the model does not know it */
     apply(command, { version, events = [], time }) {
         const step = STEPS[command.type];
         if (!step)
@@ -128,7 +129,7 @@ export class Model {
     }
 }
 
-/** What one command touches, while it is carried out. */
+/** What one command changes, while it is applied. */
 class Change {
     constructor(model) {
         this.model = model;
@@ -174,7 +175,7 @@ class Change {
         this.model[map] = next;
     }
 
-    /* ---- bodies -------------------------------------------------------------------------------- */
+    /* ---- bodies ------------------------------------------------------------------------------ */
 
     unlink(id) {
         const { stars } = this.model, parent = stars.get(stars.get(id)?.parentId);
@@ -192,7 +193,8 @@ class Change {
     link(id) {
         const { stars } = this.model, star = stars.get(id), parent = stars.get(star.parentId);
         if (parent) {
-            const children = parent.children ?? []; /* grown in place: a parent may have a hundred thousand */
+            /* changed in place: a parent may have a hundred thousand */
+            const children = parent.children ?? [];
             children.push(id);
             this.put('stars', parent.id, { ...parent, children });
         } else if (!star.isRoguePlanet) {
@@ -201,7 +203,7 @@ class Change {
         }
     }
 
-    /* ---- groups -------------------------------------------------------------------------------- */
+    /* ---- groups ------------------------------------------------------------------------------ */
 
     leaveGroups(id) {
         for (const group of this.model.groups.values()) {
@@ -229,7 +231,7 @@ function addStar(change, { id, payload }) {
     change.link(id);
 }
 
-/* Whether a body is a root may change with isRoguePlanet. */
+/* isRoguePlanet decides whether a body without a parent is a root. */
 function updateStar(change, { id, payload }) {
     const before = change.model.stars.get(id);
     if (!change.patch('stars', id, payload))
@@ -285,7 +287,7 @@ function detachStar(change, { childId }) {
     return true;
 }
 
-/** Groups' commands touch several groups at once, with rules about order: those are fetched. */
+/** These commands change several groups, with rules about order. The page fetches their result. */
 function fetched() {
     return false;
 }

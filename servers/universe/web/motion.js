@@ -1,10 +1,11 @@
 /*
- * motion.js - where bodies are: the closed form of a body's motion, in double precision.
+ * motion.js - the closed form of a body's motion, in double precision.
  *
- * A bound body's path is A cos(theta) + B sin(theta) + C about its parent, with theta = time * speed + phase. A and B are
- * the half axes of the ellipse after its rotations, C is the offset of its centre. The scene hands the same A, B and C to
- * the graphics card, which does this sum for every body in every frame; here it is done for the few that labels, the
- * camera and picking ask about.
+ * The path of a bound body is A cos(theta) + B sin(theta) + C relative to its parent, with theta =
+ * time * speed + phase. A and B are the half axes of the ellipse after its rotations. C is the
+ * offset of its centre. The graphics card gets the same A, B and C and computes this sum for every
+ * body in every frame. This file does it for the few bodies that labels, the camera and picking
+ * need.
  */
 
 const DEGREES = Math.PI / 180;
@@ -48,7 +49,7 @@ function roguePath(rogue) {
     };
 }
 
-/** The path of a body about its parent, or through space for a rogue. */
+/** The path of a body around its parent; the path of a rogue planet through space. */
 export function pathOf(star) {
     if (star.isRoguePlanet && star.roguePlanet)
         return roguePath(star.roguePlanet);
@@ -65,12 +66,13 @@ export function pathOf(star) {
     };
 }
 
-/** The angle on a path in degrees, between -360 and 360: what is whole turns loses precision and is dropped first. */
+/** The angle on a path in degrees, between -360 and 360. Whole turns are removed, because they cost
+ *  precision. */
 export function angleAt(speed, phase, time) {
     return (time * speed + phase) % 360;
 }
 
-/** The place on a path at a time, relative to the parent. */
+/** The place on a path at this time, relative to the parent. */
 export function placeOn(path, time) {
     const { A, B, C } = path;
     if (path.kind === 'line')
@@ -80,7 +82,7 @@ export function placeOn(path, time) {
     return [A[0] * c + B[0] * s + C[0], A[1] * c + B[1] * s + C[1], A[2] * c + B[2] * s + C[2]];
 }
 
-/** How much of a comet's tail there is at a distance from its star. */
+/** The length and opacity of a comet's tail at a distance from its star, as factors. */
 export function cometActivity(distance, falloff) {
     if (!(falloff > 0))
         return { activity: 1, opacity: 1 };

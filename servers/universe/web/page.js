@@ -1,19 +1,27 @@
 /*
- * page.js - the page: puts the model, the picture and the panes together.
+ * page.js - the page: connects the model, the picture and the panes.
  */
 import { Api } from './api.js';
-import { Card } from './card.js';
 import { Clock } from './clock.js';
-import { sure, wireDialogs } from './dialogs.js';
 import { Meter, PARTS } from './meter.js';
 import { Model } from './model.js';
+import { Card } from './panes/card.js';
+import { Chooser } from './panes/chooser.js';
+import { Connect } from './panes/connect.js';
+import { sure, wireDialogs } from './panes/dialogs.js';
+import { Feed } from './panes/feed.js';
+import { Labels } from './panes/labels.js';
+import { TimeBar } from './panes/timebar.js';
+import { Tree } from './panes/tree.js';
 import { Scene } from './scene/scene.js';
 import { Session } from './session.js';
-import { Tree } from './tree.js';
-import { commandWords, span } from './words.js';
 
-const FEED = 60, PANES_MS = 200, POLL_MS = 5000, SPEED_MAX = 50, FIGURES_MS = 500;
-const SLICE_MS = 2, SLICE_PART = 0.1;  /* of a frame, for what waits: the stream's events, the list's rows */
+const PANES_MS = 200, POLL_MS = 5000, FIGURES_MS = 500;
+/* of a frame, for what can wait: the stream's events, the list's rows */
+const SLICE_MS = 2, SLICE_PART = 0.1;
+const NARROW = 640, WITH_COLUMN = 900; /* CSS pixels: widths at which style.css changes the panes */
+/* bodies: of so few each one changes the first view, of more each fifth part */
+const FEW = 40, GROWTH = 1.2;
 const whole = new Intl.NumberFormat('en');
 const byId = (id) => document.getElementById(id);
 
@@ -21,39 +29,20 @@ const api = new Api();
 const model = new Model();
 const clock = new Clock();
 const meter = new Meter();
-const state = { universes: [], session: null, id: null, missing: null, word: 'idle', chosen: null, serverClock: null, fit: true, reconnects: 0, events: 0 };
+clock.previews = false; /* until a universe is open */
+const state = { session: null, id: null, missing: null, word: 'idle', chosen: null, fit: true, framed: 0, reconnects: 0, removing: null };
 
-/* ---- the picture ------------------------------------------------------------------------------- */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
 const PART = Object.fromEntries(PARTS.map((name, i) => [name, i]));
-const labels = byId('labels'), labelPool = [];
-
-function drawLabels(list) {
-    while (labelPool.length < list.length) {
-        const span = document.createElement('span');
-        labels.append(span);
-        labelPool.push({ span, name: '', kind: '', isChosen: false, isHidden: false });
-    }
-    labelPool.forEach((label, i) => {
-        const item = list[i];
-        if (label.isHidden !== !item)
-            label.span.hidden = label.isHidden = !item;
-        if (!item)
-            return;
-        if (label.name !== item.name)
-            label.span.textContent = label.name = item.name;
-        if (label.kind !== item.kind)
-            label.span.dataset.kind = label.kind = item.kind;
-        if (label.isChosen !== (item.id === state.chosen))
-            label.span.classList.toggle('chosen', label.isChosen = item.id === state.chosen);
-        label.span.style.transform = `translate(${item.x.toFixed(1)}px, ${(item.y - 8).toFixed(1)}px)`;
-    });
-}
+const labels = new Labels(byId('labels'));
 
 function makeScene() {
     const canvas = byId('scene');
     try {
-        return new Scene(canvas, model, { labels: drawLabels, picked: (id) => choose(id), released: () => {}, mark: (part) => meter.mark(PART[part]) });
+        return new Scene(canvas, model, {
+            labels: (list) => labels.draw(list, state.chosen), picked: choose, released: () => {}, mark: (part) => meter.mark(PART[part]),
+        });
     } catch (error) {
         console.info(`no scene: ${error.message}`);
         canvas.hidden = true;
@@ -65,10 +54,50 @@ function makeScene() {
 const hasWebGl = !!document.createElement('canvas').getContext('webgl2');
 const scene = hasWebGl ? makeScene() : (byId('scene').hidden = true, byId('no-scene').hidden = false, null);
 
-/* ---- panes ------------------------------------------------------------------------------------- */
+/* The part of the window that no pane covers. */
+function freeView() {
+    const { innerWidth: width, innerHeight: height } = window, side = byId('side').getBoundingClientRect(), right = byId('right');
+    const hasColumn = width > WITH_COLUMN && [...right.children].some((pane) => pane.offsetHeight > 0);
+    return {
+        left: width > NARROW ? side.right : 0, top: byId('bar').getBoundingClientRect().bottom,
+        right: hasColumn ? right.getBoundingClientRect().left : width, bottom: byId('time').getBoundingClientRect().top,
+    };
+}
+
+function resized() {
+    /* its parts may take several lines */
+    document.documentElement.style.setProperty('--foot', `${byId('time').offsetHeight}px`);
+    if (!scene)
+        return;
+    const before = JSON.stringify(scene.view);
+    scene.resize();
+    scene.setView(freeView());
+    if (!scene.rig.isTouched && JSON.stringify(scene.view) !== before)
+        frameAll();
+}
+
+function frameAll() {
+    state.fit = false;
+    state.framed = model.stars.size;
+    scene?.frameAll();
+}
+
+/* Until the viewer moves the camera, it shows all systems, also those that were added since. */
+function considerFraming() {
+    const count = model.stars.size, { framed } = state;
+    const hasGrown = count <= FEW ? count !== framed : count > framed * GROWTH || count * GROWTH < framed;
+    if (scene && count > 0 && (state.fit || (hasGrown && !scene.rig.isTouched)))
+        frameAll();
+}
+
+/* ---- panes ----------------------------------------------------------------------------------- */
 
 const card = new Card(byId('card'), model);
 const tree = new Tree(byId('tree'), byId('found'), model, { choose, visit });
+const feed = new Feed(byId('feed'), (id) => model.stars.get(id)?.name ?? model.groups.get(id)?.name);
+const timeBar = new TimeBar(clock, { api, attempt, current: () => state.id });
+const connect = new Connect({ say, attempt, resized }, innerWidth > WITH_COLUMN);
+const chooser = new Chooser(api, { chosen: open, listed, failed: showError });
 
 function choose(id) {
     state.chosen = id && model.stars.has(id) ? id : null;
@@ -94,63 +123,31 @@ function say(words, kind = 'bad') {
     toastTimer = setTimeout(() => { toast.hidden = true; }, 6000);
 }
 
+function showError(error) {
+    const needsToken = error.status === 401 || error.status === 403;
+    if (needsToken)
+        connect.needToken();
+    say(needsToken ? `${error.message} (enter a token: Manage, Access)` : error.message);
+}
+
 async function attempt(task) {
     try {
         await task();
     } catch (error) {
-        say(error.status === 401 || error.status === 403 ? `${error.message} (a token may help: Manage, Access)` : error.message);
+        showError(error);
     }
 }
 
 function setWord(word) {
     state.word = word;
-    const words = { idle: 'idle', connecting: 'connecting', connected: 'live', lost: 'connection lost, trying again', refused: 'refused', deleted: 'deleted' };
+    const words = { idle: 'no universe', connecting: 'connecting', connected: 'live', lost: 'connection lost, trying again', refused: 'refused', deleted: 'deleted' };
     byId('connection').dataset.state = word;
     byId('connection-words').textContent = words[word] ?? word;
 }
 
-const feed = byId('feed'), feedCommands = new WeakMap();
-let lastFeed = null, feedWaits = [];
-function addToFeed(version, command) {
-    state.events++;
-    feedWaits.push({ version, command });
-    if (feedWaits.length > 2 * FEED)
-        feedWaits = feedWaits.slice(-FEED);
-}
-
-/* Once a frame: of a flood only what stays is drawn. */
-function drawFeed() {
-    if (feedWaits.length === 0)
-        return;
-    feedWaits.slice(-FEED).forEach(({ version, command }) => drawEvent(version, command));
-    feedWaits = [];
-    while (feed.children.length > FEED)
-        feed.lastChild.remove();
-}
-
-function drawEvent(number, command) {
-    if (command.type === 'tick' && lastFeed?.type === 'tick') { /* a running clock is one line */
-        lastFeed.count++;
-        lastFeed.words.textContent = `tick × ${lastFeed.count}`;
-        lastFeed.version.textContent = `v${number}`;
-        return;
-    }
-    const item = document.createElement('li'), words = document.createElement('b'), version = document.createElement('span');
-    words.textContent = commandWords(command, (id) => model.stars.get(id)?.name ?? model.groups.get(id)?.name);
-    version.textContent = `v${number}`;
-    item.append(words, version);
-    feed.prepend(item);
-    feedCommands.set(words, command);
-    lastFeed = { type: command.type, count: 1, words, version };
-}
-
-feed.addEventListener('pointerover', ({ target }) => {
-    if (feedCommands.has(target) && !target.title)
-        target.title = JSON.stringify(feedCommands.get(target)).slice(0, 600);
-});
-
 const written = new Map();
-/** Text that is there already is not written again: the window would be laid out anew. */
+/** Text that is there already is not written again: the browser would lay out the window once
+ *  more. */
 function write(id, text) {
     if (written.get(id) !== text) {
         written.set(id, text);
@@ -163,26 +160,26 @@ function refreshPanes(now) {
     if (now - panesAt < PANES_MS)
         return;
     panesAt = now;
+    considerFraming();
     tree.begin();
     card.refresh();
     if (state.chosen && !model.stars.has(state.chosen))
         choose(null);
     write('count-bodies', whole.format(Math.max(model.stars.size, scene?.bodies.count ?? 0)));
     write('count-commands', meter.rate(now).toFixed(meter.rate(now) < 10 ? 1 : 0));
-    write('clock', span(clock.time));
-    showTime(now);
+    timeBar.show(now);
     showHint();
     showFigures(now);
 }
 
-/* What to do where there is nothing to see. */
+/* Say what to do while there is nothing to see. */
 function showHint() {
     const isEmpty = state.id !== null && state.word === 'connected' && model.version >= 0 && model.stars.size === 0 && model.nebulae.size === 0;
     const words = state.missing !== null ? `There is no universe “${state.missing}”.`
-        : state.isListed && state.universes.length === 0 ? 'There is no universe yet.'
-            : isEmpty && !byId('progress').hidden ? '' : isEmpty ? `“${nameOf(state.id)}” is empty.` : '';
+        : chooser.isListed && chooser.all.length === 0 ? 'There is no universe yet. Create one, then connect an agent.'
+            : isEmpty && !byId('progress').hidden ? '' : isEmpty ? `“${chooser.nameOf(state.id)}” is empty.` : '';
     write('hint-words', words);
-    write('hint-button', isEmpty ? 'Generate or add bodies' : state.missing === null ? 'Create one' : 'Choose another');
+    write('hint-button', isEmpty ? 'Generate or add bodies' : state.missing === null ? 'Create a universe' : 'Choose another');
     byId('hint').hidden = words === '';
 }
 
@@ -202,75 +199,40 @@ function toggleFigures() {
     meter.clear();
 }
 
-const PLAY = '<path d="M5 3l8 5-8 5z"/>', PAUSE = '<path d="M5 3v10M11 3v10"/>';
-let playShown = null;
-function showTime(now) {
-    const follows = state.serverClock?.running || clock.follows(now), runs = follows || !clock.paused;
-    if (playShown !== runs) {
-        playShown = runs;
-        byId('play').innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true">${runs ? PAUSE : PLAY}</svg>`;
-        byId('play').setAttribute('aria-label', runs ? 'Pause' : 'Go on');
-    }
-    const speed = follows ? state.serverClock?.timeScale ?? clock.rate(now) : clock.localSpeed;
-    write('speed-value', `${Number(speed.toPrecision(2))}×`);
-    write('time-mode', state.serverClock?.running ? 'the universe’s clock runs, for everybody'
-        : follows ? 'following ticks' : clock.paused ? 'paused, in this window' : 'playing in this window; the universe stands');
-}
-
-/* ---- time -------------------------------------------------------------------------------------- */
-
-/** The slider's place and the speed: finer where slow. */
-const speedAt = (part) => (part <= 0 ? 0 : Number((SPEED_MAX * (part / 100) ** 4.27).toPrecision(2)));
-const placeOfSpeed = (speed) => 100 * (Math.max(speed, 0) / SPEED_MAX) ** (1 / 4.27);
-
-async function setSpeed(speed) {
-    byId('speed').value = placeOfSpeed(speed);
-    clock.localSpeed = speed;
-    if (state.serverClock?.running)
-        await attempt(async () => { state.serverClock = await api.setClock(state.id, { timeScale: speed }); });
-}
-
-async function playOrPause() {
-    if (state.serverClock?.running)
-        await attempt(async () => { state.serverClock = await api.setClock(state.id, { running: false }); clock.paused = true; });
-    else
-        clock.paused = !clock.paused;
-    panesAt = 0;
-}
-
-/* ---- a universe -------------------------------------------------------------------------------- */
+/* ---- a universe ------------------------------------------------------------------------------ */
 
 function open(id) {
     state.session?.close();
     state.id = id;
     state.missing = null;
     state.fit = true;
-    state.serverClock = null;
+    state.framed = 0;
+    timeBar.reset();
+    clock.previews = true;
     choose(null);
-    feed.replaceChildren();
-    lastFeed = null;
-    feedWaits = [];
-    if (![...byId('universe').options].some(({ value }) => value === id))
-        byId('universe').append(new Option(id, id)); /* there are more than the list tells */
-    byId('universe').value = id;
+    feed.clear();
+    chooser.setCurrent(id);
+    connect.setUniverse(id);
+    if (!chooser.has(id))
+        attempt(() => chooser.readAll()); /* it is older than the newest few */
     history.replaceState(null, '', `#${encodeURIComponent(id)}`);
-    document.title = `${nameOf(id)} · Universe`;
+    document.title = `${chooser.nameOf(id)} · Universe`;
     state.session = new Session(api, model, id, {
         state: (word, error) => {
             if (word === 'connected' && state.word === 'connecting')
                 state.reconnects++;
             setWord(word);
             if (word === 'connected')
-                poll(); /* who watches, ourselves among them */
+                poll(); /* the number of viewers, with this one */
             if (word === 'refused' && error)
-                say(error.message);
+                showError(error);
         },
         event: (event, command) => {
             const now = performance.now();
             meter.heard(Math.max(1, event.version - Math.max(model.version, 0)), now);
             if (event.time !== undefined)
                 clock.hear(event.time, now);
-            addToFeed(event.version, command);
+            feed.add(event.version, command);
         },
         later: () => document.hidden && state.session?.work(Infinity),
         told: (ms) => meter.add(PART.events, ms),
@@ -280,34 +242,42 @@ function open(id) {
             byId('progress').setAttribute('aria-valuenow', Math.round(part * 100));
             byId('progress').firstElementChild.style.transform = `scaleX(${part})`;
         },
-        deleted: () => {
-            setWord('deleted');
-            say('This universe was deleted.');
-            list();
-        },
-        failed: (error) => say(error.message),
+        deleted: () => gone(id),
+        failed: showError,
     });
     byId('progress').hidden = true;
     clock.reset(0, performance.now());
     state.session.open();
-    poll();
+}
+
+/* The open universe was deleted: the stream says so, and the answer to this page's own request. */
+function gone(id) {
+    if (state.id !== id || state.word === 'deleted')
+        return;
+    state.session.close();
+    setWord('deleted');
+    say('This universe was deleted.');
+    attempt(list);
+}
+
+async function remove(id) {
+    state.removing = id;
+    try {
+        await api.remove(id);
+        gone(id);
+    } finally {
+        state.removing = null;
+    }
 }
 
 model.listen(({ reset }) => {
     if (!reset)
         return;
     clock.reset(model.time, performance.now());
-    if (state.fit && model.stars.size > 0) {
-        scene?.frameAll();
-        state.fit = false;
-    }
+    considerFraming();
 });
 
-function nameOf(id) {
-    return state.universes.find((item) => item.id === id)?.name ?? id;
-}
-
-/** To a universe that may not be there. */
+/** Open a universe that may not exist. */
 async function go(id) {
     try {
         await api.summary(id);
@@ -316,38 +286,38 @@ async function go(id) {
             throw error;
         close();
         state.missing = id;
-        byId('universe').value = '';
         document.title = 'Universe';
         return;
     }
     open(id);
 }
 
-/** @param wanted the universe that is gone to next: then none is opened in its stead */
-async function list(wanted = null) {
-    state.universes = await api.list();
-    state.isListed = true;
-    const select = byId('universe');
-    select.replaceChildren(...state.universes.map(({ id, name }) => {
-        const option = document.createElement('option');
-        option.value = id;
-        option.textContent = name;
-        return option;
-    }));
-    if (state.universes.length === 0) {
-        select.append(new Option('no universe yet', ''));
-        state.missing = null;
-        setWord('idle');
+/** Read the newest universes; where none is open, open the newest. */
+async function list() {
+    await chooser.poll();
+    if (state.missing !== null && chooser.has(state.missing)) {
+        open(state.missing); /* somebody created it meanwhile */
+        return;
     }
-    const known = state.universes.some(({ id }) => id === state.id);
-    if (known)
-        select.value = state.id;
-    else if (wanted !== null || state.missing !== null)
-        select.value = '';
-    else if (state.universes.length > 0)
-        open(state.universes[0].id);
+    if (chooser.has(state.id) || (state.missing !== null && chooser.all.length > 0))
+        return;
+    if (state.id !== null && !chooser.isWhole && state.word !== 'deleted')
+        return; /* older than the newest few */
+    state.missing = null;
+    if (chooser.all.length > 0)
+        open(chooser.all[0].id);
     else
         close();
+}
+
+/* The list of universes was read. */
+function listed(isFirst, fresh) {
+    if (chooser.all.length === 0)
+        connect.offer();
+    if (state.id !== null && fresh.length > 0)
+        say(fresh.length === 1 ? `New universe: ${fresh[0].name}` : `${whole.format(fresh.length)} new universes`, 'good');
+    if (state.id !== null)
+        document.title = `${chooser.nameOf(state.id)} · Universe`;
 }
 
 function close() {
@@ -355,33 +325,49 @@ function close() {
     state.session = null;
     state.id = null;
     setWord('idle');
+    chooser.setCurrent(null);
+    connect.setUniverse(null);
+    clock.previews = false;
+    timeBar.reset();
     choose(null);
+    feed.clear();
     model.load({}, -1);
 }
 
+/* Every few seconds, while the page is visible. A refusal is not shown: the stream has already
+ * shown it. */
 async function poll() {
-    if (document.hidden || !state.id)
+    if (document.hidden || state.word !== 'connected' || state.removing === state.id)
         return;
     const id = state.id;
     const [ready, serverClock] = await Promise.allSettled([api.ready(), api.clock(id)]);
     if (ready.status === 'fulfilled')
         byId('count-viewers').textContent = ready.value.viewers;
-    if (serverClock.status === 'fulfilled' && id === state.id) {
-        state.serverClock = serverClock.value;
-        if (serverClock.value.running && document.activeElement !== byId('speed'))
-            byId('speed').value = placeOfSpeed(serverClock.value.timeScale);
-    }
+    if (serverClock.status === 'fulfilled' && id === state.id)
+        timeBar.hear(serverClock.value);
+}
+
+let isListing = false;
+async function pollList() {
+    if (document.hidden || isListing || !chooser.isListed)
+        return;
+    isListing = true;
+    await list().catch(() => {}); /* the stream's state says that the server is away */
+    isListing = false;
 }
 
 const page = {
-    api, attempt, list, open, say,
+    api, attempt, open, remove, say,
+    made: (record) => chooser.add(record),
     current: () => state.id,
-    name: () => (state.id ? nameOf(state.id) : ''),
+    name: () => (state.id ? chooser.nameOf(state.id) : ''),
     bodies: () => model.stars.size,
     chosen: () => (state.chosen ? model.stars.get(state.chosen) : null),
     fitSoon: () => { state.fit = true; },
     useToken(token) {
         api.token = token;
+        if (token)
+            connect.needToken();
         attempt(async () => {
             await list();
             if (state.id)
@@ -391,7 +377,7 @@ const page = {
 };
 const dialogs = wireDialogs(page);
 
-/* ---- hands ------------------------------------------------------------------------------------- */
+/* ---- mouse and keyboard ---------------------------------------------------------------------- */
 
 function toggleTheme(to) {
     const isLight = to === undefined ? document.documentElement.dataset.theme !== 'light' : to;
@@ -402,10 +388,16 @@ function toggleTheme(to) {
 function toggleSide() {
     const isClosed = document.body.classList.toggle('no-side');
     byId('toggle-side').setAttribute('aria-expanded', !isClosed);
+    resized();
 }
 
-byId('universe').addEventListener('change', (event) => event.target.value && open(event.target.value));
-byId('search').addEventListener('input', (event) => tree.search(event.target.value));
+function toggleFeed() {
+    document.body.classList.toggle('no-feed');
+    resized();
+}
+
+byId('search').addEventListener('input', () => tree.search(byId('search').value, byId('kind').value));
+byId('kind').addEventListener('change', () => tree.search(byId('search').value, byId('kind').value));
 byId('search').addEventListener('keydown', (event) => {
     if (event.key === 'Enter' || event.key === 'ArrowDown') {
         byId('tree').focus();
@@ -416,15 +408,12 @@ byId('search').addEventListener('keydown', (event) => {
 });
 byId('toggle-side').addEventListener('click', toggleSide);
 byId('theme').addEventListener('click', () => toggleTheme());
-byId('play').addEventListener('click', playOrPause);
-byId('speed').addEventListener('input', (event) => { clock.localSpeed = speedAt(Number(event.target.value)); panesAt = 0; });
-byId('speed').addEventListener('change', (event) => setSpeed(speedAt(Number(event.target.value))));
-byId('fit').addEventListener('click', () => scene?.frameAll());
+byId('fit').addEventListener('click', frameAll);
 byId('card-close').addEventListener('click', () => choose(null));
 byId('card-visit').addEventListener('click', () => visit(state.chosen));
 byId('card-remove').addEventListener('click', () => attempt(async () => {
     const star = page.chosen();
-    if (star && await sure(`Remove ${star.name} and everything around it?`, 'Remove'))
+    if (star && await sure(`Remove ${star.name} and everything that orbits it?`, 'Remove'))
         await api.command(state.id, { type: 'removeStar', id: star.id });
 }));
 byId('scene').addEventListener('dblclick', () => state.chosen && visit(state.chosen));
@@ -432,12 +421,13 @@ byId('scene').addEventListener('dblclick', () => state.chosen && visit(state.cho
 const KEYS = {
     '/': () => { document.body.classList.remove('no-side'); byId('search').focus(); },
     b: toggleSide,
-    e: () => document.body.classList.toggle('no-feed'),
-    ' ': playOrPause,
-    '[': () => setSpeed(Math.max(0.1, Number((clock.localSpeed / 1.5).toPrecision(2)))),
-    ']': () => setSpeed(Math.min(SPEED_MAX, Number((clock.localSpeed * 1.5).toPrecision(2)))),
+    c: () => connect.toggle(),
+    e: toggleFeed,
+    ' ': () => timeBar.playOrPause(),
+    '[': () => timeBar.faster(1 / 1.5),
+    ']': () => timeBar.faster(1.5),
     f: () => state.chosen && visit(state.chosen),
-    0: () => scene?.frameAll(),
+    0: frameAll,
     o: () => { if (scene) scene.showOrbits = !scene.showOrbits; },
     a: () => state.id && dialogs.openAdd(),
     u: () => dialogs.openManage(),
@@ -468,21 +458,24 @@ document.addEventListener('keydown', (event) => {
     }
 });
 
-addEventListener('resize', () => scene?.resize());
+addEventListener('resize', resized);
+new ResizeObserver(resized).observe(byId('time'));
 addEventListener('hashchange', () => {
     const id = decodeURIComponent(location.hash.slice(1));
     if (id && id !== state.id)
-        attempt(async () => { await list(id); await go(id); });
+        attempt(() => go(id));
 });
 document.addEventListener('visibilitychange', () => {
     if (document.hidden)
         state.session?.work(Infinity);
     poll();
+    pollList();
 });
-byId('hint-button').addEventListener('click', () => (state.missing === null ? dialogs.openManage() : byId('universe').focus()));
+byId('hint-button').addEventListener('click', () => (state.missing === null ? dialogs.openManage() : chooser.open()));
 setInterval(poll, POLL_MS);
+setInterval(pollList, POLL_MS);
 
-/* ---- frames ------------------------------------------------------------------------------------ */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 let lastFrame = performance.now();
 function frame(now) {
@@ -493,7 +486,7 @@ function frame(now) {
     const time = clock.advance(now);
     scene?.draw(time, Math.min(now - lastFrame, 100));
     lastFrame = now;
-    drawFeed();
+    feed.draw();
     refreshPanes(now);
     tree.work(performance.now() + SLICE_MS);
     meter.mark(PART.panes);
@@ -505,25 +498,30 @@ function frame(now) {
 window.causeway = Object.freeze({
     stats: () => ({
         ...meter.stats(), bodies: model.stars.size, version: model.version, time: model.time, connection: state.word,
-        connects: state.reconnects, drawn: scene ? { ...scene.renderer.info.render, ...scene.renderer.info.memory } : null,
-        particles: scene?.clouds.shown ?? 0,
+        connects: state.reconnects, isSettled: !state.fit && !!state.session?.isSettled && (scene?.rig.isStill ?? true), drawn: scene ? { ...scene.renderer.info.render, ...scene.renderer.info.memory } : null,
+        particles: scene?.clouds.shown ?? 0, orbits: scene?.paths.orbits.geometry.instanceCount ?? 0,
     }),
     clearStats: () => meter.clear(),
     body: (id) => structuredClone(model.stars.get(id) ?? null),
     dropStream: () => state.session?.drop(),
+    roots: () => [...model.rootIds],
+    where: (id) => (scene && model.stars.has(id) ? scene.project(scene.bodies.slotOf(id)) : null),
+    view: () => ({ ...scene.view }),
+    time: () => ({ window: clock.time, universe: clock.serverTime }),
     visit,
 });
 
 const light = matchMedia('(prefers-color-scheme: light)');
 light.addEventListener('change', () => toggleTheme(light.matches));
 toggleTheme(light.matches);
-if (innerWidth <= 640)
+if (innerWidth <= NARROW)
     toggleSide();
-setSpeed(1);
+resized();
 requestAnimationFrame(frame);
 attempt(async () => {
-    const wanted = decodeURIComponent(location.hash.slice(1)) || null;
-    await list(wanted);
-    if (wanted)
-        await go(wanted);
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    if (wanted === '')
+        return list();
+    await chooser.poll();
+    return go(wanted);
 });

@@ -1,13 +1,15 @@
 /*
- * particles.js - where the particles of belts, disks and nebulae are: pure functions of their seed, so that every viewer
- * sees the same ones.
+ * particles.js - the places of the particles of belts, disks and nebulae. They follow from the seed
+ * alone, so all viewers see the same particles.
  *
- * A particle is four numbers: distance, angle, height and shade for belts and disks; x, y, z and shade for nebulae.
+ * A particle has four numbers: distance, angle, height and shade in belts and disks; x, y, z and
+ * shade in nebulae.
  */
 
 const FIELD_MAX = 20000, DISK_MAX = 20000;
 
-/** The number that a seed stands for: itself, or the 31-multiplier hash of a text, without its sign. */
+/** The number of a seed: the seed itself, or the absolute value of the 31-multiplier hash of a
+ *  text. */
 export function seedOf(seed) {
     if (typeof seed === 'number')
         return Math.trunc(seed) >>> 0;

@@ -1,17 +1,21 @@
 /*
- * session.js - one universe as it is watched: loads its state, follows its stream, keeps the model true to both.
+ * session.js - the page's connection to one universe: it loads the state, follows the stream, and
+ * keeps the model equal to both.
  *
- * The stream is opened first, and what it tells waits in a queue until the state is there; what it told up to the state's version is
- * dropped. A gap, a command that the model does not know, or one whose rules are the server's alone is settled by
- * `state?since=`; where the log does not reach back so far, and after a resync, everything is fetched anew.
+ * The stream opens first. Its events wait in a queue until the state has arrived; events up to the
+ * version of the state are dropped. The session fetches `state?since=` after a gap, and after a
+ * command that the model does not know or leaves to the server. If the log of the server does not
+ * reach back so far, and after a resync, it fetches the whole state.
  *
- * Who gives `on.later` calls `work` when there is time, and no flood of events holds up a frame: what is too many to be
- * carried out one by one is fetched as one change. Without it everything is carried out as it comes.
+ * With `on.later`, the owner calls `work` when there is time, so a flood of events does not delay a
+ * frame. If too many events wait, they are dropped, and the session fetches their result. Without
+ * `on.later`, each event is applied when it arrives.
  */
 import { follow } from './api.js';
 
-const BINARY_ABOVE = 20000;  /* bodies: from here places come first, in binary, and the bodies page by page */
-const PAGE = 500;            /* bodies: few enough to read between two frames */
+/* bodies: above this number the places come first, in binary, and then the bodies in pages */
+const BINARY_ABOVE = 20000;
+const PAGE = 500;            /* bodies: few enough to parse between two frames */
 const REFETCH_MS = 2000;
 const QUEUE_MAX = 5000;      /* events that wait */
 
@@ -19,14 +23,15 @@ export class Session {
     #end = null;
     #busy = true;       /* events wait */
     #settling = false;  /* something is being fetched */
-    #again = false;     /* the stream began anew meanwhile: what is being fetched may be older */
+    #again = false;     /* the stream connected again meanwhile, so the answer may be too old */
     #queue = [];
     #next = 0;          /* of the queue */
     #held = null;
     #closed = false;
     #abort = new AbortController();
 
-    /** @param on {state(word, error), event(applied, command), places({names, xyz}), progress(part), deleted(), failed(error)} */
+    /** @param on {state(word, error), event(applied, command), places({names, xyz}),
+     *  progress(part), deleted(), failed(error)} */
     constructor(api, model, id, on) {
         Object.assign(this, { api, model, id, on });
         model.clear();
@@ -45,6 +50,11 @@ export class Session {
         });
     }
 
+    /** Whether the state has arrived and no event waits. */
+    get isSettled() {
+        return !this.#busy && !this.#settling && this.#next >= this.#queue.length;
+    }
+
     #catchUp() {
         this.#again = this.#settling;
         if (!this.#settling)
@@ -57,12 +67,12 @@ export class Session {
         this.#end?.();
     }
 
-    /** Break the connection; it comes back by itself. */
+    /** Break the connection. The stream connects again. */
     drop() {
         this.#end?.drop();
     }
 
-    /* ---- loading ------------------------------------------------------------------------------- */
+    /* ---- loading ----------------------------------------------------------------------------- */
 
     async #load() {
         const summary = await this.api.summary(this.id, this.#abort.signal);
@@ -74,7 +84,8 @@ export class Session {
         this.model.load(state, version);
     }
 
-    /** The pages are of different versions; what changed since the first is asked for at the end. */
+    /** The pages are of different versions. The last step fetches the changes since the first
+     *  page. */
     async #loadParts(summary) {
         const { signal } = this.#abort;
         this.model.load({ time: summary.time }, summary.version);
@@ -108,7 +119,7 @@ export class Session {
         }
     }
 
-    /** Run `task` while the stream waits; then carry out what it told meanwhile. */
+    /** Run `task` while events wait in the queue; then apply them. */
     async #settle(task) {
         this.#busy = this.#settling = true;
         while (!this.#closed) {
@@ -139,7 +150,7 @@ export class Session {
             this.work(Infinity);
     }
 
-    /** Carry out what waits, until `deadline` (of performance.now). */
+    /** Apply waiting events, until `deadline` (of performance.now). */
     work(deadline) {
         while (!this.#busy && !this.#closed && this.#next < this.#queue.length) {
             this.#handle(this.#queue[this.#next++]);
@@ -166,9 +177,10 @@ export class Session {
             this.#wake();
     }
 
-    /* ---- the stream ---------------------------------------------------------------------------- */
+    /* ---- the stream -------------------------------------------------------------------------- */
 
-    /* A command's effect follows under the same id, but for ticks: those are many in one, and only time is their effect. */
+    /* A command and its effect are two events with the same id. Ticks are one event: the server
+     * joins them, and their effect is time. */
     #receive(event) {
         const begun = performance.now(), isWhole = this.#read(event);
         this.on.told?.(performance.now() - begun);
@@ -177,6 +189,11 @@ export class Session {
 
     #read(event) {
         const data = JSON.parse(event.data);
+        if (event.type === 'deleted') { /* at once: the next request would be refused */
+            this.close();
+            this.on.deleted();
+            return true;
+        }
         if (event.type === 'command' && data.type !== 'tick') {
             this.#held = { id: event.id, command: data };
             return false;
@@ -192,10 +209,7 @@ export class Session {
     }
 
     #handle({ type, data, command }) {
-        if (type === 'deleted') {
-            this.close();
-            this.on.deleted();
-        } else if (type === 'resync') {
+        if (type === 'resync') {
             if (data.version !== this.model.version)
                 this.#settle(() => this.#load());
             this.on.event({ type: 'resync', version: data.version, events: [] }, { type: 'resync' });
@@ -204,7 +218,7 @@ export class Session {
         }
     }
 
-    /* Only ticks may skip versions: they come many in one, with the time after the last, as some may be in the state already. */
+    /* Only ticks may skip versions: one event has many ticks, with the time after the last one. */
     #applied(data, command) {
         const follows = command.type === 'tick' || data.version === this.model.version + 1;
         if (command.type === 'tick')

@@ -1,5 +1,5 @@
 /*
- * words.js - numbers, kinds and commands as a reader wants them.
+ * words.js - numbers, kinds and commands as words for a reader.
  */
 
 /** Three or four significant digits. */
@@ -29,7 +29,7 @@ export function kindName(kind) {
     return KINDS[kind] ?? kind;
 }
 
-/** What a command did, in a few words. */
+/** A command in a few words. */
 export function commandWords(command, nameOf) {
     const id = command.id ?? command.childId ?? command.planetId ?? command.groupId ?? command.disk?.id;
     const what = command.payload?.name ?? command.disk?.name ?? (id === undefined ? '' : nameOf(id) ?? id);

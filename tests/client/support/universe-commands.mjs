@@ -1,6 +1,7 @@
 /*
- * universe-commands.mjs - commands by chance: mostly such as a client would send to a universe in that state, and of
- * every kind of bad one some. One seed gives one sequence for one sequence of states.
+ * universe-commands.mjs - commands by chance: mostly such as a client would send to a universe in
+ * that state, and of every kind of bad one some. One seed gives one sequence for one sequence of
+ * states.
  */
 
 /** Numbers by chance (mulberry32): { next() in [0, 1), below(n), pick(list), chance(p) }. */
@@ -156,7 +157,7 @@ export class Commands {
         };
     }
 
-    /** The members that a body may have beside the required ones. */
+    /** The members that a body may have besides the required ones. */
     bodyParts(state, p) {
         const { next, pick, chance } = this.chance;
         return {
@@ -401,7 +402,8 @@ export class Commands {
         return { planetId: this.known(this.chance.chance(0.7) ? ringed : state.stars) };
     }
 
-    /** The present state without its clock, sometimes with something of its own beside it, or something wrong in it. */
+    /** The present state without its clock, sometimes with something of its own next to it, or
+     *  something wrong in it. */
     replaceSnapshot(state) {
         const { chance, pick } = this.chance;
         const snapshot = { stars: Object.fromEntries(state.stars), rootIds: [...state.rootIds] };
@@ -425,7 +427,8 @@ export class Commands {
 
     /* ---- bad ones ---- */
 
-    /** A command with something changed somewhere: a member less, one more, one of another kind, an id of another. */
+    /** A command with something changed somewhere: a member less, one more, one of another kind, an
+     *  id of another. */
     spoilt(command, state) {
         const { chance, pick, below } = this.chance;
         const copy = sent(command);

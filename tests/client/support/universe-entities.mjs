@@ -1,10 +1,11 @@
 /*
- * universe-entities.mjs - what a universe is made of, for the reference: of each entity its members, what they must be,
- * and which ranges they keep to. Written from the contract alone; it shares nothing with the server.
+ * universe-entities.mjs - what a universe is made of, for the reference: of each entity its
+ * members, what they must be, and which ranges they keep to. Written from the contract alone; it
+ * shares nothing with the server.
  *
- * A shape is a map of members, each { is(value), required }. Two kinds of fault are told apart, as the rules
- * do: what is no such thing at all (a text where a number belongs) is refused always, what is out of range only
- * where the rules are strict.
+ * A shape is a map of members, each { is(value), required }. Two kinds of fault are distinguished,
+ * as the rules do: what is no such thing at all (a text where a number belongs) is refused always,
+ * what is out of range only where the rules are strict.
  */
 
 const ID_BYTES = 256;
@@ -147,7 +148,8 @@ export const BELT = shapeOf(
 
 export { RING };
 
-/** The first member that an entity lacks or that is no such thing, or null. Null does for any optional member. */
+/** The first member that an entity lacks or that is no such thing, or null. Null does for any
+ *  optional member. */
 export function misfit(shape, entity, { partial = false } = {}) {
     for (const [name, { is, required }] of shape) {
         const value = Object.hasOwn(entity, name) ? entity[name] : undefined;
@@ -167,7 +169,7 @@ export function unknownFits(shape, entity, kept) {
     return unknown.length === 0 || bytes(JSON.stringify(Object.fromEntries(unknown))) <= UNKNOWN_BYTES;
 }
 
-/* ---- ranges: the second half of I8. Lengths are distances; and there cannot be fewer particles than none. ----- */
+/* ---- ranges: the second half of I8. Lengths are distances; counts are not negative. */
 
 const notNegative = (entity, ...names) => names.find((name) => entity?.[name] < 0);
 const notOrdered = (entity, inner, outer) => (entity?.[inner] >= entity?.[outer] ? inner : undefined);

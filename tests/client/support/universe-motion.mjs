@@ -1,6 +1,6 @@
 /*
- * universe-motion.mjs - where bodies are, for the reference: the closed formulas of the contract's section on time and
- * orbits, one body at a time along the chain of its parents.
+ * universe-motion.mjs - where bodies are, for the reference: the closed formulas of the contract's
+ * section on time and orbits, one body at a time along the chain of its parents.
  */
 
 const RADIANS = Math.PI / 180;
@@ -78,7 +78,8 @@ const DEGREES_MAX = 1e6;
 const isWild = (body, orbit, time) => Math.abs(time * body.orbitalSpeed) > DEGREES_MAX
     || [orbit.orbitRotX, orbit.orbitRotY, orbit.orbitRotZ].some((degrees) => Math.abs(degrees) > DEGREES_MAX);
 
-/** World position of a body of a state, and how large the numbers were that made it: infinite for what is too wild. */
+/** World position of a body of a state, and how large the numbers were that made it: infinite for
+ *  what is too wild. */
 export function worldPosition(state, id, time) {
     let place = [0, 0, 0], scale = 0;
     for (let body = state.stars.get(id); body; body = state.stars.get(body.parentId)) {

@@ -1,14 +1,16 @@
 /*
- * universe-reference.mjs - the reference: what a command does to a universe, as the contract's tables of commands,
- * corrections and invariants say it, and nothing else. Plain and slow on purpose; it shares not a line with the server.
+ * universe-reference.mjs - the reference: what a command does to a universe, as the contract's
+ * tables of commands, corrections and invariants say it, and nothing else. Plain and slow on
+ * purpose; it shares not a line with the server.
  *
  *     apply(state, command, rules) -> { verdict, state, events, command }
  *
- * A state is held in Maps (ids may be any text) and never altered: each command works on a copy of the maps, and an
- * entity is replaced, not changed. The verdict is `applied`, `unchanged` or `rejected`, or `repaired`: a snapshot that
- * lenient rules take although its hierarchy disagrees with itself; the contract does not say how it is mended, so the
- * state is the one that was sent. Where a command is wrong in several ways the contract fixes no order; then `events` of
- * a rejection are all the answers that would be right.
+ * A state is held in Maps (ids may be any text) and never altered: each command works on a copy of
+ * the maps, and an entity is replaced, not changed. The verdict is `applied`, `unchanged` or
+ * `rejected`, or `repaired`: a snapshot that lenient rules take although its hierarchy disagrees
+ * with itself; the contract does not say how it is mended, so the state is the one that was sent.
+ * Where a command is wrong in several ways the contract fixes no order; then `events` of a
+ * rejection are all the answers that would be right.
  *
  * rules: { strict, defaultDt }.
  */
@@ -24,10 +26,11 @@ const PARENTS = ['parentId', 'parentGroupId']; /* null says something there */
 const HIERARCHY = ['I2', 'I3', 'I4', 'I6'];
 const MAPS = ['stars', 'groups', 'belts', 'smallBodyFields', 'protoplanetaryDisks', 'nebulae'];
 
-/** Of the event starRemoved: how many of the removed are the body and what is below it; they come first, pre-order. */
+/** Of the event starRemoved: how many of the removed are the body and what is below it; they come
+ *  first, pre-order. */
 export const BELOW = Symbol('below');
 
-/* ---- states ---------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 /** A state from its JSON; what is missing is empty. */
 export function fromJson(json = {}) {
@@ -63,9 +66,10 @@ function without(entity, name) {
 const others = (list, id) => list.filter((one) => one !== id);
 const isRoot = (body) => body.parentId === null && !body.isRoguePlanet;
 
-/* ---- what must always hold ------------------------------------------------------------------------------------- */
+/* ---- what must always hold ------------------------------------------------------------------- */
 
-/* Parents and children agree, nobody is below himself, the roots are the roots: I1 to I5 for bodies or for groups. */
+/* Parents and children agree, nobody is below himself, the roots are the roots: I1 to I5 for bodies
+ * or for groups. */
 function forestFault(map, roots, parentOf, childrenOf, isListed) {
     for (const [id, entity] of map) {
         if (entity.id !== id)
@@ -140,7 +144,7 @@ export function brokenInvariant(state, rules) {
         ?? membershipFault(state) ?? (rules.strict ? danglingFault(state) ?? rangeFault(state) : null) ?? sizeFault(state);
 }
 
-/* ---- commands: their form -------------------------------------------------------------------------------------- */
+/* ---- commands: their form -------------------------------------------------------------------- */
 
 const isChild = (value) => isObject(value) && isId(value.id) && (value.type === 'system' || value.type === 'group');
 const isChildren = (value) => Array.isArray(value) && value.every(isChild);
@@ -157,7 +161,8 @@ function isNewGroup(payload, command) {
         && isChildren(payload.children) && (payload.id === undefined || payload.id === command.id);
 }
 
-/* `kept`: the members that the hierarchy keeps, and what they are; one may name them (C3), but of the right kind (C10). */
+/* `kept`: the members that the hierarchy keeps, and what they are; one may name them (C3), but of
+ * the right kind (C10). */
 const patchOf = (shape, kept = { id: isId }) => (patch) => isObject(patch)
     && misfit(shape, patch, { partial: true }) === null
     && Object.entries(kept).every(([name, is]) => !Object.hasOwn(patch, name) || is(patch[name]));
@@ -211,21 +216,35 @@ const FORMS = {
 /** The 25 types of commands. */
 export const TYPES = Object.keys(FORMS);
 
-/* ---- commands: what they do ------------------------------------------------------------------------------------ */
+/* ---- commands: what they do ------------------------------------------------------------------ */
 
-/* A reducer gets the copy that it may alter, and `no`, which takes an objection; it returns its events. */
+/* A reducer gets the copy that it may alter, and `no`, which takes an objection; it returns its
+ * events. */
 
 const filtered = (entity, keeps) => Object.fromEntries(Object.entries(entity).filter(([name, value]) => keeps(name, value)));
 
+/** A value whose objects have no members that are null. */
+function dense(value) {
+    if (Array.isArray(value))
+        return value.map(dense);
+    return isObject(value) ? filtered(Object.fromEntries(Object.entries(value).map(([name, one]) => [name, dense(one)])), (_, one) => one !== null) : value;
+}
+
+/** The members that the shape knows, where the rules are strict without null at any depth. */
+const known = (entity, shape, rules) => Object.fromEntries(Object.entries(entity)
+    .map(([name, value]) => [name, rules.strict && shape.has(name) ? dense(value) : value]));
+
 /** Merge a patch; null takes a member away where the rules are strict. */
-function merged(entity, patch, shape, rules) {
+function merged(entity, given, shape, rules) {
+    const patch = known(given, shape, rules);
     return filtered({ ...entity, ...patch }, (name, value) => !rules.strict || value !== null || !Object.hasOwn(patch, name)
         || shape.get(name)?.required || PARENTS.includes(name));
 }
 
-/** A whole entity: where the rules are strict null is an optional member's absence. What is unknown is kept (I9). */
+/** A whole entity: where the rules are strict null is an optional member's absence. What is unknown
+ *  is kept (I9). */
 function whole(entity, shape, rules) {
-    return filtered(entity, (name, value) => !rules.strict || value !== null || !shape.has(name));
+    return filtered(known(entity, shape, rules), (name, value) => !rules.strict || value !== null || !shape.has(name));
 }
 
 const wholeMap = (map, shape, rules) =>
@@ -285,7 +304,8 @@ function plantGroup(next, id, parentGroupId) {
 
 const parentGroupOf = (group) => group.parentGroupId;
 
-/** A child that can be in a group: a group, or a body that is the root of a system. `failed` says that it is not; null: any body will do. */
+/** A child that can be in a group: a group, or a body that is the root of a system. `failed` says
+ *  that it is not; null: any body will do. */
 function childThere(next, { id, type }, no, failed) {
     if (type === 'group' ? !next.groups.has(id) : !next.stars.has(id))
         no({ type: 'childNotFound', childId: id });
@@ -296,7 +316,8 @@ function childThere(next, { id, type }, no, failed) {
     return false;
 }
 
-/** C4: all that goes with a body: what is below it, the markers between bodies that are gone, what is below those. */
+/** C4: all that goes with a body: what is below it, the markers between bodies that are gone, what
+ *  is below those. */
 function goingWith(state, id) {
     const gone = subtree(state, id);
     for (let found = true; found;) {
@@ -424,7 +445,8 @@ const bodies = {
     },
 };
 
-/* I9 speaks of entities: a group's child is a place in the hierarchy, which is its id and type alone. */
+/* I9 speaks of entities: a group's child is a place in the hierarchy, which is its id and type
+ * alone. */
 const placesOf = (children) => children.map(({ id, type }) => ({ id, type }));
 
 const groups = {
@@ -558,16 +580,19 @@ function things(map, one, all, shape, argument) {
     };
 }
 
+/** Where a snapshot does not list root groups, they are those without parent, as they come. */
+const rootsOf = (groups) => Object.values(groups).filter((group) => (group.parentGroupId ?? null) === null).map((group) => group.id);
+
 const rest = {
     addProtoplanetaryDisk(next, { disk }, no) {
         next.protoplanetaryDisks.set(disk.id, whole(disk, DISK, no.rules));
         return [{ type: 'protoplanetaryDiskAdded', id: disk.id }];
     },
 
-    /** The clock goes on; the command that stands for a PUT sets it. */
+    /** The clock continues; the command that stands for a PUT sets it. */
     replaceSnapshot(next, { snapshot, time }, no) {
         const shapes = { stars: BODY, groups: GROUP, belts: BELT, smallBodyFields: FIELD, protoplanetaryDisks: DISK, nebulae: NEBULA };
-        Object.assign(next, { rootIds: snapshot.rootIds, rootGroupIds: snapshot.rootGroupIds ?? [], time: time ?? next.time });
+        Object.assign(next, { rootIds: snapshot.rootIds, rootGroupIds: snapshot.rootGroupIds ?? rootsOf(snapshot.groups ?? {}), time: time ?? next.time });
         for (const name of MAPS)
             next[name] = wholeMap(snapshot[name] ?? {}, shapes[name], no.rules);
         for (const [id, body] of next.stars)
@@ -585,11 +610,12 @@ const REDUCERS = {
     ...things('nebulae', 'Nebula', 'Nebulae', NEBULA, 'nebulae'),
 };
 
-/* ---- one command ----------------------------------------------------------------------------------------------- */
+/* ---- one command ----------------------------------------------------------------------------- */
 
 const rejected = (state, command, events) => ({ verdict: 'rejected', state, events, command });
 
-/* Whether what a command brings would be refused for itself too: out of range, or naming bodies that are not there. */
+/* Whether what a command brings would be refused for itself too: out of range, or naming bodies
+ * that are not there. */
 function isDoubtful(state, { payload, patch, disk }) {
     const entity = payload ?? patch ?? disk;
     const named = [entity?.lagrangeHostId, entity?.lagrangePoint?.primaryId, entity?.lagrangePoint?.secondaryId,

@@ -2,7 +2,7 @@
  * call.c - a call's life, and what a handler may ask it.
  *
  * A call lives in its own arena together with its message, so one free ends its JSON, its strings
- * and itself; only the buffers, whose size nobody knows beforehand, stand outside.
+ * and itself; only the buffers, whose size is not known beforehand, are outside.
  *
  * The accessors of arguments look in three places: what the client sent, the `default` of the input
  * schema, and the caller's fallback.
@@ -15,102 +15,110 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "mcp/clock.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/incoming.h"
-#include "mcp/core/session/client.h"
-#include "mcp/core/session/session.h"
+#include "mcp/core/call/input_requests.h"
+#include "mcp/core/call/progress.h"
+#include "mcp/core/call/suspend.h"
+#include "mcp/core/principal.h"
 
-mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp_server_options *options,
-                         const mcp_json *no_arguments, mcp_error *err)
+const mcp__call_kind mcp__plain_kind = { .finish = NULL };
+
+mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp__context *context,
+                         mcp_error *err)
 {
-    mcp_call *call = mcp_arena_alloc(arena, sizeof(*call));
+    mcp_call *call = mcp_arena_alloc(arena, sizeof *call);
+    size_t max_bytes = context->options->limits.reply_max_bytes;
 
     if (!call)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a call");
     call->arena = arena;
-    call->options = options;
-    call->no_arguments = no_arguments;
-    call->arguments = no_arguments;
+    call->began_ns = mcp_clock_mono_ns();
+    call->context = context;
     call->err = (mcp_error)MCP_ERROR_INIT;
-    call->steps_left = MCP__STEPS_BASE;
-    call->steps_on_loop = MCP__STEPS_ON_LOOP;
-    mcp_buf_init(&call->result, options->reply_max_bytes);
-    mcp_buf_init(&call->content, options->reply_max_bytes);
-    mcp_buf_init(&call->error_data, options->reply_max_bytes);
-    mcp_buf_init(&call->reply, options->reply_max_bytes);
+    call->request.arguments = context->no_arguments;
+    call->request.steps = mcp__steps_for(0, 1);
+    call->plan.kind = &mcp__plain_kind;
+    mcp_buf_init(&call->answer.result.text, max_bytes);
+    mcp_buf_init(&call->answer.content.text, max_bytes);
+    mcp_buf_init(&call->answer.error_data.text, max_bytes);
+    mcp_buf_init(&call->answer.message, max_bytes);
     mcp__progress_init(&call->progress, NULL);
     atomic_init(&call->has_posted, false);
-    atomic_init(&call->stop, MCP_GO_ON);
+    atomic_init(&call->state, MCP__CALL_QUEUED);
+    atomic_init(&call->stop, MCP_STOP_NONE);
     *out = call;
     return MCP_OK;
+}
+
+static void draft_clear(mcp__draft *draft)
+{
+    mcp_buf_clear(&draft->text);
+    draft->holds = MCP__DRAFT_EMPTY;
+    draft->status = MCP_OK;
+}
+
+static void clear_buffers(mcp_call *call)
+{
+    draft_clear(&call->answer.result);
+    draft_clear(&call->answer.content);
+    draft_clear(&call->answer.error_data);
+    mcp_buf_clear(&call->answer.message);
 }
 
 void mcp__call_free(mcp_call *call)
 {
     if (!call)
         return;
-    if (call->set)
-        call->session->setup.drop(call->set);
-    mcp_buf_clear(&call->result);
-    mcp_buf_clear(&call->content);
-    mcp_buf_clear(&call->error_data);
-    mcp_buf_clear(&call->reply);
+    if (call->features)
+        call->context->drop(call->features);
+    if (call->plan.kind->release)
+        call->plan.kind->release(call);
+    clear_buffers(call);
     mcp__progress_clear(&call->progress);
-    if (call->rest)
-        call->rest->release(call->rest);
-    mcp__asking_clear(&call->asking);
+    mcp__input_requests_clear(&call->input);
     mcp_arena_free(call->arena);
 }
 
 void mcp__call_reset(mcp_call *call)
 {
-    mcp_buf_clear(&call->result);
-    mcp_buf_clear(&call->content);
-    mcp_buf_clear(&call->error_data);
-    mcp_buf_clear(&call->reply);
+    clear_buffers(call);
     call->err = (mcp_error)MCP_ERROR_INIT;
     call->status = MCP_OK;
-    call->result_begun = false;
-    call->is_value = false;
-    call->error_data_begun = false;
-    call->content_status = MCP_OK;
-    call->is_text_open = false;
-    call->head_length = 0;
-    call->is_in_place = false;
-    call->is_refused = false;
-    call->places = NULL;
-    call->suggested = 0;
-    call->contents_meta = NULL;
-    call->scopes_needed = NULL;
-    call->asking.questions = NULL;
-    call->asking.errands = NULL;
-    call->asking.status = MCP_OK;
-    call->asking.kept = call->asking.keep;
-    call->asking.keep = NULL;
+    call->answer.head_length = 0;
+    call->answer.error_text = NULL;
+    call->answer.placeholders = NULL;
+    call->answer.contents_meta = NULL;
+    call->answer.scopes_needed = NULL;
+    call->input.requests = NULL;
+    call->input.elicitations = NULL;
+    call->input.status = MCP_OK;
+    call->input.state = call->input.next_state;
+    call->input.next_state = NULL;
 }
 
-/* ---- what was asked --------------------------------------------------------------------------- */
+/* ---- what was asked -------------------------------------------------------------------------- */
 
 const mcp_json *mcp_call_arguments(const mcp_call *call)
 {
-    return call->arguments ? call->arguments : call->no_arguments;
+    return call->request.arguments ? call->request.arguments : call->context->no_arguments;
 }
 
-/* Where a property's schema really stands: behind a `$ref` into the same document, one step. */
+/* The schema of a property may be a `$ref` into the same document, one step. */
 static const mcp_json *property_default(const mcp_call *call, const char *name)
 {
-    const mcp_json *property = mcp_json_get(call->properties, name);
+    const mcp_json *property = mcp_json_get(mcp_json_get(call->plan.schema, "properties"), name);
     const mcp_json *found = mcp_json_get(property, "default");
     const char *reference = found ? NULL : mcp_json_get_string(property, "$ref");
 
     if (reference && reference[0] == '#')
-        found = mcp_json_get(mcp_json_pointer(call->schema, reference + 1), "default");
+        found = mcp_json_get(mcp_json_pointer(call->plan.schema, reference + 1), "default");
     return mcp_json_is_null(found) ? NULL : found;
 }
 
 const mcp_json *mcp_arg_json(const mcp_call *call, const char *name)
 {
-    const mcp_json *value = mcp_json_get(call->arguments, name);
+    const mcp_json *value = mcp_json_get(call->request.arguments, name);
 
     return value && !mcp_json_is_null(value) ? value : property_default(call, name);
 }
@@ -154,20 +162,25 @@ bool mcp_arg_bool(const mcp_call *call, const char *name, bool fallback)
 
 const char *mcp_call_name(const mcp_call *call)
 {
-    return call->name ? call->name : call->method;
+    return call->request.name ? call->request.name : call->request.method;
 }
 
 const mcp_json *mcp_call_meta(const mcp_call *call)
 {
-    return call->meta;
+    return call->request.meta;
 }
 
 mcp_revision mcp_call_revision(const mcp_call *call)
 {
-    return call->revision;
+    return call->request.revision;
 }
 
 /* ---- the call's own things ------------------------------------------------------------------- */
+
+mcp_server *mcp_call_server(const mcp_call *call)
+{
+    return call->context->server;
+}
 
 mcp_arena *mcp_call_arena(mcp_call *call)
 {
@@ -187,8 +200,8 @@ mcp_stop mcp_call_stop(const mcp_call *call)
 void mcp__call_set_stop(mcp_call *call, mcp_stop why)
 {
     int now = atomic_load_explicit(&call->stop, memory_order_relaxed);
-    bool may = now == MCP_GO_ON || (why == MCP_STOP_CANCELLED &&
-                                    (now == MCP_STOP_SHUTDOWN || now == MCP_STOP_CLIENT_GONE));
+    bool may = now == MCP_STOP_NONE || (why == MCP_STOP_CANCELLED &&
+                                        (now == MCP_STOP_SHUTDOWN || now == MCP_STOP_CLIENT_GONE));
 
     /* Only the loop writes, so nothing can have come in between. */
     if (may)
@@ -198,105 +211,104 @@ void mcp__call_set_stop(mcp_call *call, mcp_stop why)
 void mcp__call_post(mcp_call *call, mcp__node *node)
 {
     atomic_store_explicit(&call->has_posted, true, memory_order_relaxed);
-    call->executor->post(call->executor, node);
+    call->context->executor->post(call->context->executor, node);
 }
 
-/* ---- the client ------------------------------------------------------------------------------- */
+/* ---- the client ------------------------------------------------------------------------------ */
 
-bool mcp_call_client_can(const mcp_call *call, unsigned capabilities)
+const char *mcp_call_principal(const mcp_call *call)
 {
-    return (call->client_can & capabilities) == capabilities;
+    return call->principal ? call->principal->name : NULL;
 }
 
-mcp_status mcp_call_require(mcp_call *call, unsigned capabilities)
+bool mcp_call_has_scopes(const mcp_call *call, const char *scopes)
 {
-    unsigned missing = capabilities & ~call->client_can;
-    mcp_json_writer *data;
+    return !call->principal || !scopes || mcp__scopes_cover(call->principal->scopes, scopes);
+}
 
-    if (!missing)
+mcp_status mcp_call_require_scopes(mcp_call *call, const char *scopes)
+{
+    if (mcp_call_has_scopes(call, scopes))
         return MCP_OK;
-    mcp_buf_reset(&call->error_data); /* of an earlier question that could not be asked either */
-    call->error_data_begun = false;
-    data = mcp__call_error_data(call);
-    mcp_write_member_object(data, "requiredCapabilities");
-    mcp__client_write(data, missing);
-    mcp_write_end(data);
-    return mcp_error_set(&call->err, MCP_E_CAPABILITY,
-                         "%s needs a capability that the client did not declare",
-                         mcp_call_name(call));
+    call->answer.scopes_needed = mcp_arena_strdup(call->arena, scopes);
+    return mcp_error_set(&call->err, MCP_E_SCOPE, "%s: %s", mcp_status_words(MCP_E_SCOPE), scopes);
 }
 
-/* ---- answering -------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
+
+/* The writer of a draft, which begins on the first use. */
+static mcp_json_writer *draft_begin(mcp__draft *draft, bool is_object)
+{
+    if (draft->holds != MCP__DRAFT_EMPTY)
+        return &draft->writer;
+    draft->holds = is_object ? MCP__DRAFT_OBJECT : MCP__DRAFT_VALUE;
+    mcp_json_writer_init(&draft->writer, &draft->text);
+    if (is_object)
+        mcp_write_object(&draft->writer);
+    return &draft->writer;
+}
+
+mcp_status mcp__draft_end(mcp__draft *draft)
+{
+    while (draft->writer.depth > 0 && draft->writer.status == MCP_OK)
+        mcp_write_end(&draft->writer);
+    return mcp_json_writer_status(&draft->writer);
+}
 
 mcp_json_writer *mcp_call_result(mcp_call *call)
 {
-    if (!call->result_begun) {
-        call->result_begun = true;
-        mcp_json_writer_init(&call->result_writer, &call->result);
-        mcp_write_object(&call->result_writer);
-    }
-    return &call->result_writer;
+    return draft_begin(&call->answer.result, true);
 }
 
 mcp_json_writer *mcp_call_value(mcp_call *call)
 {
-    if (!call->result_begun) {
-        call->result_begun = true;
-        call->is_value = true;
-        mcp_json_writer_init(&call->result_writer, &call->result);
-    }
-    return &call->result_writer;
-}
-
-void mcp_call_cache(mcp_call *call, int64_t ttl_ms, bool is_public)
-{
-    call->caching.ttl_ms = ttl_ms > 0 ? ttl_ms : 0;
-    call->caching.is_public = is_public;
-}
-
-mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json)
-{
-    mcp__note *fresh = mcp_arena_alloc(call->arena, sizeof(*fresh));
-
-    if (!fresh)
-        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a note");
-    *fresh = (mcp__note){ .name = name, .json = json, .next = call->notes };
-    call->notes = fresh;
-    return MCP_OK;
+    return draft_begin(&call->answer.result, false);
 }
 
 mcp_json_writer *mcp__call_error_data(mcp_call *call)
 {
-    if (!call->error_data_begun) {
-        call->error_data_begun = true;
-        mcp_json_writer_init(&call->error_data_writer, &call->error_data);
-        mcp_write_object(&call->error_data_writer);
-    }
-    return &call->error_data_writer;
+    return draft_begin(&call->answer.error_data, true);
 }
 
-/* Takes `text`, which is the arena's; a refusal must reach its client even if a file name in it is
-   no UTF-8. */
-static mcp_status refuse_with(mcp_call *call, char *text, size_t length)
+void mcp_call_cache(mcp_call *call, int64_t ttl_ms, bool is_public)
+{
+    call->answer.caching.ttl_ms = ttl_ms > 0 ? ttl_ms : 0;
+    call->answer.caching.is_public = is_public;
+}
+
+mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json)
+{
+    mcp__note *fresh = mcp_arena_alloc(call->arena, sizeof *fresh);
+
+    if (!fresh)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a note");
+    *fresh = (mcp__note){ .name = name, .json = json, .next = call->answer.notes };
+    call->answer.notes = fresh;
+    return MCP_OK;
+}
+
+/* `text` is the arena's. Bytes that are not UTF-8, of a file name perhaps, are replaced: the text
+ * must arrive. */
+static mcp_status set_error_text(mcp_call *call, char *text, size_t length)
 {
     if (!text)
-        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a refusal");
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a tool error");
     if (!mcp__utf8_valid(text, length, NULL)) {
         mcp__utf8_tidy(text, length, length);
         length = strlen(text);
     }
-    call->is_refused = true;
-    call->refusal = text;
-    call->refusal_length = length;
+    call->answer.error_text = text;
+    call->answer.error_text_length = length;
     return MCP_OK;
 }
 
-mcp_status mcp_call_refuse_text(mcp_call *call, const char *text, size_t length)
+mcp_status mcp_call_tool_error_text(mcp_call *call, const char *text, size_t length)
 {
-    return refuse_with(call, mcp_arena_strndup(call->arena, text, length), length);
+    length = text ? length : 0;
+    return set_error_text(call, mcp_arena_strndup(call->arena, text, length), length);
 }
 
-mcp_status mcp_call_refuse(mcp_call *call, const char *format, ...)
+mcp_status mcp_call_tool_error(mcp_call *call, const char *format, ...)
 {
     va_list measured;
     va_list written;
@@ -309,19 +321,21 @@ mcp_status mcp_call_refuse(mcp_call *call, const char *format, ...)
     if (text)
         (void)vsnprintf(text, (size_t)length + 1, format, written);
     va_end(written);
-    return refuse_with(call, text, text ? (size_t)length : 0);
+    return set_error_text(call, text, text ? (size_t)length : 0);
 }
 
-mcp_status mcp_call_place(mcp_call *call, const char *place, const char *text)
+mcp_status mcp_call_set_placeholder(mcp_call *call, const char *place, const char *text)
 {
-    mcp__place *fresh = mcp_arena_alloc(call->arena, sizeof(*fresh));
+    mcp__placeholder *fresh = mcp_arena_alloc(call->arena, sizeof *fresh);
     char *name = mcp_arena_strdup(call->arena, place);
     char *copy = mcp_arena_strdup(call->arena, text ? text : "");
-    mcp__place **end = &call->places;
+    mcp__placeholder **end = &call->answer.placeholders;
 
+    if (!place)
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "a placeholder has no name");
     if (!fresh || !name || !copy)
-        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a place of a prompt");
-    *fresh = (mcp__place){ .name = name, .text = copy };
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a placeholder");
+    *fresh = (mcp__placeholder){ .name = name, .text = copy };
     while (*end)
         end = &(*end)->next;
     *end = fresh;

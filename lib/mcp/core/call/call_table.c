@@ -9,7 +9,6 @@
  */
 #include "mcp/core/call/call_table.h"
 
-#include <assert.h>
 #include <string.h>
 
 void mcp__call_table_init(mcp__call_table *table)
@@ -42,57 +41,51 @@ static uint64_t id_hash(const mcp_json *id)
 }
 
 mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
-                                  const mcp__peer *notices)
+                                  const mcp__peer *peer)
 {
     uint64_t hash = id_hash(id);
     mcp_call *call = table->buckets[hash % MCP__CALL_BUCKETS];
 
-    while (call && (call->loop.hash != hash || (notices && call->notices != notices) ||
-                    !mcp_json_equal(call->id, id)))
+    while (call &&
+           ((peer && call->notification_peer != peer) || !mcp_json_equal(call->request.id, id)))
         call = call->loop.chain;
     return call;
 }
 
 void mcp__call_table_add(mcp__call_table *table, mcp_call *call)
 {
-    uint64_t hash = id_hash(call->id);
-    mcp_call **bucket = &table->buckets[hash % MCP__CALL_BUCKETS];
+    mcp_call **bucket = &table->buckets[id_hash(call->request.id) % MCP__CALL_BUCKETS];
 
-    call->loop.hash = hash;
     call->loop.chain = *bucket;
     *bucket = call;
-    call->loop.previous = table->last;
-    call->loop.next = NULL;
+    call->loop.open = (mcp__call_link){ .previous = table->last };
     if (table->last)
-        table->last->loop.next = call;
+        table->last->loop.open.next = call;
     else
         table->first = call;
     table->last = call;
-    call->loop.is_open = true;
 }
 
 void mcp__call_table_remove(mcp__call_table *table, mcp_call *call)
 {
-    mcp_call **at = &table->buckets[call->loop.hash % MCP__CALL_BUCKETS];
+    mcp_call **at = &table->buckets[id_hash(call->request.id) % MCP__CALL_BUCKETS];
+    const mcp__call_link *link = &call->loop.open;
 
-    assert(call->loop.is_open && !call->loop.is_waiting);
     while (*at != call)
         at = &(*at)->loop.chain;
     *at = call->loop.chain;
-    if (call->loop.previous)
-        call->loop.previous->loop.next = call->loop.next;
+    if (link->previous)
+        link->previous->loop.open.next = link->next;
     else
-        table->first = call->loop.next;
-    if (call->loop.next)
-        call->loop.next->loop.previous = call->loop.previous;
+        table->first = link->next;
+    if (link->next)
+        link->next->loop.open.previous = link->previous;
     else
-        table->last = call->loop.previous;
-    call->loop.is_open = false;
+        table->last = link->previous;
 }
 
 void mcp__call_table_wait(mcp__call_table *table, mcp_call *call)
 {
-    call->loop.is_waiting = true;
     call->loop.next_waiting = NULL;
     if (table->last_waiting)
         table->last_waiting->loop.next_waiting = call;
@@ -116,7 +109,6 @@ void mcp__call_table_unwait(mcp__call_table *table, mcp_call *call)
     mcp_call **at = &table->first_waiting;
     mcp_call *before = NULL;
 
-    assert(call->loop.is_waiting);
     while (*at != call) {
         before = *at;
         at = &before->loop.next_waiting;
@@ -124,7 +116,6 @@ void mcp__call_table_unwait(mcp__call_table *table, mcp_call *call)
     *at = call->loop.next_waiting;
     if (table->last_waiting == call)
         table->last_waiting = before;
-    call->loop.is_waiting = false;
     table->waiting--;
 }
 

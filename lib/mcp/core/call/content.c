@@ -1,13 +1,13 @@
 /*
- * content.c - the blocks of an answer: text, image, audio, links, embedded resources, contents, suggestions.
+ * content.c - the blocks of an answer: text, image, audio, links, embedded resources, contents.
  *
  * A block is rendered the moment the handler writes it, in the form that the call's revision knows.
  * Type tags are the one thing an older client cannot pass over (its union of types fails), so a
  * type that came later becomes text: audio before 2025-03-26, links before 2025-06-18.
  *
- * call->content holds the finished blocks, comma-separated; before a long text that is the first of them, the
- * beginning of the message as well (mcp__reply_begin). The first failure sticks in
- * content_status: an answer with a block missing is no answer.
+ * call->answer.content holds the finished blocks, comma-separated; before a long text that is the
+ * first of them, the beginning of the message as well (mcp__result_begin). The first failure sticks
+ * in content_status: an answer with a block missing is no answer.
  */
 #include <assert.h>
 #include <string.h>
@@ -16,22 +16,25 @@
 #include "base/utf8.h"
 #include "mcp/call.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/call/reply.h"
+#include "mcp/core/call/result.h"
 #include "mcp/core/fields.h"
-#include "json/write.h"
+#include "json/json_int.h"
 
 #define WORTH_IN_PLACE                                                                             \
     ((size_t)64 << 10) /* bytes of a text that are not to be copied into the message */
 
 static void block_begin(mcp_call *call, mcp_json_writer *writer, const char *type)
 {
-    assert(!call->is_text_open && "a text in pieces must be ended first");
-    if (call->content.length > call->head_length)
-        (void)mcp_buf_putc(&call->content, ',');
-    mcp_json_writer_init(writer, &call->content);
-    if (call->is_prompt) {
+    mcp__draft *content = &call->answer.content;
+
+    assert(content->holds != MCP__DRAFT_STRING && "a text in pieces must be ended first");
+    content->holds = MCP__DRAFT_BLOCKS;
+    if (content->text.length > call->answer.head_length)
+        (void)mcp_buf_putc(&content->text, ',');
+    mcp_json_writer_init(writer, &content->text);
+    if (call->plan.kind->role) {
         mcp_write_object(writer);
-        mcp_write_member_string(writer, "role", "user");
+        mcp_write_member_string(writer, "role", call->plan.kind->role);
         mcp_write_name(writer, "content");
     }
     mcp_write_object(writer);
@@ -42,9 +45,9 @@ static void block_begin(mcp_call *call, mcp_json_writer *writer, const char *typ
 /* What has failed so far, in this block or before it. */
 static mcp_status block_status(mcp_call *call, const mcp_json_writer *writer)
 {
-    if (call->content_status == MCP_OK)
-        call->content_status = mcp_json_writer_status(writer);
-    mcp_status st = call->content_status;
+    if (call->answer.content.status == MCP_OK)
+        call->answer.content.status = mcp_json_writer_status(writer);
+    mcp_status st = call->answer.content.status;
     if (st == MCP_OK)
         return MCP_OK;
     return mcp_error_set(&call->err, st, "a block of the answer cannot be written: %s",
@@ -54,7 +57,7 @@ static mcp_status block_status(mcp_call *call, const mcp_json_writer *writer)
 static mcp_status block_end(mcp_call *call, mcp_json_writer *writer)
 {
     mcp_write_end(writer);
-    if (call->is_prompt)
+    if (call->plan.kind->role)
         mcp_write_end(writer);
     return block_status(call, writer);
 }
@@ -73,7 +76,7 @@ static void write_member_bytes(mcp_call *call, mcp_json_writer *writer, const ch
     size_t encoded = mcp__base64_length(length);
     mcp_buf text;
 
-    mcp_buf_init(&text, call->options->reply_max_bytes);
+    mcp_buf_init(&text, call->context->options->limits.reply_max_bytes);
     char *room = encoded > 0 || length == 0 ? mcp_buf_reserve(&text, encoded + 2) : NULL;
     mcp_write_name(writer, name);
     if (room) {
@@ -83,8 +86,8 @@ static void write_member_bytes(mcp_call *call, mcp_json_writer *writer, const ch
         mcp_write_raw(writer, room, encoded + 2);
     } else {
         mcp_write_null(writer);
-        if (call->content_status == MCP_OK)
-            call->content_status = text.status == MCP_OK ? MCP_E_LIMIT : text.status;
+        if (call->answer.content.status == MCP_OK)
+            call->answer.content.status = text.status == MCP_OK ? MCP_E_LIMIT : text.status;
     }
     mcp_buf_clear(&text);
 }
@@ -111,12 +114,27 @@ static mcp_status write_binary(mcp_call *call, const char *type, const void *byt
 
 static mcp_status no_memory(mcp_call *call)
 {
-    if (call->content_status == MCP_OK)
-        call->content_status = MCP_E_NOMEM;
+    if (call->answer.content.status == MCP_OK)
+        call->answer.content.status = MCP_E_NOMEM;
     return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a block of the answer");
 }
 
-/* The text as UTF-8: itself, or a copy without what is none. NULL: no memory, which is noted. */
+/* The answer fails: a block lacks what it must have, or does not belong to this kind of call. */
+static mcp_status refuse_block(mcp_call *call, mcp_status status, const char *why)
+{
+    if (call->answer.content.status == MCP_OK)
+        call->answer.content.status = status;
+    return mcp_error_set(&call->err, status, "%s", why);
+}
+
+static mcp_status missing(mcp_call *call, const char *what)
+{
+    return refuse_block(call, MCP_E_PARAMS,
+                        mcp_arena_printf(call->arena, "a block of the answer has no %s", what));
+}
+
+/* The text as UTF-8: itself, or a copy with other bytes replaced. NULL: no memory, which is
+ * noted. */
 static const char *as_utf8(mcp_call *call, const char *text, size_t *length)
 {
     if (mcp__utf8_valid(text, *length, NULL))
@@ -133,60 +151,72 @@ static const char *as_utf8(mcp_call *call, const char *text, size_t *length)
 
 mcp_status mcp_call_text(mcp_call *call, const char *text)
 {
-    size_t length = strlen(text);
-    const char *utf8 = as_utf8(call, text, &length);
+    size_t length = text ? strlen(text) : 0;
+    const char *utf8 = text ? as_utf8(call, text, &length) : NULL;
 
+    if (!text)
+        return missing(call, "text");
     return utf8 ? write_text(call, utf8, length) : MCP_E_NOMEM;
 }
 
 mcp_status mcp_call_text_begin(mcp_call *call, size_t expected_bytes)
 {
-    const mcp_buf *content = &call->content;
+    mcp__draft *content = &call->answer.content;
 
-    if (expected_bytes < content->max_bytes - content->length)
-        (void)mcp_buf_reserve(&call->content, expected_bytes);
-    if (expected_bytes >= WORTH_IN_PLACE && content->length == 0 && call->is_tool)
-        mcp__reply_begin(call);
-    block_begin(call, &call->text_writer, "text");
-    mcp_write_name(&call->text_writer, "text");
-    mcp__write_string_open(&call->text_writer);
-    call->is_text_open = true;
-    return block_status(call, &call->text_writer);
+    if (expected_bytes < content->text.max_bytes - content->text.length)
+        (void)mcp_buf_reserve(&content->text, expected_bytes);
+    if (expected_bytes >= WORTH_IN_PLACE && content->text.length == 0 && call->plan.kind->blocks)
+        mcp__result_begin(call);
+    block_begin(call, &content->writer, "text");
+    mcp_write_name(&content->writer, "text");
+    mcp__write_string_open(&content->writer);
+    content->holds = MCP__DRAFT_STRING;
+    return block_status(call, &content->writer);
 }
 
 mcp_status mcp_call_text_add(mcp_call *call, const char *text, size_t length)
 {
-    const char *utf8 = as_utf8(call, text, &length);
+    mcp__draft *content = &call->answer.content;
+    length = text ? length : 0;
+    const char *utf8 = as_utf8(call, text ? text : "", &length);
 
-    assert(call->is_text_open && "a piece of a text that was not begun");
+    assert(content->holds == MCP__DRAFT_STRING && "a piece of a text that was not begun");
     if (utf8)
-        mcp__write_string_part(&call->text_writer, utf8, length);
-    return block_status(call, &call->text_writer);
+        mcp__write_string_part(&content->writer, utf8, length);
+    return block_status(call, &content->writer);
 }
 
 mcp_status mcp_call_text_add_escaped(mcp_call *call, const char *bytes, size_t length)
 {
-    assert(call->is_text_open && "a piece of a text that was not begun");
-    mcp__write_string_escaped(&call->text_writer, bytes, length);
-    return block_status(call, &call->text_writer);
+    mcp__draft *content = &call->answer.content;
+
+    assert(content->holds == MCP__DRAFT_STRING && "a piece of a text that was not begun");
+    mcp__write_string_escaped(&content->writer, bytes, bytes ? length : 0);
+    return block_status(call, &content->writer);
 }
 
 mcp_status mcp_call_text_end(mcp_call *call)
 {
-    assert(call->is_text_open && "the end of a text that was not begun");
-    call->is_text_open = false;
-    mcp__write_string_close(&call->text_writer);
-    return block_end(call, &call->text_writer);
+    mcp__draft *content = &call->answer.content;
+
+    assert(content->holds == MCP__DRAFT_STRING && "the end of a text that was not begun");
+    content->holds = MCP__DRAFT_BLOCKS;
+    mcp__write_string_close(&content->writer);
+    return block_end(call, &content->writer);
 }
 
 mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type)
 {
+    if (!mime_type || (!bytes && length > 0))
+        return missing(call, mime_type ? "bytes" : "media type");
     return write_binary(call, "image", bytes, length, mime_type);
 }
 
 mcp_status mcp_call_audio(mcp_call *call, const void *bytes, size_t length, const char *mime_type)
 {
-    if (call->revision >= MCP_2025_03_26)
+    if (!mime_type || (!bytes && length > 0))
+        return missing(call, mime_type ? "bytes" : "media type");
+    if (call->request.revision >= MCP_2025_03_26)
         return write_binary(call, "audio", bytes, length, mime_type);
     const char *text = mcp_arena_printf(call->arena, "[audio, %zu bytes, %s]", length, mime_type);
     return text ? mcp_call_text(call, text) : no_memory(call);
@@ -196,7 +226,9 @@ mcp_status mcp_call_link(mcp_call *call, const char *uri, const char *name, cons
 {
     mcp_json_writer writer;
 
-    if (call->revision < MCP_2025_06_18) {
+    if (!uri || !name)
+        return missing(call, uri ? "name" : "URI");
+    if (call->request.revision < MCP_2025_06_18) {
         const char *text = mcp_arena_printf(call->arena, "%s: %s", name, uri);
         return text ? mcp_call_text(call, text) : no_memory(call);
     }
@@ -219,6 +251,8 @@ mcp_status mcp_call_embed(mcp_call *call, const char *uri, const char *mime_type
 {
     mcp_json_writer writer;
 
+    if (!uri || !text)
+        return missing(call, uri ? "text" : "URI");
     block_begin(call, &writer, "resource");
     mcp_write_member_object(&writer, "resource");
     write_resource_head(&writer, uri, mime_type);
@@ -236,23 +270,40 @@ mcp_status mcp_call_contents_meta(mcp_call *call, const char *json)
     if (st == MCP_OK && json && !mcp_json_is_object(meta))
         st = mcp_error_set(&call->err, MCP_E_INTERNAL, "the _meta of contents is no JSON object");
     if (st == MCP_OK)
-        call->contents_meta = meta;
+        call->answer.contents_meta = meta;
     return st;
 }
 
 static void write_contents_meta(const mcp_call *call, mcp_json_writer *writer)
 {
-    if (call->contents_meta && mcp__field_is_known("ResourceContents", "_meta", call->revision))
-        mcp_write_member_value(writer, "_meta", call->contents_meta);
+    if (call->answer.contents_meta &&
+        mcp__field_is_known("ResourceContents", "_meta", call->request.revision))
+        mcp_write_member_value(writer, "_meta", call->answer.contents_meta);
+}
+
+/* Begin an entry of `contents`; its data are there, and the call reads a resource. */
+static mcp_status contents_begin(mcp_call *call, mcp_json_writer *writer, const char *uri,
+                                 const char *mime_type, bool has_data)
+{
+    if (call->plan.kind->blocks || call->plan.kind->role)
+        return refuse_block(call, MCP_E_INTERNAL,
+                            "mcp_call_contents_*: the call is not resources/read");
+    if (!has_data)
+        return missing(call, "data");
+    block_begin(call, writer, NULL);
+    write_resource_head(writer, uri ? uri : call->request.name,
+                        mime_type ? mime_type : call->answer.mime_type);
+    return MCP_OK;
 }
 
 mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *mime_type,
                                   const char *text, size_t length)
 {
     mcp_json_writer writer;
+    mcp_status st = contents_begin(call, &writer, uri, mime_type, text || length == 0);
 
-    block_begin(call, &writer, NULL);
-    write_resource_head(&writer, uri ? uri : call->name, mime_type ? mime_type : call->mime_type);
+    if (st != MCP_OK)
+        return st;
     write_member_text(&writer, "text", text, length);
     write_contents_meta(call, &writer);
     return block_end(call, &writer);
@@ -262,32 +313,11 @@ mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *m
                                   const void *bytes, size_t length)
 {
     mcp_json_writer writer;
+    mcp_status st = contents_begin(call, &writer, uri, mime_type, bytes || length == 0);
 
-    block_begin(call, &writer, NULL);
-    write_resource_head(&writer, uri ? uri : call->name, mime_type ? mime_type : call->mime_type);
+    if (st != MCP_OK)
+        return st;
     write_member_bytes(call, &writer, "blob", bytes, length);
     write_contents_meta(call, &writer);
     return block_end(call, &writer);
-}
-
-const char *mcp_call_typed(const mcp_call *call)
-{
-    return call->typed ? call->typed : "";
-}
-
-mcp_status mcp_call_suggest(mcp_call *call, const char *text)
-{
-    mcp_json_writer writer;
-
-    if (++call->suggested > MCP__SUGGESTIONS_MAX)
-        return MCP_OK;
-    if (call->content.length > 0)
-        (void)mcp_buf_putc(&call->content, ',');
-    mcp_json_writer_init(&writer, &call->content);
-    mcp_write_string(&writer, text);
-    if (call->content_status == MCP_OK)
-        call->content_status = mcp_json_writer_status(&writer);
-    return call->content_status == MCP_OK
-               ? MCP_OK
-               : mcp_error_set(&call->err, call->content_status, "a suggestion cannot be written");
 }

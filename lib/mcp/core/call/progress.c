@@ -1,13 +1,17 @@
 /*
- * progress.c - reports and log messages from a handler to its client, as many as the client can use.
+ * progress.c - reports and log messages from a handler to its client, as many as the client can
+ * use.
  *
  *     worker: mcp_call_progress -> formats -> [list in the call] -> posts one node -> loop: deliver
  *
  * A handler may report a million times a second and must never wait. So a report that is not marked
- * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms. Those
- * marked `every` are kept in line, up to 64; they are thinned only while the client does not read.
+ * `every` takes the place of one that has not left yet, and the loop lets one leave every 20 ms, or
+ * 16 at once after a silence: a report that is held leaves in one write with the answer, and then
+ * clients drop it. Those marked `every` are kept in line, up to 64; they are thinned only while the
+ * client does not read.
  *
- * Log messages stand in the same line, marked `every`, so that they keep their place among the reports.
+ * Log messages stand in the same line, marked `every`, so that they keep their place among the
+ * reports.
  *
  * The loop delivers again when the table says that a report is due, or when a slow client has taken
  * something. The newest report always leaves before the answer, and none after it.
@@ -15,6 +19,7 @@
  * `lock` guards the list; it is never held while something is formatted, posted or sent.
  */
 #include "mcp/core/call/progress.h"
+#include "mcp/core/call/suspend.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,10 +31,10 @@
 #include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/session/session.h"
-#include "mcp/core/task/task.h"
+#include "mcp/core/call/call_table.h"
 
 #define SPACING_MS 20
+#define BURST_MS (15 * SPACING_MS) /* as many reports may leave at once after a silence */
 #define REPORTS_MAX 64
 #define REPORT_MAX_BYTES ((size_t)64 * 1024)
 #define LOG_TEXT_SIZE 4096
@@ -48,7 +53,7 @@ static void report_free(struct mcp__report *report)
     free(report);
 }
 
-/* ---- on the worker ---------------------------------------------------------------------------- */
+/* ---- on the worker --------------------------------------------------------------------------- */
 
 /* The metadata is the handler's text: it is read, so that nothing but one JSON object can leave. */
 static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const char *text)
@@ -64,21 +69,25 @@ static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const c
     return st;
 }
 
+/* Notifications of a task have its note. */
 static void write_meta(mcp_json_writer *writer, const char *key, const mcp_json *metadata,
-                       const char *task)
+                       const mcp__note *notes)
 {
-    if (!key && !task)
+    if (!key && !notes)
         return;
     mcp_write_member_object(writer, "_meta");
     if (key)
         mcp_write_member_value(writer, key, metadata);
-    if (task)
-        mcp__task_write_related(writer, task);
+    for (; notes; notes = notes->next) {
+        mcp_write_name(writer, notes->name);
+        mcp_write_raw(writer, notes->json, strlen(notes->json));
+    }
     mcp_write_end(writer);
 }
 
 static void write_params(mcp_json_writer *writer, const mcp_json *token,
-                         const mcp_progress *progress, const mcp_json *metadata, const char *task)
+                         const mcp_progress *progress, const mcp_json *metadata,
+                         const mcp__note *notes)
 {
     mcp_write_member_object(writer, "params");
     mcp_write_member_value(writer, "progressToken", token);
@@ -89,12 +98,12 @@ static void write_params(mcp_json_writer *writer, const mcp_json *token,
         mcp_write_member_string(writer, "message", progress->message);
     if (metadata)
         mcp_write_member_value(writer, "metadata", metadata);
-    write_meta(writer, metadata ? progress->meta_key : NULL, metadata, task);
+    write_meta(writer, metadata ? progress->meta_key : NULL, metadata, notes);
     mcp_write_end(writer);
 }
 
 static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress *progress,
-                         const char *task)
+                         const mcp__note *notes)
 {
     const mcp_json *metadata = NULL;
     mcp_arena *arena = NULL;
@@ -108,7 +117,7 @@ static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress
         mcp_write_object(&writer);
         mcp_write_member_string(&writer, "jsonrpc", "2.0");
         mcp_write_member_string(&writer, "method", "notifications/progress");
-        write_params(&writer, token, progress, metadata, task);
+        write_params(&writer, token, progress, metadata, notes);
         mcp_write_end(&writer);
         st = mcp_json_writer_status(&writer);
     }
@@ -118,7 +127,7 @@ static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress
 
 static struct mcp__report *report_new(bool every)
 {
-    struct mcp__report *report = mcp__alloc_zeroed(1, sizeof(*report));
+    struct mcp__report *report = mcp_alloc_zeroed(1, sizeof *report);
 
     if (!report)
         return NULL;
@@ -127,7 +136,8 @@ static struct mcp__report *report_new(bool every)
     return report;
 }
 
-/* Put the report in line, or in the place of the last one. Returns whether the loop must be told. */
+/* Put the report in line, or in the place of the last one. Returns whether the loop must be
+ * told. */
 static bool enqueue(mcp__progress *progress, struct mcp__report *report)
 {
     struct mcp__report *replaced = NULL;
@@ -161,18 +171,35 @@ static void push(mcp_call *call, struct mcp__report *report)
         mcp__call_post(call, &call->progress.node);
 }
 
+/* For the status of a task. */
+static void keep_text(mcp__progress *progress, const char *message)
+{
+    char tidy[MCP__PROGRESS_TEXT_SIZE];
+
+    if (!progress->text || !message)
+        return;
+    (void)snprintf(tidy, sizeof tidy, "%s", message);
+    mcp__utf8_tidy(tidy, strlen(tidy), sizeof tidy - 1);
+    pthread_mutex_lock(&progress->lock);
+    memcpy(progress->text, tidy, sizeof tidy);
+    progress->text_wall_ms = mcp_clock_wall_ms();
+    pthread_mutex_unlock(&progress->lock);
+}
+
 mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
 {
     mcp__progress *progress = &call->progress;
     struct mcp__report *fresh;
 
-    mcp__task_note(call, report->message);
+    if (!report)
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "a progress report is missing");
+    keep_text(progress, report->message);
     if (!progress->token)
         return MCP_OK;
     if (progress->has_last && !(report->progress > progress->last))
         return MCP_OK;
     fresh = report_new(report->every);
-    mcp_status st = fresh ? format(&fresh->message, progress->token, report, mcp__task_id(call))
+    mcp_status st = fresh ? format(&fresh->message, progress->token, report, call->answer.notes)
                           : MCP_E_NOMEM;
     if (st != MCP_OK) {
         report_free(fresh);
@@ -184,11 +211,12 @@ mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
     return MCP_OK;
 }
 
-/* ---- log messages ----------------------------------------------------------------------------- */
+/* ---- log messages ---------------------------------------------------------------------------- */
 
 static bool wants_log(const mcp_call *call, mcp_level level)
 {
-    return call->options->logging && call->log_level != MCP_LEVEL_NONE && level >= call->log_level;
+    return call->context->options->logging && call->request.log_level != MCP_LEVEL_NONE &&
+           level >= call->request.log_level;
 }
 
 static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, const char *text,
@@ -211,7 +239,7 @@ static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, 
         mcp_write_member_value(&writer, "data", data);
     else
         mcp_write_member_string(&writer, "data", text);
-    write_meta(&writer, NULL, NULL, mcp__task_id(call));
+    write_meta(&writer, NULL, NULL, call->answer.notes);
     mcp_write_end(&writer);
     mcp_write_end(&writer);
     mcp_status st = mcp_json_writer_status(&writer);
@@ -232,11 +260,11 @@ mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, con
     if (!wants_log(call, level))
         return MCP_OK;
     va_start(arguments, format);
-    int formatted = vsnprintf(text, sizeof(text), format, arguments);
+    int formatted = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (formatted < 0)
         text[0] = '\0';
-    mcp__utf8_tidy(text, strlen(text), sizeof(text) - 1);
+    mcp__utf8_tidy(text, strlen(text), sizeof text - 1);
     return push_log(call, level, logger, text, NULL);
 }
 
@@ -245,6 +273,8 @@ mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger
     mcp_arena *arena;
     const mcp_json *data = NULL;
 
+    if (!json)
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "a log message has no data");
     if (!wants_log(call, level))
         return MCP_OK;
     arena = mcp_arena_new(0);
@@ -259,10 +289,10 @@ mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger
 
 bool mcp_call_wants_progress(const mcp_call *call)
 {
-    return call->progress.token || call->progress.said;
+    return call->progress.token || call->progress.text;
 }
 
-/* ---- on the loop ------------------------------------------------------------------------------ */
+/* ---- on the loop ----------------------------------------------------------------------------- */
 
 static void on_posted(mcp__node *node)
 {
@@ -272,7 +302,7 @@ static void on_posted(mcp__node *node)
     pthread_mutex_lock(&progress->lock);
     progress->is_posted = false;
     pthread_mutex_unlock(&progress->lock);
-    mcp__call_table_due(&call->session->calls, mcp__progress_deliver(call, mcp_clock_mono_ms()));
+    mcp__call_table_due(call->context->calls, mcp__progress_deliver(call, mcp_clock_mono_ms()));
 }
 
 void mcp__progress_init(mcp__progress *progress, const mcp_json *token)
@@ -337,8 +367,13 @@ static struct mcp__report *next_report(mcp__progress *progress, int64_t now_ms, 
 
 static void send(mcp_call *call, struct mcp__report *report, int64_t now_ms)
 {
-    call->progress.sent_ms = now_ms;
-    call->notices->notify(call->notices, &report->message);
+    mcp__progress *progress = &call->progress;
+    int64_t earliest_ms = now_ms - BURST_MS;
+
+    progress->sent_ms = progress->sent_ms + SPACING_MS > earliest_ms
+                            ? progress->sent_ms + SPACING_MS
+                            : earliest_ms;
+    call->notification_peer->notify(call->notification_peer, &report->message);
     report_free(report);
 }
 
@@ -347,14 +382,14 @@ int64_t mcp__progress_deliver(mcp_call *call, int64_t now_ms)
     struct mcp__report *report;
     int64_t due_ms = INT64_MAX;
 
-    if (!call->loop.is_open) {
+    if (mcp__call_state_of(call) == MCP__CALL_CLOSED) {
         drop(&call->progress, 0);
         return INT64_MAX;
     }
     for (;;) {
-        if (call->notices->is_slow(call->notices)) {
+        if (call->notification_peer->is_slow(call->notification_peer)) {
             drop(&call->progress, 1);
-            call->session->calls.has_held_reports = true;
+            call->context->calls->has_held_reports = true;
             return INT64_MAX;
         }
         report = next_report(&call->progress, now_ms, &due_ms);
@@ -369,8 +404,37 @@ void mcp__progress_finish(mcp_call *call)
     struct mcp__report *report;
     int64_t due_ms;
 
-    if (call->notices->is_slow(call->notices))
+    if (call->notification_peer->is_slow(call->notification_peer))
         drop(&call->progress, 1);
-    while ((report = next_report(&call->progress, INT64_MAX / 2, &due_ms)) != NULL)
+    for (report = next_report(&call->progress, INT64_MAX / 2, &due_ms); report != NULL;
+         report = next_report(&call->progress, INT64_MAX / 2, &due_ms))
         send(call, report, INT64_MIN / 2);
+}
+
+/* ---- the connection of the client ------------------------------------------------------------ */
+
+struct reconnect {
+    mcp__node node; /* first */
+    mcp_call *call;
+};
+
+static void on_reconnect(mcp__node *node)
+{
+    mcp_call *call = ((struct reconnect *)node)->call;
+    mcp__peer *peer = call->notification_peer;
+
+    if (mcp__call_state_of(call) != MCP__CALL_CLOSED && peer->reconnect)
+        peer->reconnect(peer);
+}
+
+/* Only the peer knows whether its client can come back. The message is the call's memory: what a
+ * worker posts is run before its call is done. */
+void mcp_call_close_stream(mcp_call *call)
+{
+    struct reconnect *message = mcp_arena_alloc(call->arena, sizeof *message);
+
+    if (!message) /* the client keeps its connection, that is all */
+        return;
+    *message = (struct reconnect){ .node.run = on_reconnect, .call = call };
+    mcp__call_post(call, &message->node);
 }

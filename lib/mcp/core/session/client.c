@@ -1,31 +1,36 @@
 /*
- * client.c - client capabilities as bits.
+ * client.c - the words of initialize, between JSON and what handlers read.
  *
- * What a client declares is looked at once, when it is declared, so that handlers on their threads read a
- * number and not somebody's JSON. Capabilities that we know how to use have a row; others are passed over.
+ * Capabilities are read once, when they are declared, so that handlers on their threads read a
+ * number. Those that the library uses have a row; others are ignored.
  */
 #include "mcp/core/session/client.h"
 
 #include <stddef.h>
 #include <string.h>
 
+#include "mcp/core/call/call_int.h"
+#include "mcp/core/fields.h"
+
+/* ---- capabilities of the client -------------------------------------------------------------- */
+
 static const struct capability {
     unsigned bit;
     const char *group;
-    const char *member; /* NULL: the group being there is enough */
+    const char *member; /* NULL: the presence of the group is enough */
 } capabilities[] = {
-    { MCP_CLIENT_ROOTS,           "roots",       NULL },
-    { MCP_CLIENT_SAMPLING,        "sampling",    NULL },
-    { MCP_CLIENT_SAMPLING_TOOLS,  "sampling",    "tools" },
-    { MCP_CLIENT_ELICITATION,     "elicitation", "form" },
+    { MCP_CLIENT_ROOTS, "roots", NULL },
+    { MCP_CLIENT_SAMPLING, "sampling", NULL },
+    { MCP_CLIENT_SAMPLING_TOOLS, "sampling", "tools" },
+    { MCP_CLIENT_ELICITATION, "elicitation", "form" },
     { MCP_CLIENT_ELICITATION_URL, "elicitation", "url" },
-    { MCP_CLIENT_TASKS,           "extensions",  "io.modelcontextprotocol/tasks" },
-    { MCP_CLIENT_UI,              "extensions",  "io.modelcontextprotocol/ui" },
+    { MCP_CLIENT_TASKS, "extensions", "io.modelcontextprotocol/tasks" },
+    { MCP_CLIENT_UI, "extensions", "io.modelcontextprotocol/ui" },
 };
 
-#define COUNT (sizeof(capabilities) / sizeof(capabilities[0]))
+#define COUNT (sizeof capabilities / sizeof capabilities[0])
 
-/* An empty `elicitation` means forms: it is older than the other kind. */
+/* An empty `elicitation` means forms: they are older than URLs. */
 static bool has(const mcp_json *group, const struct capability *capability)
 {
     if (!mcp_json_is_object(group))
@@ -66,4 +71,79 @@ void mcp__client_write(mcp_json_writer *writer, unsigned bits)
     }
     if (open)
         mcp_write_end(writer);
+}
+
+bool mcp_call_client_can(const mcp_call *call, unsigned needed)
+{
+    return (call->request.client_can & needed) == needed;
+}
+
+mcp_status mcp_call_require(mcp_call *call, unsigned needed)
+{
+    unsigned missing = needed & ~call->request.client_can;
+    mcp_json_writer *data;
+
+    if (!missing)
+        return MCP_OK;
+    mcp_buf_reset(&call->answer.error_data.text); /* of an earlier request that could not be made */
+    call->answer.error_data.holds = MCP__DRAFT_EMPTY;
+    data = mcp__call_error_data(call);
+    mcp_write_member_object(data, "requiredCapabilities");
+    mcp__client_write(data, missing);
+    mcp_write_end(data);
+    return mcp_error_set(&call->err, MCP_E_CAPABILITY,
+                         "%s needs a capability that the client did not declare",
+                         mcp_call_name(call));
+}
+
+/* ---- levels of log messages ------------------------------------------------------------------ */
+
+static const char *const level_names[] = {
+    [MCP_LEVEL_NONE] = "",
+    [MCP_LEVEL_DEBUG] = "debug",
+    [MCP_LEVEL_INFO] = "info",
+    [MCP_LEVEL_NOTICE] = "notice",
+    [MCP_LEVEL_WARNING] = "warning",
+    [MCP_LEVEL_ERROR] = "error",
+    [MCP_LEVEL_CRITICAL] = "critical",
+    [MCP_LEVEL_ALERT] = "alert",
+    [MCP_LEVEL_EMERGENCY] = "emergency",
+};
+
+const char *mcp_level_name(mcp_level level)
+{
+    return (int)level < 0 || level > MCP_LEVEL_EMERGENCY ? "" : level_names[level];
+}
+
+mcp_level mcp_level_find(const char *name)
+{
+    for (int level = MCP_LEVEL_DEBUG; name && level <= MCP_LEVEL_EMERGENCY; level++)
+        if (strcmp(level_names[level], name) == 0)
+            return (mcp_level)level;
+    return MCP_LEVEL_NONE;
+}
+
+/* ---- the server's Implementation object ------------------------------------------------------ */
+
+static void write_known(mcp_json_writer *writer, const char *member, const char *text,
+                        mcp_revision revision)
+{
+    if (text && mcp__field_is_known("Implementation", member, revision))
+        mcp_write_member_string(writer, member, text);
+}
+
+void mcp__client_write_identity(mcp_json_writer *writer, const mcp_server_options *options,
+                                mcp_revision revision)
+{
+    mcp_write_object(writer);
+    mcp_write_member_string(writer, "name", options->name);
+    mcp_write_member_string(writer, "version", options->version);
+    write_known(writer, "title", options->title, revision);
+    write_known(writer, "description", options->description, revision);
+    write_known(writer, "websiteUrl", options->website_url, revision);
+    if (options->icons && mcp__field_is_known("Implementation", "icons", revision)) {
+        mcp_write_name(writer, "icons");
+        mcp_write_raw(writer, options->icons, strlen(options->icons));
+    }
+    mcp_write_end(writer);
 }

@@ -1,10 +1,10 @@
 /*
  * event_ring.c - events in the order of coming, the oldest going first.
  *
- * An event stands in two lists: that of its session, which is bounded in events and bytes, and that of
- * the store, which bounds the bytes of all sessions together. Both drop from their old end only, so what
- * is kept of a stream is always its tail, and finding the event that a client saw last, or the one after
- * it, proves that nothing between there and now is missing.
+ * An event stands in two lists: that of its session, which is bounded in events and bytes, and that
+ * of the store, which bounds the bytes of all sessions together. Both drop from their old end only,
+ * so what is kept of a stream is always its tail, and finding the event that a client saw last, or
+ * the one after it, proves that nothing between there and now is missing.
  */
 #include "mcp/core/session/event_ring.h"
 
@@ -15,7 +15,7 @@
 
 static size_t weight(const mcp__event *event)
 {
-    return sizeof(*event) + event->length;
+    return sizeof *event + event->length;
 }
 
 static void leave_store(mcp__event *event)
@@ -84,7 +84,7 @@ static mcp__event *event_new(mcp__event_ring *ring, uint32_t stream, uint64_t nu
 {
     if (length > MCP__EVENTS_MAX_BYTES)
         return NULL;
-    mcp__event *event = mcp__alloc_zeroed(1, sizeof(*event) + length);
+    mcp__event *event = mcp_alloc_zeroed(1, sizeof *event + length);
     if (!event)
         return NULL;
     event->ring = ring;

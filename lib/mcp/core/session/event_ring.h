@@ -1,5 +1,6 @@
 /*
- * event_ring.h - the last events of a session's streams, kept for a client that lost its connection.
+ * event_ring.h - the last events of a session's streams, kept for a client that lost its
+ * connection.
  *
  * The loop's alone.
  */
@@ -14,8 +15,8 @@ typedef struct mcp__event_ring mcp__event_ring;
 
 /** One event; numbers of a stream rise by one. */
 typedef struct mcp__event {
-    struct mcp__event *newer, *older;     /* in its ring */
-    struct mcp__event *next, *previous;   /* in the store, next being younger */
+    struct mcp__event *newer, *older;   /* in its ring */
+    struct mcp__event *next, *previous; /* in the store, next being younger */
     mcp__event_ring *ring;
     uint32_t stream;
     uint64_t number;
@@ -46,13 +47,13 @@ void mcp__event_ring_init(mcp__event_ring *ring, mcp__event_store *store);
 
 void mcp__event_ring_clear(mcp__event_ring *ring);
 
-/** Keep a copy. What is too large, or finds no memory, is not kept, and then nothing older is either: what is
- *  kept of a stream has no gaps. */
+/** Keep a copy. What is too large, or finds no memory, is not kept, and then nothing older is
+ *  either: what is kept of a stream has no gaps. */
 void mcp__event_ring_put(mcp__event_ring *ring, uint32_t stream, uint64_t number, const char *text,
                          size_t length);
 
-/** Whether `number` is one of the stream's, or the one before its first, and all that came after it are
- *  kept. False for a stream of which nothing is kept. */
+/** Whether `number` is one of the stream's, or the one before its first, and all that came after it
+ *  are kept. False for a stream of which nothing is kept. */
 bool mcp__event_ring_covers(const mcp__event_ring *ring, uint32_t stream, uint64_t number);
 
 /** The first kept event of a stream after `number`; NULL when there is none. */

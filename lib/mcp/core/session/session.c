@@ -2,87 +2,79 @@
  * session.c - the memory of an older client between its messages.
  *
  * Revisions up to 2025-11-25 open with initialize, and what was agreed there holds until the next
- * one. A second initialize begins anew in the same place; calls that are open keep the revision
- * they came under, because they carry their own copy.
+ * one. Calls that are open then keep the revision they came under, because they carry their own
+ * copy.
  */
 #include "mcp/core/session/session.h"
 
 #include <assert.h>
 
-#include "mcp/core/news/subscribe.h"
 #include "mcp/core/principal.h"
+#include "mcp/core/response.h"
 #include "mcp/core/session/client.h"
-#include "mcp/core/session/errand.h"
-#include "mcp/core/task/task.h"
+#include "mcp/core/session/url_elicitation.h"
 
-#define CLIENT_MAX ((size_t)8 * 1024 * 1024) /* what a client may say about itself, in memory */
+#define CLIENT_MAX ((size_t)8 * 1024 * 1024) /* memory for what a client says about itself */
 
-static void refill_spare(mcp__session *session)
+mcp_status mcp__session_init(mcp__session *session, const mcp__context *context, mcp_error *err)
 {
-    (void)mcp_buf_reserve(&session->spare, MCP__SESSION_SPARE);
-    session->spare.status = MCP_OK;
-}
-
-mcp_status mcp__session_init(mcp__session *session, const mcp__session_setup *setup, mcp_error *err)
-{
-    *session = (mcp__session){ .setup = *setup, .log_level = MCP_LEVEL_INFO };
+    *session = (mcp__session){ .context = *context, .log_level = MCP_LEVEL_INFO };
+    session->context.calls = &session->calls;
+    session->context.spare = &session->spare;
     mcp__call_table_init(&session->calls);
-    mcp_buf_init(&session->spare, MCP__SESSION_SPARE * 2);
-    refill_spare(session);
-    if (!session->spare.data)
+    mcp_buf_init(&session->spare, MCP__RESPONSE_SPARE * 2);
+    if (!mcp_buf_reserve(&session->spare, MCP__RESPONSE_SPARE))
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
     mcp__map_init(&session->subscribed, NULL);
-    mcp__map_init(&session->errands, NULL);
-    if (setup->news)
-        mcp__news_enter(setup->news, session);
+    mcp__map_init(&session->elicitations, NULL);
+    if (context->hooks)
+        context->hooks->session_begins(session);
     return MCP_OK;
 }
 
 void mcp__session_clear(mcp__session *session)
 {
     assert(!session->calls.first && session->calls.running == 0);
-    if (session->setup.tasks)
-        mcp__task_leave(session->setup.tasks, session);
-    if (session->setup.news)
-        mcp__news_leave(session->setup.news, session);
-    mcp__subscribe_clear(session);
-    mcp__errand_clear(session);
+    if (session->context.hooks)
+        session->context.hooks->session_ends(session);
+    mcp__url_elicitation_clear(session);
     mcp_buf_clear(&session->spare);
     mcp_arena_free(session->client);
-    mcp_arena_free(session->hearer_arena);
-    session->client = session->hearer_arena = NULL;
+    mcp_arena_free(session->listener_arena);
+    session->client = session->listener_arena = NULL;
 }
 
-mcp_status mcp__session_heard_by(mcp__session *session, const mcp_principal *hearer, mcp_error *err)
+mcp_status mcp__session_set_listener(mcp__session *session, const mcp_principal *principal,
+                                     mcp_error *err)
 {
     mcp_arena *arena = NULL;
     const mcp_principal *kept = NULL;
     bool is_lost = false;
 
-    if (hearer && session->setup.audience) { /* else it is nobody's business who listens */
+    if (principal && session->context.visibility) { /* else it makes no difference */
         arena = mcp_arena_new(0);
         is_lost = !arena;
         if (arena)
-            kept = mcp__principal_copy(arena, hearer, &is_lost);
+            kept = mcp__principal_copy(arena, principal, &is_lost);
     }
     if (is_lost) {
         mcp_arena_free(arena);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a stream");
     }
-    mcp_arena_free(session->hearer_arena);
-    session->hearer_arena = arena;
-    session->hearer = kept;
+    mcp_arena_free(session->listener_arena);
+    session->listener_arena = arena;
+    session->listener_principal = kept;
     return MCP_OK;
 }
 
 mcp_revision mcp__session_revision(const mcp__session *session)
 {
-    const mcp_server_options *options = session->setup.options;
+    const mcp_server_options *options = session->context.options;
 
     if (session->revision != MCP_REVISION_NONE)
         return session->revision;
-    if (options->without_initialize != MCP_REVISION_NONE)
-        return options->without_initialize;
+    if (options->default_revision != MCP_REVISION_NONE)
+        return options->default_revision;
     return options->newest; /* no revision with sessions is served */
 }
 
@@ -121,8 +113,9 @@ mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const
     session->client_capabilities = mcp_json_get(client, "capabilities");
     session->client_can = mcp__client_read(session->client_capabilities);
     session->log_level = MCP_LEVEL_INFO;
-    mcp__subscribe_clear(session);
-    mcp__errand_clear(session);
+    if (session->context.hooks)
+        session->context.hooks->session_reopens(session);
+    mcp__url_elicitation_clear(session);
     session->revision = revision;
     session->is_initialized = false;
     return MCP_OK;

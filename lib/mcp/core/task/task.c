@@ -3,19 +3,20 @@
  *
  *     tools/call  ->  [begin]  answers with the task          the call moves to the table's own session, and
  *                        |                                    the entry is its peer
- *                     handler  <->  asks                      input_required, until the answers are there
+ *                     handler  <->  requests input            input_required, until the responses are there
  *                        |
- *                     [answer]  the text is kept              tasks/get and tasks/result tell it
+ *                     [answer]  the text is kept              tasks/get and tasks/result send it
  *
- * A handler does not notice. Its call runs as any other, under the same bounds, from the same table of open
- * calls; only the peer differs: it keeps the answer instead of sending it. Within a session what the handler
- * sends meanwhile goes to a stream that waits for the task's end, or else to the session's own; without one
- * nothing is sent: clients come and look.
+ * A handler does not notice. Its call runs as any other, under the same bounds, from the same table
+ * of open calls; only the peer differs: it keeps the answer instead of sending it. Within a session
+ * the handler's notifications go to a stream that waits for the task's end, or else to the
+ * session's own; without one nothing is sent: clients poll.
  *
- * Questions of the session era are requests. They go to a client that waits for the end, or else on the session's
- * own stream; while there is neither, they wait, which the status tells the client.
+ * Input requests of the session era go to a client that waits for the end, or else on the session's
+ * own stream; while there is neither, they wait, and the status says so.
  */
 #include "mcp/core/task/task.h"
+#include "mcp/core/call/suspend.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,10 +24,10 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "mcp/clock.h"
-#include "mcp/core/call/reply.h"
-#include "mcp/core/dispatch.h"
+#include "mcp/core/call/result.h"
+#include "mcp/core/session/input_responses.h"
 
-#define ROOM_MAX ((size_t)4096) /* of what stands around an outcome where it is told */
+#define ROOM_MAX ((size_t)4096) /* around an outcome where it is sent */
 
 static void look_by(mcp__task_entry *entry)
 {
@@ -44,7 +45,7 @@ static void set_status(mcp__task_entry *entry, mcp__task_status status)
     look_by(entry);
 }
 
-/* ---- its end ---------------------------------------------------------------------------------- */
+/* ---- its end --------------------------------------------------------------------------------- */
 
 #define OUT_OF_MEMORY "{\"code\":-32603,\"message\":\"out of memory\"}"
 
@@ -59,15 +60,15 @@ static void keep_constant(mcp__task_entry *entry, const char *error)
 static void keep(mcp__task_entry *entry, const char *text, size_t length, bool is_error)
 {
     mcp__task_table *table = entry->table;
-    const mcp_server_options *options = table->session.setup.options;
+    const mcp_server_options *options = table->session.context.options;
 
-    if (length > options->tasks_max_bytes - table->bytes ||
-        length + ROOM_MAX > options->reply_max_bytes) {
+    if (length > options->limits.tasks_max_bytes - table->bytes ||
+        length + ROOM_MAX > options->limits.reply_max_bytes) {
         keep_constant(entry,
                       "{\"code\":-32603,\"message\":\"there is no room for the task's result\"}");
         return;
     }
-    entry->owned = mcp__alloc(length);
+    entry->owned = mcp_alloc(length);
     if (!entry->owned) {
         keep_constant(entry, OUT_OF_MEMORY);
         return;
@@ -79,7 +80,7 @@ static void keep(mcp__task_entry *entry, const char *text, size_t length, bool i
     table->bytes += length;
 }
 
-/* It is over: those who wait learn how. */
+/* It is over: calls that wait for it are answered. */
 static void end(mcp__task_entry *entry, mcp__task_status status)
 {
     mcp_call *call;
@@ -87,52 +88,54 @@ static void end(mcp__task_entry *entry, mcp__task_status status)
     entry->call = NULL;
     entry->asked_on = NULL;
     set_status(entry, status);
-    mcp__task_tell(entry);
-    while ((call = entry->waiting) != NULL)
-        mcp__dispatch_end(call, MCP_OK);
+    mcp__task_notify(entry);
+    while (entry->waiting) {
+        call = entry->waiting;
+        call->context->hooks->end(call, MCP_OK);
+    }
 }
 
-/* ---- the peer of its call --------------------------------------------------------------------- */
+/* ---- the peer of its call -------------------------------------------------------------------- */
 
-/* The call's id is the number 0, so the message around what it ended with is known. */
+/* The call's id is the number 0, so the message around its result is known. */
 #define HEAD "{\"jsonrpc\":\"2.0\",\"id\":0,"
 #define RESULT HEAD "\"result\":"
 #define ERROR HEAD "\"error\":"
 
-/* Whether what came is a tool's word that it failed. The dispatch answers instead of the call only when the
- * time is over, or with an error. */
+/* Whether the answer is a tool error. The dispatch answers in place of the call only when the time
+ * is over, or with an error. */
 static bool is_failed_tool(const mcp__task_entry *entry)
 {
-    return entry->peer.fault != MCP_OK || entry->call->is_refused;
+    return entry->peer.fault != MCP_OK || entry->call->answer.error_text != NULL;
 }
 
-static void note_refusal(mcp__task_entry *entry)
+static void note_failure(mcp__task_entry *entry)
 {
-    if (entry->peer.fault == MCP_OK && entry->call->is_refused)
-        (void)snprintf(entry->message, sizeof(entry->message), "%s", entry->call->refusal);
-    mcp__utf8_tidy(entry->message, strlen(entry->message), sizeof(entry->message) - 1);
+    if (entry->peer.fault == MCP_OK && entry->call->answer.error_text)
+        (void)snprintf(entry->message, sizeof entry->message, "%s", entry->call->answer.error_text);
+    mcp__utf8_tidy(entry->message, strlen(entry->message), sizeof entry->message - 1);
 }
 
 static void answer(mcp__peer *peer, mcp_buf *message)
 {
     mcp__task_entry *entry = (mcp__task_entry *)peer;
-    bool is_error = strncmp(message->data, ERROR, sizeof(ERROR) - 1) == 0;
-    size_t head = is_error ? sizeof(ERROR) - 1 : sizeof(RESULT) - 1;
+    bool is_error = strncmp(message->data, ERROR, sizeof ERROR - 1) == 0;
+    size_t head = is_error ? sizeof ERROR - 1 : sizeof RESULT - 1;
     bool has_failed = is_error || (!entry->is_stateless && is_failed_tool(entry));
 
     entry->message[0] = '\0';
-    note_refusal(entry);
+    note_failure(entry);
     keep(entry, message->data + head, message->length - head - 1, is_error);
     mcp_buf_clear(message);
     end(entry, has_failed || entry->is_error ? MCP__TASK_FAILED : MCP__TASK_COMPLETED);
 }
 
-/* Where a message of a task goes: NULL: to nobody. */
+/* Where a message of a task goes; NULL: nowhere. */
 static mcp__peer *outlet(const mcp__task_entry *entry)
 {
     if (entry->waiting)
-        return entry->waiting->notices;
-    return entry->session ? entry->session->news : NULL;
+        return entry->waiting->notification_peer;
+    return entry->session ? entry->session->listener : NULL;
 }
 
 static void notify(mcp__peer *peer, mcp_buf *message)
@@ -151,12 +154,12 @@ static bool is_slow(const mcp__peer *peer)
     return to && to->is_slow(to);
 }
 
-static void skip(mcp__peer *peer)
+static void no_reply(mcp__peer *peer)
 {
     (void)peer;
 }
 
-static void lose(mcp__peer *peer)
+static void abort_request(mcp__peer *peer)
 {
     mcp__task_entry *entry = (mcp__task_entry *)peer;
 
@@ -164,7 +167,7 @@ static void lose(mcp__peer *peer)
     end(entry, MCP__TASK_FAILED);
 }
 
-/* ---- beginning -------------------------------------------------------------------------------- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static void write_creation(const mcp__task_entry *entry, mcp_json_writer *writer)
 {
@@ -178,40 +181,36 @@ static void write_creation(const mcp__task_entry *entry, mcp_json_writer *writer
 /* The call answers as if the task were its result; false: there was no memory for that. */
 static bool answer_with_task(mcp_call *call, const mcp__task_entry *entry)
 {
-    mcp__peer *peer = call->peer;
-    mcp__finisher *finish = call->finish;
+    const mcp__call_kind *kind = call->plan.kind;
 
-    call->finish = NULL;
+    call->plan.kind = &mcp__plain_kind;
     call->status = MCP_OK;
-    call->result_type = entry->is_stateless ? "task" : NULL;
+    call->answer.result_type = entry->is_stateless ? "task" : NULL;
     write_creation(entry, mcp_call_result(call));
-    mcp__reply_render(call);
-    bool is_there = call->reply.length > 0;
-    if (is_there) {
-        peer->http_status = 200;
-        peer->fault = MCP_OK;
-        peer->answer(peer, &call->reply);
-    }
-    call->finish = finish;
-    call->result_type = NULL;
+    mcp__result_render(call);
+    bool is_there = call->answer.message.length > 0;
+    if (is_there)
+        mcp__result_send(call);
+    call->plan.kind = kind;
+    call->answer.result_type = NULL;
     return is_there;
 }
 
-/* From the top, but with what the client answered already. */
+/* From the top, but with the responses that the client gave already. */
 static void rewind_call(mcp_call *call)
 {
-    const char *kept = call->asking.keep ? call->asking.keep : call->asking.kept;
+    const char *state = call->input.next_state ? call->input.next_state : call->input.state;
 
     mcp__call_reset(call);
-    call->asking.kept = kept;
-    call->wants_task = false;
+    call->input.state = state;
+    call->task.begins = MCP__TASK_NEVER;
     call->loop.deadline_ms = 0;
 }
 
 static mcp_status note_task(mcp_call *call, const mcp__task_entry *entry)
 {
-    call->progress.said = mcp_arena_alloc(call->arena, MCP__TASK_MESSAGE_SIZE);
-    if (!call->progress.said)
+    call->progress.text = mcp_arena_alloc(call->arena, MCP__PROGRESS_TEXT_SIZE);
+    if (!call->progress.text)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a task");
     if (entry->is_stateless)
         return MCP_OK;
@@ -225,62 +224,64 @@ static void move(mcp_call *call, mcp__task_entry *entry)
 {
     mcp__task_table *table = entry->table;
 
-    entry->peer = (mcp__peer){
-        .answer = answer, .notify = notify, .is_slow = is_slow, .skip = skip, .lose = lose
-    };
+    entry->peer = (mcp__peer){ .answer = answer,
+                               .notify = notify,
+                               .is_slow = is_slow,
+                               .no_reply = no_reply,
+                               .abort = abort_request };
     entry->call = call;
-    call->as_task = entry;
+    call->task.entry = entry;
     call->session = &table->session;
+    call->context = &table->session.context;
     call->peer = &entry->peer;
-    call->notices = &entry->peer;
-    call->id = table->call_id;
+    call->notification_peer = &entry->peer;
+    call->request.id = table->call_id;
     if (!entry->is_stateless)
         return;
-    call->progress.token = NULL; /* nothing is sent to those who come and look */
-    call->log_level = MCP_LEVEL_NONE;
+    call->progress.token = NULL; /* nothing is sent to clients that poll */
+    call->request.log_level = MCP_LEVEL_NONE;
 }
 
 mcp_status mcp__task_begin(mcp_call *call)
 {
-    mcp__task_table *table = call->session->setup.tasks;
+    mcp__task_table *table = call->context->tasks;
     mcp__task_entry *entry = NULL;
-    mcp__note *notes = call->notes;
-    mcp_status st = mcp__task_table_add(&entry, table, call, call->task_ttl_ms, &call->err);
+    mcp__note *notes = call->answer.notes;
+    mcp_status st = mcp__task_table_add(&entry, table, call, call->task.ttl_ms, &call->err);
 
     if (st != MCP_OK)
         return st;
     st = note_task(call, entry);
-    mcp__note *more = call->notes;
-    call->notes = notes; /* the message that tells of the task has its id anyhow */
+    mcp__note *more = call->answer.notes;
+    call->answer.notes = notes; /* the message that tells of the task has its id anyhow */
     if (st == MCP_OK && !answer_with_task(call, entry))
         st = mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a task");
     if (st != MCP_OK) {
-        call->progress.said = NULL;
+        call->progress.text = NULL;
         mcp__task_table_remove(entry);
         return st;
     }
-    call->notes = more;
+    call->answer.notes = more;
     rewind_call(call);
     move(call, entry);
     return MCP_OK;
 }
 
-mcp_status mcp_call_as_task(mcp_call *call)
+mcp_status mcp_call_become_task(mcp_call *call)
 {
-    bool knows_tasks = call->session && call->session->setup.tasks &&
-                       call->revision > MCP_REVISION_NEWEST_SESSION &&
+    bool knows_tasks = call->context->tasks && mcp__call_is_stateless(call) &&
                        mcp_call_client_can(call, MCP_CLIENT_TASKS);
 
-    if (call->as_task || !knows_tasks || !(call->flags & MCP_TASK_LATER))
+    if (call->task.entry || !knows_tasks || !(call->plan.flags & MCP_TASK_DEFERRED))
         return MCP_OK;
-    call->wants_task = true;
-    return MCP_E_ASKED;
+    call->task.begins = MCP__TASK_BY_HANDLER;
+    return MCP_E_INPUT_REQUIRED;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------- */
+/* ---- input requests -------------------------------------------------------------------------- */
 
-/* Within a session: to somebody who waits, if anybody does. */
-static mcp_status send_questions(mcp__task_entry *entry)
+/* Within a session: to a client that waits, if there is one. */
+static mcp_status send_requests(mcp__task_entry *entry)
 {
     mcp_call *waiting = entry->waiting;
     mcp__session *session = waiting ? waiting->session : entry->session;
@@ -288,84 +289,91 @@ static mcp_status send_questions(mcp__task_entry *entry)
 
     if (!to || entry->is_stateless)
         return MCP_OK;
-    mcp_status st = mcp__asking_send(entry->call, session, to);
+    mcp_status st = mcp__input_responses_request(entry->call, session, to);
     if (st != MCP_OK)
         return st;
     entry->asked_on = waiting;
-    entry->asked_news = waiting ? NULL : to;
+    entry->asked_listener = waiting ? NULL : to;
     return MCP_OK;
 }
 
-/* Whether they went where somebody may still answer them. */
+/* Whether they went where they may still be answered. */
 static bool is_asked(const mcp__task_entry *entry)
 {
-    return entry->asked_on ||
-           (entry->asked_news && entry->session && entry->session->news == entry->asked_news);
+    return entry->asked_on || (entry->asked_listener && entry->session &&
+                               entry->session->listener == entry->asked_listener);
 }
 
-mcp_status mcp__task_ask(mcp_call *call)
+mcp_status mcp__task_request_input(mcp_call *call)
 {
-    mcp__task_entry *entry = call->as_task;
-    mcp_status st = entry->is_stateless ? mcp__asking_name(call) : MCP_OK;
+    mcp__task_entry *entry = call->task.entry;
+    mcp_status st = entry->is_stateless ? mcp__input_responses_name(call) : MCP_OK;
 
-    if (st == MCP_OK)
-        set_status(entry, MCP__TASK_INPUT_REQUIRED);
-    if (st == MCP_OK)
-        mcp__task_tell(entry);
-    return st == MCP_OK ? send_questions(entry) : st;
+    if (st != MCP_OK)
+        return st;
+    set_status(entry, MCP__TASK_INPUT_REQUIRED);
+    mcp__task_notify(entry);
+    return send_requests(entry);
 }
 
 void mcp__task_resume(mcp_call *call)
 {
-    call->as_task->asked_on = NULL;
-    call->as_task->asked_news = NULL;
-    set_status(call->as_task, MCP__TASK_WORKING);
-    mcp__task_tell(call->as_task);
+    call->task.entry->asked_on = NULL;
+    call->task.entry->asked_listener = NULL;
+    set_status(call->task.entry, MCP__TASK_WORKING);
+    mcp__task_notify(call->task.entry);
 }
 
-/* ---- waiting for its end ---------------------------------------------------------------------- */
+/* ---- waiting for its end --------------------------------------------------------------------- */
 
-void mcp__task_await(mcp_call *call)
+void mcp__task_await(mcp_call *call, mcp__task_entry *entry)
 {
-    mcp__task_entry *entry = call->awaits;
+    call->plan.kind = &mcp__task_outcome_kind;
+    call->plan.feature = entry;
+    if (!mcp__task_is_over(entry))
+        (void)mcp__call_suspend(call, MCP__WAIT_TASK);
+}
+
+void mcp__task_enter(mcp_call *call)
+{
+    mcp__task_entry *entry = call->plan.feature;
     mcp_call **at = &entry->waiting;
     mcp_status st = MCP_OK;
 
     while (*at)
-        at = &(*at)->loop.next_awaiting;
-    call->loop.next_awaiting = NULL;
+        at = &(*at)->loop.next_waiting;
+    call->loop.next_waiting = NULL;
     *at = call;
     if (entry->status == MCP__TASK_INPUT_REQUIRED && !is_asked(entry))
-        st = send_questions(entry);
+        st = send_requests(entry);
     if (st != MCP_OK)
-        mcp__dispatch_end(entry->call, st);
+        entry->call->context->hooks->end(entry->call, st);
 }
 
-void mcp__task_forget(mcp_call *call)
+void mcp__task_leave(mcp_call *call)
 {
-    mcp__task_entry *entry = call->awaits;
+    mcp__task_entry *entry = call->plan.feature;
     mcp_call **at = &entry->waiting;
 
     while (*at && *at != call)
-        at = &(*at)->loop.next_awaiting;
+        at = &(*at)->loop.next_waiting;
     if (*at)
-        *at = call->loop.next_awaiting;
-    call->awaits = NULL;
+        *at = call->loop.next_waiting;
     if (entry->asked_on != call)
         return;
     entry->asked_on = NULL;
     if (entry->waiting)
-        (void)send_questions(entry); /* where that fails, to the next who comes */
+        (void)send_requests(entry); /* where that fails, to the next that waits */
 }
 
-/* ---- stopping --------------------------------------------------------------------------------- */
+/* ---- stopping -------------------------------------------------------------------------------- */
 
 static void stop(mcp__task_entry *entry, const char *message, const char *error)
 {
     mcp_call *call = entry->call;
 
-    mcp__dispatch_close(call);
-    (void)snprintf(entry->message, sizeof(entry->message), "%s", message);
+    call->context->hooks->close(call);
+    (void)snprintf(entry->message, sizeof entry->message, "%s", message);
     keep_constant(entry, error);
     end(entry, MCP__TASK_CANCELLED);
 }
@@ -376,14 +384,14 @@ void mcp__task_cancel(mcp__task_entry *entry)
          "{\"code\":-32603,\"message\":\"the task was cancelled\"}");
 }
 
-void mcp__task_leave(mcp__task_table *table, const mcp__session *session)
+void mcp__task_session_ends(mcp__task_table *table, const mcp__session *session)
 {
     mcp__task_entry *next;
 
     for (mcp__task_entry *entry = table->newest; entry; entry = next) {
         next = entry->older;
-        if (entry->call && entry->call->asking.session == session)
-            mcp__asking_unsend(entry->call);
+        if (entry->call && entry->call->input.session == session)
+            mcp__input_responses_unsend(entry->call);
         if (entry->session != session)
             continue;
         entry->session = NULL;
@@ -395,16 +403,13 @@ void mcp__task_leave(mcp__task_table *table, const mcp__session *session)
     }
 }
 
-bool mcp__task_all_idle(const mcp__task_table *table)
-{
-    return mcp__dispatch_is_idle(&table->session);
-}
-
-/* One that waits for answers when its time is over will not get them. */
-static void expire(mcp__task_table *table, int64_t now_ms)
+/* One that waits for input when its time is over will not get it. */
+void mcp__task_expire(mcp__task_table *table, int64_t now_ms)
 {
     mcp__task_entry *next;
 
+    if (table->due_ms > now_ms)
+        return;
     table->due_ms = INT64_MAX;
     for (mcp__task_entry *entry = table->newest; entry; entry = next) {
         next = entry->older;
@@ -419,30 +424,9 @@ static void expire(mcp__task_table *table, int64_t now_ms)
     }
 }
 
-int64_t mcp__task_tick(mcp__task_table *table, int64_t now_ms)
-{
-    (void)mcp__dispatch_tick(&table->session, now_ms);
-    if (table->due_ms <= now_ms)
-        expire(table, now_ms);
-    return mcp__task_due_ms(table);
-}
-
-int64_t mcp__task_due_ms(const mcp__task_table *table)
-{
-    int64_t calls_ms = table->session.calls.due_ms;
-
-    return table->due_ms < calls_ms ? table->due_ms : calls_ms;
-}
-
-void mcp__task_stop_all(mcp__task_table *table, mcp_stop why)
+void mcp__task_stop(mcp__task_table *table, mcp_stop why)
 {
     for (mcp__task_entry *entry = table->newest; entry; entry = entry->older)
         if (!mcp__task_is_over(entry) && (why == MCP_STOP_CANCELLED || !entry->waiting))
             mcp__task_cancel(entry);
-    mcp__dispatch_stop(&table->session, why);
-}
-
-void mcp__task_abandon(mcp__task_table *table)
-{
-    mcp__dispatch_abandon(&table->session);
 }

@@ -1,14 +1,14 @@
 /*
- * task_table.c - who has which tasks, and how long.
+ * task_table.c - which client has which tasks, and how long.
  *
- * A task is its principal's. Where nobody in particular asks, it is the session's that began it, and ends with
- * it; without a session there is nothing left to know a client by but the id itself, which is 128 random bits.
+ * A task is its principal's. Without one it is the session's that began it, and ends with it;
+ * without a session a client is known by nothing but the id itself, which is 128 random bits.
  *
- * A task that works is never forgotten: its tool has its own time limit, or was made to have none. One that
- * waits for answers, or is over, is forgotten when its time since the beginning has passed, and where it got
- * there only later, a while after that.
+ * A working task is never forgotten: its tool has its own time limit, or was made to have none. One
+ * that waits for input, or is over, is forgotten when its time since the beginning has passed, and
+ * where it got there only later, a while after that.
  *
- * All is bounded: how many tasks there are, how many of one client, and the bytes of what they ended with.
+ * The number of tasks, of tasks of one client, and the bytes of their results are bounded.
  */
 #include "mcp/core/task/task_table.h"
 
@@ -21,17 +21,16 @@
 
 #define ARENA_MAX_BYTES ((size_t)64 * 1024)
 
-mcp_status mcp__task_table_new(mcp__task_table **out, const mcp__session_setup *setup,
-                               mcp_error *err)
+mcp_status mcp__task_table_new(mcp__task_table **out, const mcp__context *context, mcp_error *err)
 {
-    mcp__task_table *table = mcp__alloc_zeroed(1, sizeof(*table));
-    mcp__session_setup own = *setup;
+    mcp__task_table *table = mcp_alloc_zeroed(1, sizeof *table);
+    mcp__context own = *context;
 
     if (!table)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for tasks");
     own.is_shared = true; /* clients that know nothing of one another */
-    own.news = NULL;      /* nobody listens there */
-    table->news = setup->news;
+    own.subscriptions = NULL;
+    table->subscriptions = context->subscriptions;
     own.tasks = table;
     table->due_ms = INT64_MAX;
     mcp__map_init(&table->by_id, NULL);
@@ -61,24 +60,19 @@ void mcp__task_table_free(mcp__task_table *table)
     free(table);
 }
 
-/* ---- whose they are --------------------------------------------------------------------------- */
+/* ---- ownership ------------------------------------------------------------------------------- */
 
-static bool is_stateless(const mcp_call *call)
-{
-    return call->revision > MCP_REVISION_NEWEST_SESSION;
-}
-
-/* What a call's client is known by beside its principal. */
+/* By which a call's client is known, next to its principal. */
 static mcp__session *session_of(const mcp_call *call)
 {
-    return is_stateless(call) || call->session->is_once ? NULL : call->session;
+    return mcp__call_is_stateless(call) || call->session->is_once ? NULL : call->session;
 }
 
 bool mcp__task_table_is_of(const mcp__task_entry *entry, const mcp_call *call)
 {
     const mcp_principal *principal = call->principal;
 
-    if (entry->is_stateless != is_stateless(call) || !entry->principal != !principal)
+    if (entry->is_stateless != mcp__call_is_stateless(call) || !entry->principal != !principal)
         return false;
     if (principal)
         return strcmp(entry->principal, principal->name) == 0;
@@ -103,23 +97,23 @@ mcp__task_entry *mcp__task_table_older(const mcp__task_table *table, uint64_t be
     return entry;
 }
 
-/* ---- coming and going ------------------------------------------------------------------------- */
+/* ---- coming and going ------------------------------------------------------------------------ */
 
 static mcp_status check_room(const mcp__task_table *table, const mcp_call *call, mcp_error *err)
 {
-    const mcp_server_options *options = call->options;
+    const mcp_server_options *options = call->context->options;
     bool is_known = call->principal || session_of(call);
     size_t own = 0;
 
-    if (table->count >= (size_t)options->tasks_max)
+    if (table->count >= (size_t)options->limits.tasks_max)
         return mcp_error_set(err, MCP_E_BUSY, "%d tasks are kept, no more can be: try again later",
-                             options->tasks_max);
+                             options->limits.tasks_max);
     for (const mcp__task_entry *entry = table->newest; is_known && entry; entry = entry->older)
         own += mcp__task_table_is_of(entry, call);
-    if (own >= (size_t)options->tasks_max_each)
+    if (own >= (size_t)options->limits.tasks_max_per_client)
         return mcp_error_set(err, MCP_E_BUSY,
                              "%d tasks of this client are kept, no more can be: try again later",
-                             options->tasks_max_each);
+                             options->limits.tasks_max_per_client);
     return MCP_OK;
 }
 
@@ -129,7 +123,7 @@ static mcp_status name_entry(mcp__task_entry *entry, const mcp_principal *princi
 
     if (principal) {
         size_t size = strlen(principal->name) + 1;
-        entry->principal = mcp__alloc(size);
+        entry->principal = mcp_alloc(size);
         if (!entry->principal)
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
         memcpy(entry->principal, principal->name, size);
@@ -163,11 +157,11 @@ mcp_status mcp__task_table_add(mcp__task_entry **out, mcp__task_table *table, co
 
     if (st != MCP_OK)
         return st;
-    entry = mcp__alloc_zeroed(1, sizeof(*entry));
+    entry = mcp_alloc_zeroed(1, sizeof *entry);
     if (!entry)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
     entry->table = table;
-    entry->is_stateless = is_stateless(call);
+    entry->is_stateless = mcp__call_is_stateless(call);
     entry->session = session_of(call);
     entry->ttl_ms = ttl_ms;
     entry->began_ms = entry->since_ms = mcp_clock_mono_ms();

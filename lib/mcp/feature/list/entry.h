@@ -1,8 +1,11 @@
 /*
- * entry.h - the entry of a list as a JSON file has it: checked once, written as a revision knows it.
+ * entry.h - the entry of a list as a JSON file has it: checked once, written as a revision knows
+ * it.
  */
 #ifndef MCP_FEATURE_ENTRY_H
 #define MCP_FEATURE_ENTRY_H
+
+#include <stdbool.h>
 
 #include "mcp/error.h"
 #include "mcp/json.h"
@@ -18,9 +21,15 @@ typedef struct mcp__member {
  *  MCP_E_PARAMS. */
 mcp_status mcp__entry_check(const mcp_json *entry, const mcp__member *table, mcp_error *err);
 
-/** Write the entry, of that type ("Resource"; see core/fields.h), without what the revision does not
- *  know. */
+/** Write the entry, of that type ("Resource"; see core/fields.h), without what the revision does
+ *  not know. */
 void mcp__entry_write(mcp_json_writer *writer, const mcp_json *entry, const char *type,
                       mcp_revision revision);
+
+/** Whether the `_meta` of a list's entry names a page. */
+bool mcp__ui_is_in(const mcp_json *entry);
+
+/** Write the entry without it. */
+void mcp__ui_write_without(mcp_json_writer *writer, const mcp_json *entry);
 
 #endif

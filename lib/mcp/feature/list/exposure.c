@@ -1,9 +1,10 @@
 /*
  * exposure.c - hidden features, and the scopes that their files ask for.
  *
- * Two questions, kept apart. What one may not know of is left out of lists, and a call of it is answered
- * as a call of nothing. What one may know of but not use is refused with the scopes that are missing, so
- * that the client can get a better token. An option makes the second an instance of the first.
+ * Two questions, kept apart. What one may not know of is left out of lists, and a call of it is
+ * answered as a call of nothing. What one may know of but not use is refused with the scopes that
+ * are missing, so that the client can get a better token. An option makes the second an instance of
+ * the first.
  */
 #include "mcp/feature/list/exposure.h"
 
@@ -50,7 +51,7 @@ bool mcp__exposure_varies(const mcp_server_options *options)
 bool mcp__exposure_shows(const mcp_call *call, mcp_feature feature, const char *name,
                          const char *scopes)
 {
-    const mcp_server_options *options = call->options;
+    const mcp_server_options *options = call->context->options;
 
     if (scopes && options->hide_by_scope && !mcp_call_has_scopes(call, scopes))
         return false;

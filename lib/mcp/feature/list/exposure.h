@@ -22,10 +22,10 @@ mcp_status mcp__exposure_scopes(const char **out, const mcp_json *entry, mcp_err
 /** Whether the text is one or more scopes. */
 bool mcp__exposure_are_scopes(const char *text);
 
-/** Whether lists may differ by who asks. */
+/** Whether lists may differ between clients. */
 bool mcp__exposure_varies(const mcp_server_options *options);
 
-/** Whether who asks may know of the feature. `scopes` may be NULL. */
+/** Whether the feature is visible to the client. `scopes` may be NULL. */
 bool mcp__exposure_shows(const mcp_call *call, mcp_feature feature, const char *name,
                          const char *scopes);
 

@@ -3,8 +3,8 @@
  *
  * An entry is kept as JSON text once for each revision. A page is the entries from a cursor on. The
  * cursor is base64url of "<member>:<key of the last entry sent>": it names an entry and not a
- * number, so that it leads on to the right place even if the list has changed since, and whatever else of
- * it who asks may see.
+ * number, so that it leads on to the right place even if the list has changed since, and whatever
+ * else of it the client may see.
  */
 #include "mcp/feature/list/list.h"
 
@@ -15,8 +15,8 @@
 #include "base/base64.h"
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/principal.h"
+#include "mcp/feature/list/entry.h"
 #include "mcp/feature/list/exposure.h"
-#include "mcp/feature/list/ui.h"
 
 #define PAGE_ENTRIES 100
 #define ENTRY_MAX_BYTES ((size_t)4 * 1024 * 1024)
@@ -50,7 +50,7 @@ static mcp_feature feature_of(const char *member)
 
 mcp_status mcp__list_new(mcp__list **out, const char *member, mcp_error *err)
 {
-    mcp__list *list = mcp__alloc_zeroed(1, sizeof(*list));
+    mcp__list *list = mcp_alloc_zeroed(1, sizeof *list);
 
     if (!list)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the list of %s", member);
@@ -88,14 +88,14 @@ void mcp__list_free(mcp__list *list)
 static char *copy(const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *out = mcp__alloc(size);
+    char *out = mcp_alloc(size);
 
     return out ? memcpy(out, text, size) : NULL;
 }
 
 static struct entry *entry_new(const char *key, const char *scopes)
 {
-    struct entry *entry = mcp__alloc_zeroed(1, sizeof(*entry));
+    struct entry *entry = mcp_alloc_zeroed(1, sizeof *entry);
 
     if (!entry)
         return NULL;
@@ -199,7 +199,7 @@ static const char *cursor_key(const mcp__list *list, mcp_arena *arena, const cha
     return text + prefix + 1;
 }
 
-/* This entry or the first after it that who asks may know of. */
+/* This entry or the first after it that is visible. */
 static const struct entry *shown_from(const mcp__list *list, const mcp_call *call,
                                       const struct entry *entry)
 {
@@ -208,7 +208,7 @@ static const struct entry *shown_from(const mcp__list *list, const mcp_call *cal
     return entry;
 }
 
-/* The entry of that key, if who asks may know of it: a cursor must not tell what there is. */
+/* The entry of that key, if it is visible: a cursor must not disclose entries. */
 static const struct entry *find_shown(const mcp__list *list, const mcp_call *call, const char *key,
                                       size_t length)
 {
@@ -223,7 +223,7 @@ static const struct entry *find_shown(const mcp__list *list, const mcp_call *cal
 /* *from: the first entry of the page; NULL at the end. */
 static mcp_status find_page(const mcp__list *list, mcp_call *call, const struct entry **from)
 {
-    const mcp_json *cursor = mcp_json_get(call->params, "cursor");
+    const mcp_json *cursor = mcp_json_get(call->request.params, "cursor");
     size_t length = 0;
     size_t key_length = 0;
     const char *text = mcp_json_string(cursor, &length);
@@ -235,7 +235,7 @@ static mcp_status find_page(const mcp__list *list, mcp_call *call, const struct 
     key = text ? cursor_key(list, call->arena, text, length, &key_length) : NULL;
     const struct entry *last = key ? find_shown(list, call, key, key_length) : NULL;
     if (!last)
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "the cursor is not one of this list");
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "invalid cursor");
     *from = shown_from(list, call, last->next);
     return MCP_OK;
 }
@@ -253,11 +253,11 @@ static mcp_status write_cursor(const mcp__list *list, mcp_call *call, const stru
 
 static const mcp_buf *text_for(const struct entry *entry, const mcp_call *call)
 {
-    const mcp_buf *plain = &entry->plain[call->revision];
+    const mcp_buf *plain = &entry->plain[call->request.revision];
 
     return plain->length > 0 && !mcp_call_client_can(call, MCP_CLIENT_UI)
                ? plain
-               : &entry->texts[call->revision];
+               : &entry->texts[call->request.revision];
 }
 
 mcp_status mcp__list_answer(const mcp__list *list, mcp_call *call)
@@ -269,8 +269,8 @@ mcp_status mcp__list_answer(const mcp__list *list, mcp_call *call)
 
     if (st != MCP_OK)
         return st;
-    if (list->varies || mcp__exposure_varies(call->options))
-        call->caching.is_public = false;
+    if (list->varies || mcp__exposure_varies(call->context->options))
+        call->answer.caching.is_public = false;
     writer = mcp_call_result(call);
     mcp_write_member_array(writer, list->member);
     for (size_t i = 0; at && i < list->page; i++, at = shown_from(list, call, at->next)) {

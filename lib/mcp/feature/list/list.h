@@ -45,10 +45,10 @@ void mcp__list_scopes(const mcp__list *list, mcp_buf *out);
 void mcp__list_set_page(mcp__list *list, size_t entries);
 
 /**
- * Answer a list method: writes the page that params.cursor asks for to mcp_call_result, of the entries that
- * who asks may know of.
+ * Answer a list method: writes the page that params.cursor asks for to mcp_call_result, of the
+ * entries that are visible to the client.
  *
- * @return MCP_OK; MCP_E_PARAMS: a cursor that is none of ours (call->err says so)
+ * @return MCP_OK; MCP_E_PARAMS: invalid cursor
  */
 mcp_status mcp__list_answer(const mcp__list *list, mcp_call *call);
 

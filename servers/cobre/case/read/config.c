@@ -1,16 +1,15 @@
 /*
  * config.c - reads config.json.
  *
- * All of it is checked, also what this version does not model (unserved.c refuses that later), so
- * that a wrong type is found wherever it stands. Unknown keys are ignored by the format; the ones
- * that older formats had get a warning that says where the setting lives now.
- * Source: the case page, section 2.
+ * All keys are checked, also those that this version does not model (unsupported.c refuses them
+ * later), so that a wrong type is found anywhere. The format ignores unknown keys; a key of an
+ * older format gets a warning with its new name. Source: the case page, section 2.
  */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "case/input.h"
+#include "case/read/readers.h"
 
 static const char *const cut_formulations[] = { "single", "multi", NULL };
 static const char *const cut_methods[] = { "level1", "lml1", "domination", NULL };
@@ -27,7 +26,7 @@ static const char *const schemes[] = { "in_sample", "out_of_sample", "external",
 static const char *const inflow_schemes[] = { "in_sample", "out_of_sample", "external",
                                               "historical", NULL };
 
-/* What is checked and kept; `ignored` takes what is checked only. */
+/* The members that are kept; `ignored` takes those that are only checked. */
 struct members {
     cobre_raw_config kept;
     struct {
@@ -182,7 +181,7 @@ static const cobre_field source_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* The one place of the format where an unknown key is an error. */
+/* The only object of the format where an unknown key is an error. */
 static void check_class_keys(cobre_reader *reader, const mcp_json *source, const char *prefix,
                              const char *class)
 {
@@ -269,7 +268,7 @@ static void check_basis_window(cobre_reader *reader, const cobre_raw_config *con
 /* ---- keys of older formats ------------------------------------------------------------------- */
 
 static const struct moved {
-    const char *pointer; /* where it stands */
+    const char *pointer; /* its path */
     const char *field;
     const char *advice;
 } moved[] = {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "case/input.h"
+#include "case/read/readers.h"
 
 struct root {
     const mcp_json *storage, *filling, *past, *recent;
@@ -29,7 +29,7 @@ static const cobre_field storage_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* Name the hydro at work, for what is found from here on. */
+/* Set the current hydro, for the findings that follow. */
 static void at_hydro(cobre_reader *reader, const mcp_json *entry)
 {
     reader->noun = "hydro";

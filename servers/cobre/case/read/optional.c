@@ -3,17 +3,16 @@
  *
  * Factors of loads, of non-controllable sources and of exchanges have one form; the entries are
  * flattened to one record per block. Of production models, correlations and generic constraints
- * the shape is checked and the entries are counted, so that unserved.c can refuse a file that says
- * something.
- * Source: the case page, sections 6.9, 7 and 8.1.
+ * only the shape is checked and the entries are counted, so that unsupported.c can refuse a file
+ * that is not empty. Source: the case page, sections 6.9, 7 and 8.1.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "case/input.h"
+#include "case/read/readers.h"
 
-/* The array that a file's only key holds; NULL, reported, when it is not there. */
+/* The array of a file's only key; NULL, reported, when it is absent. */
 static const mcp_json *root_array(cobre_reader *reader, const mcp_json *root, const char *key)
 {
     const mcp_json *array = NULL;
@@ -107,7 +106,7 @@ static void read_factor_entry(cobre_reader *reader, const struct factor_file *fi
         read_block_factors(reader, file, &entry, index, out);
 }
 
-/* How many block factors the file can hold at most. */
+/* The largest possible number of block factors in the file. */
 static size_t factor_room(const mcp_json *array)
 {
     size_t room = 0;

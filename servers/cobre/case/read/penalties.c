@@ -1,13 +1,12 @@
 /*
  * penalties.c - reads penalties.json and the deficit segments, global or of a bus.
  *
- * The costs of water withdrawal and evaporation come in an undirected and two directed forms;
- * where a directed one is absent the undirected one holds, and that is settled here.
- * Source: the case page, section 5.
+ * The costs of water withdrawal and evaporation come in an undirected and two directed forms; an
+ * absent directed cost is set to the undirected one here. Source: the case page, section 5.
  */
 #include <stdio.h>
 
-#include "case/input.h"
+#include "case/read/readers.h"
 
 struct members {
     cobre_raw_penalties kept;
@@ -63,7 +62,7 @@ static const cobre_field segment_fields[] = {
     COBRE_FIELDS_END
 };
 
-/* `list` is what was read so far, `index` the segment at work. */
+/* `list` holds the segments read so far, `index` is the current one. */
 static void check_segment(cobre_reader *reader, const char *path, cobre_deficit_segment *list,
                           size_t index, size_t count)
 {

@@ -2,15 +2,15 @@
  * stages.c - reads stages.json: the policy graph, the stages of both kinds, the seasons.
  *
  * Study stages and pre-study stages share one id space and are merged and sorted by id. The order
- * of the blocks in the file is free; here they stand by id, which must be 0 to n-1.
- * Source: the case page, section 3.
+ * of the blocks in the file is free; here they are sorted by id, which must be 0 to n-1. Source:
+ * the case page, section 3.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "case/input.h"
+#include "case/read/readers.h"
 
 static const char *const graph_types[] = { "finite_horizon", "cyclic", NULL };
 static const char *const block_modes[] = { "parallel", "chronological", NULL };

@@ -1,13 +1,13 @@
 /*
  * system.c - reads the registries of system/: buses, lines, hydros, thermals and the rarer ones.
  *
- * One function reads any registry: a table says its array's key, its record's size and members,
- * and what there is to do beyond the members. Records end up sorted by id.
- * Source: the case page, section 6.
+ * One function reads any registry: a table has the key of its array, the size and members of its
+ * records, and a function for the rest. The records are sorted by id. Source: the case page,
+ * section 6.
  */
 #include <stdio.h>
 
-#include "case/input.h"
+#include "case/read/readers.h"
 
 struct registry {
     cobre_registry id;
@@ -118,7 +118,7 @@ struct head_members {
 #define HEAD(path, type, flags, member) COBRE_F(struct head_members, path, type, flags, member)
 #define HEAD_TYPE(choices) COBRE_C(struct head_members, "type", REQ, type, choices, -1)
 
-/* What an object of a hydro's head model must hold, by its type. */
+/* The required members of a hydro's head model, by its type. */
 static const struct head_model {
     const char *prefix;
     const cobre_field type[2];
@@ -294,7 +294,7 @@ static const struct registry registries[] = {
       sizeof(cobre_raw_contract), NULL },
 };
 
-/* The members that lead into other registries: layer 3 asks for them here. */
+/* The members that refer to other registries, for layer 3. */
 const cobre_field *cobre_registry_fields(cobre_registry registry)
 {
     for (size_t i = 0; i < sizeof registries / sizeof registries[0]; i++) {

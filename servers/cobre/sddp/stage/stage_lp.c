@@ -1,15 +1,15 @@
 /*
- * stage_lp.c - builds the program of a stage and moves state and noise in and out of it.
+ * stage_lp.c - builds the program of a stage, sets its state and noise, reads its results.
  *
  * Two passes over the same code: place_* give every region its columns and rows, then put_* write
  * the matrix as (row, column, value) triplets, first to count them, then to keep them; compress()
- * sorts them by column and row and adds up what falls on the same place. A column whose bounds
- * would be [0, 0] for good and a row that nothing can violate are left out.
+ * sorts them by column and row and adds up those of one element. A column with constant bounds [0,
+ * 0] and a row that nothing can violate are omitted.
  *
  * The method page fixes incoming storages and lags by equations and computes the inflow z in a
  * third one; here all three are columns with equal bounds, which saves 2N + NL rows and the pivots
  * in them. The balance takes z instead of its right-hand side, so it is the row of the page up to
- * what is constant, and its dual is the page's.
+ * constants, with the same dual.
  */
 #include "sddp/stage/stage_lp.h"
 
@@ -50,7 +50,7 @@ static double bounded(double value)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Columns are numbered when the arrays are not there yet, and written when they are. */
+/* The first pass, without arrays, numbers the columns; the second writes them. */
 static int add_column(builder *b, double lower, double upper, double cost)
 {
     int j = b->columns++;
@@ -63,7 +63,7 @@ static int add_column(builder *b, double lower, double upper, double cost)
     return j;
 }
 
-/* One column a block, its cost per hour times the hours. */
+/* One column per block, its cost per hour times the hours. */
 static int add_blocks(builder *b, double lower, double upper, double hourly_cost)
 {
     int first = b->columns;
@@ -265,7 +265,7 @@ static void put_balances(builder *b)
         put_outflows(b, h);
 }
 
-/* One column a block from `first`, with `value`, into the load rows of a bus. */
+/* One column per block from `first`, with `value`, into the load rows of a bus. */
 static void put_supply(builder *b, size_t bus, int first, double value)
 {
     for (size_t k = 0; k < b->blocks; k++)
@@ -532,8 +532,8 @@ void stage_lp_size(const cobre_case *input, size_t t, size_t lags, double out[3]
 
 /* ---- in and out ------------------------------------------------------------------------------ */
 
-/* The inflow of a hydro: what the model gives for the noise, lifted to zero where that is asked for
- * and noise exists. Method page, 3.2. */
+/* The inflow of a hydro by the model, raised to zero where the case wants that and there is
+ * noise. Method page, 3.2. */
 static double inflow_at(const stage_lp *stage, size_t h, const double *noise)
 {
     const cobre_case *in = stage->input;
@@ -554,6 +554,11 @@ double stage_lp_load(const stage_lp *stage, size_t bus, size_t block, const doub
     if (stage->noise_of_bus[bus] != NO_COLUMN)
         load = fmax(0.0, load + at->load_std * noise[stage->noise_of_bus[bus]]);
     return load * factor;
+}
+
+size_t stage_lp_lines(const stage_lp *stage)
+{
+    return (size_t)stage->program.columns + (size_t)stage->program.rows;
 }
 
 void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *noise)

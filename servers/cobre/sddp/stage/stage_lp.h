@@ -1,16 +1,16 @@
 /*
- * stage_lp.h - the linear program of one stage: where its columns and rows are, and what varies.
+ * stage_lp.h - the linear program of one stage: its columns, its rows and its varying parts.
  *
- * Built once and read by all threads; each worker loads it into an lp of its own. What changes
- * from solve to solve are bounds only: the incoming state and the inflows are fixed columns,
- * stochastic loads are right-hand sides. So the gradient of the optimum with respect to the state
- * is read off the reduced costs. All costs are divided by COST_SCALE. Method page, 2.
+ * Built once and read by all threads; each worker loads it into an lp of its own. Solves differ in
+ * bounds only: the incoming state and the inflows are fixed columns, stochastic loads are right-
+ * hand sides. So the reduced costs are the gradient of the optimum by the state. All costs are
+ * divided by COST_SCALE. Method page, 2.
  *
  * The state is by entity: storages (hm3), then lags, lag-major: state[N + l*N + h] is the inflow of
  * hydro h (m3/s), l + 1 stages ago.
  */
-#ifndef SDDP_STAGE_LP_H
-#define SDDP_STAGE_LP_H
+#ifndef SDDP_STAGE_STAGE_LP_H
+#define SDDP_STAGE_STAGE_LP_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ typedef struct stage_lp {
     size_t stage, lags;
     lp_program program;
     double theta_cost; /* d_t */
-    bool truncates;    /* negative inflows are lifted to zero where noise can do it */
+    bool truncates;    /* negative inflows are raised to zero where there is noise */
 
     /* First columns. Block regions are entity-major: first + entity * blocks + block. */
     int storage, lag, inflow, incoming, theta, turbined, spilled, thermal, direct, reverse, excess;
@@ -51,6 +51,9 @@ mcp_status stage_lp_build(stage_lp *out, mcp_arena *arena, const cobre_case *inp
 
 /* The size of the program, without building it: columns, rows and elements. */
 void stage_lp_size(const cobre_case *input, size_t t, size_t lags, double out[3]);
+
+/* Columns and rows of the program, without cuts. */
+size_t stage_lp_lines(const stage_lp *stage);
 
 /* Put the incoming state and the noise of an opening into an lp that holds this program. */
 void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *noise);

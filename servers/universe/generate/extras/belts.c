@@ -1,15 +1,16 @@
 /*
- * belts.c - asteroid belts between and beyond planets, Kuiper belts, planetary rings (universe.md 13.5).
+ * belts.c - asteroid belts between and beyond planets, Kuiper belts, planetary rings (universe.md
+ * 13.5).
  */
 #include <math.h>
 #include <stdio.h>
 
-#include "generate/system.h"
+#include "generate/extras/extras.h"
 
 static const double details[4] = { 1, 2, 3, 4 };
 static const double low_details[4] = { .8, 2, 3, 4 };
 
-/* ---- fields of particles ---------------------------------------------------------------------- */
+/* ---- fields of particles --------------------------------------------------------------------- */
 
 /* A field of small bodies about the centre. */
 struct field {
@@ -30,12 +31,12 @@ static double particle_count(const struct field *field, universe_rng *rng, int64
 
 static void write_field(universe_system *system, const struct field *field, universe_rng *rng)
 {
-    universe_growth *growth = system->growth;
+    universe_generation *generation = system->generation;
     const char *host = system->bodies[system->center].id;
-    double count = particle_count(field, rng, growth->config->detail);
+    double count = particle_count(field, rng, generation->config->detail);
     char id[UNIVERSE_UUID_SIZE];
     universe_rng_uuid(&system->ids, id);
-    mcp_json_writer json = universe_entity_begin(growth);
+    mcp_json_writer json = universe_entity_begin(generation);
 
     mcp_write_member_string(&json, "id", id);
     mcp_write_member_string(&json, "systemId", host);
@@ -58,15 +59,15 @@ static void write_field(universe_system *system, const struct field *field, univ
     if (field->is_kuiper)
         mcp_write_member_double(&json, "inclinationSigma", field->sigma);
     mcp_write_member_string(&json, "name", field->name);
-    universe_entity_end(growth, &json, UNIVERSE_FIELDS);
+    universe_entity_end(generation, &json, UNIVERSE_FIELDS);
 }
 
-/* ---- belts ------------------------------------------------------------------------------------ */
+/* ---- belts ----------------------------------------------------------------------------------- */
 
-static void grow_belt(universe_system *system, universe_rng *rng, double inner, double outer,
-                      int number)
+static void generate_belt(universe_system *system, universe_rng *rng, double inner, double outer,
+                          int number)
 {
-    const universe_config *config = system->growth->config;
+    const universe_config *config = system->generation->config;
     char name[32];
     snprintf(name, sizeof name, "Belt %d", number);
     const struct field field = { .inner = inner,
@@ -79,9 +80,9 @@ static void grow_belt(universe_system *system, universe_rng *rng, double inner, 
     write_field(system, &field, rng);
 }
 
-static void grow_main_belts(universe_system *system)
+static void generate_main_belts(universe_system *system)
 {
-    const universe_config *config = system->growth->config;
+    const universe_config *config = system->generation->config;
     universe_rng rng = universe_rng_fork(&system->rng, "belts");
     int64_t placement = config->belt_placement, made = 0;
     bool between = placement == UNIVERSE_BELTS_BETWEEN || placement == UNIVERSE_BELTS_BOTH;
@@ -92,17 +93,17 @@ static void grow_main_belts(universe_system *system)
         double gap = system->bodies[system->planet_list[i + 1]].distance - r1;
         if (!universe_rng_bool(&rng, .5) || gap <= 0)
             continue;
-        grow_belt(system, &rng, r1 + .4 * gap, r1 + .6 * gap, (int)++made);
+        generate_belt(system, &rng, r1 + .4 * gap, r1 + .6 * gap, (int)++made);
     }
     double outermost = universe_outermost(system);
     if (outer && outermost > 0 && made < config->belts_max)
-        grow_belt(system, &rng, 1.5 * outermost, 2.25 * outermost, (int)++made);
+        generate_belt(system, &rng, 1.5 * outermost, 2.25 * outermost, (int)++made);
 }
 
-static void grow_kuiper(universe_system *system)
+static void generate_kuiper(universe_system *system)
 {
     static const double ranges[3][2] = { { 1.5, 2.5 }, { 2, 3.5 }, { 2.5, 4.5 } };
-    const universe_config *config = system->growth->config;
+    const universe_config *config = system->generation->config;
     universe_rng rng = universe_rng_fork(&system->rng, "kuiper");
     double outermost = universe_outermost(system);
     const double *range = ranges[config->kuiper_style];
@@ -119,21 +120,21 @@ static void grow_kuiper(universe_system *system)
         write_field(system, &field, &rng);
 }
 
-void universe_grow_belts(universe_system *system)
+void universe_generate_belts(universe_system *system)
 {
-    if (system->growth->config->belts)
-        grow_main_belts(system);
-    if (system->growth->config->kuiper)
-        grow_kuiper(system);
+    if (system->generation->config->belts)
+        generate_main_belts(system);
+    if (system->generation->config->kuiper)
+        generate_kuiper(system);
 }
 
-/* ---- rings ------------------------------------------------------------------------------------ */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 static void ring(universe_system *system, universe_sprout *planet, universe_rng *rng)
 {
-    universe_growth *growth = system->growth;
-    double prominence = growth->config->ring_prominence;
-    mcp_json_writer json = universe_entity_begin(growth);
+    universe_generation *generation = system->generation;
+    double prominence = generation->config->ring_prominence;
+    mcp_json_writer json = universe_entity_begin(generation);
 
     mcp_write_member_double(&json, "innerRadiusMultiplier", universe_rng_uniform(rng, 1.3, 1.8));
     mcp_write_member_double(&json, "outerRadiusMultiplier", universe_rng_uniform(rng, 2.3, 3.8));
@@ -144,16 +145,16 @@ static void ring(universe_system *system, universe_sprout *planet, universe_rng 
     mcp_write_member_double(&json, "density", .3 + .6 * prominence);
     mcp_write_member_int(&json, "seed", universe_rng_int(rng, 0, 2147483647));
     mcp_write_end(&json);
-    planet->more = mcp_arena_printf(growth->arena, ",\"ring\":%s", growth->text.data);
+    planet->more = mcp_arena_printf(generation->arena, ",\"ring\":%s", generation->text.data);
     if (!planet->more) {
         planet->more = "";
-        universe_growth_fail(growth, MCP_E_NOMEM, "no memory for a ring");
+        universe_generation_fail(generation, MCP_E_NOMEM, "no memory for a ring");
     }
 }
 
-void universe_grow_rings(universe_system *system)
+void universe_generate_rings(universe_system *system)
 {
-    const universe_config *config = system->growth->config;
+    const universe_config *config = system->generation->config;
     universe_rng rng = universe_rng_fork(&system->rng, "rings");
     double outermost = universe_outermost(system);
 

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "generate/system.h"
+#include "generate/extras/extras.h"
 
 /* By the style: rare and long, mixed, many and short. */
 static const struct style {
-    double far[2];       /* semi-major axis, in distances of the outermost planet */
+    double far[2]; /* semi-major axis, in distances of the outermost planet */
     double eccentric[2];
     double short_period; /* probability */
 } styles[] = {
@@ -17,11 +17,11 @@ static const struct style {
     { { 1.2, 2.5 }, { .5, .9 }, .7 },
 };
 
-static const char *describe(universe_growth *growth, const universe_sprout *comet, double a,
+static const char *describe(universe_generation *generation, const universe_sprout *comet, double a,
                             bool is_short, universe_rng *rng)
 {
-    double activity = growth->config->comet_activity;
-    mcp_json_writer json = universe_entity_begin(growth);
+    double activity = generation->config->comet_activity;
+    mcp_json_writer json = universe_entity_begin(generation);
     mcp_write_member_bool(&json, "isPeriodic", is_short);
     mcp_write_member_double(&json, "perihelionDistance", a * (1 - comet->eccentricity));
     mcp_write_member_double(&json, "aphelionDistance", a * (1 + comet->eccentricity));
@@ -34,13 +34,13 @@ static const char *describe(universe_growth *growth, const universe_sprout *come
     mcp_write_member_double(&json, "activityFalloffDistance", a * .6);
     mcp_write_member_int(&json, "seed", universe_rng_int(rng, 0, 2147483647));
     mcp_write_end(&json);
-    return mcp_arena_printf(growth->arena, ",\"comet\":%s", growth->text.data);
+    return mcp_arena_printf(generation->arena, ",\"comet\":%s", generation->text.data);
 }
 
-static void grow_comet(universe_system *system, universe_rng *rng, double outermost, int number)
+static void generate_comet(universe_system *system, universe_rng *rng, double outermost, int number)
 {
-    universe_growth *growth = system->growth;
-    const struct style *style = &styles[growth->config->comet_style];
+    universe_generation *generation = system->generation;
+    const struct style *style = &styles[generation->config->comet_style];
     universe_sprout *comet = universe_system_add(system, UNIVERSE_COMET, system->center);
     if (!comet)
         return;
@@ -52,7 +52,7 @@ static void grow_comet(universe_system *system, universe_rng *rng, double outerm
     comet->radius = universe_radius_of(comet->mass);
     comet->color = "#DDEEFF";
     comet->distance = a;
-    comet->speed = universe_orbit_speed(growth->config, a);
+    comet->speed = universe_orbit_speed(generation->config, a);
     comet->phase = universe_rng_uniform(rng, 0, 360);
     comet->has_eccentricity = comet->has_rotation = true;
     comet->eccentricity = universe_rng_uniform(rng, style->eccentric[0], style->eccentric[1]);
@@ -60,22 +60,22 @@ static void grow_comet(universe_system *system, universe_rng *rng, double outerm
     comet->rotation[1] = universe_rng_uniform(rng, -45, 45);
     comet->rotation[2] = universe_rng_uniform(rng, 0, 360);
     snprintf(comet->name, sizeof comet->name, "Comet %d", number);
-    comet->more = describe(growth, comet, a, is_short, rng);
+    comet->more = describe(generation, comet, a, is_short, rng);
     if (!comet->more) {
         comet->more = "";
-        universe_growth_fail(growth, MCP_E_NOMEM, "no memory for a comet");
+        universe_generation_fail(generation, MCP_E_NOMEM, "no memory for a comet");
     }
 }
 
-void universe_grow_comets(universe_system *system)
+void universe_generate_comets(universe_system *system)
 {
-    const universe_config *config = system->growth->config;
+    const universe_config *config = system->generation->config;
     universe_rng rng = universe_rng_fork(&system->rng, "comets");
     double outermost = universe_outermost(system), f = config->comet_frequency;
 
     if (!config->comets || outermost <= 0)
         return;
     int64_t count = universe_rng_int(&rng, (int64_t)floor(1 + f), (int64_t)floor(2 + 4 * f));
-    for (int64_t i = 0; i < count && system->growth->status == MCP_OK; i++)
-        grow_comet(system, &rng, outermost, (int)i + 1);
+    for (int64_t i = 0; i < count && system->generation->status == MCP_OK; i++)
+        generate_comet(system, &rng, outermost, (int)i + 1);
 }

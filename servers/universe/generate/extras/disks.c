@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "generate/system.h"
+#include "generate/extras/extras.h"
 
 static const char *style_of(double thickness, double opacity)
 {
@@ -28,10 +28,10 @@ static void write_looks(mcp_json_writer *json, universe_rng *rng, double promine
     mcp_write_member_double(json, "temperatureGradient", universe_rng_uniform(rng, 1, 2));
 }
 
-void universe_grow_disk(universe_system *system)
+void universe_generate_disk(universe_system *system)
 {
-    universe_growth *growth = system->growth;
-    const universe_config *config = growth->config;
+    universe_generation *generation = system->generation;
+    const universe_config *config = generation->config;
     universe_rng rng = universe_rng_fork(&system->rng, "protoplanetary-disks");
     const universe_sprout *center = &system->bodies[system->center];
     char id[UNIVERSE_UUID_SIZE];
@@ -47,7 +47,7 @@ void universe_grow_disk(universe_system *system)
     double count = round(2000 + 6000 * config->disk_density);
     universe_rng_uuid(&system->ids, id);
 
-    mcp_json_writer json = universe_entity_begin(growth);
+    mcp_json_writer json = universe_entity_begin(generation);
     mcp_write_member_string(&json, "id", id);
     mcp_write_member_string(&json, "systemId", center->id);
     mcp_write_member_string(&json, "centralStarId", center->id);
@@ -60,10 +60,9 @@ void universe_grow_disk(universe_system *system)
     mcp_write_member_double(&json, "opacity", opacity);
     mcp_write_member_double(&json, "brightness", .3 + .5 * config->disk_prominence);
     mcp_write_member_double(&json, "clumpiness", universe_rng_uniform(&own, .1, .6));
-    mcp_write_member_double(&json, "rotationSpeedMultiplier",
-                            universe_rng_uniform(&own, .1, .6));
+    mcp_write_member_double(&json, "rotationSpeedMultiplier", universe_rng_uniform(&own, .1, .6));
     mcp_write_member_int(&json, "seed", universe_rng_int(&own, 0, 2147483647));
     mcp_write_member_string(&json, "style", style_of(thickness, opacity));
     write_looks(&json, &own, config->disk_prominence);
-    universe_entity_end(growth, &json, UNIVERSE_DISKS);
+    universe_entity_end(generation, &json, UNIVERSE_DISKS);
 }

@@ -1,12 +1,13 @@
 /*
- * lagrange.c - the five points of a pair of bodies, marked, and Trojans at the stable two (universe.md 13.5).
+ * lagrange.c - the five points of a pair of bodies, marked, and Trojans at the stable two
+ * (universe.md 13.5).
  *
  * A marker runs about the primary at the secondary's speed, so that it keeps its place in the pair.
  */
 #include <math.h>
 #include <stdio.h>
 
-#include "generate/system.h"
+#include "generate/extras/extras.h"
 
 /* Where a point is: its distance from the primary, and its angle from the secondary. */
 static void place(universe_sprout *marker, const universe_sprout *primary,
@@ -24,11 +25,11 @@ static void place(universe_sprout *marker, const universe_sprout *primary,
         marker->rotation[i] = secondary->rotation[i];
 }
 
-static const char *describe(universe_growth *growth, const char *primary, const char *secondary,
-                            int point, bool is_planet_moon)
+static const char *describe(universe_generation *generation, const char *primary,
+                            const char *secondary, int point, bool is_planet_moon)
 {
     const char label[3] = { 'L', (char)('0' + point), '\0' };
-    mcp_json_writer json = universe_entity_begin(growth);
+    mcp_json_writer json = universe_entity_begin(generation);
     mcp_write_member_string(&json, "primaryId", primary);
     mcp_write_member_string(&json, "secondaryId", secondary);
     mcp_write_member_int(&json, "pointIndex", point);
@@ -36,19 +37,19 @@ static const char *describe(universe_growth *growth, const char *primary, const 
     mcp_write_member_string(&json, "pairType", is_planet_moon ? "planetMoon" : "starPlanet");
     mcp_write_member_string(&json, "label", label);
     mcp_write_end(&json);
-    return mcp_arena_printf(growth->arena, ",\"lagrangePoint\":%s", growth->text.data);
+    return mcp_arena_printf(generation->arena, ",\"lagrangePoint\":%s", generation->text.data);
 }
 
-static bool described(universe_growth *growth, universe_sprout *body, const char *more)
+static bool described(universe_generation *generation, universe_sprout *body, const char *more)
 {
     body->more = more ? more : "";
     if (!more)
-        universe_growth_fail(growth, MCP_E_NOMEM, "no memory for a Lagrange point");
+        universe_generation_fail(generation, MCP_E_NOMEM, "no memory for a Lagrange point");
     return more != NULL;
 }
 
-static void grow_trojan(universe_system *system, universe_rng *rng, int primary, int marker,
-                        int number)
+static void generate_trojan(universe_system *system, universe_rng *rng, int primary, int marker,
+                            int number)
 {
     universe_sprout *trojan = universe_system_add(system, UNIVERSE_ASTEROID, primary);
     if (!trojan)
@@ -64,32 +65,32 @@ static void grow_trojan(universe_system *system, universe_rng *rng, int primary,
     for (int i = 0; i < 3; i++)
         trojan->rotation[i] = host->rotation[i];
     snprintf(trojan->name, sizeof trojan->name, "Trojan %d", number);
-    described(system->growth, trojan,
-              mcp_arena_printf(system->growth->arena, ",\"lagrangeHostId\":\"%s\"", host->id));
+    described(system->generation, trojan,
+              mcp_arena_printf(system->generation->arena, ",\"lagrangeHostId\":\"%s\"", host->id));
 }
 
-static void grow_trojans(universe_system *system, universe_rng *rng, int primary, int marker,
-                         int ordinal)
+static void generate_trojans(universe_system *system, universe_rng *rng, int primary, int marker,
+                             int ordinal)
 {
-    double f = system->growth->config->trojan_frequency;
+    double f = system->generation->config->trojan_frequency;
     char label[32];
     if (f <= .05)
         return;
     snprintf(label, sizeof label, "trojan-%d", ordinal);
     universe_rng own = universe_rng_fork(rng, label);
-    int64_t count =
-        universe_rng_int(&own, (int64_t)floor(2 * f),
-                         (int64_t)floor(2 + 4 * system->growth->config->trojan_richness));
-    for (int64_t i = 0; i < count && system->growth->status == MCP_OK; i++)
-        grow_trojan(system, &own, primary, marker, (int)i + 1);
+    int64_t count = universe_rng_int(
+        &own, (int64_t)floor(2 * f),
+        (int64_t)floor(2 + 4 * system->generation->config->trojan_richness));
+    for (int64_t i = 0; i < count && system->generation->status == MCP_OK; i++)
+        generate_trojan(system, &own, primary, marker, (int)i + 1);
 }
 
-static void grow_pair(universe_system *system, universe_rng *rng, int primary, int secondary,
-                      bool is_planet_moon)
+static void generate_pair(universe_system *system, universe_rng *rng, int primary, int secondary,
+                          bool is_planet_moon)
 {
-    universe_growth *growth = system->growth;
-    int first = growth->config->markers == UNIVERSE_MARKERS_ALL ? 1 : 4;
-    for (int point = first; point <= 5 && growth->status == MCP_OK; point++) {
+    universe_generation *generation = system->generation;
+    int first = generation->config->markers == UNIVERSE_MARKERS_ALL ? 1 : 4;
+    for (int point = first; point <= 5 && generation->status == MCP_OK; point++) {
         universe_sprout *marker = universe_system_add(system, UNIVERSE_LAGRANGE_POINT, primary);
         if (!marker)
             return;
@@ -100,17 +101,17 @@ static void grow_pair(universe_system *system, universe_rng *rng, int primary, i
         marker->radius = .05;
         marker->color = point >= 4 ? "#5BC95B" : "#FF8C42";
         snprintf(marker->name, sizeof marker->name, "%.48s L%d", two->name, point);
-        if (!described(growth, marker,
-                       describe(growth, one->id, two->id, point, is_planet_moon)))
+        if (!described(generation, marker,
+                       describe(generation, one->id, two->id, point, is_planet_moon)))
             return;
         if (point >= 4)
-            grow_trojans(system, rng, primary, at, at);
+            generate_trojans(system, rng, primary, at, at);
     }
 }
 
-void universe_grow_lagrange(universe_system *system)
+void universe_generate_lagrange(universe_system *system)
 {
-    const universe_config *config = system->growth->config;
+    const universe_config *config = system->generation->config;
     universe_rng rng = universe_rng_fork(&system->rng, "lagrange");
     int count = system->count; /* not those that come */
 
@@ -122,6 +123,6 @@ void universe_grow_lagrange(universe_system *system)
         bool moon = type == UNIVERSE_MOON && config->pairs != UNIVERSE_PAIRS_STAR_PLANET &&
                     system->bodies[system->bodies[i].parent].type == UNIVERSE_PLANET;
         if (planet || moon)
-            grow_pair(system, &rng, system->bodies[i].parent, i, moon);
+            generate_pair(system, &rng, system->bodies[i].parent, i, moon);
     }
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "generate/system.h"
+#include "generate/extras/extras.h"
 
 #define PI 3.141592653589793
 
@@ -28,9 +28,10 @@ static void write_vector(mcp_json_writer *json, const char *name, const double v
     mcp_write_end(json);
 }
 
-/* ---- nebulae ---------------------------------------------------------------------------------- */
+/* ---- nebulae --------------------------------------------------------------------------------- */
 
-static void grow_nebula(universe_growth *growth, universe_rng *rng, universe_rng *ids, int number)
+static void generate_nebula(universe_generation *generation, universe_rng *rng, universe_rng *ids,
+                            int number)
 {
     static const double sizes[3][2] = { { 40, 100 }, { 80, 200 }, { 120, 250 } };
     static const char *const colors[3][2][2] = {
@@ -38,7 +39,7 @@ static void grow_nebula(universe_growth *growth, universe_rng *rng, universe_rng
         { { "#9B3A3A", "#FFB36F" }, { "#8E4A2E", "#FFD98C" } },
         { { "#5A3A9B", "#FF8CD9" }, { "#2E6E8E", "#FFB36F" } },
     };
-    const universe_config *config = growth->config;
+    const universe_config *config = generation->config;
     const char *const *color = colors[config->nebula_color][universe_rng_int(rng, 0, 1)];
     char id[UNIVERSE_UUID_SIZE], name[32];
     double position[3];
@@ -48,7 +49,7 @@ static void grow_nebula(universe_growth *growth, universe_rng *rng, universe_rng
                                          sizes[config->nebula_size][1]);
     universe_rng_uuid(ids, id);
     snprintf(name, sizeof name, "Nebula %d", number);
-    mcp_json_writer json = universe_entity_begin(growth);
+    mcp_json_writer json = universe_entity_begin(generation);
     mcp_write_member_string(&json, "id", id);
     mcp_write_member_string(&json, "name", name);
     write_vector(&json, "position", position);
@@ -60,19 +61,19 @@ static void grow_nebula(universe_growth *growth, universe_rng *rng, universe_rng
     mcp_write_member_double(&json, "noiseScale", universe_rng_uniform(rng, .5, 2));
     mcp_write_member_double(&json, "noiseDetail", universe_rng_uniform(rng, 2, 5));
     mcp_write_member_int(&json, "seed", universe_rng_int(rng, 0, 2147483647));
-    universe_entity_end(growth, &json, UNIVERSE_NEBULAE);
+    universe_entity_end(generation, &json, UNIVERSE_NEBULAE);
 }
 
-void universe_grow_nebulae(universe_growth *growth, universe_rng rng, universe_rng *ids)
+void universe_generate_nebulae(universe_generation *generation, universe_rng rng, universe_rng *ids)
 {
-    double d = growth->config->nebula_density;
+    double d = generation->config->nebula_density;
     double min = floor(1 + 4 * d), max = floor(3 + 9 * d);
     int count = (int)round(min + pow(d, .8) * (max - min));
-    for (int i = 0; growth->config->nebulae && i < count && growth->status == MCP_OK; i++)
-        grow_nebula(growth, &rng, ids, i + 1);
+    for (int i = 0; generation->config->nebulae && i < count && generation->status == MCP_OK; i++)
+        generate_nebula(generation, &rng, ids, i + 1);
 }
 
-/* ---- rogue planets ---------------------------------------------------------------------------- */
+/* ---- rogue planets --------------------------------------------------------------------------- */
 
 static int64_t draw_count(universe_rng *rng, double frequency)
 {
@@ -123,14 +124,15 @@ static void write_rogue(mcp_json_writer *json, const universe_config *config, un
     mcp_write_end(json);
 }
 
-static void grow_rogue(universe_growth *growth, universe_rng *rng, universe_rng *ids, int number)
+static void generate_rogue(universe_generation *generation, universe_rng *rng, universe_rng *ids,
+                           int number)
 {
     char id[UNIVERSE_UUID_SIZE], name[32];
     double mass = universe_rng_log_normal(rng, 1.5, .8) * 10;
 
     universe_rng_uuid(ids, id);
     snprintf(name, sizeof name, "Rogue %d", number);
-    mcp_json_writer json = universe_entity_begin(growth);
+    mcp_json_writer json = universe_entity_begin(generation);
     mcp_write_member_string(&json, "id", id);
     mcp_write_member_string(&json, "name", name);
     mcp_write_member_double(&json, "mass", mass);
@@ -144,14 +146,15 @@ static void grow_rogue(universe_growth *growth, universe_rng *rng, universe_rng 
     mcp_write_member_double(&json, "orbitalSpeed", 0);
     mcp_write_member_double(&json, "orbitalPhase", 0);
     mcp_write_member_bool(&json, "isRoguePlanet", true);
-    write_rogue(&json, growth->config, rng);
-    universe_entity_end(growth, &json, UNIVERSE_STARS);
+    write_rogue(&json, generation->config, rng);
+    universe_entity_end(generation, &json, UNIVERSE_STARS);
 }
 
-void universe_grow_rogues(universe_growth *growth, universe_rng rng, universe_rng *ids)
+void universe_generate_rogues(universe_generation *generation, universe_rng rng, universe_rng *ids)
 {
-    int64_t count =
-        growth->config->rogues ? draw_count(&rng, growth->config->rogue_frequency) : 0;
-    for (int64_t i = 0; i < count && growth->status == MCP_OK; i++)
-        grow_rogue(growth, &rng, ids, (int)i + 1);
+    int64_t count = generation->config->rogues
+                        ? draw_count(&rng, generation->config->rogue_frequency)
+                        : 0;
+    for (int64_t i = 0; i < count && generation->status == MCP_OK; i++)
+        generate_rogue(generation, &rng, ids, (int)i + 1);
 }

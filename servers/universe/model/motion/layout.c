@@ -1,8 +1,9 @@
 /*
  * layout.c - where groups put their systems.
  *
- * Root groups without a position of their own stand on a grid of five columns; the children of a group, systems and
- * groups alike, on a square grid inside its box, whose edge grows with the root of their number.
+ * Root groups without a position of their own stand on a grid of five columns; the children of a
+ * group, systems and groups alike, on a square grid inside its box, whose edge grows with the root
+ * of their number.
  */
 #include "model/motion/layout.h"
 

@@ -1,9 +1,10 @@
 /*
  * motion.c - the motion of bound bodies and of rogues.
  *
- * Nothing is integrated: the angle is uniform in time, the orbit an ellipse round the parent, turned about z, y and x and
- * moved. Angles are brought into a right angle in degrees, where that is exact, before they become radians, so a clock
- * of 1e15 seconds costs no more digits than its product with the speed already has.
+ * Nothing is integrated: the angle is uniform in time, the orbit an ellipse round the parent,
+ * turned about z, y and x and moved. Angles are brought into a right angle in degrees, where that
+ * is exact, before they become radians, so a clock of 1e15 seconds costs no more digits than its
+ * product with the speed already has.
  */
 #include "model/motion/motion.h"
 
@@ -11,9 +12,8 @@
 #include <string.h>
 
 #define RADIANS 0.017453292519943295 /* of a degree */
-#define ROUNDER                                                                                    \
-    6755399441055744.0 /* 1.5 * 2^52: what is added to it is rounded to an integer, in its lowest bits */
-#define EXACT_MAX 4e15 /* multiples of 90 up to here are exact */
+#define ROUNDER 6755399441055744.0   /* 1.5 * 2^52: the sum has the integer in its lowest bits */
+#define EXACT_MAX 4e15               /* multiples of 90 up to here are exact */
 
 /* Four at once: the angle of a body and the three by which its orbit is turned. */
 typedef double four __attribute__((vector_size(32)));

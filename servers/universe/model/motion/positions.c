@@ -1,16 +1,16 @@
 /*
  * positions.c - world positions at a time.
  *
- * A walk in pre-order keeps the positions of the ancestors of the body it is at, one a level, so each body costs its
- * own motion and three additions, however deep it lies.
+ * A walk in pre-order keeps the positions of the ancestors of the body it is at, one a level, so
+ * each body costs its own motion and three additions, however deep it lies.
  */
 #include <math.h>
 #include <string.h>
 
+#include "model/json/stream.h"
 #include "model/motion/layout.h"
 #include "model/motion/motion.h"
 #include "model/pages/memory.h"
-#include "model/stream.h"
 
 #define BATCH 1024
 #define NEAR 16 /* leaves at hand: pre-order goes to and fro among the rows of a system */
@@ -65,9 +65,10 @@ static const universe_body *body_at(place_walk *walk, universe_handle body)
 }
 
 /*
- * Rows and orbits are spread over the memory, and a walk that waits for each of them does little else. Bodies mostly lie
- * in the order in which they are walked, so the row of a body some numbers ahead is fetched, and the orbit of one half
- * as far, whose row has come by then. A wrong guess costs nothing but the fetch.
+ * Rows and orbits are spread over the memory, and a walk that waits for each of them does little
+ * else. Bodies mostly lie in the order in which they are walked, so the row of a body some numbers
+ * ahead is fetched, and the orbit of one half as far, whose row has come by then. A wrong guess
+ * costs nothing but the fetch.
  */
 static void look_ahead(place_walk *walk, universe_handle at)
 {
@@ -117,8 +118,8 @@ static mcp_status deepen(place_walk *walk, size_t level)
 
     if (level < walk->level_capacity)
         return MCP_OK;
-    vector *larger = universe_grow(walk->levels, walk->level_capacity * sizeof *larger,
-                                   capacity * sizeof *larger);
+    vector *larger = universe_realloc(walk->levels, walk->level_capacity * sizeof *larger,
+                                      capacity * sizeof *larger);
     if (!larger)
         return mcp_error_set(walk->err, MCP_E_NOMEM, "no memory for positions");
     walk->levels = larger;
@@ -240,7 +241,7 @@ size_t universe_place_id(const universe_places *places, size_t index, char id[UN
     return length;
 }
 
-/* ---- as bytes -------------------------------------------------------------------------------------------- */
+/* ---- as bytes -------------------------------------------------------------------------------- */
 
 static mcp_status put_ids(const universe_places *places, void *data, mcp_error *err)
 {

@@ -1,16 +1,18 @@
 /*
  * array.c - the persistent array.
  *
- * A page counts its holders: the pages and structs that point to it. A page with one holder, all of whose
- * ancestors have one, belongs to the writer alone; every other page may be read by somebody else at this moment
- * and is never written. So the writer goes down from the root and replaces each shared page by a copy, which
- * makes the children shared (the old page and the copy both point to them) and continues below.
+ * A page counts its holders: the pages and structs that point to it. A page with one holder, all of
+ * whose ancestors have one, belongs to the writer alone; every other page may be read by somebody
+ * else at this moment and is never written. So the writer goes down from the root and replaces each
+ * shared page by a copy, which makes the children shared (the old page and the copy both point to
+ * them) and continues below.
  *
- * Whoever reads a leaf may add a text to the list of those kept with it, and never takes one away. The writer frees the
- * list of a leaf that is its own before it edits it: then nobody reads it any more. A copy begins without texts.
+ * A reader of a leaf may add a text to the list of those kept with it, and never takes one away.
+ * The writer frees the list of a leaf that is its own before it edits it: then nobody reads it any
+ * more. A copy begins without texts.
  *
- * A reader's release may race with the writer's look at the count: the writer then copies a page that it need not
- * have copied, never the other way round.
+ * A reader's release may race with the writer's look at the count: the writer then copies a page
+ * that it need not have copied, never the other way round.
  */
 #include "model/pages/array.h"
 

@@ -1,8 +1,8 @@
 /*
  * index.h - hash tables over rows that are chained: heads of buckets in a persistent array.
  *
- * Linear hashing: with every row that comes, one bucket is split, so no insertion is ever long. Hashing is keyed
- * (SipHash-1-3), so nobody outside can choose ids that collide.
+ * Linear hashing: with every row that comes, one bucket is split, so no insertion is ever long.
+ * Hashing is keyed (SipHash-1-3), so nobody outside can choose ids that collide.
  */
 #ifndef UNIVERSE_INDEX_H
 #define UNIVERSE_INDEX_H
@@ -18,11 +18,10 @@ typedef struct universe_index {
     uint32_t count;
 } universe_index;
 
-uint64_t universe_hash(const uint64_t key[2], const void *bytes, size_t length);
-
 void universe_index_init(universe_index *index);
 
-/* Have the buckets for so many rows at once, so that none need be split; for an index without rows. */
+/* Have the buckets for so many rows at once, so that none need be split; for an index without
+ * rows. */
 void universe_index_reserve(universe_index *index, uint32_t rows);
 
 /* The bucket of a hash. */

@@ -1,8 +1,9 @@
 /*
  * kept.c - the texts kept with leaves, and their common bound.
  *
- * The bound is reserved before the memory is asked for, so that threads that keep at the same time never pass it
- * together. Where it is reached nothing is thrown out: what is kept goes with the leaves that it belongs to.
+ * The bound is reserved before the memory is asked for, so that threads that keep at the same time
+ * never pass it together. Where it is reached nothing is thrown out: what is kept goes with the
+ * leaves that it belongs to.
  */
 #include "model/pages/kept.h"
 

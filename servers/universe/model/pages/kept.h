@@ -1,9 +1,11 @@
 /*
- * kept.h - texts that readers leave with a leaf of rows, so that the next need not write them anew.
+ * kept.h - texts that readers leave with a leaf of rows, so that the next need not write them
+ * again.
  *
- * A leaf that nobody edits says the same as long as it lives, and most leaves outlive many versions of a universe. A
- * text never changes, belongs to its leaf, and ends with it, or when the writer edits the leaf in place. All texts of
- * the process share one bound: beyond it nothing more is kept, and what is asked for is written each time.
+ * A leaf that nobody edits says the same as long as it lives, and most leaves outlive many versions
+ * of a universe. A text never changes, belongs to its leaf, and ends with it, or when the writer
+ * edits the leaf in place. All texts of the process share one bound: beyond it nothing more is
+ * kept, and what is asked for is written each time.
  */
 #ifndef UNIVERSE_KEPT_H
 #define UNIVERSE_KEPT_H

@@ -1,8 +1,9 @@
 /*
  * memory.c - the one door to malloc of the model.
  *
- * States live as long as the process and are shared by threads, so they cannot lie in an arena. What they take is
- * counted, because a server that holds millions of bodies has to say where its memory went.
+ * States live as long as the process and are shared by threads, so they cannot lie in an arena.
+ * What they take is counted, because a server that holds millions of bodies has to say where its
+ * memory went.
  */
 #include "model/pages/memory.h"
 
@@ -10,7 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "model/model.h"
+#include "mcp/alloc.h"
 
 static atomic_size_t used;
 static atomic_bool is_refusing;
@@ -31,17 +32,17 @@ static void *counted(void *memory, size_t size)
 
 void *universe_alloc(size_t size)
 {
-    return is_refused() ? NULL : counted(calloc(1, size), size);
+    return is_refused() ? NULL : counted(mcp_alloc_zeroed(1, size), size);
 }
 
 void *universe_alloc_raw(size_t size)
 {
-    return is_refused() ? NULL : counted(malloc(size), size);
+    return is_refused() ? NULL : counted(mcp_alloc(size), size);
 }
 
-void *universe_grow(void *memory, size_t old_size, size_t size)
+void *universe_realloc(void *memory, size_t old_size, size_t size)
 {
-    void *larger = is_refused() ? NULL : realloc(memory, size);
+    void *larger = is_refused() ? NULL : mcp_realloc(memory, size);
 
     if (larger)
         atomic_fetch_add_explicit(&used, size - old_size, memory_order_relaxed);

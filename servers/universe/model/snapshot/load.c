@@ -1,9 +1,10 @@
 /*
- * load.c - reading a binary snapshot; the format is told in snapshot.h.
+ * load.c - reading a binary snapshot; snapshot.h has the format.
  *
- * The bytes may come from anywhere, so nothing in them is believed: lengths are held against what is there, numbers
- * against those given so far, texts against UTF-8 and JSON, and members against their kinds. What must come out is a
- * state that the rest of the model can hold for sound; a sum at the end finds what was damaged by accident.
+ * The bytes may come from anywhere, so nothing in them is believed: lengths are held against what
+ * is there, numbers against those given so far, texts against UTF-8 and JSON, and members against
+ * their kinds. What must come out is a state that the rest of the model can hold for sound; a sum
+ * at the end finds what was damaged by accident.
  */
 #include <math.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static mcp_status damaged(mcp_error *err, const char *words)
     return mcp_error_set(err, MCP_E_PARSE, "the snapshot is damaged: %s", words);
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static const void *take(reader *from, size_t bytes)
 {
@@ -182,8 +183,8 @@ static mcp_status give_number(universe_load *load, universe_map map, universe_ha
 
     if (all->count == all->capacity) {
         uint32_t capacity = all->capacity ? 2 * all->capacity : 1024;
-        void *larger = universe_grow(all->items, all->capacity * sizeof *all->items,
-                                     capacity * sizeof *all->items);
+        void *larger = universe_realloc(all->items, all->capacity * sizeof *all->items,
+                                        capacity * sizeof *all->items);
         if (!larger)
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for a snapshot");
         all->items = larger;
@@ -209,7 +210,7 @@ static mcp_status new_row(universe_handle *out, universe_load *load, universe_ma
     return MCP_OK;
 }
 
-/* ---- bodies --------------------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 /* What stands before the members that are text. */
 static bool read_body(universe_raw_body *raw, reader *from)
@@ -318,7 +319,7 @@ static mcp_status load_body(universe_load *load, reader *from, mcp_error *err)
     return finish_body(load, &raw, from, id, length, parent, err);
 }
 
-/* ---- everything else --------------------------------------------------------------------------------------------- */
+/* ---- everything else ------------------------------------------------------------------------- */
 
 /* All members that a thing must have, but those that are kept by lists. */
 static bool is_complete(universe_map map, const mcp_json *members)
@@ -420,7 +421,7 @@ static mcp_status load_end(universe_load *load, reader *from, mcp_error *err)
     return MCP_OK;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static mcp_status load_entity(universe_load *load, char tag, reader *from, mcp_error *err)
 {
@@ -447,7 +448,7 @@ static mcp_status load_record(universe_load *load, const unsigned char *record, 
     mcp_status st;
 
     if (load->is_done)
-        return damaged(err, "it goes on behind its end");
+        return damaged(err, "it continues after its end");
     if (tag == 'E')
         return load_end(load, &from, err);
     load->sum = universe_snapshot_sum(load->sum, record, length);
@@ -489,8 +490,9 @@ static size_t record_length(const unsigned char *bytes, size_t length)
 }
 
 /*
- * Rows of an index lie at random, so each look into it waits for memory. Two scouts go ahead of the reader, a few
- * records apart, and fetch what it will need: the first the heads of buckets, the second the rows that stand there.
+ * Rows of an index lie at random, so each look into it waits for memory. Two scouts go ahead of the
+ * reader, a few records apart, and fetch what it will need: the first the heads of buckets, the
+ * second the rows that stand there.
  */
 typedef struct scout {
     size_t at; /* a record's first byte */
@@ -505,8 +507,7 @@ static void scout_one(const universe_load *load, scout *ahead, const unsigned ch
 
     if (size >= UUID_AT + 16 && record[0] == 'B' && record[UUID_AT - 2] == 0xff &&
         record[UUID_AT - 1] == 0xff)
-        universe_row_prefetch(&load->state->core, UNIVERSE_STARS, record + UUID_AT,
-                              ahead->is_near);
+        universe_row_prefetch(&load->state->core, UNIVERSE_STARS, record + UUID_AT, ahead->is_near);
     ahead->at += size;
 }
 

@@ -1,13 +1,15 @@
 /*
- * save.c - writing a binary snapshot; the format is told in snapshot.h.
+ * save.c - writing a binary snapshot; snapshot.h has the format.
  *
- * Bodies are written in pre-order and children of groups by number, so nothing about rows or pages gets into the bytes:
- * the same universe gives the same snapshot, whatever has happened to it before.
+ * Bodies are written in pre-order and children of groups by number, so nothing about rows or pages
+ * gets into the bytes: the same universe gives the same snapshot, whatever has happened to it
+ * before.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "mcp/buf.h"
+#include "mcp/hash.h"
 #include "model/entity.h"
 #include "model/pages/memory.h"
 #include "model/snapshot/snapshot.h"
@@ -30,10 +32,10 @@ uint64_t universe_snapshot_sum(uint64_t sum, const void *record, size_t length)
 {
     static const uint64_t key[2] = { 0x756e697665727365, 0x736e617073686f74 };
 
-    return (sum ^ universe_hash(key, record, length)) * 0x100000001b3;
+    return (sum ^ mcp_siphash13(key, record, length)) * 0x100000001b3;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------------ */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static void put_bytes(saving *to, uint64_t number, unsigned bytes)
 {
@@ -108,7 +110,7 @@ static mcp_status end(saving *to)
     return to->buf.length < WORTH_BYTES ? MCP_OK : hand_over(to);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 static mcp_status save_body(saving *to, universe_handle handle)
 {
@@ -153,7 +155,7 @@ static mcp_status save_bodies(saving *to, universe_handle top)
     return st;
 }
 
-/* ---- everything else ------------------------------------------------------------------------------------------ */
+/* ---- everything else ------------------------------------------------------------------------- */
 
 static mcp_status save_thing(saving *to, universe_map map, universe_handle handle)
 {
@@ -164,7 +166,8 @@ static mcp_status save_thing(saving *to, universe_map map, universe_handle handl
 }
 
 /*
- * Things have no order of their own, and rows depend on history. So the rows of a map are sorted by id.
+ * Things have no order of their own, and rows depend on history. So the rows of a map are sorted by
+ * id.
  */
 typedef struct sorting {
     const universe_core *core;

@@ -1,7 +1,7 @@
 /*
  * snapshot.h - the format of a binary snapshot; written by save.c, read by load.c.
  *
- *     header   "UNIVERSE" u32 format u32 bodies (how many there will be, so that room is made once; 0: not told)
+ *     header   "UNIVERSE" u32 format u32 bodies (how many there will be, so that room is made once; 0: not known)
  *     record   u8 tag  u32 length  bytes
  *
  * Integers and doubles are little-endian. Records come in this order:
@@ -14,9 +14,9 @@
  *     'b' 'f' 'd' 'n'  belt, field, disk, nebula: text id  rest
  *     'E'  u64 sum of all records before it
  *
- * A text is u16 length and its bytes; with length 0xffff it is an id of 16 bytes, a UUID. Bodies and groups are numbered
- * from 1 in the order of their records, which is pre-order; `parent` is such a number, always a smaller one than the
- * body's own, so what was read is a forest.
+ * A text is u16 length and its bytes; with length 0xffff it is an id of 16 bytes, a UUID. Bodies
+ * and groups are numbered from 1 in the order of their records, which is pre-order; `parent` is
+ * such a number, always a smaller one than the body's own, so what was read is a forest.
  */
 #ifndef UNIVERSE_SNAPSHOT_H
 #define UNIVERSE_SNAPSHOT_H

@@ -1,9 +1,9 @@
 /*
  * pack.c - zstd for what goes into the database.
  *
- * Level 1: the log must keep up with commands, and JSON shrinks to a fifth at any level. What is short
- * is stored as it is. What is read back is bounded by the size that its frame declares, and that by the
- * caller, so a damaged row cannot ask for all memory.
+ * Level 1: the log must keep up with commands, and JSON shrinks to a fifth at any level. What is
+ * short is stored as it is. What is read back is bounded by the size that its frame declares, and
+ * that by the caller, so a damaged row cannot ask for all memory.
  */
 #include "service/storage/pack.h"
 

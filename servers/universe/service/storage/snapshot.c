@@ -2,11 +2,11 @@
  * snapshot.c - a universe's whole state into the database and back, and the log on top of it.
  *
  * A snapshot is cut into parts of PART_BYTES before compression, so that neither side ever holds it
- * whole. Its SHA-256 is that of its parts' digests. A snapshot that is damaged is passed over, with a
- * line in the log, for the one before it: the entries in between are still there.
+ * whole. Its SHA-256 is that of its parts' digests. A snapshot that is damaged is passed over, with
+ * a line in the log, for the one before it: the entries in between are still there.
  *
- * Entries of kind REPLACED have no command to replay: the pinned snapshot of their version is the state.
- * So bringing a state up begins at the newest pinned snapshot that lies ahead of it.
+ * Entries of kind REPLACED have no command to replay: the pinned snapshot of their version is the
+ * state. So bringing a state up begins at the newest pinned snapshot that lies ahead of it.
  */
 #include "service/storage/snapshot.h"
 
@@ -15,6 +15,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "commands/commands.h"
+#include "mcp/alloc.h"
 #include "mcp/clock.h"
 #include "mcp/hash.h"
 #include "mcp/random.h"
@@ -22,7 +24,7 @@
 /* A part is one transaction, and commands wait meanwhile: so it is small. */
 enum { PART_BYTES = 1 << 20, FORMAT = 1, ZSTD_LEVEL = 1 };
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 struct writing {
     db *db;
@@ -114,8 +116,8 @@ mcp_status universe_snapshot_write(universe_snapshot *out, db *into, const unive
     mcp_status st = mcp_random_id(to.id, err);
     if (st != MCP_OK)
         return st;
-    to.part = malloc(PART_BYTES);
-    to.packed = malloc(to.packed_max);
+    to.part = mcp_alloc(PART_BYTES);
+    to.packed = mcp_alloc(to.packed_max);
     if (!to.part || !to.packed)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory to write a snapshot");
     if (st == MCP_OK)
@@ -143,12 +145,11 @@ void universe_snapshot_discard(db *from, const char *snapshot_id)
         db_rollback(session);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* One part into the loader; `arena` pays for its packed bytes alone. */
-static mcp_status load_part(universe_load *into, char *room, uint8_t *digests,
-                            db_session *session, const universe_snapshot *snapshot, int64_t part,
-                            mcp_error *err)
+static mcp_status load_part(universe_load *into, char *room, uint8_t *digests, db_session *session,
+                            const universe_snapshot *snapshot, int64_t part, mcp_error *err)
 {
     mcp_arena *arena = mcp_arena_new(0);
     const void *packed = NULL;
@@ -179,7 +180,7 @@ static mcp_status load_parts(universe_state **out, universe_load *into, db_sessi
     char digest[2 * MCP_SHA256_SIZE + 1];
     mcp_status st = MCP_OK;
 
-    char *room = malloc(PART_BYTES);
+    char *room = mcp_alloc(PART_BYTES);
     if (!room)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to read a snapshot");
     for (int64_t part = 0; st == MCP_OK && part < snapshot->parts; part++)
@@ -213,7 +214,7 @@ static mcp_status load(universe_state **state, db_session *session,
     return st;
 }
 
-/* ---- replaying -------------------------------------------------------------------------------- */
+/* ---- replaying ------------------------------------------------------------------------------- */
 
 static mcp_status replay_one(universe_state *state, const mcp_json *command, const char *text,
                              size_t length, int64_t version, const universe_rules *rules,
@@ -236,8 +237,7 @@ static mcp_status replay_ticks(universe_state *state, const universe_entry *entr
     const mcp_json *ticks = NULL;
     mcp_status st = mcp_json_read(&ticks, arena, entry->command, entry->command_length, err);
 
-    if (st == MCP_OK &&
-        (int64_t)mcp_json_count(ticks) != entry->version - entry->first_version + 1)
+    if (st == MCP_OK && (int64_t)mcp_json_count(ticks) != entry->version - entry->first_version + 1)
         return mcp_error_set(err, MCP_E_IO, "universe %.64s: entry %lld of the log lacks ticks", id,
                              (long long)entry->version);
     for (int64_t version = entry->first_version; st == MCP_OK && version <= entry->version;
@@ -249,8 +249,8 @@ static mcp_status replay_ticks(universe_state *state, const universe_entry *entr
     return st;
 }
 
-static mcp_status replay_command(universe_state *state, const universe_entry *entry,
-                                 const char *id, mcp_arena *arena, mcp_error *err)
+static mcp_status replay_command(universe_state *state, const universe_entry *entry, const char *id,
+                                 mcp_arena *arena, mcp_error *err)
 {
     universe_rules rules = universe_store_rules_of(entry->rules);
     const mcp_json *command = NULL;
@@ -282,8 +282,8 @@ static mcp_status replay(universe_state *state, const universe_entry *entry, int
 }
 
 /* Entries after *have, one by one, up to `to`. */
-static mcp_status replay_log(universe_state *state, int64_t *have, int64_t to,
-                             db_session *session, const char *id, mcp_error *err)
+static mcp_status replay_log(universe_state *state, int64_t *have, int64_t to, db_session *session,
+                             const char *id, mcp_error *err)
 {
     universe_log *log = NULL;
     bool has = true;
@@ -306,7 +306,7 @@ static mcp_status replay_log(universe_state *state, int64_t *have, int64_t to,
     return st;
 }
 
-/* ---- both together ---------------------------------------------------------------------------- */
+/* ---- both together --------------------------------------------------------------------------- */
 
 /* The newest snapshot that must or may take the state's place; *have is its version then. */
 static mcp_status start_from_snapshot(universe_state **state, int64_t *have, int64_t to,

@@ -1,8 +1,9 @@
 /*
  * snapshot_store.c - the SQL of snapshots, and of sweeping away what nobody needs.
  *
- * A snapshot's parts are written first, each in a transaction of its own, under a random snapshot_id;
- * the row that names them comes last. Parts without a row are what a crash left; they go after a day.
+ * A snapshot's parts are written first, each in a transaction of its own, under a random
+ * snapshot_id; the row that names them comes last. Parts without a row are what a crash left; they
+ * go after a day.
  */
 #include "service/storage/store.h"
 
@@ -29,16 +30,16 @@ mcp_status universe_store_snapshots(universe_snapshot **out, size_t *count, db_s
         st = db_next(rows, &has, err);
         if (st != MCP_OK || !has)
             break;
-        found[n] = (universe_snapshot){ .version = db_int_at(rows, 0),
-                                        .snapshot_id =
-                                            mcp_arena_strdup(arena, db_text_at(rows, 1, NULL)),
-                                        .format = db_int_at(rows, 2),
-                                        .parts = db_int_at(rows, 3),
-                                        .bytes = db_int_at(rows, 4),
-                                        .sha256 =
-                                            mcp_arena_strdup(arena, db_text_at(rows, 5, NULL)),
-                                        .pinned = db_int_at(rows, 6) != 0,
-                                        .created_ms = db_int_at(rows, 7) };
+        found[n] = (universe_snapshot){
+            .version = db_int_at(rows, 0),
+            .snapshot_id = mcp_arena_strdup(arena, db_text_at(rows, 1, NULL)),
+            .format = db_int_at(rows, 2),
+            .parts = db_int_at(rows, 3),
+            .bytes = db_int_at(rows, 4),
+            .sha256 = mcp_arena_strdup(arena, db_text_at(rows, 5, NULL)),
+            .pinned = db_int_at(rows, 6) != 0,
+            .created_ms = db_int_at(rows, 7)
+        };
         if (!found[n].snapshot_id || !found[n].sha256)
             st = mcp_error_set(err, MCP_E_NOMEM, "no memory for the list of snapshots");
         n++;
@@ -72,8 +73,7 @@ mcp_status universe_store_add_snapshot(db_session *session, const char *id,
 }
 
 mcp_status universe_store_add_part(db_session *session, const char *snapshot_id, int64_t part,
-                                   const void *bytes, size_t length, int64_t now_ms,
-                                   mcp_error *err)
+                                   const void *bytes, size_t length, int64_t now_ms, mcp_error *err)
 {
     db_value values[] = { db_text(snapshot_id), db_int(part), db_int(now_ms),
                           db_blob(bytes, length) };

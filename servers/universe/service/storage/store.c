@@ -1,15 +1,16 @@
 /*
  * store.c - the SQL of universes and their log; snapshot_store.c has that of snapshots.
  *
- * One SQL text serves SQLite and PostgreSQL (db.h says how). A universe's row is locked by whoever
- * commits to it, so versions rise one by one however many processes write. Entries' texts are packed
- * where they are long.
+ * One SQL text serves SQLite and PostgreSQL (db.h says how). A universe's row is locked by the
+ * process that commits to it, so versions rise one by one however many processes write. Entries'
+ * texts are packed where they are long.
  */
 #include "service/storage/store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "mcp/alloc.h"
 #include "service/storage/pack.h"
 
 enum { ENTRY_MAX_BYTES = 256 << 20 };
@@ -18,24 +19,27 @@ struct universe_log {
     db_rows *rows;
 };
 
-/* ---- rules ------------------------------------------------------------------------------------ */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
-enum { LENIENT = 1, REFUSE_NEGATIVE_DT = 2 };
+/* Stored: never renumber. */
+enum { LENIENT = 1, REFUSE_NEGATIVE_DT = 2, NO_NESTED_NULL = 4 };
 
 int64_t universe_store_rules(const universe_rules *rules)
 {
-    return (rules->lenient ? LENIENT : 0) | (rules->refuse_negative_dt ? REFUSE_NEGATIVE_DT : 0);
+    return (rules->lenient ? LENIENT : 0) | (rules->refuse_negative_dt ? REFUSE_NEGATIVE_DT : 0) |
+           (rules->keep_nested_null ? 0 : NO_NESTED_NULL);
 }
 
 universe_rules universe_store_rules_of(int64_t number)
 {
     universe_rules rules = { 0 };
     rules.lenient = (number & LENIENT) != 0;
+    rules.keep_nested_null = (number & NO_NESTED_NULL) == 0;
     rules.refuse_negative_dt = (number & REFUSE_NEGATIVE_DT) != 0;
     return rules;
 }
 
-/* ---- universes -------------------------------------------------------------------------------- */
+/* ---- universes ------------------------------------------------------------------------------- */
 
 #define RECORD "id, name, version, time, bodies, created_at, updated_at, bytes"
 
@@ -63,10 +67,10 @@ static mcp_status read_record(universe_record *out, const db_rows *rows, mcp_are
 mcp_status universe_store_find(universe_record *out, bool *found, db_session *session,
                                const char *id, bool lock, mcp_arena *arena, mcp_error *err)
 {
-    const char *sql =
-        lock ? "SELECT " RECORD
-               " FROM universes WHERE id = $1 AND deleted_at IS NULL FOR UPDATE"
-             : "SELECT " RECORD " FROM universes WHERE id = $1 AND deleted_at IS NULL";
+    const char *sql = lock ? "SELECT " RECORD
+                             " FROM universes WHERE id = $1 AND deleted_at IS NULL FOR UPDATE"
+                           : "SELECT " RECORD
+                             " FROM universes WHERE id = $1 AND deleted_at IS NULL";
     db_value values[] = { db_text(id) };
     db_rows *rows = NULL;
     bool has = false;
@@ -120,8 +124,8 @@ mcp_status universe_store_list(universe_record **out, size_t *count, db_session 
     db_value values[] = { db_int(after_ms), db_text(after_id), db_int((int64_t)limit) };
     db_rows *rows = NULL;
 
-    mcp_status st = db_query(&rows, session, sql, after_id ? values : values + 2,
-                             after_id ? 3 : 1, err);
+    mcp_status st = db_query(&rows, session, sql, after_id ? values : values + 2, after_id ? 3 : 1,
+                             err);
     if (st == MCP_OK)
         st = read_records(out, count, rows, limit, arena, err);
     db_rows_free(rows);
@@ -175,12 +179,12 @@ mcp_status universe_store_insert(bool *taken, db_session *session, const univers
     return st;
 }
 
-mcp_status universe_store_update(db_session *session, const universe_record *record,
-                                 mcp_error *err)
+mcp_status universe_store_update(db_session *session, const universe_record *record, mcp_error *err)
 {
-    db_value values[] = { db_text(record->name),     db_int(record->version),
-                          db_double(record->time),   db_int(record->bodies),
-                          db_int(record->updated_ms), db_int(record->bytes), db_text(record->id) };
+    db_value values[] = { db_text(record->name),      db_int(record->version),
+                          db_double(record->time),    db_int(record->bodies),
+                          db_int(record->updated_ms), db_int(record->bytes),
+                          db_text(record->id) };
     return db_run(session, NULL,
                   "UPDATE universes SET name = $1, version = $2, time = $3, bodies = $4,"
                   " updated_at = $5, bytes = $6 WHERE id = $7",
@@ -220,9 +224,9 @@ mcp_status universe_store_versions(universe_record **out, size_t *count, db_sess
     return st;
 }
 
-/* ---- the log ---------------------------------------------------------------------------------- */
+/* ---- the log --------------------------------------------------------------------------------- */
 
-#define ENTRY                                                                                      \
+#define ENTRY                                                                                       \
     "version, first_version, kind, rules, command, command_packed, events, events_packed, touched," \
     " touched_packed, time, actor, applied_at"
 
@@ -267,11 +271,11 @@ mcp_status universe_store_append(db_session *session, const char *id, const univ
                   values, 14, err);
 }
 
-mcp_status universe_log_open(universe_log **out, db_session *session, const char *id,
-                             int64_t after, int64_t to, mcp_error *err)
+mcp_status universe_log_open(universe_log **out, db_session *session, const char *id, int64_t after,
+                             int64_t to, mcp_error *err)
 {
     db_value values[] = { db_text(id), db_int(after), db_int(to) };
-    universe_log *log = calloc(1, sizeof *log);
+    universe_log *log = mcp_alloc_zeroed(1, sizeof *log);
     if (!log)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to read the log");
     mcp_status st = db_query(&log->rows, session,

@@ -4,13 +4,13 @@
 #define UNIVERSE_STORE_H
 
 #include "db/db.h"
-#include "service/service.h"
+#include "service/storage/record.h"
 #include "service/storage/touched.h"
 
 /** What kind of entry of the log. Stored: never renumber. */
 typedef enum universe_entry_kind {
-    UNIVERSE_ENTRY_COMMAND = 1, /* `command` is one command */
-    UNIVERSE_ENTRY_TICKS = 2,   /* `command` is an array of ticks, one a version */
+    UNIVERSE_ENTRY_COMMAND = 1,  /* `command` is one command */
+    UNIVERSE_ENTRY_TICKS = 2,    /* `command` is an array of ticks, one a version; see entries.h */
     UNIVERSE_ENTRY_REPLACED = 3, /* the snapshot of this version is the state; `command` says how */
     UNIVERSE_ENTRY_RENAMED = 4   /* the state is as before */
 } universe_entry_kind;
@@ -27,6 +27,7 @@ typedef struct universe_entry {
     const char *touched; /* see touched.h; NULL: nothing but time */
     size_t touched_length;
     double time; /* after it */
+    double dt;   /* of one tick, see entries.h; not stored */
     const char *actor;
     int64_t applied_ms;
 } universe_entry;
@@ -35,14 +36,15 @@ typedef struct universe_entry {
 int64_t universe_store_rules(const universe_rules *rules);
 universe_rules universe_store_rules_of(int64_t number);
 
-/* ---- universes -------------------------------------------------------------------------------- */
+/* ---- universes ------------------------------------------------------------------------------- */
 
-/** The record of a universe that is not deleted. `lock`: no other transaction changes it before ours
- *  has ended. */
+/** The record of a universe that is not deleted. `lock`: no other transaction changes it before
+ *  ours has ended. */
 mcp_status universe_store_find(universe_record *out, bool *found, db_session *session,
                                const char *id, bool lock, mcp_arena *arena, mcp_error *err);
 
-/** Records, newest first, after (created_ms, id) of the page before; `after_id` NULL: the first page. */
+/** Records, newest first, after (created_ms, id) of the page before; `after_id` NULL: the first
+ *  page. */
 mcp_status universe_store_list(universe_record **out, size_t *count, db_session *session,
                                int64_t after_ms, const char *after_id, size_t limit,
                                mcp_arena *arena, mcp_error *err);
@@ -59,13 +61,13 @@ mcp_status universe_store_update(db_session *session, const universe_record *rec
 mcp_status universe_store_delete(bool *found, db_session *session, const char *id, int64_t now_ms,
                                  mcp_error *err);
 
-/** Records that were updated since, by (updated_ms, id) after `after_id`; at most UNIVERSE_LIST_MAX at
- *  once. Those of deleted universes have version -1. */
+/** Records that were updated since, by (updated_ms, id) after `after_id`; at most UNIVERSE_LIST_MAX
+ *  at once. Those of deleted universes have version -1. */
 mcp_status universe_store_versions(universe_record **out, size_t *count, db_session *session,
                                    int64_t since_ms, const char *after_id, mcp_arena *arena,
                                    mcp_error *err);
 
-/* ---- the log ---------------------------------------------------------------------------------- */
+/* ---- the log --------------------------------------------------------------------------------- */
 
 /** Append an entry. */
 mcp_status universe_store_append(db_session *session, const char *id, const universe_entry *entry,
@@ -75,8 +77,8 @@ mcp_status universe_store_append(db_session *session, const char *id, const univ
 typedef struct universe_log universe_log;
 
 /** Entries that end after `after` and begin at or before `to`. */
-mcp_status universe_log_open(universe_log **out, db_session *session, const char *id,
-                             int64_t after, int64_t to, mcp_error *err);
+mcp_status universe_log_open(universe_log **out, db_session *session, const char *id, int64_t after,
+                             int64_t to, mcp_error *err);
 
 /** The next one, its strings in `arena`; *has false: that was all. */
 mcp_status universe_log_next(universe_entry *out, bool *has, universe_log *log, mcp_arena *arena,
@@ -89,7 +91,7 @@ void universe_log_close(universe_log *log);
 mcp_status universe_store_touched(universe_gatherer *into, db_session *session, const char *id,
                                   int64_t after, int64_t to, mcp_error *err);
 
-/** The first version from which the log goes on without a gap; `version` + 1 where it is empty. */
+/** The first version of the log; `version` + 1 where it is empty. */
 mcp_status universe_store_log_begin(int64_t *out, db_session *session, const char *id,
                                     int64_t version, mcp_error *err);
 
@@ -97,17 +99,18 @@ mcp_status universe_store_log_begin(int64_t *out, db_session *session, const cha
 mcp_status universe_store_trim(int64_t *removed, db_session *session, const char *id,
                                int64_t version, mcp_error *err);
 
-/** The last version before all that is younger than `before_ms`, or beyond the newest `keep` versions;
- *  0: none. */
+/** The last version before all that is younger than `before_ms`, or beyond the newest `keep`
+ *  versions; 0: none. */
 mcp_status universe_store_trimmable(int64_t *version, db_session *session, const char *id,
                                     int64_t before_ms, int64_t keep, mcp_error *err);
 
-/** One number that a query of one row and one column gives; `fallback` where it is null or no row is there. */
+/** One number that a query of one row and one column gives; `fallback` where it is null or no row
+ *  is there. */
 mcp_status universe_store_number(int64_t *out, db_session *session, const char *sql,
                                  const db_value *values, size_t count, int64_t fallback,
                                  mcp_error *err);
 
-/* ---- snapshots -------------------------------------------------------------------------------- */
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
 /** A snapshot's row. */
 typedef struct universe_snapshot {

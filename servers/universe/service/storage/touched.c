@@ -1,9 +1,9 @@
 /*
  * touched.c - which entities an entry of the log changed.
  *
- * A delta since version N is the entities that any later entry touched, as they are now. So each entry
- * keeps their ids, and a delta costs what changed and not what there is. More than MANY ids in one entry
- * are not worth it: then the reader is told to fetch everything.
+ * A delta since version N is the entities that any later entry touched, as they are now. So each
+ * entry keeps their ids, and a delta costs what changed and not what there is. More than MANY ids
+ * in one entry are not worth it: then the reader fetches everything.
  */
 #include "service/storage/touched.h"
 
@@ -53,13 +53,15 @@ mcp_status universe_touched_write(const char **out, size_t *length, const univer
     }
     mcp_write_end(&json);
     mcp_status st = mcp_json_writer_status(&json);
-    if (st == MCP_OK && !(*out = mcp_arena_strndup(arena, text.data, text.length)))
+    if (st == MCP_OK)
+        *out = mcp_arena_strndup(arena, text.data, text.length);
+    if (st == MCP_OK && !*out)
         st = MCP_E_NOMEM;
     *length = *out ? text.length : 0;
     mcp_buf_clear(&text);
-    return st == MCP_OK ? MCP_OK
-                        : mcp_error_set(err, st, "writing down %zu changed entities",
-                                        changes->count);
+    return st == MCP_OK
+               ? MCP_OK
+               : mcp_error_set(err, st, "writing down %zu changed entities", changes->count);
 }
 
 /* Room for `more` touches. */
@@ -103,7 +105,7 @@ static int by_entity(const universe_touch *a, const universe_touch *b)
     return memcmp(a->id, b->id, a->length);
 }
 
-/* qsort is not stable, but touches of one array are told apart by where their id lies in time: the
+/* qsort is not stable, but touches of one array differ in where their id lies in time: the
  * index stands in for it. */
 struct dated {
     universe_touch touch;
@@ -131,8 +133,7 @@ static bool deduplicate(universe_gatherer *from)
         dated[i] = (struct dated){ .touch = from->touches[i], .at = i };
     qsort(dated, from->count, sizeof *dated, by_entity_and_time);
     for (size_t i = 0; i < from->count; i++) {
-        bool is_last =
-            i + 1 == from->count || by_entity(&dated[i].touch, &dated[i + 1].touch) != 0;
+        bool is_last = i + 1 == from->count || by_entity(&dated[i].touch, &dated[i + 1].touch) != 0;
         if (is_last)
             from->touches[kept++] = dated[i].touch;
     }

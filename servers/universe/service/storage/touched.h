@@ -2,7 +2,9 @@
 #ifndef UNIVERSE_TOUCHED_H
 #define UNIVERSE_TOUCHED_H
 
-#include "service/service.h"
+#include "mcp/arena.h"
+#include "mcp/error.h"
+#include "service/storage/record.h"
 
 /**
  * The changes as the log keeps them, JSON: {"all":true} or {"roots":true,"groups":true,
@@ -23,11 +25,10 @@ typedef struct universe_gatherer {
 } universe_gatherer;
 
 /** Add what one change touched; strings are borrowed and must live as long as the arena. */
-mcp_status universe_gather(universe_gatherer *to, const universe_changes *changes,
-                           mcp_error *err);
+mcp_status universe_gather(universe_gatherer *to, const universe_changes *changes, mcp_error *err);
 
-/** Add what universe_touched_write wrote; it is read in `scratch`, and only ids are kept. So many that a
- *  delta does not pay become `everything`. */
+/** Add what universe_touched_write wrote; it is read in `scratch`, and only ids are kept. So many
+ *  that a delta does not pay become `everything`. */
 mcp_status universe_gather_text(universe_gatherer *to, const char *text, size_t length,
                                 mcp_arena *scratch, mcp_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * best.js - the best few of many, in typed arrays: a heap with the worst of them on top, so that choosing among a hundred
- * thousand makes no garbage and sorts nothing but what is kept.
+ * best.js - keeps the best few of many. The kept ones are a heap in typed arrays, with the worst on
+ * top. A choice among a hundred thousand allocates nothing, and sorts only the kept ones.
  */
 export class Best {
     constructor(most) {
@@ -51,7 +51,7 @@ export class Best {
         this.scores[at] = score;
     }
 
-    /** The slots, the best first; and begin anew. */
+    /** The slots, the best first. The heap is empty afterwards. */
     take() {
         const { count } = this, out = new Int32Array(count);
         for (let left = count - 1; left >= 0; left--) {

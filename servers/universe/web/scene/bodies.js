@@ -1,9 +1,9 @@
 /*
- * bodies.js - every body of a universe as rows of typed arrays, and as a texture that shaders read.
+ * bodies.js - every body of a universe: rows of typed arrays, and a texture that the shaders read.
  *
- * A body has a slot for as long as it lives. Paths are kept twice: in double precision for what the processor asks
- * (labels, picking, the camera), and in the texture, with angles counted from `epoch`. The epoch is moved before single
- * precision would show.
+ * A body keeps its slot as long as it exists. Each path is stored twice: in double precision for
+ * the processor (labels, picking, the camera), and in the texture, with angles relative to `epoch`.
+ * The epoch moves before the error of single precision can be seen.
  */
 import { DataTexture, FloatType, NearestFilter, RGBAFormat } from 'three';
 
@@ -13,9 +13,10 @@ import { DEPTH_MAX, KIND, WIDTH } from './place.glsl.js';
 
 const FLOATS = 16;                 /* of a body in the texture */
 const ROW_BODIES = WIDTH / 4;
-const TURN_MAX = 40000;            /* degrees that single precision may count from the epoch */
-const EPOCH_MS = 4000;             /* between two moves of the epoch: what turns faster shows no fault of angle */
-const LEAP = 60;                   /* seconds: time did not run, it was set */
+const TURN_MAX = 40000;            /* degrees from the epoch that single precision can hold */
+/* between two moves of the epoch; on faster bodies an error of the angle cannot be seen */
+const EPOCH_MS = 4000;
+const LEAP = 60;                   /* seconds: a larger step means that time was set */
 const RADIANS = Math.PI / 180;
 export const TYPES = ['planet', 'star', 'moon', 'asteroid', 'comet', 'lagrangePoint', 'blackHole', 'rogue', 'dot'];
 const TYPE_OF = new Map(TYPES.map((name, i) => [name, i]));
@@ -34,7 +35,7 @@ export class Bodies {
         this.slots = new Map();
         this.ids = [];
         this.free = [];
-        this.waiting = new Map(); /* parent's id: slots that wait for it */
+        this.waiting = new Map(); /* parent's id: the slots that wait for it */
         this.anchors = new Map();
         this.dirty = new Set();
         this.texture = null;
@@ -98,7 +99,7 @@ export class Bodies {
         this.whole = true;
     }
 
-    /** Bodies as mere places, until they are known: they stand where they are. */
+    /** Places of bodies that are not loaded yet. They do not move. */
     setPlaces(names, xyz) {
         names.forEach((id, i) => {
             if (this.slots.has(id))
@@ -194,7 +195,8 @@ export class Bodies {
         this.#touch(slot);
     }
 
-    /** Where the roots of systems in groups stand. @param stars the bodies, to write those anew that moved */
+    /** Set the places of the roots of systems. @param stars all bodies, to write again the roots
+     *  that moved */
     anchor(systems, stars) {
         const before = this.anchors;
         this.anchors = systems;
@@ -205,7 +207,7 @@ export class Bodies {
         }
     }
 
-    /** Make the texture ready for this time. @returns seconds since the epoch */
+    /** Prepare the texture for this time. @returns the seconds since the epoch */
     prepare(time) {
         const now = performance.now(), isSet = Math.abs(time - this.last) > LEAP;
         this.last = time;
@@ -232,7 +234,7 @@ export class Bodies {
         this.dirty.clear();
     }
 
-    /** World place of a slot's body; written into `out` (three numbers from `at` on). */
+    /** Write the world place of a slot's body into `out`: three numbers, from index `at`. */
     placeOf(slot, time, out, at = 0) {
         const { paths, parent, kind } = this;
         let x = 0, y = 0, z = 0;
@@ -256,7 +258,16 @@ export class Bodies {
         return out;
     }
 
-    /** The longer half axis of a slot's path; 0 where there is none. */
+    /** Four points of a slot's path when its parent is at `place`: the ends of both axes. */
+    pathPoints(slot, place) {
+        if (slot < 0)
+            return [place];
+        const p = slot * 11, { paths } = this;
+        const at = (axis, sign) => place.map((x, i) => x + paths[p + 6 + i] + sign * paths[p + axis + i]);
+        return this.kind[slot] === KIND.ellipse ? [at(0, 1), at(0, -1), at(3, 1), at(3, -1)] : [at(0, 0)];
+    }
+
+    /** The longer half axis of a slot's path; 0 if the path is no ellipse. */
     reach(slot) {
         const p = slot * 11, { paths } = this;
         if (this.kind[slot] !== KIND.ellipse)

@@ -1,8 +1,9 @@
 /*
- * camera.js - how the viewer moves: round about a target, nearer and farther, sideways; and after a body.
+ * camera.js - moves the camera: around a target, closer, farther and sideways, and along with a
+ * body that is followed.
  *
- * What hands do sets where the camera is to be; each frame goes a part of the way there, so that all moves are soft.
- * With prefers-reduced-motion it is there at once.
+ * Input sets the aim. In each frame the camera moves a part of the way to the aim, so all movement
+ * is smooth. With prefers-reduced-motion it takes the aim immediately.
  */
 const NEAREST = 0.02, FARTHEST = 40000, HALF_LIFE_MS = 70;
 
@@ -11,7 +12,9 @@ export class CameraRig {
         this.target = [0, 0, 0];
         this.aim = { yaw: 0.6, pitch: 0.5, distance: 60, target: [0, 0, 0] };
         this.now = { yaw: 0.6, pitch: 0.5, distance: 60 };
-        this.followed = null; /* () => place, while a body is followed */
+        /* the viewer moved the camera since it was last told where to look */
+        this.isTouched = false;
+        this.followed = null; /* a function that gives the place of the followed body, or null */
         this.still = matchMedia('(prefers-reduced-motion: reduce)');
         this.on = on;
         this.pointers = new Map();
@@ -60,18 +63,21 @@ export class CameraRig {
     }
 
     turn(yaw, pitch) {
+        this.isTouched = true;
         this.aim.yaw += yaw;
         this.aim.pitch = Math.max(-1.55, Math.min(1.55, this.aim.pitch + pitch));
     }
 
     zoom(factor) {
+        this.isTouched = true;
         this.aim.distance = Math.max(NEAREST, Math.min(FARTHEST, this.aim.distance * factor));
     }
 
-    /** By pixels of a window that is so high. A followed body is let go. */
+    /** Move sideways, by pixels of a window of this height. The camera stops following a body. */
     pan(dx, dy, height) {
         const unit = (2 * this.now.distance * Math.tan(Math.PI / 6)) / Math.max(height, 1);
         const { right, up } = this.axes();
+        this.isTouched = true;
         if (this.followed)
             this.release();
         for (let i = 0; i < 3; i++)
@@ -79,6 +85,7 @@ export class CameraRig {
     }
 
     follow(place, distance) {
+        this.isTouched = true;
         this.followed = place;
         if (distance)
             this.aim.distance = distance;
@@ -92,19 +99,28 @@ export class CameraRig {
         }
     }
 
-    /** Look at a place from so far. */
+    /** Look at a place from this distance. */
     lookAt(target, distance) {
         this.followed = null;
+        this.isTouched = false;
         this.aim.target = [...target];
         this.aim.distance = Math.max(NEAREST, Math.min(FARTHEST, distance));
     }
 
-    axes() {
-        const { yaw, pitch } = this.now, cy = Math.cos(yaw), sy = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
+    /** Whether nothing moves the camera any more. */
+    get isStill() {
+        const { aim, now, target } = this;
+        return this.followed === null && Math.abs(Math.log(aim.distance / now.distance)) < 1e-3
+            && aim.target.every((x, i) => Math.abs(x - target[i]) < now.distance * 1e-3);
+    }
+
+    axes({ yaw, pitch } = this.now) {
+        const cy = Math.cos(yaw), sy = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
         return { back: [sy * cp, sp, cy * cp], right: [cy, 0, -sy], up: [-sy * sp, cp, -cy * sp] };
     }
 
-    /** Go on. The camera is put relative to the target, which is the origin of everything that is drawn. */
+    /** Move for one frame. The camera is placed relative to the target, which is the origin of the
+     *  picture. */
     advance(step, camera) {
         const part = this.still.matches ? 1 : 1 - 0.5 ** (step / HALF_LIFE_MS);
         for (const name of ['yaw', 'pitch'])
@@ -126,7 +142,8 @@ export class CameraRig {
         camera.updateMatrixWorld();
     }
 
-    /* A body moves while it is approached: what is made good is the gap to where it is now. */
+    /* The followed body moves too, so the camera moves along with it and closes the remaining
+     * gap. */
     #approach(aim, part) {
         const last = this.lastAim ?? aim;
         const jumped = Math.hypot(aim[0] - last[0], aim[1] - last[1], aim[2] - last[2]) > this.now.distance * 4;

@@ -1,16 +1,16 @@
 /*
- * clouds.js - what is made of particles: belts, disks, nebulae. Where each particle is follows from the seed alone, so
- * every viewer draws the same. A cloud's particles are made when it is first large enough to be seen, and given back
- * when it is gone or has not been seen for long.
+ * clouds.js - belts, disks and nebulae, which are made of particles. The particles follow from the
+ * seed alone, so all viewers draw the same. A cloud gets its particles when it is first large
+ * enough to be seen. It loses them when it is removed, or when others need the memory.
  */
 import { BufferAttribute, BufferGeometry, Points, Sphere, Vector3 } from 'three';
 
 import { diskParticles, fieldParticles, nebulaParticles } from '../particles.js';
 import { material } from './material.js';
 
-const SHOWN_PARTICLES = 100000;  /* of all clouds together */
-const CHOOSE_MS = 400;          /* between two choices of what is drawn */
-const KEPT = 240;                /* clouds whose particles are kept */
+const SHOWN_PARTICLES = 100000;  /* in all clouds together */
+const CHOOSE_MS = 400;          /* between two choices of the clouds that are drawn */
+const KEPT = 240;                /* clouds that keep their particles */
 
 const BELT_VERTEX = /* glsl */`
 in vec4 position; /* distance, angle, height, shade */
@@ -70,7 +70,8 @@ function vector(color, fallback) {
     return new Vector3((hex >> 16 & 255) / 255, (hex >> 8 & 255) / 255, (hex & 255) / 255);
 }
 
-/** How each kind is drawn: its particles, where it is, how large it may look. */
+/** How each kind is drawn: its host, its size, its particles, and {opacity, turning, size} of a
+ *  particle. */
 const KINDS = {
     smallBodyFields: {
         host: (item) => item.hostStarId, reach: (item) => item.outerRadius, make: fieldParticles,
@@ -118,7 +119,7 @@ class Cloud {
         this.points = new Points(geometry, material(uniforms, vertex, CLOUD_FRAGMENT, { own }));
         this.points.frustumCulled = false;
         geometry.boundingSphere = new Sphere();
-        this.points.renderOrder = this.kind === 'nebulae' ? 3 : 6;
+        this.points.renderOrder = this.kind === 'nebulae' ? 0.5 : 7;
         this.particles = count;
     }
 
@@ -141,7 +142,7 @@ export class Clouds {
         this.place = [0, 0, 0];
     }
 
-    /** Take a thing anew, or away when it is gone. */
+    /** Replace a cloud; remove it if there is no item. */
     set(kind, id, item) {
         const key = `${kind}/${id}`;
         this.all.get(key)?.dispose();
@@ -172,7 +173,7 @@ export class Clouds {
         return (rules.reach(cloud.item) * scale) / Math.max(away, 1e-3);
     }
 
-    /** Choose what is drawn, twice a second: by size on screen, within the budget. */
+    /** Choose the clouds to draw, twice a second: the largest on screen, within the budget. */
     update(eye, time, scale) {
         this.frame++;
         if (this.all.size === 0 || performance.now() - this.chosenAt < CHOOSE_MS)

@@ -1,6 +1,8 @@
 /*
- * dots.js - every body as a point: its core, and the glow of stars. Near ones are drawn again as discs that may fill the
- * window (points have a largest size).
+ * dots.js - every body as a point, and the glow of stars. Near bodies are drawn again as discs,
+ * because points have a largest size and a disc may fill the window.
+ *
+ * Glow comes first, then orbits, then bodies: neither glow nor lines cover a body.
  */
 import { BufferGeometry, InstancedBufferAttribute, InstancedBufferGeometry, BufferAttribute, Mesh, Points } from 'three';
 
@@ -35,15 +37,16 @@ void surface(vec2 uv) {
     }
     vec3 n = vec3(uv, sqrt(max(0.0, 1.0 - r2)));
     vec3 c;
-    if (vType > 0.5 && vType < 1.5) {                      /* a star shines, paler in its middle */
-        c = mix(vColour * 0.9, mix(vColour, vec3(1.0), 0.75), pow(n.z, 0.7));
-        c = mix(c, vColour * vec3(0.92, 0.84, 0.7), uInk * 0.55);
-    } else if (vType > 7.5) {                              /* only a place is known */
+    if (vType > 0.5 && vType < 1.5) {                      /* a star: its own colour, deeper at the edge, paler in its middle */
+        vec3 deep = shine(vColour);
+        c = mix(deep * 0.78, mix(deep, vec3(1.0), 0.34), smoothstep(0.0, 1.0, n.z));
+        c = mix(c, deep * (0.74 + 0.2 * n.z), uInk * 0.8);
+    } else if (vType > 7.5) {                              /* not loaded yet: only its place is known */
         c = vColour;
     } else {
         float lit = clamp(dot(n, vLight) * 1.1 + 0.08, 0.0, 1.0);
         float rim = pow(1.0 - n.z, 3.0) * 0.22;
-        c = vColour * (0.10 + 0.14 * uInk + lit * 0.95) + vColour * rim * (0.3 + lit);
+        c = vColour * (0.10 + 0.34 * uInk + lit * (0.95 - 0.3 * uInk)) + vColour * rim * (0.3 + lit);
         if (vSize < 6.0) c = mix(vColour, c, smoothstep(2.0, 6.0, vSize));
         if (vType > 6.5) c = mix(c, vec3(0.62, 0.5, 0.95), 0.18);
     }
@@ -59,7 +62,8 @@ flat out float vAlpha;
 flat out float vSize;
 flat out float vChosen;
 
-/* What the surface needs; the place in view, w: the disc's radius in pixels. Radius 0: not drawn. */
+/* Set what the surface needs. Returns the place relative to the camera; w is the radius in pixels,
+ * 0 if the body is not drawn. */
 vec4 body(int slot) {
     vec4 head = texel(slot, 0);
     if (head.w < 0.5)
@@ -113,7 +117,7 @@ void main() {
     vec3 root;
     vec4 view = viewMatrix * vec4(place(gl_VertexID, head, uTime, root), 1.0);
     float size = max(texel(gl_VertexID, 1).w * uScale / max(-view.z, 1e-4), 1.5 * uPixel);
-    float reach = min(clamp(size * 9.0, 7.0 * uPixel, 220.0 * uPixel), uLargest);
+    float reach = min(clamp(size * 7.0, 9.0 * uPixel, 220.0 * uPixel), uLargest);
     vColour = colour(texel(gl_VertexID, 2).w);
     vCore = size / reach;
     if (view.z > -1e-4) return;
@@ -127,9 +131,11 @@ flat in vec3 vColour;
 flat in float vCore;
 void main() {
     float r = length(gl_PointCoord * 2.0 - 1.0);
-    float a = pow(max(0.0, 1.0 - r), 2.6) * 0.55 + exp(-r * 9.0) * 0.35;
+    float a = pow(max(0.0, 1.0 - r), 2.6) * 0.6 + exp(-r * 9.0) * 0.25;
     if (a < 0.004) discard;
-    glow(mix(vColour, vec3(1.0), 0.15), a * (1.0 - 0.55 * uInk));
+    a *= 1.0 - 0.55 * uInk;
+    /* covers what is behind it: many glows together are no brighter than one */
+    solid(onGround(shine(vColour)), a);
 }
 `;
 
@@ -164,12 +170,13 @@ export class Dots {
         this.shown = null;
         this.near = new Mesh(this.discs, material(uniforms, NEAR_VERTEX, NEAR_FRAGMENT, { set: { depthWrite: true } }));
         this.objects = [this.core, this.near, this.glow];
-        this.core.renderOrder = 1;
-        this.near.renderOrder = 2;
-        this.glow.renderOrder = 8;
+        this.glow.renderOrder = 1;  /* behind every body, and behind the lines of paths.js */
+        this.core.renderOrder = 4;
+        this.near.renderOrder = 5;
     }
 
-    /** @param top one past the last slot; @param near the slots of those that are large on screen */
+    /** @param top one past the last slot; @param near the slots of the bodies that are large on
+     *  screen */
     update(top, near) {
         this.geometry.setDrawRange(0, top);
         if (near === this.shown)

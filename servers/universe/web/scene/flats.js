@@ -1,5 +1,6 @@
 /*
- * flats.js - rings of planets, accretion disks and jets of black holes, boxes of groups, the stars of the background.
+ * flats.js - rings of planets, accretion disks and jets of black holes, boxes of groups, and the
+ * stars of the background.
  */
 import { BufferAttribute, BufferGeometry, InstancedBufferAttribute, InstancedBufferGeometry, LineSegments, Mesh, Points } from 'three';
 
@@ -185,7 +186,7 @@ function backdrop() {
     return out;
 }
 
-/** The axis that a ring lies about: that of the planet's own orbit, as nothing else says. */
+/** The axis of a ring. The state has none, so it is the axis of the planet's orbit. */
 function ringNormal(star) {
     return rotate([0, 1, 0], star.orbitRotX, star.orbitRotY, star.orbitRotZ ? Math.max(-35, Math.min(35, star.orbitRotZ)) : 12);
 }
@@ -209,9 +210,9 @@ export class Flats {
         sky.setAttribute('position', new BufferAttribute(new Float32Array(backdrop()), 4));
         this.sky = new Points(sky, material(uniforms, BACKDROP_VERTEX, BACKDROP_FRAGMENT, { set: { depthTest: false } }));
         this.objects = [this.sky, this.rings, this.jets, this.boxes];
-        this.rings.renderOrder = 5;
-        this.jets.renderOrder = 7;
-        this.boxes.renderOrder = 4;
+        this.rings.renderOrder = 6;
+        this.jets.renderOrder = 8;
+        this.boxes.renderOrder = 2;
         this.sky.renderOrder = 0;
         for (const object of [this.rings, this.jets, this.boxes])
             object.visible = false;

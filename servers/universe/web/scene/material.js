@@ -1,8 +1,9 @@
 /*
- * material.js - what all our shaders share: uniforms, blending, the two themes.
+ * material.js - what all shaders of the page share: uniforms, blending, the two themes.
  *
- * Light is drawn by one blending for both themes: colours are multiplied by their alpha, and `uInk` says how much of the
- * ground they cover. On black it is 0, and light adds up; on paper it is 1, and the same shapes are ink.
+ * Both themes use the same blending: a colour is multiplied by its alpha, and `uInk` says how much
+ * of the background it covers. On the dark background it is 0, and light adds up. On the light one
+ * it is 1, and the same shapes are ink.
  */
 import { CustomBlending, GLSL3, OneFactor, OneMinusSrcAlphaFactor, RawShaderMaterial, Vector3 } from 'three';
 
@@ -16,7 +17,7 @@ export function makeUniforms() {
         uScale: { value: 1 },      /* pixels of a unit at distance 1 */
         uPixel: { value: 1 },      /* device pixels of a CSS pixel */
         uInk: { value: 0 },
-        uClock: { value: 0 },      /* simulated seconds, reduced, for what merely turns */
+        uClock: { value: 0 },      /* simulated seconds, reduced, for things that only turn */
         uChosen: { value: -1 },
     };
 }
@@ -37,6 +38,9 @@ uniform float uInk;
 uniform float uPixel;
 out vec4 result;
 vec3 onGround(vec3 c) { return mix(c, c * c * 0.62, uInk); }
+/* A star's light: the brightest part of its colour is full, the others are lower, so a pale colour
+ * is still a colour. */
+vec3 shine(vec3 c) { float m = max(max(c.r, c.g), max(c.b, 1e-3)); return pow(c / m, vec3(1.7)); }
 void glow(vec3 c, float a) { result = vec4(onGround(c) * a, a * uInk); }
 void solid(vec3 c, float a) { result = vec4(c * a, a); }
 `;

@@ -1,6 +1,6 @@
 /*
- * paths.js - lines that bodies draw: orbits, brightest just behind the body; the ways of rogues through the present;
- * tails of comets.
+ * paths.js - the lines of bodies: orbits, which are brightest just behind the body; past and future
+ * of rogue planets; tails of comets.
  */
 import { InstancedBufferAttribute, InstancedBufferGeometry, BufferAttribute, Line, Points } from 'three';
 
@@ -17,7 +17,8 @@ out float vAlpha;
 void main() {
     int s = int(slot);
     vec4 head = texel(s, 0);
-    float back = pow(float(gl_VertexID) / ${(ORBIT_POINTS - 1).toFixed(1)}, 2.0); /* close together just behind the body */
+    /* the points are dense just behind the body */
+    float back = pow(float(gl_VertexID) / ${(ORBIT_POINTS - 1).toFixed(1)}, 2.0);
     float sense = head.x < 0.0 ? 1.0 : -1.0;
     vec3 root;
     vec3 at = above(head, uTime, root) + local(s, head, uTime, sense * back * 6.28318531) - uOrigin;
@@ -25,7 +26,7 @@ void main() {
     float reach = length(texel(s, 1).xyz) * uScale / max(-view.z, 1e-3) / uPixel;
     vColour = mix(colour(texel(s, 2).w), vec3(0.55, 0.62, 0.78), 0.45);
     float chosen = s == uChosen ? 1.0 : 0.0;
-    vAlpha = mix(0.55, 0.07, pow(back, 0.55)) * smoothstep(5.0, 30.0, reach);
+    vAlpha = mix(0.55, 0.07, pow(back, 0.55)) * smoothstep(5.0, 30.0, reach) * (1.0 - smoothstep(4000.0, 12000.0, reach));
     vAlpha *= uFaint;
     vAlpha = mix(vAlpha, 0.35 + 0.65 * (1.0 - back), chosen);
     float gap = length(local(s, head, uTime, 0.0) - local(s, head, uTime, sense * back * 6.28318531));
@@ -38,7 +39,8 @@ void main() {
 const LINE_FRAGMENT = /* glsl */`
 flat in vec3 vColour;
 in float vAlpha;
-void main() { glow(mix(vColour, vColour * 0.7, uInk), vAlpha * (1.0 + 0.25 * uInk)); }
+/* lines that cross do not add up to white */
+void main() { solid(onGround(vColour), min(vAlpha, 1.0)); }
 `;
 
 const ROGUE_VERTEX = /* glsl */`
@@ -125,8 +127,8 @@ export class Paths {
         this.tails = new Points(instanced(TAIL_POINTS, { slot: 1, tail: 4, tint: 3 }, COMETS_MAX),
             material(uniforms, TAIL_VERTEX, TAIL_FRAGMENT));
         this.objects = [this.orbits, this.rogues, this.tails];
-        this.orbits.renderOrder = 4;
-        this.rogues.renderOrder = 4;
+        this.orbits.renderOrder = 2;  /* bodies come after them, and cover them */
+        this.rogues.renderOrder = 2;
         this.tails.renderOrder = 7;
         for (const object of this.objects)
             object.visible = false;
@@ -140,7 +142,7 @@ export class Paths {
     setOrbits(slots) {
         const shown = slots.slice(0, ORBITS_MAX);
         fill(this.orbits.geometry, { slot: shown });
-        /* Where many lines lie upon each other, each is fainter. */
+        /* The more lines there are, the fainter is each. */
         this.orbits.material.uniforms.uFaint.value = Math.max(0.12, Math.min(1, 90 / Math.max(shown.length, 1)));
         this.#show(this.orbits, shown.length);
     }

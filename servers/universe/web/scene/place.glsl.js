@@ -1,12 +1,13 @@
 /*
- * place.glsl.js - the bodies' motion on the graphics card: the same closed form as motion.js.
+ * place.glsl.js - the motion of bodies on the graphics card: the same closed form as in motion.js.
  *
- * A body is four texels: (speed, phase, parent, kind), (A, radius), (B, colour), (C, type). `place` walks from a body to
- * its root and adds up. Angles are reduced on the processor in double precision, at the time `uTime` counts from.
+ * A body has four texels: (speed, phase, parent, kind), (A, radius), (B, colour), (C, type).
+ * `place` adds up the places from a body to its root. The processor reduces the phase in double
+ * precision, at the epoch; `uTime` is relative to that epoch.
  */
 
 export const WIDTH = 2048;      /* texels in a row of the texture: 512 bodies */
-export const DEPTH_MAX = 12;    /* ancestors that a body's place is summed over */
+export const DEPTH_MAX = 12;    /* ancestors that count for a body's place */
 export const KIND = { none: 0, fixed: 1, ellipse: 2, line: 3 };
 
 export const PLACE = /* glsl */`
@@ -24,7 +25,8 @@ vec4 texel(int slot, int part) {
 }
 
 
-/* Where the body stands relative to its parent, after dt seconds, its angle moved by turn (radians). */
+/* The place of a body relative to its parent, after dt seconds, with its angle moved by turn
+ * (radians). */
 vec3 local(int slot, vec4 head, float dt, float turn) {
     vec3 A = texel(slot, 1).xyz, C = texel(slot, 3).xyz;
     if (head.w > 2.5)
@@ -48,7 +50,7 @@ vec3 above(vec4 head, float dt, out vec3 root) {
     return sum;
 }
 
-/* World place of a body relative to uOrigin, and of the root of its system. */
+/* The world place of a body, and of the root of its system, both relative to uOrigin. */
 vec3 place(int slot, vec4 head, float dt, out vec3 root) {
     vec3 sum = above(head, dt, root) + local(slot, head, dt, 0.0);
     if (head.z < -0.5)

@@ -1,30 +1,43 @@
 /*
- * scene.js - the picture: what is in the model, drawn at the clock's time.
+ * scene.js - the picture: draws the model at the clock's time.
  *
- * A frame costs the processor little whatever the number of bodies: the card moves them all. What only the processor can
- * do - which orbits, labels and discs are worth drawing - is done by a survey that looks at some thousand bodies a frame
- * and takes its findings into use when it has been round.
+ * The graphics card moves all bodies, so the processor has little to do in a frame, whatever their
+ * number. The processor chooses which orbits, labels and discs to draw. For that a survey looks at
+ * a few thousand bodies in each frame. Its result is used when it has looked at all.
  */
 import { Color, PerspectiveCamera, Scene as Stage, Sphere, Vector3, WebGLRenderer } from 'three';
 
 import { typeOf } from '../kinds.js';
-import { layOut } from '../layout.js';
+import { layOut, pitchOf, spread } from '../layout.js';
 import { Best } from './best.js';
 import { Bodies, TYPES } from './bodies.js';
 import { CameraRig } from './camera.js';
 import { Clouds } from './clouds.js';
 import { Dots } from './dots.js';
 import { Flats } from './flats.js';
+import { frame, medianPlace, quantile } from './frame.js';
 import { makeUniforms } from './material.js';
 import { Paths } from './paths.js';
 
-const SURVEY = 3000;       /* bodies looked at in a frame */
-const LABELS = 28, DISCS = 200, ORBITS = 400;
+const SURVEY = 3000;       /* bodies that the survey looks at in one frame */
+const LABELS = 28, DISCS_AVOIDED = 24, DISCS = 200, ORBITS = 400;
 const FIELD_OF_VIEW = 60;
 const CLOUD_MAPS = ['smallBodyFields', 'belts', 'protoplanetaryDisks', 'nebulae'];
 const WEIGHT = { star: 3, blackHole: 4, planet: 1.6, rogue: 1.6, moon: 0.9, comet: 1, asteroid: 0.3, lagrangePoint: 0.05, dot: 0 };
 const WEIGHTS = TYPES.map((name) => WEIGHT[name] ?? 1);
-const POINT_LARGEST = 64;
+const LAGRANGE = TYPES.indexOf('lagrangePoint');
+/* pixels: an orbit that is wider is a line through the window */
+const POINT_LARGEST = 64, REACH_MOST = 12000;
+/* roots, and children of all of them, that decide the first view */
+const FRAMED = 1000, FRAMED_CHILDREN = 4000;
+const SIZED = 256, SIZED_CHILDREN = 32, ARRANGE_MS = 500, ARRANGED_AT_ONCE = 1000;
+
+/** At most this many of a list, evenly spaced. */
+function sampled(list, most) {
+    if (list.length <= most)
+        return list;
+    return Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)]);
+}
 
 export class Scene {
     constructor(canvas, model, on) {
@@ -44,7 +57,8 @@ export class Scene {
         for (const object of [...this.flats.objects, ...this.paths.objects, ...this.dots.objects]) {
             object.frustumCulled = false;
             object.matrixAutoUpdate = false;
-            object.geometry.boundingSphere = new Sphere(); /* or three.js would work out one, of numbers that are no places */
+            /* three.js would compute one from numbers that are no places */
+            object.geometry.boundingSphere = new Sphere();
             this.stage.add(object);
         }
         this.rig = new CameraRig(canvas, { click: (event) => this.#click(event), released: () => on.released() });
@@ -53,7 +67,10 @@ export class Scene {
         this.found = { near: [], labels: [] };
         this.chosen = null;
         this.time = 0;
-        this.stale = { special: false, layout: false };
+        this.stale = { special: false, layout: false, sizes: false };
+        this.grouped = new Map();
+        this.pitch = 0;
+        this.arrangedAt = -Infinity;
         this.scratch = [0, 0, 0];
         this.vector = new Vector3();
         this.showOrbits = true;
@@ -61,7 +78,7 @@ export class Scene {
         this.resize();
     }
 
-    /* ---- what changed -------------------------------------------------------------------------- */
+    /* ---- changes of the model ---------------------------------------------------------------- */
 
     #changed({ reset, changed, roots }) {
         if (reset)
@@ -75,6 +92,8 @@ export class Scene {
         }
         if (reset || roots || changed.groups)
             this.stale.layout = true;
+        if (changed.stars)
+            this.stale.sizes = true;
     }
 
     #reset() {
@@ -83,7 +102,7 @@ export class Scene {
         this.clouds.clear();
         for (const map of Object.values(this.special))
             map.clear();
-        this.stale = { special: true, layout: true };
+        this.stale = { special: true, layout: true, sizes: true };
         this.#beginSurvey();
         this.found = { near: [], labels: [] };
         for (const [id, star] of this.model.stars)
@@ -116,13 +135,7 @@ export class Scene {
     }
 
     #refresh() {
-        if (this.stale.layout) {
-            const { boxes, systems } = layOut(this.model.groups, this.model.rootGroupIds);
-            this.bodies.anchor(systems, this.model.stars);
-            this.flats.setBoxes(boxes);
-            this.boxes = boxes;
-            this.stale.layout = false;
-        }
+        this.#arrange();
         if (this.stale.special) {
             const pairs = (map) => [...map].map(([id, star]) => [this.bodies.slotOf(id), star]);
             this.flats.setRings(pairs(this.special.ring), pairs(this.special.hole));
@@ -132,12 +145,43 @@ export class Scene {
         }
     }
 
+    /* Place the systems. A change of bodies may wait: many bodies change, and few of them move a
+     * system. */
+    #arrange() {
+        const now = performance.now(), isDue = now - this.arrangedAt > ARRANGE_MS;
+        if (!this.stale.layout && !(this.stale.sizes && isDue))
+            return;
+        if (!isDue && this.model.rootIds.length > ARRANGED_AT_ONCE)
+            return;
+        this.arrangedAt = now;
+        if (this.stale.layout) {
+            const { boxes, systems } = layOut(this.model.groups, this.model.rootGroupIds);
+            this.flats.setBoxes(boxes);
+            this.grouped = systems;
+        }
+        const { stars, rootIds } = this.model, loose = rootIds.filter((id) => !this.grouped.has(id) && !stars.get(id)?.orbitalDistance);
+        const pitch = pitchOf(sampled(loose, SIZED).map((id) => this.#sizeOf(id)));
+        if (this.stale.layout || pitch !== this.pitch)
+            this.bodies.anchor(new Map([...spread(loose, pitch), ...this.grouped]), stars);
+        this.pitch = pitch;
+        this.stale.layout = this.stale.sizes = false;
+    }
+
+    /* The distance from a root within which most of its children are. */
+    #sizeOf(id) {
+        const reaches = sampled(this.model.stars.get(id)?.children ?? [], SIZED_CHILDREN).map((child) => {
+            const slot = this.bodies.slotOf(child);
+            return slot < 0 ? 0 : this.bodies.reach(slot);
+        });
+        return quantile(reaches, 0.6);
+    }
+
     setPlaces({ names, xyz }) {
         this.bodies.setPlaces(names, xyz);
         this.frameAll();
     }
 
-    /* ---- the view ------------------------------------------------------------------------------ */
+    /* ---- the view ---------------------------------------------------------------------------- */
 
     setTheme(isLight) {
         this.uniforms.uInk.value = isLight ? 1 : 0;
@@ -146,42 +190,72 @@ export class Scene {
 
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas, ratio = Math.min(devicePixelRatio, 2);
-        Object.assign(this, { width, height });  /* to ask the canvas in a frame would lay out the window anew */
+        /* reading them from the canvas in a frame would force a layout of the window */
+        Object.assign(this, { width, height });
         this.renderer.setPixelRatio(ratio);
         this.renderer.setSize(width, height, false);
         this.camera.aspect = width / Math.max(height, 1);
         this.uniforms.uPixel.value = ratio;
+        this.setView(this.view ?? { left: 0, top: 0, right: width, bottom: height });
         this.uniforms.uScale.value = (height * ratio) / 2 / Math.tan((FIELD_OF_VIEW * Math.PI) / 360);
     }
 
-    /** See everything; of what is very scattered, nine in ten. */
+    /** Set the part of the window that is free of panes, in CSS pixels. Its middle is the middle of
+     *  the picture. */
+    setView({ left, top, right, bottom }) {
+        this.view = { left, top, right, bottom };
+        const { width, height } = this, x = width / 2 - (left + right) / 2, y = height / 2 - (top + bottom) / 2;
+        this.camera.setViewOffset(width, height, x, y, width, height);
+    }
+
+    /* The tangents of half the angles that the free part of the window spans. */
+    #lens() {
+        const { left, top, right, bottom } = this.view, unit = Math.tan((FIELD_OF_VIEW * Math.PI) / 360) / Math.max(this.height, 1);
+        return { x: Math.max(right - left, 1) * unit, y: Math.max(bottom - top, 1) * unit };
+    }
+
+    /** Show the stars and what orbits them. */
     frameAll() {
-        const { bodies } = this, far = [], sum = [0, 0, 0];
-        const step = Math.max(1, Math.floor(bodies.top / 4000));
-        const places = [];
         this.#refresh();
-        for (let slot = 0; slot < bodies.top; slot += step) {
+        const { bodies, rig } = this, roots = [], children = [], ids = sampled(this.model.rootIds, FRAMED);
+        const each = Math.max(4, Math.floor(FRAMED_CHILDREN / Math.max(ids.length, 1)));
+        for (const id of ids) {
+            const slot = bodies.slotOf(id), star = this.model.stars.get(id);
+            if (slot < 0)
+                continue;
+            const place = bodies.placeOf(slot, this.time, [0, 0, 0]), around = star?.children ?? [];
+            roots.push({ place, radius: bodies.radius[slot], children: around.length });
+            for (const child of sampled(around, each))
+                children.push(bodies.pathPoints(bodies.slotOf(child), place));
+        }
+        const camera = { axes: rig.axes(rig.aim), lens: this.#lens(), scale: this.uniforms.uScale.value / this.uniforms.uPixel.value };
+        if (roots.length === 0 || this.model.stars.size === 0)
+            this.#framePlaces(camera);
+        else
+            this.#lookAt(frame(roots, children, camera));
+    }
+
+    #lookAt({ target, distance }) {
+        this.rig.lookAt(target, distance);
+    }
+
+    /* While a large universe loads, only places are known. */
+    #framePlaces({ lens }) {
+        const { bodies } = this, places = [];
+        for (let slot = 0, step = Math.max(1, Math.floor(bodies.top / FRAMED)); slot < bodies.top; slot += step) {
             if (bodies.kind[slot] !== 0)
                 places.push(bodies.placeOf(slot, this.time, [0, 0, 0]));
         }
-        if (places.length === 0) {
-            this.rig.lookAt([0, 0, 0], 60);
-            return;
-        }
-        for (const place of places)
-            place.forEach((x, i) => { sum[i] += x / places.length; });
-        for (const place of places)
-            far.push(Math.hypot(place[0] - sum[0], place[1] - sum[1], place[2] - sum[2]));
-        far.sort((a, b) => a - b);
-        const reach = far[Math.floor((far.length - 1) * (far.length > 50 ? 0.9 : 1))];
-        this.rig.lookAt(sum, Math.max(6, reach * (this.camera.aspect < 1 ? 2.6 : 1.9)));
+        const target = medianPlace(places);
+        const reach = quantile(places.map((place) => Math.hypot(...place.map((x, i) => x - target[i]))), 0.75);
+        this.#lookAt({ target, distance: places.length === 0 ? 60 : Math.max(6, reach * (1 + 1 / Math.min(lens.x, lens.y))) });
     }
 
     choose(id) {
         this.chosen = id;
     }
 
-    /** Go to a body and stay with it. */
+    /** Move the camera to a body and follow it. */
     visit(id) {
         const slot = this.bodies.slotOf(id);
         if (slot < 0)
@@ -201,7 +275,7 @@ export class Scene {
         }, Math.max(reach, Math.min(widest * 1.6, reach * 12), 0.6));
     }
 
-    /* ---- a frame ------------------------------------------------------------------------------- */
+    /* ---- a frame ----------------------------------------------------------------------------- */
 
     draw(time, step) {
         const { uniforms, bodies, rig } = this;
@@ -238,7 +312,8 @@ export class Scene {
             const size = bodies.radius[slot] * per, reach = bodies.reach(slot) * per;
             if (size * 2 > this.pointLargest * 0.5)
                 survey.near.offer(slot, size);
-            if (reach > 8)
+            /* a Lagrange point shares its body's orbit */
+            if (reach > 8 && reach < REACH_MOST && bodies.type[slot] !== LAGRANGE)
                 survey.orbits.offer(slot, Math.min(reach, 600) * WEIGHTS[bodies.type[slot]]);
             const worth = (size + Math.min(reach, 240) * 0.05) * WEIGHTS[bodies.type[slot]];
             if (worth > 1.2)
@@ -264,7 +339,7 @@ export class Scene {
         survey.orbits.clear();
     }
 
-    /** Where a slot's body is in the window, in CSS pixels; null: behind us. */
+    /** The place of a slot's body in the window, in CSS pixels; null if it is behind the camera. */
     project(slot) {
         const p = this.bodies.placeOf(slot, this.time, this.scratch), { target } = this.rig;
         const v = this.vector.set(p[0] - target[0], p[1] - target[1], p[2] - target[2]);
@@ -278,25 +353,36 @@ export class Scene {
         };
     }
 
-    /** Names to write, the most important first, none upon another. */
+    /** Names to write, the most important first. No name covers another one, or a large body. */
     #labels() {
-        const out = [], taken = [], wanted = this.chosen ? [this.bodies.slotOf(this.chosen), ...this.found.labels] : this.found.labels;
+        const out = [], taken = this.#discs(), wanted = this.chosen ? [this.bodies.slotOf(this.chosen), ...this.found.labels] : this.found.labels;
         for (const slot of wanted) {
             if (out.length >= LABELS || slot < 0 || this.bodies.kind[slot] === 0)
                 continue;
             const id = this.bodies.ids[slot], star = this.model.stars.get(id), at = star && this.project(slot);
             if (!at || at.x < -40 || at.y < -20 || at.x > this.width + 40 || at.y > this.height + 20)
                 continue;
-            const x = at.x + Math.min(at.pixels, 240) + 7, y = at.y, width = Math.min(star.name.length, 24) * 6.4 + 8;
-            if (taken.some((box) => Math.abs(box.y - y) < 17 && x < box.x + box.width && box.x < x + width))
+            const x = at.x + Math.min(at.pixels, 240) + 9, y = at.y, width = Math.min(star.name.length, 24) * 6.4 + 8;
+            if (slot !== wanted[0] && taken.some((box) => Math.abs(box.y - y) < box.half + 8.5 && x < box.x + box.width && box.x < x + width))
                 continue;
-            taken.push({ x, y, width });
+            taken.push({ x, y, width, half: 8.5 });
             out.push({ id, x, y, name: star.name, kind: typeOf(star) });
         }
         return out;
     }
 
-    /* ---- picking ------------------------------------------------------------------------------- */
+    /* The boxes of the bodies that are large in the window. */
+    #discs() {
+        const boxes = [];
+        for (const slot of this.found.near.slice(0, DISCS_AVOIDED)) {
+            const at = this.bodies.kind[slot] === 0 ? null : this.project(slot);
+            if (at && at.pixels < this.width)
+                boxes.push({ x: at.x - at.pixels, y: at.y, width: at.pixels * 2, half: at.pixels * 0.8 });
+        }
+        return boxes;
+    }
+
+    /* ---- picking ----------------------------------------------------------------------------- */
 
     #click(event) {
         const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;

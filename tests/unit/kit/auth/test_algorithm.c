@@ -1,5 +1,6 @@
 /*
- * test_algorithm.c - which algorithms there are, after RFC 7518 section 3.1, and which there must never be.
+ * test_algorithm.c - which algorithms there are, after RFC 7518 section 3.1, and which there must
+ * never be.
  */
 #include <setjmp.h>
 #include <stdarg.h>

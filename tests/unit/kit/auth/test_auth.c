@@ -123,7 +123,8 @@ static void a_good_token_is_a_principal(void **state)
     assert_in_range(principal.expires_ms, (now_s + 3600 + 30) * 1000, (now_s + 3602 + 30) * 1000);
 }
 
-/* Each of these must be refused with the same care: no status but MCP_E_DENIED, nothing filled in. */
+/* Each of these must be refused with the same care: no status but MCP_E_DENIED, nothing filled
+ * in. */
 static void hostile_tokens_are_refused(void **state)
 {
     struct world *world = *state;
@@ -319,7 +320,7 @@ static void options_that_cannot_be_are_refused(void **state)
     }
 }
 
-/* ---- asked by the library ---------------------------------------------------------------------- */
+/* ---- asked by the library ------------------------------------------------------------------ */
 
 #define INITIALIZE                                                                                 \
     "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
@@ -363,7 +364,7 @@ static void a_server_lets_in_whom_it_should(void **state)
     assert_int_equal(web_end(rig), MCP_OK);
 }
 
-/* ---- several workers at once ------------------------------------------------------------------- */
+/* ---- several workers at once --------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 50 };
 

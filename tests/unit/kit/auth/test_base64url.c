@@ -1,5 +1,6 @@
 /*
- * test_base64url.c - the vectors of RFC 4648 section 10 and RFC 7515 appendix C, and every way to be wrong.
+ * test_base64url.c - the vectors of RFC 4648 section 10 and RFC 7515 appendix C, and every way to
+ * be wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +89,7 @@ static void a_nul_is_no_letter(void **state)
     assert_int_equal(auth_base64url_decode(&bytes, &length, "Zm\0v", 4, *state, NULL), MCP_E_PARSE);
 }
 
-static void no_memory_is_told(void **state)
+static void no_memory_is_reported(void **state)
 {
     mcp_arena *small = mcp_arena_new(16);
     const uint8_t *bytes = NULL;
@@ -108,7 +109,7 @@ int main(void)
         cmocka_unit_test(the_vectors_decode),
         cmocka_unit_test(all_else_is_refused),
         cmocka_unit_test(a_nul_is_no_letter),
-        cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(no_memory_is_reported),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -307,7 +307,7 @@ static void odd_exponents_are_left_out(void **state)
     }
 }
 
-/* What a set may well hold beside the keys that are for us. */
+/* What a set may hold besides the keys that are for us. */
 static void keys_for_something_else_are_left_out_in_silence(void **state)
 {
     struct world *world = *state;
@@ -340,7 +340,7 @@ static void keys_for_something_else_are_left_out_in_silence(void **state)
     EVP_PKEY_free(p521);
 }
 
-static void good_keys_beside_unfit_ones_are_used(void **state)
+static void good_keys_next_to_unfit_ones_are_used(void **state)
 {
     struct world *world = *state;
     mcp_arena *arena = world->arena;
@@ -421,7 +421,7 @@ int main(void)
         cmocka_unit_test(unfit_keys_are_left_out),
         cmocka_unit_test(odd_exponents_are_left_out),
         cmocka_unit_test(keys_for_something_else_are_left_out_in_silence),
-        cmocka_unit_test(good_keys_beside_unfit_ones_are_used),
+        cmocka_unit_test(good_keys_next_to_unfit_ones_are_used),
         cmocka_unit_test(what_is_no_set_is_refused),
         cmocka_unit_test(a_set_is_bounded),
     };

@@ -1,5 +1,6 @@
 /*
- * test_source.c - when keys are read anew, from a file and from an address, with a clock of the test's own.
+ * test_source.c - when keys are read again, from a file and from an address, with a clock of the
+ * test's own.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -128,7 +129,7 @@ static void pass(int64_t ms)
     atomic_fetch_add(&now_ms, ms);
 }
 
-/* ---- a file ------------------------------------------------------------------------------------ */
+/* ---- a file ---------------------------------------------------------------------------------- */
 
 static void a_file_is_read_again_when_it_changes(void **state)
 {
@@ -194,7 +195,7 @@ static void a_broken_file_leaves_the_last_keys_for_a_while(void **state)
         pass(MINUTE);
         assert_int_equal(taken(world, 0, NULL), 1);
     }
-    assert_int_equal(world->lines, 1); /* it is told once */
+    assert_int_equal(world->lines, 1); /* it is logged once */
     assert_non_null(strstr(world->logged, "auth: no keys from "));
     pass(AUTH_FRESH_MS + AUTH_STALE_MS - 5 * MINUTE);
     assert_int_equal(taken(world, 0, NULL), -1);
@@ -251,7 +252,7 @@ static void a_file_must_be_good_at_first(void **state)
     assert_null(world->source);
 }
 
-/* ---- an address -------------------------------------------------------------------------------- */
+/* ---- an address ------------------------------------------------------------------------------ */
 
 static void keys_are_fetched_at_first_and_when_they_are_old(void **state)
 {
@@ -353,7 +354,7 @@ static void *look(void *data)
     return NULL;
 }
 
-/* One thread fetches; who has keys that will do goes on, who has not waits a moment. */
+/* One thread fetches; a thread with usable keys continues, one without waits a moment. */
 static void one_fetch_at_a_time(void **state)
 {
     struct world *world = *state;

@@ -129,6 +129,7 @@ static void crooked_texts_are_refused(void **state)
         { "..", "the token's header is malformed" },
         { ".e30.AAAA", "the token's header is malformed" },
         { "eyJhbGciOiJSUzI1NiJ9.e30.AAAA=", "the token's signature is not base64url" },
+        { "eyJhbGciOiJSUzI1NiJ9.e3=0.AAAA", "the token's claims are malformed" },
         { "eyJhbGciOiJSUzI1NiJ9.e30.AA+A", "the token's signature is not base64url" },
         { "eyJhbGciOiJSUzI1NiJ9.e30.AAAB.AAAA", "the token's signature is not base64url" },
         { "eyJhbGciOiJSUzI1NiJ9.e30.AAAA.AAAA.AAAA", "the token's signature is not base64url" },

@@ -36,7 +36,7 @@ static mcp_event *make_resync(const char *topic, int64_t newest, void *data)
     return event;
 }
 
-static mcp_status read_log(const char *topic, int64_t after, bus_page *page, void *data,
+static mcp_status read_log(const char *topic, int64_t after, bus_sink *page, void *data,
                            mcp_error *err)
 {
     (void)topic;
@@ -44,7 +44,7 @@ static mcp_status read_log(const char *topic, int64_t after, bus_page *page, voi
     if (after < log_begin)
         return mcp_error_set(err, MCP_E_NOT_FOUND, "the log begins later");
     for (int64_t id = after + 1; id <= log_end; id++)
-        if (bus_page_add(page, &(bus_event){ .id = id, .data = "from the log", .length = 12 }) !=
+        if (bus_sink_add(page, &(bus_event){ .id = id, .data = "from the log", .length = 12 }) !=
             MCP_OK)
             break;
     return MCP_OK;
@@ -141,7 +141,7 @@ static void readers_get_their_topics_events_in_order(void **state)
     bus_reader_end(other);
 }
 
-static void one_that_comes_back_goes_on_from_the_ring(void **state)
+static void a_reader_that_comes_back_continues_from_the_ring(void **state)
 {
     bus_subscription how = { .has_after = true, .after = 2 };
 
@@ -229,17 +229,17 @@ static void one_from_far_behind_reads_the_log_then_the_ring(void **state)
 }
 
 /* While the log is read for the first time, more is published than the ring holds. */
-static mcp_status read_log_too_slowly(const char *topic, int64_t after, bus_page *page, void *data,
+static mcp_status read_log_too_slowly(const char *topic, int64_t after, bus_sink *page, void *data,
                                       mcp_error *err)
 {
-    mcp_status status = read_log(topic, after, page, data, err);
+    mcp_status st = read_log(topic, after, page, data, err);
 
     if (log_end == 40)
-        return status;
+        return st;
     log_end = 40;
     for (int64_t id = 21; id <= 40; id++)
         publish(topic, id);
-    return status;
+    return st;
 }
 
 static void what_leaves_the_ring_meanwhile_is_read_from_the_log(void **state)
@@ -276,7 +276,7 @@ static void a_topic_nobody_has_heard_of_is_asked_of_the_log(void **state)
     bus_reader_end(reader);
 }
 
-static void one_whose_past_is_gone_is_told_to_begin_anew(void **state)
+static void a_reader_whose_past_is_gone_gets_a_resync(void **state)
 {
     bus_subscription how = { .has_after = true, .after = 2 };
 
@@ -296,7 +296,7 @@ static void one_whose_past_is_gone_is_told_to_begin_anew(void **state)
     bus_reader_end(reader);
 }
 
-static void without_a_log_one_that_is_behind_is_told_so(void **state)
+static void without_a_log_a_slow_reader_is_notified(void **state)
 {
     bus_subscription how = { .has_after = true, .after = 2 };
 
@@ -313,7 +313,7 @@ static void without_a_log_one_that_is_behind_is_told_so(void **state)
 }
 
 /* It holds two events, the ring four: while it takes nothing the ring moves on. */
-static void one_that_stops_reading_harms_nobody_and_is_told_so(void **state)
+static void a_reader_that_stops_harms_nobody_and_is_notified(void **state)
 {
     (void)state;
     options.ring_events = 4;
@@ -417,7 +417,7 @@ static void one_that_fell_behind_still_hears_the_end(void **state)
 
 static void readers_and_topics_are_bounded(void **state)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     (void)state;
     options.subscribers = 2;
@@ -427,8 +427,8 @@ static void readers_and_topics_are_bounded(void **state)
     bus_reader *a = bus_reader_new(all, "a", NULL, 1);
     bus_reader *b = bus_reader_new(all, "b", NULL, 1); /* takes the place of the idle one */
     assert_int_equal(counts().topics, 2);
-    assert_null(bus_reader_try(all, "a", NULL, 1, &status));
-    assert_int_equal(status, MCP_E_LIMIT);
+    assert_null(bus_reader_try(all, "a", NULL, 1, &st));
+    assert_int_equal(st, MCP_E_LIMIT);
     bus_reader_end(a);
     wait_for_subscribers(1);
     a = bus_reader_new(all, "a", NULL, 1);
@@ -441,14 +441,14 @@ static void readers_and_topics_are_bounded(void **state)
 
 static void topics_beyond_the_bound_are_refused_to_readers(void **state)
 {
-    mcp_status status = MCP_OK;
+    mcp_status st = MCP_OK;
 
     (void)state;
     options.topics = 1;
     begin();
     bus_reader *a = bus_reader_new(all, "a", NULL, 1);
-    assert_null(bus_reader_try(all, "b", NULL, 1, &status));
-    assert_int_equal(status, MCP_E_LIMIT);
+    assert_null(bus_reader_try(all, "b", NULL, 1, &st));
+    assert_int_equal(st, MCP_E_LIMIT);
     bus_reader_end(a);
 }
 
@@ -525,7 +525,7 @@ static void a_bus_without_a_way_back_is_refused(void **state)
     bus_free(NULL);
 }
 
-/* ---- through a server ------------------------------------------------------------------------- */
+/* ---- through a server ------------------------------------------------------------------------ */
 
 static mcp_status follow(mcp_call *call, void *data)
 {
@@ -603,15 +603,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BUS_TEST(readers_get_their_topics_events_in_order),
-        BUS_TEST(one_that_comes_back_goes_on_from_the_ring),
+        BUS_TEST(a_reader_that_comes_back_continues_from_the_ring),
         BUS_TEST(what_was_published_before_is_left_out),
         BUS_TEST(a_topic_knows_how_far_it_has_come),
         BUS_TEST(one_from_far_behind_reads_the_log_then_the_ring),
         BUS_TEST(what_leaves_the_ring_meanwhile_is_read_from_the_log),
         BUS_TEST(a_topic_nobody_has_heard_of_is_asked_of_the_log),
-        BUS_TEST(one_whose_past_is_gone_is_told_to_begin_anew),
-        BUS_TEST(without_a_log_one_that_is_behind_is_told_so),
-        BUS_TEST(one_that_stops_reading_harms_nobody_and_is_told_so),
+        BUS_TEST(a_reader_whose_past_is_gone_gets_a_resync),
+        BUS_TEST(without_a_log_a_slow_reader_is_notified),
+        BUS_TEST(a_reader_that_stops_harms_nobody_and_is_notified),
         BUS_TEST(kinds_are_chosen_by_the_reader),
         BUS_TEST(a_topic_that_ends_says_so_and_closes),
         BUS_TEST(one_that_fell_behind_still_hears_the_end),

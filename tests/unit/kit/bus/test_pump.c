@@ -3,7 +3,7 @@
  *
  * Writers make events durable (they count up the log), then publish them. Readers take them at
  * random speeds, stop, go away and come back with the last id they have seen. Each reader holds its
- * next event against the last: the id must follow, or a resync must say from where it goes on.
+ * next event against the last: the id must follow, or a resync must say from where it continues.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -53,7 +53,7 @@ static void make_parts(bus_event parts[PARTS], int64_t id)
     parts[1] = (bus_event){ .id = id, .name = "b" };
 }
 
-static mcp_status read_log(const char *topic, int64_t after, bus_page *page, void *data,
+static mcp_status read_log(const char *topic, int64_t after, bus_sink *page, void *data,
                            mcp_error *err)
 {
     struct world *world = data;
@@ -66,7 +66,7 @@ static mcp_status read_log(const char *topic, int64_t after, bus_page *page, voi
     for (int64_t id = after + 1; id <= end; id++) {
         make_parts(parts, id);
         for (int i = 0; i < PARTS; i++)
-            if (bus_page_add(page, &parts[i]) != MCP_OK)
+            if (bus_sink_add(page, &parts[i]) != MCP_OK)
                 return MCP_OK;
         sched_yield();
     }
@@ -229,7 +229,7 @@ static void with_a_log_nobody_misses_anything(void **state)
     assert_int_equal(atomic_load(&world.resyncs), 0);
 }
 
-static void with_a_short_ring_who_falls_behind_is_told(void **state)
+static void with_a_short_ring_a_slow_reader_is_notified(void **state)
 {
     struct world world = { 0 };
     bus_options options = { .ring_events = 100, .catch_up = read_log };
@@ -251,7 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_a_log_nobody_misses_anything),
-        cmocka_unit_test(with_a_short_ring_who_falls_behind_is_told),
+        cmocka_unit_test(with_a_short_ring_a_slow_reader_is_notified),
         cmocka_unit_test(with_a_log_that_forgets_too),
     };
 

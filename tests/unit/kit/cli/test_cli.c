@@ -200,7 +200,92 @@ static void refused(int status, const char *words)
     assert_string_equal(out_text, "");
 }
 
-static void wrong_lines_are_told_with_a_hint(void **state)
+/* Bundles and server.json give a checkbox as the words true and false. */
+static void a_flag_takes_true_or_false(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("run", "a", "--json=true"), 7);
+    assert_non_null(strstr(seen.text, "json=1"));
+    assert_int_equal(RUN("run", "a", "--json=false"), 7);
+    assert_non_null(strstr(seen.text, "json=0"));
+    setenv("CLI_TEST_JSON", "maybe", 1);
+    refused(RUN("run", "a"), "the variable CLI_TEST_JSON wants true or false, not 'maybe'");
+}
+
+static const cli_command prefixed_commands[] = {
+    { .name = "",
+      .arguments = "[CASE]",
+      .arguments_max = 1,
+      .summary = "runs",
+      .options = run_options,
+      .env_prefix = "CLI_PREFIX_",
+      .run = show },
+    { 0 },
+};
+static const cli_program prefixed = {
+    .name = "prog",
+    .version = "1",
+    .summary = "Has a variable for every option.",
+    .options = shared_options,
+    .commands = prefixed_commands,
+};
+
+static void every_option_has_a_variable_where_there_is_a_prefix(void **state)
+{
+    const char *const none[] = { NULL }, *const help[] = { "--help", NULL };
+
+    (void)state;
+    setenv("CLI_PREFIX_OUTPUT", "d", 1);
+    setenv("CLI_PREFIX_MODE", "exact", 1);
+    setenv("CLI_PREFIX_COLOR", "never", 1); /* of the program, not of the command */
+    setenv("CLI_PREFIX_THREADS", "9", 1);   /* has a variable of its own */
+    assert_int_equal(run_program(&prefixed, none), 7);
+    assert_string_equal(seen.text, "case=- n=0 out=d threads=1 json=0 mode=exact color=auto");
+    setenv("CLI_PREFIX_MODE", "slow", 1);
+    refused(run_program(&prefixed, none),
+            "the variable CLI_PREFIX_MODE wants fast or exact, not 'slow'");
+    assert_int_equal(run_program(&prefixed, help), 0);
+    assert_non_null(strstr(out_text, "environment CLI_PREFIX_OUTPUT"));
+    assert_non_null(strstr(out_text, "environment CLI_TEST_THREADS"));
+    assert_null(strstr(out_text, "CLI_PREFIX_COLOR"));
+    assert_null(strstr(out_text, "CLI_PREFIX_HELP"));
+    unsetenv("CLI_PREFIX_OUTPUT");
+    unsetenv("CLI_PREFIX_MODE");
+    unsetenv("CLI_PREFIX_COLOR");
+    unsetenv("CLI_PREFIX_THREADS");
+}
+
+/* A host of MCP servers passes "${user_config.x}" unchanged where the user has not set x. */
+static void placeholders_are_refused(void **state)
+{
+    (void)state;
+    refused(RUN("run", "a", "--output=${user_config.dir}"),
+            "--output: the host did not fill in ${user_config.dir}\n");
+    refused(RUN("run", "a", "--output", "${HOME}/cases"),
+            "--output: the host did not fill in ${HOME}\n");
+    refused(RUN("run", "a", "--threads", "${n}"), "--threads: the host did not fill in ${n}\n");
+    refused(RUN("run", "a", "--json=${json}"), "--json: the host did not fill in ${json}\n");
+    refused(RUN("run", "${case}"), "prog: CASE: the host did not fill in ${case}\n");
+    setenv("CLI_TEST_THREADS", "${threads}", 1);
+    refused(RUN("run", "a"),
+            "the variable CLI_TEST_THREADS: the host did not fill in ${threads}\n");
+    unsetenv("CLI_TEST_THREADS");
+    assert_int_equal(RUN("run", "a", "--output", "a${b"), 7);
+}
+
+static void a_usage_record_answers_a_line_with_json(void **state)
+{
+    const char *const wrong[] = { "--json", "--wrong", NULL }, *const plain[] = { "--wrong", NULL };
+    cli_program recorded = prefixed;
+
+    (void)state;
+    recorded.usage_record = "{\"kind\":\"Usage\"}";
+    assert_int_equal(run_program(&recorded, wrong), CLI_USAGE);
+    assert_string_equal(out_text, "{\"kind\":\"Usage\"}\n");
+    refused(run_program(&recorded, plain), "unknown option '--wrong'");
+}
+
+static void wrong_lines_are_reported_with_a_hint(void **state)
 {
     (void)state;
     refused(RUN("run", "a", "--thread", "2"),
@@ -214,7 +299,7 @@ static void wrong_lines_are_told_with_a_hint(void **state)
     refused(RUN("run"), "missing CASE");
     refused(RUN("run", "a", "b"), "unexpected argument 'b'");
     refused(RUN("run", "a", "--output"), "--output wants DIR");
-    refused(RUN("run", "a", "--json=yes"), "--json takes no value");
+    refused(RUN("run", "a", "--json=maybe"), "--json wants true or false, not 'maybe'");
     refused(RUN("run", "a", "--mode", "slow"), "--mode wants fast or exact, not 'slow'");
     refused(RUN("run", "a", "--color="), "--color wants auto, always or never, not ''");
     refused(run_program(&program, (const char *const[]){ NULL }), "Usage: prog [OPTIONS] COMMAND");
@@ -262,7 +347,7 @@ static void help_is_made_from_the_tables(void **state)
     assert_string_equal(out_text, "prog 1.2.3\n");
 }
 
-/* Help goes on below itself where the window ends, at a blank or in front of an alternative. */
+/* Help continues below itself where the window ends, at a blank or in front of an alternative. */
 static void long_help_hangs(void **state)
 {
     (void)state;
@@ -381,9 +466,13 @@ int main(void)
         EACH(options_stand_anywhere),
         EACH(what_is_left_out_has_its_standard),
         EACH(the_environment_stands_in),
+        EACH(a_flag_takes_true_or_false),
+        EACH(every_option_has_a_variable_where_there_is_a_prefix),
+        EACH(placeholders_are_refused),
+        EACH(a_usage_record_answers_a_line_with_json),
         EACH(the_last_of_two_counts),
         EACH(two_dashes_end_options),
-        EACH(wrong_lines_are_told_with_a_hint),
+        EACH(wrong_lines_are_reported_with_a_hint),
         EACH(numbers_are_whole_and_within_bounds),
         EACH(a_name_without_end_is_cut),
         EACH(help_is_made_from_the_tables),

@@ -72,7 +72,7 @@ static const cli_option paint_options[] = {
       .env = "PAINT_COATS",
       .help = "how often" },
     { .name = "dry", .type = CLI_FLAG, .help = "only tell" },
-    { .name = "in-secret", .type = CLI_FLAG, .hidden = true, .help = "nobody is told" },
+    { .name = "in-secret", .type = CLI_FLAG, .hidden = true, .help = "not in the help" },
     { 0 },
 };
 static const cli_option shared_options[] = {
@@ -183,7 +183,8 @@ static void an_own_version_stands_for_the_programs(void **state)
     assert_non_null(strstr(help_of(&other, NULL), "  --version  show the version\n"));
 }
 
-/* In a narrow window a text goes on below itself; a word that does not fit is cut, so nothing is lost. */
+/* In a narrow window a text continues below itself; a word that does not fit is cut, so nothing
+ * is lost. */
 static void words_longer_than_the_window_are_cut(void **state)
 {
     static const cli_option own[] = {
@@ -215,7 +216,7 @@ static void words_longer_than_the_window_are_cut(void **state)
                                                 "End.\n");
 }
 
-/* ---- hints ------------------------------------------------------------------------------------ */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 static const char *hint(const char *typed, const char *first, const char *second)
 {

@@ -127,7 +127,8 @@ static FILE *open_terminal(int *master, unsigned short columns)
     return terminal;
 }
 
-/* What was printed, up to and with the sequence that ends it: a terminal hands it over in pieces. */
+/* What was printed, up to and with the sequence that ends it: a terminal hands it over in
+ * pieces. */
 static size_t terminal_text(int master, char *out, size_t room, const char *end)
 {
     struct pollfd ready = { .fd = master, .events = POLLIN };
@@ -197,7 +198,7 @@ static size_t drawn_at(unsigned short columns, char line[200])
 }
 
 /* 11 for the label, 1 + 11 for the count, 2 + 40 for the detail; with the times ("[00:00:00 < ..]",
- * 2 + 21) the line is 88 beside the bar. */
+ * 2 + 21) the line is 88 without the bar. */
 static void narrow_windows_lose_the_bar_then_the_times(void **state)
 {
     char line[200];

@@ -50,9 +50,9 @@ static mcp_status read_file(const columns_table **out, const char *path, size_t 
     int fd = openat(world.folder.fd, path, O_RDONLY | O_CLOEXEC);
 
     assert_true(fd >= 0);
-    mcp_status status = columns_read(out, world.engine, fd, &options, arena, &world.err);
+    mcp_status st = columns_read(out, world.engine, fd, &options, arena, &world.err);
     close(fd);
-    return status;
+    return st;
 }
 
 static mcp_status read_bytes(const void *bytes, size_t length)
@@ -61,9 +61,9 @@ static mcp_status read_bytes(const void *bytes, size_t length)
     mcp_arena *arena = mcp_arena_new(0);
 
     scratch_write(&world.folder, "bytes", bytes, length);
-    mcp_status status = read_file(&table, "bytes", 0, arena);
+    mcp_status st = read_file(&table, "bytes", 0, arena);
     mcp_arena_free(arena);
-    return status;
+    return st;
 }
 
 /* A file with numbers, texts and missing values; its bytes. */
@@ -116,9 +116,9 @@ static void files_with_wrong_bytes_do_no_harm(void **state)
     (void)state;
     for (size_t at = 4; at < length; at += 41) {
         bytes[at] = (char)~bytes[at];
-        mcp_status status = read_bytes(bytes, length);
-        assert_true(status == MCP_OK || status == MCP_E_PARSE || status == MCP_E_NOMEM ||
-                    status == MCP_E_LIMIT || status == MCP_E_INTERNAL);
+        mcp_status st = read_bytes(bytes, length);
+        assert_true(st == MCP_OK || st == MCP_E_PARSE || st == MCP_E_NOMEM || st == MCP_E_LIMIT ||
+                    st == MCP_E_INTERNAL);
         bytes[at] = (char)~bytes[at];
     }
     assert_int_equal(read_bytes(bytes, length), MCP_OK);

@@ -55,8 +55,8 @@ static const columns_table *read_back(struct world *world, const char *name)
     int fd = openat(world->folder.fd, name, O_RDONLY | O_CLOEXEC);
 
     assert_true(fd >= 0);
-    mcp_status status = columns_read(&table, world->engine, fd, NULL, world->arena, &world->err);
-    if (status != MCP_OK)
+    mcp_status st = columns_read(&table, world->engine, fd, NULL, world->arena, &world->err);
+    if (st != MCP_OK)
         fail_msg("%s: %s", name, world->err.message);
     close(fd);
     return table;
@@ -278,12 +278,12 @@ static void *write_and_read(void *data)
     snprintf(name, sizeof name, "%d.parquet", (int)worker->number);
     for (int i = 0; i < 20 && worker->is_right; i++) {
         const columns_table *back = NULL;
-        mcp_status status = columns_write(worker->world->engine, worker->world->folder.fd, name,
-                                          &table, NULL);
+        mcp_status st = columns_write(worker->world->engine, worker->world->folder.fd, name, &table,
+                                      NULL);
         int fd = openat(worker->world->folder.fd, name, O_RDONLY | O_CLOEXEC);
-        if (status == MCP_OK)
-            status = columns_read(&back, worker->world->engine, fd, NULL, arena, NULL);
-        worker->is_right = status == MCP_OK && back->rows == 1 &&
+        if (st == MCP_OK)
+            st = columns_read(&back, worker->world->engine, fd, NULL, arena, NULL);
+        worker->is_right = st == MCP_OK && back->rows == 1 &&
                            *(const int32_t *)back->columns[0].values == worker->number;
         close(fd);
     }

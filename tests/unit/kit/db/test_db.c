@@ -123,11 +123,11 @@ static void *come_late(void *data)
     return NULL;
 }
 
-/* One who begins anew as soon as he has ended comes after those who wait already. */
+/* A thread that begins again as soon as it has ended comes after those that wait already. */
 static void who_waits_gets_a_turn(void **state)
 {
     engine *e = *state;
-    db_options options = { .connections = 1, .wait_ms = 3000 };
+    db_options options = { .connections = 1, .wait_ms = 60000 };
     db *narrow = engine_connect(e, &options);
     struct latecomer late = { .db = narrow };
     const struct timespec hold = { .tv_nsec = 2000000 };

@@ -81,7 +81,7 @@ static void blob_becomes_bytea(void **state)
     check(db_dialect_with_bytea, rows, sizeof rows / sizeof rows[0]);
 }
 
-static void the_bound_is_told(void **state)
+static void the_bound_is_reported(void **state)
 {
     mcp_buf out;
 
@@ -97,7 +97,7 @@ int main(void)
         cmocka_unit_test(row_locks_go),
         cmocka_unit_test(all_else_stays),
         cmocka_unit_test(blob_becomes_bytea),
-        cmocka_unit_test(the_bound_is_told),
+        cmocka_unit_test(the_bound_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

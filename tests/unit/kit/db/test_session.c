@@ -100,7 +100,7 @@ static void values_come_back_as_they_went(void **state)
     OK(db_commit(session, err));
 }
 
-static void the_same_parameter_may_stand_twice_and_in_any_order(void **state)
+static void the_same_parameter_may_occur_twice_and_in_any_order(void **state)
 {
     engine *e = *state;
     db_value values[] = { db_int(7), db_int(100) };
@@ -193,10 +193,10 @@ static void a_conversion_that_loses_fails_the_session(void **state)
             assert_null(db_blob_at(rows, 1, NULL));
         else
             assert_null(db_text_at(rows, 4, NULL));
-        mcp_status expected = kind == 5 ? MCP_E_PARAMS : MCP_E_SCHEMA;
-        assert_int_equal(db_next(rows, &has_row, &e->err), expected);
+        mcp_status st = kind == 5 ? MCP_E_PARAMS : MCP_E_SCHEMA;
+        assert_int_equal(db_next(rows, &has_row, &e->err), st);
         db_rows_free(rows);
-        assert_int_equal(db_commit(session, &e->err), expected);
+        assert_int_equal(db_commit(session, &e->err), st);
     }
 }
 
@@ -281,7 +281,7 @@ static void expect_failure(engine *e, const char *sql, mcp_status expected)
     assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM t WHERE id = 'before'"), 0);
 }
 
-static void failures_are_told_apart_and_end_the_session(void **state)
+static void failures_are_distinguished_and_end_the_session(void **state)
 {
     engine *e = *state;
 
@@ -544,14 +544,14 @@ int main(void)
         ENGINE_TESTS(what_is_committed_stays),
         ENGINE_TESTS(what_is_rolled_back_never_was),
         ENGINE_TESTS(values_come_back_as_they_went),
-        ENGINE_TESTS(the_same_parameter_may_stand_twice_and_in_any_order),
+        ENGINE_TESTS(the_same_parameter_may_occur_twice_and_in_any_order),
         ENGINE_TESTS(numbers_convert_where_no_digit_is_lost),
         ENGINE_TESTS(sums_and_averages_are_numbers),
         ENGINE_TESTS(a_conversion_that_loses_fails_the_session),
         ENGINE_TESTS(changed_counts_rows),
         ENGINE_TESTS(returning_gives_rows_and_does_its_work),
         ENGINE_TESTS(row_locks_are_taken_where_there_are_any),
-        ENGINE_TESTS(failures_are_told_apart_and_end_the_session),
+        ENGINE_TESTS(failures_are_distinguished_and_end_the_session),
         ENGINE_TESTS(a_query_that_fails_gives_no_rows),
         ENGINE_TESTS(values_must_go_with_the_statement),
         ENGINE_TESTS(bounds_are_kept),

@@ -70,7 +70,7 @@ static void a_missing_folder_and_a_folder_are_refused_by_name(void **state)
     assert_non_null(strstr(e->err.message, "folder is not a file"));
 }
 
-static void damage_is_told_and_names_the_file(void **state)
+static void damage_is_reported_and_names_the_file(void **state)
 {
     engine *e = *state;
     db_session *session = NULL;
@@ -92,7 +92,7 @@ static void damage_is_told_and_names_the_file(void **state)
 }
 
 /* The engine's own bound on pages gives the same failure as the disk's. */
-static void a_full_disk_is_told_and_nothing_is_half_done(void **state)
+static void a_full_disk_is_reported_and_nothing_is_half_done(void **state)
 {
     engine *e = *state;
     db_options options = { .connections = 1 };
@@ -106,14 +106,14 @@ static void a_full_disk_is_told_and_nothing_is_half_done(void **state)
     for (int i = 0; i < 100 && st == MCP_OK; i++)
         st = db_run(session, NULL, "INSERT INTO t VALUES (printf('%.2000c', 'x'))", NULL, 0,
                     &e->err);
-    assert_int_equal(st, MCP_E_IO);
-    assert_non_null(strstr(e->err.message, "test.db: there is no room left"));
-    assert_int_equal(db_commit(session, NULL), MCP_E_IO);
+    assert_int_equal(st, MCP_E_STORAGE);
+    assert_non_null(strstr(e->err.message, "test.db: the disk is full"));
+    assert_int_equal(db_commit(session, NULL), MCP_E_STORAGE);
     assert_int_equal(engine_int(small, "SELECT COUNT(*) FROM t"), 0);
     db_close(small);
 }
 
-/* Another process that has the write lock, until it is told to go on or is killed. */
+/* Another process that has the write lock, until it is released or killed. */
 static pid_t hold_lock_elsewhere(const engine *e, int ready[2])
 {
     pid_t pid = fork();
@@ -171,7 +171,8 @@ static mcp_status try_insert(engine *e)
     return st;
 }
 
-/* What is written to a file without a name is lost when the program ends, so none of it may be called durable. */
+/* What is written to a file without a name is lost when the program ends, so none of it may be
+ * called durable. */
 static void a_file_that_was_removed_or_replaced_takes_no_more(void **state)
 {
     engine *e = *state;
@@ -259,8 +260,8 @@ int main(void)
         SQLITE_TEST(its_files_are_its_owners_alone),
         SQLITE_TEST(what_is_no_database_is_refused_by_name),
         SQLITE_TEST(a_missing_folder_and_a_folder_are_refused_by_name),
-        SQLITE_TEST(damage_is_told_and_names_the_file),
-        SQLITE_TEST(a_full_disk_is_told_and_nothing_is_half_done),
+        SQLITE_TEST(damage_is_reported_and_names_the_file),
+        SQLITE_TEST(a_full_disk_is_reported_and_nothing_is_half_done),
         SQLITE_TEST(a_lock_of_another_process_is_waited_for_and_ends_with_it),
         SQLITE_TEST(a_file_that_was_removed_or_replaced_takes_no_more),
         SQLITE_TEST(what_was_committed_to_a_log_that_was_removed_is_kept),

@@ -29,9 +29,9 @@ static int set_up(void **state)
     world.descriptors = scratch_open_descriptors();
     scratch_open(&world.folder);
     scratch_write(&world.folder, "case/system/hydros.json", "[1]", 3);
-    scratch_write(&world.folder, "beside", "outside", 7);
+    scratch_write(&world.folder, "sibling", "outside", 7);
     assert_int_equal(symlinkat("system", world.folder.fd, "case/link"), 0);
-    assert_int_equal(symlinkat("../beside", world.folder.fd, "case/out"), 0);
+    assert_int_equal(symlinkat("../sibling", world.folder.fd, "case/out"), 0);
     assert_int_equal(mkfifoat(world.folder.fd, "case/pipe", 0666), 0);
     world.arena = mcp_arena_new(0);
     *state = &world;
@@ -50,11 +50,11 @@ static int tear_down(void **state)
 static mcp_status open_file(struct world *world, const char *relative)
 {
     int fd = -1;
-    mcp_status status = guard_open_file(&fd, world->folder.fd, relative, &world->err);
+    mcp_status st = guard_open_file(&fd, world->folder.fd, relative, &world->err);
 
-    if (status == MCP_OK)
+    if (st == MCP_OK)
         close(fd);
-    return status;
+    return st;
 }
 
 static void only_regular_files_open(void **state)
@@ -67,11 +67,11 @@ static void only_regular_files_open(void **state)
     assert_int_equal(open_file(world, "case/pipe"), MCP_E_NOT_FOUND);
     assert_int_equal(open_file(world, "case/link/hydros.json"), MCP_E_DENIED);
     assert_int_equal(open_file(world, "case/out"), MCP_E_DENIED);
-    assert_int_equal(open_file(world, "case/../beside"), MCP_E_DENIED);
+    assert_int_equal(open_file(world, "case/../sibling"), MCP_E_DENIED);
     assert_int_equal(open_file(world, ".."), MCP_E_DENIED);
     assert_int_equal(open_file(world, "/etc/passwd"), MCP_E_PARAMS);
     assert_int_equal(open_file(world, ""), MCP_E_PARAMS);
-    assert_int_equal(open_file(world, "beside/..hidden"), MCP_E_NOT_FOUND);
+    assert_int_equal(open_file(world, "sibling/..hidden"), MCP_E_NOT_FOUND);
 }
 
 static void existence_is_seen_without_links(void **state)
@@ -82,7 +82,7 @@ static void existence_is_seen_without_links(void **state)
     assert_true(guard_exists(world->folder.fd, "case/system/hydros.json"));
     assert_false(guard_exists(world->folder.fd, "case/pipe"));
     assert_false(guard_exists(world->folder.fd, "case/out"));
-    assert_false(guard_exists(world->folder.fd, "case/../beside"));
+    assert_false(guard_exists(world->folder.fd, "case/../sibling"));
     assert_false(guard_exists(world->folder.fd, "none"));
 }
 
@@ -105,7 +105,7 @@ static void whole_files_are_read_within_a_bound(void **state)
                      MCP_E_NOT_FOUND);
     mcp_arena *small = mcp_arena_new(1);
     assert_int_equal(
-        guard_read_file(&bytes, &length, world->folder.fd, "beside", 100, small, &world->err),
+        guard_read_file(&bytes, &length, world->folder.fd, "sibling", 100, small, &world->err),
         MCP_E_NOMEM);
     mcp_arena_free(small);
 }
@@ -121,7 +121,7 @@ static void folders_are_made_without_following_links(void **state)
     assert_true(guard_exists(world->folder.fd, "a/b/c"));
     assert_int_equal(guard_make_dir(NULL, world->folder.fd, "case/link/new", &world->err),
                      MCP_E_DENIED);
-    assert_int_equal(guard_make_dir(NULL, world->folder.fd, "beside/new", &world->err),
+    assert_int_equal(guard_make_dir(NULL, world->folder.fd, "sibling/new", &world->err),
                      MCP_E_NOT_FOUND);
     assert_int_equal(guard_make_dir(NULL, world->folder.fd, "../new", &world->err), MCP_E_DENIED);
     assert_false(guard_exists(world->folder.fd, "case/system/new"));
@@ -157,13 +157,13 @@ static void links_are_replaced_not_written_through(void **state)
     const char *bytes = NULL;
     size_t length = 0;
 
-    assert_int_equal(symlinkat("../beside", world->folder.fd, "case/new.tmp"), 0);
+    assert_int_equal(symlinkat("../sibling", world->folder.fd, "case/new.tmp"), 0);
     assert_int_equal(guard_write_file(world->folder.fd, "case/new", "mine", 4, &world->err),
                      MCP_OK);
     assert_int_equal(guard_write_file(world->folder.fd, "case/out", "mine", 4, &world->err),
                      MCP_OK);
-    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "beside", 100, world->arena,
-                                     &world->err),
+    assert_int_equal(guard_read_file(&bytes, &length, world->folder.fd, "sibling", 100,
+                                     world->arena, &world->err),
                      MCP_OK);
     assert_string_equal(bytes, "outside");
     assert_true(guard_exists(world->folder.fd, "case/out"));
@@ -179,12 +179,12 @@ static void names_of_one_component_are_checked(void **state)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(guard_create(&fd, world->folder.fd, bad[i], &world->err), MCP_E_PARAMS);
-        assert_int_equal(guard_replace(world->folder.fd, "beside", bad[i], &world->err),
+        assert_int_equal(guard_replace(world->folder.fd, "sibling", bad[i], &world->err),
                          MCP_E_PARAMS);
-        assert_int_equal(guard_replace(world->folder.fd, bad[i], "beside", &world->err),
+        assert_int_equal(guard_replace(world->folder.fd, bad[i], "sibling", &world->err),
                          MCP_E_PARAMS);
     }
-    assert_int_equal(guard_replace(world->folder.fd, "none", "beside", &world->err),
+    assert_int_equal(guard_replace(world->folder.fd, "none", "sibling", &world->err),
                      MCP_E_NOT_FOUND);
     assert_int_equal(guard_create(&fd, world->folder.fd, "case", &world->err), MCP_E_IO);
 }
@@ -195,11 +195,11 @@ static void trees_are_removed_and_links_not_followed(void **state)
 
     assert_int_equal(guard_remove_tree(world->folder.fd, "case", &world->err), MCP_OK);
     assert_false(guard_exists(world->folder.fd, "case"));
-    assert_true(guard_exists(world->folder.fd, "beside"));
+    assert_true(guard_exists(world->folder.fd, "sibling"));
     assert_int_equal(guard_remove_tree(world->folder.fd, "case", &world->err), MCP_OK);
     assert_int_equal(guard_remove_tree(world->folder.fd, "case/x/y", &world->err), MCP_OK);
-    assert_int_equal(guard_remove_tree(world->folder.fd, "beside", &world->err), MCP_OK);
-    assert_false(guard_exists(world->folder.fd, "beside"));
+    assert_int_equal(guard_remove_tree(world->folder.fd, "sibling", &world->err), MCP_OK);
+    assert_false(guard_exists(world->folder.fd, "sibling"));
     assert_int_equal(guard_remove_tree(world->folder.fd, ".", &world->err), MCP_E_PARAMS);
     assert_int_equal(guard_remove_tree(world->folder.fd, "..", &world->err), MCP_E_DENIED);
 }

@@ -17,7 +17,7 @@
 #include "scratch.h"
 
 struct world {
-    scratch folder; /* roots "one" and "two", and "secret" beside them */
+    scratch folder; /* roots "one" and "two", and "secret" next to them */
     guard *all;
     mcp_arena *arena;
     mcp_error err;
@@ -59,13 +59,13 @@ static int tear_down(void **state)
 static mcp_status open_path(struct world *world, const char *path, const char **canonical)
 {
     int fd = -1;
-    mcp_status status = guard_open_dir(&fd, canonical, world->all, path, world->arena, &world->err);
+    mcp_status st = guard_open_dir(&fd, canonical, world->all, path, world->arena, &world->err);
 
-    if (status == MCP_OK)
+    if (st == MCP_OK)
         close(fd);
     else
         assert_int_equal(fd, -1);
-    return status;
+    return st;
 }
 
 static void folders_inside_open(void **state)

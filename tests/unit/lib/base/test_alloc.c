@@ -15,19 +15,19 @@ static void refuses_after_the_given_number(void **state)
 {
     (void)state;
     mcp__alloc_fail_after(2);
-    void *first = mcp__alloc(8);
-    void *second = mcp__alloc_zeroed(2, 4);
+    void *first = mcp_alloc(8);
+    void *second = mcp_alloc_zeroed(2, 4);
     assert_non_null(first);
     assert_non_null(second);
     assert_false(mcp__alloc_was_refused());
-    assert_null(mcp__alloc(8));
-    assert_null(mcp__alloc_zeroed(1, 8));
-    assert_null(mcp__realloc(first, 16)); /* and `first` is still there */
+    assert_null(mcp_alloc(8));
+    assert_null(mcp_alloc_zeroed(1, 8));
+    assert_null(mcp_realloc(first, 16)); /* and `first` is still there */
     assert_true(mcp__alloc_was_refused());
 
     mcp__alloc_fail_after(-1);
     assert_false(mcp__alloc_was_refused());
-    first = mcp__realloc(first, 16);
+    first = mcp_realloc(first, 16);
     assert_non_null(first);
     free(first);
     free(second);
@@ -36,7 +36,7 @@ static void refuses_after_the_given_number(void **state)
 static void zeroed_means_zeroed(void **state)
 {
     (void)state;
-    unsigned char *bytes = mcp__alloc_zeroed(10, 10);
+    unsigned char *bytes = mcp_alloc_zeroed(10, 10);
     assert_non_null(bytes);
     for (int i = 0; i < 100; i++)
         assert_int_equal(bytes[i], 0);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/arena_budget.h"
+#include "base/arena_int.h"
 #include "oom.h"
 
 #if defined(__has_feature)
@@ -25,7 +25,7 @@
 static void pieces_are_zeroed_aligned_and_apart(void **state)
 {
     static const size_t sizes[] = { 1, 3, 16, 17, 100, 4000, 4096, 5000, 70000, 3000000, 8, 1 };
-    enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
+    enum { COUNT = sizeof sizes / sizeof sizes[0] };
     unsigned char *pieces[COUNT];
     mcp_arena *arena = mcp_arena_new(0);
 
@@ -46,8 +46,8 @@ static void pieces_are_zeroed_aligned_and_apart(void **state)
     mcp_arena_free(arena);
 }
 
-/* Two arenas take from one budget; what one gives back the other may have. Each has its first 4 KiB in any
-   case, and a refusal is told from the arena's own bound. */
+/* Two arenas take from one budget; what one gives back the other may have. Each has its first 4
+ * KiB in any case, and a refusal differs from that of the arena's own bound. */
 static void arenas_share_a_budget(void **state)
 {
     mcp__arena_budget budget = { .max_bytes = 64 * 1024 };

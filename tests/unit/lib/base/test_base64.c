@@ -31,7 +31,7 @@ static void encodes_the_vectors(void **state)
     char out[16];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         size_t length = strlen(vectors[i].plain);
         assert_int_equal(mcp__base64_length(length), strlen(vectors[i].padded));
         mcp__base64_encode(out, vectors[i].plain, length);
@@ -45,7 +45,7 @@ static void url_safe_goes_both_ways(void **state)
     size_t length = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         const char *plain = vectors[i].plain;
         assert_string_equal(mcp__base64url_encode(arena, plain, strlen(plain)), vectors[i].bare);
         const char *back = mcp__base64url_decode(arena, vectors[i].bare, strlen(vectors[i].bare),
@@ -79,7 +79,7 @@ static void decoding_is_strict(void **state)
     size_t length = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_null(mcp__base64url_decode(arena, wrong[i], strlen(wrong[i]), &length));
     assert_null(mcp__base64url_decode(arena, "Zm\0v", 4, &length));
     mcp_arena_free(arena);

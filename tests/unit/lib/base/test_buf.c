@@ -38,7 +38,7 @@ static void fills_exactly_to_the_bound(void **state)
     static const size_t bounds[] = { 1, 2, 127, 128, 129, 255, 256, 1000 };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         mcp_buf buf;
         mcp_buf_init(&buf, bounds[i]);
         for (size_t k = 0; k < bounds[i]; k++)

@@ -33,7 +33,7 @@ static void moments_as_text(void **state)
     char text[MCP_CLOCK_UTC_SIZE];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         mcp_clock_utc(text, rows[i].wall_ms, 0);
         assert_string_equal(text, rows[i].plain);
         mcp_clock_utc(text, rows[i].wall_ms, 1);

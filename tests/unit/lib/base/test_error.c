@@ -51,7 +51,7 @@ static void errno_becomes_status_and_words(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char wanted[200] = "opening x: ";
         mcp_error err = MCP_ERROR_INIT;
         assert_int_equal(mcp_error_errno(&err, rows[i].errno_value, "opening %s", "x"),

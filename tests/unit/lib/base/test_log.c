@@ -25,7 +25,7 @@ static void keep(mcp_log_level level, const char *message, void *data)
 
     seen->count++;
     seen->level = level;
-    snprintf(seen->last, sizeof(seen->last), "%s", message);
+    snprintf(seen->last, sizeof seen->last, "%s", message);
 }
 
 static void the_level_decides(void **state)
@@ -64,7 +64,7 @@ static void long_and_broken_lines(void **state)
     char text[1500];
 
     (void)state;
-    memset(text, 'x', sizeof(text));
+    memset(text, 'x', sizeof text);
     text[1499] = '\0';
     mcp_log_write(&log, MCP_LOG_INFO, "%s", text);
     assert_int_equal(strlen(seen.last), 1000);
@@ -88,7 +88,7 @@ static void standard_error_gets_one_line(void **state)
     dup2(saved, STDERR_FILENO);
     close(saved);
     close(pipes[1]);
-    ssize_t length = read(pipes[0], text, sizeof(text) - 1);
+    ssize_t length = read(pipes[0], text, sizeof text - 1);
     close(pipes[0]);
     assert_int_equal(length, 24 + strlen(" level=info ready\n"));
     assert_string_equal(text + 24, " level=info ready\n");

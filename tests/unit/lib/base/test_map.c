@@ -23,7 +23,7 @@ static int make_keys(void **state)
 {
     (void)state;
     for (int i = 0; i < KEYS; i++)
-        snprintf(keys[i], sizeof(keys[i]), "key-%d", i);
+        snprintf(keys[i], sizeof keys[i], "key-%d", i);
     return 0;
 }
 

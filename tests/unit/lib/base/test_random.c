@@ -32,11 +32,11 @@ static void every_bit_is_random(void **state)
 
     (void)state;
     for (int i = 0; i < 64; i++) {
-        assert_int_equal(mcp_random_bytes(drawn, sizeof(drawn), NULL), MCP_OK);
-        for (size_t k = 0; k < sizeof(drawn); k++)
+        assert_int_equal(mcp_random_bytes(drawn, sizeof drawn, NULL), MCP_OK);
+        for (size_t k = 0; k < sizeof drawn; k++)
             seen[k] |= drawn[k];
     }
-    for (size_t k = 0; k < sizeof(seen); k++)
+    for (size_t k = 0; k < sizeof seen; k++)
         assert_int_equal(seen[k], 0xff);
 }
 

@@ -76,7 +76,7 @@ static void ill_formed(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t bad_offset = 99;
         assert_false(mcp__utf8_valid(rows[i].text, strlen(rows[i].text), &bad_offset));
         assert_int_equal(bad_offset, rows[i].bad_offset);
@@ -103,7 +103,7 @@ static void cuts_between_characters(void **state)
     static const size_t kept[] = { 0, 1, 1, 3, 3, 3, 3, 7, 8, 8 };
 
     (void)state;
-    for (size_t max = 0; max < sizeof(kept) / sizeof(kept[0]); max++)
+    for (size_t max = 0; max < sizeof kept / sizeof kept[0]; max++)
         assert_int_equal(mcp__utf8_cut(text, 8, max), kept[max]);
 }
 

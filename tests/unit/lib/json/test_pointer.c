@@ -52,7 +52,7 @@ static void the_table_of_the_rfc(void **state)
     assert_ptr_equal(mcp_json_pointer(value, ""), value);
     assert_int_equal(mcp_json_count(mcp_json_pointer(value, "/foo")), 2);
     assert_string_equal(mcp_json_string(mcp_json_pointer(value, "/foo/0"), NULL), "bar");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int64_t number = -1;
         assert_true(mcp_json_int(mcp_json_pointer(value, rows[i].pointer), &number));
         assert_int_equal(number, rows[i].number);
@@ -97,7 +97,7 @@ static void what_leads_nowhere(void **state)
         "{\"a\":[1,2,3],\"s\":\"text\",\"n\":null,\"o\":{\"a~b\":1,\"~\":2,\"a/b\":3}}");
 
     (void)state;
-    for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
+    for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; i++) {
         if (mcp_json_pointer(value, pointers[i]))
             fail_msg("%s leads somewhere", pointers[i]);
     }
@@ -117,7 +117,7 @@ static void escapes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int64_t number = -1;
         assert_true(mcp_json_int(mcp_json_pointer(value, rows[i].pointer), &number));
         assert_int_equal(number, rows[i].number);

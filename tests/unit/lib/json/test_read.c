@@ -26,7 +26,7 @@ typedef struct text {
 
 #define T(literal)                                                                                 \
     {                                                                                              \
-        literal, sizeof(literal) - 1                                                               \
+        literal, sizeof literal - 1                                                                \
     }
 
 static mcp_arena *arena;
@@ -136,7 +136,7 @@ static void accepts(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         must_read(texts[i].bytes, texts[i].length);
 }
 
@@ -261,7 +261,7 @@ static void refuses(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         mcp_error err = must_refuse(rows[i].is.bytes, rows[i].is.length, MCP_E_PARSE);
         if (err.offset != rows[i].offset)
             fail_msg("%s: %s, and not at %d", rows[i].is.bytes, err.message, (int)rows[i].offset);
@@ -285,7 +285,7 @@ static void integers_keep_their_type_up_to_64_bits(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const mcp_json *value = read_text(rows[i].text);
         int64_t integer = 99;
         uint64_t natural = 99;
@@ -308,22 +308,21 @@ static void integers_beyond_64_bits_are_doubles(void **state)
         const char *text;
         double number;
     } rows[] = {
-        { "18446744073709551616", 0x1p64 },
-        { "-9223372036854775809", -0x1p63 },
-        { "100000000000000000000", 1e20 },
-        { "938000000000000000000", 9.38e20 },
+        { "18446744073709551616", 0x1p64 },          { "-9223372036854775809", -0x1p63 },
+        { "100000000000000000000", 1e20 },           { "938000000000000000000", 9.38e20 },
         { "-99999999999999999999999999999", -1e29 },
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char nested[200];
         double number = 0;
         const mcp_json *value = read_text(rows[i].text);
         assert_int_equal(mcp_json_type_of(value), MCP_JSON_DOUBLE);
         assert_true(mcp_json_double(value, &number) && number == rows[i].number);
-        snprintf(nested, sizeof(nested), "[{\"%s\": %s ,\"\\\\\\\"-\":\"%s\"},-18446744073709551616,7]",
-                 rows[i].text, rows[i].text, rows[i].text);
+        snprintf(nested, sizeof nested,
+                 "[{\"%s\": %s ,\"\\\\\\\"-\":\"%s\"},-18446744073709551616,7]", rows[i].text,
+                 rows[i].text, rows[i].text);
         value = read_text(nested);
         assert_true(mcp_json_double(mcp_json_get(mcp_json_item(value, 0), rows[i].text), &number));
         assert_true(number == rows[i].number);
@@ -333,7 +332,8 @@ static void integers_beyond_64_bits_are_doubles(void **state)
     }
 }
 
-/* The largest double, 1.7976931348623157e308, has 309 digits in full; with one more it is too much. */
+/* The largest double, 1.7976931348623157e308, has 309 digits in full; with one more it is too
+ * much. */
 static void the_longest_integer_is_the_largest_double(void **state)
 {
     char text[400] = "17976931348623157";
@@ -359,10 +359,10 @@ static void numbers_out_of_range_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char nested[100];
         assert_int_equal(must_refuse(texts[i], strlen(texts[i]), MCP_E_PARSE).offset, 0);
-        int length = snprintf(nested, sizeof(nested), "{\"id\": %s}", texts[i]);
+        int length = snprintf(nested, sizeof nested, "{\"id\": %s}", texts[i]);
         assert_int_equal(must_refuse(nested, (size_t)length, MCP_E_PARSE).offset, 7);
     }
 }
@@ -392,7 +392,7 @@ static void doubles_are_the_nearest(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double number = -99;
         const mcp_json *value = read_text(rows[i].text);
         assert_int_equal(mcp_json_type_of(value), MCP_JSON_DOUBLE);
@@ -422,7 +422,7 @@ static void strings_are_unescaped_and_end_in_nul(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t length = 99;
         const char *string = mcp_json_string(read_text(rows[i].text), &length);
         assert_non_null(string);
@@ -503,7 +503,7 @@ static void every_size_around_the_parsers_steps(void **state)
     static char out[131072 + 16];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         for (size_t length = steps[i] - 3; length <= steps[i] + 3; length++) {
             size_t found = 0;
             memset(out, 'x', length);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "mcp/json.h"
-#include "json/scan.h"
+#include "json/json_int.h"
 
 static void gives_the_reason(void **state)
 {
@@ -18,36 +18,38 @@ static void gives_the_reason(void **state)
         const char *text;
         size_t offset;
         const char *word; /* that the reason must hold */
+        bool is_of_value;
     } rows[] = {
-        { "", 0, "ends too early" },
-        { "[1,2", 4, "ends too early" },
-        { "\"abc", 4, "ends too early" },
-        { "\"a\x01\"", 2, "control character" },
-        { "\"\xFF\"", 1, "UTF-8" },
-        { "\"\\q\"", 2, "escape" },
-        { "\"\\u00x0\"", 5, "hexadecimal" },
-        { "\"\\udc00\"", 1, "second half" },
-        { "\"\\ud800\"", 1, "first half" },
-        { "01", 1, "begin with 0" },
-        { "-x", 1, "digit" },
-        { "[1e999]", 1, "range of a double" },
-        { "[1 2]", 3, "','" },
-        { "{\"a\":1 2}", 7, "'}'" },
-        { "{\"a\" 1}", 5, "':'" },
-        { "{1:2}", 1, "name" },
-        { "[nulx]", 4, "value" },
-        { "1 1", 2, "follows" },
+        { "", 0, "ends too early", false },
+        { "[1,2", 4, "ends too early", false },
+        { "\"abc", 4, "ends too early", false },
+        { "\"a\x01\"", 2, "control character", false },
+        { "\"\xFF\"", 1, "UTF-8", false },
+        { "\"\\q\"", 2, "escape", false },
+        { "\"\\u00x0\"", 5, "hexadecimal", false },
+        { "\"\\udc00\"", 1, "second half", true },
+        { "\"\\ud800\"", 1, "first half", true },
+        { "01", 1, "begin with 0", false },
+        { "-x", 1, "digit", false },
+        { "[1e999]", 1, "range of a double", true },
+        { "[1 2]", 3, "','", false },
+        { "{\"a\":1 2}", 7, "'}'", false },
+        { "{\"a\" 1}", 5, "':'", false },
+        { "{1:2}", 1, "name", false },
+        { "[nulx]", 4, "value", false },
+        { "1 1", 2, "follows", false },
         { "\xEF\xBB\xBF"
           "1",
-          0, "byte order mark" },
+          0, "byte order mark", false },
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        mcp__json_fault fault = { MCP_OK, 99, NULL };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mcp__json_fault fault = { .offset = 99 };
         assert_false(mcp__json_scan(rows[i].text, strlen(rows[i].text), &fault));
         assert_int_equal(fault.status, MCP_E_PARSE);
         assert_int_equal(fault.offset, rows[i].offset);
+        assert_int_equal(fault.is_of_value, rows[i].is_of_value);
         if (!strstr(fault.reason, rows[i].word))
             fail_msg("%s: %s", rows[i].text, fault.reason);
     }
@@ -63,6 +65,7 @@ static void too_deep_is_a_limit(void **state)
     assert_false(mcp__json_scan(text, 65, &fault));
     assert_int_equal(fault.status, MCP_E_LIMIT);
     assert_int_equal(fault.offset, 64);
+    assert_true(fault.is_of_value);
 }
 
 static void must_agree(const char *text, size_t length)
@@ -70,14 +73,14 @@ static void must_agree(const char *text, size_t length)
     mcp_arena *arena = mcp_arena_new(0);
     const mcp_json *value = NULL;
     mcp_error err = MCP_ERROR_INIT;
-    mcp__json_fault fault = { MCP_OK, 0, "" };
-    mcp_status read = mcp_json_read(&value, arena, text, length, &err);
+    mcp__json_fault fault = { .reason = "" };
+    mcp_status st = mcp_json_read(&value, arena, text, length, &err);
 
     mcp__json_scan(text, length, &fault);
-    if (read != fault.status)
-        fail_msg("%.*s: reading says %s, scanning %s", (int)length, text, mcp_status_name(read),
+    if (st != fault.status)
+        fail_msg("%.*s: reading says %s, scanning %s", (int)length, text, mcp_status_name(st),
                  fault.reason);
-    if (read != MCP_OK)
+    if (st != MCP_OK)
         assert_int_equal(err.offset, fault.offset);
     mcp_arena_free(arena);
 }
@@ -95,7 +98,7 @@ static void agrees_with_reading_on_damaged_texts(void **state)
     for (size_t cut = 0; cut <= length; cut++)
         must_agree(whole, cut);
     for (size_t at = 0; at < length; at++) {
-        for (size_t i = 0; i < sizeof(damage); i++) { /* NUL too */
+        for (size_t i = 0; i < sizeof damage; i++) { /* NUL too */
             memcpy(text, whole, length);
             text[at] = damage[i];
             must_agree(text, length);
@@ -149,7 +152,7 @@ static void agrees_with_reading_on_numbers(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         must_agree(texts[i], strlen(texts[i]));
 }
 

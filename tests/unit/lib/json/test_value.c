@@ -52,7 +52,7 @@ static void each_type_is_itself_only(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const mcp_json *value = read_text(rows[i].text);
         mcp_json_type type = mcp_json_type_of(value);
         bool flag = false;
@@ -126,7 +126,7 @@ static void integers_by_the_range_asked_for(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int64_t integer = 0;
         uint64_t natural = 0;
         assert_int_equal(mcp_json_int(read_text(rows[i].text), &integer), rows[i].is_int);
@@ -177,7 +177,7 @@ static void finds_in_small_and_large_objects(void **state)
     static const int counts[] = { 0, 1, 2, 15, 16, 17, 18, 31, 32, 33, 100, 5000 };
 
     (void)state;
-    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         const mcp_json *object = counted_object(counts[c], "");
         assert_int_equal(mcp_json_count(object), counts[c]);
         for (int i = 0; i < counts[c]; i++) {
@@ -200,7 +200,7 @@ static void the_last_duplicate_counts(void **state)
     int64_t number = 0;
 
     (void)state;
-    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         const mcp_json *object = counted_object(counts[c], ",\"x\":1,\"n0\":-7,\"x\":2,\"x\":3");
         assert_int_equal(mcp_json_count(object), counts[c] + 4);
         assert_true(mcp_json_int(mcp_json_get(object, "n0"), &number));
@@ -253,7 +253,7 @@ static void equal_by_the_mathematical_value(void **state)
         { "{\"a\":null}" },
         { "{\"a\":null,\"b\":null}" },
     };
-    enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
+    enum { COUNT = sizeof rows / sizeof rows[0] };
 
     (void)state;
     for (size_t i = 0; i < COUNT * 6; i++) {

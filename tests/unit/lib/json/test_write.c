@@ -15,8 +15,7 @@
 
 #include "mcp/json.h"
 #include "oom.h"
-#include "json/number.h"
-#include "json/write.h"
+#include "json/json_int.h"
 
 static mcp_buf buf;
 static mcp_json_writer writer;
@@ -143,7 +142,7 @@ static void escapes_at_every_place(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+    for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         for (size_t before = 0; before < 20; before++) {
             for (size_t after = 0; after < 12; after++) {
                 char text[64] = "";
@@ -162,8 +161,8 @@ static void escapes_at_every_place(void **state)
     }
 }
 
-/* JSON as the text of a string, longer than the writer takes at once, ends where the buffer's bound lies: the writer
- * looks for room before it knows how much the text takes. */
+/* JSON as the text of a string, longer than the writer takes at once, ends where the buffer's
+ * bound lies: the writer looks for room before it knows how much the text takes. */
 static void json_as_text_fits_to_the_byte(void **state)
 {
     static const char piece[] = "{\"\xC3\xA4\":\"b\\n\"},";
@@ -197,7 +196,7 @@ static void text_that_is_not_utf8_fails(void **state)
                                          "\xC0\x80" };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         mcp_write_string(&writer, texts[i]);
         assert_int_equal(mcp_json_writer_status(&writer), MCP_E_PARAMS);
         start_again();
@@ -258,7 +257,7 @@ static void doubles_as_people_write_them(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         mcp_write_double(&writer, rows[i].number);
         must_have_written(rows[i].text);
     }
@@ -325,7 +324,7 @@ static void must_round_trip(double number)
         fail_msg("%a is written %s", number, text);
     size_t digits = significant_digits(text);
     if (digits > 1 && strpbrk(text, ".e")) {
-        snprintf(fewer, sizeof(fewer), "%.*e", (int)digits - 2, number);
+        snprintf(fewer, sizeof fewer, "%.*e", (int)digits - 2, number);
         if (strtod(fewer, NULL) == number)
             fail_msg("%s could be written %s", text, fewer);
     }
@@ -363,7 +362,7 @@ static void doubles_round_trip(void **state)
     uint64_t bits = 88172645463325252u;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++)
+    for (size_t i = 0; i < sizeof hard / sizeof hard[0]; i++)
         must_round_trip(hard[i]);
     for (int exponent = -1074; exponent < 1024; exponent++) {
         must_round_trip(ldexp(1, exponent));
@@ -374,7 +373,7 @@ static void doubles_round_trip(void **state)
         bits ^= bits << 13;
         bits ^= bits >> 7;
         bits ^= bits << 17;
-        memcpy(&number, &bits, sizeof(number));
+        memcpy(&number, &bits, sizeof number);
         if (isfinite(number))
             must_round_trip(number);
     }
@@ -419,7 +418,7 @@ static void values_are_written_as_they_were_read(void **state)
     mcp_arena *arena = mcp_arena_new(0);
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const mcp_json *value = NULL;
         assert_int_equal(mcp_json_read(&value, arena, texts[i], strlen(texts[i]), NULL), MCP_OK);
         mcp_write_value(&writer, value);

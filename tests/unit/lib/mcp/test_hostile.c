@@ -1,8 +1,8 @@
 /*
  * test_hostile.c - what messages are answered that are made to hold a server.
  *
- * How long they hold it is measured by bench/hostile.c, in full length; here they are cut, and what counts
- * is that each has its right answer, leaves nothing behind, and that the server goes on.
+ * How long they hold it is measured by bench/hostile.c, in full length; here they are cut, and what
+ * counts is that each has its right answer, leaves nothing behind, and that the server continues.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,8 @@ static void each_has_its_answer(void **state)
         say_and_look(row);
 }
 
-/* Arguments that the loop cannot judge in the steps it gives go to a worker, and nobody waits for them. */
+/* Arguments that the loop cannot judge in the steps it gives go to a worker, and nobody waits for
+ * them. */
 static void dear_checks_are_left_to_a_worker(void **state)
 {
     static const hostile tree = {
@@ -87,7 +88,7 @@ static void large_prompts_are_left_to_a_worker(void **state)
         "\"#\":\"\",",
         "\"word\":\"w\",\"word\":\"v\"}}}",
         CUT,
-        "stands twice",
+        "duplicate member",
     };
     conversation talk;
     size_t length = 0;

@@ -1,7 +1,7 @@
 /*
  * test_limits.c - bounds of messages and calls, each just below, at, and above.
  *
- * docs/limits.md has the table of all; those of a part alone are tested beside that part.
+ * docs/limits.md has the table of all; those of a part alone are tested with that part.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "fixture_task.h"
 #include "mcp/core/task/task_table.h"
 
-/* ---- features --------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
 static const char text_file[] = "{\"name\":\"limit/text\",\"description\":\"x\",\"inputSchema\":{"
                                 "\"type\":\"object\"}}";
@@ -52,28 +52,28 @@ static mcp_status keep_text(mcp_call *call, void *data)
     char *text = filled('x', (size_t)mcp_arg_int(call, "bytes", 0));
 
     (void)data;
-    mcp_status st = mcp_call_keep(call, text);
+    mcp_status st = mcp_call_set_request_state(call, text);
     free(text);
-    (void)mcp_call_ask(call, "roots", "roots/list", NULL);
-    return st == MCP_OK ? mcp_call_asked(call) : st;
+    (void)mcp_call_request_input(call, "roots", "roots/list", NULL);
+    return st == MCP_OK ? mcp_call_input_required(call) : st;
 }
 
 /* As many values as the number that was typed. */
 static mcp_status suggest(mcp_call *call, void *data)
 {
-    long count = strtol(mcp_call_typed(call), NULL, 10);
+    long count = strtol(mcp_call_completion_value(call), NULL, 10);
     mcp_status st = MCP_OK;
 
     (void)data;
     for (long i = 0; i < count && st == MCP_OK; i++)
-        st = mcp_call_suggest(call, "v");
+        st = mcp_call_add_completion(call, "v");
     return st;
 }
 
 static const mcp_file files[] = {
-    { "tools/limit/text.json", text_file, sizeof(text_file) - 1 },
-    { "tools/limit/keep.json", keep_file, sizeof(keep_file) - 1 },
-    { "prompts/limit.md", prompt_file, sizeof(prompt_file) - 1 },
+    { "tools/limit/text.json", text_file, sizeof text_file - 1 },
+    { "tools/limit/keep.json", keep_file, sizeof keep_file - 1 },
+    { "prompts/limit.md", prompt_file, sizeof prompt_file - 1 },
     { 0 },
 };
 static const mcp_tool tools[] = { { "limit/text", give_text, MCP_READS, 0, 0 },
@@ -88,7 +88,7 @@ static const mcp_features features = { .files = files,
                                        .resources = resources,
                                        .completions = completions };
 
-/* ---- a conversation --------------------------------------------------------------------------- */
+/* ---- a conversation -------------------------------------------------------------------------- */
 
 static conversation talk;
 
@@ -125,7 +125,7 @@ static void expect(char *answer, const char *words)
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
     "\"io.modelcontextprotocol/clientCapabilities\":{" capabilities "}}"
 
-/* ---- the limits ------------------------------------------------------------------------------- */
+/* ---- the limits ------------------------------------------------------------------------------ */
 
 static void an_id_has_1024_bytes(void **state)
 {
@@ -164,7 +164,7 @@ static char *ask_text(size_t bytes)
 
 static void an_answer_has_reply_max_bytes(void **state)
 {
-    const mcp_server_options options = { .reply_max_bytes = 4000 };
+    const mcp_server_options options = { .limits.reply_max_bytes = 4000 };
     char *empty;
 
     (void)state;
@@ -186,7 +186,8 @@ static void an_answer_has_reply_max_bytes(void **state)
 /* Of one client: two run, three more wait, then it is not read. */
 static void calls_have_their_places(void **state)
 {
-    const mcp_server_options options = { .calls_max_running = 2, .calls_max_queued = 3 };
+    const mcp_server_options options = { .limits.calls_max_running = 2,
+                                         .limits.calls_max_queued = 3 };
 
     (void)state;
     open_talk(&options);
@@ -225,7 +226,7 @@ static void a_hundred_values_are_suggested(void **state)
                                  count);
         assert_int_equal(count_of(answer, "\"v\""), count < 100 ? count : 100);
         assert_int_equal(count_of(answer, "\"hasMore\":true"), count > 100);
-        (void)snprintf(total, sizeof(total), "\"total\":%zu", count);
+        (void)snprintf(total, sizeof total, "\"total\":%zu", count);
         expect(answer, total);
     }
     conversation_close(&talk);
@@ -236,7 +237,7 @@ static void a_kept_state_has_256_kib(void **state)
 {
     static const char payload[] = "{\"rounds\":1,\"kept\":\"\",\"answers\":{}}";
     const size_t most = (size_t)256 * 1024 - 3 - 1 - 43; /* characters for the body */
-    const size_t bytes = most * 3 / 4 - 40 - (sizeof(payload) - 1);
+    const size_t bytes = most * 3 / 4 - 40 - (sizeof payload - 1);
 
     (void)state;
     open_talk(NULL);
@@ -284,7 +285,7 @@ static char *listen_as(int id)
 
 static void ten_thousand_calls_listen(void **state)
 {
-    const mcp_server_options options = { .lists_change = true };
+    const mcp_server_options options = { .list_changed = true };
 
     (void)state;
     open_talk(&options);
@@ -319,7 +320,7 @@ static void a_message_nests_64_deep(void **state)
     conversation_close(&talk);
 }
 
-/* ---- tasks ------------------------------------------------------------------------------------ */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 static void open_tasks(const mcp_server_options *options, bool is_held)
 {
@@ -338,7 +339,7 @@ static char *begin_task(int id, const char *tool)
 static void tasks_have_their_places(void **state)
 {
     const mcp_principal other = { .name = "other", .scopes = "" };
-    const mcp_server_options options = { .tasks_max = 3, .tasks_max_each = 2 };
+    const mcp_server_options options = { .limits.tasks_max = 3, .limits.tasks_max_per_client = 2 };
 
     (void)state;
     open_tasks(&options, true);
@@ -363,7 +364,7 @@ static void outcomes_of_tasks_have_their_bytes(void **state)
     assert_true(bytes > 1000);
     conversation_close(&talk);
     for (int more = -1; more <= 1; more++) {
-        options.tasks_max_bytes = (size_t)((int)bytes * 2 + more);
+        options.limits.tasks_max_bytes = (size_t)((int)bytes * 2 + more);
         open_tasks(&options, false);
         free(begin_task(1, "task/big"));
         free(begin_task(2, "task/big"));

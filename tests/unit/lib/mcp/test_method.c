@@ -22,7 +22,7 @@ static mcp_status silent(mcp_call *call, void *data)
 }
 
 static const char tool[] = "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}";
-static const mcp_file files[] = { { "tools/t.json", tool, sizeof(tool) - 1 }, { 0 } };
+static const mcp_file files[] = { { "tools/t.json", tool, sizeof tool - 1 }, { 0 } };
 static const mcp_tool tools[] = { { "t", silent, MCP_READS, 0, 0 }, { 0 } };
 static const mcp_features features = { .files = files, .tools = tools };
 
@@ -47,7 +47,7 @@ static void each_revision_is_served(void **state)
         conversation_open(&c, NULL, &features);
         open_as(&c, revisions[i]);
         (void)snprintf(
-            wanted, sizeof(wanted),
+            wanted, sizeof wanted,
             "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":"
             "{\"tools\":{\"listChanged\":false}},\"serverInfo\":{\"name\":\"test\",\"version\":\"1.0\"}}}",
             revisions[i]);
@@ -132,7 +132,7 @@ static void the_server_tells_what_each_revision_knows_of_it(void **state)
         conversation_open(&c, &options, NULL);
         open_as(&c, revisions[i]);
         (void)snprintf(
-            wanted, sizeof(wanted),
+            wanted, sizeof wanted,
             "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
             "\"serverInfo\":%s,\"instructions\":\"Ask.\"}}",
             revisions[i], infos[i]);
@@ -156,7 +156,7 @@ static void an_opening_must_be_well_formed(void **state)
 
     (void)state;
     conversation_open(&c, NULL, NULL);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         int64_t code = 0;
         (void)snprintf(text, sizeof(text),
                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":%s}",
@@ -174,7 +174,7 @@ static void an_opening_must_be_well_formed(void **state)
     mcp_arena_free(arena);
 }
 
-static void a_second_opening_begins_anew(void **state)
+static void a_second_opening_begins_again(void **state)
 {
     mcp_arena *arena = mcp_arena_new(0);
     conversation c;
@@ -197,7 +197,7 @@ static void a_second_opening_begins_anew(void **state)
 static void requests_before_the_opening_are_served(void **state)
 {
     mcp_server_options narrow = { .oldest = MCP_2025_06_18 };
-    mcp_server_options early = { .without_initialize = MCP_2024_11_05 };
+    mcp_server_options early = { .default_revision = MCP_2024_11_05 };
     conversation c;
 
     (void)state;
@@ -243,10 +243,10 @@ static void methods_that_are_not_ours_do_not_exist(void **state)
     (void)state;
     conversation_open(&c, NULL, &features);
     conversation_initialize(&c, "2025-11-25");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         (void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\"}",
                        names[i]);
-        (void)snprintf(wanted, sizeof(wanted),
+        (void)snprintf(wanted, sizeof wanted,
                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
                        "\"message\":\"there is no method %s here\"}}",
                        names[i]);
@@ -302,7 +302,7 @@ static void notifications_are_never_answered(void **state)
 
     (void)state;
     conversation_open(&c, NULL, &features);
-    for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)
+    for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++)
         conversation_ask(&c, quiet[i], "");
     conversation_close(&c);
 }
@@ -315,7 +315,7 @@ int main(void)
         cmocka_unit_test(a_strict_server_names_what_it_speaks),
         cmocka_unit_test(the_server_tells_what_each_revision_knows_of_it),
         cmocka_unit_test(an_opening_must_be_well_formed),
-        cmocka_unit_test(a_second_opening_begins_anew),
+        cmocka_unit_test(a_second_opening_begins_again),
         cmocka_unit_test(requests_before_the_opening_are_served),
         cmocka_unit_test(methods_that_are_not_ours_do_not_exist),
         cmocka_unit_test(existence_comes_before_parameters),

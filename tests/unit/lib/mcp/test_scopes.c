@@ -1,9 +1,9 @@
 /*
- * test_scopes.c - the scopes that entries of resources.json ask for, and prompts: who may read, who may
- * have suggestions, and who may know.
+ * test_scopes.c - the scopes that entries of resources.json ask for, and prompts: who may read, who
+ * may have suggestions, and who may know.
  *
- * Ann's token has the scope "vault", Eve's has not. Where nobody is asked for a token, nothing is kept from
- * anybody.
+ * Ann's token has the scope "vault", Eve's has not. Where nobody is asked for a token, nothing is
+ * kept from anybody.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static mcp_status give(mcp_call *call, void *data)
 static mcp_status suggest(mcp_call *call, void *data)
 {
     (void)data;
-    return mcp_call_suggest(call, "secret");
+    return mcp_call_add_completion(call, "secret");
 }
 
 static const mcp_file files[] = { FILE_OF("resources.json", resources_json),
@@ -100,7 +100,7 @@ static void expect(const char *method, const char *params, const char *words)
 #define OF_COUNT                                                                                   \
     "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"count\"},"                                       \
     "\"argument\":{\"name\":\"what\",\"value\":\"\"}}"
-#define TOO_LITTLE "\"code\":-32600,\"message\":\"the token allows too little: vault\""
+#define TOO_LITTLE "\"code\":-32600,\"message\":\"insufficient scope: vault\""
 
 static void expect_all_given(void)
 {
@@ -126,7 +126,7 @@ static void who_has_them_is_served(void **state)
     }
 }
 
-static void who_lacks_them_is_told_which(void **state)
+static void a_client_without_scopes_is_notified_which(void **state)
 {
     (void)state;
     begin(false, &eve);
@@ -188,7 +188,7 @@ static void what_is_no_scope_is_refused_at_the_start(void **state)
 
     (void)state;
     assert_int_equal(add(ENTRY("\"vault read:all\""), &err), MCP_OK);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         err = (mcp_error)MCP_ERROR_INIT;
         assert_int_equal(add(wrong[i], &err), MCP_E_PARAMS);
         if (!strstr(err.message, "x://1") || !strstr(err.message, "causeway/scopes"))
@@ -200,7 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_them_is_served),
-        cmocka_unit_test(who_lacks_them_is_told_which),
+        cmocka_unit_test(a_client_without_scopes_is_notified_which),
         cmocka_unit_test(hidden_entries_do_not_exist),
         cmocka_unit_test(what_is_no_scope_is_refused_at_the_start),
     };

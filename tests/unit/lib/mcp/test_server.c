@@ -29,15 +29,15 @@ static void zero_is_the_safe_default(void **state)
     assert_false(server->options.allow_write);
     assert_int_equal(server->options.oldest, MCP_2024_11_05);
     assert_int_equal(server->options.newest, MCP_2026_07_28);
-    assert_int_equal(server->options.without_initialize, MCP_2025_03_26);
-    assert_int_equal(server->options.message_max_bytes, 4 << 20);
-    assert_int_equal(server->options.reply_max_bytes, 16 << 20);
-    assert_int_equal(server->options.arena_max_bytes, 64 << 20);
-    assert_int_equal(server->options.calls_max_running, 32);
-    assert_int_equal(server->options.calls_max_queued, 256);
-    assert_true(server->options.short_threads >= 2);
-    assert_int_equal(server->options.timeout_ms, 60000);
-    assert_int_equal(server->options.grace_ms, 10000);
+    assert_int_equal(server->options.default_revision, MCP_2025_03_26);
+    assert_int_equal(server->options.limits.message_max_bytes, 4 << 20);
+    assert_int_equal(server->options.limits.reply_max_bytes, 16 << 20);
+    assert_int_equal(server->options.limits.arena_max_bytes, 64 << 20);
+    assert_int_equal(server->options.limits.calls_max_running, 32);
+    assert_int_equal(server->options.limits.calls_max_queued, 256);
+    assert_true(server->options.limits.short_threads >= 2);
+    assert_int_equal(server->options.limits.timeout_ms, 60000);
+    assert_int_equal(server->options.limits.grace_ms, 10000);
     mcp_server_free(server);
 }
 
@@ -45,19 +45,19 @@ static void what_is_set_stays(void **state)
 {
     mcp_server_options options = { .name = "n",
                                    .version = "1",
-                                   .message_max_bytes = 100,
-                                   .calls_max_running = 1,
-                                   .timeout_ms = 5,
-                                   .grace_ms = 6,
-                                   .short_threads = 3 };
+                                   .limits.message_max_bytes = 100,
+                                   .limits.calls_max_running = 1,
+                                   .limits.timeout_ms = 5,
+                                   .limits.grace_ms = 6,
+                                   .limits.short_threads = 3 };
     mcp_server *server = make(&options);
 
     (void)state;
-    assert_int_equal(server->options.message_max_bytes, 100);
-    assert_int_equal(server->options.calls_max_running, 1);
-    assert_int_equal(server->options.timeout_ms, 5);
-    assert_int_equal(server->options.grace_ms, 6);
-    assert_int_equal(server->options.short_threads, 3);
+    assert_int_equal(server->options.limits.message_max_bytes, 100);
+    assert_int_equal(server->options.limits.calls_max_running, 1);
+    assert_int_equal(server->options.limits.timeout_ms, 5);
+    assert_int_equal(server->options.limits.grace_ms, 6);
+    assert_int_equal(server->options.limits.short_threads, 3);
     mcp_server_free(server);
 }
 
@@ -72,13 +72,13 @@ static void options_that_cannot_be_are_named(void **state)
         { { .name = "n", .version = "1", .oldest = MCP_2025_11_25, .newest = MCP_2024_11_05 },
           "oldest" },
         { { .name = "n", .version = "1", .newest = (mcp_revision)77 }, "revision" },
-        { { .name = "n", .version = "1", .without_initialize = (mcp_revision)-1 }, "revision" },
-        { { .name = "n", .version = "1", .calls_max_running = -1 }, "negative" },
-        { { .name = "n", .version = "1", .grace_ms = -1 }, "negative" },
+        { { .name = "n", .version = "1", .default_revision = (mcp_revision)-1 }, "revision" },
+        { { .name = "n", .version = "1", .limits.calls_max_running = -1 }, "negative" },
+        { { .name = "n", .version = "1", .limits.grace_ms = -1 }, "negative" },
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         mcp_error err = MCP_ERROR_INIT;
         mcp_server *server = NULL;
         assert_int_equal(mcp_server_new(&server, &wrong[i].options, &err), MCP_E_PARAMS);

@@ -65,7 +65,7 @@ static void facts_of_a_request(void **state)
     client_ask(rig_port(server),
                "PUT /facts?a=b&c HTTP/1.1\r\nhost:  localhost:1 \r\nX-A:1\r\nx-a: 2\r\n"
                "Connection: close\r\n\r\n",
-               got, sizeof(got));
+               got, sizeof got);
     has("method=PUT\ntarget=/facts?a=b&c\npath=/facts\nquery=a=b&c\nminor=1\ntls=0\nunix=0\n");
     has("peer=127.0.0.1:");
     has("hosts=1\n[host]=[localhost:1]\n[X-A]=[1]\n[x-a]=[2]\n[Connection]=[close]\n");
@@ -77,7 +77,7 @@ static void a_unix_socket_is_served_too(void **state)
     start();
     int fd = client_open_unix(scratch_path(&folder, "socket"));
     client_say(fd, "GET /facts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    client_read(fd, got, sizeof(got), NULL);
+    client_read(fd, got, sizeof got, NULL);
     has("query=(none)\n");
     has("unix=1\npeer=unix\n");
     close(fd);
@@ -96,7 +96,7 @@ static void facts_survive_a_body_in_pieces(void **state)
         client_say(fd, "b");
         nap(2);
     }
-    client_read(fd, got, sizeof(got), "[Content-Length]=[20]\n");
+    client_read(fd, got, sizeof got, "[Content-Length]=[20]\n");
     has("method=POST\ntarget=/facts?x\npath=/facts\nquery=x\n");
     has("[X-Mark]=[here]\n");
     close(fd);
@@ -111,12 +111,12 @@ static void a_request_may_come_byte_by_byte(void **state)
     (void)state;
     start();
     int fd = client_open(rig_port(server));
-    for (size_t i = 0; i < sizeof(all) - 1; i++) {
+    for (size_t i = 0; i < sizeof all - 1; i++) {
         assert_true(client_send(fd, all + i, 1));
         if (i % 8 == 0)
             nap(1);
     }
-    client_read(fd, got, sizeof(got), NULL);
+    client_read(fd, got, sizeof got, NULL);
     has("\r\n\r\nhello world");
     has("bye");
     close(fd);
@@ -126,7 +126,7 @@ static void a_body_of_the_full_size_is_echoed(void **state)
 {
     static char large[(4 << 20) + 1024];
     size_t size = 4 << 20;
-    int head = snprintf(large, sizeof(large),
+    int head = snprintf(large, sizeof large,
                         "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
                         "Content-Length: %zu\r\n\r\n",
                         size);
@@ -138,7 +138,7 @@ static void a_body_of_the_full_size_is_echoed(void **state)
         large[(size_t)head + i] = (char)(i * 31 >> 5);
     int fd = client_open(rig_port(server));
     assert_true(client_send(fd, large, (size_t)head + size));
-    size_t length = client_read(fd, back, sizeof(back), NULL);
+    size_t length = client_read(fd, back, sizeof back, NULL);
     const char *body = strstr(back, "\r\n\r\n");
     assert_non_null(body);
     assert_int_equal(length - (size_t)(body + 4 - back), size);
@@ -146,7 +146,7 @@ static void a_body_of_the_full_size_is_echoed(void **state)
     close(fd);
 }
 
-/* ---- how many --------------------------------------------------------------------------------- */
+/* ---- how many -------------------------------------------------------------------------------- */
 
 static void more_connections_than_allowed_wait(void **state)
 {
@@ -163,7 +163,7 @@ static void more_connections_than_allowed_wait(void **state)
     nap(50);
     assert_int_equal(page.requests, 2);
     close(first);
-    client_read(third, got, sizeof(got), "hello");
+    client_read(third, got, sizeof got, "hello");
     close(third);
     close(second);
 }
@@ -175,12 +175,12 @@ static void idle_connections_are_closed(void **state)
     start();
     int fd = client_open(rig_port(server));
     client_say(fd, "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
-    client_read(fd, got, sizeof(got), "hello");
+    client_read(fd, got, sizeof got, "hello");
     assert_true(client_is_closed_within(fd, 2000));
     close(fd);
 }
 
-/* ---- stopping --------------------------------------------------------------------------------- */
+/* ---- stopping -------------------------------------------------------------------------------- */
 
 static void *stop_main(void *data)
 {
@@ -197,7 +197,7 @@ static void what_is_open_ends_before_the_server_does(void **state)
     int port = rig_port(server);
     int idle = client_open(port);
     client_say(idle, "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
-    client_read(idle, got, sizeof(got), "hello");
+    client_read(idle, got, sizeof got, "hello");
     int fresh = client_open(port);
     int open = client_open(port);
     client_say(open, "GET /hold HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -208,7 +208,7 @@ static void what_is_open_ends_before_the_server_does(void **state)
     assert_true(client_is_closed_within(fresh, 2000));
     assert_int_equal(page.hung_up, 0);
     site_answer(&page, server, 0, "the last one");
-    client_read(open, got, sizeof(got), NULL);
+    client_read(open, got, sizeof got, NULL);
     has("Connection: close\r\n");
     has("the last one");
     close(open);
@@ -254,7 +254,7 @@ static void what_is_still_open_in_the_end_hangs_up(void **state)
     start(); /* for the teardown */
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static mcp_status make_and_free(void *data)
 {

@@ -393,7 +393,7 @@ static void a_large_file_is_read_whole(void **state)
     test_free(text);
 }
 
-/* Whoever takes no lines stops the reading: the pipe fills up and stays full. */
+/* A reader that takes no lines stops the reading: the pipe fills up and stays full. */
 static void reading_stops_when_nobody_takes(void **state)
 {
     char block[4096];
@@ -401,14 +401,14 @@ static void reading_stops_when_nobody_takes(void **state)
     struct pollfd room;
 
     (void)state;
-    memset(block, 'x', sizeof(block));
-    block[sizeof(block) - 1] = '\n';
+    memset(block, 'x', sizeof block);
+    block[sizeof block - 1] = '\n';
     is_paused = true;
     read_from(ends[0]);
     assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
     room = (struct pollfd){ .fd = ends[1], .events = POLLOUT };
     while (poll(&room, 1, 200) == 1) {
-        ssize_t count = write(ends[1], block, sizeof(block));
+        ssize_t count = write(ends[1], block, sizeof block);
         sent += count > 0 ? (size_t)count : 0;
         assert_true(sent < (size_t)1 << 20);
     }

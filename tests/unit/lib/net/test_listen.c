@@ -87,7 +87,7 @@ static void take(int count)
     assert_int_equal(taker.count, taker.wanted);
 }
 
-static void a_free_port_is_told_and_taken(void **state)
+static void a_free_port_is_reported_and_taken(void **state)
 {
     mcp__listener *listener = listen_on("127.0.0.1", 0);
     mcp__listener *second = NULL;
@@ -141,7 +141,7 @@ static void pausing_leaves_them_in_the_queue(void **state)
     mcp__listener_free(listener);
 }
 
-/* ---- no descriptors --------------------------------------------------------------------------- */
+/* ---- no descriptors -------------------------------------------------------------------------- */
 
 static void give_back_descriptors(void *data)
 {
@@ -173,7 +173,7 @@ static void without_descriptors_it_waits_and_does_not_spin(void **state)
     now = (struct rlimit){ (rlim_t)lowest, before.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
     taker.wanted = 1;
-    mcp__loop_run(taker.loop); /* until it is told */
+    mcp__loop_run(taker.loop); /* until it is notified */
     assert_int_equal(taker.failure, EMFILE);
     assert_int_equal(taker.count, 0);
     getrusage(RUSAGE_SELF, &used_before);
@@ -206,7 +206,7 @@ static void the_limit_is_raised_to_the_hard_one(void **state)
     assert_int_equal(limit, before.rlim_max);
 }
 
-/* ---- Unix domain ------------------------------------------------------------------------------ */
+/* ---- Unix domain ----------------------------------------------------------------------------- */
 
 static mcp_status listen_at(mcp__listener **out, const char *path, mcp_error *err)
 {
@@ -258,7 +258,7 @@ static void a_dead_socket_is_replaced_a_live_one_is_not(void **state)
         char path[108];
     } name = { .family = AF_UNIX };
     strcpy(name.path, path);
-    assert_int_equal(bind(dead, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_int_equal(bind(dead, (struct sockaddr *)&name, sizeof name), 0);
     close(dead);
     assert_int_equal(listen_at(&second, path, &err), MCP_OK);
     mcp__listener_free(second);
@@ -275,7 +275,7 @@ static void other_files_are_left_alone(void **state)
     scratch_write(&folder, "file", "x", 1);
     assert_int_equal(listen_at(&listener, path, &err), MCP_E_PARAMS);
     assert_int_equal(access(path, F_OK), 0);
-    memset(longest, 'x', sizeof(longest));
+    memset(longest, 'x', sizeof longest);
     longest[108] = '\0';
     assert_int_equal(listen_at(&listener, longest, &err), MCP_E_PARAMS);
     assert_int_equal(listen_at(&listener, "", &err), MCP_E_PARAMS);
@@ -304,7 +304,7 @@ static void only_our_own_file_is_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_free_port_is_told_and_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_free_port_is_reported_and_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_and_wrong_addresses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pausing_leaves_them_in_the_queue, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_descriptors_it_waits_and_does_not_spin, set_up,

@@ -128,7 +128,7 @@ static void timers_fire_once_and_not_early(void **state)
     assert_int_equal(mcp__timer_new(&timer, loop, stop_loop, NULL, NULL), MCP_OK);
     mcp__loop_before_wait(loop, count_wait, &waits);
     mcp__timer_start(timer, 100000);
-    mcp__timer_start(timer, 30); /* anew */
+    mcp__timer_start(timer, 30); /* started again */
     mcp__loop_run(loop);
     assert_true(mcp_clock_mono_ms() - begun >= 29);
     assert_true(waits >= 1);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -35,14 +36,19 @@ static int left; /* jobs until the loop stops */
 static atomic_int at_once;
 static atomic_int most_at_once;
 
-static void open_pool(int short_threads, int long_threads)
+static void open_bounded_pool(const mcp__pool_size *size)
 {
     loop_thread = pthread_self();
     at_once = 0;
     most_at_once = 0;
     assert_int_equal(mcp__loop_new(&loop, NULL), MCP_OK);
-    assert_int_equal(mcp__pool_new(&pool, loop, short_threads, long_threads, 2, NULL), MCP_OK);
+    assert_int_equal(mcp__pool_new(&pool, loop, size, NULL), MCP_OK);
     executor = mcp__pool_executor(pool);
+}
+
+static void open_pool(int short_threads, int long_threads)
+{
+    open_bounded_pool(&(mcp__pool_size){ short_threads, long_threads, 2, INT_MAX });
 }
 
 static void close_pool(void)
@@ -93,7 +99,7 @@ static void every_task_comes_back_once(void **state)
     static job jobs[MANY];
 
     (void)state;
-    memset(jobs, 0, sizeof(jobs));
+    memset(jobs, 0, sizeof jobs);
     open_pool(3, 0);
     left = MANY;
     for (int i = 0; i < MANY; i++)
@@ -121,7 +127,7 @@ static void what_comes_within_a_turn_is_run(void **state)
     job first = { .worked = 0 };
 
     (void)state;
-    memset(followers, 0, sizeof(followers));
+    memset(followers, 0, sizeof followers);
     open_pool(3, 0);
     left = 22;
     submit(&first, MCP__LANE_SHORT);
@@ -139,7 +145,7 @@ static void what_comes_within_the_last_turn_is_run(void **state)
     sem_t begun;
 
     (void)state;
-    memset(followers, 0, sizeof(followers));
+    memset(followers, 0, sizeof followers);
     sem_init(&begun, 0, 0);
     open_pool(1, 0);
     left = 1;
@@ -302,7 +308,8 @@ static void spare_threads_come_and_go(void **state)
     sem_destroy(&gate);
 }
 
-/* All are asleep when the work comes, and each waits until all have begun: who is woken wakes the next. */
+/* All are asleep when the work comes, and each waits until all have begun: who is woken wakes the
+ * next. */
 static void gather_gated(mcp__task *task)
 {
     for (int i = 0; i < 4; i++)
@@ -321,7 +328,7 @@ static void threads_that_are_woken_wake_others(void **state)
     open_pool(4, 0);
     for (int round = 0; round < 20; round++) {
         job first = { .worked = 0 };
-        memset(followers, 0, sizeof(followers));
+        memset(followers, 0, sizeof followers);
         for (int i = 0; i < 4; i++) {
             followers[i].begun = &begun;
             followers[i].gate = &gate;
@@ -341,7 +348,7 @@ static void threads_that_are_woken_wake_others(void **state)
     sem_destroy(&gate);
 }
 
-/* ---- tasks that are left ------------------------------------------------------------------------ */
+/* ---- tasks that are left --------------------------------------------------------------------- */
 
 /* It is left once, and tells so before; `gate` holds it back in between. */
 static bool leave(mcp__task *task)
@@ -483,7 +490,7 @@ static void every_task_that_is_left_comes_back_once(void **state)
     sem_t begun;
 
     (void)state;
-    memset(leaving, 0, sizeof(leaving));
+    memset(leaving, 0, sizeof leaving);
     sem_init(&begun, 0, 0);
     open_pool(1, 0); /* so that they begin in order */
     left = MANY;
@@ -541,6 +548,37 @@ static void threads_start_when_work_comes(void **state)
     close_pool(); /* nothing was started: nothing to join, and no time passes */
 }
 
+/* Long tasks and those that are left and resumed do not count against the bound of the short
+ * lane. */
+static void short_tasks_wait_up_to_a_bound(void **state)
+{
+    job jobs[5] = { { .worked = 0 } };
+    job lengthy = { .worked = 0 };
+    sem_t gate;
+
+    (void)state;
+    open_bounded_pool(&(mcp__pool_size){ 2, 1, 0, 2 });
+    sem_init(&gate, 0, 0);
+    left = 5;
+    lengthy.gate = &gate;
+    submit(&lengthy, MCP__LANE_LONG);
+    for (int i = 0; i < 4; i++) {
+        jobs[i].gate = &gate;
+        submit(&jobs[i], MCP__LANE_SHORT);
+    }
+    jobs[4].task.work = work;
+    jobs[4].task.done = done;
+    assert_int_equal(executor->submit(executor, &jobs[4].task, MCP__LANE_SHORT, NULL), MCP_E_BUSY);
+    for (int i = 0; i < 5; i++)
+        sem_post(&gate);
+    mcp__loop_run(loop);
+    left = 1;
+    submit(&jobs[4], MCP__LANE_SHORT);
+    mcp__loop_run(loop);
+    sem_destroy(&gate);
+    close_pool();
+}
+
 static void a_lane_without_threads_takes_nothing(void **state)
 {
     job one = { .task = { .work = work, .done = done } };
@@ -592,6 +630,7 @@ int main(void)
         cmocka_unit_test(a_task_of_the_loops_own_may_be_left),
         cmocka_unit_test(a_task_of_the_loops_own_may_be_resumed_on_a_worker),
         cmocka_unit_test(threads_start_when_work_comes),
+        cmocka_unit_test(short_tasks_wait_up_to_a_bound),
         cmocka_unit_test(a_lane_without_threads_takes_nothing),
         cmocka_unit_test(a_task_that_does_not_end_keeps_its_pool),
     };

@@ -1,5 +1,6 @@
 /*
- * test_spin.c - the wager on events that come fast: what begins it, what ends it, what a loss costs.
+ * test_spin.c - the wager on events that come fast: what begins it, what ends it, what a loss
+ * costs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,14 +99,14 @@ static void with_one_processor_it_never_begins(void **state)
     int first = 0;
 
     (void)state;
-    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     while (!CPU_ISSET(first, &all))
         first++;
     CPU_ZERO(&one);
     CPU_SET(first, &one);
-    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
     mcp__spin_init(&spin, MOST);
-    assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
     assert_int_equal(waits_until_on(&spin, 5000), 0);
 }
 

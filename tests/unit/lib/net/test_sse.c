@@ -80,13 +80,13 @@ static void comments_and_retry(void **state)
     is("retry: 0\n\n");
 }
 
-static void the_buffer_s_bound_is_told(void **state)
+static void the_buffer_s_bound_is_reported(void **state)
 {
     static char large[2000];
 
     (void)state;
-    memset(large, 'x', sizeof(large));
-    assert_int_equal(mcp__sse_event(&out, NULL, NULL, large, sizeof(large)), MCP_E_LIMIT);
+    memset(large, 'x', sizeof large);
+    assert_int_equal(mcp__sse_event(&out, NULL, NULL, large, sizeof large), MCP_E_LIMIT);
 }
 
 int main(void)
@@ -96,7 +96,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_kind_of_line_end_cuts_data, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_line_fields_stay_one_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comments_and_retry, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_buffer_s_bound_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_buffer_s_bound_is_reported, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("server-sent events", tests, NULL, NULL);

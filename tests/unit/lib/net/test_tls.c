@@ -76,7 +76,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- a client --------------------------------------------------------------------------------- */
+/* ---- a client -------------------------------------------------------------------------------- */
 
 typedef struct tls_client {
     SSL_CTX *context;
@@ -91,7 +91,7 @@ static tls_client client_new(void)
 
     client.ssl = SSL_new(client.context);
     client.fd = client_open(rig_port(server));
-    setsockopt(client.fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+    setsockopt(client.fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     SSL_set_fd(client.ssl, client.fd);
     return client;
 }
@@ -135,7 +135,7 @@ static size_t hear(tls_client *client, char *out, size_t size, const char *wante
     return length;
 }
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void serves_both_versions(void **state)
 {
@@ -148,9 +148,9 @@ static void serves_both_versions(void **state)
         SSL_set_max_proto_version(client.ssl, versions[i]);
         assert_int_equal(SSL_connect(client.ssl), 1);
         say(&client, "GET /facts HTTP/1.1\r\nHost: a\r\n\r\n");
-        hear(&client, got, sizeof(got), "tls=1\n");
+        hear(&client, got, sizeof got, "tls=1\n");
         say(&client, "GET /last HTTP/1.1\r\nHost: a\r\n\r\n");
-        hear(&client, got, sizeof(got), NULL);
+        hear(&client, got, sizeof got, NULL);
         assert_non_null(strstr(got, "bye"));
         assert_true(SSL_get_shutdown(client.ssl) & SSL_RECEIVED_SHUTDOWN); /* an end in order */
         client_free(&client);
@@ -194,7 +194,7 @@ static void large_bodies_go_both_ways(void **state)
     static char back[(2 << 20) + 1024];
     size_t size = 2 << 20;
     tls_client client = connected();
-    int head = snprintf(large, sizeof(large),
+    int head = snprintf(large, sizeof large,
                         "POST /echo HTTP/1.1\r\nHost: a\r\n"
                         "Connection: close\r\nContent-Length: %zu\r\n\r\n",
                         size);
@@ -203,7 +203,7 @@ static void large_bodies_go_both_ways(void **state)
     for (size_t i = 0; i < size; i++)
         large[(size_t)head + i] = (char)(i * 37 >> 4);
     assert_int_equal(SSL_write(client.ssl, large, (int)((size_t)head + size)), (size_t)head + size);
-    size_t length = hear(&client, back, sizeof(back), NULL);
+    size_t length = hear(&client, back, sizeof back, NULL);
     const char *body = strstr(back, "\r\n\r\n");
     assert_non_null(body);
     assert_int_equal(length - (size_t)(body + 4 - back), size);
@@ -219,7 +219,7 @@ static void streams_and_hang_ups(void **state)
     say(&client, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
     site_wait(&page.holding, 1);
     site_write(&page, server, 0, "data: one\n\n");
-    hear(&client, got, sizeof(got), "data: one\n\n");
+    hear(&client, got, sizeof got, "data: one\n\n");
     SSL_shutdown(client.ssl); /* in order */
     site_wait(&page.hung_up, 1);
     client_free(&client);
@@ -242,7 +242,7 @@ static void count_release(void *owner)
 
 static void write_shared(void *data)
 {
-    mcp__shared run = { shared_bytes, sizeof(shared_bytes), count_release, NULL };
+    mcp__shared run = { shared_bytes, sizeof shared_bytes, count_release, NULL };
 
     (void)data;
     assert_int_equal(mcp__http_write(site_held(&page, 0), "before", 6, NULL), MCP_OK);
@@ -257,15 +257,15 @@ static void shared_bytes_are_sealed_where_they_lie(void **state)
     tls_client client = connected();
 
     (void)state;
-    memset(shared_bytes, 's', sizeof(shared_bytes));
+    memset(shared_bytes, 's', sizeof shared_bytes);
     atomic_store(&released, 0);
     say(&client, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    hear(&client, out, sizeof(out), "\r\n\r\n");
+    hear(&client, out, sizeof out, "\r\n\r\n");
     rig_call(server, write_shared, NULL);
-    hear(&client, out, sizeof(out), "after\r\n");
+    hear(&client, out, sizeof out, "after\r\n");
     assert_memory_equal(out, "6\r\nbefore\r\n4b000\r\ns", 19);
-    assert_int_equal(strspn(out + 18, "s"), sizeof(shared_bytes));
-    assert_string_equal(out + 18 + sizeof(shared_bytes), "\r\n5\r\nafter\r\n");
+    assert_int_equal(strspn(out + 18, "s"), sizeof shared_bytes);
+    assert_string_equal(out + 18 + sizeof shared_bytes, "\r\n5\r\nafter\r\n");
     site_wait(&released, 1);
     client_free(&client);
 }
@@ -283,7 +283,7 @@ static void records_may_be_cut_anywhere(void **state)
     long length = BIO_get_mem_data(memory, &bytes);
     for (long i = 0; i < length; i++)
         assert_true(client_send(client.fd, bytes + i, 1));
-    hear(&client, got, sizeof(got), "bye");
+    hear(&client, got, sizeof got, "bye");
     assert_non_null(strstr(got, "hello"));
     BIO_free(memory);
     client_free(&client);
@@ -300,7 +300,7 @@ static void nonsense_is_answered_by_an_alert_and_closed(void **state)
                 "\x17\x03\x03\x00\x04"
                 "data",
                 9);
-    client_read_exactly(fd, alert, sizeof(alert));
+    client_read_exactly(fd, alert, sizeof alert);
     assert_int_equal(alert[0], 21); /* RFC 8446 section 5.1: content type alert */
     assert_int_equal(alert[5], 2);  /* fatal */
     assert_true(client_is_closed_within(fd, 2000));
@@ -337,7 +337,7 @@ static void a_broken_record_ends_the_connection(void **state)
     client_free(&client);
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static mcp_status make_context(const char *certificate, const char *key, mcp_error *err)
 {
@@ -355,8 +355,8 @@ static void wrong_files_are_named(void **state)
     mcp_error err = MCP_ERROR_INIT;
 
     (void)state;
-    snprintf(certificate, sizeof(certificate), "%s/c.pem", folder.path);
-    snprintf(key, sizeof(key), "%s/k.pem", folder.path);
+    snprintf(certificate, sizeof certificate, "%s/c.pem", folder.path);
+    snprintf(key, sizeof key, "%s/k.pem", folder.path);
     make_pair(scratch_path(&folder, "c2.pem"), scratch_path(&folder, "k2.pem"));
     assert_int_equal(make_context(certificate, key, &err), MCP_OK);
     assert_int_equal(make_context(scratch_path(&folder, "none.pem"), key, &err), MCP_E_PARAMS);

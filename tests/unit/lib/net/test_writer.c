@@ -104,7 +104,7 @@ static void *read_all(void *data)
     (void)data;
     is_right = true;
     while (at < total) {
-        ssize_t count = read(from, block, sizeof(block));
+        ssize_t count = read(from, block, sizeof block);
         if (count <= 0)
             break;
         for (ssize_t i = 0; i < count; i++, at++)

@@ -33,7 +33,7 @@ static struct room room;
 static rig *server;
 static char got[1 << 20];
 
-/* ---- the server: echoes each message ---------------------------------------------------------- */
+/* ---- the server: echoes each message --------------------------------------------------------- */
 
 static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
 {
@@ -80,11 +80,15 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&room, 0, sizeof(room));
-    room.options.handler = (mcp__http_handler){ .request = on_request, .hung_up = on_hung_up,
+    room.options.handler = (mcp__http_handler){ .request = on_request,
+                                                .hung_up = on_hung_up,
                                                 .data = &room };
     room.options.stall_timeout_ms = 100; /* the clock ticks each 25 ms */
-    room.ws = (mcp__ws_options){ .protocol = "mcp", .message_max_bytes = MESSAGE_MAX,
-                                 .message = on_message, .closed = on_closed, .data = &room };
+    room.ws = (mcp__ws_options){ .protocol = "mcp",
+                                 .message_max_bytes = MESSAGE_MAX,
+                                 .message = on_message,
+                                 .closed = on_closed,
+                                 .data = &room };
     server = rig_start(&room.options, NULL, NULL, NULL);
     return 0;
 }
@@ -96,7 +100,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- a client --------------------------------------------------------------------------------- */
+/* ---- a client -------------------------------------------------------------------------------- */
 
 #define OPENING                                                                                    \
     "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"     \
@@ -107,7 +111,7 @@ static int opened(void)
     int fd = client_open(rig_port(server));
 
     client_say(fd, OPENING "Sec-WebSocket-Protocol: mcp\r\n\r\n");
-    client_read(fd, got, sizeof(got), "\r\n\r\n");
+    client_read(fd, got, sizeof got, "\r\n\r\n");
     return fd;
 }
 
@@ -161,7 +165,7 @@ static unsigned hear_frame(int fd, size_t *length)
         for (int i = 0; i < 8; i++)
             *length = *length << 8 | more[i];
     }
-    assert_true(*length < sizeof(got));
+    assert_true(*length < sizeof got);
     client_read_exactly(fd, got, *length);
     got[*length] = '\0';
     return head[0];
@@ -186,7 +190,7 @@ static void hears_close(int fd, int code)
     close(fd);
 }
 
-/* ---- the opening ------------------------------------------------------------------------------ */
+/* ---- the opening ----------------------------------------------------------------------------- */
 
 static void shakes_hands_as_the_rfc_does(void **state)
 {
@@ -211,7 +215,7 @@ static void frames_may_follow_at_once(void **state)
 {
     static const char request[] = OPENING "Sec-WebSocket-Protocol: x, mcp\r\n\r\n";
     unsigned char bytes[512];
-    size_t length = sizeof(request) - 1;
+    size_t length = sizeof request - 1;
 
     (void)state;
     memcpy(bytes, request, length);
@@ -243,28 +247,33 @@ static void refuses_other_openings(void **state)
         { OPENING "Sec-WebSocket-Protocol: mcpx, chat\r\n\r\n", "HTTP/1.1 400 " },
         { "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 8\r\n"
-          "Sec-WebSocket-Protocol: mcp\r\n\r\n", "HTTP/1.1 426 " },
+          "Sec-WebSocket-Protocol: mcp\r\n\r\n",
+          "HTTP/1.1 426 " },
         { "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
           "Sec-WebSocket-Key: c2hvcnQ=\r\nSec-WebSocket-Version: 13\r\n"
-          "Sec-WebSocket-Protocol: mcp\r\n\r\n", "HTTP/1.1 400 " },
+          "Sec-WebSocket-Protocol: mcp\r\n\r\n",
+          "HTTP/1.1 400 " },
         { "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZ!==\r\nSec-WebSocket-Version: 13\r\n"
-          "Sec-WebSocket-Protocol: mcp\r\n\r\n", "HTTP/1.1 400 " },
+          "Sec-WebSocket-Protocol: mcp\r\n\r\n",
+          "HTTP/1.1 400 " },
         { OPENING "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-          "Sec-WebSocket-Protocol: mcp\r\n\r\n", "HTTP/1.1 400 " },
+                  "Sec-WebSocket-Protocol: mcp\r\n\r\n",
+          "HTTP/1.1 400 " },
         { "GET /ws HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 " },
         { "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
           "HTTP/1.1 400 " },
         { "POST /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-          "Sec-WebSocket-Protocol: mcp\r\n\r\n", "HTTP/1.1 400 " },
+          "Sec-WebSocket-Protocol: mcp\r\n\r\n",
+          "HTTP/1.1 400 " },
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int fd = client_open(rig_port(server));
         client_say(fd, rows[i].request);
-        client_read(fd, got, sizeof(got), "\r\n\r\n");
+        client_read(fd, got, sizeof got, "\r\n\r\n");
         if (strncmp(got, rows[i].wanted, strlen(rows[i].wanted)) != 0)
             fail_msg("not %s to %s but %s", rows[i].wanted, rows[i].request, got);
         assert_non_null(strstr(got, "Sec-WebSocket-Version: 13\r\n"));
@@ -274,7 +283,7 @@ static void refuses_other_openings(void **state)
     assert_int_equal(room.refused, 9);
 }
 
-/* ---- messages --------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void fragments_are_joined_pings_are_answered(void **state)
 {
@@ -316,7 +325,7 @@ static void messages_are_bounded(void **state)
     int fd = opened();
 
     (void)state;
-    memset(large, 'x', sizeof(large));
+    memset(large, 'x', sizeof large);
     send_frame(fd, 0x81, large, MESSAGE_MAX - 1);
     assert_int_equal(hear_frame(fd, &length), 0x81);
     assert_int_equal(length, MESSAGE_MAX - 1);
@@ -368,31 +377,31 @@ struct fault {
 static void faults_are_closed_with_their_code(void **state)
 {
     static const struct fault faults[] = {
-        { "\x82\x81\0\0\0\0x", 7, 1003 },                /* binary */
-        { "\x81\x01x", 3, 1002 },                        /* not masked */
-        { "\xc1\x81\0\0\0\0x", 7, 1002 },                /* a reserved bit */
-        { "\x83\x81\0\0\0\0x", 7, 1002 },                /* a reserved opcode */
-        { "\x80\x81\0\0\0\0x", 7, 1002 },                /* a continuation of nothing */
+        { "\x82\x81\0\0\0\0x", 7, 1003 },                   /* binary */
+        { "\x81\x01x", 3, 1002 },                           /* not masked */
+        { "\xc1\x81\0\0\0\0x", 7, 1002 },                   /* a reserved bit */
+        { "\x83\x81\0\0\0\0x", 7, 1002 },                   /* a reserved opcode */
+        { "\x80\x81\0\0\0\0x", 7, 1002 },                   /* a continuation of nothing */
         { "\x01\x81\0\0\0\0x\x81\x81\0\0\0\0x", 14, 1002 }, /* a beginning within a message */
-        { "\x09\x80\0\0\0\0", 6, 1002 },                 /* a control frame in fragments */
-        { "\x89\xfe\x00\x7e\0\0\0\0", 8, 1002 },         /* a control frame of 126 bytes */
-        { "\x81\x81\0\0\0\0\xff", 7, 1007 },             /* not UTF-8 */
-        { "\x81\x82\0\0\0\0\xc0\x80", 8, 1007 },         /* overlong */
-        { "\x81\x83\0\0\0\0\xed\xa0\x80", 9, 1007 },     /* a surrogate */
-        { "\x81\x81\0\0\0\0\xc3", 7, 1007 },             /* cut within a character */
-        { "\x81\xfe\x00\x01\0\0\0\0x", 9, 1002 },        /* a length that is longer than it need be */
-        { "\x88\x81\0\0\0\0x", 7, 1002 },                /* a close of one byte */
-        { "\x88\x82\0\0\0\0\x03\xed", 8, 1002 },         /* 1005 may not be sent */
+        { "\x09\x80\0\0\0\0", 6, 1002 },                    /* a control frame in fragments */
+        { "\x89\xfe\x00\x7e\0\0\0\0", 8, 1002 },            /* a control frame of 126 bytes */
+        { "\x81\x81\0\0\0\0\xff", 7, 1007 },                /* not UTF-8 */
+        { "\x81\x82\0\0\0\0\xc0\x80", 8, 1007 },            /* overlong */
+        { "\x81\x83\0\0\0\0\xed\xa0\x80", 9, 1007 },        /* a surrogate */
+        { "\x81\x81\0\0\0\0\xc3", 7, 1007 },                /* cut within a character */
+        { "\x81\xfe\x00\x01\0\0\0\0x", 9, 1002 }, /* a length that is longer than it need be */
+        { "\x88\x81\0\0\0\0x", 7, 1002 },         /* a close of one byte */
+        { "\x88\x82\0\0\0\0\x03\xed", 8, 1002 },  /* 1005 may not be sent */
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         int fd = opened();
         client_send(fd, faults[i].frame, faults[i].length);
         hears_close(fd, faults[i].code);
     }
     assert_int_equal(room.messages, 0);
-    site_wait(&room.closed, sizeof(faults) / sizeof(faults[0]));
+    site_wait(&room.closed, sizeof faults / sizeof faults[0]);
 }
 
 static void either_side_may_close(void **state)
@@ -400,7 +409,10 @@ static void either_side_may_close(void **state)
     int fd = opened();
 
     (void)state;
-    send_frame(fd, 0x88, "\x03\xe8" "done", 6);
+    send_frame(fd, 0x88,
+               "\x03\xe8"
+               "done",
+               6);
     hears_close(fd, 1000);
     site_wait(&room.closed, 1);
     fd = opened();
@@ -437,18 +449,18 @@ static void a_paused_one_is_not_read(void **state)
     int fd = opened();
 
     (void)state;
-    memset(large, 'x', sizeof(large));
+    memset(large, 'x', sizeof large);
     send_frame(fd, 0x81, "pause", 5);
     hears_text(fd, "pause");
-    send_frame(fd, 0x81, large, sizeof(large));
-    send_frame(fd, 0x81, large, sizeof(large));
+    send_frame(fd, 0x81, large, sizeof large);
+    send_frame(fd, 0x81, large, sizeof large);
     struct timespec nap = { .tv_nsec = 50000000 };
     nanosleep(&nap, NULL);
     assert_int_equal(room.messages, 1);
     rig_call(server, unpause, &room);
     assert_int_equal(hear_frame(fd, &length), 0x81);
     assert_int_equal(hear_frame(fd, &length), 0x81);
-    assert_int_equal(length, sizeof(large));
+    assert_int_equal(length, sizeof large);
     close(fd);
 }
 
@@ -462,7 +474,7 @@ static void who_does_not_answer_pings_is_closed(void **state)
     room.ws.ping_ms = 60;
     answering = opened();
     silent = opened();
-    for (int i = 0; i < 5; i++) { /* whoever answers stays */
+    for (int i = 0; i < 5; i++) { /* a client that answers stays */
         assert_int_equal(hear_frame(answering, &length), 0x89);
         send_frame(answering, 0x8a, got, length);
     }
@@ -480,8 +492,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shakes_hands_as_the_rfc_does, set_up, tear_down),
         cmocka_unit_test_setup_teardown(frames_may_follow_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_other_openings, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(fragments_are_joined_pings_are_answered, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(fragments_are_joined_pings_are_answered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(frames_may_come_byte_by_byte, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fragments_are_counted, set_up, tear_down),

@@ -35,6 +35,12 @@ static void known_and_unknown_dialects(void **state)
     misfits("{\"$schema\":\"" DRAFT "schema#\",\"type\":\"null\"}", "1");
     rejects("{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}",
             "the dialect http://json-schema.org/draft-07/schema is not known");
+    rejects("{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"definitions\":{\"a\":{}},"
+            "\"properties\":{\"id\":{\"items\":[{}]},\"dependencies\":{}}}",
+            "2020-12 is; definitions is $defs; an array under items is prefixItems");
+    rejects("{\"$schema\":\"http://json-schema.org/draft-04/schema\",\"id\":\"http://x\","
+            "\"dependencies\":{\"additionalItems\":[\"b\"]}}",
+            "2020-12 is; id is $id; dependencies is dependentRequired or dependentSchemas");
     rejects("{\"$schema\":\"http://x/meta\"}", "not known");
     rejects("{\"$defs\":{\"a\":{\"$id\":\"http://x/a\",\"$schema\":\"http://x/meta\"}}}",
             "not known");

@@ -4,7 +4,7 @@
  */
 #include "fixture.h"
 
-#include "schema/format.h"
+#include "schema/node.h"
 
 typedef struct sample {
     const char *format;

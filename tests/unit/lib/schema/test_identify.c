@@ -6,7 +6,8 @@
 static void identifiers_that_are_none(void **state)
 {
     (void)state;
-    rejects("{\"$id\":\"#foo\"}", "/$id: must not have a fragment");
+    rejects("{\"$id\":\"#foo\"}",
+            "/$id: must not have a fragment: a name within the schema is $anchor");
     rejects("{\"$id\":\"http://x/y#foo\"}", "must not have a fragment");
     rejects("{\"$id\":\"http://x/y#%zz\"}", "must not have a fragment");
     rejects("{\"$id\":\"a\\u0000b\"}", "/$id: must be a string");

@@ -3,7 +3,7 @@
  */
 #include "fixture.h"
 
-#include "schema/meta.h"
+#include "schema/compile.h"
 
 #define META "{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}"
 

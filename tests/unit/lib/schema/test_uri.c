@@ -3,7 +3,7 @@
  */
 #include "fixture.h"
 
-#include "schema/uri.h"
+#include "schema/compile.h"
 
 static void resolves(const char *base, const char *reference, const char *should)
 {

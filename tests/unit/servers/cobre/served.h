@@ -1,6 +1,6 @@
 /*
- * served.h - cobre's tools in one thread: a server over a memory peer, and calls whose answer is
- * the text block, read back.
+ * served.h - cobre's tools in one thread: a server over a memory peer, and calls that return the
+ * parsed text block.
  */
 #ifndef COBRE_SERVED_H
 #define COBRE_SERVED_H
@@ -46,10 +46,10 @@ static int served_open(void **state, bool allow_write)
     options.version = "0";
     options.allow_write = allow_write;
     options.write_note = COBRE_WRITES_DISABLED;
-    options.refuse = cobre_refuse_call;
-    options.fit = cobre_fit_arguments;
+    options.error_formatter = cobre_refuse_call;
+    options.normalize_arguments = cobre_normalize_arguments;
     options.data = &served->app;
-    options.arena_max_bytes = (size_t)1 << 30;
+    options.limits.arena_max_bytes = (size_t)1 << 30;
     conversation_open(&served->talk, &options, &features);
     conversation_initialize(&served->talk, "2025-03-26");
     return 0;

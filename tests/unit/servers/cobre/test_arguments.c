@@ -1,9 +1,7 @@
 /*
- * test_arguments.c - which forms of arguments are made fit, and that all else is checked as it
- * came.
+ * test_arguments.c - the forms of arguments that are converted; all others are checked unchanged.
  *
- * A tool that is not served checks its arguments all the same: IncompatibleSettings means that they
- * fit.
+ * An unsupported tool checks its arguments as well: IncompatibleSettings means that they are valid.
  */
 #include "served.h"
 
@@ -16,7 +14,7 @@ static void phases_of_one_become_their_element(void **state)
 {
     struct served *served = *state;
 
-    /* It fits, so the directory is looked for. */
+    /* The arguments are valid, so the directory is opened. */
     served_refusal(served, "cobre/run", "{'phases':['training'],'case_dir':'/nowhere'}",
                    "MissingFile");
     served_refusal(served, "cobre/run", "{'case_dir':'/nowhere','phases':['none']}", "InvalidEnum");
@@ -54,7 +52,7 @@ static void whole_numbers_become_entity_ids(void **state)
     }
 }
 
-/* Written again, "phases\0" would be "phases". */
+/* Rewritten, "phases\0" would be "phases". */
 static void names_with_nul_are_not_made_fit(void **state)
 {
     struct served *served = *state;

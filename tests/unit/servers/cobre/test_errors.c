@@ -43,7 +43,7 @@ static void the_keyword_at_fault_is_the_kind(void **state)
                   rows[i].context, served->arena);
 }
 
-/* A value of megabytes is not sent back; nor does it spoil the record. */
+/* A value of megabytes is cut, and the record stays valid. */
 static void long_values_are_cut(void **state)
 {
     struct served *served = *state;

@@ -1,5 +1,5 @@
 /*
- * test_tools.c - each tool's answer from a directory, and its refusals; no descriptor is left open.
+ * test_tools.c - each tool's result and error records; no descriptor is left open.
  *
  * Costs are those that examples/cases/README.md derives by hand.
  */
@@ -54,7 +54,7 @@ static void a_case_is_validated_and_inspected(void **state)
 
     scratch_write(&served->folder, "case/config.json", "{", 1);
     verdict = served_call(served, "cobre/validate", arguments, &is_error);
-    assert_false(is_error); /* what is found is the answer */
+    assert_false(is_error); /* findings are the result */
     assert_at(verdict, "/valid", "false", served->arena);
     assert_at(verdict, "/errors/0/kind", "'ParseError'", served->arena);
     served_refusal(served, "cobre/inspect-case", arguments, "ParseError");
@@ -89,7 +89,7 @@ static void a_run_is_answered_and_can_be_questioned(void **state)
     assert_int_equal(scratch_open_descriptors(), descriptors);
 }
 
-static void a_second_run_is_told_of_the_first(void **state)
+static void a_second_run_is_refused_because_of_the_first(void **state)
 {
     struct served *served = *state;
 
@@ -105,7 +105,7 @@ static void a_second_run_is_told_of_the_first(void **state)
     assert_true(served->app.is_running);
 }
 
-/* The answer holds 25,000 iterations at most; a part of a longer record can always be had. */
+/* The answer holds 25,000 iterations at most; a part of a longer record can be queried. */
 static void a_long_record_is_asked_for_in_parts(void **state)
 {
     enum { COUNT = 25001 };
@@ -180,9 +180,12 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, served_close)
     const struct CMUnitTest tests[] = {
-        EACH(a_case_is_validated_and_inspected), EACH(a_run_is_answered_and_can_be_questioned),
-        EACH(a_second_run_is_told_of_the_first), EACH(a_long_record_is_asked_for_in_parts),
-        EACH(an_output_is_missing_or_corrupt),   EACH(the_schema_of_the_configuration_is_one),
+        EACH(a_case_is_validated_and_inspected),
+        EACH(a_run_is_answered_and_can_be_questioned),
+        EACH(a_second_run_is_refused_because_of_the_first),
+        EACH(a_long_record_is_asked_for_in_parts),
+        EACH(an_output_is_missing_or_corrupt),
+        EACH(the_schema_of_the_configuration_is_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 #include <time.h>
 
-#include "app.h"
-#include "replies.h"
+#include "gateway/app.h"
+#include "gateway/replies.h"
 #include "scratch.h"
 #include "service/service.h"
 
@@ -50,11 +50,11 @@ static inline void service_rig_close(service_rig *rig)
 
 static inline void service_rig_create(service_rig *rig, const char *id, universe_view *start)
 {
-    universe_moment moment = { 0 };
-    if (universe_service_create(&moment, NULL, rig->service, id, "Test", start, rig->arena,
+    universe_version current = { 0 };
+    if (universe_service_create(&current, NULL, rig->service, id, "Test", start, NULL, rig->arena,
                                 &rig->err) != MCP_OK)
         fail_msg("%s", rig->err.message);
-    universe_view_free(moment.view);
+    universe_view_free(current.view);
 }
 
 /* A command that adds a body without parent. */
@@ -67,26 +67,26 @@ static inline const char *service_rig_body(service_rig *rig, const char *id)
                             id);
 }
 
-static inline mcp_status service_rig_try(universe_sent *out, service_rig *rig, const char *id,
+static inline mcp_status service_rig_try(universe_result *out, service_rig *rig, const char *id,
                                          const char *text)
 {
-    universe_order order = { .text = text, .length = strlen(text) };
-    *out = (universe_sent){ 0 };
-    if (mcp_json_read(&order.command, rig->arena, text, order.length, &rig->err) != MCP_OK)
+    universe_command command = { .text = text, .length = strlen(text) };
+    *out = (universe_result){ 0 };
+    if (mcp_json_read(&command.json, rig->arena, text, command.length, &rig->err) != MCP_OK)
         fail_msg("%s", rig->err.message);
-    return universe_service_send(out, rig->service, id, &order, 1, UNIVERSE_ANY_VERSION, NULL,
-                                 rig->arena, &rig->err);
+    return universe_service_submit(out, rig->service, id, &command, 1, UNIVERSE_ANY_VERSION, NULL,
+                                   rig->arena, &rig->err);
 }
 
 /* A command that must be accepted; the version that it led to. */
 static inline int64_t service_rig_send(service_rig *rig, const char *id, const char *text)
 {
-    universe_sent sent;
-    if (service_rig_try(&sent, rig, id, text) != MCP_OK)
+    universe_result result;
+    if (service_rig_try(&result, rig, id, text) != MCP_OK)
         fail_msg("%s", rig->err.message);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    universe_view_free(sent.moment.view);
-    return sent.moment.record.version;
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    universe_view_free(result.current.view);
+    return result.current.record.version;
 }
 
 static inline bool service_rig_has_body(const universe_view *view, const char *id)
@@ -121,8 +121,8 @@ static inline int64_t service_rig_count(service_rig *rig, const char *sql)
 
 static inline void service_rig_pause(void)
 {
-    const struct timespec moment = { .tv_nsec = 20 * 1000 * 1000 };
-    nanosleep(&moment, NULL);
+    const struct timespec current = { .tv_nsec = 20 * 1000 * 1000 };
+    nanosleep(&current, NULL);
 }
 
 #endif

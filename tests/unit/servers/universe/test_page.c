@@ -1,6 +1,6 @@
 /*
- * test_page.c - the page over real sockets: types, fields, ETags (RFC 9110, 13.1.2 and 15.4.5), HEAD, what is not there;
- * and that it alone of all routes is given without a token.
+ * test_page.c - the page over real sockets: types, fields, ETags (RFC 9110, 13.1.2 and 15.4.5),
+ * HEAD, what is not there; and that it alone of all routes is given without a token.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "app.h"
+#include "gateway/app.h"
 #include "page.h"
 #include "scratch.h"
 #include "web_rig.h"
@@ -120,7 +120,8 @@ static void an_etag_spares_sending_it_twice(void **state)
     assert_int_equal(answer.status, 200);
 }
 
-/* The compressed form is another one: its ETag differs, and a gzip's first bytes are 1f 8b (RFC 1952, 2.3.1). */
+/* The compressed form is another one: its ETag differs, and a gzip's first bytes are 1f 8b (RFC
+ * 1952, 2.3.1). */
 static void who_takes_gzip_gets_it(void **state)
 {
     char plain[80];
@@ -182,7 +183,7 @@ static void of_all_routes_only_the_page_is_open(void **state)
     (void)state;
     for (const mcp_route *route = universe_routes; route->method; route++) {
         bool is_page = route->run == universe_page || route->run == universe_page_asset;
-        assert_int_equal((route->flags & MCP_OPEN) != 0, is_page);
+        assert_int_equal((route->flags & MCP_PUBLIC) != 0, is_page);
         open += is_page;
         if (is_page)
             continue;

@@ -1,5 +1,6 @@
 /*
- * world.h - a universe under test, spoken to in JSON whose quotes are written as ' to be readable in C.
+ * world.h - a universe under test, spoken to in JSON whose quotes are written as ' to be readable
+ * in C.
  */
 #ifndef TESTS_UNIVERSE_WORLD_H
 #define TESTS_UNIVERSE_WORLD_H

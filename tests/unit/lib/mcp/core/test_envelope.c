@@ -1,5 +1,6 @@
 /*
- * test_envelope.c - the ladder as it is climbed over HTTP: claims, headers, their order, HTTP's status.
+ * test_envelope.c - the ladder as it is climbed over HTTP: claims, headers, their order, HTTP's
+ * status.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +108,7 @@ static void the_ladder_is_climbed_in_order(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fake fake = { { field }, rows[i].version, rows[i].method, rows[i].name };
         conversation c;
         conversation_open(&c, NULL, &fixture_features);
@@ -130,7 +131,7 @@ static void shared_sessions_keep_clients_apart(void **state)
     (void)state;
     conversation_open(&c, NULL, &fixture_features);
     mcp__peer_memory_init(&other);
-    c.session.setup.is_shared = true;
+    c.session.context.is_shared = true;
     c.executor.is_held = true;
     conversation_say(&c, call);
     mcp__dispatch_message(&c.session, &other.peer, call, strlen(call));
@@ -152,7 +153,7 @@ static void responses_need_a_session(void **state)
 
     (void)state;
     conversation_open(&c, NULL, &fixture_features);
-    c.session.setup.is_shared = true;
+    c.session.context.is_shared = true;
     conversation_ask(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
                      "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
                      "\"a response needs a session\"}}");

@@ -1,5 +1,6 @@
 /*
- * test_fields.c - in which revisions a member may be sent; the official schemas of the revisions are the source.
+ * test_fields.c - in which revisions a member may be sent; the official schemas of the revisions
+ * are the source.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * test_headers.c - headers against bodies; the values stand in the transport chapter of 2026-07-28, encoded
- * ones were made with the base64 of coreutils.
+ * test_headers.c - headers against bodies; the values stand in the transport chapter of 2026-07-28,
+ * encoded ones were made with the base64 of coreutils.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void the_era_stands_in_the_version(void **state)
                  { "2026-07-28", true }, { "2030-01-01", true },  { "v999.0.0", true } };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fake fake = fake_of(rows[i].value, rows[i].value ? 1 : 0);
         assert_int_equal(mcp__headers_are_stateless(&fake.face), rows[i].is_stateless);
     }
@@ -114,7 +114,7 @@ static void values_are_decoded_and_compared(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (check_parameter(rows[i].value, rows[i].wanted) != rows[i].status)
             fail_msg("'%s' against %s", rows[i].value ? rows[i].value : "", rows[i].wanted);
 }

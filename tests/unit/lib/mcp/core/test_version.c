@@ -23,7 +23,7 @@ static const struct {
 static void names_go_both_ways(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(published) / sizeof(published[0]); i++) {
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         assert_string_equal(mcp_revision_name(published[i].revision), published[i].name);
         assert_int_equal(mcp_revision_find(published[i].name), published[i].revision);
     }
@@ -32,7 +32,7 @@ static void names_go_both_ways(void **state)
 static void later_revisions_are_greater(void **state)
 {
     (void)state;
-    for (size_t i = 1; i < sizeof(published) / sizeof(published[0]); i++)
+    for (size_t i = 1; i < sizeof published / sizeof published[0]; i++)
         assert_true(published[i].revision > published[i - 1].revision);
     assert_int_equal(MCP_REVISION_NEWEST, MCP_2026_07_28);
     assert_int_equal(MCP_REVISION_NEWEST_SESSION, MCP_2025_11_25);

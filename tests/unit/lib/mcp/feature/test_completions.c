@@ -1,6 +1,6 @@
 /*
- * test_completions.c - rows that complete nothing are found when they are loaded. What is answered stands in
- * tests/wire/library/completion.txt.
+ * test_completions.c - rows that complete nothing are found when they are loaded. What is answered
+ * stands in tests/wire/library/completion.txt.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -22,7 +22,7 @@ static mcp__prompts *prompts;
 static mcp_server_options options;
 static char set_data[] = "data of the set";
 
-/* ---- a set of prompts ------------------------------------------------------------------------- */
+/* ---- a set of prompts ----------------------------------------------------------------------- */
 
 static const char greet[] = "---\n"
                             "name: fix/greet\n"
@@ -65,9 +65,10 @@ static mcp_status fill_report(mcp_call *call, void *data)
         return mcp_error_set(mcp_call_error(call), MCP_E_PARAMS, "'dirs' is bad");
     for (const char *p = dirs; p && *p; p++)
         count += *p == ',';
-    mcp_call_place(call, "count", "lost");
-    mcp_call_place(call, "dirs", "the runs");
-    return mcp_call_place(call, "count", mcp_arena_printf(mcp_call_arena(call), "%d", count));
+    mcp_call_set_placeholder(call, "count", "lost");
+    mcp_call_set_placeholder(call, "dirs", "the runs");
+    return mcp_call_set_placeholder(call, "count",
+                                    mcp_arena_printf(mcp_call_arena(call), "%d", count));
 }
 
 static const mcp_file files[] = {
@@ -146,7 +147,7 @@ static const mcp_json *ask_rich(const char *scopes)
     return feature_ask(get_as_asker, &options, MCP_2025_06_18, "{\"name\":\"rich\"}", arena);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists ---------------------------------------------------------------------------------- */
 
 static const mcp_json *entries_of(mcp_revision revision)
 {
@@ -176,7 +177,7 @@ static void test_titles_came_with_2025_06_18(void **state)
                         "Greet");
 }
 
-static void test_safe_names_keep_the_other_beside_them(void **state)
+static void test_safe_names_keep_the_registered_one(void **state)
 {
     const mcp_json *entries = entries_of(MCP_2025_06_18);
 
@@ -224,7 +225,7 @@ static void test_scopes_refuse_or_hide(void **state)
     options.hide_by_scope = false;
 }
 
-/* ---- getting ---------------------------------------------------------------------------------- */
+/* ---- getting -------------------------------------------------------------------------------- */
 
 static void test_fills_places_with_arguments(void **state)
 {
@@ -307,7 +308,7 @@ static void test_refuses_what_is_no_prompt(void **state)
 static void test_an_answer_is_bounded(void **state)
 {
     (void)state;
-    options.reply_max_bytes = 300;
+    options.limits.reply_max_bytes = 300;
     assert_non_null(mcp_json_get(ask("{\"name\":\"plain\"}"), "result"));
     assert_rpc_error(
         ask("{\"name\":\"fix/greet\",\"arguments\":{\"who\":\"aaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -316,7 +317,7 @@ static void test_an_answer_is_bounded(void **state)
         -32603, "300");
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 static mcp_status load(const mcp_file *set_files, const mcp_prompt *table, mcp_error *err)
 {
@@ -401,7 +402,7 @@ int main(void)
         TEST(test_titles_came_with_2025_06_18),
         TEST(test_titles_icons_and_meta_as_revisions_know_them),
         TEST(test_scopes_refuse_or_hide),
-        cmocka_unit_test_setup_teardown(test_safe_names_keep_the_other_beside_them, set_up_safe,
+        cmocka_unit_test_setup_teardown(test_safe_names_keep_the_registered_one, set_up_safe,
                                         tear_down),
         TEST(test_fills_places_with_arguments),
         TEST(test_a_value_is_never_searched_for_places),

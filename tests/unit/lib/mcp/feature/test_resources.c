@@ -22,7 +22,7 @@ static mcp__resources *resources;
 static mcp_server_options options;
 static char set_data[] = "data of the set";
 
-/* ---- a set of resources ----------------------------------------------------------------------- */
+/* ---- a set of resources --------------------------------------------------------------------- */
 
 static mcp_status read_plain(mcp_call *call, void *data)
 {
@@ -113,23 +113,26 @@ static const char definitions[] =
     "\"resourceTemplates\":["
     "{\"uriTemplate\":\"fix://any/{+rest}\",\"name\":\"any\"},"
     "{\"uriTemplate\":\"fix://gone/{why}\",\"name\":\"gone\"},"
+    "{\"uriTemplate\":\"fix://strict/{dir}/config\",\"name\":\"strict\"},"
     "{\"uriTemplate\":\"fix://case/{case_dir}/config\",\"name\":\"config\",\"title\":\"Config\","
     "\"description\":\"d\",\"mimeType\":\"application/json\"},"
     "{\"uriTemplate\":\"fix://case/{case_dir}/entities/{type}\",\"name\":\"entities\"},"
     "{\"uriTemplate\":\"fix://{host}/{a}/entities/{b}\",\"name\":\"late\"}]}";
 
-static const mcp_resource rows[] = { { "fix://plain", read_plain, MCP_READS, 0 },
-                                     { "fix://bytes", read_bytes, MCP_READS, 0 },
-                                     { "fix://folder", read_folder, MCP_READS, 0 },
-                                     { "fix://nothing", read_nothing, MCP_READS, 0 },
-                                     { "fix://case/{case_dir}/config", read_config, MCP_READS, 0 },
-                                     { "fix://case/exact/config", read_any, MCP_READS, 250 },
-                                     { "fix://gone/{why}", read_gone, MCP_READS, 0 },
-                                     { "fix://case/{case_dir}/entities/{type}", read_entities,
-                                       MCP_READS, 0 },
-                                     { "fix://{host}/{a}/entities/{b}", read_any, MCP_READS, 0 },
-                                     { "fix://any/{+rest}", read_any, MCP_READS, 0 },
-                                     { 0 } };
+static const mcp_resource rows[] = {
+    { "fix://plain", read_plain, MCP_READS, 0 },
+    { "fix://bytes", read_bytes, MCP_READS, 0 },
+    { "fix://folder", read_folder, MCP_READS, 0 },
+    { "fix://nothing", read_nothing, MCP_READS, 0 },
+    { "fix://case/{case_dir}/config", read_config, MCP_READS, 0 },
+    { "fix://case/exact/config", read_any, MCP_READS, 250 },
+    { "fix://gone/{why}", read_gone, MCP_READS, 0 },
+    { "fix://case/{case_dir}/entities/{type}", read_entities, MCP_READS, 0 },
+    { "fix://{host}/{a}/entities/{b}", read_any, MCP_READS, 0 },
+    { "fix://any/{+rest}", read_any, MCP_READS, 0 },
+    { "fix://strict/{dir}/config", read_config, MCP_READS | MCP_ENCODED_SLASHES, 0 },
+    { 0 }
+};
 
 static const mcp_file files[] = { FILE_OF(definitions), { 0 } };
 
@@ -175,7 +178,7 @@ static const mcp_json *read_uri(const char *uri)
     return feature_ask(read_one, &options, MCP_2025_11_25, params, arena);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists ---------------------------------------------------------------------------------- */
 
 static void test_lists_in_the_order_of_the_file(void **state)
 {
@@ -189,8 +192,8 @@ static void test_lists_in_the_order_of_the_file(void **state)
                         "fix://case/exact/config");
     message = feature_ask(templates, &options, MCP_2025_11_25, NULL, arena);
     entries = mcp_json_pointer(message, "/result/resourceTemplates");
-    assert_int_equal(mcp_json_count(entries), 5);
-    assert_json(mcp_json_item(entries, 2),
+    assert_int_equal(mcp_json_count(entries), 6);
+    assert_json(mcp_json_item(entries, 3),
                 "{\"uriTemplate\":\"fix://case/{case_dir}/config\",\"name\":\"config\","
                 "\"title\":\"Config\",\"description\":\"d\",\"mimeType\":\"application/json\"}",
                 arena);
@@ -228,7 +231,7 @@ static void test_entries_have_what_their_revision_knows(void **state)
     }
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static void test_reads_text_and_bytes_and_several(void **state)
 {
@@ -282,6 +285,13 @@ static void test_raw_slashes_come_last(void **state)
     assert_read("fix://any/x/config", "any", "{\"rest\":\"x/config\"}");
 }
 
+static void test_a_template_may_refuse_raw_slashes(void **state)
+{
+    (void)state;
+    assert_read("fix://strict/a%2Fb/config", "config", "{\"dir\":\"a/b\"}");
+    assert_rpc_error(read_uri("fix://strict/a/b/config"), -32002, "fix://strict/a/b/config");
+}
+
 static void test_what_is_not_there_is_named(void **state)
 {
     const mcp_json *message = read_uri("fix://nowhere");
@@ -333,8 +343,9 @@ static mcp_status check_time(mcp_call *call)
 {
     mcp_status st = mcp__resources_read(resources, call);
 
-    assert_int_equal(call->timeout_ms, strcmp(call->name, "fix://plain") ? 250 : 60000);
-    assert_int_equal(call->flags, MCP_READS);
+    assert_int_equal(call->plan.timeout_ms,
+                     strcmp(call->request.name, "fix://plain") ? 250 : 60000);
+    assert_int_equal(call->plan.flags, MCP_READS);
     return st;
 }
 
@@ -346,7 +357,7 @@ static void test_a_row_may_have_its_own_time(void **state)
                 arena);
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 static mcp_status load(const char *text, const mcp_resource *table, mcp_error *err)
 {
@@ -386,7 +397,7 @@ static void test_file_and_table_must_name_the_same(void **state)
         { "{}", one_row, "no entry" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\"}]}", no_rows, "no row" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\"},{\"uri\":\"a:b\",\"name\":\"c\"}]}",
-          one_row, "twice" },
+          one_row, "duplicate" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\"}]}", twice, "two rows" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\"}]}", idle, "no function" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\"}]}", writes, "MCP_WRITES" },
@@ -396,7 +407,8 @@ static void test_file_and_table_must_name_the_same(void **state)
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":1}]}", one_row, "'name'" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"size\":1.5}]}", one_row, "'size'" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"size\":-1}]}", one_row, "'size'" },
-        { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"name\":\"c\"}]}", one_row, "twice" },
+        { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"name\":\"c\"}]}", one_row,
+          "duplicate" },
         { "{\"resources\":[{\"uri\":\"/a/b\",\"name\":\"b\"}]}", one_row, "scheme" },
         { "{\"resources\":[{\"uri\":\"a:{b}\",\"name\":\"b\"}]}", one_template, "wrong one" },
         { "{\"resourceTemplates\":[{\"uriTemplate\":\"a:b\",\"name\":\"b\"}]}", one_row,
@@ -479,6 +491,7 @@ int main(void)
         TEST(test_reads_text_and_bytes_and_several),
         TEST(test_looks_for_the_uri_then_the_templates_in_order),
         TEST(test_raw_slashes_come_last),
+        TEST(test_a_template_may_refuse_raw_slashes),
         TEST(test_what_is_not_there_is_named),
         TEST(test_other_failures_are_not_told_apart),
         TEST(test_wants_a_uri),

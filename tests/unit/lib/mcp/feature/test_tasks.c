@@ -1,6 +1,6 @@
 /*
- * test_tasks.c - tasks/list page by page, and tools whose flags about tasks cannot be. The other methods are in
- * core/test_task.c and in tests/wire/library/tasks-*.txt.
+ * test_tasks.c - tasks/list page by page, and tools whose flags about tasks cannot be. The other
+ * methods are in core/task/test_task.c and in tests/wire/library/tasks-*.txt.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static void begin_tasks(conversation *c, int count)
 
     for (int i = 0; i < count; i++) {
         (void)snprintf(
-            text, sizeof(text),
+            text, sizeof text,
             "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"task/plain\","
             "\"task\":{}}}",
             1000 + i);
@@ -34,7 +34,7 @@ static const mcp_json *list(conversation *c, mcp_arena *arena, const char *curso
 {
     char text[256];
 
-    (void)snprintf(text, sizeof(text),
+    (void)snprintf(text, sizeof text,
                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/list\",\"params\":{%s%s%s}}",
                    cursor ? "\"cursor\":\"" : "", cursor ? cursor : "", cursor ? "\"" : "");
     conversation_say(c, text);
@@ -47,7 +47,7 @@ static void a_page_has_fifty(void **state)
     mcp_arena *arena = mcp_arena_new(0);
 
     (void)state;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         conversation c;
         conversation_open(&c, NULL, &fixture_task);
         conversation_initialize(&c, "2025-11-25");
@@ -82,14 +82,14 @@ static void a_cursor_is_a_number_of_ours(void **state)
     (void)state;
     conversation_open(&c, NULL, &fixture_task);
     conversation_initialize(&c, "2025-11-25");
-    for (size_t i = 0; i < sizeof(cursors) / sizeof(cursors[0]); i++) {
+    for (size_t i = 0; i < sizeof cursors / sizeof cursors[0]; i++) {
         (void)snprintf(
-            text, sizeof(text),
+            text, sizeof text,
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/list\",\"params\":{\"cursor\":\"%s\"}}",
             cursors[i]);
         conversation_ask(&c, text,
                          "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
-                         "\"params.cursor is none of ours\"}}");
+                         "\"invalid cursor\"}}");
     }
     conversation_close(&c);
 }
@@ -104,13 +104,13 @@ static mcp_status nothing(mcp_call *call, void *data)
 static void flags_must_fit_each_other(void **state)
 {
     static const char tool[] = "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}";
-    static const mcp_file files[] = { { "tools/t.json", tool, sizeof(tool) - 1 }, { 0 } };
-    static const unsigned bad[] = { MCP_TASK_LATER, MCP_TASK_OPTIONAL | MCP_QUICK,
-                                    MCP_TASK_REQUIRED | MCP_QUICK };
+    static const mcp_file files[] = { { "tools/t.json", tool, sizeof tool - 1 }, { 0 } };
+    static const unsigned bad[] = { MCP_TASK_DEFERRED, MCP_TASK_OPTIONAL | MCP_NONBLOCKING,
+                                    MCP_TASK_REQUIRED | MCP_NONBLOCKING };
     mcp_server_options options = { .name = "n", .version = "1" };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         mcp_tool tools[] = { { "t", nothing, MCP_READS | bad[i], 0, 0 }, { 0 } };
         mcp_features features = { .files = files, .tools = tools };
         mcp_error err = MCP_ERROR_INIT;

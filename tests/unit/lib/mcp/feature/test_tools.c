@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conversation.h"
+#include "mcp/core/call/result.h"
 #include "oom.h"
 #include <cmocka.h>
 
@@ -23,7 +24,8 @@ static mcp_status sum(mcp_call *call, void *data)
     return MCP_OK;
 }
 
-/* A text in pieces that says it will be long, so that the answer is begun with it; then as "how" goes on. */
+/* A text in pieces that says it will be long, so that the answer is begun with it; then as "how"
+ * continues. */
 static mcp_status write_long(mcp_call *call, const char *how)
 {
     if (strcmp(how, "object") == 0)
@@ -32,7 +34,7 @@ static mcp_status write_long(mcp_call *call, const char *how)
     mcp_call_text_add(call, "in \"", 4);
     mcp_call_text_add_escaped(call, "pieces\\\"", 8);
     if (strcmp(how, "refused") == 0)
-        return mcp_call_refuse(call, "no: %d", 8);
+        return mcp_call_tool_error(call, "no: %d", 8);
     if (strcmp(how, "unended") == 0)
         return MCP_OK;
     if (strcmp(how, "denied") == 0)
@@ -51,7 +53,7 @@ static mcp_status behave(mcp_call *call, void *data)
     (void)data;
     if (strcmp(how, "refuse") == 0) {
         mcp_write_member_string(mcp_call_result(call), "dropped", "this");
-        return mcp_call_refuse(call, "no: %d", 7);
+        return mcp_call_tool_error(call, "no: %d", 7);
     }
     if (strcmp(how, "text") == 0)
         return mcp_call_text(call, "only text");
@@ -65,6 +67,11 @@ static mcp_status behave(mcp_call *call, void *data)
         mcp_write_member_string(mcp_call_result(call), "sum", "text");
         return MCP_OK;
     }
+    if (strcmp(how, "twice") == 0) {
+        mcp_write_member_int(mcp_call_result(call), "sum", 1);
+        mcp_write_member_int(mcp_call_result(call), "sum", 2);
+        return MCP_OK;
+    }
     if (strcmp(how, "internal") == 0)
         return mcp_error_set(mcp_call_error(call), MCP_E_INTERNAL, "a secret");
     if (strcmp(how, "denied") == 0)
@@ -73,7 +80,7 @@ static mcp_status behave(mcp_call *call, void *data)
 }
 
 /* clang-format off */
-#define FILE_OF(path, text) { "tools/" path ".json", text, sizeof(text) - 1 }
+#define FILE_OF(path, text) { "tools/" path ".json", text, sizeof text - 1 }
 /* clang-format on */
 
 static const char sum_json[] =
@@ -118,10 +125,10 @@ static void call(const char *name, const char *arguments, const char *wanted)
     char answer[1000];
 
     (void)snprintf(
-        text, sizeof(text),
+        text, sizeof text,
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\",\"arguments\":%s}}",
         name, arguments);
-    (void)snprintf(answer, sizeof(answer), "{\"jsonrpc\":\"2.0\",\"id\":1,%s}", wanted);
+    (void)snprintf(answer, sizeof answer, "{\"jsonrpc\":\"2.0\",\"id\":1,%s}", wanted);
     conversation_ask(&c, text, answer);
 }
 
@@ -162,15 +169,16 @@ static void a_row_must_make_sense(void **state)
 {
     static const mcp_file file[] = { FILE_OF("save", save_json), { 0 } };
     static const mcp_tool neither[] = { { "t/save", sum, 0, 0, 0 }, { 0 } };
-    static const mcp_tool paces[] = { { "t/save", sum, MCP_READS | MCP_QUICK | MCP_LONG, 0, 0 },
-                                      { 0 } };
+    static const mcp_tool paces[] = {
+        { "t/save", sum, MCP_READS | MCP_NONBLOCKING | MCP_LONG, 0, 0 }, { 0 }
+    };
     static const mcp_tool both[] = { { "t/save", sum, MCP_READS | MCP_WRITES, 0, 0 }, { 0 } };
     static const mcp_tool nothing[] = { { "t/save", NULL, MCP_READS, 0, 0 }, { 0 } };
     static const mcp_tool negative[] = { { "t/save", sum, MCP_READS, -1, 0 }, { 0 } };
 
     (void)state;
     check_load(file, neither, "neither MCP_READS nor MCP_WRITES");
-    check_load(file, paces, "both MCP_QUICK and MCP_LONG");
+    check_load(file, paces, "both MCP_NONBLOCKING and MCP_LONG");
     check_load(file, both, "or both");
     check_load(file, nothing, "no function");
     check_load(file, negative, "negative");
@@ -209,7 +217,7 @@ static void a_file_must_define_a_tool(void **state)
     static const mcp_tool row[] = { { "x", sum, MCP_READS, 0, 0 }, { 0 } };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const mcp_file one[] = { { "tools/x.json", wrong[i][0], strlen(wrong[i][0]) }, { 0 } };
         check_load(one, row, wrong[i][1]);
     }
@@ -354,6 +362,78 @@ static void safe_names_are_shown_when_asked_for(void **state)
         "/result/tools/2");
 }
 
+static const char talk_json[] =
+    "{\"name\":\"t/talk\",\"description\":\"After t/sum, unlike x/t/sum or t/summary. See t/later.\","
+    "\"inputSchema\":{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
+    "\"properties\":{\"t/sum\":{\"description\":\"of t/sum\",\"default\":\"t/sum\"}}}}";
+static const char later_json[] = "{\"name\":\"t/later\",\"inputSchema\":{\"type\":\"object\"}}";
+static const mcp_file talk_files[] = { FILE_OF("talk", talk_json),
+                                       FILE_OF("sum", sum_json),
+                                       FILE_OF("_defs", defs_json),
+                                       FILE_OF("later", later_json),
+                                       { 0 } };
+static const mcp_tool talk_tools[] = {
+    { "t/talk", sum, MCP_READS, 0, 0 },
+    { "t/sum", sum, MCP_READS, 0, 0 },
+    { "t/later", sum, MCP_READS, 0, 0 },
+    { 0 },
+};
+static const mcp_features talking = { .files = talk_files, .tools = talk_tools };
+
+/* The member of the answer to a request that a pointer leads to must be this JSON text. */
+static void check_member(const mcp_server_options *options, const char *request,
+                         const char *pointer, const char *wanted)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    const mcp_json *expected = NULL;
+    char revision[] = "2025-11-25";
+
+    conversation_open(&c, options, &talking);
+    if (strstr(request, "initialize") == NULL)
+        conversation_initialize(&c, revision);
+    conversation_say(&c, request);
+    assert_int_equal(mcp_json_read(&expected, arena, wanted, strlen(wanted), NULL), MCP_OK);
+    const mcp_json *got = mcp_json_pointer(conversation_answer(&c, arena), pointer);
+    if (!mcp_json_equal(got, expected))
+        fail_msg("%s: %s", pointer, mcp_json_string(got, NULL) ? mcp_json_string(got, NULL) : "?");
+    conversation_close(&c);
+    mcp_arena_free(arena);
+}
+
+#define LIST "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}"
+#define INITIALIZE                                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
+    "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
+
+static void names_in_texts_follow_the_list(void **state)
+{
+    mcp_server_options safe = { .tool_names = MCP_NAMES_SAFE, .instructions = "Begin with t/sum." };
+    mcp_server_options plain = { .instructions = "Begin with t/sum." };
+
+    (void)state;
+    check_member(&safe, LIST, "/result/tools/0/description",
+                 "\"After t_sum, unlike x/t/sum or t/summary. See t_later.\"");
+    check_member(&safe, LIST, "/result/tools/0/inputSchema",
+                 "{\"type\":\"object\",\"properties\":{\"t/sum\":{\"description\":\"of t_sum\","
+                 "\"default\":\"t/sum\"}}}");
+    check_member(&safe, INITIALIZE, "/result/instructions", "\"Begin with t_sum.\"");
+    check_member(&plain, LIST, "/result/tools/0/description",
+                 "\"After t/sum, unlike x/t/sum or t/summary. See t/later.\"");
+    check_member(&plain, INITIALIZE, "/result/instructions", "\"Begin with t/sum.\"");
+}
+
+static void a_schema_does_not_name_its_draft(void **state)
+{
+    mcp_server_options keeping = { .keep_schema_uri = true };
+
+    (void)state;
+    check_member(NULL, LIST, "/result/tools/0/inputSchema",
+                 "{\"type\":\"object\",\"properties\":{\"t/sum\":{\"description\":\"of t/sum\","
+                 "\"default\":\"t/sum\"}}}");
+    check_member(&keeping, LIST, "/result/tools/0/inputSchema/$schema",
+                 "\"https://json-schema.org/draft/2020-12/schema\"");
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 static void a_result_is_text_and_from_2025_06_18_structured(void **state)
@@ -396,7 +476,7 @@ static void a_long_text_changes_nothing_of_the_answers_form(void **state)
                  "in \\\"pieces\\\"") "]}");
         call("behave", "{\"how\":\"long, refused\"}", REFUSAL("no: 8"));
         call("behave", "{\"how\":\"long, denied\"}", ERROR("-32603", "not yours"));
-        call("behave", "{\"how\":\"long, unended\"}", ERROR("-32603", "the server failed"));
+        call("behave", "{\"how\":\"long, unended\"}", ERROR("-32603", "internal error"));
         conversation_close(&c);
     }
 }
@@ -429,12 +509,12 @@ static void what_is_no_call_is_an_error(void **state)
 
     (void)state;
     begin(NULL, "2025-11-25");
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        (void)snprintf(text, sizeof(text),
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        (void)snprintf(text, sizeof text,
                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":%s}",
                        wrong[i].params);
         (void)snprintf(
-            wanted, sizeof(wanted),
+            wanted, sizeof wanted,
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"%s\"}}",
             wrong[i].message);
         conversation_ask(&c, text, wanted);
@@ -462,7 +542,7 @@ static void arguments_that_do_not_fit_are_refused(void **state)
         begin(NULL, revisions[r]);
         for (size_t i = 0; i < 4; i++) {
             (void)snprintf(
-                text, sizeof(text),
+                text, sizeof text,
                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t/sum\",\"arguments\":%s}}",
                 wrong[i][0]);
             conversation_say(&c, text);
@@ -497,11 +577,11 @@ static mcp_status own_refusal(mcp_call *refused, mcp_refusal reason,
                               const mcp_schema_finding *finding, void *data)
 {
     char text[100];
-    int length = snprintf(text, sizeof(text), "%s %s %s", (const char *)data,
+    int length = snprintf(text, sizeof text, "%s %s %s", (const char *)data,
                           reason == MCP_REFUSED_ARGUMENTS ? finding->keyword : "-",
                           mcp_call_name(refused));
 
-    return mcp_call_refuse_text(refused, text, (size_t)length);
+    return mcp_call_tool_error_text(refused, text, (size_t)length);
 }
 
 static mcp_status fit(mcp_call *fitted, const char *tool, const mcp_json **arguments, void *data)
@@ -515,7 +595,9 @@ static mcp_status fit(mcp_call *fitted, const char *tool, const mcp_json **argum
 static void a_server_may_refuse_and_fit_in_its_own_way(void **state)
 {
     static char mark[] = "own";
-    mcp_server_options own = { .refuse = own_refusal, .fit = fit, .data = mark };
+    mcp_server_options own = { .error_formatter = own_refusal,
+                               .normalize_arguments = fit,
+                               .data = mark };
 
     (void)state;
     begin(&own, "2025-03-26");
@@ -529,13 +611,34 @@ static void a_broken_promise_is_the_servers_failure(void **state)
 {
     (void)state;
     begin(NULL, "2025-06-18");
-    mcp__tools_check_results(c.server->set->tools, true);
-    call("promise", "{\"how\":\"wrong\"}", ERROR("-32603", "the server failed"));
-    call("promise", "{\"how\":\"text\"}", ERROR("-32603", "the server failed"));
-    mcp__tools_check_results(c.server->set->tools, false);
+    uint64_t before = mcp__result_mismatches();
+    call("promise", "{\"how\":\"wrong\"}", ERROR("-32603", "internal error"));
+    call("promise", "{\"how\":\"text\"}", ERROR("-32603", "internal error"));
+    assert_int_equal(mcp__result_mismatches() - before, 2);
+    conversation_close(&c);
+}
+
+/* With an output schema in every build; without one in debug builds, as this is. */
+static void a_duplicate_member_is_the_servers_failure(void **state)
+{
+    (void)state;
+    begin(NULL, "2025-06-18");
+    call("promise", "{\"how\":\"twice\"}", ERROR("-32603", "internal error"));
+    call("behave", "{\"how\":\"twice\"}", ERROR("-32603", "internal error"));
+    conversation_close(&c);
+}
+
+static void a_server_may_skip_the_check_of_results(void **state)
+{
+    mcp_server_options trusting = { .skip_output_check = true };
+    uint64_t before = mcp__result_mismatches();
+
+    (void)state;
+    begin(&trusting, "2025-06-18");
     call("promise", "{\"how\":\"wrong\"}",
          "\"result\":{\"content\":[" TEXT(
              "{\\\"sum\\\":\\\"text\\\"}") "],\"structuredContent\":{\"sum\":\"text\"}}");
+    assert_int_equal(mcp__result_mismatches(), before);
     conversation_close(&c);
 }
 
@@ -543,7 +646,7 @@ static void a_status_becomes_an_error(void **state)
 {
     (void)state;
     begin(NULL, "2025-06-18");
-    call("behave", "{\"how\":\"internal\"}", ERROR("-32603", "the server failed"));
+    call("behave", "{\"how\":\"internal\"}", ERROR("-32603", "internal error"));
     call("behave", "{\"how\":\"denied\"}", ERROR("-32603", "not yours"));
     conversation_close(&c);
 }
@@ -568,6 +671,10 @@ int main(void)
         cmocka_unit_test(writing_is_refused_before_arguments_are_read),
         cmocka_unit_test(a_server_may_refuse_and_fit_in_its_own_way),
         cmocka_unit_test(a_broken_promise_is_the_servers_failure),
+        cmocka_unit_test(a_duplicate_member_is_the_servers_failure),
+        cmocka_unit_test(a_server_may_skip_the_check_of_results),
+        cmocka_unit_test(names_in_texts_follow_the_list),
+        cmocka_unit_test(a_schema_does_not_name_its_draft),
         cmocka_unit_test(a_status_becomes_an_error),
     };
 

@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "mcp/arena.h"
-#include "mcp/clock.h"
 #include "mcp/feature/uri_template.h"
 #include "mcp/json.h"
 #include "oom.h"
@@ -340,13 +339,12 @@ static void test_templates_and_uris_are_bounded(void **state)
 }
 
 /* CVE-2026-0621: a matcher by regular expression took exponential time on such pairs. With k
- * variables a matcher that goes back takes n^k steps; 16384^16 would not end today. */
+ * variables a matcher that backtracks takes n^k steps; with 16384^16 this test would not end. */
 static void test_no_uri_makes_it_slow(void **state)
 {
     const mcp__uri_template *template = compiled(
         "{+a},{+b},{+c},{+d},{+e},{+f},{+g},{+h},{+i},{+j},{+k},{+l},{+m},{+n},{+o},{p*}!");
     const mcp_json *got = NULL;
-    int64_t start = mcp_clock_mono_ms();
 
     (void)state;
     assert_int_equal(mcp__uri_template_match(&got, template, repeated(",", MCP__URI_MAX),
@@ -355,7 +353,6 @@ static void test_no_uri_makes_it_slow(void **state)
     assert_int_equal(mcp__uri_template_match(&got, template, repeated("a,", MCP__URI_MAX / 2),
                                              MCP__URI_MAX, MCP__SLASHES_ENCODED, arena, NULL),
                      MCP_E_NOT_FOUND);
-    assert_true(mcp_clock_mono_ms() - start < 5000);
 }
 
 static mcp_status compile_and_match(void *data)

@@ -1,8 +1,8 @@
 /*
  * test_authorize.c - tokens over real sockets: challenges, principals, the verifier, metadata.
  *
- * RFC 6750 says what the challenges are, RFC 9728 where the metadata stand. The file's token is "abc", its
- * hash is from FIPS 180-4's example.
+ * RFC 6750 says what the challenges are, RFC 9728 where the metadata stand. The file's token is
+ * "abc", its hash is from FIPS 180-4's example.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,8 +71,8 @@ static mcp_status follow(mcp_call *call, void *data)
     if (st == MCP_OK)
         st = mcp_stream_send(stream, event, mcp_call_error(call));
     mcp_stream_close(stream);
-    mcp_stream_free(stream);
-    mcp_event_free(event);
+    mcp_stream_release(stream);
+    mcp_event_release(event);
     return st;
 }
 
@@ -91,10 +91,11 @@ static mcp_status welcome(mcp_call *call, void *data)
 }
 
 static const mcp_route routes[] = { { "POST", "/whoami", whoami, MCP_READS, 0 },
-                                    { "GET", "/front", welcome, MCP_READS | MCP_OPEN, 0 },
+                                    { "GET", "/front", welcome, MCP_READS | MCP_PUBLIC, 0 },
                                     { "POST", "/front", welcome, MCP_READS, 0 },
                                     { "POST", "/admin", need_admin, MCP_READS, 0 },
                                     { "GET", "/follow", follow, MCP_READS, 0 },
+                                    { "POST", "/token", whoami, MCP_READS, 0 },
                                     { 0 } };
 static const char *const servers[] = { "https://as.example", NULL };
 
@@ -119,10 +120,13 @@ static void begin_with(const mcp_server_options *options)
     static char tokens_path[SCRATCH_PATH_MAX + 8];
 
     write_tokens();
-    (void)snprintf(tokens_path, sizeof(tokens_path), "%s", scratch_path(&folder, "tokens"));
+    (void)snprintf(tokens_path, sizeof tokens_path, "%s", scratch_path(&folder, "tokens"));
     atomic_store(&asked, 0);
-    auth = (mcp_http_auth){ .tokens_file = tokens_path, .verify = verify, .scope = "mcp",
-                            .resource = "https://mcp.example/mcp", .servers = servers };
+    auth = (mcp_http_auth){ .tokens_file = tokens_path,
+                            .verify = verify,
+                            .scope = "mcp",
+                            .resource = "https://mcp.example/mcp",
+                            .servers = servers };
     http.auth = &auth;
     http.routes = routes;
     http.websocket = http.legacy_sse = http.health = true;
@@ -178,7 +182,7 @@ static void expect_challenge(int status, const char *words)
 {
     char field[1024];
 
-    web_field(&answer, "WWW-Authenticate", field, sizeof(field));
+    web_field(&answer, "WWW-Authenticate", field, sizeof field);
     if (answer.status != status || !strstr(field, words) ||
         !strstr(field, "resource_metadata=\"https://mcp.example/.well-known/"
                        "oauth-protected-resource/mcp\""))
@@ -197,7 +201,11 @@ static void without_a_good_token_there_is_a_challenge(void **state)
     (void)state;
     post(NULL);
     expect_challenge(401, "Bearer scope=\"mcp\"");
-    assert_null(strstr(web_field(&answer, "WWW-Authenticate", field, sizeof(field)), "error"));
+    assert_null(strstr(web_field(&answer, "WWW-Authenticate", field, sizeof field), "error"));
+    assert_string_equal(web_field(&answer, "Content-Type", field, sizeof field),
+                        "application/json");
+    assert_string_equal(answer.body, "{\"error\":\"invalid_token\",\"error_description\":"
+                                     "\"a bearer token is required\"}");
     post("Authorization: Basic YTpi\r\n");
     expect_challenge(401, "Bearer scope");
     post("Authorization: Bearer\r\n");
@@ -207,9 +215,11 @@ static void without_a_good_token_there_is_a_challenge(void **state)
     post(FILE_TOKEN FILE_TOKEN);
     expect_challenge(400, "error=\"invalid_request\"");
     post("Authorization: Bearer bad\r\n");
-    expect_challenge(401, "error=\"invalid_token\", error_description=\"the 'token' is not signed\"");
+    expect_challenge(401,
+                     "error=\"invalid_token\", error_description=\"the 'token' is not signed\"");
     post("Authorization: Bearer eve.read\r\n");
     expect_challenge(403, "error=\"insufficient_scope\"");
+    assert_non_null(strstr(answer.body, "{\"error\":\"insufficient_scope\","));
     post("Authorization: Bearer down\r\n");
     assert_int_equal(answer.status, 503);
     web_ask(&answer, port, "POST", "/mcp?access_token=abc", NULL, INITIALIZE);
@@ -223,7 +233,7 @@ static void a_token_has_8_kib(void **state)
 
     (void)state;
     for (size_t length = 8191; length <= 8193; length++) {
-        int head = snprintf(field, sizeof(field), "Authorization: Bearer ");
+        int head = snprintf(field, sizeof field, "Authorization: Bearer ");
         memset(field + head, 'x', length);
         (void)snprintf(field + (size_t)head + length, 3, "\r\n");
         post(field);
@@ -234,7 +244,7 @@ static void a_token_has_8_kib(void **state)
     }
 }
 
-static void every_door_asks(void **state)
+static void every_endpoint_asks(void **state)
 {
     (void)state;
     web_ask(&answer, port, "POST", "/whoami", NULL, "{}");
@@ -247,6 +257,32 @@ static void every_door_asks(void **state)
     assert_int_equal(answer.status, 200);
 }
 
+/* A client that looks for an authorization server learns that there is none here; a 401 would send
+ * it on. */
+static void paths_of_authorization_servers_are_404_unless_a_route_serves_them(void **state)
+{
+    static const char *const paths[] = { "/.well-known/oauth-authorization-server",
+                                         "/.well-known/openid-configuration/mcp",
+                                         "/.well-known/oauth-protected-resource/other",
+                                         "/register",
+                                         "/authorize",
+                                         "/register/" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        web_ask(&answer, port, "GET", paths[i], NULL, NULL);
+        assert_int_equal(answer.status, 404);
+        web_ask(&answer, port, "POST", paths[i], NULL, "{}");
+        assert_int_equal(answer.status, 404);
+    }
+    web_ask(&answer, port, "POST", "/token", NULL, "{}"); /* a route */
+    assert_int_equal(answer.status, 401);
+    web_ask(&answer, port, "GET", "/token", NULL, NULL);
+    assert_int_equal(answer.status, 401);
+    web_ask(&answer, port, "GET", "/registered", NULL, NULL);
+    assert_int_equal(answer.status, 401);
+}
+
 static void handlers_know_who_asks(void **state)
 {
     (void)state;
@@ -257,7 +293,7 @@ static void handlers_know_who_asks(void **state)
     assert_int_equal(answer.status, 403); /* the scope is "mcp==" */
 }
 
-/* MCP_OPEN is of a route, not of its path; whether a token is good there makes no difference. */
+/* MCP_PUBLIC is of a route, not of its path; whether a token is good there makes no difference. */
 static void an_open_route_asks_for_no_token(void **state)
 {
     static const char *const fields[] = { NULL, "Authorization: Bearer nobody.knows\r\n" };
@@ -295,11 +331,11 @@ static void a_session_is_its_principals(void **state)
     (void)state;
     post(FILE_TOKEN);
     assert_int_equal(answer.status, 200);
-    web_field(&answer, "Mcp-Session-Id", id, sizeof(id));
-    (void)snprintf(fields, sizeof(fields), FILE_TOKEN "Mcp-Session-Id: %s\r\n", id);
+    web_field(&answer, "Mcp-Session-Id", id, sizeof id);
+    (void)snprintf(fields, sizeof fields, FILE_TOKEN "Mcp-Session-Id: %s\r\n", id);
     web_ask(&answer, port, "POST", "/mcp", fields, PING);
     assert_int_equal(answer.status, 200);
-    (void)snprintf(fields, sizeof(fields), "Authorization: Bearer eve.mcp\r\nMcp-Session-Id: %s\r\n",
+    (void)snprintf(fields, sizeof fields, "Authorization: Bearer eve.mcp\r\nMcp-Session-Id: %s\r\n",
                    id);
     web_ask(&answer, port, "POST", "/mcp", fields, PING);
     assert_int_equal(answer.status, 404);
@@ -315,7 +351,8 @@ static void a_socket_opens_for_a_verified_token(void **state)
     int fd = web_begin(port, "GET", "/ws",
                        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                       "Sec-WebSocket-Protocol: mcp\r\nAuthorization: Bearer eve.mcp\r\n", NULL);
+                       "Sec-WebSocket-Protocol: mcp\r\nAuthorization: Bearer eve.mcp\r\n",
+                       NULL);
     client_read(fd, text, sizeof(text), "HTTP/1.1 101 ");
     close(fd);
 }
@@ -335,7 +372,7 @@ static void metadata_are_for_everybody(void **state)
                             "\"bearer_methods_supported\":[\"header\"]}");
     }
     web_ask(&answer, port, "GET", "/.well-known/oauth-protected-resource/else", NULL, NULL);
-    assert_int_equal(answer.status, 401);
+    assert_int_equal(answer.status, 404);
 }
 
 /* Also where the token has to be looked at on a worker first. */
@@ -346,9 +383,9 @@ static void streams_are_for_those_who_may(void **state)
     (void)state;
     web_ask(&answer, port, "GET", "/follow", NULL, NULL);
     expect_challenge(401, "Bearer");
-    assert_string_equal(web_field(&answer, "Content-Type", type, sizeof(type)), "application/json");
+    assert_string_equal(web_field(&answer, "Content-Type", type, sizeof type), "application/json");
     assert_string_equal(answer.body, "{\"error\":{\"status\":\"E_DENIED\","
-                                     "\"message\":\"a bearer token is needed\"}}");
+                                     "\"message\":\"a bearer token is required\"}}");
     web_ask(&answer, port, "GET", "/follow", "Authorization: Bearer eve.else\r\n", NULL);
     assert_int_equal(answer.status, 403);
     web_ask(&answer, port, "GET", "/follow",
@@ -359,11 +396,11 @@ static void streams_are_for_those_who_may(void **state)
     assert_string_equal(answer.body, "data: ann\n\n");
 }
 
-/* ---- scopes of single features ---------------------------------------------------------------- */
+/* ---- scopes of single features --------------------------------------------------------------- */
 
 #define EVE "Authorization: Bearer eve.mcp\r\n"
 #define STATELESS                                                                                  \
-    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                        \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
     "\"io.modelcontextprotocol/clientCapabilities\":{}}"
 
 /* One request of 2026-07-28, which needs no session. `more` begins with a comma, or is empty. */
@@ -371,10 +408,10 @@ static void ask(const char *token, const char *method, const char *name, const c
 {
     char fields[512], body[1024];
 
-    (void)snprintf(fields, sizeof(fields),
+    (void)snprintf(fields, sizeof fields,
                    "%sMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\n%s%s%s", token, method,
                    name ? "Mcp-Name: " : "", name ? name : "", name ? "\r\n" : "");
-    (void)snprintf(body, sizeof(body),
+    (void)snprintf(body, sizeof body,
                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{" STATELESS "%s}}",
                    method, more);
     web_ask(&answer, port, "POST", "/mcp", fields, body);
@@ -407,13 +444,15 @@ static void in_a_batch_it_is_one_error(void **state)
     char id[64], fields[256];
 
     (void)state;
-    web_ask(&answer, port, "POST", "/mcp", EVE,
-            "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
-            "\"2025-03-26\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
-    web_field(&answer, "Mcp-Session-Id", id, sizeof(id));
-    (void)snprintf(fields, sizeof(fields), EVE "Mcp-Session-Id: %s\r\n", id);
+    web_ask(
+        &answer, port, "POST", "/mcp", EVE,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-03-26\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+    web_field(&answer, "Mcp-Session-Id", id, sizeof id);
+    (void)snprintf(fields, sizeof fields, EVE "Mcp-Session-Id: %s\r\n", id);
     web_ask(&answer, port, "POST", "/mcp", fields,
-            "[" PING ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+            "[" PING
+            ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
             "\"rig/scoped\"}}]");
     assert_int_equal(answer.status, 200);
     assert_non_null(strstr(answer.body, "\"id\":1,\"result\":{}"));
@@ -421,10 +460,11 @@ static void in_a_batch_it_is_one_error(void **state)
 }
 
 #define CALL_SCOPED(id)                                                                            \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"rig/scoped\"}}"
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                                                              \
+    ",\"method\":\"tools/call\",\"params\":{\"name\":\"rig/scoped\"}}"
 #define REFUSED(id)                                                                                \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":-32600,\"message\":"                 \
-    "\"the token allows too little: mcp write\"}}"
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":-32600,\"message\":"                   \
+    "\"insufficient scope: mcp write\"}}"
 
 static void open_as(web_client *client, const char *request, const char *token, int status)
 {
@@ -440,7 +480,7 @@ static void open_as(web_client *client, const char *request, const char *token, 
     assert_int_equal(client->status, status);
 }
 
-#define OPEN_SOCKET                                                                                \
+#define OPEN_SOCKET                                                                                  \
     "GET /ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" \
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mcp\r\n"
 
@@ -453,7 +493,8 @@ static const char *answer_in_frame(web_client *client, const char *text)
     return frame.bytes;
 }
 
-/* The token of the opening request holds for the connection; a message has no status line of its own. */
+/* The token of the opening request holds for the connection; a message has no status line of its
+ * own. */
 static void in_a_frame_it_is_an_error(void **state)
 {
     web_client client;
@@ -461,7 +502,8 @@ static void in_a_frame_it_is_an_error(void **state)
     (void)state;
     open_as(&client, OPEN_SOCKET, EVE, 101);
     assert_string_equal(answer_in_frame(&client, CALL_SCOPED("1")), REFUSED("1"));
-    assert_string_equal(answer_in_frame(&client, PING), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    assert_string_equal(answer_in_frame(&client, PING),
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
     web_client_close(&client);
     open_as(&client, OPEN_SOCKET, FILE_TOKEN, 101);
     assert_non_null(strstr(answer_in_frame(&client, CALL_SCOPED("2")), "\"text\":\"ann\""));
@@ -470,7 +512,8 @@ static void in_a_frame_it_is_an_error(void **state)
     web_client_close(&client);
 }
 
-/* The answer to the post is 202 whatever becomes of the message; each post has a token of its own. */
+/* The answer to the post is 202 whatever becomes of the message; each post has a token of its
+ * own. */
 static void on_a_stream_it_is_an_error(void **state)
 {
     web_client client;
@@ -480,7 +523,7 @@ static void on_a_stream_it_is_an_error(void **state)
     (void)state;
     open_as(&client, "GET /sse HTTP/1.1\r\nAccept: text/event-stream\r\n", EVE, 200);
     assert_true(web_client_read_event(&client, &event));
-    (void)snprintf(address, sizeof(address), "%s", event.data);
+    (void)snprintf(address, sizeof address, "%s", event.data);
     web_ask(&answer, port, "POST", address, EVE, CALL_SCOPED("1"));
     assert_int_equal(answer.status, 202);
     assert_true(web_client_read_event(&client, &event));
@@ -496,7 +539,7 @@ static void on_a_stream_it_is_an_error(void **state)
     web_client_close(&client);
     open_as(&client, "GET /sse HTTP/1.1\r\nAccept: text/event-stream\r\n", FILE_TOKEN, 200);
     assert_true(web_client_read_event(&client, &event));
-    (void)snprintf(address, sizeof(address), "%s", event.data);
+    (void)snprintf(address, sizeof address, "%s", event.data);
     web_ask(&answer, port, "POST", address, FILE_TOKEN, CALL_SCOPED("4"));
     assert_true(web_client_read_event(&client, &event));
     assert_non_null(strstr(event.data, "\"text\":\"ann\""));
@@ -508,9 +551,9 @@ static void expect_unknown(const char *token, const char *name)
 {
     char more[128], words[128];
 
-    (void)snprintf(more, sizeof(more), ",\"name\":\"%s\"", name);
-    (void)snprintf(words, sizeof(words),
-                   "{\"code\":-32602,\"message\":\"there is no tool %s\"}", name);
+    (void)snprintf(more, sizeof more, ",\"name\":\"%s\"", name);
+    (void)snprintf(words, sizeof words, "{\"code\":-32602,\"message\":\"there is no tool %s\"}",
+                   name);
     ask(token, "tools/call", name, more);
     assert_int_equal(answer.status, 200);
     assert_non_null(strstr(answer.body, words));
@@ -526,7 +569,7 @@ static void what_scopes_hide_does_not_exist(void **state)
     assert_non_null(strstr(answer.body, "rig/hold"));
     assert_non_null(strstr(answer.body, "\"cacheScope\":\"private\""));
     expect_unknown(EVE, "rig/scoped");
-    assert_string_equal(web_field(&answer, "WWW-Authenticate", field, sizeof(field)), "");
+    assert_string_equal(web_field(&answer, "WWW-Authenticate", field, sizeof field), "");
     expect_unknown(EVE, "rig_scoped");
     expect_unknown(EVE, "rig/nothing");
     ask(FILE_TOKEN, "tools/list", NULL, "");
@@ -554,7 +597,7 @@ static void a_handler_may_insist_too(void **state)
     web_ask(&answer, port, "POST", "/admin", FILE_TOKEN, "{}");
     expect_challenge(403, "scope=\"mcp admin\"");
     assert_string_equal(answer.body, "{\"error\":{\"status\":\"E_SCOPE\",\"message\":"
-                                     "\"the token allows too little: admin\"}}");
+                                     "\"insufficient scope: admin\"}}");
 }
 
 int main(void)
@@ -562,7 +605,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_a_good_token_there_is_a_challenge, begin, end),
         cmocka_unit_test_setup_teardown(a_token_has_8_kib, begin, end),
-        cmocka_unit_test_setup_teardown(every_door_asks, begin, end),
+        cmocka_unit_test_setup_teardown(every_endpoint_asks, begin, end),
+        cmocka_unit_test_setup_teardown(
+            paths_of_authorization_servers_are_404_unless_a_route_serves_them, begin, end),
         cmocka_unit_test_setup_teardown(handlers_know_who_asks, begin, end),
         cmocka_unit_test_setup_teardown(an_open_route_asks_for_no_token, begin, end),
         cmocka_unit_test_setup_teardown(a_verdict_is_kept_for_a_while, begin, end),

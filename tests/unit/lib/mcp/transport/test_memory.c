@@ -1,11 +1,11 @@
 /*
- * test_memory.c - the transports without memory: standard streams, WebSocket, HTTP+SSE (test_streamable.c
- * has Streamable HTTP).
+ * test_memory.c - the transports without memory: standard streams, WebSocket, HTTP+SSE
+ * (test_streamable.c has Streamable HTTP).
  *
- * Each conversation is held again and again, each time with memory for one allocation more before every
- * further one is refused, until there was enough. Whatever fails, a client must not be left waiting: each
- * of its requests is answered, if by an error, or its connection ends. What leaks is found by
- * AddressSanitizer.
+ * Each conversation is held again and again, each time with memory for one allocation more before
+ * every further one is refused, until there was enough. Whatever fails, a client must not be left
+ * waiting: each of its requests is answered, if by an error, or its connection ends. What leaks is
+ * found by AddressSanitizer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,31 +66,33 @@ static const struct exchange {
 static int fill_in(void **state)
 {
     (void)state;
-    memset(large, ' ', sizeof(large) - 1);
-    memcpy(large, PING, sizeof(PING) - 1);
-    int length = snprintf(long_id, sizeof(long_id),
+    memset(large, ' ', sizeof large - 1);
+    memcpy(large, PING, sizeof PING - 1);
+    int length = snprintf(long_id, sizeof long_id,
                           "{\"jsonrpc\":\"2.0\",\"method\":\"none\",\"id\":\"");
     memset(long_id + length, 'x', 1000);
     strcpy(long_id + length + 1000, "\"}");
     return 0;
 }
 
-/* ---- what a client hears ---------------------------------------------------------------------- */
+/* ---- what a client hears --------------------------------------------------------------------- */
 
 static int count_of(const char *words)
 {
     const char *at = heard_text;
     int count = 0;
 
-    while ((at = memmem(at, (size_t)(heard_text + heard_length - at), words, strlen(words))) !=
-           NULL) {
+    for (at = memmem(at, (size_t)(heard_text + heard_length - at), words, strlen(words));
+         at != NULL;
+         at = memmem(at, (size_t)(heard_text + heard_length - at), words, strlen(words))) {
         at++;
         count++;
     }
     return count;
 }
 
-/* Read until `done` says so (true) or the server has closed (false). One that does neither ends the test. */
+/* Read until `done` says so (true) or the server has closed (false). One that does neither ends the
+ * test. */
 static bool hear(int fd, bool (*done)(const void *what), const void *what)
 {
     int64_t deadline_ms = mcp_clock_mono_ms() + CLIENT_WAIT_MS;
@@ -99,10 +101,10 @@ static bool hear(int fd, bool (*done)(const void *what), const void *what)
     while (!done(what)) {
         struct pollfd wait = { .fd = fd, .events = POLLIN };
         int64_t left_ms = deadline_ms - mcp_clock_mono_ms();
-        assert_true(heard_length + 1 < sizeof(heard_text));
+        assert_true(heard_length + 1 < sizeof heard_text);
         if (left_ms <= 0 || poll(&wait, 1, (int)left_ms) <= 0)
             fail_msg("the client is left waiting; so far: %s", heard_text);
-        ssize_t count = read(fd, heard_text + heard_length, sizeof(heard_text) - 1 - heard_length);
+        ssize_t count = read(fd, heard_text + heard_length, sizeof heard_text - 1 - heard_length);
         if (count <= 0)
             return false;
         heard_length += (size_t)count;
@@ -127,10 +129,10 @@ static bool has_words(const void *what)
     return count_of(what) > 0;
 }
 
-/* ---- the walk --------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
-/* One round: prepares with all the memory there is, says what is in `exchange` with as much as there is after
- * mcp__alloc_fail_after(successes), and hears. Returns whether all was well. */
+/* One round: prepares with all the memory there is, says what is in `exchange` with as much as
+ * there is after mcp__alloc_fail_after(successes), and hears. Returns whether all was well. */
 typedef bool held_round(const struct exchange *exchange, long successes);
 
 static void walk(held_round *round, const struct exchange *exchange)
@@ -149,7 +151,7 @@ static void walk(held_round *round, const struct exchange *exchange)
 
 static void walk_exchanges(held_round *round)
 {
-    for (size_t i = 0; i < sizeof(exchanges) / sizeof(exchanges[0]); i++)
+    for (size_t i = 0; i < sizeof exchanges / sizeof exchanges[0]; i++)
         walk(round, &exchanges[i]);
 }
 
@@ -159,7 +161,7 @@ static bool hear_answers(int fd, const struct exchange *exchange)
     return hear(fd, has_answers, exchange) && is_answered(exchange) && has_words(exchange->words);
 }
 
-/* ---- over HTTP -------------------------------------------------------------------------------- */
+/* ---- over HTTP ------------------------------------------------------------------------------- */
 
 static web_rig *rig_of_test;
 
@@ -186,7 +188,7 @@ static int connect_first(void)
 {
     int fd = web_begin(web_port(rig_of_test), "GET", "/none", NULL, NULL);
 
-    client_read(fd, heard_text, sizeof(heard_text), "E_NOT_FOUND");
+    client_read(fd, heard_text, sizeof heard_text, "E_NOT_FOUND");
     return fd;
 }
 
@@ -214,7 +216,7 @@ static void await_descriptors(size_t before)
     assert_int_equal(scratch_open_descriptors(), before);
 }
 
-/* ---- WebSocket -------------------------------------------------------------------------------- */
+/* ---- WebSocket ------------------------------------------------------------------------------- */
 
 #define OPENING                                                                                    \
     "GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"         \
@@ -280,7 +282,7 @@ static void websocket(void **state)
     await_descriptors(before);
 }
 
-/* ---- HTTP+SSE --------------------------------------------------------------------------------- */
+/* ---- HTTP+SSE -------------------------------------------------------------------------------- */
 
 #define STREAM "GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
 
@@ -294,7 +296,8 @@ static void open_stream(char address[128], int fd)
     (void)snprintf(address, 128, "%.*s", (int)strcspn(data, "\n"), data);
 }
 
-/* Post each line on a connection of its own that is there already. Returns whether all were accepted. */
+/* Post each line on a connection of its own that is there already. Returns whether all were
+ * accepted. */
 static bool post_lines(const char *address, const char *text, const int *connections)
 {
     bool are_accepted = true;
@@ -304,12 +307,12 @@ static bool post_lines(const char *address, const char *text, const int *connect
         char head[400];
         size_t length = strcspn(text, "\n");
         int fd = *connections++;
-        (void)snprintf(head, sizeof(head),
+        (void)snprintf(head, sizeof head,
                        "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                        "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
                        address, length);
         (void)(client_say(fd, head) && client_send(fd, text, length));
-        (void)client_read(fd, heard_text, sizeof(heard_text), NULL);
+        (void)client_read(fd, heard_text, sizeof heard_text, NULL);
         if (status_heard() != 202) {
             assert_refused(text != first); /* an earlier one may have ended the stream */
             are_accepted = false;
@@ -361,7 +364,7 @@ static void http_with_sse(void **state)
     await_descriptors(before);
 }
 
-/* ---- standard streams ------------------------------------------------------------------------- */
+/* ---- standard streams ------------------------------------------------------------------------ */
 
 /* The standard input and output of this process are the server's while such a test runs. */
 static int earlier[2];
@@ -396,7 +399,7 @@ static int give_streams_back(void **state)
 
 static void *serve(void *data)
 {
-    mcp_server_options options = { .name = "s", .version = "1", .grace_ms = 5000 };
+    mcp_server_options options = { .name = "s", .version = "1", .limits.grace_ms = 5000 };
     mcp_server *server = NULL;
 
     (void)data;

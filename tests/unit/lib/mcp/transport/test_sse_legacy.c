@@ -119,8 +119,11 @@ static void the_session_ends_with_the_stream(void **state)
         202);
     client_read(fd, text, sizeof(text), "\"progressToken\":7");
     close(fd); /* cancels the call, too: nobody releases it */
-    usleep(100 * 1000);
-    post(address, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}", 404);
+    do {
+        web_ask(&answer, port, "POST", address, NULL,
+                "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+    } while (answer.status == 202); /* until the server has seen that the stream is closed */
+    assert_int_equal(answer.status, 404);
 }
 
 static void on_shutdown_the_answer_still_comes(void **state)

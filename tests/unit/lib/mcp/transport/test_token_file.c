@@ -68,7 +68,7 @@ static void faults_name_their_line(void **state)
                                        "#\n" NOTHING "\tx\xff" };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]) - 1; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0] - 1; i++) {
         assert_int_equal(parse(bad[i]), MCP_E_PARAMS);
         assert_non_null(strstr(err.message, "tokens, line 2: "));
     }
@@ -100,7 +100,7 @@ static void ten_thousand_tokens_are_taken(void **state)
     assert_non_null(strstr(err.message, "more than 10000 tokens"));
 }
 
-static void tokens_in_clear_are_kept_beside_those_of_the_file(void **state)
+static void tokens_in_clear_are_kept_with_those_of_the_file(void **state)
 {
     const mcp_principal bearer = { .name = "token", .scopes = "read" };
 
@@ -125,7 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_are_tokens, begin, end),
         cmocka_unit_test_setup_teardown(faults_name_their_line, begin, end),
-        cmocka_unit_test_setup_teardown(tokens_in_clear_are_kept_beside_those_of_the_file, begin,
+        cmocka_unit_test_setup_teardown(tokens_in_clear_are_kept_with_those_of_the_file, begin,
                                         end),
         cmocka_unit_test_setup_teardown(ten_thousand_tokens_are_taken, begin, end),
     };

@@ -60,7 +60,7 @@ static void say(int fd, const char *text)
     };
 
     assert_true(length >= 126 && length < 65536);
-    assert_true(client_send(fd, head, sizeof(head)));
+    assert_true(client_send(fd, head, sizeof head));
     assert_true(client_send(fd, text, length));
 }
 
@@ -126,7 +126,7 @@ static void say_large(int fd, int id)
     memset(text, ' ', length);
     int used = sprintf(text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", id);
     text[used] = ' ';
-    assert_true(client_send(fd, head, sizeof(head)));
+    assert_true(client_send(fd, head, sizeof head));
     assert_true(client_send(fd, text, length));
     free(text);
 }
@@ -148,9 +148,9 @@ static void large_messages_keep_their_place(void **state)
         say(fd, "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}" PAD PAD);
         say(fd, "{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"}" PAD PAD);
         say_large(fd, i + 1);
-        (void)snprintf(wanted, sizeof(wanted), "\"id\":%d,", i + 1);
+        (void)snprintf(wanted, sizeof wanted, "\"id\":%d,", i + 1);
         client_read(fd, text, sizeof(text), wanted);
-        (void)snprintf(wanted, sizeof(wanted), "\"id\":%d,", i);
+        (void)snprintf(wanted, sizeof wanted, "\"id\":%d,", i);
         const char *first = strstr(text, wanted);
         const char *second = strstr(text, "\"id\":\"a\"");
         const char *third = strstr(text, "\"id\":\"b\"");
@@ -190,7 +190,7 @@ static void on_shutdown_the_server_goes_away(void **state)
     (void)begin(NULL);
     int fd = open_socket();
     assert_int_equal(web_end(rig_of_test), MCP_OK);
-    client_read_exactly(fd, frame, sizeof(frame));
+    client_read_exactly(fd, frame, sizeof frame);
     assert_memory_equal(frame, "\x88\x02\x03\xe9", 4); /* close, 1001 */
     close(fd);
 }

@@ -1,5 +1,6 @@
 /*
- * test_head.c - finding a head's end within its limits, and cutting it: what RFC 9112 allows and no more.
+ * test_head.c - finding a head's end within its limits, and cutting it: what RFC 9112 allows and no
+ * more.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,8 @@
 
 #define FIELDS_MAX 100
 
-static const mcp__head_limits limits = { .block_max = 16384, .line_max = 8192,
+static const mcp__head_limits limits = { .block_max = 16384,
+                                         .line_max = 8192,
                                          .fields_max = FIELDS_MAX };
 static char text[64 * 1024];
 
@@ -82,13 +84,16 @@ static void finds_the_end(void **state)
 static void a_line_ends_in_cr_lf(void **state)
 {
     static const char *const bad[] = {
-        "GET / HTTP/1.1\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a\r\n\n", "\nGET / HTTP/1.1\r\n\r\n", "\r\n",
+        "GET / HTTP/1.1\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\n",
+        "\nGET / HTTP/1.1\r\n\r\n",
+        "\r\n",
     };
     size_t end = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(scan(bad[i], strlen(bad[i]), 1, &end), 400);
         assert_int_equal(scan(bad[i], strlen(bad[i]), 100, &end), 400);
     }
@@ -146,10 +151,10 @@ static void the_fields_are_counted(void **state)
     scans_to(431, fields_of(101));
 }
 
-/* ---- cutting ---------------------------------------------------------------------------------- */
+/* ---- cutting --------------------------------------------------------------------------------- */
 
 static mcp__head_field fields[FIELDS_MAX];
-static mcp__head head = { .fields = fields, .room = FIELDS_MAX };
+static mcp__request_head head = { .fields = fields, .room = FIELDS_MAX };
 
 static int cut(const char *bytes)
 {
@@ -176,7 +181,8 @@ static void cuts_lines_and_fields(void **state)
 {
     (void)state;
     assert_int_equal(cut("POST /a/b?c=d?e HTTP/1.1\r\nHost:\thost \t\r\nX-Empty:\r\n"
-                         "x-both:  a b  \r\nX-Both: c:d\r\n\r\n"), 0);
+                         "x-both:  a b  \r\nX-Both: c:d\r\n\r\n"),
+                     0);
     assert_string_equal(head.bytes, "POST");
     assert_string_equal(head.bytes + head.target, "/a/b?c=d?e");
     assert_int_equal(head.path_length, 4);
@@ -213,11 +219,11 @@ static void refuses_what_it_must(void **state)
 {
     static const struct row rows[] = {
         { "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 0 },
-        { "GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400 },          /* two spaces */
+        { "GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400 }, /* two spaces */
         { "GET /  HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { "GET /\tHTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { " GET / HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
-        { "GET /\r\nHost: a\r\n\r\n", 400 },                    /* HTTP/0.9 */
+        { "GET /\r\nHost: a\r\n\r\n", 400 }, /* HTTP/0.9 */
         { "GET\r\n\r\n", 400 },
         { "G@T / HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { "GET / HTTP/9.9\r\nHost: a\r\n\r\n", 505 },
@@ -227,33 +233,34 @@ static void refuses_what_it_must(void **state)
         { "GET / http/1.1\r\nHost: a\r\n\r\n", 400 },
         { "GET / HTTP/1.1 \r\nHost: a\r\n\r\n", 400 },
         { "PRI * HTTP/2.0\r\n\r\n", 505 },
-        { "GET /\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n", 400 },   /* bytes of the target */
+        { "GET /\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n", 400 }, /* bytes of the target */
         { "GET /a\x01 HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { "GET /a\x7f HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { "GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
-        { "GET a HTTP/1.1\r\nHost: a\r\n\r\n", 400 },           /* its form */
+        { "GET a HTTP/1.1\r\nHost: a\r\n\r\n", 400 }, /* its form */
         { "GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 0 },
         { "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", 400 },
         { "GET http://a/b HTTP/1.1\r\nHost: a\r\n\r\n", 0 },
         { "GET HTTPS://A:1/b HTTP/1.1\r\nHost: a:1\r\n\r\n", 0 },
-        { "GET http://b/b HTTP/1.1\r\nHost: a\r\n\r\n", 400 },  /* checked is not what is meant */
+        { "GET http://b/b HTTP/1.1\r\nHost: a\r\n\r\n", 400 }, /* checked is not what is meant */
         { "GET http://a@b/ HTTP/1.1\r\nHost: b\r\n\r\n", 400 },
         { "GET http://a HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { "GET http:// HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
         { "GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
-        { "GET / HTTP/1.1\r\n\r\n", 400 },                      /* hosts */
+        { "GET / HTTP/1.1\r\n\r\n", 400 }, /* hosts */
         { "GET / HTTP/1.0\r\n\r\n", 0 },
         { "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400 },
         { "GET / HTTP/1.0\r\nHost: a\r\nhost: b\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost:\r\n\r\n", 0 },
-        { "GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400 },          /* names */
+        { "GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400 }, /* names */
         { "GET / HTTP/1.1\r\nHost\t: a\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\n: a\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost: a\r\nX(Y): b\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost: a\r\nX\xe9: b\r\n\r\n", 400 },
-        { "GET / HTTP/1.1\r\nHost: a\r\nX: \rY: b\r\n\r\n", 400 }, /* values: the parser takes this one */
+        { "GET / HTTP/1.1\r\nHost: a\r\nX: \rY: b\r\n\r\n",
+          400 }, /* values: the parser takes this one */
         { "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost: a\r\nX:\r\r\n\r\n", 400 },
         { "GET / HTTP/1.1\r\nHost: a\r\nX: a\x7f\r\n\r\n", 400 },
@@ -264,7 +271,7 @@ static void refuses_what_it_must(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (cut(rows[i].bytes) != rows[i].status)
             fail_msg("not %d: %s", rows[i].status, rows[i].bytes);
     }
@@ -284,7 +291,8 @@ static void lists_have_tokens(void **state)
 {
     (void)state;
     assert_int_equal(cut("GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive ,\tUpGrade\r\n"
-                         "Connection: ,,x\r\nUpgrade: websockets\r\n\r\n"), 0);
+                         "Connection: ,,x\r\nUpgrade: websockets\r\n\r\n"),
+                     0);
     assert_true(mcp__head_has_token(&head, "connection", "upgrade"));
     assert_true(mcp__head_has_token(&head, "connection", "keep-alive"));
     assert_true(mcp__head_has_token(&head, "connection", "x"));

@@ -1,7 +1,9 @@
 /*
- * test_memory.c - memory that runs out anywhere in a conversation costs that conversation, nothing else.
+ * test_memory.c - memory that runs out anywhere in a conversation costs that conversation, nothing
+ * else.
  *
- * One thread, a socket pair, and the loop turned by hand, so that the allocation that fails can be chosen.
+ * One thread, a socket pair, and the loop turned by hand, so that the allocation that fails can be
+ * chosen.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,14 +107,15 @@ static size_t converse(int fd, const char *bytes, size_t length)
             length -= sent > 0 ? (size_t)sent : length;
         }
         (void)uv_run(&loop->uv, UV_RUN_NOWAIT);
-        count = recv(fd, got + have, sizeof(got) - 1 - have, MSG_DONTWAIT);
+        count = recv(fd, got + have, sizeof got - 1 - have, MSG_DONTWAIT);
         have += count > 0 ? (size_t)count : 0;
     }
     got[have] = '\0';
     return have;
 }
 
-/* Have the conversation with each allocation failing in turn, until one is reached that it does not make. */
+/* Have the conversation with each allocation failing in turn, until one is reached that it does not
+ * make. */
 static void survives(const char *bytes, size_t length, const char *wanted)
 {
     bool was_refused = true;
@@ -158,7 +161,7 @@ static void refusals(void **state)
     static const char bad[] = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n";
 
     (void)state;
-    survives(bad, sizeof(bad) - 1, " 413 ");
+    survives(bad, sizeof bad - 1, " 413 ");
 }
 
 static void websockets(void **state)
@@ -169,7 +172,7 @@ static void websockets(void **state)
         "\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58";
 
     (void)state;
-    survives(all, sizeof(all) - 1, "\x81\x05Hello");
+    survives(all, sizeof all - 1, "\x81\x05Hello");
 }
 
 int main(void)

@@ -51,7 +51,7 @@ static void what_goes_in_comes_out(void **state)
             run[i] = byte_at(put + i);
         if (round % 3 == 0) {
             mcp_buf buf;
-            mcp_buf_init(&buf, sizeof(run));
+            mcp_buf_init(&buf, sizeof run);
             mcp_buf_append(&buf, run, count);
             assert_int_equal(mcp__outbox_put_buf(&out, &pieces, &buf), MCP_OK);
             assert_null(buf.data);
@@ -99,10 +99,10 @@ static void without_memory_nothing_is_half_queued(void **state)
 
     (void)state;
     assert_int_equal(mcp__outbox_put(&out, &pieces, "begun", 5), MCP_OK);
-    mcp_buf_init(&buf, sizeof(large));
-    mcp_buf_append(&buf, large, sizeof(large));
+    mcp_buf_init(&buf, sizeof large);
+    mcp_buf_append(&buf, large, sizeof large);
     mcp__alloc_fail_after(0);
-    assert_int_equal(mcp__outbox_put(&out, &pieces, large, sizeof(large)), MCP_E_NOMEM);
+    assert_int_equal(mcp__outbox_put(&out, &pieces, large, sizeof large), MCP_E_NOMEM);
     assert_int_equal(mcp__outbox_put_buf(&out, &pieces, &buf), MCP_E_NOMEM);
     mcp__alloc_fail_after(-1);
     assert_int_equal(out.queued, 5);
@@ -123,16 +123,16 @@ static void shared_runs_are_given_back(void **state)
     mcp__pieces pieces = { 0 };
     struct iovec parts[4];
     int released = 0;
-    mcp__shared shared = { run, sizeof(run), count, &released };
+    mcp__shared shared = { run, sizeof run, count, &released };
 
     (void)state;
     assert_int_equal(mcp__outbox_put(&out, &pieces, "a", 1), MCP_OK);
     assert_int_equal(mcp__outbox_put_shared(&out, &shared), MCP_OK);
     assert_int_equal(mcp__outbox_put(&out, &pieces, "b", 1), MCP_OK);
-    assert_int_equal(out.queued, sizeof(run) + 2);
+    assert_int_equal(out.queued, sizeof run + 2);
     assert_int_equal(mcp__outbox_parts(&out, parts, 4), 3);
     assert_ptr_equal(parts[1].iov_base, run);
-    mcp__outbox_drop(&out, &pieces, sizeof(run));
+    mcp__outbox_drop(&out, &pieces, sizeof run);
     assert_int_equal(released, 0);
     mcp__outbox_drop(&out, &pieces, 1);
     assert_int_equal(released, 1);

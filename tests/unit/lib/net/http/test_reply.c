@@ -1,5 +1,6 @@
 /*
- * test_reply.c - answers as they arrive: whole, in chunks, to HEAD, to HTTP/1.0, early, and in order.
+ * test_reply.c - answers as they arrive: whole, in chunks, to HEAD, to HTTP/1.0, early, and in
+ * order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,7 @@ static void lacks(const char *unwanted)
 
 static void ask(const char *request)
 {
-    client_ask(rig_port(server), request, got, sizeof(got));
+    client_ask(rig_port(server), request, got, sizeof got);
 }
 
 /* Whether the text is now, give or take some seconds, as RFC 9110 section 5.6.7 writes it. */
@@ -88,7 +89,7 @@ static void head_has_the_length_only(void **state)
     site_write(&page, server, 0, "never seen");
     site_write(&page, server, 0, NULL);
     client_say(fd, "GET /last HTTP/1.1\r\nHost: a\r\n\r\n");
-    client_read(fd, got, sizeof(got), NULL);
+    client_read(fd, got, sizeof got, NULL);
     close(fd);
     has("Content-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\n"); /* nothing between head and next answer */
     has("Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\nHTTP/1.1 200 OK\r\n");
@@ -114,20 +115,20 @@ static void a_stream_comes_in_chunks(void **state)
     (void)state;
     client_say(fd, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
     site_wait(&page.holding, 1);
-    client_read(fd, got, sizeof(got), "\r\n\r\n");
+    client_read(fd, got, sizeof got, "\r\n\r\n");
     has("Content-Type: text/event-stream\r\n");
     has("Transfer-Encoding: chunked\r\n");
     lacks("Content-Length");
     lacks("X-Left-Out");
     site_write(&page, server, 0, "data: one\n\n");
-    client_read(fd, got, sizeof(got), "b\r\ndata: one\n\n\r\n");
+    client_read(fd, got, sizeof got, "b\r\ndata: one\n\n\r\n");
     site_write(&page, server, 0, ""); /* an empty chunk would end the stream */
     site_write(&page, server, 0, "0123456789abcdef0");
-    client_read(fd, got, sizeof(got), "11\r\n0123456789abcdef0\r\n");
+    client_read(fd, got, sizeof got, "11\r\n0123456789abcdef0\r\n");
     site_write(&page, server, 0, NULL);
-    client_read(fd, got, sizeof(got), "0\r\n\r\n");
-    client_say(fd, "GET /last HTTP/1.1\r\nHost: a\r\n\r\n"); /* the connection goes on */
-    client_read(fd, got, sizeof(got), NULL);
+    client_read(fd, got, sizeof got, "0\r\n\r\n");
+    client_say(fd, "GET /last HTTP/1.1\r\nHost: a\r\n\r\n"); /* the connection continues */
+    client_read(fd, got, sizeof got, NULL);
     has("bye");
     close(fd);
     assert_int_equal(page.hung_up, 0);
@@ -142,7 +143,7 @@ static void an_old_client_gets_a_stream_that_ends_by_closing(void **state)
     site_wait(&page.holding, 1);
     site_write(&page, server, 0, "plain");
     site_write(&page, server, 0, NULL);
-    client_read(fd, got, sizeof(got), NULL);
+    client_read(fd, got, sizeof got, NULL);
     close(fd);
     has("Connection: close\r\n");
     has("\r\n\r\nplain");
@@ -161,12 +162,12 @@ static void pipelined_requests_are_answered_in_order(void **state)
                    "GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"
                    "GET /last HTTP/1.1\r\nHost: a\r\n\r\n");
     site_wait(&page.holding, 1);
-    client_read(fd, got, sizeof(got), "one");
+    client_read(fd, got, sizeof got, "one");
     assert_int_equal(page.requests, 2); /* the third waits for the second */
     site_answer(&page, server, 0, "two");
     site_wait(&page.holding, 2);
     site_answer(&page, server, 1, "four");
-    client_read(fd, got, sizeof(got), NULL);
+    client_read(fd, got, sizeof got, NULL);
     close(fd);
     const char *order[] = { "two", "three", "four", "bye" };
     const char *at = got;
@@ -179,19 +180,19 @@ static void pipelined_requests_are_answered_in_order(void **state)
 static void a_hundred_in_one_write_come_back_in_few_reads(void **state)
 {
     static const char one[] = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
-    static char all[100 * sizeof(one) + 64];
+    static char all[100 * sizeof one + 64];
     int fd = client_open(rig_port(server));
     size_t length = 0;
 
     (void)state;
     for (int i = 0; i < 100; i++)
-        length += (size_t)snprintf(all + length, sizeof(all) - length, "%s", one);
+        length += (size_t)snprintf(all + length, sizeof all - length, "%s", one);
     client_send(fd, all, length);
-    ssize_t first = recv(fd, got, sizeof(got) - 1, 0); /* one writev on the other side */
+    ssize_t first = recv(fd, got, sizeof got - 1, 0); /* one writev on the other side */
     assert_true(first > 0);
     got[first] = '\0';
     int answers = 0;
-    for (const char *at = got; (at = strstr(at, "\r\n\r\nhello")) != NULL; at++)
+    for (const char *at = strstr(got, "\r\n\r\nhello"); at; at = strstr(at + 1, "\r\n\r\nhello"))
         answers++;
     assert_int_equal(answers, 100);
     close(fd);
@@ -205,7 +206,7 @@ static void what_no_field_may_have_is_not_sent(void **state)
     lacks("Injected");
 }
 
-/* ---- before the body -------------------------------------------------------------------------- */
+/* ---- before the body ------------------------------------------------------------------------- */
 
 static void an_early_answer_keeps_the_connection_when_the_body_is_small(void **state)
 {
@@ -213,11 +214,11 @@ static void an_early_answer_keeps_the_connection_when_the_body_is_small(void **s
 
     (void)state;
     client_say(fd, "POST /echo HTTP/1.1\r\nHost: a\r\nX-Refuse: 401\r\nContent-Length: 6\r\n\r\n");
-    client_read(fd, got, sizeof(got), "refused");
+    client_read(fd, got, sizeof got, "refused");
     assert_int_equal(strncmp(got, "HTTP/1.1 401 Unauthorized\r\n", 27), 0);
     lacks("Connection: close");
     client_say(fd, "secretGET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
-    client_read(fd, got, sizeof(got), "hello");
+    client_read(fd, got, sizeof got, "hello");
     close(fd);
     assert_int_equal(page.requests, 1); /* the refused one never got there */
     assert_int_equal(page.heads, 2);
@@ -233,14 +234,14 @@ static void an_early_answer_closes_when_the_body_is_large(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         int fd = client_open(rig_port(server));
         char request[256];
-        snprintf(request, sizeof(request),
+        snprintf(request, sizeof request,
                  "POST /echo HTTP/1.1\r\nHost: a\r\nX-Refuse: 403\r\n%s\r\n", heads[i]);
         client_say(fd, request);
         client_say(fd, "the body begins, and the answer must get through all the same");
-        client_read(fd, got, sizeof(got), NULL);
+        client_read(fd, got, sizeof got, NULL);
         has("HTTP/1.1 403 Forbidden\r\n");
         has("Connection: close\r\n");
         lacks("100 Continue");
@@ -256,15 +257,15 @@ static void continue_is_said_to_those_who_wait_for_it(void **state)
     (void)state;
     client_say(
         fd, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n");
-    client_read(fd, got, sizeof(got), "HTTP/1.1 100 Continue\r\n\r\n");
+    client_read(fd, got, sizeof got, "HTTP/1.1 100 Continue\r\n\r\n");
     client_say(fd, "body");
-    client_read(fd, got, sizeof(got), "\r\n\r\nbody");
-    /* Whoever does not wait is not told. */
+    client_read(fd, got, sizeof got, "\r\n\r\nbody");
+    /* A client that does not wait gets no 100. */
     client_say(
         fd,
         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nmore"
         "GET /last HTTP/1.1\r\nHost: a\r\n\r\n");
-    client_read(fd, got, sizeof(got), NULL);
+    client_read(fd, got, sizeof got, NULL);
     lacks("100 Continue");
     has("more");
     close(fd);
@@ -277,7 +278,7 @@ static void large_answers_arrive_whole(void **state)
 
     (void)state;
     client_say(fd, "GET /bytes/8388608 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    size_t length = client_read(fd, large, sizeof(large), NULL);
+    size_t length = client_read(fd, large, sizeof large, NULL);
     const char *body = strstr(large, "\r\n\r\n");
     assert_non_null(body);
     assert_int_equal(length - (size_t)(body + 4 - large), 8388608);

@@ -1,5 +1,6 @@
 /*
- * test_request.c - a request's framing: what the parser and our checks on top of it take and refuse.
+ * test_request.c - a request's framing: what the parser and our checks on top of it take and
+ * refuse.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,10 +107,13 @@ static void bodies_by_length_and_in_chunks(void **state)
     assert_int_equal(read_text(HEAD "Content-Length: 6\r\n\r\nhello"), -1);
     assert_int_equal(read_text(HEAD "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 0);
     body_is("");
-    assert_int_equal(read_text(HEAD "Transfer-Encoding: Chunked\r\n\r\n3\r\nhel\r\n0002;a=\"d\"\r\nlo"
-                               "\r\n0\r\nTrailer: x\r\n\r\n"), 0);
+    assert_int_equal(read_text(HEAD
+                               "Transfer-Encoding: Chunked\r\n\r\n3\r\nhel\r\n0002;a=\"d\"\r\nlo"
+                               "\r\n0\r\nTrailer: x\r\n\r\n"),
+                     0);
     body_is("hello");
-    assert_int_equal(read_text(HEAD "Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n"), -1);
+    assert_int_equal(read_text(HEAD "Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n"),
+                     -1);
 }
 
 static void stops_at_its_end(void **state)
@@ -129,12 +133,15 @@ static void an_offered_upgrade_changes_nothing(void **state)
     (void)state;
     assert_int_equal(read_text(HEAD "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
                                     "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n"
-                                    "Content-Length: 4\r\n\r\nbodyGET"), 0);
+                                    "Content-Length: 4\r\n\r\nbodyGET"),
+                     0);
     body_is("body");
     assert_int_equal(left_over, 3);
     assert_true(request->keeps_alive);
-    assert_int_equal(read_text("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                               "\r\nframe"), 0);
+    assert_int_equal(
+        read_text("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                  "\r\nframe"),
+        0);
     assert_int_equal(left_over, 5);
 }
 
@@ -170,17 +177,17 @@ static void refuses_ambiguous_framing(void **state)
         { HEAD "Transfer-Encoding: chunked\r\n\r\n1\na\n0\n\n", 400 },
         { HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n", 400 },
         { HEAD "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", 400 },
-        { HEAD "X: a\rb\r\n\r\n", 400 },  /* a bare CR */
+        { HEAD "X: a\rb\r\n\r\n", 400 },    /* a bare CR */
         { HEAD "X: a\x01 b\r\n\r\n", 400 }, /* control bytes */
         { HEAD "X: a\x7f\r\n\r\n", 400 },
-        { HEAD "X: caf\xe9\r\n\r\n", 0 },  /* obs-text is legal */
+        { HEAD "X: caf\xe9\r\n\r\n", 0 }, /* obs-text is legal */
         { HEAD "Expect: 200-ok\r\n\r\n", 417 },
         { "NOSUCH / HTTP/1.1\r\nHost: a\r\n\r\n", 501 },
         { "get / HTTP/1.1\r\nHost: a\r\n\r\n", 501 },
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int status = read_text(rows[i].bytes);
         if (status != rows[i].status)
             fail_msg("%d, not %d: %s", status, rows[i].status, rows[i].bytes);
@@ -193,16 +200,17 @@ static void a_nul_is_refused(void **state)
     static const char in_target[] = "GET /a\0b HTTP/1.1\r\nHost: a\r\n\r\n";
 
     (void)state;
-    assert_int_equal(read_all(in_value, sizeof(in_value) - 1, 100), 400);
-    assert_int_equal(read_all(in_target, sizeof(in_target) - 1, 100), 400);
+    assert_int_equal(read_all(in_value, sizeof in_value - 1, 100), 400);
+    assert_int_equal(read_all(in_target, sizeof in_target - 1, 100), 400);
 }
 
 static const char *text_of_body(size_t length, bool is_chunked)
 {
     static char text[8192];
     int head = is_chunked
-        ? snprintf(text, sizeof(text), HEAD "Transfer-Encoding: chunked\r\n\r\n%zx\r\n", length)
-        : snprintf(text, sizeof(text), HEAD "Content-Length: %zu\r\n\r\n", length);
+                   ? snprintf(text, sizeof(text), HEAD "Transfer-Encoding: chunked\r\n\r\n%zx\r\n",
+                              length)
+                   : snprintf(text, sizeof(text), HEAD "Content-Length: %zu\r\n\r\n", length);
 
     memset(text + head, 'x', length);
     strcpy(text + head + length, is_chunked ? "\r\n0\r\n\r\n" : "");
@@ -252,7 +260,8 @@ static void bodies_share_their_memory(void **state)
     assert_int_equal(gather_body_of(200, 1), 0);
 }
 
-/* A thousand one-byte chunks are honest; one with an endless extension, or endless trailers, are not. */
+/* A thousand one-byte chunks are honest; one with an endless extension, or endless trailers, are
+ * not. */
 static void framing_is_bounded(void **state)
 {
     static char text[65536];
@@ -296,7 +305,7 @@ static void keeps_alive_as_asked(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(read_text(rows[i].bytes), 0);
         if (request->keeps_alive != rows[i].keeps)
             fail_msg("%d: %s", request->keeps_alive, rows[i].bytes);
@@ -311,8 +320,8 @@ static void an_unwanted_body_is_not_stored(void **state)
     size_t length = 0;
 
     (void)state;
-    memset(body, 'x', sizeof(body));
-    assert_int_equal(mcp__request_begin(request, head, sizeof(head) - 1, BODY_MAX).status, 0);
+    memset(body, 'x', sizeof body);
+    assert_int_equal(mcp__request_begin(request, head, sizeof head - 1, BODY_MAX).status, 0);
     request->is_unwanted = true;
     assert_int_equal(mcp__request_feed(request, &used, body, 400).status, 0);
     assert_int_equal(mcp__request_feed(request, &used, body, 500).status, 0);

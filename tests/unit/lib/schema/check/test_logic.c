@@ -33,14 +33,14 @@ static void conditions(void **state)
     misfits("{\"if\":true,\"then\":{\"$ref\":\"#/$defs/no\"},\"$defs\":{\"no\":false}}", "1");
 }
 
-static void keywords_beside_a_reference_count(void **state)
+static void siblings_of_a_reference_count(void **state)
 {
     (void)state;
     misfits("{\"$ref\":\"#/$defs/a\",\"maximum\":3,\"$defs\":{\"a\":{\"minimum\":1}}}", "4");
     misfits("{\"$ref\":\"#/$defs/a\",\"maximum\":3,\"$defs\":{\"a\":{\"minimum\":1}}}", "0");
 }
 
-/* A list whose kind of item is left to whoever refers to it. */
+/* A list whose kind of item is left to the schema that refers to it. */
 #define LIST                                                                                       \
     "\"list\":{\"$id\":\"list\",\"type\":\"array\",\"items\":{\"$dynamicRef\":\"#item\"},"         \
     "\"$defs\":{\"any\":{\"$dynamicAnchor\":\"item\"}}}"
@@ -96,11 +96,11 @@ static void a_dynamic_reference_to_a_boolean_or_a_pointer(void **state)
 }
 
 /*
- * ---- which refusal is told
+ * ---- which refusal is the finding
  * --------------------------------------------------------------------
  */
 
-static void the_deepest_alternative_is_told(void **state)
+static void the_deepest_alternative_is_the_finding(void **state)
 {
     (void)state;
     finds(
@@ -120,8 +120,8 @@ static void the_deepest_alternative_is_told(void **state)
     finds("{\"anyOf\":[{\"type\":\"string\"}]}", "3", (expected){ .keyword = "type" });
 }
 
-/* Of a union by a constant member, the branch with the right constant is told. */
-static void the_branch_of_a_union_is_told(void **state)
+/* Of a union by a constant member, the branch with the right constant is the finding. */
+static void the_branch_of_a_union_is_the_finding(void **state)
 {
     static const char schema[] =
         "{\"oneOf\":[{\"properties\":{\"kind\":{\"const\":\"circle\"}},\"required\":[\"kind\",\"radius\"]},"
@@ -138,7 +138,7 @@ static void the_branch_of_a_union_is_told(void **state)
           (expected){ .keyword = "required", .property = "radius" });
 }
 
-static void too_many_alternatives_are_told(void **state)
+static void too_many_alternatives_are_a_finding(void **state)
 {
     (void)state;
     finds(
@@ -167,13 +167,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logical_keywords),
         cmocka_unit_test(conditions),
-        cmocka_unit_test(keywords_beside_a_reference_count),
+        cmocka_unit_test(siblings_of_a_reference_count),
         cmocka_unit_test(the_outermost_anchor_decides),
         cmocka_unit_test(resources_that_were_skipped_do_not_count),
         cmocka_unit_test(a_dynamic_reference_to_a_boolean_or_a_pointer),
-        cmocka_unit_test(the_deepest_alternative_is_told),
-        cmocka_unit_test(the_branch_of_a_union_is_told),
-        cmocka_unit_test(too_many_alternatives_are_told),
+        cmocka_unit_test(the_deepest_alternative_is_the_finding),
+        cmocka_unit_test(the_branch_of_a_union_is_the_finding),
+        cmocka_unit_test(too_many_alternatives_are_a_finding),
         cmocka_unit_test(quiet_attempts_leave_no_finding),
     };
 

@@ -101,7 +101,7 @@ static void what_was_looked_at_in_place(void **state)
         "\"allOf\":[{\"unevaluatedProperties\":true}]",
         "\"$dynamicRef\":\"#dyn\"",
     };
-    static const char *const in_vain[] = {
+    static const char *const blind[] = {
         "\"not\":{\"not\":{\"properties\":{\"a\":true}}}",
         "\"propertyNames\":{\"const\":\"a\"}",
         "\"required\":[\"a\"]",
@@ -122,13 +122,13 @@ static void what_was_looked_at_in_place(void **state)
                  ways[i]);
         fits(schema, "{\"a\":1}");
     }
-    for (size_t i = 0; i < sizeof in_vain / sizeof *in_vain; i++) {
-        snprintf(schema, sizeof schema, "{%s,\"unevaluatedProperties\":false}", in_vain[i]);
+    for (size_t i = 0; i < sizeof blind / sizeof *blind; i++) {
+        snprintf(schema, sizeof schema, "{%s,\"unevaluatedProperties\":false}", blind[i]);
         misfits(schema, "{\"a\":1}");
     }
 }
 
-/* It sees its own schema and those in it, never what stands beside or around that. */
+/* It sees its own schema and those in it, never what is next to or around that. */
 static void cousins_are_not_seen(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * base_case.h - a good case directory to break, and what loading a directory gave.
+ * base_case.h - a valid case directory to modify, and the result of loading a directory.
  *
  * The base case has two buses with a line, a cascade of two hydros, two thermals, three stages of
  * which the first has two blocks, stochastic inflow. Texts are written with ' for ". A Parquet
@@ -23,10 +23,10 @@
 
 #include <cmocka.h>
 
-#include "case/load.h"
 #include "columns/columns.h"
+#include "findings/report.h"
 #include "scratch.h"
-#include "validate/report.h"
+#include "validate/load.h"
 
 #define BASE_ROWS_MAX 32
 #define BASE_COLUMNS_MAX 14
@@ -99,7 +99,7 @@ static const base_file base_files[] = {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A copy with ' turned into "; free it. */
+/* A copy with ' replaced by "; the caller frees it. */
 static inline char *base_quoted(const char *text)
 {
     char *copy = strdup(text);
@@ -181,7 +181,7 @@ static inline void base_read_column(base_column *column, char *text)
         base_cell(column, word);
 }
 
-/* Write a table of the form that the top of this file shows. */
+/* Write a table in the notation above. */
 static inline void base_write_table(columns *engine, int dir_fd, const char *name, const char *text)
 {
     base_column *data = calloc(BASE_COLUMNS_MAX, sizeof *data);
@@ -244,6 +244,23 @@ static inline const char *base_text(const char *path)
     return NULL;
 }
 
+/* ---- the engine of a test -------------------------------------------------------------------- */
+
+static inline int engine_setup(void **state)
+{
+    columns *engine = NULL;
+
+    assert_int_equal(columns_open(&engine, NULL), MCP_OK);
+    *state = engine;
+    return 0;
+}
+
+static inline int engine_teardown(void **state)
+{
+    columns_close(*state);
+    return 0;
+}
+
 /* ---- loading --------------------------------------------------------------------------------- */
 
 typedef struct loaded {
@@ -275,9 +292,9 @@ static inline void loaded_free(loaded *result)
 /* All findings of a severity, for the message of a failed assertion. */
 static inline void loaded_print(const loaded *result, cobre_severity severity)
 {
-    const cobre_finding *finding;
+    const cobre_finding *finding = cobre_report_finding(result->report, severity, 0);
 
-    for (size_t i = 0; (finding = cobre_report_finding(result->report, severity, i)); i++)
+    for (size_t i = 1; finding; finding = cobre_report_finding(result->report, severity, i++))
         print_message("  %s\n", cobre_finding_line(finding, result->arena));
 }
 

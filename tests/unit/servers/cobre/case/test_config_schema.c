@@ -1,13 +1,13 @@
 /*
  * test_config_schema.c - schemas/config.schema.json and the loader agree about config.json.
  *
- * Every shipped configuration fits the schema. Of each row of the table both say the same: fits or
- * not. What only the loader can know (one thing against another file, or what is not modelled yet)
- * is not here.
+ * Every shipped configuration matches the schema. Schema and loader agree about each row of the
+ * table. Rules that only the loader can check (against other files, or of features not modelled)
+ * are not here.
  */
 #include "base_case.h"
 
-#include "case/parse.h"
+#include "case/read/parse.h"
 #include "mcp/schema.h"
 
 struct compiled {
@@ -128,7 +128,7 @@ static void every_shipped_configuration_fits(void **state)
 #define TRAINING "'forward_passes':1,'stopping_rules':[{'type':'iteration_limit','limit':5}]"
 #define WITH(more) "{'training':{" TRAINING "," more "}}"
 #define RULE(rule) "{'training':{'forward_passes':1,'stopping_rules':[" rule "]}}"
-#define BESIDE(more) "{'training':{" TRAINING "}," more "}"
+#define WITH_MORE(more) "{'training':{" TRAINING "}," more "}"
 
 static void schema_and_loader_agree(void **state)
 {
@@ -179,27 +179,27 @@ static void schema_and_loader_agree(void **state)
                      "'historical_years':{'from':1990,'to':2000}}") },
         { false, WITH("'scenario_source':{'seed':1,'load':{'scheme':'historical'}}") },
         { false, WITH("'scenario_source':{'inflow':{'scheme':'in_sample','seed':1}}") },
-        { true, BESIDE("'stages':120,'anything':[1,2]") },
-        { false, BESIDE("'modeling':null") },
-        { false, BESIDE("'modeling':{'inflow_non_negativity':{'method':'clip'}}") },
-        { true, BESIDE("'modeling':{'inflow_non_negativity':{'method':'truncation'}}") },
-        { true, BESIDE("'modeling':{'compatibility':'cobre-0.5','storage_bounds':'hard'}") },
-        { false, BESIDE("'modeling':{'compatibility':'cobre-0.4'}") },
-        { false, BESIDE("'modeling':{'storage_bounds':null}") },
-        { false, BESIDE("'modeling':{'cycle_rounds':0}") },
-        { true, BESIDE("'simulation':{'enabled':true,'num_scenarios':0,'output_mode':null}") },
-        { false, BESIDE("'simulation':{'num_scenarios':1.5}") },
-        { false, BESIDE("'simulation':{'policy_type':'upper'}") },
-        { false, BESIDE("'simulation':{'scenario_source':{'ncs':{'scheme':'external'}}}") },
-        { true, BESIDE("'policy':{'mode':'warm_start','checkpointing':{'enabled':null}}") },
-        { false, BESIDE("'policy':{'mode':'hot'}") },
-        { true, BESIDE("'policy':{'boundary':{'path':'p','source_stage':2}}") },
-        { false, BESIDE("'policy':{'boundary':{'path':'p'}}") },
-        { false, BESIDE("'exports':{'states':1}") },
-        { true, BESIDE("'estimation':{'order_selection':'fixed','max_order':3}") },
-        { false, BESIDE("'estimation':{'order_selection':'bic'}") },
-        { true, BESIDE("'upper_bound_evaluation':{'lipschitz':{'mode':'auto'}}") },
-        { false, BESIDE("'upper_bound_evaluation':{'lipschitz':{'scale_factor':'1'}}") },
+        { true, WITH_MORE("'stages':120,'anything':[1,2]") },
+        { false, WITH_MORE("'modeling':null") },
+        { false, WITH_MORE("'modeling':{'inflow_non_negativity':{'method':'clip'}}") },
+        { true, WITH_MORE("'modeling':{'inflow_non_negativity':{'method':'truncation'}}") },
+        { true, WITH_MORE("'modeling':{'compatibility':'cobre-0.5','storage_bounds':'hard'}") },
+        { false, WITH_MORE("'modeling':{'compatibility':'cobre-0.4'}") },
+        { false, WITH_MORE("'modeling':{'storage_bounds':null}") },
+        { false, WITH_MORE("'modeling':{'cycle_rounds':0}") },
+        { true, WITH_MORE("'simulation':{'enabled':true,'num_scenarios':0,'output_mode':null}") },
+        { false, WITH_MORE("'simulation':{'num_scenarios':1.5}") },
+        { false, WITH_MORE("'simulation':{'policy_type':'upper'}") },
+        { false, WITH_MORE("'simulation':{'scenario_source':{'ncs':{'scheme':'external'}}}") },
+        { true, WITH_MORE("'policy':{'mode':'warm_start','checkpointing':{'enabled':null}}") },
+        { false, WITH_MORE("'policy':{'mode':'hot'}") },
+        { true, WITH_MORE("'policy':{'boundary':{'path':'p','source_stage':2}}") },
+        { false, WITH_MORE("'policy':{'boundary':{'path':'p'}}") },
+        { false, WITH_MORE("'exports':{'states':1}") },
+        { true, WITH_MORE("'estimation':{'order_selection':'fixed','max_order':3}") },
+        { false, WITH_MORE("'estimation':{'order_selection':'bic'}") },
+        { true, WITH_MORE("'upper_bound_evaluation':{'lipschitz':{'mode':'auto'}}") },
+        { false, WITH_MORE("'upper_bound_evaluation':{'lipschitz':{'scale_factor':'1'}}") },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -1,10 +1,9 @@
 /*
  * test_examples.c - our own case directories: their inputs, and the costs derived by hand.
  *
- * Each Parquet file of examples/cases/ has a CSV file of the same name beside it, which is what
- * people edit. The first test holds the two against each other; run with CAUSEWAY_REGENERATE=1 it
- * writes the Parquet files instead. The second trains every case and compares with the cost that
- * README.md derives.
+ * Each Parquet file of examples/cases/ has a CSV file of the same name, for editing. The first test
+ * compares the two; run with CAUSEWAY_REGENERATE=1 it writes the Parquet files instead. The second
+ * trains every case and compares with the cost that README.md derives.
  */
 #include "base_case.h"
 
@@ -26,21 +25,6 @@ static const struct example examples[] = {
 };
 
 #define EXAMPLE_COUNT (sizeof examples / sizeof examples[0])
-
-static int setup(void **state)
-{
-    columns *engine = NULL;
-
-    assert_int_equal(columns_open(&engine, NULL), MCP_OK);
-    *state = engine;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    columns_close(*state);
-    return 0;
-}
 
 static int open_example(const char *name)
 {
@@ -133,7 +117,7 @@ static void compare_sheet(columns *engine, int dir_fd, const char *name, const s
     mcp_arena_free(arena);
 }
 
-/* One CSV of a case, if it is there: write the Parquet file, or hold it against the CSV. */
+/* One CSV of a case, if it is there: write the Parquet file, or compare it with the CSV. */
 static bool check_input(columns *engine, int case_fd, const cobre_file *file)
 {
     static struct sheet sheet;
@@ -218,5 +202,5 @@ int main(void)
         cmocka_unit_test(trained_costs_are_those_derived_by_hand),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, engine_setup, engine_teardown);
 }

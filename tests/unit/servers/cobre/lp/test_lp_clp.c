@@ -1,6 +1,6 @@
 /*
- * test_lp_clp.c - the LP port: optima and duals known by hand, changes, bases, bad ends, and that a
- * solve knows nothing of the ones before.
+ * test_lp_clp.c - the LP port: optima and duals derived by hand, changes, bases, failures, and that
+ * a solve does not depend on earlier ones.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lp/lp.h"
+#include "oom.h"
 
 /*
  * minimise -3x - 5y with x <= 4, 2y <= 12, 3x + 2y <= 18, x, y >= 0: the textbook program of Wyndor
@@ -167,7 +168,7 @@ static void nothing_to_free(void **state)
     assert_int_equal(lp_solver_version()[0], '1');
 }
 
-/* Clp asserts on numbers like these; the process has to outlive them. */
+/* Clp asserts on such numbers; the process must survive them. */
 static void a_number_beyond_all_measure_fails_the_solve(void **state)
 {
     static const double beyond[] = { 1e21, -1e29, 1e308, -1e308, INFINITY, -INFINITY, NAN };
@@ -199,10 +200,55 @@ static void a_number_beyond_all_measure_fails_the_solve(void **state)
     }
 }
 
+/* Clp throws: each failed allocation of it, too, ends in a status. */
+static mcp_status use_all(void *data)
+{
+    static const int start[] = { 0, 1, 2 }, row[] = { 0, 0 }, cut_start[] = { 0, 2 };
+    static const int cut_column[] = { 0, 1 }, first[] = { 1 };
+    static const double value[] = { 1, 1 }, lower[] = { 0, 0 };
+    static const double upper[] = { LP_INFINITY, LP_INFINITY }, cost[] = { 1, 2 };
+    static const double row_lower[] = { 4 }, row_upper[] = { LP_INFINITY }, cut_lower[] = { 6 };
+    const lp_program program = {
+        2, 1, start, row, value, lower, upper, cost, row_lower, row_upper
+    };
+    const lp_rows cut = { 1, cut_lower, row_upper, cut_start, cut_column, value };
+    lp *model = NULL;
+
+    (void)data;
+    mcp_status st = lp_new(&model, &program, NULL);
+    if (st != MCP_OK)
+        return st;
+    lp_status before = lp_solve(model);
+    lp_add_rows(model, &cut);
+    lp_status with_cut = lp_solve(model);
+    lp_delete_rows(model, 1, first);
+    lp_status after = lp_solve(model);
+    lp_free(model);
+    if (before == LP_OPTIMAL && with_cut == LP_OPTIMAL && after == LP_OPTIMAL)
+        return MCP_OK;
+    return after == LP_NO_MEMORY ? MCP_E_NOMEM : MCP_E_INTERNAL;
+}
+
+/* Of the leak checker, where the test has one. Clp leaks when it throws. */
+extern void __lsan_disable(void) __attribute__((weak));
+extern void __lsan_enable(void) __attribute__((weak));
+
+static void a_lack_of_memory_is_a_status(void **state)
+{
+    (void)state;
+    assert_true(oom_has_new);
+    if (__lsan_disable)
+        __lsan_disable();
+    oom_walk(use_all, NULL);
+    if (__lsan_enable)
+        __lsan_enable();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(optimum_and_duals),
+        cmocka_unit_test(a_lack_of_memory_is_a_status),
         cmocka_unit_test(reduced_cost_of_a_fixed_column),
         cmocka_unit_test(changed_bounds),
         cmocka_unit_test(rows_come_and_go),

@@ -1,5 +1,5 @@
 /*
- * test_console.c - the words that a person sees of a run, as the output page has them.
+ * test_console.c - the text of a run for people, as in the output page.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void assert_says(const char *text, const char *words)
         fail_msg("'%s' is not in: %s", words, text);
 }
 
-static void a_run_is_told_from_its_solver_to_its_output(void **state)
+static void a_run_is_described_from_its_solver_to_its_output(void **state)
 {
     struct page page;
     const char *text = run_said(&page, SDDP_ITERATION_LIMIT, COBRE_RUN_COMPLETED, false);
@@ -199,7 +199,7 @@ static void colours_come_only_when_wanted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_is_told_from_its_solver_to_its_output),
+        cmocka_unit_test(a_run_is_described_from_its_solver_to_its_output),
         cmocka_unit_test(a_run_that_was_stopped_says_so),
         cmocka_unit_test(quiet_says_nothing),
         cmocka_unit_test(no_output_is_named_after_a_failure),

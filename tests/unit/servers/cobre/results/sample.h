@@ -1,5 +1,5 @@
 /*
- * sample.h - a small made-up case and what happened in it, for the tests of the writers.
+ * sample.h - a small case and its decisions, for the tests of the writers.
  *
  * Two stages: the first has blocks of 100 and 300 hours, the second one of 200. Two hydros, the
  * first above the second and also diverting to it; one thermal; two buses; one line.
@@ -195,10 +195,10 @@ static int tear_down(void **state)
 static inline results *begin(struct world *world, const results_options *options)
 {
     results *run = NULL;
-    mcp_status status = results_begin(&run, world->engine, &sample_case, world->folder.fd, options,
-                                      &world->err);
+    mcp_status st = results_begin(&run, world->engine, &sample_case, world->folder.fd, options,
+                                  &world->err);
 
-    if (status != MCP_OK)
+    if (st != MCP_OK)
         fail_msg("%s", world->err.message);
     return run;
 }
@@ -215,8 +215,8 @@ static inline const columns_table *read_table(struct world *world, const char *r
 
     if (fd < 0)
         fail_msg("%s is not there", relative);
-    mcp_status status = columns_read(&table, world->engine, fd, NULL, world->arena, &world->err);
-    if (status != MCP_OK)
+    mcp_status st = columns_read(&table, world->engine, fd, NULL, world->arena, &world->err);
+    if (st != MCP_OK)
         fail_msg("%s: %s", relative, world->err.message);
     close(fd);
     return table;

@@ -1,5 +1,5 @@
 /*
- * test_convergence.c - the record read back, and the ways in which it can be wrong.
+ * test_convergence.c - reading the record, and broken records.
  */
 #include "sample.h"
 
@@ -54,7 +54,7 @@ static void without_metadata_the_lock_tells(void **state)
     close(lock);
 }
 
-static void what_is_missing_or_broken_is_told_apart(void **state)
+static void missing_and_broken_files_are_distinguished(void **state)
 {
     struct world *world = *state;
     results_convergence record = { .count = 99 };
@@ -108,7 +108,7 @@ static void another_table_is_corrupt(void **state)
     close(fd);
 }
 
-/* A bound that is no number cannot be told in JSON, and no run writes one. */
+/* JSON has no value for a bound that is no number, and no run writes one. */
 static void bounds_that_are_no_numbers_are_corrupt(void **state)
 {
     static const double odd[] = { NAN, INFINITY, -INFINITY };
@@ -136,7 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(rows_come_back_with_what_is_derived),
         EACH(without_metadata_the_lock_tells),
-        EACH(what_is_missing_or_broken_is_told_apart),
+        EACH(missing_and_broken_files_are_distinguished),
         EACH(metadata_that_is_no_json_is_corrupt),
         EACH(another_table_is_corrupt),
         EACH(bounds_that_are_no_numbers_are_corrupt),

@@ -1,5 +1,5 @@
 /*
- * test_lock.c - one run an output directory, in this process and in others.
+ * test_lock.c - one run per output directory, in this process and in others.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ static void a_second_run_is_refused(void **state)
     close(second);
 }
 
-/* Another process holds the lock until it dies, however it dies. */
+/* Another process holds the lock until it ends, by any cause. */
 static void the_lock_ends_with_its_process(void **state)
 {
     struct world *world = *state;

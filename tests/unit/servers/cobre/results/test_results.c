@@ -1,5 +1,5 @@
 /*
- * test_results.c - what beginning a run removes and leaves, and when a marker appears.
+ * test_results.c - the files that the beginning of a run removes and keeps, and the markers.
  */
 #include "sample.h"
 
@@ -63,7 +63,7 @@ static void folders_are_there_from_the_start(void **state)
     results_free(NULL);
 }
 
-/* A link laid in the output directory leads nowhere. */
+/* A link in the output directory is not followed. */
 static void links_in_the_directory_are_not_followed(void **state)
 {
     struct world *world = *state;

@@ -1,5 +1,5 @@
 /*
- * test_sheet.c - rows in, a file out, and the sheet is good for the next.
+ * test_sheet.c - rows in, a file out, and the sheet is reusable.
  */
 #include "sample.h"
 

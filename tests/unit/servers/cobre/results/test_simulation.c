@@ -1,5 +1,5 @@
 /*
- * test_simulation.c - what each entity did, in files; and that the costs add up.
+ * test_simulation.c - the files of each entity, and that the costs add up.
  */
 #include "sample.h"
 

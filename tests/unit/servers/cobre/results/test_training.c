@@ -128,7 +128,7 @@ static void a_training_that_ends_at_once_is_written_too(void **state)
     expect_pointer_int(json, "/iterations/completed", 0);
 }
 
-/* Rows that come while the training runs are shown at most once a second. */
+/* Rows of a running training are written at most once a second. */
 static void the_record_can_be_watched(void **state)
 {
     struct world *world = *state;

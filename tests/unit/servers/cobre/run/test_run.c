@@ -1,7 +1,6 @@
 /*
- * test_run.c - the road of a run: what is called back in which order, each way in which it can end,
- * and what is on disk then. The cases are those of examples/cases, whose costs README.md derives by
- * hand.
+ * test_run.c - a run: the order of the callbacks, each end, and the files on disk. The cases are
+ * those of examples/cases, whose costs README.md derives by hand.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -32,12 +31,13 @@ struct world {
 
     /* what the run called back */
     char calls[4000];
+    cobre_progress progress; /* the last */
     int opened;
     mcp_status open_status; /* what open_output is to give */
 
     /* when to stop, or to break something, and how */
     const char *at; /* a call, "i3" */
-    mcp_stop stop_with, stop;
+    sddp_stop stop_with, stop;
     const char *remove;
 };
 
@@ -112,9 +112,19 @@ static void on_started(const cobre_run_result *so_far, void *data)
     note(data, "started");
 }
 
-static void on_iteration(const sddp_iteration *row, const cobre_case *input, void *data)
+/* `done` rises, and a total that is known stays. */
+static void keep_progress(struct world *world, const cobre_progress *progress)
 {
-    assert_non_null(input);
+    assert_true(progress->done > world->progress.done);
+    if (world->progress.total)
+        assert_int_equal(progress->total, world->progress.total);
+    assert_true(!progress->total || progress->done <= progress->total);
+    world->progress = *progress;
+}
+
+static void on_iteration(const sddp_iteration *row, const cobre_progress *progress, void *data)
+{
+    keep_progress(data, progress);
     note(data, "i%d", row->iteration);
 }
 
@@ -123,13 +133,15 @@ static void on_trained(const sddp_training *training, void *data)
     note(data, "trained%zu", training->iterations);
 }
 
-static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms, void *data)
+static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms,
+                        const cobre_progress *progress, void *data)
 {
+    keep_progress(data, progress);
     assert_true(elapsed_ms >= 0);
     note(data, "s%u/%u", done, total);
 }
 
-static mcp_stop on_stop(void *data)
+static sddp_stop should_stop(void *data)
 {
     return ((struct world *)data)->stop;
 }
@@ -150,7 +162,7 @@ static mcp_status open_output(int *fd, const char **path, mcp_arena *arena, void
 static mcp_status run_phases(struct world *world, cobre_phases phases, cobre_run_result *result)
 {
     const cobre_run_observer observer = { on_started,  on_iteration, on_trained,
-                                          on_scenario, on_stop,      world };
+                                          on_scenario, should_stop,  world };
     const cobre_run_order order = {
         .case_fd = world->case_fd,
         .case_dir = "/the/case",
@@ -163,6 +175,7 @@ static mcp_status run_phases(struct world *world, cobre_phases phases, cobre_run
         .observer = &observer,
     };
     size_t before = scratch_open_descriptors();
+    world->progress = (cobre_progress){ 0 };
     mcp_status st = cobre_run(result, &order, world->arena, &world->err);
 
     assert_int_equal(scratch_open_descriptors(), before);
@@ -254,7 +267,7 @@ static void one_phase_leaves_the_other_null(void **state)
     assert_true(mcp_json_type_of(mcp_json_get(json_of(world, &result), "simulation")) ==
                 MCP_JSON_NULL);
     assert_true(is_there(world, "training/_SUCCESS"));
-    assert_false(is_there(world, "simulation/_SUCCESS")); /* the older one is void */
+    assert_false(is_there(world, "simulation/_SUCCESS")); /* the older one is invalid */
 }
 
 /* ---- refused before anything is made --------------------------------------------------------- */
@@ -330,19 +343,50 @@ static void an_output_that_cannot_be_opened_is_named(void **state)
     assert_string_equal(world->calls, "");
 }
 
+static void the_total_of_the_progress_holds(void **state)
+{
+#define RULES(rules)                                                                               \
+    "{\"training\":{\"forward_passes\":1,\"stopping_rules\":[" rules "]},"                         \
+    "\"simulation\":{\"enabled\":true,\"num_scenarios\":3}}"
+#define LIMIT "{\"type\":\"iteration_limit\",\"limit\":20}"
+#define STALLING "{\"type\":\"bound_stalling\",\"iterations\":3,\"tolerance\":0.001}"
+    static const struct {
+        const char *config;
+        cobre_phases phases;
+        int64_t done, total;
+    } rows[] = {
+        { RULES(LIMIT), COBRE_PHASES_BOTH, 23, 23 },
+        { RULES(LIMIT), COBRE_PHASES_TRAINING, 20, 20 },
+        { RULES(LIMIT "," STALLING), COBRE_PHASES_BOTH, 23, 23 },
+        { RULES(STALLING), COBRE_PHASES_BOTH, 6, 6 },
+        { RULES(STALLING), COBRE_PHASES_TRAINING, 3, 0 },
+    };
+    struct world *world = *state;
+    cobre_run_result result;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        take_case(world, "must-release", rows[i].config);
+        assert_int_equal(run_phases(world, rows[i].phases, &result), MCP_OK);
+        assert_int_equal(world->progress.done, rows[i].done);
+        assert_int_equal(world->progress.total, rows[i].total);
+        close(world->case_fd);
+        world->case_fd = -1;
+        assert_int_equal(guard_remove_tree(world->folder.fd, "case", NULL), MCP_OK);
+    }
+}
+
 /* ---- stopped, or broken, in the middle ------------------------------------------------------- */
 
 static void a_stop_keeps_the_iterations(void **state)
 {
-    static const mcp_stop stops[] = { MCP_STOP_SHUTDOWN, MCP_STOP_CLIENT_GONE, MCP_STOP_CANCELLED,
-                                      MCP_STOP_DEADLINE };
+    static const sddp_stop stops[] = { SDDP_STOP_AFTER_ITERATION, SDDP_STOP_NOW };
     struct world *world = *state;
 
     take_case(world, "merit-order", CONFIG(1000, 1));
     world->at = "i3";
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
         world->calls[0] = '\0';
-        world->stop = MCP_GO_ON;
+        world->stop = SDDP_STOP_NONE;
         world->stop_with = stops[i];
         cobre_run_result result = run_both(world);
         assert_int_equal(result.end, COBRE_RUN_PARTIAL);
@@ -363,7 +407,7 @@ static void a_stop_keeps_the_scenarios(void **state)
 
     take_case(world, "merit-order", CONFIG(1, 500));
     world->at = "s3/500";
-    world->stop_with = MCP_STOP_SHUTDOWN;
+    world->stop_with = SDDP_STOP_AFTER_ITERATION;
     cobre_run_result result = run_both(world);
     assert_int_equal(result.end, COBRE_RUN_PARTIAL);
     assert_in_range(result.simulation.scenarios_completed, 3, 499);
@@ -454,6 +498,7 @@ int main(void)
         EACH(what_is_not_valid_makes_nothing),
         EACH(an_output_that_is_taken_is_left_alone),
         EACH(an_output_that_cannot_be_opened_is_named),
+        EACH(the_total_of_the_progress_holds),
         EACH(a_stop_keeps_the_iterations),
         EACH(a_stop_keeps_the_scenarios),
         EACH(files_that_cannot_be_written_fail_the_run),

@@ -1,5 +1,5 @@
 /*
- * test_threads.c - a run asks for no more threads than there are to have.
+ * test_threads.c - a run uses no more threads than the machine gives.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +30,8 @@ static void what_a_machine_has_is_given(void **state)
     assert_int_equal(cobre_threads_given(UINT_MAX), most());
 }
 
-/* Where no thread can be started (address space for the stack of one is missing) the run has its own. In a
- * process of its own, because the limit stays. */
+/* When no thread can be started (no address space for its stack) the run uses its own thread. In
+ * a child process, because the limit is permanent. */
 static void what_is_refused_is_not_given(void **state)
 {
     int status = -1;

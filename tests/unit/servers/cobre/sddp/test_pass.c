@@ -1,5 +1,5 @@
 /*
- * test_pass.c - parallel passes: every task once, the lowest failure reported, stops obeyed.
+ * test_pass.c - parallel passes: every task once, the lowest failure reported, stops.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void every_task_once(void **state)
         assert_int_equal(runs[i], 1);
 }
 
-static void lowest_failure_is_told(void **state)
+static void lowest_failure_is_reported(void **state)
 {
     static bool fails[TASKS];
     sddp_failure failure;
@@ -80,44 +80,43 @@ static void lowest_failure_is_told(void **state)
     }
 }
 
-static mcp_stop answer(void *data)
+static sddp_stop answer(void *data)
 {
-    return *(const mcp_stop *)data;
+    return *(const sddp_stop *)data;
 }
 
-static mcp_status visit_task(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
+static mcp_status solve_task(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
 {
-    visit v = { 1, NULL, NULL, study_basis(study, 1, 0), NULL };
+    solve_input in = study_input(study, 1, NULL, NULL, study_basis(study, 1, 0));
     lp *model = NULL;
 
     (void)index;
-    return pass_visit(&model, p, w, &v, where, err);
+    return pass_solve(&model, p, w, &in, where, err);
 }
 
-static mcp_status run_with(mcp_stop stop, bool any_stop_halts)
+static mcp_status run_with(sddp_stop stop, sddp_stop halts_at)
 {
     sddp_observer observer = { NULL, NULL, answer, &stop };
-    pass p = { study, &observer, "forward", 1, any_stop_halts, 1000, NULL, false };
+    pass p = { study, &observer, "forward", 1, halts_at, 1000, NULL, false };
     sddp_failure failure;
 
-    return pass_run(&p, visit_task, 20, &failure, NULL);
+    return pass_run(&p, solve_task, 20, &failure, NULL);
 }
 
 static void which_stops_halt(void **state)
 {
     (void)state;
-    assert_int_equal(run_with(MCP_GO_ON, true), MCP_OK);
-    assert_int_equal(run_with(MCP_STOP_SHUTDOWN, false), MCP_OK);
-    assert_int_equal(run_with(MCP_STOP_CLIENT_GONE, false), MCP_OK);
-    assert_int_equal(run_with(MCP_STOP_CANCELLED, false), MCP_E_STOPPED);
-    assert_int_equal(run_with(MCP_STOP_SHUTDOWN, true), MCP_E_STOPPED);
+    assert_int_equal(run_with(SDDP_STOP_NONE, SDDP_STOP_AFTER_ITERATION), MCP_OK);
+    assert_int_equal(run_with(SDDP_STOP_AFTER_ITERATION, SDDP_STOP_NOW), MCP_OK);
+    assert_int_equal(run_with(SDDP_STOP_NOW, SDDP_STOP_NOW), MCP_E_STOPPED);
+    assert_int_equal(run_with(SDDP_STOP_AFTER_ITERATION, SDDP_STOP_AFTER_ITERATION), MCP_E_STOPPED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_task_once, begin, end),
-        cmocka_unit_test_setup_teardown(lowest_failure_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(lowest_failure_is_reported, begin, end),
         cmocka_unit_test_setup_teardown(which_stops_halt, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,8 @@ static void worst_outcomes_wherever_they_are(void **state)
     check(&stage, false, (double[]){ 1.0, 8.0, 2.0, 9.0 }, 4, (double[]){ 0.0, 0.5, 0.0, 0.5 });
 }
 
-/* alpha below 1/n: all on the worst; alpha = 1: the expectation; between: a part of the last one. */
+/* alpha below 1/n: all on the worst; alpha = 1: the expectation; between: a part of the last
+ * one. */
 static void tails_of_any_size(void **state)
 {
     const cobre_stage tiny = cvar(0.1, 1.0), whole = cvar(1.0, 1.0), some = cvar(0.375, 1.0);

@@ -272,10 +272,10 @@ static void a_failing_observer_ends_it(void **state)
     sddp_free(study);
 }
 
-static mcp_stop stop_after(void *data)
+static sddp_stop stop_after(void *data)
 {
     int *left = data;
-    return (*left)-- > 0 ? MCP_GO_ON : MCP_STOP_SHUTDOWN;
+    return (*left)-- > 0 ? SDDP_STOP_NONE : SDDP_STOP_AFTER_ITERATION;
 }
 
 /* 4 stages a scenario, batches of 4 scenarios: after 40 solves two batches are complete. */

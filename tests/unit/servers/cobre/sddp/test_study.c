@@ -1,5 +1,5 @@
 /*
- * test_study.c - making a study: what is refused, what it tells, and bases that follow their cuts.
+ * test_study.c - creating a study: refused sizes, its values, and bases that follow their cuts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void discounts_multiply(void **state)
     sddp_free(study);
 }
 
-/* A basis for cuts a, b, c with b not basic: a may go, b may not without starting anew. */
+/* A basis for cuts a, b, c with b not basic: a can be removed, b only with a new basis. */
 static void bases_follow_the_set(void **state)
 {
     static const uint8_t tight[] = { LP_BASIC, LP_AT_LOWER, LP_BASIC };
@@ -151,7 +151,7 @@ static mcp_status make_and_train(void *data)
     return st;
 }
 
-/* Memory may run out at any moment; the iterations completed before stay. */
+/* Memory may run out at any time; the completed iterations stay. */
 static void memory_runs_out(void **state)
 {
     (void)state;

@@ -352,21 +352,21 @@ static void equals_the_deterministic_equivalent(void **state)
 /* ---- stops ----------------------------------------------------------------------------------- */
 
 typedef struct stopper {
-    mcp_stop stop;
+    sddp_stop stop;
     int64_t after;      /* questions */
     int64_t iterations; /* or completed iterations */
     _Atomic int64_t asked;
     int64_t seen;
 } stopper;
 
-static mcp_stop ask(void *data)
+static sddp_stop ask(void *data)
 {
     stopper *s = data;
     int64_t asked = atomic_fetch_add(&s->asked, 1);
 
     if (s->after > 0 && asked >= s->after)
         return s->stop;
-    return s->iterations > 0 && s->seen >= s->iterations ? s->stop : MCP_GO_ON;
+    return s->iterations > 0 && s->seen >= s->iterations ? s->stop : SDDP_STOP_NONE;
 }
 
 static void count_iteration(const sddp_iteration *row, void *data)
@@ -375,36 +375,33 @@ static void count_iteration(const sddp_iteration *row, void *data)
     assert_int_equal(row->iteration, ++s->seen);
 }
 
-/* The soft stops come in the middle of the third iteration and end it properly. */
-static void soft_stops_finish_the_iteration(void **state)
+/* The stop comes in the middle of the third iteration, which is completed. */
+static void a_stop_after_the_iteration_completes_it(void **state)
 {
-    static const mcp_stop soft[] = { MCP_STOP_CLIENT_GONE, MCP_STOP_DEADLINE, MCP_STOP_SHUTDOWN };
+    stopper s = { .stop = SDDP_STOP_AFTER_ITERATION, .after = 2 * 45 + 20 };
+    sddp_observer observer = { count_iteration, NULL, ask, &s };
+    sddp_training result;
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
-        stopper s = { .stop = soft[i], .after = 2 * 45 + 20 };
-        sddp_observer observer = { count_iteration, NULL, ask, &s };
-        sddp_training result;
-        case_1dtoy(&kit);
-        sddp *study = train(2, &observer, &result);
-        assert_int_equal(result.iterations, 3);
-        assert_int_equal(s.seen, 3);
-        assert_int_equal(result.reason, SDDP_SHUTDOWN);
-        assert_int_equal(result.total_cuts, 9);
-        assert_true(is_near(result.rows[2].lower_bound, 1399205.110939332, 1e-6));
-        sddp_free(study);
-    }
+    case_1dtoy(&kit);
+    sddp *study = train(2, &observer, &result);
+    assert_int_equal(result.iterations, 3);
+    assert_int_equal(s.seen, 3);
+    assert_int_equal(result.reason, SDDP_SHUTDOWN);
+    assert_int_equal(result.total_cuts, 9);
+    assert_true(is_near(result.rows[2].lower_bound, 1399205.110939332, 1e-6));
+    sddp_free(study);
 }
 
-/* Cancelled in the third iteration: two remain, and going on from there gives the same bounds. */
-static void cancelling_takes_the_iteration_back(void **state)
+/* Stopped in the third iteration: two remain, and training on from them gives the same bounds. */
+static void stopping_now_drops_the_iteration(void **state)
 {
     sddp_failure failure;
     sddp_training result;
 
     (void)state;
     for (int64_t into = 1; into < 45; into += 6) {
-        stopper s = { .stop = MCP_STOP_CANCELLED, .after = 2 * 45 + into };
+        stopper s = { .stop = SDDP_STOP_NOW, .after = 2 * 45 + into };
         sddp_observer observer = { count_iteration, NULL, ask, &s };
         case_1dtoy(&kit);
         kit_set_limit(&kit, 5);
@@ -422,7 +419,7 @@ static void cancelling_takes_the_iteration_back(void **state)
 
 static void stopped_before_the_first(void **state)
 {
-    stopper s = { .stop = MCP_STOP_SHUTDOWN, .after = 0, .iterations = 1, .seen = 1 };
+    stopper s = { .stop = SDDP_STOP_AFTER_ITERATION, .after = 0, .iterations = 1, .seen = 1 };
     sddp_observer observer = { count_iteration, NULL, ask, &s };
     sddp_training result;
 
@@ -518,8 +515,8 @@ int main(void)
         cmocka_unit_test(deterministic_cases),
         cmocka_unit_test(same_bits_with_any_threads),
         cmocka_unit_test(equals_the_deterministic_equivalent),
-        cmocka_unit_test(soft_stops_finish_the_iteration),
-        cmocka_unit_test(cancelling_takes_the_iteration_back),
+        cmocka_unit_test(a_stop_after_the_iteration_completes_it),
+        cmocka_unit_test(stopping_now_drops_the_iteration),
         cmocka_unit_test(stopped_before_the_first),
         cmocka_unit_test(bound_stalling_converges),
         cmocka_unit_test(unreachable_storage_is_infeasible),

@@ -41,7 +41,7 @@ static void openings_of_1dtoy(void **state)
     mcp_arena_free(arena);
 }
 
-/* A stochastic bus adds a dimension behind the hydros; golden pairs of the method page, 4.2. */
+/* A stochastic bus adds a dimension after the hydros; golden pairs of the method page, 4.2. */
 static void stochastic_buses_come_after_hydros(void **state)
 {
     mcp_arena *arena = mcp_arena_new(0);

@@ -1,7 +1,7 @@
 /*
- * test_layers.c - layers 3 to 5: one row a rule of the errors page, broken alone.
+ * test_layers.c - layers 3 to 5: one row per rule of the errors page, broken alone.
  */
-#include "../case/broken.h"
+#include "broken.h"
 
 #define REFERENCE COBRE_KIND_MISSING_REFERENCE
 #define COVERAGE COBRE_KIND_COVERAGE_MISMATCH
@@ -11,34 +11,8 @@
 #define CAPACITY COBRE_KIND_CAPACITY_VIOLATION
 #define PENALTY COBRE_KIND_PENALTY_CONSISTENCY
 #define RANGE COBRE_KIND_OUT_OF_RANGE
-#define NONE NO_ENTITY
 
-#define CONFIG "config.json"
-#define STAGES "stages.json"
-#define COSTS "penalties.json"
-#define INITIAL "initial_conditions.json"
-#define BUSES "system/buses.json"
-#define LINES "system/lines.json"
-#define HYDROS "system/hydros.json"
-#define THERMALS "system/thermals.json"
-#define INFLOW "scenarios/inflow_seasonal_stats.parquet"
-#define LOAD "scenarios/load_seasonal_stats.parquet"
 #define LOAD_FACTORS "scenarios/load_factors.json"
-
-static int setup(void **state)
-{
-    columns *engine = NULL;
-
-    assert_int_equal(columns_open(&engine, NULL), MCP_OK);
-    *state = engine;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    columns_close(*state);
-    return 0;
-}
 
 static void references(void **state)
 {
@@ -268,5 +242,5 @@ int main(void)
         cmocka_unit_test(stage_warnings), cmocka_unit_test(penalty_order),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, engine_setup, engine_teardown);
 }

@@ -1,12 +1,12 @@
 /*
- * Ticks, fields, disks, nebulae, snapshots, and what no command may do: unknown types, wrong kinds, hostile ids; and
- * memory that runs out anywhere.
+ * Ticks, fields, disks, nebulae, snapshots, and what no command may do: unknown types, wrong kinds,
+ * hostile ids; and memory that runs out anywhere.
  */
 #include "../world.h"
 
 #include "model/pages/memory.h"
 
-/* ---- tick ------------------------------------------------------------------------------------------------ */
+/* ---- tick ------------------------------------------------------------------------------------ */
 
 static void test_tick(void **unused)
 {
@@ -49,7 +49,7 @@ static void test_command_is_kept(void **unused)
     world_free(&w);
 }
 
-/* ---- fields, disks, nebulae ------------------------------------------------------------------------------- */
+/* ---- fields, disks, nebulae ------------------------------------------------------------------ */
 
 static void test_fields(void **unused)
 {
@@ -138,7 +138,7 @@ static void test_nebulae(void **unused)
     world_free(&w);
 }
 
-/* ---- snapshots ---------------------------------------------------------------------------------------------- */
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
 #define STAR(id, parent, children)                                                                 \
     "'" id "':{'id':'" id                                                                          \
@@ -192,9 +192,9 @@ static void test_snapshots_that_do_not_hold_together(void **unused)
         SNAPSHOT(STAR("a", "'a'", "'a'"), "", ""),                                    /* I3 */
         SNAPSHOT(STAR("b", "'zz'", ""), "", ""),                                      /* I2 */
         SNAPSHOT(STAR("a", "null", ""), "'a'", ",'belts':{'t':" BELT("t", "zz") "}"), /* I7 */
-        SNAPSHOT(
-            STAR("a", "null", ""), "'a'",
-            ",'groups':{'g':{'id':'g','name':'','children':[],'parentGroupId':null}}"), /* I5 */
+        SNAPSHOT(STAR("a", "null", ""), "'a'",
+                 ",'groups':{'g':{'id':'g','name':'','children':[],'parentGroupId':null}},"
+                 "'rootGroupIds':[]"), /* I5 */
         SNAPSHOT(STAR("a", "null", "'b'") "," STAR("b", "'a'", ""), "'a'",
                  ",'groups':{'g':{'id':'g','name':'','children':[{'id':'b','type':'system'}],"
                  "'parentGroupId':null}},'rootGroupIds':['g']"), /* I6 */
@@ -211,7 +211,7 @@ static void test_snapshots_that_do_not_hold_together(void **unused)
     }
 }
 
-static void test_repairs_are_told(void **unused)
+static void test_repairs_are_reported(void **unused)
 {
     world w = world_new();
     (void)unused;
@@ -242,7 +242,7 @@ static void test_snapshot_shapes(void **unused)
     world_free(&w);
 }
 
-/* ---- what no command may do ---------------------------------------------------------------------------------- */
+/* ---- what no command may do ------------------------------------------------------------------ */
 
 static void test_unknown_and_malformed(void **unused)
 {
@@ -321,9 +321,10 @@ static void test_long_things(void **unused)
     world_free(&w);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Wherever memory runs out, the command fails, the state is as it was, and the same command works afterwards. */
+/* Wherever memory runs out, the command fails, the state is as it was, and the same command works
+ * afterwards. */
 static void walk_memory(const char *text)
 {
     mcp_status st = MCP_E_NOMEM;
@@ -393,7 +394,7 @@ int main(void)
         cmocka_unit_test(test_nebulae),
         cmocka_unit_test(test_replace_snapshot),
         cmocka_unit_test(test_snapshots_that_do_not_hold_together),
-        cmocka_unit_test(test_repairs_are_told),
+        cmocka_unit_test(test_repairs_are_reported),
         cmocka_unit_test(test_snapshot_shapes),
         cmocka_unit_test(test_unknown_and_malformed),
         cmocka_unit_test(test_hostile_ids),

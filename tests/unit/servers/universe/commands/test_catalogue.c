@@ -6,7 +6,8 @@
 #include "commands/catalogue.h"
 #include "mcp/schema.h"
 
-/* The names as the contract spells them (REQ-MCP-13), with the number of commands of each (section 3.1). */
+/* The names as the contract spells them (REQ-MCP-13), with the number of commands of each (section
+ * 3.1). */
 static const struct {
     const char *name;
     size_t commands;
@@ -134,7 +135,8 @@ static void test_schemas(void **unused)
     world_free(&w);
 }
 
-/* One after the other they are accepted, and each does something; there are some of every command. */
+/* One after the other they are accepted, and each does something; there are some of every
+ * command. */
 static void test_examples(void **unused)
 {
     world w = world_new();
@@ -146,9 +148,9 @@ static void test_examples(void **unused)
             size_t length = strcspn(at, "\n");
             const mcp_json *command = json_of(w.arena, at, length);
             assert_string_equal(mcp_json_get_string(command, "type"), type->type);
-            assert_int_equal(universe_apply(&w.outcome, w.state, command, at, length, &w.rules,
-                                            w.arena, NULL),
-                             MCP_OK);
+            assert_int_equal(
+                universe_apply(&w.outcome, w.state, command, at, length, &w.rules, w.arena, NULL),
+                MCP_OK);
             if (w.outcome.verdict != UNIVERSE_APPLIED)
                 fail_msg("%.*s came to %s", (int)length, at, w.outcome.events);
             at += length + (at[length] == '\n');
@@ -171,8 +173,8 @@ static void test_category_alone(void **unused)
     mcp_json_writer_init(&writer, &buf);
     universe_catalogue_json(&writer, &universe_categories[1]);
     const mcp_json *listing = json_of(w.arena, buf.data, buf.length);
-    const mcp_json *needed =
-        mcp_json_pointer(listing, "/categories/0/commands/0/schema/properties/payload/required");
+    const mcp_json *needed = mcp_json_pointer(
+        listing, "/categories/0/commands/0/schema/properties/payload/required");
     assert_json(&w, needed,
                 "['name','mass','radius','color','parentId','orbitalDistance','orbitalSpeed']");
     mcp_buf_clear(&buf);

@@ -1,5 +1,6 @@
 /*
- * The commands on groups, each with its rejections (section 3.1) and the corrections C1 to C3 and C6 to C8.
+ * The commands on groups, each with its rejections (section 3.1) and the corrections C1 to C3 and
+ * C6 to C8.
  */
 #include "../world.h"
 
@@ -99,7 +100,8 @@ static void test_remove_group(void **unused)
     accept(&w, "{'type':'removeGroup','id':'mid'}", "[{'type':'groupRemoved','id':'mid'}]");
     assert_at(
         &w, "/groups/top/children",
-        "[{'id':'s1','type':'system'},{'id':'low','type':'group'},{'id':'last','type':'group'}]"); /* C6 */
+        /* C6 */
+        "[{'id':'s1','type':'system'},{'id':'low','type':'group'},{'id':'last','type':'group'}]");
     assert_at(&w, "/groups/low/parentGroupId", "'top'");
     accept(&w, "{'type':'removeGroup','id':'top'}", NULL);
     assert_at(&w, "/rootGroupIds", "['low','last']");

@@ -1,10 +1,12 @@
 /*
- * Long random sequences of commands, good and bad, from a fixed seed. The state stays sound after each; it equals its own
- * log replayed, its snapshot loaded and its JSON imported; a view does not change, and restoring one undoes everything.
+ * Long random sequences of commands, good and bad, from a fixed seed. The state stays sound after
+ * each; it equals its own log replayed, its snapshot loaded and its JSON imported; a view does not
+ * change, and restoring one undoes everything.
  *
  * CAUSEWAY_RANDOM_STEPS says how many steps (100000 without it).
  */
 #include "../world.h"
+#include "model/pages/memory.h"
 
 enum { BODIES = 14, MANY_BODIES = 150, GROUPS = 7, THINGS = 4, LOG_MAX = 1000, VIEWS = 3 };
 
@@ -211,7 +213,7 @@ static const char *any_command(dice *dice, mcp_arena *arena)
     }
 }
 
-/* ---- what a reader of the JSON sees ------------------------------------------------------------------------- */
+/* ---- what a reader of the JSON sees ---------------------------------------------------------- */
 
 static void must(bool is_so, const char *rule, const char *id)
 {
@@ -333,7 +335,7 @@ static void check_json(const mcp_json *state)
     must(roots <= mcp_json_count(stars), "I4", "rootIds");
 }
 
-/* ---- the same state by other ways ----------------------------------------------------------------------------- */
+/* ---- the same state by other ways ------------------------------------------------------------ */
 
 static mcp_status feed_load(const char *bytes, size_t length, void *data, mcp_error *err)
 {
@@ -497,11 +499,11 @@ static void test_random_sequences(void **unused)
     assert_int_equal(universe_memory_used(), 0);
 }
 
-/* ---- texts that are kept --------------------------------------------------------------------------------------- */
+/* ---- texts that are kept --------------------------------------------------------------------- */
 
-static void write_view(mcp_buf *out, const universe_view *view, universe_form form, bool anew)
+static void write_view(mcp_buf *out, const universe_view *view, universe_form form, bool fresh)
 {
-    const universe_projection how = { .form = form, .anew = anew };
+    const universe_projection how = { .form = form, .is_fresh = fresh };
 
     mcp_buf_init(out, (size_t)1 << 30);
     assert_int_equal(universe_view_write(view, &how, collect, out, NULL, NULL), MCP_OK);
@@ -511,19 +513,20 @@ static void write_view(mcp_buf *out, const universe_view *view, universe_form fo
 static void check_kept(const universe_view *view, universe_form form)
 {
     mcp_buf kept;
-    mcp_buf anew;
+    mcp_buf fresh;
 
     write_view(&kept, view, form, false);
-    write_view(&anew, view, form, true);
-    assert_int_equal(kept.length, anew.length);
-    assert_memory_equal(kept.data, anew.data, anew.length);
+    write_view(&fresh, view, form, true);
+    assert_int_equal(kept.length, fresh.length);
+    assert_memory_equal(kept.data, fresh.data, fresh.length);
     mcp_buf_clear(&kept);
-    mcp_buf_clear(&anew);
+    mcp_buf_clear(&fresh);
 }
 
 /*
- * Bodies lie in several leaves, so that parents, children and whatever else names them stand in different ones. A
- * few old views live on for a while: what is edited is a copy now, and the writer's own then.
+ * Bodies lie in several leaves, so that parents, children and whatever else names them stand in
+ * different ones. A few old views live on for a while: what is edited is a copy now, and the
+ * writer's own then.
  */
 static void test_kept_texts(void **unused)
 {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "generate/generate.h"
@@ -28,7 +29,7 @@ static mcp_status try_it(universe_state **out, const char *text, mcp_arena *aren
 }
 
 /* A generated universe as JSON, checked against the invariants; the arena's. */
-static const mcp_json *grown(const char *text, mcp_arena *arena, universe_summary *summary)
+static const mcp_json *generated(const char *text, mcp_arena *arena, universe_summary *summary)
 {
     universe_state *state = NULL;
     universe_view *view = NULL;
@@ -65,14 +66,13 @@ static void the_golden_system_is_grown(void **unused)
     (void)unused;
     mcp_arena *arena = mcp_arena_new(0);
     universe_summary summary;
-    const mcp_json *state =
-        grown("{\"seed\":\"universe\",\"stylePreset\":\"sparse\"}", arena, &summary);
+    const mcp_json *state = generated("{\"seed\":\"universe\",\"stylePreset\":\"sparse\"}", arena,
+                                      &summary);
     const mcp_json *stars = mcp_json_get(state, "stars");
     const mcp_json *root = mcp_json_get(
         stars, mcp_json_string(mcp_json_item(mcp_json_get(state, "rootIds"), 0), NULL));
     const mcp_json *children = mcp_json_get(root, "children");
-    const mcp_json *first =
-        mcp_json_get(stars, mcp_json_string(mcp_json_item(children, 0), NULL));
+    const mcp_json *first = mcp_json_get(stars, mcp_json_string(mcp_json_item(children, 0), NULL));
 
     assert_string_equal(mcp_json_get_string(root, "name"), "Beta Centauri");
     assert_string_equal(mcp_json_get_string(root, "color"), "#9BB0FF");
@@ -88,6 +88,39 @@ static void the_golden_system_is_grown(void **unused)
     close_to(first, "orbitRotY", -2.3368486134425854);
     close_to(first, "orbitRotZ", 306.90988662332836);
     mcp_arena_free(arena);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Roots and the stars that accompany them. */
+static void stars_have_names_of_their_own(void **unused)
+{
+    static const char *const configs[] = {
+        "{\"seed\":\"universe\",\"stylePreset\":\"crowded\"}",
+        "{\"seed\":7,\"maxSystems\":900,\"topologyPreset\":\"multiStarHeavy\"}",
+    };
+    (void)unused;
+    for (size_t i = 0; i < 2; i++) {
+        mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
+        universe_summary summary;
+        const mcp_json *stars = mcp_json_get(generated(configs[i], arena, &summary), "stars");
+        const char **names = mcp_arena_array(arena, mcp_json_count(stars), sizeof *names);
+        size_t count = 0;
+        for (size_t k = 0; k < mcp_json_count(stars); k++) {
+            const mcp_json *star = mcp_json_item(stars, k);
+            const char *type = mcp_json_get_string(star, "bodyType");
+            if (strcmp(type, "star") == 0 || strcmp(type, "blackHole") == 0)
+                names[count++] = mcp_json_get_string(star, "name");
+        }
+        assert_true(count >= 15);
+        qsort(names, count, sizeof *names, by_name);
+        for (size_t k = 1; k < count; k++)
+            assert_string_not_equal(names[k - 1], names[k]);
+        mcp_arena_free(arena);
+    }
 }
 
 static void each_preset_has_its_counts(void **unused)
@@ -106,10 +139,9 @@ static void each_preset_has_its_counts(void **unused)
         char text[128];
         snprintf(text, sizeof text, "{\"seed\":\"universe\",\"stylePreset\":\"%s\"}",
                  presets[i].preset);
-        grown(text, arena, &summary);
+        generated(text, arena, &summary);
         assert_int_equal(summary.body_types[UNIVERSE_STAR], presets[i].stars);
-        assert_int_equal(summary.body_types[UNIVERSE_PLANET] - summary.rogues,
-                         presets[i].planets);
+        assert_int_equal(summary.body_types[UNIVERSE_PLANET] - summary.rogues, presets[i].planets);
         assert_int_equal(summary.body_types[UNIVERSE_MOON], presets[i].moons);
         assert_int_equal(summary.roots, presets[i].roots);
         mcp_arena_free(arena);
@@ -131,7 +163,7 @@ static void every_topology_with_everything_enabled_keeps_the_invariants(void **u
         char text[512];
         snprintf(text, sizeof text, "{\"seed\":%zu,\"topologyPreset\":\"%s\"," EVERYTHING "}", i,
                  topologies[i]);
-        grown(text, arena, &summary);
+        generated(text, arena, &summary);
         assert_true(summary.body_types[UNIVERSE_BLACK_HOLE] > 0);
         assert_true(summary.counts[UNIVERSE_GROUPS] > 0);
         assert_true(summary.counts[UNIVERSE_NEBULAE] > 0);
@@ -147,9 +179,8 @@ static void a_universe_of_one_system_has_no_id_twice(void **unused)
         universe_summary summary;
         char text[160];
         snprintf(text, sizeof text,
-                 "{\"seed\":%d,\"stylePreset\":\"superDenseExperimental\",\"maxSystems\":1}",
-                 seed);
-        grown(text, arena, &summary);
+                 "{\"seed\":%d,\"stylePreset\":\"superDenseExperimental\",\"maxSystems\":1}", seed);
+        generated(text, arena, &summary);
         assert_true(summary.rogues > 0);
         mcp_arena_free(arena);
     }
@@ -161,8 +192,8 @@ static void one_seed_gives_one_universe(void **unused)
     const char *text = "{\"seed\":\"again\"," EVERYTHING "}";
     mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
     universe_summary summary;
-    const mcp_json *one = grown(text, arena, &summary), *two = grown(text, arena, &summary);
-    const mcp_json *other = grown("{\"seed\":\"other\"," EVERYTHING "}", arena, &summary);
+    const mcp_json *one = generated(text, arena, &summary), *two = generated(text, arena, &summary);
+    const mcp_json *other = generated("{\"seed\":\"other\"," EVERYTHING "}", arena, &summary);
     assert_true(mcp_json_equal(one, two));
     assert_false(mcp_json_equal(one, other));
     mcp_arena_free(arena);
@@ -223,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_golden_system_is_grown),
+        cmocka_unit_test(stars_have_names_of_their_own),
         cmocka_unit_test(each_preset_has_its_counts),
         cmocka_unit_test(every_topology_with_everything_enabled_keeps_the_invariants),
         cmocka_unit_test(a_universe_of_one_system_has_no_id_twice),

@@ -1,7 +1,9 @@
 /*
- * Views: what they show while the writer goes on, to one thread and to many; what restoring brings back.
+ * Views: what they show while the writer continues, to one thread and to many; what restoring
+ * brings back.
  */
 #include "../world.h"
+#include "model/pages/memory.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,7 +37,7 @@ static void test_a_view_stays(void **unused)
     universe_state_restore(w.state, view);
     assert_true(mcp_json_equal(before, state_json(&w)));
     assert_sound(&w);
-    add_star(&w, "new", NULL, ""); /* and it goes on from there */
+    add_star(&w, "new", NULL, ""); /* and it continues from there */
     assert_true(mcp_json_equal(before, view_json(view, w.arena)));
     world_free(&w);
     w.arena = mcp_arena_new(0); /* a view outlives its state */
@@ -128,7 +130,7 @@ static void test_memory_is_used_again(void **unused)
     world_free(&w);
 }
 
-/* ---- readers beside the writer ---------------------------------------------------------------------------------- */
+/* ---- readers next to the writer -------------------------------------------------------------- */
 
 enum { READERS = 3, COMMITS = 150 };
 
@@ -147,9 +149,9 @@ static universe_view *take_newest(stage *stage)
     return view;
 }
 
-static void write_view(mcp_buf *out, const universe_view *view, universe_form form, bool anew)
+static void write_view(mcp_buf *out, const universe_view *view, universe_form form, bool is_fresh)
 {
-    const universe_projection how = { .form = form, .anew = anew };
+    const universe_projection how = { .form = form, .is_fresh = is_fresh };
 
     mcp_buf_init(out, 1 << 24);
     if (universe_view_write(view, &how, collect, out, NULL, NULL) != MCP_OK)
@@ -161,13 +163,13 @@ static void compare_kept(const universe_view *view)
 {
     for (int form = UNIVERSE_PLAIN; form <= UNIVERSE_IN_STRING; form++) {
         mcp_buf kept;
-        mcp_buf anew;
+        mcp_buf fresh;
         write_view(&kept, view, form, false);
-        write_view(&anew, view, form, true);
-        if (kept.length != anew.length || memcmp(kept.data, anew.data, anew.length) != 0)
+        write_view(&fresh, view, form, true);
+        if (kept.length != fresh.length || memcmp(kept.data, fresh.data, fresh.length) != 0)
             abort();
         mcp_buf_clear(&kept);
-        mcp_buf_clear(&anew);
+        mcp_buf_clear(&fresh);
     }
 }
 
@@ -204,7 +206,7 @@ static void publish(stage *stage, universe_state *state)
     universe_view_free(old);
 }
 
-static void test_readers_beside_the_writer(void **unused)
+static void test_readers_next_to_the_writer(void **unused)
 {
     world w = rich_world();
     stage stage = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -244,7 +246,7 @@ int main(void)
         cmocka_unit_test(test_a_view_stays),
         cmocka_unit_test(test_summary),
         cmocka_unit_test(test_memory_is_used_again),
-        cmocka_unit_test(test_readers_beside_the_writer),
+        cmocka_unit_test(test_readers_next_to_the_writer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * test_condition.c - lists of entity tags as RFC 9110 has them: 8.8.3 for tags, 5.6.1 for lists, 13.1.1 and 13.1.2 for
- * what matches.
+ * test_condition.c - lists of entity tags as RFC 9110 has them: 8.8.3 for tags, 5.6.1 for lists,
+ * 13.1.1 and 13.1.2 for what matches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void test_finds_a_tag(void **state)
 
 static void test_finds_no_other(void **state)
 {
-    static const char *const without[] = { "",     "\"v1\"",        "\"v123\", \"xv12\"", "\"V12\"",
+    static const char *const without[] = { "",     "\"v1\"",      "\"v123\", \"xv12\"", "\"V12\"",
                                            "\"\"", "\"a,v12,b\"", "\"\xc3\xa4\"",       " , " };
     (void)state;
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
@@ -87,18 +87,18 @@ static void test_conditions_hold(void **state)
 static void test_another_try_only_where_it_would_do(void **state)
 {
     universe_condition when = { .match = "\"v5\", \"v6\"", .expected = 6, .tries = 3 };
-    universe_sent sent = { .answer = UNIVERSE_CONFLICT, .moment.record.version = 5 };
+    universe_result result = { .answer = UNIVERSE_CONFLICT, .current.record.version = 5 };
     (void)state;
 
-    assert_true(universe_condition_again(&when, &sent));
+    assert_true(universe_condition_again(&when, &result));
     assert_int_equal(when.expected, 5);
-    sent = (universe_sent){ .answer = UNIVERSE_CONFLICT, .moment.record.version = 7 };
-    assert_false(universe_condition_again(&when, &sent));
-    sent = (universe_sent){ .answer = UNIVERSE_DONE, .moment.record.version = 6 };
-    assert_false(universe_condition_again(&when, &sent));
+    result = (universe_result){ .answer = UNIVERSE_CONFLICT, .current.record.version = 7 };
+    assert_false(universe_condition_again(&when, &result));
+    result = (universe_result){ .answer = UNIVERSE_DONE, .current.record.version = 6 };
+    assert_false(universe_condition_again(&when, &result));
     when.match = NULL; /* expectedVersion names one version, and that was tried */
-    sent = (universe_sent){ .answer = UNIVERSE_CONFLICT, .moment.record.version = 5 };
-    assert_false(universe_condition_again(&when, &sent));
+    result = (universe_result){ .answer = UNIVERSE_CONFLICT, .current.record.version = 5 };
+    assert_false(universe_condition_again(&when, &result));
 }
 
 static void test_tries_end(void **state)
@@ -106,10 +106,10 @@ static void test_tries_end(void **state)
     universe_condition when = { .match = "\"v5\", \"v6\"", .expected = 6, .tries = 3 };
     int tries = 1;
     (void)state;
-    for (universe_sent sent; tries < 100; tries++) {
-        sent = (universe_sent){ .answer = UNIVERSE_CONFLICT,
-                                .moment.record.version = when.expected == 6 ? 5 : 6 };
-        if (!universe_condition_again(&when, &sent))
+    for (universe_result result; tries < 100; tries++) {
+        result = (universe_result){ .answer = UNIVERSE_CONFLICT,
+                                    .current.record.version = when.expected == 6 ? 5 : 6 };
+        if (!universe_condition_again(&when, &result))
             break;
     }
     assert_int_equal(tries, 3);

@@ -1,6 +1,6 @@
 /*
- * test_clock.c - the server's own ticks: many clocks share commits and none is left behind, and no time is lost where a
- * clock is wound anew.
+ * test_clock.c - the server's own ticks: many clocks share commits and none is left behind, and no
+ * time is lost where a clock is set again.
  */
 #include "../service_rig.h"
 
@@ -16,11 +16,11 @@ static const char *id_of(char out[16], int number)
 
 static universe_record record_of(service_rig *rig, const char *id)
 {
-    universe_moment moment = { 0 };
-    if (universe_service_look(&moment, rig->service, id, rig->arena, &rig->err) != MCP_OK)
+    universe_version current = { 0 };
+    if (universe_service_get(&current, rig->service, id, rig->arena, &rig->err) != MCP_OK)
         fail_msg("%s", rig->err.message);
-    universe_view_free(moment.view);
-    return moment.record;
+    universe_view_free(current.view);
+    return current.record;
 }
 
 static mcp_status wind(service_rig *rig, const char *id, bool running, double scale, double hz)
@@ -59,7 +59,8 @@ static void clocks_share_commits_and_none_is_left_behind(void **unused)
     for (int i = 0; i < CLOCKS; i++)
         await_version(&rig, id_of(id, i), 1);
 
-    /* From here on all run: a clock that waited for the others' commits would need one of its own for each tick. */
+    /* From here on all run: a clock that waited for the others' commits would need one of its own
+     * for each tick. */
     universe_service_figures(&before, rig.service);
     for (int i = 0; i < CLOCKS; i++)
         await_version(&rig, id_of(id, i), record_of(&rig, id_of(id, i)).version + TICKS);
@@ -73,8 +74,9 @@ static void clocks_share_commits_and_none_is_left_behind(void **unused)
     scratch_close(&folder);
 }
 
-/* The first tick would come in 1,000 s; wound to come soon, it has all that has passed since the beginning. */
-static void what_passed_before_a_clock_is_wound_anew_is_told(void **unused)
+/* The first tick would come in 1,000 s; wound to come soon, it has all that has passed since the
+ * beginning. */
+static void time_before_a_clock_is_set_again_is_published(void **unused)
 {
     const universe_service_options options = { 0 };
     (void)unused;
@@ -115,7 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_share_commits_and_none_is_left_behind),
-        cmocka_unit_test(what_passed_before_a_clock_is_wound_anew_is_told),
+        cmocka_unit_test(time_before_a_clock_is_set_again_is_published),
         cmocka_unit_test(a_clock_that_stands_owes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * test_commit.c - changes that share a commit: each sender is told of its own moment.
+ * test_commit.c - changes that share a commit: each sender gets its own version.
  */
 #include "../service_rig.h"
 
@@ -20,19 +20,20 @@ static void *send_one(void *data)
 {
     struct sender *sender = data;
     service_rig own = { .service = sender->service, .arena = mcp_arena_new(0) };
-    universe_sent sent;
+    universe_result result;
     const char *id = mcp_arena_printf(own.arena, "b-%d", sender->number);
-    if (service_rig_try(&sent, &own, "u-1", service_rig_body(&own, id)) == MCP_OK) {
-        sender->version = sent.moment.record.version;
-        sender->bodies = universe_view_count(sent.moment.view, UNIVERSE_STARS);
-        universe_view_free(sent.moment.view);
+    if (service_rig_try(&result, &own, "u-1", service_rig_body(&own, id)) == MCP_OK) {
+        sender->version = result.current.record.version;
+        sender->bodies = universe_view_count(result.current.view, UNIVERSE_STARS);
+        universe_view_free(result.current.view);
     }
     mcp_arena_free(own.arena);
     return NULL;
 }
 
-/* The database is held until all of them wait: one is being committed, the others share the next commit. */
-static void each_sender_is_told_the_version_that_it_made(void **unused)
+/* The database is held until all of them wait: one is being committed, the others share the next
+ * commit. */
+static void each_sender_gets_the_version_that_it_made(void **unused)
 {
     const universe_service_options options = { 0 };
     struct sender senders[SENDERS];
@@ -73,7 +74,7 @@ static void each_sender_is_told_the_version_that_it_made(void **unused)
     scratch_close(&folder);
 }
 
-/* ---- without waiting -------------------------------------------------------------------------- */
+/* ---- without waiting ------------------------------------------------------------------------- */
 
 static sem_t told;
 
@@ -83,44 +84,46 @@ static void tell(void *data)
     sem_post(&told);
 }
 
-static universe_sending sending_of(service_rig *rig, universe_order *order, const char *body)
+static universe_submission submission_of(service_rig *rig, universe_command *command,
+                                         const char *body)
 {
-    order->text = service_rig_body(rig, body);
-    order->length = strlen(order->text);
+    command->text = service_rig_body(rig, body);
+    command->length = strlen(command->text);
     assert_int_equal(
-        mcp_json_read(&order->command, rig->arena, order->text, order->length, &rig->err), MCP_OK);
-    return (universe_sending){ .id = "u-1",
-                               .orders = order,
-                               .count = 1,
-                               .expected = UNIVERSE_ANY_VERSION,
-                               .arena = rig->arena,
-                               .told = tell,
-                               .data = &told };
+        mcp_json_read(&command->json, rig->arena, command->text, command->length, &rig->err),
+        MCP_OK);
+    return (universe_submission){ .id = "u-1",
+                                  .commands = command,
+                                  .count = 1,
+                                  .expected = UNIVERSE_ANY_VERSION,
+                                  .arena = rig->arena,
+                                  .done = tell,
+                                  .data = &told };
 }
 
 /* Begun, told and ended: the version that it led to. */
 static int64_t send_without_waiting(service_rig *rig, const char *body, bool may_wait)
 {
-    universe_order order;
-    universe_sending sending = sending_of(rig, &order, body);
-    universe_sent sent = { 0 };
+    universe_command command;
+    universe_submission submission = submission_of(rig, &command, body);
+    universe_result result = { 0 };
 
-    if (universe_service_begin_send(&sending, rig->service, may_wait, &rig->err) != MCP_OK)
+    if (universe_service_submit_begin(&submission, rig->service, may_wait, &rig->err) != MCP_OK)
         fail_msg("%s", rig->err.message);
     sem_wait(&told);
-    assert_int_equal(sending.status, MCP_OK);
-    assert_false(sending.is_stale);
-    assert_int_equal(universe_service_end_send(&sent, &sending, &rig->err), MCP_OK);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    assert_true(service_rig_has_body(sent.moment.view, body));
-    universe_view_free(sent.moment.view);
-    return sent.moment.record.version;
+    assert_int_equal(submission.status, MCP_OK);
+    assert_false(submission.is_stale);
+    assert_int_equal(universe_service_submit_end(&result, &submission, &rig->err), MCP_OK);
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    assert_true(service_rig_has_body(result.current.view, body));
+    universe_view_free(result.current.view);
+    return result.current.record.version;
 }
 
-static void who_may_not_wait_is_told_that_it_would_have_to(void **unused)
+static void a_sender_that_may_not_wait_is_refused(void **unused)
 {
     const universe_service_options options = { 0 };
-    universe_order order;
+    universe_command command;
     scratch folder;
     char url[SCRATCH_PATH_MAX + 16];
     (void)unused;
@@ -133,17 +136,17 @@ static void who_may_not_wait_is_told_that_it_would_have_to(void **unused)
     service_rig_close(&rig);
 
     rig = service_rig_open(url, options); /* nothing is in memory */
-    universe_sending sending = sending_of(&rig, &order, "b-0");
-    assert_int_equal(universe_service_begin_send(&sending, rig.service, false, &rig.err),
-                     MCP_E_LATER);
+    universe_submission submission = submission_of(&rig, &command, "b-0");
+    assert_int_equal(universe_service_submit_begin(&submission, rig.service, false, &rig.err),
+                     MCP_E_DEFERRED);
     assert_int_equal(send_without_waiting(&rig, "b-1", true), 1);
     assert_int_equal(send_without_waiting(&rig, "b-2", false), 2); /* it is loaded now */
     assert_int_not_equal(sem_trywait(&told), 0);
-    sending.id = "";
-    assert_int_equal(universe_service_begin_send(&sending, rig.service, false, &rig.err),
+    submission.id = "";
+    assert_int_equal(universe_service_submit_begin(&submission, rig.service, false, &rig.err),
                      MCP_E_NOT_FOUND);
-    sending.count = 0;
-    assert_int_equal(universe_service_begin_send(&sending, rig.service, false, &rig.err),
+    submission.count = 0;
+    assert_int_equal(universe_service_submit_begin(&submission, rig.service, false, &rig.err),
                      MCP_E_PARAMS);
     service_rig_close(&rig);
     scratch_close(&folder);
@@ -153,7 +156,7 @@ static void who_may_not_wait_is_told_that_it_would_have_to(void **unused)
 static void what_is_refused_at_once_is_not_told(void **unused)
 {
     const universe_service_options options = { 0 }, reading = { .read_only = true };
-    universe_order order;
+    universe_command command;
     scratch folder;
     char url[SCRATCH_PATH_MAX + 16];
     (void)unused;
@@ -165,8 +168,8 @@ static void what_is_refused_at_once_is_not_told(void **unused)
     service_rig_create(&rig, "u-1", NULL);
     service_rig_close(&rig);
     rig = service_rig_open(url, reading);
-    universe_sending sending = sending_of(&rig, &order, "b-0");
-    assert_int_equal(universe_service_begin_send(&sending, rig.service, true, &rig.err),
+    universe_submission submission = submission_of(&rig, &command, "b-0");
+    assert_int_equal(universe_service_submit_begin(&submission, rig.service, true, &rig.err),
                      MCP_E_DENIED);
     service_rig_close(&rig); /* nothing is on its way any more */
     assert_int_not_equal(sem_trywait(&told), 0);
@@ -174,12 +177,13 @@ static void what_is_refused_at_once_is_not_told(void **unused)
     sem_destroy(&told);
 }
 
-/* Another process has made the universe anew: it is tried again, by who may wait. */
+/* Another process has replaced the universe: the command is tried again by a sender that may
+ * wait. */
 static void one_for_an_older_universe_is_tried_again(void **unused)
 {
     const universe_service_options options = { 0 };
-    universe_order order;
-    universe_sent sent = { 0 };
+    universe_command command;
+    universe_result result = { 0 };
     int64_t version = 0;
     scratch folder;
     char url[SCRATCH_PATH_MAX + 16];
@@ -197,15 +201,16 @@ static void one_for_an_older_universe_is_tried_again(void **unused)
     service_rig_create(&there, "u-1", NULL);
     service_rig_send(&there, "u-1", service_rig_body(&there, "new"));
 
-    universe_sending sending = sending_of(&here, &order, "next");
-    assert_int_equal(universe_service_begin_send(&sending, here.service, true, &here.err), MCP_OK);
+    universe_submission submission = submission_of(&here, &command, "next");
+    assert_int_equal(universe_service_submit_begin(&submission, here.service, true, &here.err),
+                     MCP_OK);
     sem_wait(&told);
-    assert_int_equal(universe_service_end_send(&sent, &sending, &here.err), MCP_OK);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    assert_int_equal(sent.moment.record.version, 2);
-    assert_true(service_rig_has_body(sent.moment.view, "new"));
-    assert_false(service_rig_has_body(sent.moment.view, "old"));
-    universe_view_free(sent.moment.view);
+    assert_int_equal(universe_service_submit_end(&result, &submission, &here.err), MCP_OK);
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    assert_int_equal(result.current.record.version, 2);
+    assert_true(service_rig_has_body(result.current.view, "new"));
+    assert_false(service_rig_has_body(result.current.view, "old"));
+    universe_view_free(result.current.view);
     service_rig_close(&here);
     service_rig_close(&there);
     scratch_close(&folder);
@@ -215,10 +220,10 @@ static void one_for_an_older_universe_is_tried_again(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_may_not_wait_is_told_that_it_would_have_to),
+        cmocka_unit_test(a_sender_that_may_not_wait_is_refused),
         cmocka_unit_test(what_is_refused_at_once_is_not_told),
         cmocka_unit_test(one_for_an_older_universe_is_tried_again),
-        cmocka_unit_test(each_sender_is_told_the_version_that_it_made),
+        cmocka_unit_test(each_sender_gets_the_version_that_it_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * test_outcome.c - memory runs out at every place of a change, of a load, of a look back: whoever asked is told, nothing
- * has changed that was called a failure, nothing is lost that was called done, and the next one is served.
+ * test_outcome.c - memory runs out at every place of a change, of a load, of a look back: the
+ * sender gets an error, nothing has changed that was called a failure, nothing is lost that was
+ * called done, and the next one is served.
  */
 #include "../service_rig.h"
 
@@ -18,14 +19,14 @@ static refuse_after *const memories[] = { mcp__alloc_fail_after, universe_memory
 struct walk {
     service_rig rig;
     scratch folder;
-    universe_order orders[4];
+    universe_command commands[4];
     universe_view *other; /* a state to put in its place */
     int64_t version;      /* what "u" is at */
 };
 
 typedef mcp_status step(struct walk *walk, mcp_arena *arena, mcp_error *err);
 
-static void read_orders(struct walk *walk, int round)
+static void read_commands(struct walk *walk, int round)
 {
     const char *const texts[] = {
         "{\"type\":\"tick\",\"dt\":1}",
@@ -34,23 +35,23 @@ static void read_orders(struct walk *walk, int round)
         mcp_arena_printf(walk->rig.arena, "{\"type\":\"removeStar\",\"id\":\"a-%d\"}", round),
     };
     for (size_t i = 0; i < 4; i++) {
-        walk->orders[i] = (universe_order){ .text = texts[i], .length = strlen(texts[i]) };
-        assert_int_equal(mcp_json_read(&walk->orders[i].command, walk->rig.arena, texts[i],
-                                       walk->orders[i].length, NULL),
+        walk->commands[i] = (universe_command){ .text = texts[i], .length = strlen(texts[i]) };
+        assert_int_equal(mcp_json_read(&walk->commands[i].json, walk->rig.arena, texts[i],
+                                       walk->commands[i].length, NULL),
                          MCP_OK);
     }
 }
 
 static mcp_status change(struct walk *walk, mcp_arena *arena, mcp_error *err)
 {
-    universe_sent sent = { 0 };
-    mcp_status st = universe_service_send(&sent, walk->rig.service, "u", walk->orders, 4,
-                                          UNIVERSE_ANY_VERSION, NULL, arena, err);
+    universe_result result = { 0 };
+    mcp_status st = universe_service_submit(&result, walk->rig.service, "u", walk->commands, 4,
+                                            UNIVERSE_ANY_VERSION, NULL, arena, err);
     if (st == MCP_OK) {
-        assert_int_equal(sent.answer, UNIVERSE_DONE);
+        assert_int_equal(result.answer, UNIVERSE_DONE);
         walk->version += 4;
-        assert_int_equal(sent.moment.record.version, walk->version);
-        universe_view_free(sent.moment.view);
+        assert_int_equal(result.current.record.version, walk->version);
+        universe_view_free(result.current.view);
     }
     return st;
 }
@@ -58,27 +59,27 @@ static mcp_status change(struct walk *walk, mcp_arena *arena, mcp_error *err)
 static mcp_status replace(struct walk *walk, mcp_arena *arena, mcp_error *err)
 {
     const universe_replacement by = { .view = walk->other, .label = "{\"type\":\"import\"}" };
-    universe_sent sent = { 0 };
-    mcp_status st = universe_service_replace(&sent, walk->rig.service, "u", &by,
+    universe_result result = { 0 };
+    mcp_status st = universe_service_replace(&result, walk->rig.service, "u", &by,
                                              UNIVERSE_ANY_VERSION, NULL, arena, err);
     if (st == MCP_OK) {
         walk->version++;
-        assert_int_equal(sent.moment.record.version, walk->version);
-        universe_view_free(sent.moment.view);
+        assert_int_equal(result.current.record.version, walk->version);
+        universe_view_free(result.current.view);
     }
     return st;
 }
 
-/* There is room for one universe in memory: "u" is read anew. */
+/* There is room for one universe in memory: "u" is read again. */
 static mcp_status load(struct walk *walk, mcp_arena *arena, mcp_error *err)
 {
-    universe_moment moment = { 0 };
-    mcp_status st = universe_service_look(&moment, walk->rig.service, "v", arena, err);
-    universe_view_free(moment.view);
-    moment.view = NULL;
+    universe_version current = { 0 };
+    mcp_status st = universe_service_get(&current, walk->rig.service, "v", arena, err);
+    universe_view_free(current.view);
+    current.view = NULL;
     if (st == MCP_OK)
-        st = universe_service_look(&moment, walk->rig.service, "u", arena, err);
-    universe_view_free(moment.view);
+        st = universe_service_get(&current, walk->rig.service, "u", arena, err);
+    universe_view_free(current.view);
     return st;
 }
 
@@ -93,12 +94,12 @@ static mcp_status look_back(struct walk *walk, mcp_arena *arena, mcp_error *err)
 
 static mcp_status gather(struct walk *walk, mcp_arena *arena, mcp_error *err)
 {
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     universe_changes changes = { 0 };
-    mcp_status st = universe_service_look(&moment, walk->rig.service, "u", arena, err);
+    mcp_status st = universe_service_get(&current, walk->rig.service, "u", arena, err);
     if (st == MCP_OK)
-        st = universe_service_changes(&changes, walk->rig.service, &moment, 0, arena, err);
-    universe_view_free(moment.view);
+        st = universe_service_changes(&changes, walk->rig.service, &current, 0, arena, err);
+    universe_view_free(current.view);
     return st;
 }
 
@@ -117,16 +118,16 @@ static char *state_of(struct walk *walk, universe_view *view)
 /* What is served is what was acknowledged, and what the log says. */
 static void check(struct walk *walk)
 {
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     universe_view *again = NULL;
     mcp_arena *arena = mcp_arena_new(0);
-    assert_int_equal(universe_service_look(&moment, walk->rig.service, "u", arena, &walk->rig.err),
+    assert_int_equal(universe_service_get(&current, walk->rig.service, "u", arena, &walk->rig.err),
                      MCP_OK);
-    assert_int_equal(moment.record.version, walk->version);
+    assert_int_equal(current.record.version, walk->version);
     assert_int_equal(
         universe_service_at(&again, walk->rig.service, "u", walk->version, &walk->rig.err), MCP_OK);
-    assert_string_equal(state_of(walk, moment.view), state_of(walk, again));
-    universe_view_free(moment.view);
+    assert_string_equal(state_of(walk, current.view), state_of(walk, again));
+    universe_view_free(current.view);
     universe_view_free(again);
     mcp_arena_free(arena);
 }
@@ -140,7 +141,7 @@ static int walk_through(struct walk *walk, refuse_after *refuse, step *take)
         mcp_error err = MCP_ERROR_INIT;
         mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
         assert_true(round < ROUNDS_MAX);
-        read_orders(walk, round);
+        read_commands(walk, round);
         refuse(round);
         mcp_status st = take(walk, arena, &err);
         refuse(-1);

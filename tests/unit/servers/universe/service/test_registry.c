@@ -1,6 +1,6 @@
 /*
- * test_registry.c - universes in memory beside the database: made anew elsewhere, deleted elsewhere, too large, too
- * many.
+ * test_registry.c - universes in memory next to the database: replaced elsewhere, deleted
+ * elsewhere, too large, too many.
  */
 #include "../service_rig.h"
 
@@ -24,10 +24,10 @@ static int end(void **unused)
     return 0;
 }
 
-static void a_universe_made_anew_elsewhere_is_not_the_one_in_memory(void **unused)
+static void a_universe_replaced_elsewhere_is_not_the_one_in_memory(void **unused)
 {
     const universe_service_options options = { 0 };
-    universe_sent sent;
+    universe_result result;
     int64_t version = 0;
     (void)unused;
     service_rig here = service_rig_open(url, options), there = service_rig_open(url, options);
@@ -39,12 +39,13 @@ static void a_universe_made_anew_elsewhere_is_not_the_one_in_memory(void **unuse
     service_rig_create(&there, "u-1", NULL);
     service_rig_send(&there, "u-1", service_rig_body(&there, "new"));
 
-    assert_int_equal(service_rig_try(&sent, &here, "u-1", service_rig_body(&here, "next")), MCP_OK);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    assert_int_equal(sent.moment.record.version, 2);
-    assert_true(service_rig_has_body(sent.moment.view, "new"));
-    assert_false(service_rig_has_body(sent.moment.view, "old"));
-    universe_view_free(sent.moment.view);
+    assert_int_equal(service_rig_try(&result, &here, "u-1", service_rig_body(&here, "next")),
+                     MCP_OK);
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    assert_int_equal(result.current.record.version, 2);
+    assert_true(service_rig_has_body(result.current.view, "new"));
+    assert_false(service_rig_has_body(result.current.view, "old"));
+    universe_view_free(result.current.view);
     service_rig_close(&here);
     service_rig_close(&there);
 }
@@ -61,17 +62,17 @@ static void a_universe_deleted_elsewhere_is_soon_gone_here(void **unused)
         universe_service_delete(&version, there.service, "u-1", UNIVERSE_ANY_VERSION, &there.err),
         MCP_OK);
     for (int ms = 0; st == MCP_OK && ms < PATIENCE_MS; ms += 20) {
-        universe_moment moment = { 0 };
+        universe_version current = { 0 };
         service_rig_pause();
-        st = universe_service_look(&moment, here.service, "u-1", here.arena, &here.err);
-        universe_view_free(moment.view);
+        st = universe_service_get(&current, here.service, "u-1", here.arena, &here.err);
+        universe_view_free(current.view);
     }
     assert_int_equal(st, MCP_E_NOT_FOUND);
     service_rig_close(&here);
     service_rig_close(&there);
 }
 
-/* ---- what cannot be loaded -------------------------------------------------------------------- */
+/* ---- what cannot be loaded ------------------------------------------------------------------- */
 
 enum { READERS = 8, LOOKS = 40 };
 
@@ -84,18 +85,18 @@ static void *look_often(void *data)
 {
     struct reader *reader = data;
     for (int i = 0; i < LOOKS; i++) {
-        universe_moment moment = { 0 };
+        universe_version current = { 0 };
         mcp_arena *arena = mcp_arena_new(0);
-        mcp_status st = universe_service_look(&moment, reader->service, "large", arena, NULL);
+        mcp_status st = universe_service_get(&current, reader->service, "large", arena, NULL);
         reader->limits += st == MCP_E_LIMIT;
         reader->others += st != MCP_E_LIMIT;
-        universe_view_free(moment.view);
+        universe_view_free(current.view);
         mcp_arena_free(arena);
     }
     return NULL;
 }
 
-static void whoever_waits_for_a_load_that_fails_is_told_why(void **unused)
+static void waiters_for_a_load_that_fails_get_its_cause(void **unused)
 {
     universe_service_options options = { 0 };
     struct reader readers[READERS];
@@ -128,8 +129,14 @@ static void universes_without_bodies_make_room_too(void **unused)
     universe_figures figures;
     (void)unused;
     service_rig rig = service_rig_open("memory", options);
-    for (int i = 0; i < 20; i++)
-        service_rig_create(&rig, mcp_arena_printf(rig.arena, "u-%d", i), NULL);
+    for (int i = 0; i < 20; i++) {
+        const char *id = mcp_arena_printf(rig.arena, "u-%d", i);
+        universe_version current = { 0 };
+        service_rig_create(&rig, id, NULL);
+        assert_int_equal(universe_service_get(&current, rig.service, id, rig.arena, &rig.err),
+                         MCP_OK);
+        universe_view_free(current.view);
+    }
     universe_service_figures(&figures, rig.service);
     assert_in_range(figures.loaded, 1, 4);
     service_rig_close(&rig);
@@ -142,14 +149,14 @@ static void an_id_is_text(void **unused)
     static const char *const good[] = { "__proto__", "a b/%", "\xc3\xbc", "\xe2\x82\xac",
                                         "\xf0\x9f\xaa\x90" };
     const universe_service_options options = { 0 };
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     (void)unused;
     service_rig rig = service_rig_open("memory", options);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(universe_service_create(&moment, NULL, rig.service, bad[i], "Test", NULL,
-                                                 rig.arena, &rig.err),
+        assert_int_equal(universe_service_create(&current, NULL, rig.service, bad[i], "Test", NULL,
+                                                 NULL, rig.arena, &rig.err),
                          MCP_E_PARAMS);
-        assert_int_equal(universe_service_look(&moment, rig.service, bad[i], rig.arena, &rig.err),
+        assert_int_equal(universe_service_get(&current, rig.service, bad[i], rig.arena, &rig.err),
                          MCP_E_NOT_FOUND);
     }
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
@@ -160,11 +167,10 @@ static void an_id_is_text(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_universe_made_anew_elsewhere_is_not_the_one_in_memory,
+        cmocka_unit_test_setup_teardown(a_universe_replaced_elsewhere_is_not_the_one_in_memory,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_universe_deleted_elsewhere_is_soon_gone_here, begin, end),
-        cmocka_unit_test_setup_teardown(whoever_waits_for_a_load_that_fails_is_told_why, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(waiters_for_a_load_that_fails_get_its_cause, begin, end),
         cmocka_unit_test(universes_without_bodies_make_room_too),
         cmocka_unit_test(an_id_is_text),
     };

@@ -1,6 +1,6 @@
 /*
- * test_replay.c - a log makes its universe again, whatever snapshots there are, and a log that was tampered with
- * does not pass.
+ * test_replay.c - a log makes its universe again, whatever snapshots there are, and a log that was
+ * tampered with does not pass.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app.h"
+#include "gateway/app.h"
 #include "service/service.h"
 
 struct rig {
@@ -24,16 +24,16 @@ struct rig {
 static void rig_open(struct rig *rig)
 {
     universe_service_options options = { .files = universe_files };
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     *rig = (struct rig){ .arena = mcp_arena_new((size_t)1 << 28) };
     assert_non_null(rig->arena);
     assert_int_equal(db_open(&rig->db, "memory", NULL, &rig->err), MCP_OK);
     options.db = rig->db;
     assert_int_equal(universe_service_open(&rig->service, &options, &rig->err), MCP_OK);
-    assert_int_equal(universe_service_create(&moment, NULL, rig->service, "u", "Test", NULL,
+    assert_int_equal(universe_service_create(&current, NULL, rig->service, "u", "Test", NULL, NULL,
                                              rig->arena, &rig->err),
                      MCP_OK);
-    universe_view_free(moment.view);
+    universe_view_free(current.view);
 }
 
 static void rig_close(struct rig *rig)
@@ -45,15 +45,15 @@ static void rig_close(struct rig *rig)
 
 static void send(struct rig *rig, const char *text)
 {
-    universe_order order = { .text = text, .length = strlen(text) };
-    universe_sent sent = { 0 };
-    assert_int_equal(mcp_json_read(&order.command, rig->arena, text, order.length, &rig->err),
+    universe_command command = { .text = text, .length = strlen(text) };
+    universe_result result = { 0 };
+    assert_int_equal(mcp_json_read(&command.json, rig->arena, text, command.length, &rig->err),
                      MCP_OK);
-    assert_int_equal(universe_service_send(&sent, rig->service, "u", &order, 1,
-                                           UNIVERSE_ANY_VERSION, NULL, rig->arena, &rig->err),
+    assert_int_equal(universe_service_submit(&result, rig->service, "u", &command, 1,
+                                             UNIVERSE_ANY_VERSION, NULL, rig->arena, &rig->err),
                      MCP_OK);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    universe_view_free(sent.moment.view);
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    universe_view_free(result.current.view);
 }
 
 static void add_star(struct rig *rig, int number)
@@ -111,7 +111,7 @@ static void every_version_is_made_again(void **state)
 static void a_replaced_state_is_where_it_begins(void **state)
 {
     universe_replacement by = { 0 };
-    universe_sent sent = { 0 };
+    universe_result result = { 0 };
     universe_replayed what;
     struct rig rig;
     size_t stars = 0;
@@ -121,10 +121,10 @@ static void a_replaced_state_is_where_it_begins(void **state)
     rig_open(&rig);
     add_star(&rig, 1);
     assert_int_equal(universe_service_at(&by.view, rig.service, "u", 0, &rig.err), MCP_OK);
-    assert_int_equal(universe_service_replace(&sent, rig.service, "u", &by, UNIVERSE_ANY_VERSION,
+    assert_int_equal(universe_service_replace(&result, rig.service, "u", &by, UNIVERSE_ANY_VERSION,
                                               NULL, rig.arena, &rig.err),
                      MCP_OK);
-    universe_view_free(sent.moment.view);
+    universe_view_free(result.current.view);
     universe_view_free(by.view);
     add_star(&rig, 2);
     assert_int_equal(replay(&rig, 3, &what, &stars, &time), MCP_OK);

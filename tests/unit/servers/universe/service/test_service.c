@@ -1,6 +1,6 @@
 /*
- * test_service.c - the one door to universes: what a change comes to, that it lasts, that nothing is lost
- * between many who change at once.
+ * test_service.c - the one door to universes: what a change comes to, that it lasts, that nothing
+ * is lost between many who change at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
-#include "replies.h"
+#include "gateway/app.h"
+#include "gateway/replies.h"
 #include "scratch.h"
 #include "service/service.h"
 
@@ -47,38 +47,39 @@ static void rig_close(struct rig *rig)
 
 static void create(struct rig *rig, const char *id)
 {
-    universe_moment moment = { 0 };
-    if (universe_service_create(&moment, NULL, rig->service, id, "Test", NULL, rig->arena,
+    universe_version current = { 0 };
+    if (universe_service_create(&current, NULL, rig->service, id, "Test", NULL, NULL, rig->arena,
                                 &rig->err) != MCP_OK)
         fail_msg("%s", rig->err.message);
-    assert_int_equal(moment.record.version, 0);
-    universe_view_free(moment.view);
+    assert_int_equal(current.record.version, 0);
+    universe_view_free(current.view);
 }
 
-static universe_order order_of(struct rig *rig, const char *text)
+static universe_command command_of(struct rig *rig, const char *text)
 {
-    universe_order order = { .text = text, .length = strlen(text) };
-    assert_int_equal(mcp_json_read(&order.command, rig->arena, text, order.length, &rig->err),
+    universe_command command = { .text = text, .length = strlen(text) };
+    assert_int_equal(mcp_json_read(&command.json, rig->arena, text, command.length, &rig->err),
                      MCP_OK);
-    return order;
+    return command;
 }
 
-static universe_sent sending(struct rig *rig, const char *id, const char *text, int64_t expected)
+static universe_result submission(struct rig *rig, const char *id, const char *text,
+                                  int64_t expected)
 {
-    universe_order order = order_of(rig, text);
-    universe_sent sent = { 0 };
-    if (universe_service_send(&sent, rig->service, id, &order, 1, expected, NULL, rig->arena,
-                              &rig->err) != MCP_OK)
+    universe_command command = command_of(rig, text);
+    universe_result result = { 0 };
+    if (universe_service_submit(&result, rig->service, id, &command, 1, expected, NULL, rig->arena,
+                                &rig->err) != MCP_OK)
         fail_msg("%s", rig->err.message);
-    return sent;
+    return result;
 }
 
 static int64_t told(struct rig *rig, const char *id, const char *text)
 {
-    universe_sent sent = sending(rig, id, text, UNIVERSE_ANY_VERSION);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    int64_t version = sent.moment.record.version;
-    universe_view_free(sent.moment.view);
+    universe_result result = submission(rig, id, text, UNIVERSE_ANY_VERSION);
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    int64_t version = result.current.record.version;
+    universe_view_free(result.current.view);
     return version;
 }
 
@@ -95,19 +96,19 @@ static char *state_of(struct rig *rig, universe_view *view)
 
 static char *present(struct rig *rig, const char *id, int64_t *version)
 {
-    universe_moment moment = { 0 };
-    if (universe_service_look(&moment, rig->service, id, rig->arena, &rig->err) != MCP_OK)
+    universe_version current = { 0 };
+    if (universe_service_get(&current, rig->service, id, rig->arena, &rig->err) != MCP_OK)
         fail_msg("%s", rig->err.message);
-    char *text = state_of(rig, moment.view);
+    char *text = state_of(rig, current.view);
     if (version)
-        *version = moment.record.version;
-    universe_view_free(moment.view);
+        *version = current.record.version;
+    universe_view_free(current.view);
     return text;
 }
 
 #define SOL                                                                                        \
-    "{\"type\":\"addStar\",\"id\":\"sol\",\"payload\":{\"name\":\"Sol\",\"mass\":333000,"           \
-    "\"radius\":109,\"color\":\"#FFF4EA\",\"parentId\":null,\"orbitalDistance\":0,"                 \
+    "{\"type\":\"addStar\",\"id\":\"sol\",\"payload\":{\"name\":\"Sol\",\"mass\":333000,"          \
+    "\"radius\":109,\"color\":\"#FFF4EA\",\"parentId\":null,\"orbitalDistance\":0,"                \
     "\"orbitalSpeed\":0}}"
 
 static const char *body(struct rig *rig, const char *id, const char *parent)
@@ -120,7 +121,7 @@ static const char *body(struct rig *rig, const char *id, const char *parent)
                             parent ? "\"" : "");
 }
 
-/* ---- changes ---------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static void a_tick_without_dt_advances_by_one_second(void **unused)
 {
@@ -128,12 +129,12 @@ static void a_tick_without_dt_advances_by_one_second(void **unused)
     (void)unused;
     rig_open(&rig, "memory");
     create(&rig, "u-1");
-    universe_sent sent = sending(&rig, "u-1", "{\"type\":\"tick\"}", UNIVERSE_ANY_VERSION);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    assert_int_equal(sent.moment.record.version, 1);
-    assert_true(universe_view_time(sent.moment.view) == 1.0);
-    assert_string_equal(sent.events, "[]");
-    universe_view_free(sent.moment.view);
+    universe_result result = submission(&rig, "u-1", "{\"type\":\"tick\"}", UNIVERSE_ANY_VERSION);
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    assert_int_equal(result.current.record.version, 1);
+    assert_true(universe_view_time(result.current.view) == 1.0);
+    assert_string_equal(result.events, "[]");
+    universe_view_free(result.current.view);
     rig_close(&rig);
 }
 
@@ -145,11 +146,11 @@ static void a_rejected_command_leaves_no_trace(void **unused)
     rig_open(&rig, "memory");
     create(&rig, "u-1");
     char *before = present(&rig, "u-1", NULL);
-    universe_sent sent = sending(&rig, "u-1", "{\"type\":\"removeStar\",\"id\":\"nobody\"}",
-                                 UNIVERSE_ANY_VERSION);
-    assert_int_equal(sent.answer, UNIVERSE_REFUSED);
-    assert_string_equal(sent.reason, "starNotFound");
-    universe_view_free(sent.moment.view);
+    universe_result result = submission(&rig, "u-1", "{\"type\":\"removeStar\",\"id\":\"nobody\"}",
+                                        UNIVERSE_ANY_VERSION);
+    assert_int_equal(result.answer, UNIVERSE_REFUSED);
+    assert_string_equal(result.reason, "starNotFound");
+    universe_view_free(result.current.view);
     assert_string_equal(present(&rig, "u-1", &version), before);
     assert_int_equal(version, 0);
     rig_close(&rig);
@@ -163,25 +164,27 @@ static void a_batch_stands_or_falls_as_one(void **unused)
     rig_open(&rig, "memory");
     create(&rig, "u-1");
     char *before = present(&rig, "u-1", NULL);
-    universe_order orders[] = { order_of(&rig, SOL), order_of(&rig, body(&rig, "earth", "sol")),
-                                order_of(&rig, "{\"type\":\"removeStar\",\"id\":\"nobody\"}") };
-    universe_sent sent = { 0 };
-    assert_int_equal(universe_service_send(&sent, rig.service, "u-1", orders, 3,
-                                           UNIVERSE_ANY_VERSION, NULL, rig.arena, &rig.err),
+    universe_command commands[] = {
+        command_of(&rig, SOL), command_of(&rig, body(&rig, "earth", "sol")),
+        command_of(&rig, "{\"type\":\"removeStar\",\"id\":\"nobody\"}")
+    };
+    universe_result result = { 0 };
+    assert_int_equal(universe_service_submit(&result, rig.service, "u-1", commands, 3,
+                                             UNIVERSE_ANY_VERSION, NULL, rig.arena, &rig.err),
                      MCP_OK);
-    assert_int_equal(sent.answer, UNIVERSE_REFUSED);
-    assert_int_equal(sent.at, 2);
-    universe_view_free(sent.moment.view);
+    assert_int_equal(result.answer, UNIVERSE_REFUSED);
+    assert_int_equal(result.at, 2);
+    universe_view_free(result.current.view);
     assert_string_equal(present(&rig, "u-1", &version), before);
     assert_int_equal(version, 0);
 
-    assert_int_equal(universe_service_send(&sent, rig.service, "u-1", orders, 2, 0, NULL,
-                                           rig.arena, &rig.err),
+    assert_int_equal(universe_service_submit(&result, rig.service, "u-1", commands, 2, 0, NULL,
+                                             rig.arena, &rig.err),
                      MCP_OK);
-    assert_int_equal(sent.answer, UNIVERSE_DONE);
-    assert_int_equal(sent.moment.record.version, 2);
-    assert_int_equal(sent.changes.count, 2);
-    universe_view_free(sent.moment.view);
+    assert_int_equal(result.answer, UNIVERSE_DONE);
+    assert_int_equal(result.current.record.version, 2);
+    assert_int_equal(result.changes.count, 2);
+    universe_view_free(result.current.view);
     rig_close(&rig);
 }
 
@@ -192,27 +195,26 @@ static void another_version_than_expected_is_a_conflict(void **unused)
     rig_open(&rig, "memory");
     create(&rig, "u-1");
     assert_int_equal(told(&rig, "u-1", SOL), 1);
-    universe_sent sent = sending(&rig, "u-1", "{\"type\":\"tick\"}", 0);
-    assert_int_equal(sent.answer, UNIVERSE_CONFLICT);
-    assert_int_equal(sent.moment.record.version, 1);
-    universe_view_free(sent.moment.view);
+    universe_result result = submission(&rig, "u-1", "{\"type\":\"tick\"}", 0);
+    assert_int_equal(result.answer, UNIVERSE_CONFLICT);
+    assert_int_equal(result.current.record.version, 1);
+    universe_view_free(result.current.view);
     rig_close(&rig);
 }
 
 static void an_unknown_universe_is_named(void **unused)
 {
     struct rig rig;
-    universe_moment moment;
+    universe_version current;
     (void)unused;
     rig_open(&rig, "memory");
-    assert_int_equal(
-        universe_service_look(&moment, rig.service, "u-missing", rig.arena, &rig.err),
-        MCP_E_NOT_FOUND);
+    assert_int_equal(universe_service_get(&current, rig.service, "u-missing", rig.arena, &rig.err),
+                     MCP_E_NOT_FOUND);
     assert_non_null(strstr(rig.err.message, "u-missing"));
     rig_close(&rig);
 }
 
-/* ---- what lasts ------------------------------------------------------------------------------- */
+/* ---- what lasts ------------------------------------------------------------------------------ */
 
 static void what_was_accepted_is_there_after_a_restart(void **unused)
 {
@@ -245,7 +247,7 @@ static void an_earlier_version_can_be_read_and_restored(void **unused)
 {
     struct rig rig;
     universe_view *view = NULL;
-    universe_sent sent = { 0 };
+    universe_result result = { 0 };
     (void)unused;
     rig_open(&rig, "memory");
     create(&rig, "u-1");
@@ -258,13 +260,13 @@ static void an_earlier_version_can_be_read_and_restored(void **unused)
     assert_int_equal(universe_service_at(&view, rig.service, "u-1", 2, &rig.err), MCP_OK);
     assert_string_equal(state_of(&rig, view), then);
     universe_replacement by = { .view = view };
-    assert_int_equal(universe_service_replace(&sent, rig.service, "u-1", &by, UNIVERSE_ANY_VERSION,
-                                              NULL, rig.arena, &rig.err),
+    assert_int_equal(universe_service_replace(&result, rig.service, "u-1", &by,
+                                              UNIVERSE_ANY_VERSION, NULL, rig.arena, &rig.err),
                      MCP_OK);
-    assert_int_equal(sent.moment.record.version, 5);
-    assert_true(sent.changes.everything);
-    assert_string_equal(state_of(&rig, sent.moment.view), then);
-    universe_view_free(sent.moment.view);
+    assert_int_equal(result.current.record.version, 5);
+    assert_true(result.changes.everything);
+    assert_string_equal(state_of(&rig, result.current.view), then);
+    universe_view_free(result.current.view);
     universe_view_free(view);
 
     /* Versions on both sides of the replacement can still be read. */
@@ -280,7 +282,7 @@ static void an_earlier_version_can_be_read_and_restored(void **unused)
 static void what_changed_since_a_version_is_each_entity_once(void **unused)
 {
     struct rig rig;
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     universe_changes changes;
     (void)unused;
     rig_open(&rig, "memory");
@@ -290,15 +292,15 @@ static void what_changed_since_a_version_is_each_entity_once(void **unused)
     told(&rig, "u-1", body(&rig, "mars", "sol"));
     told(&rig, "u-1", "{\"type\":\"updateStar\",\"id\":\"mars\",\"payload\":{\"mass\":2}}");
     told(&rig, "u-1", "{\"type\":\"updateStar\",\"id\":\"mars\",\"payload\":{\"mass\":3}}");
-    assert_int_equal(universe_service_look(&moment, rig.service, "u-1", rig.arena, &rig.err),
+    assert_int_equal(universe_service_get(&current, rig.service, "u-1", rig.arena, &rig.err),
                      MCP_OK);
     assert_int_equal(
-        universe_service_changes(&changes, rig.service, &moment, 3, rig.arena, &rig.err), MCP_OK);
+        universe_service_changes(&changes, rig.service, &current, 3, rig.arena, &rig.err), MCP_OK);
     assert_false(changes.everything);
     assert_int_equal(changes.count, 1);
     assert_int_equal(changes.touches[0].length, 4);
     assert_memory_equal(changes.touches[0].id, "mars", 4);
-    universe_view_free(moment.view);
+    universe_view_free(current.view);
     rig_close(&rig);
 }
 
@@ -306,21 +308,25 @@ static void a_deleted_universe_is_gone_and_its_id_free(void **unused)
 {
     struct rig rig;
     int64_t version = 0;
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     (void)unused;
     rig_open(&rig, "memory");
     create(&rig, "u-1");
     told(&rig, "u-1", SOL);
-    assert_int_equal(universe_service_delete(&version, rig.service, "u-1", UNIVERSE_ANY_VERSION, &rig.err), MCP_OK);
-    assert_int_equal(universe_service_look(&moment, rig.service, "u-1", rig.arena, &rig.err),
+    assert_int_equal(
+        universe_service_delete(&version, rig.service, "u-1", UNIVERSE_ANY_VERSION, &rig.err),
+        MCP_OK);
+    assert_int_equal(universe_service_get(&current, rig.service, "u-1", rig.arena, &rig.err),
                      MCP_E_NOT_FOUND);
-    assert_int_equal(universe_service_delete(&version, rig.service, "u-1", UNIVERSE_ANY_VERSION, &rig.err), MCP_E_NOT_FOUND);
+    assert_int_equal(
+        universe_service_delete(&version, rig.service, "u-1", UNIVERSE_ANY_VERSION, &rig.err),
+        MCP_E_NOT_FOUND);
     create(&rig, "u-1");
     assert_non_null(strstr(present(&rig, "u-1", NULL), "\"stars\":{}"));
     rig_close(&rig);
 }
 
-/* ---- many at once ----------------------------------------------------------------------------- */
+/* ---- many at once ---------------------------------------------------------------------------- */
 
 enum { WRITERS = 16, EACH = 25 };
 
@@ -336,20 +342,21 @@ static void *write_bodies(void *data)
     for (int i = 0; i < EACH; i++) {
         struct rig own = *writer->rig;
         char text[512];
-        universe_sent sent = { 0 };
+        universe_result result = { 0 };
         own.arena = mcp_arena_new(0);
-        int length = snprintf(text, sizeof text,
-                              "{\"type\":\"addStar\",\"id\":\"b-%d-%d\",\"payload\":{\"name\":\"b\","
-                              "\"mass\":1,\"radius\":1,\"color\":\"#4A90E2\",\"parentId\":null,"
-                              "\"orbitalDistance\":1,\"orbitalSpeed\":1}}",
-                              writer->number, i);
-        universe_order order = { .text = text, .length = (size_t)length };
+        int length = snprintf(
+            text, sizeof text,
+            "{\"type\":\"addStar\",\"id\":\"b-%d-%d\",\"payload\":{\"name\":\"b\","
+            "\"mass\":1,\"radius\":1,\"color\":\"#4A90E2\",\"parentId\":null,"
+            "\"orbitalDistance\":1,\"orbitalSpeed\":1}}",
+            writer->number, i);
+        universe_command command = { .text = text, .length = (size_t)length };
         writer->versions[i] = -1;
-        if (mcp_json_read(&order.command, own.arena, text, order.length, NULL) == MCP_OK &&
-            universe_service_send(&sent, own.service, "u-1", &order, 1, UNIVERSE_ANY_VERSION, NULL,
-                                  own.arena, NULL) == MCP_OK)
-            writer->versions[i] = sent.moment.record.version;
-        universe_view_free(sent.moment.view);
+        if (mcp_json_read(&command.json, own.arena, text, command.length, NULL) == MCP_OK &&
+            universe_service_submit(&result, own.service, "u-1", &command, 1, UNIVERSE_ANY_VERSION,
+                                    NULL, own.arena, NULL) == MCP_OK)
+            writer->versions[i] = result.current.record.version;
+        universe_view_free(result.current.view);
         mcp_arena_free(own.arena);
     }
     return NULL;
@@ -360,7 +367,7 @@ static void many_writers_lose_nothing(void **unused)
     struct rig rig;
     struct writer writers[WRITERS];
     pthread_t threads[WRITERS];
-    universe_moment moment = { 0 };
+    universe_version current = { 0 };
     (void)unused;
     rig_open(&rig, "memory");
     create(&rig, "u-1");
@@ -377,11 +384,11 @@ static void many_writers_lose_nothing(void **unused)
             assert_true(j == 0 || writers[i].versions[j] > writers[i].versions[j - 1]);
         }
     }
-    assert_int_equal(universe_service_look(&moment, rig.service, "u-1", rig.arena, &rig.err),
+    assert_int_equal(universe_service_get(&current, rig.service, "u-1", rig.arena, &rig.err),
                      MCP_OK);
-    assert_int_equal(moment.record.version, WRITERS * EACH);
-    assert_int_equal(universe_view_count(moment.view, UNIVERSE_STARS), WRITERS * EACH);
-    universe_view_free(moment.view);
+    assert_int_equal(current.record.version, WRITERS * EACH);
+    assert_int_equal(universe_view_count(current.view, UNIVERSE_STARS), WRITERS * EACH);
+    universe_view_free(current.view);
     rig_close(&rig);
 }
 

@@ -11,7 +11,8 @@
 #include "mcp/core/call/call_int.h"
 #include <cmocka.h>
 
-static mcp_server_options options = { .reply_max_bytes = 4096 };
+static mcp_server_options options = { .limits.reply_max_bytes = 4096 };
+static mcp__context context = { .options = &options };
 static mcp_call *call;
 
 static const mcp_json *read(const char *text)
@@ -27,10 +28,10 @@ static int set_up(void **state)
     mcp_arena *arena = mcp_arena_new(0);
 
     (void)state;
-    assert_int_equal(mcp__call_new(&call, arena, &options, NULL, NULL), MCP_OK);
-    call->no_arguments = read("{}");
-    call->arguments = call->no_arguments;
-    call->method = "tools/call";
+    assert_int_equal(mcp__call_new(&call, arena, &context, NULL), MCP_OK);
+    context.no_arguments = read("{}");
+    call->request.arguments = context.no_arguments;
+    call->request.method = "tools/call";
     return 0;
 }
 
@@ -44,7 +45,7 @@ static int tear_down(void **state)
 static void arguments_are_read_by_type(void **state)
 {
     (void)state;
-    call->arguments = read(
+    call->request.arguments = read(
         "{\"s\":\"x\",\"i\":-3,\"d\":0.5,\"whole\":4.0,\"b\":true,\"a\":[1],\"n\":null,\"big\":18446744073709551615}");
     assert_string_equal(mcp_arg_string(call, "s"), "x");
     assert_int_equal(mcp_arg_int(call, "i", 9), -3);
@@ -61,7 +62,7 @@ static void arguments_are_read_by_type(void **state)
 static void what_is_absent_gives_the_fallback(void **state)
 {
     (void)state;
-    call->arguments = read("{\"n\":null,\"s\":5,\"nul\":\"a\\u0000b\"}");
+    call->request.arguments = read("{\"n\":null,\"s\":5,\"nul\":\"a\\u0000b\"}");
     assert_null(mcp_arg_string(call, "none"));
     assert_null(mcp_arg_string(call, "s"));
     assert_null(mcp_arg_string(call, "nul"));
@@ -74,15 +75,14 @@ static void what_is_absent_gives_the_fallback(void **state)
 static void defaults_of_the_schema_stand_in(void **state)
 {
     (void)state;
-    call->schema = read(
+    call->plan.schema = read(
         "{\"properties\":{\"i\":{\"default\":5},\"s\":{\"default\":\"d\"},\"r\":{\"$ref\":\"#/$defs/R\"},"
         "\"n\":{\"default\":null}},\"$defs\":{\"R\":{\"default\":[1,2]}}}");
-    call->properties = mcp_json_get(call->schema, "properties");
     assert_int_equal(mcp_arg_int(call, "i", 9), 5);
     assert_string_equal(mcp_arg_string(call, "s"), "d");
     assert_int_equal(mcp_json_count(mcp_arg_json(call, "r")), 2);
     assert_null(mcp_arg_json(call, "n"));
-    call->arguments = read("{\"i\":6,\"s\":null}");
+    call->request.arguments = read("{\"i\":6,\"s\":null}");
     assert_int_equal(mcp_arg_int(call, "i", 9), 6);
     assert_string_equal(mcp_arg_string(call, "s"), "d");
 }
@@ -91,7 +91,7 @@ static void a_call_is_called_by_its_name_or_method(void **state)
 {
     (void)state;
     assert_string_equal(mcp_call_name(call), "tools/call");
-    call->name = "t";
+    call->request.name = "t";
     assert_string_equal(mcp_call_name(call), "t");
     assert_null(mcp_call_meta(call));
 }
@@ -99,7 +99,7 @@ static void a_call_is_called_by_its_name_or_method(void **state)
 static void once_set_a_stop_stays(void **state)
 {
     (void)state;
-    assert_int_equal(mcp_call_stop(call), MCP_GO_ON);
+    assert_int_equal(mcp_call_stop(call), MCP_STOP_NONE);
     mcp__call_set_stop(call, MCP_STOP_SHUTDOWN);
     mcp__call_set_stop(call, MCP_STOP_CLIENT_GONE);
     assert_int_equal(mcp_call_stop(call), MCP_STOP_SHUTDOWN);
@@ -124,23 +124,23 @@ static void a_refusal_may_be_long_and_is_utf8(void **state)
     (void)state;
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
-    assert_int_equal(mcp_call_refuse(call, "<%s>", text), MCP_OK);
-    assert_int_equal(call->refusal_length, sizeof(text) + 1);
-    assert_int_equal(mcp_call_refuse(call, "no file %s", "\xfe\xff"), MCP_OK);
-    assert_string_equal(call->refusal, "no file ?"
-                                       "?");
-    assert_int_equal(mcp_call_refuse_text(call, "two\nlines", 9), MCP_OK);
-    assert_string_equal(call->refusal, "two\nlines");
+    assert_int_equal(mcp_call_tool_error(call, "<%s>", text), MCP_OK);
+    assert_int_equal(call->answer.error_text_length, sizeof(text) + 1);
+    assert_int_equal(mcp_call_tool_error(call, "no file %s", "\xfe\xff"), MCP_OK);
+    assert_string_equal(call->answer.error_text, "no file ?"
+                                                 "?");
+    assert_int_equal(mcp_call_tool_error_text(call, "two\nlines", 9), MCP_OK);
+    assert_string_equal(call->answer.error_text, "two\nlines");
 }
 
 static void places_keep_their_order(void **state)
 {
     (void)state;
-    assert_int_equal(mcp_call_place(call, "a", "1"), MCP_OK);
-    assert_int_equal(mcp_call_place(call, "b", NULL), MCP_OK);
-    assert_string_equal(call->places->name, "a");
-    assert_string_equal(call->places->next->name, "b");
-    assert_string_equal(call->places->next->text, "");
+    assert_int_equal(mcp_call_set_placeholder(call, "a", "1"), MCP_OK);
+    assert_int_equal(mcp_call_set_placeholder(call, "b", NULL), MCP_OK);
+    assert_string_equal(call->answer.placeholders->name, "a");
+    assert_string_equal(call->answer.placeholders->next->name, "b");
+    assert_string_equal(call->answer.placeholders->next->text, "");
 }
 
 int main(void)

@@ -11,15 +11,16 @@
 #include "mcp/core/call/call_table.h"
 #include <cmocka.h>
 
-static mcp_server_options options = { .reply_max_bytes = 4096 };
+static mcp_server_options options = { .limits.reply_max_bytes = 4096 };
+static mcp__context context = { .options = &options };
 static mcp__call_table table;
 
 static mcp_call *make(const char *id)
 {
     mcp_call *call = NULL;
 
-    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &options, NULL, NULL), MCP_OK);
-    assert_int_equal(mcp_json_read(&call->id, call->arena, id, strlen(id), NULL), MCP_OK);
+    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &context, NULL), MCP_OK);
+    assert_int_equal(mcp_json_read(&call->request.id, call->arena, id, strlen(id), NULL), MCP_OK);
     return call;
 }
 
@@ -32,14 +33,14 @@ static void ids_differ_by_type_and_value(void **state)
     mcp__call_table_init(&table);
     for (size_t i = 0; i < 6; i++) {
         calls[i] = make(ids[i]);
-        assert_null(mcp__call_table_find_of(&table, calls[i]->id, NULL));
+        assert_null(mcp__call_table_find_of(&table, calls[i]->request.id, NULL));
         mcp__call_table_add(&table, calls[i]);
     }
     for (size_t i = 0; i < 6; i++)
-        assert_ptr_equal(mcp__call_table_find_of(&table, calls[i]->id, NULL), calls[i]);
+        assert_ptr_equal(mcp__call_table_find_of(&table, calls[i]->request.id, NULL), calls[i]);
     for (size_t i = 0; i < 6; i++) {
         mcp__call_table_remove(&table, calls[i]);
-        assert_null(mcp__call_table_find_of(&table, calls[i]->id, NULL));
+        assert_null(mcp__call_table_find_of(&table, calls[i]->request.id, NULL));
         mcp__call_free(calls[i]);
     }
     assert_null(table.first);
@@ -55,15 +56,15 @@ static void many_calls_come_and_go_in_any_order(void **state)
     (void)state;
     mcp__call_table_init(&table);
     for (int i = 0; i < 1000; i++) {
-        (void)snprintf(id, sizeof(id), i % 2 ? "%d" : "\"%d\"", i);
+        (void)snprintf(id, sizeof id, i % 2 ? "%d" : "\"%d\"", i);
         calls[i] = make(id);
         mcp__call_table_add(&table, calls[i]);
     }
     for (int i = 0; i < 1000; i++) {
         mcp_call *call = calls[i * 7 % 1000];
-        assert_ptr_equal(mcp__call_table_find_of(&table, call->id, NULL), call);
+        assert_ptr_equal(mcp__call_table_find_of(&table, call->request.id, NULL), call);
         mcp__call_table_remove(&table, call);
-        assert_null(mcp__call_table_find_of(&table, call->id, NULL));
+        assert_null(mcp__call_table_find_of(&table, call->request.id, NULL));
         mcp__call_free(call);
     }
     assert_null(table.first);

@@ -15,22 +15,23 @@
 #define NEWEST_TYPES_FROM { MCP_2024_11_05, MCP_2025_03_26, MCP_2025_06_18, MCP_2025_11_25 }
 /* clang-format on */
 
-static mcp_server_options options = { .reply_max_bytes = 4096 };
+static mcp_server_options options = { .limits.reply_max_bytes = 4096 };
+static mcp__context context = { .options = &options };
 static mcp_call *call;
 
 static void begin(mcp_revision revision)
 {
-    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &options, NULL, NULL), MCP_OK);
-    call->revision = revision;
-    call->name = "file:///asked";
-    call->mime_type = "text/x-own";
+    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &context, NULL), MCP_OK);
+    call->request.revision = revision;
+    call->request.name = "file:///asked";
+    call->answer.mime_type = "text/x-own";
 }
 
 /* What was written must be these blocks; ends the call. */
 static void end(const char *blocks)
 {
-    assert_int_equal(call->content_status, MCP_OK);
-    assert_string_equal(call->content.data, blocks);
+    assert_int_equal(call->answer.content.status, MCP_OK);
+    assert_string_equal(call->answer.content.text.data, blocks);
     mcp__call_free(call);
 }
 
@@ -63,7 +64,7 @@ static void a_text_comes_in_pieces(void **state)
     begin(MCP_2025_06_18);
     assert_int_equal(mcp_call_text(call, "before"), MCP_OK);
     assert_int_equal(mcp_call_text_begin(call, 100), MCP_OK);
-    assert_true(call->content.capacity >= 100);
+    assert_true(call->answer.content.text.capacity >= 100);
     assert_int_equal(mcp_call_text_add(call, "{\"a\":", 5), MCP_OK);
     assert_int_equal(mcp_call_text_add_escaped(call, "\\\"b\\", 4), MCP_OK);
     assert_int_equal(mcp_call_text_add_escaped(call, "\"", 1), MCP_OK);
@@ -76,20 +77,20 @@ static void a_text_comes_in_pieces(void **state)
         "{\"type\":\"text\",\"text\":\"\"}");
 }
 
-static void pieces_that_grow_too_long_are_told_at_the_end(void **state)
+static void pieces_that_grow_too_long_are_reported_at_the_end(void **state)
 {
     char much[3000];
 
     (void)state;
-    memset(much, 'x', sizeof(much));
+    memset(much, 'x', sizeof much);
     begin(MCP_2025_06_18);
     assert_int_equal(mcp_call_text_begin(call, 1 << 20),
                      MCP_OK); /* more than there may be: no room is made */
-    assert_int_equal(mcp_call_text_add(call, much, sizeof(much)), MCP_OK);
-    assert_int_equal(mcp_call_text_add_escaped(call, much, sizeof(much)), MCP_E_LIMIT);
+    assert_int_equal(mcp_call_text_add(call, much, sizeof much), MCP_OK);
+    assert_int_equal(mcp_call_text_add_escaped(call, much, sizeof much), MCP_E_LIMIT);
     assert_int_equal(mcp_call_text_add(call, "x", 1), MCP_E_LIMIT);
     assert_int_equal(mcp_call_text_end(call), MCP_E_LIMIT);
-    assert_int_equal(call->content_status, MCP_E_LIMIT);
+    assert_int_equal(call->answer.content.status, MCP_E_LIMIT);
     mcp__call_free(call);
 }
 
@@ -163,7 +164,8 @@ static void contents_stand_for_what_was_asked(void **state)
         "{\"uri\":\"x://y\",\"mimeType\":\"a/b\",\"blob\":\"Zg==\"}");
 }
 
-/* For the entries that are written after it, until it is taken back; revisions before 2025-06-18 know none. */
+/* For the entries that are written after it, until it is taken back; revisions before 2025-06-18
+ * know none. */
 static void contents_have_the_meta_that_was_set_last(void **state)
 {
     static const mcp_revision earlier[] = { MCP_2024_11_05, MCP_2025_03_26 };
@@ -213,14 +215,14 @@ static void a_block_that_cannot_be_written_spoils_the_answer(void **state)
     char large[5000];
 
     (void)state;
-    memset(large, 'x', sizeof(large));
+    memset(large, 'x', sizeof large);
     begin(MCP_2025_06_18);
-    assert_int_equal(mcp_call_image(call, large, sizeof(large), "image/png"), MCP_E_LIMIT);
-    assert_int_equal(call->content_status, MCP_E_LIMIT);
+    assert_int_equal(mcp_call_image(call, large, sizeof large, "image/png"), MCP_E_LIMIT);
+    assert_int_equal(call->answer.content.status, MCP_E_LIMIT);
     mcp__call_free(call);
     begin(MCP_2025_06_18);
     assert_int_equal(mcp_call_contents_text(call, NULL, NULL, "\xff", 1), MCP_E_PARAMS);
-    assert_int_equal(call->content_status, MCP_E_PARAMS);
+    assert_int_equal(call->answer.content.status, MCP_E_PARAMS);
     mcp__call_free(call);
 }
 
@@ -230,7 +232,7 @@ int main(void)
         cmocka_unit_test(text_is_text_everywhere),
         cmocka_unit_test(text_that_is_no_utf8_is_tidied),
         cmocka_unit_test(a_text_comes_in_pieces),
-        cmocka_unit_test(pieces_that_grow_too_long_are_told_at_the_end),
+        cmocka_unit_test(pieces_that_grow_too_long_are_reported_at_the_end),
         cmocka_unit_test(images_are_base64_everywhere),
         cmocka_unit_test(audio_is_words_before_2025_03_26),
         cmocka_unit_test(links_are_words_before_2025_06_18),

@@ -9,10 +9,20 @@
 #include <string.h>
 
 #include "conversation.h"
-#include "mcp/clock.h"
 #include <cmocka.h>
 
-/* Reports the values of its argument "values"; "every" and "metadata" as told. */
+/* The clock of the test, linked in place of the real one (tests/CMakeLists.txt): it stands
+ * still. */
+static int64_t now_ms = 1000;
+
+int64_t __wrap_mcp_clock_mono_ms(void);
+
+int64_t __wrap_mcp_clock_mono_ms(void)
+{
+    return now_ms;
+}
+
+/* Reports the values of its argument "values"; "every" and "metadata" as its arguments say. */
 static mcp_status report(mcp_call *call, void *data)
 {
     const mcp_json *values = mcp_arg_json(call, "values");
@@ -33,7 +43,7 @@ static mcp_status report(mcp_call *call, void *data)
 }
 
 static const char definition[] = "{\"name\":\"report\",\"inputSchema\":{\"type\":\"object\"}}";
-static const mcp_file files[] = { { "tools/report.json", definition, sizeof(definition) - 1 },
+static const mcp_file files[] = { { "tools/report.json", definition, sizeof definition - 1 },
                                   { 0 } };
 static const mcp_tool tools[] = { { "report", report, MCP_READS, 0, 0 }, { 0 } };
 static const mcp_features features = { .files = files, .tools = tools };
@@ -118,13 +128,27 @@ static void what_does_not_rise_is_dropped(void **state)
                          RESULT("wanted"));
 }
 
-/* The first leaves at once; the others come within 20 ms of it, so the last of them leaves with the
-   answer. */
+/* After a silence 16 leave when they are made, none waits for the answer. */
+static void a_few_reports_leave_when_they_are_made(void **state)
+{
+    (void)state;
+    conversation_ask(&c, CALL(TOKEN, "{\"values\":[1,2,3,4]}"),
+                     NOTE("\"progress\":1") NOTE("\"progress\":2") NOTE("\"progress\":3")
+                         NOTE("\"progress\":4") RESULT("wanted"));
+}
+
+/* 16 leave at once; of those that come within 20 ms the newest leaves with the answer. */
 static void a_burst_is_thinned_to_its_newest(void **state)
 {
     (void)state;
-    conversation_ask(&c, CALL(TOKEN, "{\"values\":[1,2,3,4,5,6,7,8,9]}"),
-                     NOTE("\"progress\":1") NOTE("\"progress\":9") RESULT("wanted"));
+    conversation_ask(
+        &c, CALL(TOKEN, "{\"values\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]}"),
+        NOTE("\"progress\":1") NOTE("\"progress\":2") NOTE("\"progress\":3") NOTE("\"progress\":4")
+            NOTE("\"progress\":5") NOTE("\"progress\":6") NOTE("\"progress\":7")
+                NOTE("\"progress\":8") NOTE("\"progress\":9") NOTE("\"progress\":10")
+                    NOTE("\"progress\":11") NOTE("\"progress\":12") NOTE("\"progress\":13")
+                        NOTE("\"progress\":14") NOTE("\"progress\":15") NOTE("\"progress\":16")
+                            NOTE("\"progress\":20") RESULT("wanted"));
 }
 
 static void a_slow_client_gets_the_newest(void **state)
@@ -141,18 +165,19 @@ static void what_was_held_back_leaves_when_it_may(void **state)
     mcp_progress first = { .progress = 1 };
     mcp_progress second = { .progress = 2 };
     mcp_progress third = { .progress = 3 };
-    int64_t now = mcp_clock_mono_ms();
 
     (void)state;
     c.executor.is_held = true;
     conversation_say(&c, CALL(TOKEN, "{}"));
     mcp_call *call = c.session.calls.first;
-    assert_int_equal(mcp_call_progress(call, &first), MCP_OK);
-    conversation_expect(&c, NOTE("\"progress\":1"));
+    for (int i = 0; i < 16; i++, first.progress += 0.01)
+        assert_int_equal(mcp_call_progress(call, &first), MCP_OK);
+    assert_int_equal(c.peer.notifications, 16);
+    mcp__peer_memory_reset(&c.peer);
     assert_int_equal(mcp_call_progress(call, &second), MCP_OK);
     conversation_expect(&c, "");
-    int64_t due = mcp__dispatch_tick(&c.session, now);
-    assert_in_range(due, now, now + 25);
+    int64_t due = mcp__dispatch_tick(&c.session, now_ms);
+    assert_int_equal(due, now_ms + 20);
     (void)mcp__dispatch_tick(&c.session, due);
     conversation_expect(&c, NOTE("\"progress\":2"));
     c.peer.is_slow = true;
@@ -198,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_members_of_a_report, set_up, tear_down),
         cmocka_unit_test_setup_teardown(metadata_is_one_object, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_rise_is_dropped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_few_reports_leave_when_they_are_made, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_burst_is_thinned_to_its_newest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_slow_client_gets_the_newest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_held_back_leaves_when_it_may, set_up, tear_down),

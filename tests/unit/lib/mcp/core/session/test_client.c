@@ -44,7 +44,7 @@ static void what_is_declared_is_read(void **state)
     mcp_arena *arena = mcp_arena_new(0);
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(read_text(rows[i].text, arena), rows[i].bits);
     assert_int_equal(mcp__client_read(NULL), 0);
     mcp_arena_free(arena);

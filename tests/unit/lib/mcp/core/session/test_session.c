@@ -12,15 +12,15 @@
 #include "oom.h"
 #include <cmocka.h>
 
-static mcp_server_options options = { .reply_max_bytes = 4096,
-                                      .without_initialize = MCP_2025_03_26 };
+static mcp_server_options options = { .limits.reply_max_bytes = 4096,
+                                      .default_revision = MCP_2025_03_26 };
 static const char params_text[] =
     "{\"clientInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"roots\":{}}}";
 
 static void a_session_begins_without_a_revision(void **state)
 {
     mcp__session session;
-    mcp__session_setup setup = { .options = &options };
+    mcp__context setup = { .options = &options };
 
     (void)state;
     assert_int_equal(mcp__session_init(&session, &setup, NULL), MCP_OK);
@@ -32,7 +32,7 @@ static void a_session_begins_without_a_revision(void **state)
 static void the_client_outlives_its_message(void **state)
 {
     mcp__session session;
-    mcp__session_setup setup = { .options = &options };
+    mcp__context setup = { .options = &options };
     mcp_arena *arena = mcp_arena_new(0);
     const mcp_json *params = NULL;
 
@@ -52,7 +52,7 @@ static void the_client_outlives_its_message(void **state)
 static mcp_status open_and_clear(void *data)
 {
     mcp__session session;
-    mcp__session_setup setup = { .options = &options };
+    mcp__context setup = { .options = &options };
     mcp_status st = mcp__session_init(&session, &setup, NULL);
 
     if (st != MCP_OK)

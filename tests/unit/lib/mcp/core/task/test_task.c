@@ -1,6 +1,6 @@
 /*
- * test_task.c - the life of tasks in both eras: how they end, whom they are told of, what bounds them. The whole
- * messages stand in tests/wire/library/tasks-*.txt.
+ * test_task.c - the life of tasks in both eras: how they end, which clients are notified, what
+ * bounds them. The whole messages stand in tests/wire/library/tasks-*.txt.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,18 +17,21 @@
 #include "mcp/clock.h"
 
 #define CALL(id, name, more)                                                                       \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"" more "}}"
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name    \
+    "\"" more "}}"
 #define TASK ",\"task\":{}"
 #define ENVELOPE                                                                                   \
-    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                           \
-    "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{},\"extensions\":{"             \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
+    "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{},\"extensions\":{"          \
     "\"io.modelcontextprotocol/tasks\":{}}}}"
 
 static void open_session(conversation *c, const mcp_server_options *options)
 {
     conversation_open(c, options, &fixture_task);
-    conversation_say(c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
-                        "\"2025-11-25\",\"capabilities\":{\"elicitation\":{}}}}");
+    conversation_say(
+        c,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-11-25\",\"capabilities\":{\"elicitation\":{}}}}");
     mcp__peer_memory_reset(&c->peer);
     c->executor.is_held = true;
 }
@@ -38,9 +41,10 @@ static void about(conversation *c, const char *id, const char *method, const cha
 {
     char text[1024];
 
-    (void)snprintf(text, sizeof(text),
-                   "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":{\"taskId\":\"%s\"%s}}", id,
-                   method, c->tasks->newest ? c->tasks->newest->id : "none", more);
+    (void)snprintf(
+        text, sizeof(text),
+        "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":{\"taskId\":\"%s\"%s}}", id,
+        method, c->tasks->newest ? c->tasks->newest->id : "none", more);
     conversation_say(c, text);
 }
 
@@ -63,11 +67,11 @@ static void assert_status(conversation *c, const char *status)
 
     mcp__peer_memory_reset(&c->peer);
     about(c, "900", "tasks/get", c->tasks->newest->is_stateless ? "," ENVELOPE : "");
-    (void)snprintf(words, sizeof(words), "\"status\":\"%s\"", status);
+    (void)snprintf(words, sizeof words, "\"status\":\"%s\"", status);
     assert_heard(c, words);
 }
 
-/* ---- within a session ------------------------------------------------------------------------- */
+/* ---- within a session ------------------------------------------------------------------------ */
 
 static void the_answer_comes_twice_and_to_all_who_wait(void **state)
 {
@@ -84,8 +88,10 @@ static void the_answer_comes_twice_and_to_all_who_wait(void **state)
     assert_int_equal(c.peer.answers, 0);
     assert_true(mcp__inline_step(&c.executor));
     assert_int_equal(c.peer.answers, 2);
-    assert_true(heard(&c, "\"id\":2,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]"));
-    assert_true(heard(&c, "\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]"));
+    assert_true(
+        heard(&c, "\"id\":2,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]"));
+    assert_true(
+        heard(&c, "\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]"));
     assert_true(heard(&c, "related-task\":{\"taskId\":"));
     assert_status(&c, "completed");
     about(&c, "4", "tasks/result", "");
@@ -123,7 +129,8 @@ static void a_cancelled_task_stays_so(void **state)
     about(&c, "2", "tasks/result", "");
     mcp__peer_memory_reset(&c.peer);
     about(&c, "3", "tasks/cancel", "");
-    assert_true(heard(&c, "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"the task was cancelled\"}"));
+    assert_true(
+        heard(&c, "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"the task was cancelled\"}"));
     assert_true(heard(&c, "\"id\":3,\"result\":{\"taskId\":"));
     assert_status(&c, "cancelled");
     assert_true(mcp__inline_step(&c.executor)); /* its worker comes back */
@@ -141,7 +148,9 @@ static void the_request_itself_is_over(void **state)
     (void)state;
     open_session(&c, NULL);
     conversation_say(&c, CALL("0", "task/plain", TASK));
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":0}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":0}}");
     assert_status(&c, "working");
     conversation_say(&c, CALL("0", "task/plain", ""));
     assert_int_equal(c.executor.held, 2);
@@ -157,7 +166,9 @@ static void one_who_waits_may_leave(void **state)
     conversation_say(&c, CALL("1", "task/plain", TASK));
     about(&c, "2", "tasks/result", "");
     about(&c, "3", "tasks/result", "");
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}");
     mcp__peer_memory_reset(&c.peer);
     assert_true(mcp__inline_step(&c.executor));
     assert_int_equal(c.peer.answers, 1);
@@ -176,7 +187,7 @@ static void sixteen_may_wait(void **state)
     conversation_say(&c, CALL("1", "task/plain", TASK));
     mcp__peer_memory_reset(&c.peer);
     for (int i = 0; i < 16; i++) {
-        (void)snprintf(id, sizeof(id), "%d", 10 + i);
+        (void)snprintf(id, sizeof id, "%d", 10 + i);
         about(&c, id, "tasks/result", "");
     }
     assert_int_equal(c.peer.answers, 0);
@@ -194,7 +205,7 @@ static void questions_wait_for_one_who_waits(void **state)
     (void)state;
     open_session(&c, NULL);
     c.executor.is_held = false;
-    c.session.news = NULL;
+    c.session.listener = NULL;
     conversation_say(&c, CALL("1", "task/ask", TASK));
     assert_false(heard(&c, "elicitation/create"));
     assert_status(&c, "input_required");
@@ -202,38 +213,46 @@ static void questions_wait_for_one_who_waits(void **state)
     assert_true(heard(&c, "\"id\":1,\"method\":\"elicitation/create\""));
     assert_true(heard(&c, "\"id\":2,\"method\":\"elicitation/create\""));
     assert_heard(&c, "\"_meta\":{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"");
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}");
     assert_status(&c, "input_required");
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"B\"}}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"B\"}}}");
     assert_heard(&c, "\"text\":\"A and B\"");
     assert_status(&c, "completed");
     conversation_close(&c);
 }
 
 /* The stream that the questions went to is gone: the next one has those that are open. */
-static void questions_are_asked_anew(void **state)
+static void questions_are_asked_again(void **state)
 {
     conversation c;
 
     (void)state;
     open_session(&c, NULL);
     c.executor.is_held = false;
-    c.session.news = NULL;
+    c.session.listener = NULL;
     conversation_say(&c, CALL("1", "task/ask", TASK));
     about(&c, "2", "tasks/result", "");
     conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}");
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}");
     mcp__peer_memory_reset(&c.peer);
     about(&c, "3", "tasks/result", "");
     assert_int_equal(c.peer.notifications, 1);
     assert_heard(&c, "\"id\":3,\"method\":\"elicitation/create\",\"params\":{\"message\":\"Two?\"");
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"B\"}}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"action\":\"accept\",\"content\":{\"name\":\"B\"}}}");
     assert_heard(&c, "\"text\":\"decline and B\"");
     conversation_close(&c);
 }
 
-/* Clients that do not wait for the end are asked all the same; one that comes to wait is not asked twice, unless
- * the stream that the questions went on is another by then. */
+/* Clients that do not wait for the end are asked all the same; one that comes to wait is not asked
+ * twice, unless the stream that the questions went on is another by then. */
 static void questions_go_on_the_sessions_own_stream(void **state)
 {
     mcp__peer_memory other;
@@ -248,7 +267,7 @@ static void questions_go_on_the_sessions_own_stream(void **state)
         assert_true(heard(&c, "\"id\":2,\"method\":\"elicitation/create\""));
         mcp__peer_memory_reset(&c.peer);
         if (is_other)
-            c.session.news = &other.peer;
+            c.session.listener = &other.peer;
         about(&c, "2", "tasks/result", "");
         assert_int_equal(c.peer.notifications, is_other ? 2 : 0);
         assert_int_equal(other.notifications, 0);
@@ -265,26 +284,30 @@ static void what_it_sends_says_whose_it_is(void **state)
     (void)state;
     open_session(&c, &options);
     c.executor.is_held = false;
-    conversation_say(&c, CALL("1", "task/plain", ",\"task\":{},\"_meta\":{\"progressToken\":\"p\"}"));
+    conversation_say(&c,
+                     CALL("1", "task/plain", ",\"task\":{},\"_meta\":{\"progressToken\":\"p\"}"));
     assert_true(heard(&c, "\"progressToken\":\"p\",\"progress\":1,\"message\":\"begun\",\"_meta\":{"
                           "\"io.modelcontextprotocol/related-task\":"));
-    assert_true(heard(&c, "\"data\":\"logged\",\"_meta\":{\"io.modelcontextprotocol/related-task\":"));
+    assert_true(
+        heard(&c, "\"data\":\"logged\",\"_meta\":{\"io.modelcontextprotocol/related-task\":"));
     assert_heard(&c, "\"method\":\"notifications/tasks/status\"");
     conversation_close(&c);
 }
 
 static void its_last_report_is_its_message(void **state)
 {
+    const mcp_progress half_way = { .progress = 1, .message = "half\nway" };
+    const mcp_progress silent = { .progress = 2 }; /* changes nothing */
     conversation c;
 
     (void)state;
     open_session(&c, NULL);
     conversation_say(&c, CALL("1", "task/plain", TASK));
     assert_true(mcp_call_wants_progress(c.tasks->newest->call));
-    mcp__task_note(c.tasks->newest->call, "half\nway");
+    assert_int_equal(mcp_call_progress(c.tasks->newest->call, &half_way), MCP_OK);
     about(&c, "2", "tasks/get", "");
     assert_heard(&c, "\"statusMessage\":\"half way\"");
-    mcp__task_note(c.tasks->newest->call, NULL); /* a report without words changes nothing */
+    assert_int_equal(mcp_call_progress(c.tasks->newest->call, &silent), MCP_OK);
     about(&c, "3", "tasks/get", "");
     assert_heard(&c, "\"statusMessage\":\"half way\"");
     conversation_close(&c);
@@ -298,13 +321,15 @@ static void a_time_limit_fails_it(void **state)
     open_session(&c, NULL);
     conversation_say(&c, CALL("1", "task/short", TASK));
     about(&c, "2", "tasks/result", "");
-    (void)mcp__task_tick(c.tasks, mcp_clock_mono_ms() + 1001);
-    assert_true(heard(&c, "\"id\":2,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"task/short ran longer"));
+    (void)mcp__dispatch_tasks_tick(c.tasks, mcp_clock_mono_ms() + 1001);
+    assert_true(heard(
+        &c,
+        "\"id\":2,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"task/short ran longer"));
     assert_status(&c, "failed");
     conversation_close(&c);
 }
 
-/* ---- without one ------------------------------------------------------------------------------ */
+/* ---- without one ----------------------------------------------------------------------------- */
 
 static void open_stateless(conversation *c, const mcp_server_options *options)
 {
@@ -321,22 +346,26 @@ static void answers_come_by_names_used_once(void **state)
     c.executor.is_held = false;
     conversation_say(&c, CALL("1", "task/ask", "," ENVELOPE));
     assert_heard(&c, "\"resultType\":\"task\"");
-    about(&c, "2", "tasks/update", ",\"inputResponses\":{\"one-1\":{\"action\":\"accept\",\"content\":{\"name\":\"\"}},"
-                                   "\"other\":7},"
-                                   ENVELOPE);
+    about(&c, "2", "tasks/update",
+          ",\"inputResponses\":{\"one-1\":{\"action\":\"accept\",\"content\":{\"name\":\"\"}},"
+          "\"other\":7}," ENVELOPE);
     assert_heard(&c, "\"id\":2,\"result\":{\"resultType\":\"complete\"");
     about(&c, "3", "tasks/get", "," ENVELOPE);
     assert_false(heard(&c, "one-1"));
     assert_heard(&c, "\"inputRequests\":{\"two-1\":{\"method\":\"elicitation/create\"");
-    about(&c, "4", "tasks/update", ",\"inputResponses\":{\"two-1\":{\"action\":\"decline\"}}," ENVELOPE);
-    about(&c, "5", "tasks/get", "," ENVELOPE); /* the empty name does not fit: asked again, by another name */
+    about(&c, "4", "tasks/update",
+          ",\"inputResponses\":{\"two-1\":{\"action\":\"decline\"}}," ENVELOPE);
+    about(&c, "5", "tasks/get",
+          "," ENVELOPE); /* the empty name does not fit: asked again, by another name */
     assert_heard(&c, "\"inputRequests\":{\"one-2\":{\"method\":\"elicitation/create\"");
-    about(&c, "6", "tasks/update", ",\"inputResponses\":{\"one-1\":{\"action\":\"decline\"}}," ENVELOPE);
+    about(&c, "6", "tasks/update",
+          ",\"inputResponses\":{\"one-1\":{\"action\":\"decline\"}}," ENVELOPE);
     assert_status(&c, "input_required");
     about(&c, "7", "tasks/update", ",\"inputResponses\":{\"one-2\":7}," ENVELOPE);
     assert_heard(&c, "\"id\":7,\"error\":{\"code\":-32602");
-    about(&c, "8", "tasks/update",
-          ",\"inputResponses\":{\"one-2\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE);
+    about(
+        &c, "8", "tasks/update",
+        ",\"inputResponses\":{\"one-2\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE);
     about(&c, "9", "tasks/get", "," ENVELOPE);
     assert_heard(&c, "\"status\":\"completed\"");
     conversation_close(&c);
@@ -385,17 +414,19 @@ static void nothing_is_sent_to_those_who_come_and_look(void **state)
     (void)state;
     open_stateless(&c, &options);
     c.executor.is_held = false;
-    conversation_say(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"task/plain\",\"_meta\":{"
-                         "\"progressToken\":\"p\",\"io.modelcontextprotocol/logLevel\":\"debug\","
-                         "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
-                         "\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{"
-                         "\"io.modelcontextprotocol/tasks\":{}}}}}}");
+    conversation_say(
+        &c,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"task/plain\",\"_meta\":{"
+        "\"progressToken\":\"p\",\"io.modelcontextprotocol/logLevel\":\"debug\","
+        "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+        "\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{"
+        "\"io.modelcontextprotocol/tasks\":{}}}}}}");
     assert_int_equal(c.peer.answers, 1);
     assert_int_equal(c.peer.notifications, 0);
     conversation_close(&c);
 }
 
-static void those_who_listen_are_told(void **state)
+static void subscribers_are_notified(void **state)
 {
     conversation c;
     char text[1024];
@@ -403,9 +434,11 @@ static void those_who_listen_are_told(void **state)
     (void)state;
     open_stateless(&c, NULL);
     conversation_say(&c, CALL("1", "task/plain", "," ENVELOPE));
-    (void)snprintf(text, sizeof(text),
-                   "{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"subscriptions/listen\",\"params\":{"
-                   "\"notifications\":{\"taskIds\":[\"%s\",\"none\"]}," ENVELOPE "}}", c.tasks->newest->id);
+    (void)snprintf(
+        text, sizeof(text),
+        "{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"subscriptions/listen\",\"params\":{"
+        "\"notifications\":{\"taskIds\":[\"%s\",\"none\"]}," ENVELOPE "}}",
+        c.tasks->newest->id);
     conversation_say(&c, text);
     (void)snprintf(text, sizeof(text), "\"taskIds\":[\"%s\"]", c.tasks->newest->id);
     assert_heard(&c, text);
@@ -427,8 +460,11 @@ static void a_handler_says_when(void **state)
     conversation_say(&c, CALL("1", "task/later", "," ENVELOPE));
     assert_heard(&c, "\"resultType\":\"input_required\"");
     assert_null(c.tasks->newest);
-    conversation_say(&c, CALL("2", "task/later",
-                              ",\"inputResponses\":{\"who\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE));
+    conversation_say(
+        &c,
+        CALL(
+            "2", "task/later",
+            ",\"inputResponses\":{\"who\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE));
     assert_false(heard(&c, "requestState"));
     assert_heard(&c, "\"id\":2,\"result\":{\"taskId\":");
     about(&c, "3", "tasks/get", "," ENVELOPE);
@@ -436,7 +472,7 @@ static void a_handler_says_when(void **state)
     conversation_close(&c);
 }
 
-/* ---- whose they are, and how long ------------------------------------------------------------- */
+/* ---- whose they are, and how long ------------------------------------------------------------ */
 
 static void a_task_is_its_principals(void **state)
 {
@@ -467,13 +503,13 @@ static void a_task_is_its_principals(void **state)
 static void a_session_takes_its_tasks_with_it(void **state)
 {
     const mcp_principal ada = { .name = "ada", .scopes = "" };
-    mcp__session_setup setup;
+    mcp__context setup;
     mcp__session other;
     conversation c;
 
     (void)state;
     open_session(&c, NULL);
-    setup = c.session.setup;
+    setup = c.session.context;
     assert_int_equal(mcp__session_init(&other, &setup, NULL), MCP_OK);
     other.revision = MCP_2025_11_25;
     for (int i = 0; i < 2; i++) {
@@ -484,7 +520,7 @@ static void a_session_takes_its_tasks_with_it(void **state)
     assert_int_equal(c.tasks->count, 2);
     mcp__session_clear(&other);
     assert_int_equal(c.tasks->count, 1);
-    assert_status(&c, "working"); /* the principal's own goes on */
+    assert_status(&c, "working"); /* the principal's own continues */
     conversation_close(&c);
 }
 
@@ -498,13 +534,13 @@ static void its_time_begins_with_it(void **state)
     conversation_say(&c, CALL("1", "task/plain", ",\"task\":{\"ttl\":60000}"));
     assert_true(heard(&c, "\"ttl\":60000"));
     began_ms = c.tasks->newest->began_ms;
-    (void)mcp__task_tick(c.tasks, began_ms + 59000); /* it works: never forgotten */
+    (void)mcp__dispatch_tasks_tick(c.tasks, began_ms + 59000); /* it works: never forgotten */
     assert_int_equal(c.tasks->count, 1);
     assert_true(mcp__inline_step(&c.executor));
-    assert_int_equal(mcp__task_due_ms(c.tasks), began_ms + 60000);
-    (void)mcp__task_tick(c.tasks, began_ms + 59999);
+    assert_int_equal(mcp__dispatch_tasks_due_ms(c.tasks), began_ms + 60000);
+    (void)mcp__dispatch_tasks_tick(c.tasks, began_ms + 59999);
     assert_int_equal(c.tasks->count, 1);
-    (void)mcp__task_tick(c.tasks, began_ms + 60000);
+    (void)mcp__dispatch_tasks_tick(c.tasks, began_ms + 60000);
     assert_int_equal(c.tasks->count, 0);
     assert_int_equal(c.tasks->bytes, 0);
     mcp__peer_memory_reset(&c.peer);
@@ -523,20 +559,22 @@ static void one_that_waits_for_answers_has_an_end(void **state)
     conversation_say(&c, CALL("1", "task/ask", ",\"task\":{\"ttl\":60000}"));
     about(&c, "2", "tasks/result", "");
     mcp__peer_memory_reset(&c.peer);
-    (void)mcp__task_tick(c.tasks, c.tasks->newest->began_ms + 60000);
-    assert_heard(&c, "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"what the task asked was not answered in time\"}");
+    (void)mcp__dispatch_tasks_tick(c.tasks, c.tasks->newest->began_ms + 60000);
+    assert_heard(
+        &c,
+        "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"what the task asked was not answered in time\"}");
     assert_int_equal(c.tasks->count, 0);
     assert_true(mcp__dispatch_is_idle(&c.session));
-    assert_true(mcp__task_all_idle(c.tasks));
+    assert_true(mcp__dispatch_is_idle(&c.tasks->session));
     conversation_close(&c);
 }
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static void so_many_are_kept(void **state)
 {
     const mcp_principal ada = { .name = "ada", .scopes = "" };
-    mcp_server_options options = { .tasks_max = 3, .tasks_max_each = 2 };
+    mcp_server_options options = { .limits.tasks_max = 3, .limits.tasks_max_per_client = 2 };
     conversation c;
 
     (void)state;
@@ -546,7 +584,8 @@ static void so_many_are_kept(void **state)
     assert_int_equal(c.tasks->count, 2);
     mcp__peer_memory_reset(&c.peer);
     conversation_say(&c, CALL("3", "task/plain", TASK)); /* of one client */
-    assert_heard(&c, "\"id\":3,\"error\":{\"code\":-32603,\"message\":\"2 tasks of this client are kept");
+    assert_heard(
+        &c, "\"id\":3,\"error\":{\"code\":-32603,\"message\":\"2 tasks of this client are kept");
     c.peer.peer.principal = &ada;
     conversation_say(&c, CALL("4", "task/plain", TASK));
     assert_int_equal(c.tasks->count, 3);
@@ -560,7 +599,7 @@ static void so_many_are_kept(void **state)
 /* The bytes of a result of task/big are learnt from one that has room enough. */
 static void so_many_bytes_are_kept(void **state)
 {
-    mcp_server_options options = { .tasks_max_bytes = 0 };
+    mcp_server_options options = { .limits.tasks_max_bytes = 0 };
     conversation c;
     size_t bytes;
 
@@ -572,7 +611,7 @@ static void so_many_bytes_are_kept(void **state)
     assert_true(bytes > 1000);
     conversation_close(&c);
     for (int over = 0; over < 2; over++) {
-        options.tasks_max_bytes = 2 * bytes - (size_t)over;
+        options.limits.tasks_max_bytes = 2 * bytes - (size_t)over;
         open_session(&c, &options);
         c.executor.is_held = false;
         conversation_say(&c, CALL("1", "task/big", TASK));
@@ -586,7 +625,7 @@ static void so_many_bytes_are_kept(void **state)
 
 static void a_result_that_could_not_be_told_is_not_kept(void **state)
 {
-    mcp_server_options options = { .reply_max_bytes = 4096 + 1000 };
+    mcp_server_options options = { .limits.reply_max_bytes = 4096 + 1000 };
     conversation c;
 
     (void)state;
@@ -601,7 +640,7 @@ static void a_result_that_could_not_be_told_is_not_kept(void **state)
 
 static void a_full_table_refuses_one_that_becomes_a_task_late(void **state)
 {
-    mcp_server_options options = { .tasks_max = 1 };
+    mcp_server_options options = { .limits.tasks_max = 1 };
     conversation c;
 
     (void)state;
@@ -609,14 +648,17 @@ static void a_full_table_refuses_one_that_becomes_a_task_late(void **state)
     c.executor.is_held = false;
     conversation_say(&c, CALL("1", "task/plain", "," ENVELOPE));
     mcp__peer_memory_reset(&c.peer);
-    conversation_say(&c, CALL("2", "task/later",
-                              ",\"inputResponses\":{\"who\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE));
+    conversation_say(
+        &c,
+        CALL(
+            "2", "task/later",
+            ",\"inputResponses\":{\"who\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE));
     assert_heard(&c, "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"1 tasks are kept");
     assert_true(mcp__dispatch_is_idle(&c.session));
     conversation_close(&c);
 }
 
-/* ---- the end of the server -------------------------------------------------------------------- */
+/* ---- the end of the server ------------------------------------------------------------------- */
 
 static void only_those_waited_for_outlast_the_clients(void **state)
 {
@@ -630,18 +672,18 @@ static void only_those_waited_for_outlast_the_clients(void **state)
         conversation_say(&c, CALL("2", "task/plain", TASK));
         about(&c, "3", "tasks/result", ""); /* for the second */
         mcp__peer_memory_reset(&c.peer);
-        mcp__task_stop_all(c.tasks, reasons[i]);
+        mcp__dispatch_tasks_stop(c.tasks, reasons[i]);
         assert_int_equal(c.tasks->oldest->status, MCP__TASK_CANCELLED);
         assert_int_equal(c.peer.answers, 0);
         while (mcp__inline_step(&c.executor))
             ;
         assert_heard(&c, "\"id\":3,\"result\":{\"content\"");
-        assert_true(mcp__task_all_idle(c.tasks));
+        assert_true(mcp__dispatch_is_idle(&c.tasks->session));
         conversation_close(&c);
     }
 }
 
-static void the_abandoned_are_told(void **state)
+static void callers_of_abandoned_tasks_are_notified(void **state)
 {
     conversation c;
 
@@ -651,16 +693,17 @@ static void the_abandoned_are_told(void **state)
     about(&c, "2", "tasks/result", "");
     mcp__peer_memory_reset(&c.peer);
     mcp__dispatch_abandon(&c.session);
-    assert_heard(&c, "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"the server is going down\"}");
-    mcp__task_abandon(c.tasks);
+    assert_heard(&c,
+                 "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"the server is going down\"}");
+    mcp__dispatch_abandon(&c.tasks->session);
     assert_int_equal(c.tasks->newest->status, MCP__TASK_FAILED);
     conversation_close(&c);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Both eras from beginning to end, with every allocation refused in turn: each request is answered, or, where
- * there is no memory even for that, skipped. */
+/* Both eras from beginning to end, with every allocation refused in turn: each request is answered,
+ * or, where there is no memory even for that, skipped. */
 static void memory_may_run_out_anywhere(void **state)
 {
     static const char *const script[] = {
@@ -668,8 +711,9 @@ static void memory_may_run_out_anywhere(void **state)
         CALL("2", "task/ask", TASK),
         CALL("3", "task/plain", "," ENVELOPE),
         CALL("4", "task/ask", "," ENVELOPE),
-        CALL("5", "task/later",
-             ",\"inputResponses\":{\"who\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE),
+        CALL(
+            "5", "task/later",
+            ",\"inputResponses\":{\"who\":{\"action\":\"accept\",\"content\":{\"name\":\"A\"}}}," ENVELOPE),
         "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tasks/list\"}",
     };
     bool was_refused = true;
@@ -683,8 +727,9 @@ static void memory_may_run_out_anywhere(void **state)
         mcp__alloc_fail_after(successes);
         for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++)
             conversation_say(&c, script[i]);
-        about(&c, "7", "tasks/update", ",\"inputResponses\":{\"one-1\":{\"action\":\"decline\"},"
-                                       "\"two-1\":{\"action\":\"decline\"}}," ENVELOPE);
+        about(&c, "7", "tasks/update",
+              ",\"inputResponses\":{\"one-1\":{\"action\":\"decline\"},"
+              "\"two-1\":{\"action\":\"decline\"}}," ENVELOPE);
         about(&c, "8", "tasks/get", "," ENVELOPE);
         was_refused = mcp__alloc_was_refused();
         mcp__alloc_fail_after(-1);
@@ -706,7 +751,7 @@ int main(void)
         cmocka_unit_test(one_who_waits_may_leave),
         cmocka_unit_test(sixteen_may_wait),
         cmocka_unit_test(questions_wait_for_one_who_waits),
-        cmocka_unit_test(questions_are_asked_anew),
+        cmocka_unit_test(questions_are_asked_again),
         cmocka_unit_test(questions_go_on_the_sessions_own_stream),
         cmocka_unit_test(what_it_sends_says_whose_it_is),
         cmocka_unit_test(its_last_report_is_its_message),
@@ -715,7 +760,7 @@ int main(void)
         cmocka_unit_test(a_failed_tool_is_a_completed_task),
         cmocka_unit_test(cancelling_is_always_acknowledged),
         cmocka_unit_test(nothing_is_sent_to_those_who_come_and_look),
-        cmocka_unit_test(those_who_listen_are_told),
+        cmocka_unit_test(subscribers_are_notified),
         cmocka_unit_test(a_handler_says_when),
         cmocka_unit_test(a_task_is_its_principals),
         cmocka_unit_test(a_session_takes_its_tasks_with_it),
@@ -726,7 +771,7 @@ int main(void)
         cmocka_unit_test(a_result_that_could_not_be_told_is_not_kept),
         cmocka_unit_test(a_full_table_refuses_one_that_becomes_a_task_late),
         cmocka_unit_test(only_those_waited_for_outlast_the_clients),
-        cmocka_unit_test(the_abandoned_are_told),
+        cmocka_unit_test(callers_of_abandoned_tasks_are_notified),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
 

@@ -16,8 +16,8 @@
 static mcp_call call_of(conversation *c, mcp_revision revision, const mcp_principal *principal)
 {
     return (mcp_call){ .session = &c->session,
-                       .options = c->session.setup.options,
-                       .revision = revision,
+                       .context = &c->session.context,
+                       .request.revision = revision,
                        .principal = principal };
 }
 
@@ -47,19 +47,21 @@ static void a_client_is_its_principal_or_its_session(void **state)
     conversation_open(&c, NULL, NULL);
     conversation_open(&other, NULL, NULL);
     const mcp_call clients[] = {
-        call_of(&c, MCP_2025_11_25, NULL),      call_of(&other, MCP_2025_11_25, NULL),
-        call_of(&c, MCP_2025_11_25, &ada),      call_of(&c, MCP_2025_11_25, &bob),
-        call_of(&c, MCP_2026_07_28, NULL),      call_of(&c, MCP_2026_07_28, &ada),
+        call_of(&c, MCP_2025_11_25, NULL), call_of(&other, MCP_2025_11_25, NULL),
+        call_of(&c, MCP_2025_11_25, &ada), call_of(&c, MCP_2025_11_25, &bob),
+        call_of(&c, MCP_2026_07_28, NULL), call_of(&c, MCP_2026_07_28, &ada),
     };
-    const size_t count = sizeof(clients) / sizeof(clients[0]);
+    const size_t count = sizeof clients / sizeof clients[0];
     mcp__task_entry *entries[6];
     for (size_t i = 0; i < count; i++)
         entries[i] = add(&c, &clients[i]);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
-            assert_ptr_equal(mcp__task_table_find(c.tasks, entries[i]->id, strlen(entries[i]->id), &clients[j]),
-                             i == j ? entries[i] : NULL);
-    mcp_call elsewhere = call_of(&other, MCP_2025_11_25, &ada); /* a principal is the same in any session */
+            assert_ptr_equal(
+                mcp__task_table_find(c.tasks, entries[i]->id, strlen(entries[i]->id), &clients[j]),
+                i == j ? entries[i] : NULL);
+    mcp_call elsewhere = call_of(&other, MCP_2025_11_25,
+                                 &ada); /* a principal is the same in any session */
     assert_true(mcp__task_table_is_of(entries[2], &elsewhere));
     close_all(&c);
     close_all(&other);
@@ -112,7 +114,7 @@ static mcp_status make_and_add(void *data)
     mcp_call call = call_of(c, MCP_2025_11_25, &ada);
     mcp__task_table *table = NULL;
     mcp__task_entry *entry = NULL;
-    mcp_status st = mcp__task_table_new(&table, &c->session.setup, NULL);
+    mcp_status st = mcp__task_table_new(&table, &c->session.context, NULL);
 
     if (st == MCP_OK)
         st = mcp__task_table_add(&entry, table, &call, 1000, NULL);

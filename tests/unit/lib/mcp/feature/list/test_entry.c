@@ -45,7 +45,7 @@ static void test_members_of_the_table_have_their_type(void **state)
     } rows[] = {
         { "{}", NULL },           { "{\"a\":\"x\",\"b\":1,\"c\":null}", NULL },
         { "{\"a\":1}", "'a'" },   { "{\"a\":null}", "'a'" },
-        { "{\"b\":1.0}", "'b'" }, { "{\"c\":1,\"c\":2}", "'c' twice" },
+        { "{\"b\":1.0}", "'b'" }, { "{\"c\":1,\"c\":2}", "duplicate member 'c'" },
         { "[]", "object" },
     };
 
@@ -89,11 +89,44 @@ static void test_members_that_came_later_are_left_out(void **state)
     assert_json(written(entry, MCP_2025_11_25), entry, arena);
 }
 
+static void entries_lose_their_page_and_nothing_else(void **state)
+{
+    static const struct {
+        const char *with, *without; /* NULL: it names none */
+    } rows[] = {
+        { "{\"name\":\"a\"}", NULL },
+        { "{\"name\":\"a\",\"_meta\":{\"x\":1}}", NULL },
+        { "{\"name\":\"a\",\"ui\":{}}", NULL },
+        { "{\"name\":\"a\",\"_meta\":{\"ui\":{\"resourceUri\":\"ui://a\"}}}",
+          "{\"name\":\"a\",\"_meta\":{}}" },
+        { "{\"_meta\":{\"x\":1,\"ui/resourceUri\":\"ui://a\"},\"name\":\"a\"}",
+          "{\"name\":\"a\",\"_meta\":{\"x\":1}}" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const mcp_json *entry = NULL;
+        const mcp_json *plain = NULL;
+        mcp_json_writer writer;
+        mcp_buf text;
+        assert_int_equal(mcp_json_read(&entry, arena, rows[i].with, strlen(rows[i].with), NULL),
+                         MCP_OK);
+        assert_int_equal(mcp__ui_is_in(entry), rows[i].without != NULL);
+        mcp_buf_init(&text, 4096);
+        mcp_json_writer_init(&writer, &text);
+        mcp__ui_write_without(&writer, entry);
+        assert_int_equal(mcp_json_writer_status(&writer), MCP_OK);
+        assert_int_equal(mcp_json_read(&plain, arena, text.data, text.length, NULL), MCP_OK);
+        assert_json(plain, rows[i].without ? rows[i].without : rows[i].with, arena);
+        mcp_buf_clear(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members_of_the_table_have_their_type),
         cmocka_unit_test(test_members_that_came_later_are_left_out),
+        cmocka_unit_test(entries_lose_their_page_and_nothing_else),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -20,9 +20,9 @@ static void scopes_are_words_between_spaces(void **state)
                                        "a\tb", "a\"b", "a\\b", "caf\xc3\xa9", "a\x7f" };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_true(mcp__exposure_are_scopes(good[i]));
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(mcp__exposure_are_scopes(bad[i]));
 }
 
@@ -57,13 +57,14 @@ static void an_entry_names_them_in_its_meta(void **state)
 /* Without tokens nobody lacks a scope; with them one is hidden only where the option says so. */
 static void scopes_hide_only_when_told(void **state)
 {
-    mcp_server_options options = { .reply_max_bytes = 1024 };
+    mcp_server_options options = { .limits.reply_max_bytes = 1024 };
+    mcp__context context = { .options = &options };
     const mcp_principal poor = { "eve", "b", 0 };
     const mcp_principal rich = { "ann", "b a", 0 };
     mcp_call *call = NULL;
 
     (void)state;
-    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &options, NULL, NULL), MCP_OK);
+    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &context, NULL), MCP_OK);
     assert_false(mcp__exposure_varies(&options));
     call->principal = &poor;
     assert_true(mcp__exposure_shows(call, MCP_FEATURE_TOOL, "t", "a"));

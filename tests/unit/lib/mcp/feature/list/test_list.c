@@ -13,7 +13,8 @@
 #include "mcp/feature/list/list.h"
 #include <cmocka.h>
 
-static mcp_server_options options = { .reply_max_bytes = 1 << 20 };
+static mcp_server_options options = { .limits.reply_max_bytes = 1 << 20 };
+static mcp__context context = { .options = &options };
 static mcp__list *list;
 static mcp_call *call;
 
@@ -33,11 +34,12 @@ static void render_badly(mcp_json_writer *writer, const void *entry, mcp_revisio
 
 static void begin(const char *params)
 {
-    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &options, NULL, NULL), MCP_OK);
-    call->revision = MCP_2025_06_18;
+    assert_int_equal(mcp__call_new(&call, mcp_arena_new(0), &context, NULL), MCP_OK);
+    call->request.revision = MCP_2025_06_18;
     if (params)
-        assert_int_equal(mcp_json_read(&call->params, call->arena, params, strlen(params), NULL),
-                         MCP_OK);
+        assert_int_equal(
+            mcp_json_read(&call->request.params, call->arena, params, strlen(params), NULL),
+            MCP_OK);
 }
 
 static int set_up(void **state)
@@ -59,7 +61,7 @@ static void add(int from, int to)
     char name[32];
 
     for (int i = from; i < to; i++) {
-        (void)snprintf(name, sizeof(name), "n%d", i);
+        (void)snprintf(name, sizeof name, "n%d", i);
         assert_int_equal(mcp__list_add(list, name, NULL, render, name, NULL), MCP_OK);
     }
 }
@@ -72,11 +74,12 @@ static size_t read_page(char *cursor, size_t size, int first)
     char name[32];
 
     mcp_write_end(mcp_call_result(call));
-    assert_int_equal(
-        mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL), MCP_OK);
+    assert_int_equal(mcp_json_read(&page, call->arena, call->answer.result.text.data,
+                                   call->answer.result.text.length, NULL),
+                     MCP_OK);
     entries = mcp_json_get(page, "tools");
     for (size_t i = 0; i < mcp_json_count(entries); i++) {
-        (void)snprintf(name, sizeof(name), "n%d", first + (int)i);
+        (void)snprintf(name, sizeof name, "n%d", first + (int)i);
         assert_string_equal(mcp_json_get_string(mcp_json_item(entries, i), "name"), name);
         assert_string_equal(mcp_json_get_string(mcp_json_item(entries, i), "for"), "2025-06-18");
     }
@@ -91,7 +94,7 @@ static void an_empty_list_is_a_list(void **state)
     begin(NULL);
     assert_int_equal(mcp__list_answer(list, call), MCP_OK);
     mcp_write_end(mcp_call_result(call));
-    assert_string_equal(call->result.data, "{\"tools\":[]}");
+    assert_string_equal(call->answer.result.text.data, "{\"tools\":[]}");
     mcp__call_free(call);
 }
 
@@ -120,7 +123,7 @@ static void pages_follow_one_another_without_gap(void **state)
     (void)state;
     add(0, 250);
     do {
-        (void)snprintf(params, sizeof(params), cursor[0] ? "{\"cursor\":\"%s\"}" : "{}", cursor);
+        (void)snprintf(params, sizeof params, cursor[0] ? "{\"cursor\":\"%s\"}" : "{}", cursor);
         begin(params);
         assert_int_equal(mcp__list_answer(list, call), MCP_OK);
         seen += (int)read_page(cursor, sizeof(cursor), seen);
@@ -157,7 +160,7 @@ static void a_cursor_holds_when_the_list_grows(void **state)
     assert_int_equal(read_page(cursor, sizeof(cursor), 0), 2);
     mcp__call_free(call);
     add(3, 4);
-    (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}", cursor);
+    (void)snprintf(params, sizeof params, "{\"cursor\":\"%s\"}", cursor);
     begin(params);
     assert_int_equal(mcp__list_answer(list, call), MCP_OK);
     assert_int_equal(read_page(cursor, sizeof(cursor), 2), 2);
@@ -165,7 +168,7 @@ static void a_cursor_holds_when_the_list_grows(void **state)
     mcp__call_free(call);
 }
 
-static void a_cursor_that_is_none_of_ours_is_refused(void **state)
+static void an_invalid_cursor_is_refused(void **state)
 {
     static const char *const plain[] = { "",         "tools",      "tools:",
                                          "tools:n9", "prompts:n0", "tools:n0x" };
@@ -176,15 +179,15 @@ static void a_cursor_that_is_none_of_ours_is_refused(void **state)
 
     (void)state;
     add(0, 3);
-    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-        (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}",
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        (void)snprintf(params, sizeof params, "{\"cursor\":\"%s\"}",
                        mcp__base64url_encode(arena, plain[i], strlen(plain[i])));
         begin(params);
         assert_int_equal(mcp__list_answer(list, call), MCP_E_PARAMS);
-        assert_false(call->result_begun);
+        assert_int_equal(call->answer.result.holds, MCP__DRAFT_EMPTY);
         mcp__call_free(call);
     }
-    for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++) {
+    for (size_t i = 0; i < sizeof raw / sizeof raw[0]; i++) {
         begin(raw[i]);
         assert_int_equal(mcp__list_answer(list, call), MCP_E_PARAMS);
         mcp__call_free(call);
@@ -201,7 +204,8 @@ static bool is_no_third(const mcp_call *of, mcp_feature feature, const char *nam
     return (name[1] - '0') % 3 != 0;
 }
 
-/* Each page is full where there is more, and the last has no cursor though a hidden entry comes after it. */
+/* Each page is full where there is more, and the last has no cursor though a hidden entry comes
+ * after it. */
 static void hidden_entries_leave_no_gap(void **state)
 {
     static const char *const pages[] = { "12", "45", "78" };
@@ -211,22 +215,22 @@ static void hidden_entries_leave_no_gap(void **state)
     options.visible = is_no_third;
     mcp__list_set_page(list, 2);
     add(0, 10);
-    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         const mcp_json *page = NULL;
         begin(params);
         assert_int_equal(mcp__list_answer(list, call), MCP_OK);
-        assert_false(call->caching.is_public);
+        assert_false(call->answer.caching.is_public);
         mcp_write_end(mcp_call_result(call));
-        assert_int_equal(
-            mcp_json_read(&page, call->arena, call->result.data, call->result.length, NULL),
-            MCP_OK);
+        assert_int_equal(mcp_json_read(&page, call->arena, call->answer.result.text.data,
+                                       call->answer.result.text.length, NULL),
+                         MCP_OK);
         const mcp_json *tools = mcp_json_get(page, "tools");
         assert_int_equal(mcp_json_count(tools), 2);
         for (size_t k = 0; k < 2; k++)
             assert_int_equal(mcp_json_get_string(mcp_json_item(tools, k), "name")[1], pages[i][k]);
         const char *next = mcp_json_get_string(page, "nextCursor");
         assert_int_equal(next != NULL, i < 2);
-        (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}", next ? next : "");
+        (void)snprintf(params, sizeof params, "{\"cursor\":\"%s\"}", next ? next : "");
         mcp__call_free(call);
     }
     options.visible = NULL;
@@ -241,11 +245,11 @@ static void a_cursor_at_a_hidden_entry_is_none(void **state)
     (void)state;
     options.visible = is_no_third;
     add(0, 5);
-    (void)snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}",
+    (void)snprintf(params, sizeof params, "{\"cursor\":\"%s\"}",
                    mcp__base64url_encode(arena, "tools:n3", 8));
     begin(params);
     assert_int_equal(mcp__list_answer(list, call), MCP_E_PARAMS);
-    assert_string_equal(call->err.message, "the cursor is not one of this list");
+    assert_string_equal(call->err.message, "invalid cursor");
     mcp__call_free(call);
     mcp_arena_free(arena);
     options.visible = NULL;
@@ -261,7 +265,7 @@ static void an_entry_that_cannot_be_written_is_not_added(void **state)
     begin("{}");
     assert_int_equal(mcp__list_answer(list, call), MCP_OK);
     mcp_write_end(mcp_call_result(call));
-    assert_string_equal(call->result.data, "{\"tools\":[]}");
+    assert_string_equal(call->answer.result.text.data, "{\"tools\":[]}");
     mcp__call_free(call);
 }
 
@@ -273,8 +277,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pages_follow_one_another_without_gap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_size_of_a_page_can_be_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cursor_holds_when_the_list_grows, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_cursor_that_is_none_of_ours_is_refused, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_invalid_cursor_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hidden_entries_leave_no_gap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cursor_at_a_hidden_entry_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_entry_that_cannot_be_written_is_not_added, set_up,

@@ -30,8 +30,8 @@ static void a_long_name_is_cut_at_64(void **state)
     char out[MCP__SAFE_NAME_SIZE];
 
     (void)state;
-    memset(name, 'n', sizeof(name));
-    name[sizeof(name) - 1] = '\0';
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
     mcp__safe_name(out, name);
     assert_int_equal(strlen(out), 64);
 }

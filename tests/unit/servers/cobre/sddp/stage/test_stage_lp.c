@@ -219,7 +219,8 @@ static void withdrawal_falls_short(void **state)
     assert_true(fabs(value_of(stage.withdrawal_neg[0], 0) - 3.0) < 1e-9);
 }
 
-/* 9 arrive, 4 are withdrawn, nothing may flow out (600 over the limit): 5 withdrawn more, at 100. */
+/* 9 arrive, 4 are withdrawn, nothing may flow out (600 over the limit): 5 withdrawn more, at
+ * 100. */
 static void withdrawal_takes_more(void **state)
 {
     const double empty = 0.0;
@@ -338,7 +339,7 @@ static void negative_inflow_truncated(void **state)
     assert_int_equal(stage.inflow_slack, NO_COLUMN);
 }
 
-/* Without noise truncation cannot lift it (method page, 3.2); the penalty beside it pays. */
+/* Without noise truncation cannot lift it (method page, 3.2); the penalty next to it pays. */
 static void certain_negative_inflow_is_not_truncated(void **state)
 {
     const double empty = 0.0;

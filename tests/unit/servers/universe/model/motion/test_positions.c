@@ -1,5 +1,6 @@
 /*
- * Positions: the vectors of section 4, angles against the C library, walks, formats, and where groups put systems.
+ * Positions: the vectors of section 4, angles against the C library, walks, formats, and where
+ * groups put systems.
  */
 #include "../../world.h"
 

@@ -36,9 +36,11 @@ static void test_the_bound(void **unused)
     (void)unused;
 
     assert_non_null(text);
-    for (universe_kept *kept; (kept = universe_kept_new(0, text, TEXT_BYTES)); count++) {
+    for (universe_kept *kept = universe_kept_new(0, text, TEXT_BYTES); kept;
+         kept = universe_kept_new(0, text, TEXT_BYTES)) {
         kept->next = list;
         list = kept;
+        count++;
     }
     assert_true(count < MOST && count >= MOST - 1); /* each has a head, so one text does not fit */
     assert_true(universe_kept_bytes() <= UNIVERSE_KEPT_MAX);

@@ -1,12 +1,13 @@
 /*
- * Binary snapshots and JSON imports: what was saved comes back, whatever the pieces; what is damaged is refused.
+ * Binary snapshots and JSON imports: what was saved comes back, whatever the pieces; what is
+ * damaged is refused.
  */
 #include "../../world.h"
 
 #include "../../rich.h"
 #include "model/pages/memory.h"
 
-/* ---- helpers ------------------------------------------------------------------------------------------------ */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static void save(mcp_buf *out, universe_state *state)
 {
@@ -57,7 +58,7 @@ static void assert_same(world *w, universe_state *state)
     mcp_buf_clear(&text);
 }
 
-/* ---- binary --------------------------------------------------------------------------------------------------- */
+/* ---- binary ---------------------------------------------------------------------------------- */
 
 static void test_save_and_load(void **unused)
 {
@@ -87,7 +88,8 @@ static void test_save_and_load(void **unused)
     world_free(&w);
 }
 
-/* Every byte changed, and every length cut: refused, or (in no field that matters) a sound state. */
+/* Every byte changed, and every length cut: refused, or (in no field that matters) a sound
+ * state. */
 static void test_damaged_snapshots(void **unused)
 {
     world w = rich_world();
@@ -113,7 +115,8 @@ static void test_damaged_snapshots(void **unused)
     world_free(&w);
 }
 
-/* How many bodies the header announces is a hint: none, too few or too many load the same; more than may be do not. */
+/* How many bodies the header announces is a hint: none, too few or too many load the same; more
+ * than may be do not. */
 static void test_announced_bodies(void **unused)
 {
     static const uint32_t counts[] = { 0, 1, 5000, UNIVERSE_ENTITIES_MAX };
@@ -169,7 +172,7 @@ static void test_memory_runs_out(void **unused)
     world_free(&w);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void test_export_and_import(void **unused)
 {

@@ -24,7 +24,7 @@ static void gather(universe_gatherer *to, const char *id, bool removed)
     mcp_arena_free(scratch);
 }
 
-/* One body that is changed again and again costs little, and is told once, as it ended. */
+/* One body that is changed again and again costs little, and is listed once, as it ended. */
 static void what_comes_again_is_kept_once(void **unused)
 {
     universe_gatherer to = { .arena = mcp_arena_new((size_t)64 << 20) };

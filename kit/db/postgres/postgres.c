@@ -1,0 +1,399 @@
+/*
+ * postgres.c - the driver for PostgreSQL: transactions, statements, rows.
+ *
+ * A statement is prepared and described once a connection, which gives the types of its parameters.
+ * Rows arrive in libpq's single-row mode. query() fetches the first result, so a failure is
+ * returned at once, as by SQLite.
+ *
+ * After a failure the server accepts only ROLLBACK, and a session sends nothing else.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "db/dialect.h"
+#include "db/postgres/postgres_int.h"
+#include "mcp/alloc.h"
+
+enum { VALUES_ROOM_MAX = 1 << 30, VALUES_ROOM_KEPT = 1 << 20, SCRIPT_MAX = 32 << 20 };
+
+/* The advisory lock of migrations: "causeway" read as a number. */
+#define SCHEMA_LOCK "7161077512438538617"
+
+/* The next result, when it is there; NULL at the end. */
+static mcp_status next_result(PGresult **out, pg_link *self, mcp_error *err)
+{
+    mcp_status st = pg_wait(self, err);
+
+    if (st == MCP_OK)
+        *out = PQgetResult(self->conn);
+    return st;
+}
+
+/* The status of a statement's result. COPY would change the mode of the connection. */
+static mcp_status judge(pg_link *self, const PGresult *result, mcp_error *err)
+{
+    switch (PQresultStatus(result)) {
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+    case PGRES_SINGLE_TUPLE:
+        return MCP_OK;
+    case PGRES_EMPTY_QUERY:
+        return mcp_error_set(err, MCP_E_INTERNAL, "database: an empty statement");
+    case PGRES_COPY_IN:
+    case PGRES_COPY_OUT:
+    case PGRES_COPY_BOTH:
+        self->base.is_lost = true;
+        return mcp_error_set(err, MCP_E_INTERNAL, "database: COPY is not for sessions");
+    default:
+        return pg_fail(self, result, err);
+    }
+}
+
+/* Read all results of a statement. @param last the last one, yours; may be NULL */
+static mcp_status collect(pg_link *self, PGresult **last, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    PGresult *kept = NULL;
+    PGresult *result = NULL;
+
+    for (;;) {
+        mcp_status waited = next_result(&result, self, st == MCP_OK ? err : NULL);
+        if (waited != MCP_OK || !result) {
+            st = st == MCP_OK ? waited : st;
+            break;
+        }
+        if (st == MCP_OK)
+            st = judge(self, result, err);
+        PQclear(kept);
+        kept = result;
+        if (self->base.is_lost)
+            break;
+    }
+    if (st == MCP_OK && last)
+        *last = kept;
+    else
+        PQclear(kept);
+    return st;
+}
+
+mcp_status pg_exec(pg_link *self, PGresult **last, const char *sql, mcp_error *err)
+{
+    if (!PQsendQuery(self->conn, sql))
+        return pg_lose(self, err);
+    return collect(self, last, err);
+}
+
+static mcp_status exec(pg_link *self, const char *sql, mcp_error *err)
+{
+    return pg_exec(self, NULL, sql, err);
+}
+
+static void free_statement(pg_statement *statement)
+{
+    if (!statement)
+        return;
+    free(statement->types);
+    free(statement);
+}
+
+static void close_link(db_link *link)
+{
+    pg_link *self = (pg_link *)link;
+    pg_statement *statement = NULL;
+
+    for (statement = db_cache_take(&self->cache, NULL); statement;
+         statement = db_cache_take(&self->cache, NULL))
+        free_statement(statement);
+    PQclear(self->row);
+    PQfinish(self->conn);
+    mcp_buf_clear(&self->room);
+    free(self);
+}
+
+/* The server stops working for a client that is gone (14 and later); waits for locks are
+ * limited; an idle transaction does not keep its locks for ever. */
+static mcp_status configure(pg_link *self, mcp_error *err)
+{
+    char sql[256];
+
+    snprintf(sql, sizeof sql,
+             "SET lock_timeout = %d; SET idle_in_transaction_session_timeout = '10min'; "
+             "SET client_min_messages = warning; SET standard_conforming_strings = on%s",
+             self->target->options.wait_ms,
+             PQserverVersion(self->conn) >= 140000 ? "; SET client_connection_check_interval = '5s'"
+                                                   : "");
+    return exec(self, sql, err);
+}
+
+static mcp_status open_link(db_link **out, const db_target *target, db_mode mode, mcp_error *err)
+{
+    pg_link *self = mcp_alloc_zeroed(1, sizeof *self);
+
+    (void)mode;
+    if (!self)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
+    self->target = target;
+    mcp_buf_init(&self->room, VALUES_ROOM_MAX);
+    mcp_status st = pg_connect(&self->conn, target, err);
+    if (st == MCP_OK)
+        st = configure(self, err);
+    if (st == MCP_OK)
+        st = pg_note_life(self, err);
+    if (st == MCP_OK)
+        *out = &self->base;
+    else
+        close_link(&self->base);
+    return st;
+}
+
+static void deallocate(pg_link *self, pg_statement *statement)
+{
+    char sql[64];
+
+    if (!statement)
+        return;
+    snprintf(sql, sizeof sql, "DEALLOCATE %s", statement->name);
+    /* Where this fails the connection has failed, and the next statement returns the error. */
+    (void)exec(self, sql, NULL);
+    free_statement(statement);
+}
+
+static mcp_status describe(pg_statement *statement, pg_link *self, mcp_error *err)
+{
+    PGresult *described = NULL;
+
+    if (!PQsendDescribePrepared(self->conn, statement->name))
+        return pg_lose(self, err);
+    mcp_status st = collect(self, &described, err);
+    if (st != MCP_OK)
+        return st;
+    statement->count = (size_t)PQnparams(described);
+    statement->types = mcp_alloc_zeroed(statement->count + 1, sizeof *statement->types);
+    for (size_t i = 0; statement->types && i < statement->count; i++)
+        statement->types[i] = PQparamtype(described, (int)i);
+    PQclear(described);
+    return statement->types ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a statement");
+}
+
+static mcp_status prepare_new(pg_statement **out, pg_link *self, const char *sql, mcp_error *err)
+{
+    pg_statement *statement = mcp_alloc_zeroed(1, sizeof *statement);
+    void *dropped = NULL;
+
+    if (!statement)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a statement");
+    snprintf(statement->name, sizeof statement->name, "s%" PRIu64, ++self->named);
+    mcp_status st = MCP_OK;
+    if (!PQsendPrepare(self->conn, statement->name, sql, 0, NULL))
+        st = pg_lose(self, err);
+    if (st == MCP_OK)
+        st = collect(self, NULL, err);
+    if (st == MCP_OK)
+        st = describe(statement, self, err);
+    if (st == MCP_OK)
+        st = db_cache_put(&dropped, &self->cache, sql, statement, err);
+    if (st != MCP_OK) {
+        free_statement(statement);
+        return st;
+    }
+    deallocate(self, dropped);
+    *out = statement;
+    return MCP_OK;
+}
+
+static mcp_status prepare(pg_statement **out, pg_link *self, const char *sql, mcp_error *err)
+{
+    *out = db_cache_find(&self->cache, sql);
+    return *out ? MCP_OK : prepare_new(out, self, sql, err);
+}
+
+/* Values may be large; a connection does not keep their memory. */
+static void shrink_room(pg_link *self)
+{
+    if (self->room.capacity > VALUES_ROOM_KEPT)
+        mcp_buf_clear(&self->room);
+}
+
+static mcp_status send_call(pg_link *self, const db_call *call, mcp_error *err)
+{
+    pg_statement *statement = NULL;
+    mcp_status st = prepare(&statement, self, call->sql, err);
+
+    if (st == MCP_OK)
+        st = pg_send(self, statement, call, err);
+    shrink_room(self);
+    return st;
+}
+
+static mcp_status run(db_link *link, int64_t *changed, const db_call *call, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+    PGresult *result = NULL;
+    mcp_status st = send_call(self, call, err);
+
+    if (st == MCP_OK)
+        st = collect(self, &result, err);
+    if (st == MCP_OK) {
+        bool has_rows = strncmp(PQcmdStatus(result), "SELECT", 6) == 0;
+        *changed = has_rows ? 0 : strtoll(PQcmdTuples(result), NULL, 10);
+    }
+    PQclear(result);
+    return st;
+}
+
+static mcp_status script(db_link *link, const char *sql, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+    mcp_buf text;
+
+    mcp_buf_init(&text, SCRIPT_MAX);
+    mcp_status st = db_dialect_with_bytea(&text, sql);
+    if (st != MCP_OK)
+        mcp_error_set(err, st, "no room for a script");
+    else
+        st = exec(self, text.data ? text.data : "", err);
+    mcp_buf_clear(&text);
+    if (st == MCP_OK && PQtransactionStatus(self->conn) != PQTRANS_INTRANS)
+        st = mcp_error_set(err, MCP_E_INTERNAL, "database: the script ended the transaction");
+    return st;
+}
+
+static mcp_status lock_schema(db_link *link, mcp_error *err)
+{
+    return exec((pg_link *)link, "SELECT pg_advisory_xact_lock(" SCHEMA_LOCK ")", err);
+}
+
+static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+
+    return mode == DB_WRITE ? pg_begin_known(self, err)
+                            : exec(self, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
+}
+
+/* The server answers the COMMIT of a failed transaction by "ROLLBACK", without an error. */
+static mcp_status commit(db_link *link, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+    PGresult *result = NULL;
+    mcp_status st = pg_exec(self, &result, "COMMIT", err);
+
+    if (st == MCP_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0)
+        st = mcp_error_set(err, MCP_E_IO, "database: the transaction was not committed");
+    PQclear(result);
+    return st != MCP_OK && self->base.is_lost && *self->transaction ? pg_find_outcome(self, err)
+                                                                    : st;
+}
+
+/* Read the remaining results, so that the connection is free. */
+static void finish(db_link *link)
+{
+    pg_link *self = (pg_link *)link;
+
+    PQclear(self->row);
+    self->row = NULL;
+    if (self->is_querying && !self->base.is_lost)
+        (void)collect(self, NULL, NULL);
+    self->is_querying = false;
+}
+
+static void rollback(db_link *link)
+{
+    pg_link *self = (pg_link *)link;
+
+    finish(link);
+    if (!self->base.is_lost && PQtransactionStatus(self->conn) != PQTRANS_IDLE &&
+        exec(self, "ROLLBACK", NULL) != MCP_OK)
+        self->base.is_lost = true;
+}
+
+/* Fetch one row into `row`; without one there the query is over. */
+static mcp_status fetch(pg_link *self, mcp_error *err)
+{
+    PGresult *result = NULL;
+
+    PQclear(self->row);
+    self->row = NULL;
+    mcp_status st = next_result(&result, self, err);
+    if (st == MCP_OK && result)
+        st = judge(self, result, err);
+    if (st == MCP_OK && PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
+        self->row = result;
+        return MCP_OK;
+    }
+    PQclear(result);
+    finish(&self->base);
+    return st;
+}
+
+static mcp_status query(db_link *link, const db_call *call, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+    mcp_status st = send_call(self, call, err);
+
+    if (st != MCP_OK)
+        return st;
+    self->is_querying = true;
+    PQsetSingleRowMode(self->conn);
+    st = fetch(self, err);
+    if (st == MCP_OK && self->row)
+        st = pg_check_types(self->row, err);
+    if (st != MCP_OK)
+        finish(link);
+    self->has_first = self->row != NULL;
+    return st;
+}
+
+static mcp_status next(db_link *link, bool *has_row, mcp_error *err)
+{
+    pg_link *self = (pg_link *)link;
+    mcp_status st = MCP_OK;
+
+    if (!self->has_first && self->is_querying)
+        st = fetch(self, err);
+    self->has_first = false;
+    if (st == MCP_OK)
+        *has_row = self->row != NULL;
+    return st;
+}
+
+static int columns(const db_link *link)
+{
+    return PQnfields(((const pg_link *)link)->row);
+}
+
+static db_value cell(const db_link *link, int column)
+{
+    return pg_cell(((const pg_link *)link)->row, column);
+}
+
+static mcp_status notify(db_link *link, const char *channel, const char *payload, mcp_error *err)
+{
+    db_value values[] = { db_text(channel), db_text(payload) };
+    int64_t changed = 0;
+
+    return run(link, &changed, &(db_call){ "SELECT pg_notify($1, $2)", values, 2 }, err);
+}
+
+const db_driver db_postgres = {
+    .name = "postgres",
+    .is_shared = true,
+    .parse_url = pg_parse_url,
+    .free = pg_free_target,
+    .open = open_link,
+    .close = close_link,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .run = run,
+    .script = script,
+    .lock_schema = lock_schema,
+    .query = query,
+    .next = next,
+    .finish = finish,
+    .columns = columns,
+    .cell = cell,
+    .notify = notify,
+    .listen = pg_listen,
+};

@@ -1,0 +1,43 @@
+/*
+ * input_requests.h - input that a handler requests of its client, and the responses it has: the
+ * handler's side.
+ *
+ * session/input_responses.h is the other side: requests on their way to a client, responses on
+ * their way back.
+ */
+#ifndef MCP_CORE_CALL_INPUT_REQUESTS_H
+#define MCP_CORE_CALL_INPUT_REQUESTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/core/call/call_int.h"
+
+/** How long a client may take to respond within a session. */
+#define MCP__INPUT_WAIT_MS ((int64_t)5 * 60 * 1000)
+
+/** Bytes of a text that is copied on the way. */
+#define MCP__INPUT_COPY_MAX ((size_t)8 * 1024 * 1024)
+
+/**
+ * On the worker, before the handler first runs: take the responses and the state that came with a
+ * request of 2026-07-28. The call's name and arguments are known.
+ *
+ * @return MCP_OK; MCP_E_PARAMS
+ */
+mcp_status mcp__input_requests_read(mcp_call *call);
+
+/** Write the members of an input_required result, for `finish`. */
+mcp_status mcp__input_requests_write(mcp_call *call, mcp_json_writer *writer);
+
+/** Write one request as a member of an object. */
+void mcp__input_request_write(mcp_json_writer *writer, const char *name,
+                              const mcp__input_request *request);
+
+/** Add a response. @return MCP_OK; MCP_E_NOMEM, call->err filled */
+mcp_status mcp__input_requests_add(mcp_call *call, const char *key, const mcp_json *result);
+
+/** Free the responses' own arenas. */
+void mcp__input_requests_clear(mcp__input_requests *input);
+
+#endif

@@ -1,0 +1,381 @@
+/*
+ * result.c - the envelope around a result that is already written, and errors.
+ *
+ * A handler's result is embedded as the bytes it is, not read again. The cause of an internal
+ * error, an I/O error or lack of memory goes to the log, and the client gets the constant words of
+ * the status.
+ */
+#include "mcp/core/call/result.h"
+#include "mcp/core/call/durations.h"
+#include "mcp/core/call/input_requests.h"
+
+#include <string.h>
+
+#include "base/arena_int.h"
+#include "mcp/core/fields.h"
+#include "mcp/core/response.h"
+
+static bool is_known(const char *member, mcp_revision revision)
+{
+    return mcp__field_is_known("Result", member, revision);
+}
+
+static void write_type(mcp_json_writer *writer, const char *type, mcp_revision revision)
+{
+    if (is_known("resultType", revision))
+        mcp_write_member_string(writer, "resultType", type);
+}
+
+static void write_meta(const mcp_call *call, const mcp__note *notes, mcp_json_writer *writer)
+{
+    const char *identity = call->context->identity;
+
+    if (!is_known("serverInfo", call->request.revision))
+        identity = NULL;
+    if (!identity && !notes)
+        return;
+    mcp_write_member_object(writer, "_meta");
+    if (identity) {
+        mcp_write_name(writer, "io.modelcontextprotocol/serverInfo");
+        mcp_write_raw(writer, identity, strlen(identity));
+    }
+    for (; notes; notes = notes->next) {
+        mcp_write_name(writer, notes->name);
+        mcp_write_raw(writer, notes->json, strlen(notes->json));
+    }
+    mcp_write_end(writer);
+}
+
+/* The members that every result has, where the revision knows them. */
+static void write_common(const mcp_call *call, mcp_json_writer *writer)
+{
+    write_type(writer, call->answer.result_type ? call->answer.result_type : "complete",
+               call->request.revision);
+    if (call->answer.caching.is_stated && !call->answer.result_type &&
+        is_known("ttlMs", call->request.revision)) {
+        mcp_write_member_int(writer, "ttlMs", call->answer.caching.ttl_ms);
+        mcp_write_member_string(writer, "cacheScope",
+                                call->answer.caching.is_public ? "public" : "private");
+    }
+    write_meta(call, call->answer.notes, writer);
+}
+
+/* The members are there as text already: the common ones are written behind them. */
+static mcp_status write_plain_result(mcp_call *call, mcp_json_writer *writer)
+{
+    mcp_json_writer *result = mcp_call_result(call);
+
+    while (result->depth > 1 && result->status == MCP_OK)
+        mcp_write_end(result);
+    write_common(call, result);
+    mcp_status st = mcp__draft_end(&call->answer.result);
+    if (st == MCP_OK)
+        mcp_write_raw(writer, call->answer.result.text.data, call->answer.result.text.length);
+    return st;
+}
+
+/* ---- results that are begun early ------------------------------------------------------------ */
+
+/* What render_result and `finish` write before the first block. */
+static void begin_blocks(const mcp_call *call, mcp_json_writer *writer, mcp_buf *out)
+{
+    mcp__response_begin(writer, out, call->request.id, call->request.revision);
+    mcp_write_member_object(writer, "result");
+    mcp_write_member_array(writer, call->plan.kind->blocks);
+}
+
+void mcp__result_begin(mcp_call *call)
+{
+    mcp_json_writer writer;
+
+    begin_blocks(call, &writer, &call->answer.content.text);
+    call->answer.head_length = call->answer.content.text.length;
+}
+
+bool mcp__result_is_in_place(const mcp_call *call)
+{
+    return call->answer.head_length > call->answer.content.text.length;
+}
+
+const char *mcp__result_blocks(const mcp_call *call, size_t *length)
+{
+    *length = mcp__result_is_in_place(call)
+                  ? 0
+                  : call->answer.content.text.length - call->answer.head_length;
+    return *length > 0 ? call->answer.content.text.data + call->answer.head_length : NULL;
+}
+
+/* Whether the message that was begun is the one that is sent. The writer's state is that of another
+ * one that writes the same. */
+static bool take_begun(mcp_call *call, mcp_json_writer *writer)
+{
+    mcp_buf none = call->answer.message;
+
+    if (call->answer.head_length == 0 || call->answer.error_text || call->answer.result_type ||
+        call->answer.result.holds != MCP__DRAFT_EMPTY)
+        return false;
+    begin_blocks(call, writer, &none);
+    bool is_begun = mcp_json_writer_status(writer) == MCP_OK;
+    mcp_buf_clear(&none);
+    if (!is_begun)
+        return false;
+    call->answer.message = call->answer.content.text;
+    call->answer.content.text = none;
+    writer->buf = &call->answer.message;
+    return true;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static mcp_status write_result(mcp_call *call, mcp_json_writer *writer, bool is_begun)
+{
+    const mcp__call_kind *kind = call->plan.kind;
+    mcp_status st = MCP_OK;
+
+    if (!kind->finish && !call->answer.error_text)
+        return write_plain_result(call, writer);
+    if (!is_begun)
+        mcp_write_object(writer);
+    if (call->answer.error_text)
+        kind->fail(writer, call->answer.error_text, call->answer.error_text_length);
+    else
+        st = kind->finish(call, writer);
+    if (st == MCP_OK) {
+        write_common(call, writer);
+        mcp_write_end(writer);
+    }
+    return st;
+}
+
+static mcp_status render_result(mcp_call *call)
+{
+    /* Both the text and the structured form of a tool's result are in the message: reserve room for
+     * both. */
+    size_t expected = call->answer.result.text.length * 5 / 2 + call->answer.content.text.length +
+                      256;
+    mcp_json_writer writer;
+
+    bool is_begun = take_begun(call, &writer);
+    if (!is_begun && expected < call->answer.message.max_bytes && !call->answer.error_text)
+        (void)mcp_buf_reserve(&call->answer.message, expected);
+    if (!is_begun) {
+        mcp__response_begin(&writer, &call->answer.message, call->request.id,
+                            call->request.revision);
+        mcp_write_name(&writer, "result");
+    }
+    mcp_status st = write_result(call, &writer, is_begun);
+    if (st != MCP_OK)
+        return st;
+    mcp_write_end(&writer);
+    return mcp_json_writer_status(&writer);
+}
+
+void mcp__result_log(const mcp_call *call, const mcp_error *err)
+{
+    mcp_log_write(&call->context->options->log, MCP_LOG_ERROR, "%s: %s: %s", mcp_call_name(call),
+                  mcp_status_name(err->status), err->message);
+}
+
+static void render_error(mcp_call *call, mcp_status status)
+{
+    bool is_hidden = mcp__response_is_hidden(status);
+    const char *message = call->err.message;
+
+    if (is_hidden) {
+        call->err.status = status;
+        mcp__result_log(call, &call->err);
+    }
+    if (is_hidden || message[0] == '\0')
+        message = mcp_status_words(status);
+    (void)mcp__draft_end(&call->answer.error_data);
+    mcp_buf_reset(&call->answer.message);
+    if (mcp__response_write_error(&call->answer.message, call->request.id, call->request.revision,
+                                  status, message,
+                                  is_hidden ? NULL : &call->answer.error_data.text) != MCP_OK)
+        mcp_buf_clear(&call->answer.message);
+}
+
+/* The result was there but cannot be sent: say why, and how a smaller one can be had. */
+static mcp_status unsendable(mcp_call *call, mcp_status st)
+{
+    mcp_buf_clear(&call->answer.error_data.text);
+    call->answer.error_data.holds = MCP__DRAFT_EMPTY;
+    if (st == MCP_E_LIMIT && call->err.status == st)
+        return st; /* the writer of the result has said what was too large */
+    if (st == MCP_E_LIMIT)
+        return mcp_error_set(&call->err, st, "the answer is larger than %zu bytes: ask for less",
+                             call->context->options->limits.reply_max_bytes);
+    if (st == MCP_E_PARAMS)
+        return mcp_error_set(&call->err, MCP_E_INTERNAL,
+                             "the answer holds a number or a text that JSON cannot");
+    return mcp_error_set(&call->err, st, "the answer cannot be written");
+}
+
+/* A capability that the client lacks has no code within a session, and input that it refused has
+ * none anywhere: the model is notified by a tool error, and may do without the tool. */
+static bool is_for_model(const mcp_call *call)
+{
+    if (!call->plan.kind->fail)
+        return false;
+    if (call->status == MCP_E_CAPABILITY)
+        return !mcp__call_is_stateless(call);
+    return call->status == MCP_E_UNSUPPORTED && call->input.is_refused;
+}
+
+/* The status that the handler meant. */
+static void settle_status(mcp_call *call)
+{
+    if (call->status == MCP_E_INPUT_REQUIRED && !call->input.requests)
+        call->status = call->input.status != MCP_OK
+                           ? call->input.status
+                           : mcp_error_set(&call->err, MCP_E_INTERNAL,
+                                           "the handler waits for input that it did not request");
+    if (is_for_model(call)) {
+        (void)mcp_call_tool_error(call, "%s", call->err.message);
+        call->status = call->answer.error_text ? MCP_OK : MCP_E_NOMEM;
+    }
+}
+
+/* Other calls have the memory: that is no fault of the server's, and passes. */
+static void settle_memory(mcp_call *call)
+{
+    if (call->status != MCP_E_NOMEM || mcp__arena_failure(call->arena) != MCP_E_BUSY)
+        return;
+    call->status = mcp_error_set(
+        &call->err, MCP_E_BUSY,
+        "the server's memory for calls is in use: try again when others have "
+        "ended");
+    if (call->plan.kind->fail &&
+        mcp_call_tool_error_text(call, call->err.message, strlen(call->err.message)) == MCP_OK)
+        call->status = MCP_OK;
+}
+
+static const mcp__call_kind input_required_kind = { .finish = mcp__input_requests_write };
+
+/* Without a session the requests for input are the result; within one, and of a task, the loop
+ * sends them when the worker is done. @return true: there is nothing to render */
+static bool is_left_waiting(mcp_call *call)
+{
+    if (call->status != MCP_E_INPUT_REQUIRED)
+        return false;
+    if (!mcp__call_is_stateless(call) || call->task.entry)
+        return true;
+    call->status = MCP_OK;
+    call->answer.content.status = MCP_OK;
+    call->answer.error_text = NULL;
+    call->answer.result_type = "input_required";
+    call->plan.kind = &input_required_kind;
+    return false;
+}
+
+static mcp_status content_status(mcp_call *call)
+{
+    const mcp__draft *content = &call->answer.content;
+
+    if (content->status == MCP_OK && content->holds == MCP__DRAFT_STRING)
+        return mcp_error_set(&call->err, MCP_E_INTERNAL, "a text of the answer was not ended");
+    return content->status;
+}
+
+void mcp__result_render(mcp_call *call)
+{
+    if (call->status == MCP_E_INPUT_REQUIRED && call->task.begins == MCP__TASK_BY_HANDLER)
+        return;
+    settle_status(call);
+    settle_memory(call);
+    if (is_left_waiting(call))
+        return;
+    mcp_status st = call->status;
+
+    if (st == MCP_OK && call->answer.error_text && !call->plan.kind->fail) {
+        st = mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s", call->answer.error_text);
+    } else if (st == MCP_OK) {
+        st = call->answer.error_text ? MCP_OK : content_status(call);
+        if (st == MCP_OK)
+            st = render_result(call);
+        if (st == MCP_OK)
+            return;
+        if (st != MCP_E_INTERNAL) /* a `finish` that found a fault has said which */
+            st = unsendable(call, st);
+    }
+    render_error(call, st);
+}
+
+void mcp__call_render(mcp_call *call)
+{
+    if (call->plan.kind->render)
+        call->plan.kind->render(call);
+    else
+        mcp__result_render(call);
+}
+
+/* ---- on the loop ----------------------------------------------------------------------------- */
+
+void mcp__result_send(mcp_call *call)
+{
+    mcp__peer *peer = call->peer;
+
+    if (call->answer.message.length == 0 && !call->plan.kind->may_be_empty) {
+        mcp__result_send_fault(call, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        return;
+    }
+    peer->http_status = mcp__response_http(call->status, call->request.revision);
+    peer->fault = MCP_OK;
+    peer->scopes_needed = call->status == MCP_E_SCOPE ? call->answer.scopes_needed : NULL;
+    mcp__durations_record(call);
+    peer->answer(peer, &call->answer.message);
+}
+
+void mcp__result_send_fault(mcp_call *call, mcp_status status, const char *message)
+{
+    mcp__durations_record(call);
+    mcp__response_error(call->context, call->peer, call->request.id, call->request.revision, status,
+                        message);
+}
+
+static mcp_status write_timeout(mcp_buf *out, const mcp_call *call)
+{
+    mcp_json_writer writer;
+    mcp_error words = MCP_ERROR_INIT;
+
+    (void)mcp_error_set(&words, MCP_E_TIMEOUT, "%s ran longer than its time limit of %d ms",
+                        mcp_call_name(call), call->plan.timeout_ms);
+    if (!call->plan.kind->fail)
+        return mcp__response_write_error(out, call->request.id, call->request.revision,
+                                         MCP_E_TIMEOUT, words.message, NULL);
+    mcp__response_begin(&writer, out, call->request.id, call->request.revision);
+    mcp_write_member_object(&writer, "result");
+    call->plan.kind->fail(&writer, words.message, strlen(words.message));
+    write_type(&writer, "complete", call->request.revision);
+    write_meta(call, NULL, &writer);
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    return mcp_json_writer_status(&writer);
+}
+
+static atomic_uint_fast64_t mismatches;
+
+void mcp__result_count_mismatch(void)
+{
+    (void)atomic_fetch_add_explicit(&mismatches, 1, memory_order_relaxed);
+}
+
+uint64_t mcp__result_mismatches(void)
+{
+    return atomic_load_explicit(&mismatches, memory_order_relaxed);
+}
+
+void mcp__result_send_timeout(mcp_call *call)
+{
+    mcp__peer *peer = call->peer;
+    mcp_buf message;
+
+    mcp_buf_init(&message, call->context->options->limits.reply_max_bytes);
+    peer->http_status = 200;
+    peer->fault = MCP_E_TIMEOUT;
+    if (write_timeout(&message, call) == MCP_OK)
+        peer->answer(peer, &message);
+    else
+        mcp__result_send_fault(call, MCP_E_TIMEOUT, mcp_status_words(MCP_E_TIMEOUT));
+    mcp_buf_clear(&message);
+}

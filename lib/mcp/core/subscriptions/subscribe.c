@@ -1,0 +1,447 @@
+/*
+ * subscribe.c - clients that subscribe to changes, in both eras.
+ *
+ *     a session      resources/subscribe names URIs one by one; changes of lists are notified to everybody; all of
+ *                    it goes to the session's `listener`, where the transport has one
+ *     2026-07-28     subscriptions/listen is a call that stays open; what it subscribed to goes to its own stream,
+ *                    each message with the call's id, and nothing else does
+ *
+ * An index (interest.c) has the subscribers of each URI and each task. Whether a subscriber may be
+ * notified is decided when there is a change: features come and go, and a URI may be subscribed to
+ * before there is anything there; so what is hidden is subscribed to like what does not exist, and
+ * never notified.
+ *
+ * A listening call is open without a worker. It ends when its client hangs up or cancels it, or
+ * with a result when the server stops.
+ */
+#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/call/suspend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mcp/core/response.h"
+#include "mcp/core/session/session.h"
+
+#define SUBSCRIBED_MAX 1000
+#define LISTENERS_MAX 10000
+#define URI_MAX ((size_t)16 * 1024) /* no resource has a longer one (feature/uri_template.h) */
+#define MESSAGE_MAX ((size_t)1024 * 1024)
+#define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
+
+static const struct list {
+    unsigned bit;
+    const char *member; /* of params.notifications */
+    const char *method;
+} lists[] = {
+    { MCP__LIST_TOOLS, "toolsListChanged", "notifications/tools/list_changed" },
+    { MCP__LIST_PROMPTS, "promptsListChanged", "notifications/prompts/list_changed" },
+    { MCP__LIST_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed" },
+};
+
+/* By mcp_feature. */
+static const unsigned list_of[] = {
+    [MCP_FEATURE_TOOL] = MCP__LIST_TOOLS,
+    [MCP_FEATURE_RESOURCE] = MCP__LIST_RESOURCES,
+    [MCP_FEATURE_PROMPT] = MCP__LIST_PROMPTS,
+};
+
+#define LIST_COUNT (sizeof lists / sizeof lists[0])
+
+/* ---- within a session ------------------------------------------------------------------------ */
+
+/* The map's key is the index's own copy, so the two go together. */
+static mcp_status enter(mcp__session *session, const char *uri, size_t length)
+{
+    mcp__interests *by_uri = mcp__subscriptions_by_uri(session->context.subscriptions);
+    mcp__interest *interest = mcp_alloc_zeroed(1, sizeof *interest);
+
+    if (!interest)
+        return MCP_E_NOMEM;
+    interest->session = session;
+    mcp_status st = mcp__interest_add(by_uri, interest, uri, length);
+    if (st == MCP_OK)
+        st = mcp__map_put(&session->subscribed, mcp__interest_key(interest), length, interest);
+    if (st == MCP_OK)
+        return MCP_OK;
+    mcp__interest_remove(interest);
+    free(interest);
+    return st;
+}
+
+mcp_status mcp__subscribe_add(mcp__session *session, const char *uri, mcp_error *err)
+{
+    const mcp__map *subscribed = &session->subscribed;
+    size_t length = strlen(uri);
+
+    if (length > URI_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "a URI longer than %zu bytes", URI_MAX);
+    if (mcp__map_get(subscribed, uri, length))
+        return MCP_OK;
+    if (subscribed->count >= SUBSCRIBED_MAX)
+        return mcp_error_set(err, MCP_E_LIMIT, "a client may subscribe to %d resources",
+                             SUBSCRIBED_MAX);
+    mcp_status st = enter(session, uri, length);
+    return st == MCP_OK ? st : mcp_error_set(err, st, "no memory for a subscription");
+}
+
+static void leave(mcp__interest *interest)
+{
+    if (interest)
+        mcp__interest_remove(interest);
+    free(interest);
+}
+
+void mcp__subscribe_remove(mcp__session *session, const char *uri)
+{
+    leave(mcp__map_remove(&session->subscribed, uri, strlen(uri)));
+}
+
+void mcp__subscribe_clear(mcp__session *session)
+{
+    size_t at = 0;
+    mcp__interest *interest;
+
+    for (interest = mcp__map_next(&session->subscribed, &at); interest != NULL;
+         interest = mcp__map_next(&session->subscribed, &at))
+        leave(interest);
+    mcp__map_clear(&session->subscribed);
+}
+
+/* ---- listening ------------------------------------------------------------------------------- */
+
+static mcp_status read_lists(mcp_call *call, const mcp_json *filter, unsigned can_change)
+{
+    for (size_t i = 0; i < LIST_COUNT; i++) {
+        const mcp_json *flagged = mcp_json_get(filter, lists[i].member);
+        bool flag = false;
+        if (flagged && !mcp_json_bool(flagged, &flag))
+            return mcp_error_set(&call->err, MCP_E_PARAMS,
+                                 "params.notifications.%s must be a boolean", lists[i].member);
+        if (flag)
+            call->subscription->lists |= lists[i].bit & can_change;
+    }
+    return MCP_OK;
+}
+
+static bool is_uri(const mcp_json *value)
+{
+    size_t length = 0;
+
+    return mcp_json_string(value, &length) && length <= URI_MAX;
+}
+
+static mcp_status read_uris(mcp_call *call, const mcp_json *filter, bool of_uris)
+{
+    const mcp_json *uris = mcp_json_get(filter, "resourceSubscriptions");
+    bool fits = !uris || (mcp_json_is_array(uris) && mcp_json_count(uris) <= SUBSCRIBED_MAX);
+
+    for (size_t i = 0; fits && i < mcp_json_count(uris); i++)
+        fits = is_uri(mcp_json_item(uris, i));
+    if (!fits)
+        return mcp_error_set(
+            &call->err, MCP_E_PARAMS,
+            "params.notifications.resourceSubscriptions must be an array of at most "
+            "%d strings of at most %zu bytes",
+            SUBSCRIBED_MAX, URI_MAX);
+    if (of_uris)
+        call->subscription->uris = uris;
+    return MCP_OK;
+}
+
+/* Ids of tasks, for clients that know tasks. */
+static mcp_status read_tasks(mcp_call *call, const mcp_json *filter)
+{
+    const mcp_json *ids = mcp_json_get(filter, "taskIds");
+    bool fits = !ids || (mcp_json_is_array(ids) && mcp_json_count(ids) <= SUBSCRIBED_MAX);
+
+    for (size_t i = 0; fits && i < mcp_json_count(ids); i++)
+        fits = mcp_json_is_string(mcp_json_item(ids, i));
+    if (!fits)
+        return mcp_error_set(&call->err, MCP_E_PARAMS,
+                             "params.notifications.taskIds must be an array of at most %d strings",
+                             SUBSCRIBED_MAX);
+    if (call->context->tasks && mcp_call_client_can(call, MCP_CLIENT_TASKS))
+        call->subscription->tasks = ids;
+    return MCP_OK;
+}
+
+/* A key that a client names twice is notified once. */
+static bool is_in(const mcp__interests *all, const mcp_call *call, const char *key, size_t length)
+{
+    const mcp__interest *first = mcp__interest_first(all, key, length);
+
+    return first && first->call == call;
+}
+
+/* Enter the call for each of its keys, an array of strings or NULL. The call pays. */
+static mcp_status index_keys(mcp_call *call, mcp__interests *all, const mcp_json *keys)
+{
+    size_t count = mcp_json_count(keys);
+    mcp__interest *interests = count > 0 ? mcp_arena_alloc(call->arena, count * sizeof *interests)
+                                         : NULL;
+
+    if (count > 0 && !interests)
+        return MCP_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = 0;
+        const char *key = mcp_json_string(mcp_json_item(keys, i), &length);
+        if (is_in(all, call, key, length))
+            continue;
+        interests[i].call = call;
+        if (mcp__interest_add(all, &interests[i], key, length) != MCP_OK)
+            return MCP_E_NOMEM;
+        interests[i].of_call = call->subscription->interests;
+        call->subscription->interests = &interests[i];
+    }
+    return MCP_OK;
+}
+
+static mcp_status index_call(mcp_call *call)
+{
+    mcp__subscriptions *all = call->context->subscriptions;
+    mcp_status st = index_keys(call, mcp__subscriptions_by_uri(all), call->subscription->uris);
+
+    if (st == MCP_OK)
+        st = index_keys(call, mcp__subscriptions_by_task(all), call->subscription->tasks);
+    return st == MCP_OK ? st
+                        : mcp_error_set(&call->err, st, "no memory for what a call listens to");
+}
+
+void mcp__subscribe_leave(mcp_call *call)
+{
+    mcp__interest *interest = call->subscription ? call->subscription->interests : NULL;
+
+    for (; interest; interest = interest->of_call)
+        mcp__interest_remove(interest);
+    call->subscription = NULL;
+}
+
+/* The id as it came, on every message and on the result. */
+static mcp_status note_id(mcp_call *call)
+{
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, MESSAGE_MAX);
+    mcp_json_writer_init(&writer, &text);
+    mcp_write_value(&writer, call->request.id);
+    mcp_status st = mcp_json_writer_status(&writer);
+    const char *copy = st == MCP_OK ? mcp_arena_strndup(call->arena, text.data, text.length) : NULL;
+    mcp_buf_clear(&text);
+    if (!copy)
+        return mcp_error_set(&call->err, st == MCP_OK ? MCP_E_NOMEM : st,
+                             "the id of a subscription cannot be kept");
+    return mcp__call_note(call, SUBSCRIPTION_ID, copy);
+}
+
+mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_uris)
+{
+    const mcp_json *filter = mcp_json_get(call->request.params, "notifications");
+    mcp__subscriptions *all = call->context->subscriptions;
+    mcp_status st;
+
+    if (!mcp_json_is_object(filter))
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.notifications must be an object");
+    call->subscription = mcp_arena_alloc(call->arena, sizeof *call->subscription);
+    if (!call->subscription)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a subscription");
+    *call->subscription = (mcp__subscription){ .lists = 0 };
+    st = read_lists(call, filter, can_change);
+    if (st == MCP_OK)
+        st = read_uris(call, filter, of_uris);
+    if (st == MCP_OK)
+        st = read_tasks(call, filter);
+    if (st == MCP_OK)
+        st = note_id(call);
+    if (st != MCP_OK)
+        return st;
+    if (*mcp__subscriptions_listeners(all) >= LISTENERS_MAX)
+        return mcp_error_set(&call->err, MCP_E_LIMIT, "%d calls are listening already",
+                             LISTENERS_MAX);
+    call->plan.active = mcp__subscriptions_listeners(all);
+    (*call->plan.active)++;
+    (void)mcp_call_result(call);
+    st = index_call(call);
+    if (st == MCP_OK)
+        (void)mcp__call_suspend(call, MCP__WAIT_SUBSCRIPTION);
+    return st;
+}
+
+/* ---- notifying ------------------------------------------------------------------------------- */
+
+static void write_id(const mcp_call *call, mcp_json_writer *writer)
+{
+    mcp_write_member_object(writer, "_meta");
+    mcp_write_member_value(writer, SUBSCRIPTION_ID, call->request.id);
+    mcp_write_end(writer);
+}
+
+/* Those that there are, for this client. */
+static void write_task_ids(const mcp_call *call, mcp_json_writer *writer)
+{
+    mcp_write_member_array(writer, "taskIds");
+    for (size_t i = 0; i < mcp_json_count(call->subscription->tasks); i++) {
+        size_t length = 0;
+        const char *id = mcp_json_string(mcp_json_item(call->subscription->tasks, i), &length);
+        if (call->context->hooks->knows_task(call, id, length))
+            mcp_write_string_n(writer, id, length);
+    }
+    mcp_write_end(writer);
+}
+
+void mcp__subscribe_acknowledge(mcp_call *call)
+{
+    mcp_json_writer writer;
+    mcp_buf message;
+
+    mcp__notification_begin(&writer, &message, MESSAGE_MAX,
+                            "notifications/subscriptions/acknowledged");
+    mcp_write_member_object(&writer, "params");
+    write_id(call, &writer);
+    mcp_write_member_object(&writer, "notifications");
+    for (size_t i = 0; i < LIST_COUNT; i++)
+        if (call->subscription->lists & lists[i].bit)
+            mcp_write_member_bool(&writer, lists[i].member, true);
+    if (call->subscription->uris)
+        mcp_write_member_value(&writer, "resourceSubscriptions", call->subscription->uris);
+    if (call->subscription->tasks)
+        write_task_ids(call, &writer);
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    mcp__notification_send(call->notification_peer, &writer, &message);
+}
+
+/* One message to a peer; for a listening call, or for a session (NULL). */
+static void notify_one(mcp__peer *peer, const mcp_call *call, const char *method, const char *uri)
+{
+    mcp_json_writer writer;
+    mcp_buf message;
+
+    mcp__notification_begin(&writer, &message, MESSAGE_MAX, method);
+    if (call || uri)
+        mcp_write_member_object(&writer, "params");
+    if (call)
+        write_id(call, &writer);
+    if (uri)
+        mcp_write_member_string(&writer, "uri", uri);
+    if (call || uri)
+        mcp_write_end(&writer);
+    mcp__notification_send(peer, &writer, &message);
+}
+
+/* A call of now on behalf of a subscriber, a session or a listening call: visibility is decided for
+ * calls. */
+static mcp_call *probe_new(mcp__session *session, const mcp_call *call)
+{
+    const mcp__context *context = &session->context;
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_call *probe = NULL;
+
+    if (!arena || mcp__call_new(&probe, arena, context, NULL) != MCP_OK) {
+        mcp_arena_free(arena);
+        mcp_log_write(&context->options->log, MCP_LOG_ERROR,
+                      "no memory to notify a client of a change");
+        return NULL;
+    }
+    probe->session = session;
+    probe->request.method = call ? call->request.method : "resources/subscribe";
+    probe->request.revision = call ? call->request.revision : session->revision;
+    probe->request.client_can = call ? call->request.client_can : session->client_can;
+    probe->request.meta = call ? call->request.meta : NULL;
+    probe->principal = call ? call->principal : session->listener_principal;
+    probe->features = context->hold ? context->hold(context->server) : NULL;
+    return probe;
+}
+
+/* The lists that have changed for a subscriber. */
+static unsigned lists_for(mcp__session *session, const mcp_call *call,
+                          const mcp__list_change *changes)
+{
+    const mcp__visibility *visibility = session->context.visibility;
+    mcp_call *probe = visibility ? probe_new(session, call) : NULL;
+    unsigned changed = 0;
+
+    for (; changes && (probe || !visibility); changes = changes->next) {
+        if (!visibility)
+            changed |= changes->lists;
+        for (size_t i = 0; visibility && i < changes->count; i++)
+            if (visibility->may_know(probe, &changes->features[i]))
+                changed |= list_of[changes->features[i].kind];
+    }
+    mcp__call_free(probe);
+    return changed;
+}
+
+static void notify_lists(mcp__peer *peer, const mcp_call *call, unsigned changed)
+{
+    for (size_t i = 0; i < LIST_COUNT; i++)
+        if (changed & lists[i].bit)
+            notify_one(peer, call, lists[i].method, NULL);
+}
+
+void mcp__subscribe_notify_lists(mcp__session *session, const mcp__list_change *changes)
+{
+    if (!changes)
+        return;
+    if (session->listener && session->revision != MCP_REVISION_NONE)
+        notify_lists(session->listener, NULL, lists_for(session, NULL, changes));
+    for (mcp_call *call = session->calls.first; call; call = call->loop.open.next)
+        if (mcp__call_waits_for(call, MCP__WAIT_SUBSCRIPTION) && call->subscription->lists)
+            notify_lists(call->notification_peer, call,
+                         call->subscription->lists & lists_for(session, call, changes));
+}
+
+static bool may_notify(mcp__session *session, const mcp_call *call, const char *uri)
+{
+    const mcp__visibility *visibility = session->context.visibility;
+
+    if (!visibility)
+        return true;
+    mcp_call *probe = probe_new(session, call);
+    bool may = probe && visibility->may_notify(probe, uri);
+    mcp__call_free(probe);
+    return may;
+}
+
+static void notify_uri(const mcp__interest *interest, const char *uri)
+{
+    const mcp_call *call = interest->call;
+    mcp__session *session = call ? call->session : interest->session;
+    mcp__peer *peer = call ? call->notification_peer : session->listener;
+
+    if (peer && (call || session->revision != MCP_REVISION_NONE) && may_notify(session, call, uri))
+        notify_one(peer, call, "notifications/resources/updated", uri);
+}
+
+int mcp__subscribe_notify_uri(const mcp__interests *by_uri, const char *uri)
+{
+    const mcp__interest *interest = mcp__interest_first(by_uri, uri, strlen(uri));
+    int count = 0;
+
+    for (; interest; interest = interest->next, count++)
+        notify_uri(interest, uri);
+    return count;
+}
+
+void mcp__subscribe_notify_task(mcp__subscriptions *all, const char *id,
+                                const mcp__subscribed_task *task)
+{
+    mcp__interest *interest = mcp__interest_first(mcp__subscriptions_by_task(all), id, strlen(id));
+    mcp_json_writer writer;
+    mcp_buf message;
+
+    for (; interest; interest = interest->next) {
+        const mcp_call *call = interest->call;
+        if (!task->is_visible(task->data, call))
+            continue;
+        mcp__notification_begin(&writer, &message, call->context->options->limits.reply_max_bytes,
+                                "notifications/tasks"); /* its result is in it */
+        mcp_write_member_object(&writer, "params");
+        write_id(call, &writer);
+        task->write(task->data, &writer);
+        mcp_write_end(&writer);
+        mcp__notification_send(call->notification_peer, &writer, &message);
+    }
+}

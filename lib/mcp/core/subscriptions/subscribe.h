@@ -1,0 +1,57 @@
+/*
+ * subscribe.h - what a client subscribes to, and its notifications.
+ */
+#ifndef MCP_CORE_SUBSCRIPTIONS_SUBSCRIBE_H
+#define MCP_CORE_SUBSCRIPTIONS_SUBSCRIBE_H
+
+#include "base/map.h"
+#include "mcp/core/call/call_int.h"
+#include "mcp/core/subscriptions/subscriptions.h"
+
+/** What a listening call subscribed to. */
+struct mcp__subscription {
+    unsigned lists;           /* enum mcp__list_kind */
+    const mcp_json *uris;     /* an array of strings, or NULL */
+    const mcp_json *tasks;    /* likewise */
+    mcp__interest *interests; /* the loop's: both, in the index of subscribers */
+};
+
+/* Within a session. `uri` ends in NUL. */
+mcp_status mcp__subscribe_add(mcp__session *session, const char *uri, mcp_error *err);
+void mcp__subscribe_remove(mcp__session *session, const char *uri);
+void mcp__subscribe_clear(mcp__session *session);
+
+/**
+ * Without one: read what a call subscribes to.
+ *
+ * @param can_change lists that can change here, enum mcp__list_kind
+ * @param of_uris    changes of resources are notified
+ * @return MCP_OK: the call is suspended, and stays open; MCP_E_PARAMS; MCP_E_LIMIT: too many listen
+ */
+mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_uris);
+
+/** Loop only. Acknowledge, as the first message of a call that is open now. */
+void mcp__subscribe_acknowledge(mcp_call *call);
+
+/** Loop only. The call listens no more, or never did. */
+void mcp__subscribe_leave(mcp_call *call);
+
+/** Loop only. Notify a session, and every listening call of it, of the lists that have changed for
+ *  them. */
+void mcp__subscribe_notify_lists(mcp__session *session, const mcp__list_change *changes);
+
+/** Loop only. Notify the subscribers of a URI that may know it. @return how many were looked at */
+int mcp__subscribe_notify_uri(const mcp__interests *by_uri, const char *uri);
+
+/** A task whose status has changed. */
+typedef struct mcp__subscribed_task {
+    bool (*is_visible)(const void *data, const mcp_call *call);
+    void (*write)(const void *data, mcp_json_writer *writer); /* the members of its Task */
+    const void *data;
+} mcp__subscribed_task;
+
+/** Loop only. Notify the listening calls that subscribed to that task and may know it. */
+void mcp__subscribe_notify_task(mcp__subscriptions *all, const char *id,
+                                const mcp__subscribed_task *task);
+
+#endif

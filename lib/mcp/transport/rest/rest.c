@@ -1,0 +1,310 @@
+/*
+ * rest.c - a request of a route on its way to its handler and back.
+ *
+ * The call is one of the shared session, under the same bounds as calls without a session. Its peer
+ * is that of any request; only its answer has no envelope. An answer of the dispatch in place of
+ * the call, because it ran out of time or the server stops, becomes the same kind of error body as
+ * a handler's.
+ */
+#include "mcp/transport/rest/rest.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "mcp/core/dispatch.h"
+#include "mcp/core/principal.h"
+#include "mcp/transport/http/header_fields.h"
+#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/http/peer.h"
+#include "mcp/transport/http/stream.h"
+#include "mcp/transport/rest/body.h"
+#include "mcp/transport/rest/problem.h"
+#include "mcp/transport/rest/route_table.h"
+
+#define CHALLENGE_MAX ((size_t)4 * 1024)
+
+/* ---- back ------------------------------------------------------------------------------------ */
+
+static void put_head(mcp__head *head, const mcp__web_peer *peer, const mcp__rest *rest)
+{
+    mcp__head_share_route(head, peer->origin);
+    for (size_t i = 0; rest && i < rest->answer_field_count; i++)
+        mcp__head_add(head, rest->answer_fields[i].name, rest->answer_fields[i].value);
+}
+
+/* `rest` is NULL where a worker has it. */
+static void send_back(mcp__web_peer *peer, const mcp__rest *rest, int status, const char *mime_type,
+                      mcp_buf *body)
+{
+    mcp__head head = { .count = 0 };
+    mcp_buf challenge;
+
+    mcp_buf_init(&challenge, CHALLENGE_MAX);
+    mcp__web_peer_challenge(peer, &head, &challenge);
+    mcp__head_add(&head, "Content-Type", mime_type);
+    put_head(&head, peer, rest);
+    mcp__http_head_out out = mcp__head_out(&head, status);
+    if (body->length > 0)
+        (void)mcp__http_reply_buf(peer->exchange, &out, body, NULL);
+    else
+        (void)mcp__http_reply(peer->exchange, &out, NULL, 0, NULL);
+    mcp_buf_clear(&challenge);
+}
+
+static void send_fault(mcp__web_peer *peer, mcp_status fault, const char *path)
+{
+    mcp_problem problem = { mcp__problem_http(fault), fault, mcp_status_words(fault), path };
+    mcp_buf body;
+
+    const char *type = mcp__problem_write(&body, &peer->web->http, &problem);
+    send_back(peer, NULL, problem.http_status, type, &body);
+    mcp_buf_clear(&body);
+}
+
+/* The connection is the stream's from now on. */
+static void begin_stream(mcp__web_peer *peer, mcp__rest *rest)
+{
+    mcp__head head = { .count = 0 };
+    mcp_stream *stream = rest->stream;
+
+    mcp__head_events(&head);
+    put_head(&head, peer, rest);
+    mcp__http_head_out out = mcp__head_out(&head, 200);
+    rest->stream = NULL;
+    mcp__stream_begin(stream, peer->web, peer->exchange, &out, rest->is_bare);
+}
+
+/* The message is the first piece. */
+static void begin_pieces(mcp__web_peer *peer, mcp__rest *rest, mcp_buf *message)
+{
+    mcp__head head = { .count = 0 };
+    mcp__body *body = rest->remainder;
+
+    mcp__head_add(&head, "Content-Type", rest->mime_type);
+    put_head(&head, peer, rest);
+    mcp__http_head_out out = mcp__head_out(&head, rest->http_status ? rest->http_status : 200);
+    rest->remainder = NULL;
+    mcp__body_begin(body, peer->web, peer->exchange, &out, message, rest->is_bare);
+}
+
+static void answer(mcp__peer *self, mcp_buf *message)
+{
+    mcp__web_peer *peer = (mcp__web_peer *)self;
+    const mcp_call *call = peer->call;
+    mcp__rest *rest = mcp__rest_of(call);
+    /* Else a worker may have the call; its path never changes. */
+    bool is_done = self->fault == MCP_OK;
+    bool is_good = is_done && call->status == MCP_OK && !call->answer.error_text;
+
+    if (peer->exchange && is_good && rest->stream)
+        begin_stream(peer, rest);
+    else if (peer->exchange && is_good && rest->remainder)
+        begin_pieces(peer, rest, message);
+    else if (peer->exchange && is_done)
+        send_back(peer, rest, rest->http_status ? rest->http_status : 200, rest->mime_type,
+                  message);
+    else if (peer->exchange)
+        send_fault(peer, self->fault, rest->path);
+    mcp_buf_clear(message);
+    mcp__web_peer_free(peer);
+}
+
+static void no_reply(mcp__peer *self)
+{
+    mcp__web_peer *peer = (mcp__web_peer *)self;
+
+    if (peer->exchange)
+        send_fault(peer, MCP_E_STOPPED, NULL);
+    mcp__web_peer_free(peer);
+}
+
+static void drop_notification(mcp__peer *self, mcp_buf *message)
+{
+    (void)self;
+    mcp_buf_clear(message);
+}
+
+/* ---- there ----------------------------------------------------------------------------------- */
+
+static void look_at_head(mcp__web *web, mcp__http_exchange *exchange)
+{
+    mcp_buf allowed;
+
+    mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
+    const mcp_route *route = mcp__route_of(web, exchange, &allowed);
+    if (!route && allowed.length > 0)
+        mcp__problem_answer(web, exchange, 405, MCP_E_METHOD, "this path does not have this method",
+                            allowed.data);
+    else if (!route)
+        mcp__problem_refuse(web, exchange, MCP_E_NOT_FOUND, "there is nothing at this path");
+    else if ((route->flags & MCP_WRITES) && !web->serve.options->allow_write)
+        mcp__problem_refuse(web, exchange, MCP_E_DENIED, "write operations are disabled");
+    else if (!mcp__http_limit_body(exchange, web->http.limits.body_max_bytes))
+        mcp__problem_refuse(web, exchange, MCP_E_LIMIT, "the body is too large");
+    mcp_buf_clear(&allowed);
+}
+
+static mcp_status out_of_memory(mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
+}
+
+/* ---- what a handler may read of the request -------------------------------------------------- */
+
+static mcp__rest_field *field_of(mcp__rest_field *fields, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+/* Fields of one name become one list (RFC 9110, section 5.3). http.c bounds their number and
+ * length. */
+static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena, const mcp__http_exchange *exchange)
+{
+    const char *name = NULL, *value = NULL;
+    size_t count = 0;
+
+    while (mcp__http_field_at(exchange, count, &name, &value))
+        count++;
+    mcp__rest_field *fields = mcp_arena_alloc(arena, (count + 1) * sizeof *fields);
+    rest->fields = fields;
+    for (size_t i = 0; fields && i < count; i++) {
+        (void)mcp__http_field_at(exchange, i, &name, &value);
+        mcp__rest_field *known = field_of(fields, rest->field_count, name);
+        mcp__rest_field *field = known ? known : &fields[rest->field_count++];
+        field->name = known ? known->name : mcp_arena_strdup(arena, name);
+        field->value = known ? mcp_arena_printf(arena, "%s, %s", known->value, value)
+                             : mcp_arena_strdup(arena, value);
+        if (!field->name || !field->value)
+            return MCP_E_NOMEM;
+    }
+    return fields ? MCP_OK : MCP_E_NOMEM;
+}
+
+/* The worker does not see the exchange: what it may read is copied. */
+static mcp_status take_request(mcp_call *call, mcp__web *web, mcp__http_exchange *exchange)
+{
+    mcp__rest *rest = mcp_arena_alloc(call->arena, sizeof *rest);
+
+    if (!rest)
+        return out_of_memory(&call->err);
+    *rest = (mcp__rest){ .http = &web->http };
+    mcp_buf_init(&rest->body, web->http.limits.body_max_bytes);
+    call->plan.kind = &mcp__rest_kind;
+    call->plan.feature = rest;
+    rest->is_bare = strcmp(mcp__http_method(exchange), "HEAD") == 0;
+    rest->path = mcp__problem_path(call->arena, exchange);
+    if (!rest->path || copy_fields(rest, call->arena, exchange) != MCP_OK)
+        return out_of_memory(&call->err);
+    return mcp__http_body_take(exchange, &rest->body, &call->err);
+}
+
+static mcp_status fill_call(mcp_call *call, mcp__web *web, mcp__http_exchange *exchange,
+                            const mcp_route *route)
+{
+    size_t length = 0;
+    const char *path = mcp__http_path(exchange, &length);
+
+    call->request.method = route->method;
+    call->request.name = route->path;
+    call->plan.method = route->method;
+    call->plan.run = route->run;
+    call->plan.data = web->http.routes_data;
+    call->plan.flags = route->flags;
+    call->plan.inline_budget = route->flags & MCP_NONBLOCKING
+                                   ? &web->inline_budgets[route - web->http.routes]
+                                   : NULL;
+    call->plan.timeout_ms = route->timeout_ms;
+    if (call->plan.timeout_ms == 0 && !(route->flags & MCP_LONG))
+        call->plan.timeout_ms = web->serve.options->limits.timeout_ms;
+    mcp_status st = mcp_json_read(&call->request.id, call->arena, "0", 1, &call->err);
+    if (st == MCP_OK)
+        st = mcp__route_arguments(&call->request.arguments, call->arena, route, path, length,
+                                  mcp__http_query(exchange), &call->err);
+    return st == MCP_OK ? take_request(call, web, exchange) : st;
+}
+
+static mcp_status name_caller(mcp_call *call, const mcp__web *web)
+{
+    bool is_lost = false;
+
+    call->principal = mcp__principal_copy(call->arena, web->caller, &is_lost);
+    return is_lost ? out_of_memory(&call->err) : MCP_OK;
+}
+
+static void run(mcp__web *web, mcp__http_exchange *exchange, mcp_call *call)
+{
+    mcp__accepted nothing = { .json = false };
+    mcp__web_peer *peer = mcp__web_peer_new(web, exchange, web->shared, false, &nothing);
+
+    if (!peer) {
+        mcp__call_free(call);
+        return;
+    }
+    peer->peer.answer = answer;
+    peer->peer.notify = drop_notification;
+    peer->peer.no_reply = no_reply;
+    peer->peer.abort = NULL;
+    peer->peer.reconnect = NULL;
+    peer->call = call;
+    peer->is_request = true;
+    call->peer = &peer->peer;
+    call->notification_peer = &peer->peer;
+    mcp__session_table_work(&web->sessions, web->shared);
+    mcp__dispatch_call(call);
+}
+
+static bool has_other_body(const mcp__http_exchange *exchange, const mcp_route *route)
+{
+    size_t length = 0;
+
+    (void)mcp__http_body(exchange, &length);
+    return length > 0 && !(route->flags & MCP_RAW_BODY) &&
+           !mcp__field_is_json(mcp__http_field(exchange, "Content-Type"));
+}
+
+static void serve(mcp__web *web, mcp__http_exchange *exchange)
+{
+    const mcp__session *session = &web->shared->session;
+    mcp_arena *arena = mcp__arena_new_within(web->serve.options->limits.arena_max_bytes,
+                                             web->serve.context.budget);
+    mcp_call *call = NULL;
+    mcp_buf allowed;
+
+    mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
+    const mcp_route *route = mcp__route_of(web, exchange,
+                                           &allowed); /* there is one: the head had it */
+    mcp_buf_clear(&allowed);
+    if (route && has_other_body(exchange, route)) {
+        mcp_arena_free(arena);
+        mcp__problem_refuse_http(web, exchange, 415, "the Content-Type must be application/json");
+        return;
+    }
+    if (!route || !arena || mcp__call_new(&call, arena, &session->context, NULL) != MCP_OK) {
+        mcp_arena_free(arena);
+        mcp__problem_refuse(web, exchange, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        return;
+    }
+    call->session = &web->shared->session;
+    mcp_status st = name_caller(call, web);
+    if (st == MCP_OK)
+        st = fill_call(call, web, exchange, route);
+    if (st == MCP_OK) {
+        run(web, exchange, call);
+        return;
+    }
+    mcp__problem_refuse(web, exchange, st, call->err.message);
+    mcp__call_free(call);
+}
+
+const mcp__route_handler mcp__rest_handler = {
+    .check = mcp__route_check,
+    .inline_budgets = mcp__route_inline_budgets,
+    .long_count = mcp__route_long_count,
+    .head = look_at_head,
+    .request = serve,
+    .refuse = mcp__problem_refuse_http,
+    .refusal_body = mcp__problem_body,
+};

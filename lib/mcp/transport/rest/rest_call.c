@@ -1,0 +1,314 @@
+/*
+ * rest_call.c - the functions that only a route's handler may call, and the kind of its calls.
+ *
+ * The body of an answer is the result object as it is, or the bytes of mcp_call_send, without an
+ * envelope. Neither is copied on its way to the connection. The causes of internal errors go to the
+ * log, as with tools.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "mcp/core/call/call_int.h"
+#include "mcp/core/call/result.h"
+#include "mcp/core/response.h"
+#include "mcp/http.h"
+#include "mcp/transport/http/stream.h"
+#include "mcp/transport/rest/body.h"
+#include "mcp/transport/rest/problem.h"
+#include "mcp/transport/rest/rest.h"
+#include "net/http.h"
+
+/* ---- the request ----------------------------------------------------------------------------- */
+
+const char *mcp_call_body(const mcp_call *call, size_t *length)
+{
+    const mcp__rest *rest = mcp__rest_of(call);
+    size_t held = rest ? rest->body.length : 0;
+
+    if (length)
+        *length = held;
+    return held > 0 ? rest->body.data : NULL;
+}
+
+const mcp_json *mcp_call_body_json(mcp_call *call, mcp_error *err)
+{
+    const mcp_json *value = NULL;
+    size_t length = 0;
+    const char *body = mcp_call_body(call, &length);
+
+    if (!body) {
+        (void)mcp_error_set(err, MCP_E_PARAMS, "the request has no body");
+        return NULL;
+    }
+    return mcp_json_read(&value, call->arena, body, length, err) == MCP_OK ? value : NULL;
+}
+
+const char *mcp_call_path(const mcp_call *call)
+{
+    const mcp__rest *rest = mcp__rest_of(call);
+
+    return rest ? rest->path : NULL;
+}
+
+const char *mcp_call_header(const mcp_call *call, const char *name)
+{
+    const mcp__rest *rest = mcp__rest_of(call);
+
+    for (size_t i = 0; rest && name && i < rest->field_count; i++)
+        if (strcasecmp(rest->fields[i].name, name) == 0)
+            return rest->fields[i].value;
+    return NULL;
+}
+
+const char *mcp_call_last_event_id(const mcp_call *call)
+{
+    const char *id = mcp_call_header(call, "Last-Event-ID");
+
+    return id && id[0] != '\0' ? id : NULL;
+}
+
+/* ---- the answer's head ----------------------------------------------------------------------- */
+
+void mcp_call_status(mcp_call *call, int http_status)
+{
+    mcp__rest *rest = mcp__rest_of(call);
+
+    if (rest && http_status >= 200 && http_status <= 599)
+        rest->http_status = http_status;
+}
+
+/* What frames the answer, and its type, are said elsewhere. */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = { "Content-Type", "Content-Length", "Transfer-Encoding",
+                                         "Connection", "Date" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static mcp__rest_field *find_field(mcp__rest *rest, const char *name)
+{
+    for (size_t i = 0; i < rest->answer_field_count; i++)
+        if (strcasecmp(rest->answer_fields[i].name, name) == 0)
+            return &rest->answer_fields[i];
+    return NULL;
+}
+
+static mcp_status add_field(mcp_call *call, mcp__rest_field *field, const char *name,
+                            const char *value)
+{
+    mcp__rest *rest = mcp__rest_of(call);
+    mcp__rest_field fresh = { mcp_arena_strdup(call->arena, name),
+                              mcp_arena_strdup(call->arena, value) };
+
+    if (!field && rest->answer_field_count == MCP__REST_FIELDS_MAX)
+        return mcp_error_set(&call->err, MCP_E_LIMIT, "an answer may be given %d fields",
+                             MCP__REST_FIELDS_MAX);
+    if (!fresh.name || !fresh.value)
+        return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a header field");
+    if (!field)
+        field = &rest->answer_fields[rest->answer_field_count++];
+    *field = fresh;
+    return MCP_OK;
+}
+
+mcp_status mcp_call_header_set(mcp_call *call, const char *name, const char *value)
+{
+    mcp__rest *rest = mcp__rest_of(call);
+
+    if (!rest)
+        return mcp_error_set(&call->err, MCP_E_UNSUPPORTED,
+                             "only a route's handler can set header fields");
+    if (!name || is_ours(name) || !mcp__http_field_is_fit(name, value ? value : ""))
+        return mcp_error_set(&call->err, MCP_E_PARAMS,
+                             "this is no header field that an answer may be given");
+    mcp__rest_field *field = find_field(rest, name);
+    if (value)
+        return add_field(call, field, name, value);
+    if (field)
+        *field = rest->answer_fields[--rest->answer_field_count];
+    return MCP_OK;
+}
+
+/* ---- the answer's body ----------------------------------------------------------------------- */
+
+/* An earlier body is dropped. */
+static mcp_status begin_body(mcp_call *call, const char *mime_type)
+{
+    mcp__rest *rest = mcp__rest_of(call);
+
+    if (!rest)
+        return mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "only a route's handler can send this");
+    if (!mime_type || !mcp__http_field_is_fit("Content-Type", mime_type))
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "a media type is one line");
+    rest->mime_type = mcp_arena_strdup(call->arena, mime_type);
+    rest->is_sent = true;
+    mcp__body_abandon(rest->remainder);
+    rest->remainder = NULL;
+    mcp_buf_reset(&call->answer.message);
+    return rest->mime_type
+               ? MCP_OK
+               : mcp_error_set(&call->err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
+}
+
+mcp_status mcp_call_send(mcp_call *call, const char *mime_type, const void *bytes, size_t length)
+{
+    mcp_status st = begin_body(call, mime_type);
+
+    if (st != MCP_OK)
+        return st;
+    st = mcp_buf_append(&call->answer.message, bytes, length);
+    return st == MCP_OK ? st : mcp_error_set(&call->err, st, "%s", mcp_status_words(st));
+}
+
+/* The bytes of one buffer into another that is dropped first, without a copy. */
+static void hand_over(mcp_buf *to, mcp_buf *from)
+{
+    mcp_buf_clear(to);
+    *to = *from;
+    *from = (mcp_buf){ .max_bytes = to->max_bytes };
+}
+
+mcp_status mcp_call_send_buf(mcp_call *call, const char *mime_type, mcp_buf *body)
+{
+    mcp_status st = begin_body(call, mime_type);
+
+    if (!body)
+        return st == MCP_OK ? mcp_error_set(&call->err, MCP_E_PARAMS, "there is no body to send")
+                            : st;
+    if (st == MCP_OK && body->status != MCP_OK)
+        st = mcp_error_set(&call->err, body->status, "%s", mcp_status_words(body->status));
+    if (st == MCP_OK)
+        hand_over(&call->answer.message, body);
+    else
+        mcp_buf_clear(body);
+    return st;
+}
+
+/* The first piece is written here: what fails in it is answered as any error, and a body of one
+ * piece is sent whole. */
+mcp_status mcp_call_send_from(mcp_call *call, const char *mime_type, const mcp_body_source *source)
+{
+    bool is_last = false;
+
+    if (!source || !source->next || !source->done)
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "a source of a body lacks a function");
+    mcp_status st = begin_body(call, mime_type);
+
+    if (st == MCP_OK)
+        st = source->next(&call->answer.message, &is_last, source->data, &call->err);
+    if (st == MCP_OK && call->answer.message.status != MCP_OK)
+        st = mcp_error_set(&call->err, call->answer.message.status, "%s",
+                           mcp_status_words(call->answer.message.status));
+    if (st == MCP_OK && !is_last)
+        st = mcp__body_new(&mcp__rest_of(call)->remainder, source, call->answer.message.max_bytes,
+                           &call->err);
+    if (st != MCP_OK || is_last)
+        source->done(source->data);
+    return st;
+}
+
+mcp_status mcp_call_stream(mcp_stream **out, mcp_call *call, const mcp_stream_options *options,
+                           mcp_error *err)
+{
+    static const mcp_stream_options standard = MCP_STREAM_OPTIONS_INIT;
+    mcp__rest *rest = mcp__rest_of(call);
+
+    if (!rest)
+        return mcp_error_set(err, MCP_E_UNSUPPORTED,
+                             "only a route's handler can answer with a stream");
+    if (rest->stream)
+        return mcp_error_set(err, MCP_E_PARAMS, "the answer is a stream already");
+    mcp_status st = mcp__stream_new(out, options ? options : &standard, err);
+    if (st == MCP_OK)
+        rest->stream = *out;
+    return st;
+}
+
+/* ---- on the worker, after the handler -------------------------------------------------------- */
+
+static void render_error(mcp_call *call, mcp_status status, const char *message)
+{
+    mcp__rest *rest = mcp__rest_of(call);
+    mcp_buf body;
+
+    if (mcp__response_is_hidden(status))
+        mcp__result_log(call, &call->err);
+    if (mcp__response_is_hidden(status) || !message || message[0] == '\0')
+        message = mcp_status_words(status);
+    if (rest->http_status < 400)
+        rest->http_status = mcp__problem_http(status);
+    mcp_problem problem = { rest->http_status, status, message, rest->path };
+    rest->mime_type = mcp__problem_write(&body, rest->http, &problem);
+    hand_over(&call->answer.message, &body);
+}
+
+static mcp_status render_result(mcp_call *call)
+{
+    mcp__rest *rest = mcp__rest_of(call);
+
+    if (call->answer.result.holds == MCP__DRAFT_EMPTY) {
+        rest->http_status = rest->http_status ? rest->http_status : 204;
+        return MCP_OK;
+    }
+    mcp_status st = mcp__draft_end(&call->answer.result);
+    rest->mime_type = "application/json";
+    if (st == MCP_OK)
+        hand_over(&call->answer.message, &call->answer.result.text);
+    return st;
+}
+
+static mcp_status render_body(mcp_call *call)
+{
+    const mcp__rest *rest = mcp__rest_of(call);
+
+    if (rest->stream)
+        return MCP_OK;
+    return rest->is_sent ? call->answer.message.status : render_result(call);
+}
+
+static void render(mcp_call *call)
+{
+    mcp_status st = call->status;
+
+    if (st == MCP_OK && call->answer.error_text) {
+        render_error(call, MCP_E_PARAMS, call->answer.error_text);
+        return;
+    }
+    if (st == MCP_OK)
+        st = render_body(call);
+    if (st != MCP_OK)
+        render_error(call, st, call->status != MCP_OK ? call->err.message : NULL);
+}
+
+/* ---- the kind -------------------------------------------------------------------------------- */
+
+static size_t size_of_input(const mcp_call *call)
+{
+    return mcp__rest_of(call)->body.length;
+}
+
+static void release(mcp_call *call)
+{
+    mcp__rest *rest = mcp__rest_of(call);
+
+    mcp_buf_clear(&rest->body);
+    if (rest->stream)
+        mcp__stream_abandon(rest->stream);
+    mcp__body_abandon(rest->remainder);
+}
+
+const mcp__call_kind mcp__rest_kind = {
+    .render = render,
+    .size_of_input = size_of_input,
+    .release = release,
+    .may_be_empty = true,
+};
+
+mcp__rest *mcp__rest_of(const mcp_call *call)
+{
+    return call->plan.kind == &mcp__rest_kind ? call->plan.feature : NULL;
+}

@@ -1,0 +1,199 @@
+/*
+ * rows.c - checks a Parquet table by its columns' rules and sorts its rows.
+ *
+ * Types must match exactly: an int64 id or a float32 value is refused with the type to write. A
+ * null in a required column is refused too (read as 0 it would change results in silence); in an
+ * optional column it means "not given". NaN and infinity are refused everywhere.
+ */
+#include "case/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int64_t cobre_table_int(const cobre_table *table, size_t column, size_t row)
+{
+    const columns_column *data = table->columns[column];
+
+    if (!data || !columns_is_valid(data, row))
+        return COBRE_ABSENT;
+    if (data->type == COLUMNS_U32)
+        return ((const uint32_t *)data->values)[row];
+    return ((const int32_t *)data->values)[row];
+}
+
+double cobre_table_real(const cobre_table *table, size_t column, size_t row)
+{
+    const columns_column *data = table->columns[column];
+
+    return data && columns_is_valid(data, row) ? ((const double *)data->values)[row] : NAN;
+}
+
+/* ---- the columns ----------------------------------------------------------------------------- */
+
+static void missing_column(cobre_reader *reader, const cobre_column *column)
+{
+    const char *type = columns_type_name(column->type);
+    cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION, column->name);
+
+    finding.message = cobre_report_text(reader->report, "column %s is missing", column->name);
+    finding.suggestion = cobre_report_text(reader->report, "Write a column %s of type %s.",
+                                           column->name, type);
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("expected", type), COBRE_NULL("actual"));
+    reader->failed = true;
+    cobre_report_add(reader->report, &finding);
+}
+
+static void wrong_type(cobre_reader *reader, const cobre_column *column, columns_type actual)
+{
+    const char *type = columns_type_name(column->type);
+    cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_TYPE_MISMATCH, column->name);
+
+    finding.message = cobre_report_text(reader->report, "column %s has type %s but %s is required",
+                                        column->name, columns_type_name(actual), type);
+    finding.suggestion = cobre_report_text(reader->report, "Write column %s as %s.", column->name,
+                                           type);
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("expected_type", type),
+                                    COBRE_TEXT("actual_type", columns_type_name(actual)));
+    reader->failed = true;
+    cobre_report_add(reader->report, &finding);
+}
+
+static void find_columns(cobre_reader *reader, const columns_table *data, cobre_table *table)
+{
+    const cobre_column *wanted = table->spec->columns;
+
+    for (size_t i = 0; wanted[i].name && !reader->failed; i++) {
+        table->columns[i] = columns_find(data, wanted[i].name);
+        if (!table->columns[i] && (wanted[i].flags & COBRE_REQUIRED))
+            missing_column(reader, &wanted[i]);
+        else if (table->columns[i] && table->columns[i]->type != wanted[i].type)
+            wrong_type(reader, &wanted[i], table->columns[i]->type);
+    }
+}
+
+/* ---- the values ------------------------------------------------------------------------------ */
+
+static void place_in_row(cobre_reader *reader, const cobre_table *table, size_t row)
+{
+    int64_t id = cobre_table_int(table, 0, row);
+
+    reader->row = (int64_t)row + 1;
+    reader->noun = cobre_registry_noun(table->spec->columns[0].refers);
+    reader->has_id = reader->noun && id != COBRE_ABSENT;
+    reader->id = id;
+}
+
+static const char *broken_rule(const cobre_column *column, double value)
+{
+    if (!isfinite(value))
+        return "must be finite";
+    if ((column->flags & COBRE_POSITIVE) && value <= 0)
+        return "must be > 0";
+    if ((column->flags & COBRE_NOT_NEGATIVE) && value < 0)
+        return "must be >= 0";
+    if ((column->flags & COBRE_AT_MOST_ONE) && value > 1)
+        return "must be <= 1";
+    return NULL;
+}
+
+static void check_value(cobre_reader *reader, const cobre_table *table, size_t index, size_t row)
+{
+    const cobre_column *column = &table->spec->columns[index];
+    const columns_column *data = table->columns[index];
+
+    if (!columns_is_valid(data, row)) {
+        if (!(column->flags & COBRE_REQUIRED))
+            return;
+        place_in_row(reader, table, row);
+        cobre_reader_violation(reader, column->name, "a value", "null",
+                               "Fill the cell: the column takes no nulls.");
+        return;
+    }
+    double value = column->type == COLUMNS_F64 ? cobre_table_real(table, index, row)
+                                               : (double)cobre_table_int(table, index, row);
+    const char *rule = broken_rule(column, value);
+    if (rule) {
+        place_in_row(reader, table, row);
+        cobre_reader_range(reader, column->name, value,
+                           column->flags & (COBRE_POSITIVE | COBRE_NOT_NEGATIVE) ? 0 : -INFINITY,
+                           column->flags & COBRE_AT_MOST_ONE ? 1 : INFINITY, rule);
+    }
+}
+
+static void check_values(cobre_reader *reader, const cobre_table *table)
+{
+    for (size_t row = 0; row < table->rows && !reader->failed; row++) {
+        for (size_t i = 0; table->spec->columns[i].name && !reader->failed; i++) {
+            if (table->columns[i])
+                check_value(reader, table, i, row);
+        }
+    }
+}
+
+/* ---- the order ------------------------------------------------------------------------------- */
+
+static int compare_keys(const cobre_table *table, size_t a, size_t b)
+{
+    for (size_t i = 0; i < table->spec->keys; i++) {
+        int64_t x = cobre_table_int(table, i, a), y = cobre_table_int(table, i, b);
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+static int compare_rows(const void *left, const void *right, void *data)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    int keys = compare_keys(data, a, b);
+
+    return keys != 0 ? keys : a < b ? -1 : a > b;
+}
+
+static void repeated(cobre_reader *reader, const cobre_table *table, size_t row)
+{
+    const char *column = table->spec->columns[table->spec->keys - 1].name;
+    bool refused = table->spec->repeats == COBRE_REPEATS_REFUSED;
+
+    place_in_row(reader, table, row);
+    cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_DUPLICATE_ID, column);
+    finding.severity = refused ? COBRE_SEVERITY_ERROR : COBRE_SEVERITY_WARNING;
+    finding.message = cobre_report_text(
+        reader->report, "a second row has the same key (%s %lld last)%s", column,
+        (long long)cobre_table_int(table, table->spec->keys - 1, row),
+        refused ? "" : "; the last row of the file is used");
+    finding.suggestion = "Keep one row per key.";
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("registry", reader->file));
+    reader->failed = reader->failed || refused;
+    cobre_report_add(reader->report, &finding);
+}
+
+static void sort_rows(cobre_reader *reader, cobre_table *table)
+{
+    size_t *order = cobre_reader_array(reader, table->rows, sizeof *order);
+
+    if (!order)
+        return;
+    for (size_t i = 0; i < table->rows; i++)
+        order[i] = i;
+    qsort_r(order, table->rows, sizeof *order, compare_rows, table);
+    for (size_t i = 1; i < table->rows && !reader->failed; i++) {
+        if (table->spec->keys > 0 && compare_keys(table, order[i - 1], order[i]) == 0)
+            repeated(reader, table, order[i]);
+    }
+    table->order = order;
+}
+
+void cobre_read_rows(cobre_reader *reader, const columns_table *data, const cobre_table_spec *spec,
+                     cobre_table *out)
+{
+    cobre_table table = { .spec = spec, .rows = data->rows };
+
+    find_columns(reader, data, &table);
+    if (!reader->failed)
+        check_values(reader, &table);
+    if (!reader->failed && table.rows > 0)
+        sort_rows(reader, &table);
+    if (!reader->failed)
+        *out = table;
+}

@@ -1,0 +1,69 @@
+/*
+ * forward.c - the forward pass: one task per scenario, which solves all stages in order.
+ *
+ * The opening of a scenario at a stage is drawn from (seed, iteration, scenario, stage), so the
+ * walk does not depend on the thread. Each solve starts from the basis of its (stage, scenario) and
+ * leaves its own there: for the backward solves of this iteration, and for the next forward pass.
+ */
+#include <string.h>
+
+#include "sddp/iteration/iteration.h"
+#include "sddp/pass.h"
+
+/* One stage of a walk: solves at `state`, which then becomes the next stage's; adds the cost. */
+static mcp_status walk_stage(pass *p, worker *w, size_t t, size_t scenario, double *cost,
+                             sddp_failure *where, mcp_error *err)
+{
+    sddp *s = p->study;
+    const stage_lp *program = &s->programs[t];
+    uint32_t opening = tree_choose(s->tree, s->input->config.seed, (uint32_t)p->iteration,
+                                   (uint32_t)scenario, t);
+    uint8_t *basis = study_basis(s, t, scenario);
+    solve_input in = study_input(s, t, w->state, tree_noise(s->tree, t, opening), basis);
+    lp *model = NULL;
+
+    in.keep_basis = basis;
+    where->opening = (int32_t)opening;
+    mcp_status st = pass_solve(&model, p, w, &in, where, err);
+    if (st != MCP_OK)
+        return st;
+    const double *primal = lp_primal(model);
+    double future = program->theta_cost * primal[program->theta];
+    *cost += s->discount[t] * (lp_objective(model) - future) * COST_SCALE;
+    stage_lp_leave(program, primal, w->state);
+    return MCP_OK;
+}
+
+static mcp_status walk(pass *p, worker *w, size_t scenario, sddp_failure *where, mcp_error *err)
+{
+    sddp *s = p->study;
+    size_t bytes = s->dimension * sizeof *w->state;
+    double cost = 0.0;
+
+    where->scenario = (int32_t)scenario;
+    memcpy(w->state, s->initial, bytes);
+    for (size_t t = 0; t < s->stages; t++) {
+        memcpy(study_trial(s, t, scenario), w->state, bytes);
+        mcp_status st = walk_stage(p, w, t, scenario, &cost, where, err);
+        if (st != MCP_OK)
+            return st;
+    }
+    s->path_cost[scenario] = cost;
+    return MCP_OK;
+}
+
+mcp_status forward_run(const iteration_run *run, mcp_error *err)
+{
+    sddp *s = run->study;
+    pass p = { .study = s,
+               .observer = run->observer,
+               .phase = "forward",
+               .iteration = (int32_t)run->iteration,
+               .halts_at = SDDP_STOP_NOW,
+               .task_lines = study_lines(s) };
+    mcp_status st = pass_run(&p, walk, s->scenarios, run->failure, err);
+
+    for (size_t t = 0; st == MCP_OK && t < s->stages; t++)
+        st = study_settle(s, t, run->iteration, err);
+    return st;
+}

@@ -1,0 +1,16 @@
+/*
+ * result.h - turns the solution of a stage's program into an sddp_stage_result.
+ */
+#ifndef SDDP_RESULT_H
+#define SDDP_RESULT_H
+
+#include "sddp/study.h"
+
+/* The number of doubles in the arrays of one stage's result. */
+size_t result_length(const sddp *study, size_t stage);
+
+/* Fill `out`, whose arrays are placed in `memory`, from a solved program. */
+void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size_t stage,
+                 const lp *model, const double *state, const double *noise);
+
+#endif

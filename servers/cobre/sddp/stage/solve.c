@@ -1,0 +1,177 @@
+/*
+ * solve.c - solves stage programs so that the answer depends on (stage, state, noise, cuts) alone.
+ *
+ * Before a solve the program is brought to a state that only these decide: the rows of the working
+ * set in its order, fresh bounds, a given basis. Then the whole pool is searched; the most violated
+ * cuts are added as rows and the program is solved again, until none is violated. The next solve of
+ * the stage deletes those rows. So neither the order of solves nor the number of workers changes
+ * any bit of the results, and the optimum is that over all cuts.
+ */
+#include "sddp/stage/solve.h"
+
+#include <string.h>
+
+/* Cuts added at once: more cost rows, fewer cost solves. */
+#define CUTS_AT_ONCE 3
+
+static workspace *workspace_of(worker *w, const solve_input *in)
+{
+    return &w->workspaces[in->program->stage];
+}
+
+static void append_batch(worker *w, const solve_input *in, const uint32_t *cuts, size_t count)
+{
+    const cut_pool *pool = in->pool;
+    const stage_lp *program = in->program;
+    double lower[ROW_BATCH], upper[ROW_BATCH];
+    int start[ROW_BATCH + 1], at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        start[i] = at;
+        lower[i] = pool->intercept[cuts[i]];
+        upper[i] = LP_INFINITY;
+        for (size_t j = 0; j < pool->dimension; j++) {
+            double slope = pool->slope[j * pool->capacity + cuts[i]];
+            if (slope == 0.0)
+                continue;
+            w->row_column[at] = stage_lp_state_column(program, j);
+            w->row_value[at++] = -slope;
+        }
+        w->row_column[at] = program->theta;
+        w->row_value[at++] = 1.0;
+    }
+    start[count] = at;
+    lp_add_rows(workspace_of(w, in)->model,
+                &(lp_rows){ (int)count, lower, upper, start, w->row_column, w->row_value });
+}
+
+static void append_rows(worker *w, const solve_input *in, const uint32_t *cuts, size_t count)
+{
+    for (size_t i = 0; i < count; i += ROW_BATCH)
+        append_batch(w, in, cuts + i, count - i < ROW_BATCH ? count - i : ROW_BATCH);
+}
+
+/* Delete the rows whose positions among the cut rows are w->gone. */
+static void delete_rows(worker *w, const solve_input *in, size_t count)
+{
+    int first = in->program->program.rows;
+
+    for (size_t i = 0; i < count; i++)
+        w->gone[i] += first;
+    lp_delete_rows(workspace_of(w, in)->model, (int)count, w->gone);
+}
+
+static void drop_local_rows(worker *w, const solve_input *in)
+{
+    workspace *ws = workspace_of(w, in);
+
+    if (ws->local_count == 0)
+        return;
+    for (size_t i = 0; i < ws->local_count; i++)
+        w->gone[i] = (int)(ws->set_count + i);
+    delete_rows(w, in, ws->local_count);
+    ws->local_count = 0;
+}
+
+static void hold_working_set(worker *w, const solve_input *in)
+{
+    const cut_pool *pool = in->pool;
+    workspace *ws = workspace_of(w, in);
+
+    if (ws->version == pool->version && ws->epoch == pool->epoch)
+        return;
+    size_t gone = 0;
+    if (ws->epoch == pool->epoch)
+        gone = cuts_gone(pool, ws->rows, ws->set_count, w->gone);
+    else
+        for (; gone < ws->set_count; gone++)
+            w->gone[gone] = (int)gone;
+    delete_rows(w, in, gone);
+    size_t kept = ws->set_count - gone;
+    append_rows(w, in, pool->set + kept, pool->set_count - kept);
+    if (pool->set_count > 0)
+        memcpy(ws->rows, pool->set, pool->set_count * sizeof *ws->rows);
+    ws->set_count = pool->set_count;
+    ws->version = pool->version;
+    ws->epoch = pool->epoch;
+}
+
+static mcp_status prepare(worker *w, const solve_input *in, mcp_error *err)
+{
+    workspace *ws = workspace_of(w, in);
+
+    if (!ws->model) {
+        mcp_status st = lp_new(&ws->model, &in->program->program, err);
+        if (st != MCP_OK)
+            return st;
+    }
+    drop_local_rows(w, in);
+    hold_working_set(w, in);
+    return MCP_OK;
+}
+
+static mcp_status no_optimum(worker *w, const solve_input *in, lp_status end, mcp_error *err)
+{
+    w->end = end;
+    if (end == LP_NO_MEMORY)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the LP of stage %zu",
+                             in->program->stage);
+    return mcp_error_set(err, MCP_E_INTERNAL, "the LP of stage %zu has no optimum: %s",
+                         in->program->stage, lp_status_name(end));
+}
+
+static void note_tight_rows(workspace *ws, const uint8_t *cut_rows)
+{
+    size_t count = ws->set_count + ws->local_count;
+
+    for (size_t i = 0; i < count; i++)
+        if (cut_rows[i] != LP_BASIC)
+            ws->tight[ws->rows[i]] = 1;
+}
+
+/* Append the most violated cuts of the solution as rows; the number of them. */
+static size_t bring_in_violated(worker *w, const solve_input *in)
+{
+    const cut_pool *pool = in->pool;
+    const stage_lp *program = in->program;
+    workspace *ws = workspace_of(w, in);
+    const double *primal = lp_primal(ws->model);
+    uint32_t *local = ws->rows + ws->set_count;
+
+    for (size_t j = 0; j < pool->dimension; j++)
+        w->outgoing[j] = primal[stage_lp_state_column(program, j)];
+    cuts_values(pool, w->outgoing, w->values);
+    size_t found = cuts_violated(pool, w->values, primal[program->theta], local, ws->local_count,
+                                 local + ws->local_count, CUTS_AT_ONCE);
+    append_rows(w, in, local + ws->local_count, found);
+    ws->local_count += found;
+    return found;
+}
+
+mcp_status solve_stage(lp **model, worker *w, const solve_input *in, mcp_error *err)
+{
+    workspace *ws = workspace_of(w, in);
+    size_t fixed = stage_lp_lines(in->program);
+    mcp_status st = prepare(w, in, err);
+
+    if (st != MCP_OK)
+        return st;
+    stage_lp_enter(in->program, ws->model, in->state, in->noise);
+    lp_set_basis(ws->model, in->basis);
+    w->solves++;
+    lp_status end = lp_solve(ws->model);
+    if (end != LP_OPTIMAL)
+        return no_optimum(w, in, end, err);
+    const uint8_t *basis = lp_basis(ws->model);
+    if (in->keep_basis)
+        memcpy(in->keep_basis, basis, fixed + ws->set_count);
+    note_tight_rows(ws, basis + fixed);
+    while (ws->set_count + ws->local_count < in->pool->count && bring_in_violated(w, in)) {
+        end = lp_solve(ws->model);
+        if (end != LP_OPTIMAL)
+            return no_optimum(w, in, end, err);
+        note_tight_rows(ws, lp_basis(ws->model) + fixed);
+    }
+    *model = ws->model;
+    return MCP_OK;
+}

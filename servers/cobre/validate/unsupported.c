@@ -1,0 +1,405 @@
+/*
+ * unsupported.c - the features of the case format that this version does not model, in one table.
+ *
+ * Nothing that would change a result is ignored in silence. A row whose feature the original models
+ * is an error here. A row whose feature the original ignores is an error too, unless the case asks
+ * for the original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored with a
+ * warning. A feature that changes no result is a warning at most. Building a feature removes its
+ * row. Source: the case page, section 9; the method page, section 16.
+ */
+#include "case/input.h"
+#include "validate/layers.h"
+
+/* The original's treatment of the feature, and so the severity of its finding. */
+enum original {
+    MODELS,  /* error */
+    IGNORES, /* error; a warning under compatibility */
+    HARMLESS /* a warning: no result changes */
+};
+
+/* True when the input uses the feature; `record` is the registry's record or the stage. */
+typedef bool is_used(const cobre_input *input, const void *record);
+
+/* ---- config.json ----------------------------------------------------------------------------- */
+
+static bool has_scheme(const cobre_raw_source *source)
+{
+    return source->inflow != COBRE_IN_SAMPLE || source->load != COBRE_IN_SAMPLE ||
+           source->ncs != COBRE_IN_SAMPLE;
+}
+
+static bool training_scheme(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return has_scheme(&input->config.training_source);
+}
+
+static bool simulation_scheme(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return has_scheme(&input->config.simulation_source);
+}
+
+static bool cut_selection(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.cut_selection_enabled;
+}
+
+static bool cut_budget(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.cut_max_active != COBRE_ABSENT;
+}
+
+static bool multi_cut(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.cut_formulation == COBRE_CUT_MULTI;
+}
+
+static bool policy_mode(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.policy_mode != COBRE_POLICY_FRESH;
+}
+
+static bool boundary(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.boundary != NULL;
+}
+
+static bool simulation_rule(const cobre_input *input, const void *record)
+{
+    (void)record;
+    for (size_t i = 0; i < input->config.rule_count; i++) {
+        if (input->config.rules[i].type == COBRE_RULE_SIMULATION)
+            return true;
+    }
+    return false;
+}
+
+static bool upper_bound(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.upper_bound_enabled;
+}
+
+static bool inner_policy(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.policy_type != 0;
+}
+
+static bool soft_storage(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.storage_bounds != 0;
+}
+
+static bool checkpointing(const cobre_input *input, const void *record)
+{
+    bool enabled = false;
+
+    (void)record;
+    return mcp_json_bool(mcp_json_get(input->config.checkpointing, "enabled"), &enabled) && enabled;
+}
+
+static bool exports(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->config.export_states || input->config.export_stochastic;
+}
+
+/* ---- stages.json ----------------------------------------------------------------------------- */
+
+static bool cyclic(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return input->graph.is_cyclic;
+}
+
+/* The chain is always stage t to t+1; a transition that is not certain is a branch. */
+static bool branching(const cobre_input *input, const void *record)
+{
+    (void)record;
+    for (size_t i = 0; i < input->graph.transition_count; i++) {
+        if (input->graph.transitions[i].probability < 1)
+            return true;
+    }
+    return false;
+}
+
+static bool sampling(const cobre_input *input, const void *record)
+{
+    (void)input;
+    return ((const cobre_raw_stage *)record)->sampling != 0;
+}
+
+static bool chronological(const cobre_input *input, const void *record)
+{
+    const cobre_raw_stage *stage = record;
+
+    (void)input;
+    return stage->block_mode != 0 && stage->block_count > 1;
+}
+
+/* ---- system/ --------------------------------------------------------------------------------- */
+
+static bool hydro_life(const cobre_input *input, const void *record)
+{
+    const cobre_raw_hydro *hydro = record;
+
+    (void)input;
+    return hydro->entry != COBRE_ABSENT || hydro->exit != COBRE_ABSENT;
+}
+
+static bool line_life(const cobre_input *input, const void *record)
+{
+    const cobre_raw_line *line = record;
+
+    (void)input;
+    return line->entry != COBRE_ABSENT || line->exit != COBRE_ABSENT;
+}
+
+static bool thermal_life(const cobre_input *input, const void *record)
+{
+    const cobre_raw_thermal *thermal = record;
+
+    (void)input;
+    return thermal->entry != COBRE_ABSENT || thermal->exit != COBRE_ABSENT;
+}
+
+static bool fpha(const cobre_input *input, const void *record)
+{
+    (void)input;
+    return ((const cobre_raw_hydro *)record)->model == COBRE_MODEL_FPHA;
+}
+
+static bool evaporation(const cobre_input *input, const void *record)
+{
+    (void)input;
+    return ((const cobre_raw_hydro *)record)->evaporation != NULL;
+}
+
+static bool filling(const cobre_input *input, const void *record)
+{
+    (void)input;
+    return ((const cobre_raw_hydro *)record)->filling != NULL;
+}
+
+static bool line_losses(const cobre_input *input, const void *record)
+{
+    (void)input;
+    return ((const cobre_raw_line *)record)->losses > 0;
+}
+
+static bool gnl(const cobre_input *input, const void *record)
+{
+    (void)input;
+    return ((const cobre_raw_thermal *)record)->gnl != NULL;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool column_is_used(const cobre_table *table, size_t column)
+{
+    for (size_t row = 0; row < table->rows; row++) {
+        if (table->columns[column] && columns_is_valid(table->columns[column], row))
+            return true;
+    }
+    return false;
+}
+
+static bool diversion_bounds(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return column_is_used(&input->tables[COBRE_FILE_HYDRO_BOUNDS], COBRE_HB_DIVERSION);
+}
+
+static bool block_bounds(const cobre_input *input, const void *record)
+{
+    (void)record;
+    return column_is_used(&input->tables[COBRE_FILE_THERMAL_BOUNDS], COBRE_TB_BLOCK);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static const struct unsupported {
+    cobre_file_id file;
+    const char *field; /* NULL: the file as a whole, used when it has rows or entries */
+    enum original original;
+    cobre_registry each; /* checked for every record of this registry; else once */
+    is_used *used;
+    const char *feature;
+    const char *way_out;
+    /* clang-format off */
+} unsupported[] = {
+    { COBRE_FILE_CONFIG, "training.scenario_source", MODELS, 0, training_scheme,
+      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
+    { COBRE_FILE_CONFIG, "simulation.scenario_source", MODELS, 0, simulation_scheme,
+      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
+    { COBRE_FILE_CONFIG, "training.cut_selection.enabled", MODELS, 0, cut_selection,
+      "cut selection", "Set training.cut_selection.enabled to false." },
+    { COBRE_FILE_CONFIG, "training.cut_selection.max_active_per_stage", MODELS, 0, cut_budget,
+      "a budget of active cuts", "Set training.cut_selection.max_active_per_stage to null." },
+    { COBRE_FILE_CONFIG, "training.cut_formulation", IGNORES, 0, multi_cut,
+      "the multi-cut form", "Set training.cut_formulation to \"single\"." },
+    { COBRE_FILE_CONFIG, "training.stopping_rules", IGNORES, 0, simulation_rule,
+      "the stopping rule simulation", "Stop by iteration_limit, time_limit or bound_stalling." },
+    { COBRE_FILE_CONFIG, "policy.mode", MODELS, 0, policy_mode,
+      "starting from a stored policy", "Set policy.mode to \"fresh\"." },
+    { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary,
+      "a boundary policy",
+      "Set policy.boundary to null: storage after the last stage has no value then." },
+    { COBRE_FILE_CONFIG, "policy.checkpointing.enabled", HARMLESS, 0, checkpointing,
+      "checkpoints during training", "Set policy.checkpointing.enabled to false." },
+    { COBRE_FILE_CONFIG, "exports", HARMLESS, 0, exports,
+      "the export of states and noise", "Set exports.states and exports.stochastic to false." },
+    { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
+      "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
+    { COBRE_FILE_CONFIG, "simulation.policy_type", IGNORES, 0, inner_policy,
+      "simulating an inner approximation", "Set simulation.policy_type to \"outer\"." },
+    { COBRE_FILE_CONFIG, "modeling.storage_bounds", IGNORES, 0, soft_storage,
+      "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
+    { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
+      "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
+    { COBRE_FILE_STAGES, "policy_graph.transitions", IGNORES, 0, branching,
+      "a graph that branches", "Lead each stage to the next with probability 1." },
+    { COBRE_FILE_STAGES, "sampling_method", MODELS, COBRE_STUDY_STAGES, sampling,
+      "a sampling method other than saa", "Set sampling_method to \"saa\"." },
+    { COBRE_FILE_STAGES, "block_mode", IGNORES, COBRE_STUDY_STAGES, chronological,
+      "chronological blocks", "Set block_mode to \"parallel\"." },
+    { COBRE_FILE_HYDROS, "entry_stage_id", IGNORES, COBRE_HYDROS, hydro_life,
+      "entry and exit of a hydro", "Set entry_stage_id and exit_stage_id to null." },
+    { COBRE_FILE_HYDROS, "generation.model", MODELS, COBRE_HYDROS, fpha,
+      "a production function (fpha)",
+      "Set generation.model to \"constant_productivity\" and give productivity_mw_per_m3s." },
+    { COBRE_FILE_HYDROS, "evaporation", MODELS, COBRE_HYDROS, evaporation,
+      "evaporation", "Set evaporation to null: the reservoir loses no water then." },
+    { COBRE_FILE_HYDROS, "filling", IGNORES, COBRE_HYDROS, filling,
+      "filling", "Set filling to null." },
+    { COBRE_FILE_LINES, "losses_percent", IGNORES, COBRE_LINES, line_losses,
+      "line losses", "Set losses_percent to 0." },
+    { COBRE_FILE_LINES, "entry_stage_id", IGNORES, COBRE_LINES, line_life,
+      "entry and exit of a line", "Set entry_stage_id and exit_stage_id to null." },
+    { COBRE_FILE_THERMALS, "entry_stage_id", IGNORES, COBRE_THERMALS, thermal_life,
+      "entry and exit of a thermal", "Set entry_stage_id and exit_stage_id to null." },
+    { COBRE_FILE_THERMALS, "gnl_config", HARMLESS, COBRE_THERMALS, gnl,
+      "GNL dispatch lags", "Set gnl_config to null." },
+    { COBRE_FILE_HYDRO_BOUNDS, "max_diversion_m3s", HARMLESS, 0, diversion_bounds,
+      "a diversion bound per stage", "Leave max_diversion_m3s empty." },
+    { COBRE_FILE_THERMAL_BOUNDS, "block_id", HARMLESS, 0, block_bounds,
+      "thermal bounds of a single block",
+      "Leave block_id empty: a bound then applies to every block." },
+    { COBRE_FILE_SOURCES, NULL, MODELS, 0, NULL,
+      "non-controllable sources", "Empty the list, or subtract their generation from the load." },
+    { COBRE_FILE_STATIONS, NULL, IGNORES, 0, NULL,
+      "pumping stations", "Empty the list." },
+    { COBRE_FILE_CONTRACTS, NULL, IGNORES, 0, NULL,
+      "energy contracts", "Empty the list." },
+    { COBRE_FILE_MODELS, NULL, MODELS, 0, NULL,
+      "production models",
+      "Empty the list: each hydro has the productivity of system/hydros.json then." },
+    { COBRE_FILE_HYPERPLANES, NULL, MODELS, 0, NULL,
+      "production function planes", "Remove the file." },
+    { COBRE_FILE_HISTORY, NULL, MODELS, 0, NULL,
+      "estimation from inflow history",
+      "Remove the file, and give scenarios/inflow_seasonal_stats.parquet instead." },
+    { COBRE_FILE_AR, NULL, MODELS, 0, NULL,
+      "autoregressive inflows",
+      "Remove the file: inflow is independent from stage to stage then." },
+    { COBRE_FILE_ANNUAL, NULL, MODELS, 0, NULL,
+      "an annual inflow component", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_INFLOW, NULL, HARMLESS, 0, NULL,
+      "external inflow scenarios", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_LOAD, NULL, HARMLESS, 0, NULL,
+      "external load scenarios", "Remove the file." },
+    { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL,
+      "external source scenarios", "Remove the file." },
+    { COBRE_FILE_CORRELATION, NULL, MODELS, 0, NULL,
+      "correlated noise", "Remove the file: noise is independent between entities then." },
+    { COBRE_FILE_OPENINGS, NULL, MODELS, 0, NULL,
+      "a given opening tree", "Remove the file: openings are drawn from training.tree_seed then." },
+    { COBRE_FILE_CONSTRAINT_BOUNDS, NULL, MODELS, 0, NULL,
+      "generic constraints", "Remove the file." },
+    { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL,
+      "reservoir geometry", "Remove the file." },
+};
+/* clang-format on */
+
+static void report(const cobre_input *input, const struct unsupported *row, cobre_finding *finding)
+{
+    const char *file = cobre_files_known[row->file].path;
+    const char *place = row->field ? row->field : file;
+    bool is_ignored = row->original == HARMLESS ||
+                      (row->original == IGNORES && input->config.compatibility != COBRE_ABSENT);
+    const char *detail = cobre_report_text(input->report,
+                                           is_ignored
+                                               ? "this version does not model %s; it is ignored"
+                                               : "this version does not model %s",
+                                           row->feature);
+
+    finding->severity = is_ignored ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR;
+    finding->message = cobre_report_text(input->report, "%s: %s", place, detail);
+    finding->suggestion = row->way_out;
+    if (!is_ignored && row->original == IGNORES)
+        finding->suggestion = cobre_report_text(
+            input->report,
+            "%s Or set modeling.compatibility to \"cobre-0.5\" to have it ignored "
+            "as Cobre 0.5 does.",
+            row->way_out);
+    finding->members = COBRE_MEMBERS(COBRE_TEXT("settings", place), COBRE_TEXT("detail", detail));
+    cobre_report_add(input->report, finding);
+}
+
+static void ask_stages(const cobre_input *input, const struct unsupported *row)
+{
+    for (size_t i = 0; i < input->stage_count; i++) {
+        if (!input->stages[i].is_study || !row->used(input, &input->stages[i]))
+            continue;
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
+                                                 &input->stages[i].head, row->field);
+        report(input, row, &finding);
+    }
+}
+
+static void ask_registry(const cobre_input *input, const struct unsupported *row)
+{
+    const cobre_registry_items *items = &input->registries[row->each];
+
+    for (size_t i = 0; i < items->count; i++) {
+        const cobre_entity *record = cobre_registry_at(items, i);
+        if (!row->used(input, record))
+            continue;
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
+                                                 record, row->field);
+        report(input, row, &finding);
+    }
+}
+
+static void ask_once(const cobre_input *input, const struct unsupported *row)
+{
+    bool used = row->used ? row->used(input, NULL) : input->entries[row->file] > 0;
+
+    if (!used)
+        return;
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS,
+                                             5, cobre_files_known[row->file].path, row->field);
+    report(input, row, &finding);
+}
+
+void cobre_check_unsupported(const cobre_input *input)
+{
+    for (size_t i = 0; i < sizeof unsupported / sizeof unsupported[0]; i++) {
+        if (unsupported[i].each == COBRE_STUDY_STAGES)
+            ask_stages(input, &unsupported[i]);
+        else if (unsupported[i].each != COBRE_NO_REGISTRY)
+            ask_registry(input, &unsupported[i]);
+        else
+            ask_once(input, &unsupported[i]);
+    }
+}

@@ -1,0 +1,173 @@
+/*
+ * test_cuts.c - the pool of cuts, its working set, and the choice of violated cuts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sddp/stage/cuts.h"
+
+static mcp_arena *arena;
+
+/* Cut i of the pool is i + (1 + i) x - y. */
+static void fill(cut_pool *pool, size_t count)
+{
+    arena = mcp_arena_new(0);
+    cuts_init(pool, 2);
+    for (size_t i = 0; i < count; i++) {
+        const double slope[] = { 1.0 + (double)i, -1.0 };
+        assert_int_equal(cuts_grow(pool, arena, cuts_capacity_for(pool, 1), NULL), MCP_OK);
+        cuts_append(pool, (double)i, slope, (uint32_t)i);
+    }
+}
+
+static void values_survive_growth(void **state)
+{
+    static double values[300];
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 300);
+    assert_true(pool.capacity >= 300);
+    cuts_values(&pool, (double[]){ 2.0, 10.0 }, values);
+    for (size_t i = 0; i < 300; i++)
+        assert_true(values[i] == (double)i + 2.0 * (1.0 + (double)i) - 10.0);
+    mcp_arena_free(arena);
+}
+
+static void new_cuts_are_in_the_set(void **state)
+{
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 5);
+    assert_int_equal(pool.set_count, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(pool.set[i], i);
+    mcp_arena_free(arena);
+}
+
+/* Cuts 0 to 2 are removed; 1 returns at the end. */
+static void old_cuts_leave_and_return(void **state)
+{
+    const uint32_t before[] = { 0, 1, 2, 3, 4 };
+    int gone[5];
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 5);
+    uint64_t version = pool.version;
+    cuts_prune(&pool, 3);
+    assert_true(pool.version > version);
+    cuts_touch(&pool, 1, 9);
+    assert_int_equal(pool.set_count, 3);
+    assert_int_equal(pool.set[0], 3);
+    assert_int_equal(pool.set[1], 4);
+    assert_int_equal(pool.set[2], 1);
+    assert_int_equal(cuts_gone(&pool, before, 5, gone), 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(gone[i], i);
+    version = pool.version;
+    cuts_touch(&pool, 1, 10);
+    assert_true(pool.version == version);
+    mcp_arena_free(arena);
+}
+
+static void truncation_forgets(void **state)
+{
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 6);
+    uint64_t epoch = pool.epoch;
+    cuts_truncate(&pool, 4);
+    assert_int_equal(pool.count, 4);
+    assert_int_equal(pool.set_count, 4);
+    assert_true(pool.epoch > epoch);
+    cuts_append(&pool, 0.5, (double[]){ 0.0, 0.0 }, 7);
+    assert_int_equal(pool.set_count, 5);
+    assert_int_equal(pool.set[4], 4);
+    mcp_arena_free(arena);
+}
+
+/* Values 0, 5, 3, 5, 9, 4 against theta 3.5, with 4 in the set and 1 known: 3 first, then 5. */
+static void most_violated_first(void **state)
+{
+    const double values[] = { 0.0, 5.0, 3.0, 5.0, 9.0, 4.0 };
+    const uint32_t known[] = { 1 };
+    uint32_t out[3];
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 6);
+    cuts_prune(&pool, 100);
+    cuts_touch(&pool, 4, 100);
+    assert_int_equal(cuts_violated(&pool, values, 3.5, known, 1, out, 3), 2);
+    assert_int_equal(out[0], 3);
+    assert_int_equal(out[1], 5);
+    assert_int_equal(cuts_violated(&pool, values, 3.5, NULL, 0, out, 2), 2);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 3);
+    assert_int_equal(cuts_violated(&pool, values, -1.0, NULL, 0, out, 1), 1);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(cuts_violated(&pool, values, 5.0, NULL, 0, out, 3), 0);
+    mcp_arena_free(arena);
+}
+
+/* A cut is not violated by rounding. */
+static void tolerance(void **state)
+{
+    const double values[] = { 1.0 + 0.5e-7, 1.0 + 2e-7 };
+    uint32_t out[3];
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 2);
+    cuts_prune(&pool, 100);
+    assert_int_equal(cuts_violated(&pool, values, 1.0, NULL, 0, out, 3), 1);
+    assert_int_equal(out[0], 1);
+    mcp_arena_free(arena);
+}
+
+static void a_state_without_entries(void **state)
+{
+    double value;
+    cut_pool pool;
+
+    (void)state;
+    arena = mcp_arena_new(0);
+    cuts_init(&pool, 0);
+    assert_int_equal(cuts_grow(&pool, arena, cuts_capacity_for(&pool, 1), NULL), MCP_OK);
+    cuts_append(&pool, 3.0, NULL, 1);
+    cuts_values(&pool, NULL, &value);
+    assert_true(value == 3.0);
+    mcp_arena_free(arena);
+}
+
+static void growth_is_all_or_nothing(void **state)
+{
+    cut_pool pool;
+    mcp_error err = MCP_ERROR_INIT;
+
+    (void)state;
+    arena = mcp_arena_new(1000);
+    cuts_init(&pool, 40);
+    assert_int_equal(cuts_grow(&pool, arena, 64, &err), MCP_E_NOMEM);
+    assert_int_equal(pool.capacity, 0);
+    assert_null(pool.slope);
+    mcp_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_survive_growth),     cmocka_unit_test(new_cuts_are_in_the_set),
+        cmocka_unit_test(old_cuts_leave_and_return), cmocka_unit_test(truncation_forgets),
+        cmocka_unit_test(most_violated_first),       cmocka_unit_test(tolerance),
+        cmocka_unit_test(a_state_without_entries),   cmocka_unit_test(growth_is_all_or_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/*
+ * test_unsupported.c - features that this version does not model are refused, or ignored where the
+ * case allows it.
+ */
+#include "broken.h"
+
+#define SETTINGS COBRE_KIND_INCOMPATIBLE_SETTINGS
+
+#define MODE "'stopping_mode':'any'"
+#define METHOD "'inflow_non_negativity'"
+#define AS_ORIGINAL "'compatibility':'cobre-0.5','inflow_non_negativity'"
+
+/* Modelled by the original: always refused. */
+static const broken modelled[] = {
+    { CONFIG, MODE, "'scenario_source':{'seed':1,'inflow':{'scheme':'out_of_sample'}}", SETTINGS, 5,
+      NONE, "training.scenario_source", NULL, 0 },
+    { CONFIG, "'num_scenarios':50", "'scenario_source':{'seed':1,'load':{'scheme':'external'}}",
+      SETTINGS, 5, NONE, "simulation.scenario_source", NULL, 0 },
+    { CONFIG, MODE, "'cut_selection':{'enabled':true,'method':'level1'}", SETTINGS, 5, NONE,
+      "training.cut_selection.enabled", NULL, 0 },
+    { CONFIG, MODE, "'cut_selection':{'max_active_per_stage':100}", SETTINGS, 5, NONE,
+      "training.cut_selection.max_active_per_stage", NULL, 0 },
+    { CONFIG, "'mode':'fresh'", "'mode':'resume'", SETTINGS, 5, NONE, "policy.mode", NULL, 0 },
+    { CONFIG, "'mode':'fresh'", "'boundary':{'path':'p','source_stage':0}", SETTINGS, 5, NONE,
+      "policy.boundary", NULL, 0 },
+    { STAGES, "'risk_measure'", "'sampling_method':'lhs','risk_measure'", SETTINGS, 5, 2,
+      "sampling_method", NULL, 0 },
+    { HYDROS, "'constant_productivity'", "'fpha'", SETTINGS, 5, 2, "generation.model", NULL, 0 },
+    { HYDROS, "'penalties'",
+      "'evaporation':{'coefficients_mm':[1,1,1,1,1,1,1,1,1,1,1,1]},'penalties'", SETTINGS, 5, 2,
+      "evaporation", NULL, 0 },
+    { "system/non_controllable_sources.json", NULL,
+      "{'non_controllable_sources':[{'id':1,'name':'Wind','bus_id':0,'max_generation_mw':9}]}",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
+    { "system/hydro_production_models.json", NULL,
+      "{'production_models':[{'hydro_id':1,'selection_mode':'stage_ranges','stage_ranges':[]}]}",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
+    { "scenarios/inflow_ar_coefficients.parquet", NULL,
+      "hydro_id i32: 1; stage_id i32: 0; lag i32: 1; coefficient f64: 0.4;"
+      "residual_std_ratio f64: 0.9",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
+    { "scenarios/inflow_history.parquet", NULL,
+      "hydro_id i32: 1; date date: 9000; value_m3s f64: 4", SETTINGS, 5, NONE, NULL, NULL, 0 },
+    { "scenarios/noise_openings.parquet", NULL,
+      "stage_id i32: 0; opening_index u32: 0; entity_index u32: 0; value f64: 0", SETTINGS, 5, NONE,
+      NULL, NULL, 0 },
+    { "scenarios/correlation.json", NULL,
+      "{'method':'spectral','profiles':{'default':{'correlation_groups':[{'name':'a',"
+      "'entities':[],'matrix':[]}]}}}",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
+};
+
+/* Ignored by the original: refused, but ignored with a warning when the case selects its
+ * arithmetic. */
+static const broken ignored[] = {
+    { CONFIG, MODE, "'cut_formulation':'multi'", SETTINGS, 5, NONE, "training.cut_formulation",
+      NULL, 0 },
+    { CONFIG, "{'type':'bound_stalling','iterations':5,'tolerance':0.001}",
+      "{'type':'simulation','replications':1,'period':1,'bound_window':1,'distance_tol':1,"
+      "'bound_tol':1}",
+      SETTINGS, 5, NONE, "training.stopping_rules", NULL, 0 },
+    { CONFIG, "'policy':", "'upper_bound_evaluation':{'enabled':true},'policy':", SETTINGS, 5, NONE,
+      "upper_bound_evaluation.enabled", NULL, 0 },
+    { CONFIG, "'num_scenarios':50", "'policy_type':'inner'", SETTINGS, 5, NONE,
+      "simulation.policy_type", NULL, 0 },
+    { CONFIG, METHOD, "'storage_bounds':'soft'," METHOD, SETTINGS, 5, NONE,
+      "modeling.storage_bounds", NULL, 0 },
+    { STAGES, "'finite_horizon'", "'cyclic'", SETTINGS, 5, NONE, "policy_graph.type", NULL, 0 },
+    { STAGES, "'num_scenarios':3,", "'num_scenarios':3,'block_mode':'chronological',", SETTINGS, 5,
+      0, "block_mode", NULL, 0 },
+    { STAGES, "'transitions':[]",
+      "'transitions':["
+      "{'source_id':0,'target_id':1,'probability':0.5},"
+      "{'source_id':0,'target_id':2,'probability':0.5}]",
+      SETTINGS, 5, NONE, "policy_graph.transitions", NULL, 0 },
+    { LINES, "'capacity'", "'losses_percent':2,'capacity'", SETTINGS, 5, 0, "losses_percent", NULL,
+      0 },
+    { LINES, "'capacity'", "'exit_stage_id':2,'capacity'", SETTINGS, 5, 0, "entry_stage_id", NULL,
+      0 },
+    { THERMALS, "'bus_id':1", "'bus_id':1,'entry_stage_id':1", SETTINGS, 5, 6, "entry_stage_id",
+      NULL, 0 },
+    { HYDROS, "'penalties'", "'entry_stage_id':1,'penalties'", SETTINGS, 5, 2, "entry_stage_id",
+      NULL, 0 },
+    { HYDROS, "'penalties'", "'entry_stage_id':1,'filling':{'start_stage_id':0},'penalties'",
+      SETTINGS, 5, 2, "filling", NULL, 1 },
+    { "system/energy_contracts.json", NULL,
+      "{'contracts':[{'id':1,'name':'A','bus_id':0,'type':'import','price_per_mwh':1,"
+      "'limits':{'min_mw':0,'max_mw':1}}]}",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
+    { "system/pumping_stations.json", NULL,
+      "{'pumping_stations':[{'id':1,'name':'P','bus_id':0,'source_hydro_id':1,"
+      "'destination_hydro_id':2,'consumption_mw_per_m3s':1,'flow':{'min_m3s':0,'max_m3s':1}}]}",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
+};
+
+static void refused(void **state)
+{
+    BROKEN_RUN(*state, modelled, COBRE_SEVERITY_ERROR);
+    BROKEN_RUN(*state, ignored, COBRE_SEVERITY_ERROR);
+}
+
+/* The base configuration with the original's arithmetic, and the row's own break of it, if any. */
+static void write_compatible(columns *engine, const scratch *folder, const broken *row)
+{
+    const broken same = { CONFIG, "'policy'", "'policy'", SETTINGS, 5, NONE, NULL, NULL, 0 };
+    bool is_config = strcmp(row->file, CONFIG) == 0;
+    char *text = broken_text(is_config ? row : &same), with[2048];
+    char *at = strstr(text, METHOD);
+
+    assert_non_null(at);
+    snprintf(with, sizeof with, "%.*s%s%s", (int)(at - text), text, AS_ORIGINAL,
+             at + strlen(METHOD));
+    base_write(engine, folder, CONFIG, with);
+    if (!is_config)
+        broken_apply(engine, folder, row);
+    free(text);
+}
+
+static void ignored_as_the_original_does(void **state)
+{
+    scratch folder;
+
+    scratch_open(&folder);
+    base_write_all(*state, &folder);
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
+        write_compatible(*state, &folder, &ignored[i]);
+        loaded result = base_load_at(*state, folder.fd, "compatible");
+        assert_loads(&result);
+        assert_true(result.c->config.original_arithmetic);
+        broken_check(&ignored[i], &result, COBRE_SEVERITY_WARNING);
+        loaded_free(&result);
+        broken_restore(*state, &folder, ignored[i].file);
+    }
+    scratch_close(&folder);
+}
+
+static void still_refused_under_compatibility(void **state)
+{
+    scratch folder;
+
+    scratch_open(&folder);
+    base_write_all(*state, &folder);
+    for (size_t i = 0; i < sizeof modelled / sizeof modelled[0]; i++) {
+        write_compatible(*state, &folder, &modelled[i]);
+        loaded result = base_load_at(*state, folder.fd, "compatible");
+        broken_check(&modelled[i], &result, COBRE_SEVERITY_ERROR);
+        loaded_free(&result);
+        broken_restore(*state, &folder, modelled[i].file);
+    }
+    scratch_close(&folder);
+}
+
+static void harmless_features_warn(void **state)
+{
+    static const broken rows[] = {
+        { CONFIG, "'mode':'fresh'", "'checkpointing':{'enabled':true}", SETTINGS, 5, NONE,
+          "policy.checkpointing.enabled", NULL, 0 },
+        { CONFIG, "'policy':", "'exports':{'states':true},'policy':", SETTINGS, 5, NONE, "exports",
+          NULL, 0 },
+        { THERMALS, "'bus_id':1", "'bus_id':1,'gnl_config':{'lag_stages':2}", SETTINGS, 5, 6,
+          "gnl_config", NULL, 0 },
+        { "constraints/thermal_bounds.parquet", NULL,
+          "thermal_id i32: 5; stage_id i32: 0; block_id i32: 1; max_generation_mw f64: 3", SETTINGS,
+          5, NONE, "block_id", NULL, 0 },
+        { "constraints/hydro_bounds.parquet", NULL,
+          "hydro_id i32: 1; stage_id i32: 0; max_diversion_m3s f64: 3", SETTINGS, 5, NONE,
+          "max_diversion_m3s", NULL, 0 },
+        { "scenarios/external_load_scenarios.parquet", NULL,
+          "stage_id i32: 0; scenario_id i32: 0; bus_id i32: 0; value_mw f64: 1", SETTINGS, 5, NONE,
+          NULL, NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused),
+        cmocka_unit_test(ignored_as_the_original_does),
+        cmocka_unit_test(still_refused_under_compatibility),
+        cmocka_unit_test(harmless_features_warn),
+    };
+
+    return cmocka_run_group_tests(tests, engine_setup, engine_teardown);
+}
