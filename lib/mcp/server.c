@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "mcp/core/call/client.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/session/client.h"
 #include "mcp/hash.h"
 #include "mcp/http.h"
 #include "mcp/method.h"

@@ -24,16 +24,14 @@
 #include <assert.h>
 
 #include "mcp/clock.h"
+#include "mcp/core/call/client.h"
 #include "mcp/core/call/execute.h"
 #include "mcp/core/call/progress.h"
 #include "mcp/core/call/result.h"
 #include "mcp/core/envelope.h"
-#include "mcp/core/message/batch.h"
 #include "mcp/core/message/message.h"
-#include "mcp/core/principal.h"
 #include "mcp/core/response.h"
 #include "mcp/core/session/input_responses.h"
-#include "mcp/core/session/url_elicitation.h"
 #include "mcp/core/subscriptions/subscribe.h"
 #include "mcp/core/task/task.h"
 

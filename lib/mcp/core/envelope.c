@@ -14,8 +14,8 @@
 
 #include <string.h>
 
+#include "mcp/core/call/client.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/session/client.h"
 #include "mcp/core/session/session.h"
 
 #define PREFIX "io.modelcontextprotocol/"

@@ -1,5 +1,6 @@
 /*
- * response.h - statuses on the wire, error messages that no call writes, and notifications.
+ * response.h - statuses on the wire, error messages that no call writes, notifications, and the
+ * answers of a batch.
  */
 #ifndef MCP_CORE_RESPONSE_H
 #define MCP_CORE_RESPONSE_H
@@ -44,5 +45,14 @@ void mcp__notification_send(mcp__peer *peer, mcp_json_writer *writer, mcp_buf *m
 /** Answer with an error for which there may be no memory: then context->spare serves. */
 void mcp__response_error(const mcp__context *context, mcp__peer *peer, const mcp_json *id,
                          mcp_revision revision, mcp_status status, const char *message);
+
+/**
+ * The peer of a batch (2025-03-26): it expects `count` messages to end, then sends their answers to
+ * `behind` as one array and frees itself.
+ *
+ * @param max_bytes of one array; what does not fit goes into a further one
+ */
+mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size_t max_bytes,
+                          mcp_error *err);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "base/map.h"
 #include "mcp/arena.h"
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 #include "mcp/feature/arguments.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/list/exposure.h"

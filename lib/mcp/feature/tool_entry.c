@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 #include "mcp/feature/tool_int.h"
 
 bool mcp__tool_is_disabled(const mcp__tool *tool)

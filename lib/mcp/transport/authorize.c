@@ -20,7 +20,7 @@
 
 #include "base/alloc.h"
 #include "mcp/clock.h"
-#include "mcp/core/principal.h"
+#include "mcp/core/call/client.h"
 #include "mcp/hash.h"
 #include "mcp/transport/http/header_fields.h"
 #include "mcp/transport/http/origin_check.h"

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "mcp/core/call/client.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/principal.h"
 #include "net/ws.h"
 
 /* One connection. */

@@ -20,7 +20,6 @@
 #include "mcp/core/call/input_requests.h"
 #include "mcp/core/call/progress.h"
 #include "mcp/core/call/suspend.h"
-#include "mcp/core/principal.h"
 
 const mcp__call_kind mcp__plain_kind = { .finish = NULL };
 
@@ -212,26 +211,6 @@ void mcp__call_post(mcp_call *call, mcp__node *node)
 {
     atomic_store_explicit(&call->has_posted, true, memory_order_relaxed);
     call->context->executor->post(call->context->executor, node);
-}
-
-/* ---- the client ------------------------------------------------------------------------------ */
-
-const char *mcp_call_principal(const mcp_call *call)
-{
-    return call->principal ? call->principal->name : NULL;
-}
-
-bool mcp_call_has_scopes(const mcp_call *call, const char *scopes)
-{
-    return !call->principal || !scopes || mcp__scopes_cover(call->principal->scopes, scopes);
-}
-
-mcp_status mcp_call_require_scopes(mcp_call *call, const char *scopes)
-{
-    if (mcp_call_has_scopes(call, scopes))
-        return MCP_OK;
-    call->answer.scopes_needed = mcp_arena_strdup(call->arena, scopes);
-    return mcp_error_set(&call->err, MCP_E_SCOPE, "%s: %s", mcp_status_words(MCP_E_SCOPE), scopes);
 }
 
 /* ---- answering ------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include "mcp/call.h"
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/call/result.h"
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 #include "json/json_int.h"
 
 #define WORTH_IN_PLACE                                                                             \

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/arena_int.h"
-#include "mcp/core/fields.h"
 #include "mcp/core/response.h"
+#include "mcp/core/version.h"
 
 static bool is_known(const char *member, mcp_revision revision)
 {

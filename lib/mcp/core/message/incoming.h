@@ -25,6 +25,9 @@
 #include "mcp/server.h"
 #include "net/pool.h"
 
+/** How many messages a batch may have. */
+#define MCP__BATCH_MAX 100
+
 /** One message: alone, or of a batch. */
 typedef struct mcp__element {
     mcp_arena *arena; /* pays for `value`; NULL: it could not be read again, memory is out */
@@ -68,5 +71,27 @@ struct mcp__reading {
 /** Read `text` on a worker, then call `done`. @return MCP_OK; else `done` will not be called, and
  *  `text` is ended */
 mcp_status mcp__reading_start(mcp__reading *reading, mcp__executor *executor, mcp_error *err);
+
+/* ---- a text that cannot be read: its id, and the repair of what people wrote in it ---------- */
+
+/** A message's text, looked at once more. */
+typedef struct mcp__message_scan {
+    const char *
+        /* the text of the top-level member `id`; NULL: none, or it is not one text of an object */
+        id;
+    size_t id_length;
+    size_t repaired; /* escapes that were replaced */
+} mcp__message_scan;
+
+/**
+ * Walk over a text that is JSON but for single values: escapes of one half of a surrogate pair,
+ * numbers beyond a double, any depth. Such escapes become those of U+FFFD where people write: in
+ * the values of params.arguments, params.argument and params.inputResponses, and in the result of a
+ * response. They stay elsewhere.
+ *
+ * @param out  *out is always filled; its id is in `text`
+ * @param text changed in place, its length stays
+ */
+void mcp__message_scan_text(mcp__message_scan *out, char *text, size_t length);
 
 #endif

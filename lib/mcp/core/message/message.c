@@ -29,6 +29,24 @@ mcp_status mcp__message_read(const mcp_json **out, mcp_arena *arena, const char 
     return mcp_error_set(err, MCP_E_PARSE, "%s", reason.message);
 }
 
+const mcp_json *mcp__message_copy(mcp_arena *arena, const mcp_json *value, size_t max_bytes,
+                                  size_t *length)
+{
+    const mcp_json *copy = NULL;
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, max_bytes);
+    mcp_json_writer_init(&writer, &text);
+    mcp_write_value(&writer, value);
+    if (arena && mcp_json_writer_status(&writer) == MCP_OK)
+        (void)mcp_json_read(&copy, arena, text.data, text.length, NULL);
+    if (length)
+        *length = text.length;
+    mcp_buf_clear(&text);
+    return copy;
+}
+
 static mcp_status refuse_duplicate(const mcp_json *object, const char *where, mcp_error *err)
 {
     if (!mcp_json_duplicate(object))

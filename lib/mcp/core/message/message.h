@@ -65,6 +65,17 @@ typedef struct mcp__message {
 mcp_status mcp__message_read(const mcp_json **out, mcp_arena *arena, const char *text,
                              size_t length, mcp_error *err);
 
+/**
+ * A copy of a value, by way of its text: values have no other.
+ *
+ * @param arena     pays for it; NULL: there is no memory
+ * @param max_bytes of the text
+ * @param length    of the text; NULL: not wanted
+ * @return NULL when there is no memory
+ */
+const mcp_json *mcp__message_copy(mcp_arena *arena, const mcp_json *value, size_t max_bytes,
+                                  size_t *length);
+
 /** Whether a value can be an id: a string of at most MCP__ID_MAX bytes, or an integer. */
 bool mcp__message_is_id(const mcp_json *value);
 

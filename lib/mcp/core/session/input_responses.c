@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "mcp/core/response.h"
-#include "mcp/core/session/url_elicitation.h"
 
 /* ---- within a session: JSON-RPC requests ----------------------------------------------------- */
 
@@ -184,22 +183,6 @@ void mcp__input_responses_write_open(const mcp_call *call, mcp_json_writer *writ
             mcp__input_request_write(writer, request->name, request);
 }
 
-/* A copy in the call's arena; NULL where it does not fit into memory. */
-static const mcp_json *copy_result(mcp_call *call, const mcp_json *result)
-{
-    const mcp_json *out = NULL;
-    mcp_json_writer writer;
-    mcp_buf text;
-
-    mcp_buf_init(&text, MCP__INPUT_COPY_MAX);
-    mcp_json_writer_init(&writer, &text);
-    mcp_write_value(&writer, result);
-    if (mcp_json_writer_status(&writer) == MCP_OK)
-        (void)mcp_json_read(&out, call->arena, text.data, text.length, NULL);
-    mcp_buf_clear(&text);
-    return out;
-}
-
 mcp_status mcp__input_responses_take_named(bool *is_ready, mcp_call *call,
                                            const mcp_json *responses, mcp__steps steps,
                                            mcp_error *err)
@@ -216,7 +199,8 @@ mcp_status mcp__input_responses_take_named(bool *is_ready, mcp_call *call,
         const mcp_json *response = mcp_json_get(responses, request->name);
         if (!response || request->is_answered)
             continue;
-        const mcp_json *copied = copy_result(call, response);
+        const mcp_json *copied = mcp__message_copy(call->arena, response, MCP__INPUT_COPY_MAX,
+                                                   NULL);
         if (!copied || mcp__input_requests_add(call, request->key, copied) != MCP_OK)
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for an answer");
         request->is_answered = true;

@@ -5,6 +5,8 @@
 #ifndef MCP_CORE_SESSION_H
 #define MCP_CORE_SESSION_H
 
+#include <sys/queue.h>
+
 #include "base/map.h"
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/call/call_table.h"
@@ -26,8 +28,8 @@ struct mcp__session {
     const mcp_principal *listener_principal; /* where that matters; NULL: no particular one */
     mcp__map elicitations; /* ids of URLs that its user was sent to, each its own copy */
     mcp__map subscribed;   /* URIs that the client subscribed to, to their mcp__interest */
-    mcp__session *next_notified, *previous_notified; /* in the list of context.subscriptions */
-    int64_t last_request_id;                         /* of the last request to the client */
+    LIST_ENTRY(mcp__session) notified; /* in the list of context.subscriptions */
+    int64_t last_request_id;           /* of the last request to the client */
     mcp__call_table calls;
     mcp_buf spare;
 };
@@ -56,5 +58,12 @@ mcp_revision mcp__session_revision(const mcp__session *session);
  */
 mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const mcp_json *params,
                              mcp_error *err);
+
+/** Loop only. Remember the URLs that a call sent the user to, for the client of a session; NULL:
+ *  there is none. */
+void mcp__url_elicitation_keep(mcp__session *session, const mcp_call *call);
+
+/** Loop only. Those with these ids are complete: notify the client of its own, each once. */
+void mcp__url_elicitation_complete(mcp__session *session, const mcp__map *ids);
 
 #endif

@@ -6,10 +6,15 @@
  *     2026-07-28     subscriptions/listen is a call that stays open; what it subscribed to goes to its own stream,
  *                    each message with the call's id, and nothing else does
  *
- * An index (interest.c) has the subscribers of each URI and each task. Whether a subscriber may be
- * notified is decided when there is a change: features come and go, and a URI may be subscribed to
- * before there is anything there; so what is hidden is subscribed to like what does not exist, and
- * never notified.
+ * An index has the subscribers of each URI and each task:
+ *
+ *     key -> topic -> interest -> interest -> ...
+ *
+ * A topic is there while it has subscribers. With ten thousand listeners of a thousand keys each, a
+ * key that changes is found at once, and then only its own listeners are looked at. Whether a
+ * subscriber may be notified is decided when there is a change: features come and go, and a URI may
+ * be subscribed to before there is anything there; so what is hidden is subscribed to like what
+ * does not exist, and never notified.
  *
  * A listening call is open without a worker. It ends when its client hangs up or cancels it, or
  * with a result when the server stops.
@@ -26,7 +31,7 @@
 
 #define SUBSCRIBED_MAX 1000
 #define LISTENERS_MAX 10000
-#define URI_MAX ((size_t)16 * 1024) /* no resource has a longer one (feature/uri_template.h) */
+#define URI_MAX ((size_t)16384) /* no resource has a longer one (feature/uri_template.h) */
 #define MESSAGE_MAX ((size_t)1024 * 1024)
 #define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
 
@@ -49,12 +54,73 @@ static const unsigned list_of[] = {
 
 #define LIST_COUNT (sizeof lists / sizeof lists[0])
 
+/* ---- the index ------------------------------------------------------------------------------- */
+
+struct mcp__topic {
+    mcp__map *topics; /* that it is in */
+    LIST_HEAD(, mcp__interest) interests;
+    size_t length;
+    char key[];
+};
+
+static mcp__topic *topic_new(mcp__map *topics, const char *key, size_t length)
+{
+    mcp__topic *topic = mcp_alloc(sizeof *topic + length + 1);
+
+    if (!topic)
+        return NULL;
+    topic->topics = topics;
+    topic->length = length;
+    LIST_INIT(&topic->interests);
+    memcpy(topic->key, key, length);
+    topic->key[length] = '\0';
+    if (mcp__map_put(topics, topic->key, length, topic) == MCP_OK)
+        return topic;
+    free(topic);
+    return NULL;
+}
+
+mcp_status mcp__interest_add(mcp__map *topics, mcp__interest *interest, const char *key,
+                             size_t length)
+{
+    mcp__topic *topic = mcp__map_get(topics, key, length);
+
+    if (!topic)
+        topic = topic_new(topics, key, length);
+    if (!topic)
+        return MCP_E_NOMEM;
+    interest->topic = topic;
+    LIST_INSERT_HEAD(&topic->interests, interest, of_topic);
+    return MCP_OK;
+}
+
+void mcp__interest_remove(mcp__interest *interest)
+{
+    mcp__topic *topic = interest->topic;
+
+    if (!topic)
+        return;
+    LIST_REMOVE(interest, of_topic);
+    interest->topic = NULL;
+    if (!LIST_EMPTY(&topic->interests))
+        return;
+    (void)mcp__map_remove(topic->topics, topic->key, topic->length);
+    free(topic);
+}
+
+mcp__interest *mcp__interest_first(const mcp__map *topics, const char *key, size_t length)
+{
+    const mcp__topic *topic = mcp__map_get(topics, key, length);
+
+    return topic ? LIST_FIRST(&topic->interests) : NULL;
+}
+
 /* ---- within a session ------------------------------------------------------------------------ */
 
 /* The map's key is the index's own copy, so the two go together. */
 static mcp_status enter(mcp__session *session, const char *uri, size_t length)
 {
-    mcp__interests *by_uri = mcp__subscriptions_by_uri(session->context.subscriptions);
+    mcp__map *by_uri = &mcp__subscriptions_subscribers(session->context.subscriptions)->by_uri;
     mcp__interest *interest = mcp_alloc_zeroed(1, sizeof *interest);
 
     if (!interest)
@@ -62,7 +128,7 @@ static mcp_status enter(mcp__session *session, const char *uri, size_t length)
     interest->session = session;
     mcp_status st = mcp__interest_add(by_uri, interest, uri, length);
     if (st == MCP_OK)
-        st = mcp__map_put(&session->subscribed, mcp__interest_key(interest), length, interest);
+        st = mcp__map_put(&session->subscribed, interest->topic->key, length, interest);
     if (st == MCP_OK)
         return MCP_OK;
     mcp__interest_remove(interest);
@@ -125,72 +191,65 @@ static mcp_status read_lists(mcp_call *call, const mcp_json *filter, unsigned ca
     return MCP_OK;
 }
 
-static bool is_uri(const mcp_json *value)
+/* An array of strings. `bound` says in words what `max_bytes` is; "": no bound is needed. */
+static mcp_status read_keys(const mcp_json **out, mcp_call *call, const mcp_json *filter,
+                            const char *member, size_t max_bytes, const char *bound)
 {
+    const mcp_json *keys = mcp_json_get(filter, member);
+    bool fits = !keys || (mcp_json_is_array(keys) && mcp_json_count(keys) <= SUBSCRIBED_MAX);
     size_t length = 0;
 
-    return mcp_json_string(value, &length) && length <= URI_MAX;
-}
-
-static mcp_status read_uris(mcp_call *call, const mcp_json *filter, bool of_uris)
-{
-    const mcp_json *uris = mcp_json_get(filter, "resourceSubscriptions");
-    bool fits = !uris || (mcp_json_is_array(uris) && mcp_json_count(uris) <= SUBSCRIBED_MAX);
-
-    for (size_t i = 0; fits && i < mcp_json_count(uris); i++)
-        fits = is_uri(mcp_json_item(uris, i));
-    if (!fits)
-        return mcp_error_set(
-            &call->err, MCP_E_PARAMS,
-            "params.notifications.resourceSubscriptions must be an array of at most "
-            "%d strings of at most %zu bytes",
-            SUBSCRIBED_MAX, URI_MAX);
-    if (of_uris)
-        call->subscription->uris = uris;
-    return MCP_OK;
-}
-
-/* Ids of tasks, for clients that know tasks. */
-static mcp_status read_tasks(mcp_call *call, const mcp_json *filter)
-{
-    const mcp_json *ids = mcp_json_get(filter, "taskIds");
-    bool fits = !ids || (mcp_json_is_array(ids) && mcp_json_count(ids) <= SUBSCRIBED_MAX);
-
-    for (size_t i = 0; fits && i < mcp_json_count(ids); i++)
-        fits = mcp_json_is_string(mcp_json_item(ids, i));
+    for (size_t i = 0; fits && i < mcp_json_count(keys); i++)
+        fits = mcp_json_string(mcp_json_item(keys, i), &length) && length <= max_bytes;
     if (!fits)
         return mcp_error_set(&call->err, MCP_E_PARAMS,
-                             "params.notifications.taskIds must be an array of at most %d strings",
-                             SUBSCRIBED_MAX);
-    if (call->context->tasks && mcp_call_client_can(call, MCP_CLIENT_TASKS))
-        call->subscription->tasks = ids;
+                             "params.notifications.%s must be an array of at most %d strings%s",
+                             member, SUBSCRIBED_MAX, bound);
+    *out = keys;
     return MCP_OK;
+}
+
+static mcp_status read_filter(mcp_call *call, const mcp_json *filter, unsigned can_change,
+                              bool of_uris)
+{
+    const mcp_json *uris = NULL, *tasks = NULL;
+    mcp_status st = read_lists(call, filter, can_change);
+
+    if (st == MCP_OK)
+        st = read_keys(&uris, call, filter, "resourceSubscriptions", URI_MAX,
+                       " of at most 16384 bytes");
+    if (st == MCP_OK)
+        st = read_keys(&tasks, call, filter, "taskIds", SIZE_MAX, "");
+    if (of_uris)
+        call->subscription->uris = uris;
+    if (call->context->tasks && mcp_call_client_can(call, MCP_CLIENT_TASKS))
+        call->subscription->tasks = tasks;
+    return st;
 }
 
 /* A key that a client names twice is notified once. */
-static bool is_in(const mcp__interests *all, const mcp_call *call, const char *key, size_t length)
+static bool is_in(const mcp__map *topics, const mcp_call *call, const char *key, size_t length)
 {
-    const mcp__interest *first = mcp__interest_first(all, key, length);
+    const mcp__interest *first = mcp__interest_first(topics, key, length);
 
     return first && first->call == call;
 }
 
 /* Enter the call for each of its keys, an array of strings or NULL. The call pays. */
-static mcp_status index_keys(mcp_call *call, mcp__interests *all, const mcp_json *keys)
+static mcp_status index_keys(mcp_call *call, mcp__map *topics, const mcp_json *keys)
 {
     size_t count = mcp_json_count(keys);
-    mcp__interest *interests = count > 0 ? mcp_arena_alloc(call->arena, count * sizeof *interests)
-                                         : NULL;
+    mcp__interest *interests = mcp_arena_array(call->arena, count, sizeof *interests);
 
-    if (count > 0 && !interests)
+    if (!interests)
         return MCP_E_NOMEM;
     for (size_t i = 0; i < count; i++) {
         size_t length = 0;
         const char *key = mcp_json_string(mcp_json_item(keys, i), &length);
-        if (is_in(all, call, key, length))
+        if (is_in(topics, call, key, length))
             continue;
         interests[i].call = call;
-        if (mcp__interest_add(all, &interests[i], key, length) != MCP_OK)
+        if (mcp__interest_add(topics, &interests[i], key, length) != MCP_OK)
             return MCP_E_NOMEM;
         interests[i].of_call = call->subscription->interests;
         call->subscription->interests = &interests[i];
@@ -200,11 +259,11 @@ static mcp_status index_keys(mcp_call *call, mcp__interests *all, const mcp_json
 
 static mcp_status index_call(mcp_call *call)
 {
-    mcp__subscriptions *all = call->context->subscriptions;
-    mcp_status st = index_keys(call, mcp__subscriptions_by_uri(all), call->subscription->uris);
+    mcp__subscribers *all = mcp__subscriptions_subscribers(call->context->subscriptions);
+    mcp_status st = index_keys(call, &all->by_uri, call->subscription->uris);
 
     if (st == MCP_OK)
-        st = index_keys(call, mcp__subscriptions_by_task(all), call->subscription->tasks);
+        st = index_keys(call, &all->by_task, call->subscription->tasks);
     return st == MCP_OK ? st
                         : mcp_error_set(&call->err, st, "no memory for what a call listens to");
 }
@@ -239,29 +298,23 @@ static mcp_status note_id(mcp_call *call)
 mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_uris)
 {
     const mcp_json *filter = mcp_json_get(call->request.params, "notifications");
-    mcp__subscriptions *all = call->context->subscriptions;
-    mcp_status st;
+    int *listeners = &mcp__subscriptions_subscribers(call->context->subscriptions)->listeners;
 
     if (!mcp_json_is_object(filter))
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.notifications must be an object");
     call->subscription = mcp_arena_alloc(call->arena, sizeof *call->subscription);
     if (!call->subscription)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a subscription");
-    *call->subscription = (mcp__subscription){ .lists = 0 };
-    st = read_lists(call, filter, can_change);
-    if (st == MCP_OK)
-        st = read_uris(call, filter, of_uris);
-    if (st == MCP_OK)
-        st = read_tasks(call, filter);
+    mcp_status st = read_filter(call, filter, can_change, of_uris);
     if (st == MCP_OK)
         st = note_id(call);
     if (st != MCP_OK)
         return st;
-    if (*mcp__subscriptions_listeners(all) >= LISTENERS_MAX)
+    if (*listeners >= LISTENERS_MAX)
         return mcp_error_set(&call->err, MCP_E_LIMIT, "%d calls are listening already",
                              LISTENERS_MAX);
-    call->plan.active = mcp__subscriptions_listeners(all);
-    (*call->plan.active)++;
+    call->plan.active = listeners;
+    (*listeners)++;
     (void)mcp_call_result(call);
     st = index_call(call);
     if (st == MCP_OK)
@@ -415,12 +468,13 @@ static void notify_uri(const mcp__interest *interest, const char *uri)
         notify_one(peer, call, "notifications/resources/updated", uri);
 }
 
-int mcp__subscribe_notify_uri(const mcp__interests *by_uri, const char *uri)
+int mcp__subscribe_notify_uri(mcp__subscriptions *all, const char *uri)
 {
+    const mcp__map *by_uri = &mcp__subscriptions_subscribers(all)->by_uri;
     const mcp__interest *interest = mcp__interest_first(by_uri, uri, strlen(uri));
     int count = 0;
 
-    for (; interest; interest = interest->next, count++)
+    for (; interest; interest = LIST_NEXT(interest, of_topic), count++)
         notify_uri(interest, uri);
     return count;
 }
@@ -428,11 +482,12 @@ int mcp__subscribe_notify_uri(const mcp__interests *by_uri, const char *uri)
 void mcp__subscribe_notify_task(mcp__subscriptions *all, const char *id,
                                 const mcp__subscribed_task *task)
 {
-    mcp__interest *interest = mcp__interest_first(mcp__subscriptions_by_task(all), id, strlen(id));
+    const mcp__map *by_task = &mcp__subscriptions_subscribers(all)->by_task;
+    const mcp__interest *interest = mcp__interest_first(by_task, id, strlen(id));
     mcp_json_writer writer;
     mcp_buf message;
 
-    for (; interest; interest = interest->next) {
+    for (; interest; interest = LIST_NEXT(interest, of_topic)) {
         const mcp_call *call = interest->call;
         if (!task->is_visible(task->data, call))
             continue;

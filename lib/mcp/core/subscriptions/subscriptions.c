@@ -13,6 +13,7 @@
  */
 #include "mcp/core/subscriptions/subscriptions.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +23,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "mcp/core/session/session.h"
-#include "mcp/core/session/url_elicitation.h"
 #include "mcp/core/subscriptions/subscribe.h"
 
 #define GATHERED_MAX 10000
@@ -41,9 +41,8 @@ struct mcp__subscriptions {
     mcp__node node;
 
     /* the loop's */
-    mcp__session *first;
-    int listeners;
-    mcp__interests by_uri, by_task;
+    LIST_HEAD(, mcp__session) sessions;
+    mcp__subscribers subscribers;
     mcp__map notifying; /* URIs that are being notified */
     size_t notified;    /* where in it */
 };
@@ -116,7 +115,8 @@ static void begin_round(mcp__subscriptions *self)
     mcp__map_init(&self->uris, NULL);
     mcp__map_init(&self->elicited, NULL);
     pthread_mutex_unlock(&self->lock);
-    for (mcp__session *session = self->first; session; session = session->next_notified) {
+    for (mcp__session *session = LIST_FIRST(&self->sessions); session;
+         session = LIST_NEXT(session, notified)) {
         mcp__subscribe_notify_lists(session, changes);
         mcp__url_elicitation_complete(session, &elicited);
     }
@@ -132,7 +132,7 @@ static void notify_uris(mcp__subscriptions *self)
     int messages = 0;
 
     while (uri) {
-        messages += mcp__subscribe_notify_uri(&self->by_uri, uri);
+        messages += mcp__subscribe_notify_uri(self, uri);
         uri = messages < MESSAGES_A_TURN ? mcp__map_next(&self->notifying, &self->notified) : NULL;
     }
     if (messages < MESSAGES_A_TURN)
@@ -175,8 +175,8 @@ mcp_status mcp__subscriptions_new(mcp__subscriptions **out, mcp_error *err)
     mcp__map_init(&self->uris, NULL);
     mcp__map_init(&self->elicited, NULL);
     mcp__map_init(&self->notifying, NULL);
-    mcp__interests_init(&self->by_uri);
-    mcp__interests_init(&self->by_task);
+    mcp__map_init(&self->subscribers.by_uri, NULL);
+    mcp__map_init(&self->subscribers.by_task, NULL);
     self->node.run = notify;
     *out = self;
     return MCP_OK;
@@ -186,11 +186,12 @@ void mcp__subscriptions_free(mcp__subscriptions *self)
 {
     if (!self)
         return;
+    assert(self->subscribers.by_uri.count == 0 && self->subscribers.by_task.count == 0);
     mcp__map_free_values(&self->uris);
     mcp__map_free_values(&self->elicited);
     mcp__map_free_values(&self->notifying);
-    mcp__interests_clear(&self->by_uri);
-    mcp__interests_clear(&self->by_task);
+    mcp__map_clear(&self->subscribers.by_uri);
+    mcp__map_clear(&self->subscribers.by_task);
     pthread_cond_destroy(&self->posted);
     pthread_mutex_destroy(&self->lock);
     free(self);
@@ -198,12 +199,10 @@ void mcp__subscriptions_free(mcp__subscriptions *self)
 
 void mcp__subscriptions_enter(mcp__subscriptions *self, mcp__session *session)
 {
-    session->previous_notified = NULL;
-    session->next_notified = self->first;
-    if (self->first)
-        self->first->previous_notified = session;
-    self->first = session;
-    if (session->next_notified)
+    bool is_first = LIST_EMPTY(&self->sessions);
+
+    LIST_INSERT_HEAD(&self->sessions, session, notified);
+    if (!is_first)
         return;
     pthread_mutex_lock(&self->lock);
     self->executor = session->context.executor;
@@ -212,13 +211,8 @@ void mcp__subscriptions_enter(mcp__subscriptions *self, mcp__session *session)
 
 void mcp__subscriptions_leave(mcp__subscriptions *self, mcp__session *session)
 {
-    if (session->previous_notified)
-        session->previous_notified->next_notified = session->next_notified;
-    else
-        self->first = session->next_notified;
-    if (session->next_notified)
-        session->next_notified->previous_notified = session->previous_notified;
-    if (self->first)
+    LIST_REMOVE(session, notified);
+    if (!LIST_EMPTY(&self->sessions))
         return;
     pthread_mutex_lock(&self->lock);
     self->executor = NULL;
@@ -227,19 +221,9 @@ void mcp__subscriptions_leave(mcp__subscriptions *self, mcp__session *session)
     pthread_mutex_unlock(&self->lock);
 }
 
-mcp__interests *mcp__subscriptions_by_uri(mcp__subscriptions *self)
+mcp__subscribers *mcp__subscriptions_subscribers(mcp__subscriptions *self)
 {
-    return &self->by_uri;
-}
-
-mcp__interests *mcp__subscriptions_by_task(mcp__subscriptions *self)
-{
-    return &self->by_task;
-}
-
-int *mcp__subscriptions_listeners(mcp__subscriptions *self)
-{
-    return &self->listeners;
+    return &self->subscribers;
 }
 
 /* ---- on any thread --------------------------------------------------------------------------- */
@@ -259,18 +243,15 @@ void mcp__subscriptions_lists(mcp__subscriptions *self, mcp__list_change *change
     post(self, executor);
 }
 
-/* With the lock held. Takes `copy`. */
-static mcp_status gather(const mcp__subscriptions *self, mcp__map *into, char *copy)
+/* With the lock held. */
+static mcp_status gather(const mcp__subscriptions *self, mcp__map *into, const char *text)
 {
-    mcp_status st = MCP_OK;
-
-    if (!copy)
-        return MCP_E_NOMEM;
-    if (!self->executor || mcp__map_get(into, copy, strlen(copy))) {
-        free(copy);
+    if (!self->executor || mcp__map_get(into, text, strlen(text)))
         return MCP_OK;
-    }
-    st = into->count < GATHERED_MAX ? mcp__map_put(into, copy, strlen(copy), copy) : MCP_E_LIMIT;
+    if (into->count >= GATHERED_MAX)
+        return MCP_E_LIMIT;
+    char *copy = mcp_alloc_strdup(text);
+    mcp_status st = copy ? mcp__map_put(into, copy, strlen(copy), copy) : MCP_E_NOMEM;
     if (st != MCP_OK)
         free(copy);
     return st;
@@ -279,14 +260,10 @@ static mcp_status gather(const mcp__subscriptions *self, mcp__map *into, char *c
 /* `into` is one of the two maps. */
 static mcp_status spread(mcp__subscriptions *self, mcp__map *into, const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = mcp_alloc(size);
     mcp__executor *executor = NULL;
 
-    if (copy)
-        memcpy(copy, text, size);
     pthread_mutex_lock(&self->lock);
-    mcp_status st = gather(self, into, copy);
+    mcp_status st = gather(self, into, text);
     if (st == MCP_OK && into->count > 0)
         executor = begin_posting(self);
     pthread_mutex_unlock(&self->lock);

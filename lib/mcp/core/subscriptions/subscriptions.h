@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 #include "mcp/core/context.h"
-#include "mcp/core/subscriptions/interest.h"
 #include "mcp/server.h"
+
+typedef struct mcp__subscribers mcp__subscribers;
 
 /** Lists that can change. */
 enum mcp__list_kind {
@@ -68,11 +69,7 @@ mcp_status mcp__subscriptions_resource(mcp__subscriptions *self, const char *uri
 /** Any thread. A URL elicitation is complete. @return as mcp__subscriptions_resource */
 mcp_status mcp__subscriptions_elicited(mcp__subscriptions *self, const char *id, mcp_error *err);
 
-/** Loop only. The subscribers of each URI, of each task. */
-mcp__interests *mcp__subscriptions_by_uri(mcp__subscriptions *self);
-mcp__interests *mcp__subscriptions_by_task(mcp__subscriptions *self);
-
-/** Loop only. How many calls listen: to be counted up and down. */
-int *mcp__subscriptions_listeners(mcp__subscriptions *self);
+/** Loop only. Borrowed; subscribe.c keeps them. */
+mcp__subscribers *mcp__subscriptions_subscribers(mcp__subscriptions *self);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * entry.c - list entries that come from a file, in the form of a revision and of a client.
  *
- * A member that core/fields.c has no row for is kept: vendors have members of their own.
+ * A member that core/version.c has no row for is kept: vendors have members of their own.
  */
 #include "mcp/feature/list/entry.h"
 
 #include <string.h>
 
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 
 mcp_status mcp__entry_check(const mcp_json *entry, const mcp__member *table, mcp_error *err)
 {

@@ -21,7 +21,7 @@ typedef struct mcp__member {
  *  MCP_E_PARAMS. */
 mcp_status mcp__entry_check(const mcp_json *entry, const mcp__member *table, mcp_error *err);
 
-/** Write the entry, of that type ("Resource"; see core/fields.h), without what the revision does
+/** Write the entry, of that type ("Resource"; see core/version.h), without what the revision does
  *  not know. */
 void mcp__entry_write(mcp_json_writer *writer, const mcp_json *entry, const char *type,
                       mcp_revision revision);

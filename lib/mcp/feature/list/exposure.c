@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "mcp/core/principal.h"
+#include "mcp/core/call/client.h"
 
 /* RFC 6749, 3.3: printable ASCII without the quote and the backslash. */
 static bool is_scope_byte(char c)

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/principal.h"
+#include "mcp/core/call/client.h"
 #include "mcp/feature/list/entry.h"
 #include "mcp/feature/list/exposure.h"
 

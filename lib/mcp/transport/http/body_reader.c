@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "mcp/core/principal.h"
+#include "mcp/core/call/client.h"
 
 /* A request whose body a worker reads. */
 struct pending {
