@@ -438,6 +438,7 @@ mcp__context mcp__server_context(mcp_server *server, mcp__executor *executor)
         .identity = server->identity,
         .extensions = server->extensions,
         .capabilities = server->capabilities,
+        .mismatches = &server->mismatches,
         .hooks = &mcp__dispatch_hooks,
     };
 }

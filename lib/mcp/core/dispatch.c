@@ -505,7 +505,7 @@ bool mcp__dispatch_is_full(const mcp__session *session)
 
 bool mcp__dispatch_is_idle(const mcp__session *session)
 {
-    return !session->calls.first && session->calls.running == 0;
+    return TAILQ_EMPTY(&session->calls.open) && session->calls.running == 0;
 }
 
 static void time_out_input(mcp_call *call)
@@ -542,8 +542,8 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
     calls->due_ms = INT64_MAX;
     calls->has_held_reports = false;
     mcp__execute_tick(calls, now_ms);
-    for (mcp_call *call = calls->first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&calls->open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (mcp__call_state_of(call) == MCP__CALL_QUEUED)
             continue;
         if (call->loop.deadline_ms > 0 && call->loop.deadline_ms <= now_ms) {
@@ -572,8 +572,8 @@ static void end_suspended(mcp__session *session, const char *why, bool of_tasks)
 {
     mcp_call *next;
 
-    for (mcp_call *call = session->calls.first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (mcp__call_waits_for(call, MCP__WAIT_SUBSCRIPTION))
             end_call(call, MCP_OK);
         else if (mcp__call_waits_for(call, MCP__WAIT_INPUT) ||
@@ -588,8 +588,8 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
 
     if (why != MCP_STOP_CANCELLED)
         end_suspended(session, "the client is gone, or " STOPPING, false);
-    for (mcp_call *call = session->calls.first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (why == MCP_STOP_CANCELLED)
             close_call(call);
         else if (why != MCP_STOP_CLIENT_GONE || (call->plan.flags & MCP_STOP_ON_HANGUP))
@@ -601,8 +601,8 @@ void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notification_
 {
     mcp_call *next;
 
-    for (mcp_call *call = session->calls.first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (call->notification_peer != notification_peer)
             continue;
         if (mcp__call_is_stateless(call))
@@ -624,8 +624,8 @@ void mcp__dispatch_abandon(mcp__session *session)
 {
     mcp__dispatch_refuse_waiting(session);
     end_suspended(session, STOPPING, true);
-    while (session->calls.first) {
-        mcp_call *call = session->calls.first;
+    while (!TAILQ_EMPTY(&session->calls.open)) {
+        mcp_call *call = TAILQ_FIRST(&session->calls.open);
         (void)mcp__call_close(call);
         mcp__call_table_remove(&session->calls, call);
         mcp__result_send_fault(call, MCP_E_STOPPED, STOPPING);

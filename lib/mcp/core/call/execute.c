@@ -127,20 +127,13 @@ static bool work(mcp__task *task)
 
 static void unwatch(mcp_call *call)
 {
-    mcp__call_link *link = &call->loop.stopped;
-
     if (call->loop.stuck_ms == 0)
         return;
     if (call->loop.stuck_ms == INT64_MAX)
         mcp_log_write(&call->context->options->log, MCP_LOG_INFO, "%s has ended at last",
                       mcp_call_name(call));
     call->loop.stuck_ms = 0;
-    if (link->previous)
-        link->previous->loop.stopped.next = link->next;
-    else
-        call->context->calls->stopped = link->next;
-    if (link->next)
-        link->next->loop.stopped.previous = link->previous;
+    LIST_REMOVE(call, loop.stopped);
 }
 
 static void end_run(mcp_call *call)
@@ -310,10 +303,7 @@ static void watch(mcp_call *call)
     if (call->loop.stuck_ms != 0 || !call->context->executor->give_up)
         return;
     call->loop.stuck_ms = mcp_clock_mono_ms() + call->context->options->limits.stuck_handler_ms;
-    call->loop.stopped = (mcp__call_link){ .next = calls->stopped };
-    if (calls->stopped)
-        calls->stopped->loop.stopped.previous = call;
-    calls->stopped = call;
+    LIST_INSERT_HEAD(&calls->stopped, call, loop.stopped);
     mcp__call_table_due(calls, call->loop.stuck_ms);
 }
 
@@ -350,7 +340,7 @@ static void give_up(mcp_call *call)
 
 void mcp__execute_tick(mcp__call_table *calls, int64_t now_ms)
 {
-    for (mcp_call *call = calls->stopped; call; call = call->loop.stopped.next) {
+    for (mcp_call *call = LIST_FIRST(&calls->stopped); call; call = LIST_NEXT(call, loop.stopped)) {
         if (call->loop.stuck_ms <= now_ms)
             give_up(call);
         mcp__call_table_due(calls, call->loop.stuck_ms);

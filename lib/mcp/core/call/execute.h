@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/call/call_table.h"
 
 /**
  * Loop only. Run the handler of a QUEUED call that is in the table of its context, and render the

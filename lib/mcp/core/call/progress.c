@@ -31,7 +31,6 @@
 #include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/call/call_table.h"
 
 #define SPACING_MS 20
 #define BURST_MS (15 * SPACING_MS) /* as many reports may leave at once after a silence */

@@ -100,7 +100,7 @@ void mcp__input_responses_withdraw(mcp_call *call)
 static mcp_call *find_call(const mcp__call_table *calls, const mcp__session *session, int64_t id,
                            mcp__input_request **request)
 {
-    for (mcp_call *call = calls->first; call; call = call->loop.open.next) {
+    for (mcp_call *call = TAILQ_FIRST(&calls->open); call; call = TAILQ_NEXT(call, loop.open)) {
         if (!mcp__call_waits_for(call, MCP__WAIT_INPUT) || call->input.session != session)
             continue;
         for (*request = call->input.requests; *request; *request = (*request)->next)

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/call/call_table.h"
 #include "mcp/core/message/incoming.h"
 #include "mcp/core/session/session.h"
 

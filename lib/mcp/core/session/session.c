@@ -42,7 +42,7 @@ mcp_status mcp__session_init(mcp__session *session, const mcp__context *context,
 
 void mcp__session_clear(mcp__session *session)
 {
-    assert(!session->calls.first && session->calls.running == 0);
+    assert(TAILQ_EMPTY(&session->calls.open) && session->calls.running == 0);
     if (session->context.hooks)
         session->context.hooks->session_ends(session);
     mcp__map_free_values(&session->elicitations);

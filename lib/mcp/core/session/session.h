@@ -9,7 +9,6 @@
 
 #include "base/map.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/call/call_table.h"
 #include "mcp/core/context.h"
 
 /** The loop's alone. */

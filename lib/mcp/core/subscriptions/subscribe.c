@@ -324,7 +324,7 @@ mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_ur
 
 /* ---- notifying ------------------------------------------------------------------------------- */
 
-static void write_id(const mcp_call *call, mcp_json_writer *writer)
+void mcp__subscribe_write_id(const mcp_call *call, mcp_json_writer *writer)
 {
     mcp_write_member_object(writer, "_meta");
     mcp_write_member_value(writer, SUBSCRIPTION_ID, call->request.id);
@@ -352,7 +352,7 @@ void mcp__subscribe_acknowledge(mcp_call *call)
     mcp__notification_begin(&writer, &message, MESSAGE_MAX,
                             "notifications/subscriptions/acknowledged");
     mcp_write_member_object(&writer, "params");
-    write_id(call, &writer);
+    mcp__subscribe_write_id(call, &writer);
     mcp_write_member_object(&writer, "notifications");
     for (size_t i = 0; i < LIST_COUNT; i++)
         if (call->subscription->lists & lists[i].bit)
@@ -376,7 +376,7 @@ static void notify_one(mcp__peer *peer, const mcp_call *call, const char *method
     if (call || uri)
         mcp_write_member_object(&writer, "params");
     if (call)
-        write_id(call, &writer);
+        mcp__subscribe_write_id(call, &writer);
     if (uri)
         mcp_write_member_string(&writer, "uri", uri);
     if (call || uri)
@@ -440,7 +440,8 @@ void mcp__subscribe_notify_lists(mcp__session *session, const mcp__list_change *
         return;
     if (session->listener && session->revision != MCP_REVISION_NONE)
         notify_lists(session->listener, NULL, lists_for(session, NULL, changes));
-    for (mcp_call *call = session->calls.first; call; call = call->loop.open.next)
+    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call;
+         call = TAILQ_NEXT(call, loop.open))
         if (mcp__call_waits_for(call, MCP__WAIT_SUBSCRIPTION) && call->subscription->lists)
             notify_lists(call->notification_peer, call,
                          call->subscription->lists & lists_for(session, call, changes));
@@ -477,26 +478,4 @@ int mcp__subscribe_notify_uri(mcp__subscriptions *all, const char *uri)
     for (; interest; interest = LIST_NEXT(interest, of_topic), count++)
         notify_uri(interest, uri);
     return count;
-}
-
-void mcp__subscribe_notify_task(mcp__subscriptions *all, const char *id,
-                                const mcp__subscribed_task *task)
-{
-    const mcp__map *by_task = &mcp__subscriptions_subscribers(all)->by_task;
-    const mcp__interest *interest = mcp__interest_first(by_task, id, strlen(id));
-    mcp_json_writer writer;
-    mcp_buf message;
-
-    for (; interest; interest = LIST_NEXT(interest, of_topic)) {
-        const mcp_call *call = interest->call;
-        if (!task->is_visible(task->data, call))
-            continue;
-        mcp__notification_begin(&writer, &message, call->context->options->limits.reply_max_bytes,
-                                "notifications/tasks"); /* its result is in it */
-        mcp_write_member_object(&writer, "params");
-        write_id(call, &writer);
-        task->write(task->data, &writer);
-        mcp_write_end(&writer);
-        mcp__notification_send(call->notification_peer, &writer, &message);
-    }
 }

@@ -80,15 +80,7 @@ void mcp__subscribe_notify_lists(mcp__session *session, const mcp__list_change *
 /** Notify the subscribers of a URI that may know it. @return how many were looked at */
 int mcp__subscribe_notify_uri(mcp__subscriptions *all, const char *uri);
 
-/** A task whose status has changed. */
-typedef struct mcp__subscribed_task {
-    bool (*is_visible)(const void *data, const mcp_call *call);
-    void (*write)(const void *data, mcp_json_writer *writer); /* the members of its Task */
-    const void *data;
-} mcp__subscribed_task;
-
-/** Notify the listening calls that subscribed to that task and may know it. */
-void mcp__subscribe_notify_task(mcp__subscriptions *all, const char *id,
-                                const mcp__subscribed_task *task);
+/** Write the member of a notification that says for which listening call it is. */
+void mcp__subscribe_write_id(const mcp_call *call, mcp_json_writer *writer);
 
 #endif

@@ -14,6 +14,13 @@
  *
  * Input requests of the session era go to a client that waits for the end, or else on the session's
  * own stream; while there is neither, they wait, and the status says so.
+ *
+ * On the wire:
+ *
+ *     2025-11-25     a Task; its result by tasks/result; notifications/tasks/status to its session; everything
+ *                    else that a task sends says in _meta which one it belongs to
+ *     2026-07-28     a Task with other names for its durations, and its input requests or its result inside;
+ *                    notifications/tasks to the subscribers of its id
  */
 #include "mcp/core/task/task.h"
 #include "mcp/core/call/suspend.h"
@@ -25,9 +32,154 @@
 #include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/call/result.h"
+#include "mcp/core/response.h"
 #include "mcp/core/session/input_responses.h"
+#include "mcp/core/subscriptions/subscribe.h"
 
+#define POLL_MS 500
+#define MESSAGE_MAX ((size_t)16 * 1024 * 1024)
 #define ROOM_MAX ((size_t)4096) /* around an outcome where it is sent */
+
+/* ---- a task on the wire ---------------------------------------------------------------------- */
+
+static const char *const status_names[] = { "working", "input_required", "completed", "failed",
+                                            "cancelled" };
+
+/* What the two eras call the same. */
+static const struct names {
+    const char *ttl;
+    const char *poll;
+} names[] = { { "ttl", "pollInterval" }, { "ttlMs", "pollIntervalMs" } };
+
+/* The last message of its handler; where it is over, that of its end. */
+static void read_message(const mcp__task_entry *entry, char out[MCP__PROGRESS_TEXT_SIZE],
+                         int64_t *updated_wall_ms)
+{
+    mcp__progress *progress = entry->call ? &entry->call->progress : NULL;
+
+    *updated_wall_ms = entry->updated_wall_ms;
+    if (!progress) {
+        memcpy(out, entry->message, MCP__PROGRESS_TEXT_SIZE);
+        return;
+    }
+    pthread_mutex_lock(&progress->lock);
+    memcpy(out, progress->text, MCP__PROGRESS_TEXT_SIZE);
+    if (progress->text_wall_ms > *updated_wall_ms)
+        *updated_wall_ms = progress->text_wall_ms;
+    pthread_mutex_unlock(&progress->lock);
+}
+
+/* ---- a Task ---------------------------------------------------------------------------------- */
+
+static void write_time(mcp_json_writer *writer, const char *name, int64_t wall_ms)
+{
+    char text[MCP_CLOCK_UTC_SIZE];
+
+    mcp_clock_utc(text, wall_ms, 1);
+    mcp_write_member_string(writer, name, text);
+}
+
+void mcp__task_write(const mcp__task_entry *entry, mcp_json_writer *writer)
+{
+    const struct names *named = &names[entry->is_stateless];
+    char message[MCP__PROGRESS_TEXT_SIZE];
+    int64_t updated_wall_ms;
+
+    read_message(entry, message, &updated_wall_ms);
+    mcp_write_member_string(writer, "taskId", entry->id);
+    mcp_write_member_string(writer, "status", status_names[entry->status]);
+    if (message[0] != '\0')
+        mcp_write_member_string(writer, "statusMessage", message);
+    write_time(writer, "createdAt", entry->began_wall_ms);
+    write_time(writer, "lastUpdatedAt", updated_wall_ms);
+    mcp_write_member_int(writer, named->ttl, entry->ttl_ms);
+    mcp_write_member_int(writer, named->poll, POLL_MS);
+}
+
+void mcp__task_write_detailed(const mcp__task_entry *entry, mcp_json_writer *writer)
+{
+    mcp__task_write(entry, writer);
+    if (entry->status == MCP__TASK_INPUT_REQUIRED) {
+        mcp_write_member_object(writer, "inputRequests");
+        mcp__input_responses_write_open(entry->call, writer);
+        mcp_write_end(writer);
+    } else if (entry->status == MCP__TASK_COMPLETED || entry->status == MCP__TASK_FAILED) {
+        mcp_write_name(writer, entry->is_error ? "error" : "result");
+        mcp_write_raw(writer, entry->outcome, entry->outcome_length);
+    }
+}
+
+static void render_outcome(mcp_call *call)
+{
+    const mcp__task_entry *entry = call->plan.feature;
+    mcp_json_writer writer;
+
+    if (call->status != MCP_OK || !mcp__task_is_over(entry)) {
+        mcp__result_render(call);
+        return;
+    }
+    mcp__response_begin(&writer, &call->answer.message, call->request.id, call->request.revision);
+    mcp_write_name(&writer, entry->is_error ? "error" : "result");
+    mcp_write_raw(&writer, entry->outcome, entry->outcome_length);
+    mcp_write_end(&writer);
+    if (mcp_json_writer_status(&writer) == MCP_OK)
+        return;
+    mcp_buf_clear(&call->answer.message);
+    call->status = mcp_error_set(&call->err, mcp_json_writer_status(&writer),
+                                 "the task's result cannot be written");
+    mcp__result_render(call);
+}
+
+static const mcp__call_kind outcome_kind = { .render = render_outcome };
+
+/* ---- notifications --------------------------------------------------------------------------- */
+
+static void notify_session(const mcp__task_entry *entry)
+{
+    mcp__session *session = entry->session;
+    mcp_json_writer writer;
+    mcp_buf message;
+
+    if (!session || !session->listener || session->revision != MCP_2025_11_25)
+        return;
+    mcp__notification_begin(&writer, &message, MESSAGE_MAX, "notifications/tasks/status");
+    mcp_write_member_object(&writer, "params");
+    mcp__task_write(entry, &writer);
+    mcp_write_end(&writer);
+    mcp__notification_send(session->listener, &writer, &message);
+}
+
+static void notify_subscribers(const mcp__task_entry *entry)
+{
+    const mcp__map *by_task = &mcp__subscriptions_subscribers(entry->table->subscriptions)->by_task;
+    const mcp__interest *interest = mcp__interest_first(by_task, entry->id, strlen(entry->id));
+
+    for (; interest; interest = LIST_NEXT(interest, of_topic)) {
+        const mcp_call *call = interest->call;
+        mcp_json_writer writer;
+        mcp_buf message;
+        if (!mcp__task_table_is_of(entry, call))
+            continue;
+        mcp__notification_begin(&writer, &message, call->context->options->limits.reply_max_bytes,
+                                "notifications/tasks"); /* its result is in it */
+        mcp_write_member_object(&writer, "params");
+        mcp__subscribe_write_id(call, &writer);
+        mcp__task_write_detailed(entry, &writer);
+        mcp_write_end(&writer);
+        mcp__notification_send(call->notification_peer, &writer, &message);
+    }
+}
+
+/* Those that follow the task, of its status. */
+static void notify_clients(const mcp__task_entry *entry)
+{
+    if (!entry->is_stateless)
+        notify_session(entry);
+    else if (entry->table->subscriptions)
+        notify_subscribers(entry);
+}
+
+/* ---- its status ------------------------------------------------------------------------------ */
 
 static void look_by(mcp__task_entry *entry)
 {
@@ -83,14 +235,12 @@ static void keep(mcp__task_entry *entry, const char *text, size_t length, bool i
 /* It is over: calls that wait for it are answered. */
 static void end(mcp__task_entry *entry, mcp__task_status status)
 {
-    mcp_call *call;
-
     entry->call = NULL;
     entry->asked_on = NULL;
     set_status(entry, status);
-    mcp__task_notify(entry);
-    while (entry->waiting) {
-        call = entry->waiting;
+    notify_clients(entry);
+    while (!TAILQ_EMPTY(&entry->waiting)) {
+        mcp_call *call = TAILQ_FIRST(&entry->waiting);
         call->context->hooks->end(call, MCP_OK);
     }
 }
@@ -133,8 +283,8 @@ static void answer(mcp__peer *peer, mcp_buf *message)
 /* Where a message of a task goes; NULL: nowhere. */
 static mcp__peer *outlet(const mcp__task_entry *entry)
 {
-    if (entry->waiting)
-        return entry->waiting->notification_peer;
+    if (!TAILQ_EMPTY(&entry->waiting))
+        return TAILQ_FIRST(&entry->waiting)->notification_peer;
     return entry->session ? entry->session->listener : NULL;
 }
 
@@ -283,7 +433,7 @@ mcp_status mcp_call_become_task(mcp_call *call)
 /* Within a session: to a client that waits, if there is one. */
 static mcp_status send_requests(mcp__task_entry *entry)
 {
-    mcp_call *waiting = entry->waiting;
+    mcp_call *waiting = TAILQ_FIRST(&entry->waiting);
     mcp__session *session = waiting ? waiting->session : entry->session;
     mcp__peer *to = outlet(entry);
 
@@ -312,7 +462,7 @@ mcp_status mcp__task_request_input(mcp_call *call)
     if (st != MCP_OK)
         return st;
     set_status(entry, MCP__TASK_INPUT_REQUIRED);
-    mcp__task_notify(entry);
+    notify_clients(entry);
     return send_requests(entry);
 }
 
@@ -321,14 +471,14 @@ void mcp__task_resume(mcp_call *call)
     call->task.entry->asked_on = NULL;
     call->task.entry->asked_listener = NULL;
     set_status(call->task.entry, MCP__TASK_WORKING);
-    mcp__task_notify(call->task.entry);
+    notify_clients(call->task.entry);
 }
 
 /* ---- waiting for its end --------------------------------------------------------------------- */
 
 void mcp__task_await(mcp_call *call, mcp__task_entry *entry)
 {
-    call->plan.kind = &mcp__task_outcome_kind;
+    call->plan.kind = &outcome_kind;
     call->plan.feature = entry;
     if (!mcp__task_is_over(entry))
         (void)mcp__call_suspend(call, MCP__WAIT_TASK);
@@ -337,13 +487,9 @@ void mcp__task_await(mcp_call *call, mcp__task_entry *entry)
 void mcp__task_enter(mcp_call *call)
 {
     mcp__task_entry *entry = call->plan.feature;
-    mcp_call **at = &entry->waiting;
     mcp_status st = MCP_OK;
 
-    while (*at)
-        at = &(*at)->loop.next_waiting;
-    call->loop.next_waiting = NULL;
-    *at = call;
+    TAILQ_INSERT_TAIL(&entry->waiting, call, loop.waiting);
     if (entry->status == MCP__TASK_INPUT_REQUIRED && !is_asked(entry))
         st = send_requests(entry);
     if (st != MCP_OK)
@@ -353,16 +499,12 @@ void mcp__task_enter(mcp_call *call)
 void mcp__task_leave(mcp_call *call)
 {
     mcp__task_entry *entry = call->plan.feature;
-    mcp_call **at = &entry->waiting;
 
-    while (*at && *at != call)
-        at = &(*at)->loop.next_waiting;
-    if (*at)
-        *at = call->loop.next_waiting;
+    TAILQ_REMOVE(&entry->waiting, call, loop.waiting);
     if (entry->asked_on != call)
         return;
     entry->asked_on = NULL;
-    if (entry->waiting)
+    if (!TAILQ_EMPTY(&entry->waiting))
         (void)send_requests(entry); /* where that fails, to the next that waits */
 }
 
@@ -388,8 +530,8 @@ void mcp__task_session_ends(mcp__task_table *table, const mcp__session *session)
 {
     mcp__task_entry *next;
 
-    for (mcp__task_entry *entry = table->newest; entry; entry = next) {
-        next = entry->older;
+    for (mcp__task_entry *entry = LIST_FIRST(&table->entries); entry; entry = next) {
+        next = LIST_NEXT(entry, older);
         if (entry->call && entry->call->input.session == session)
             mcp__input_responses_unsend(entry->call);
         if (entry->session != session)
@@ -411,8 +553,8 @@ void mcp__task_expire(mcp__task_table *table, int64_t now_ms)
     if (table->due_ms > now_ms)
         return;
     table->due_ms = INT64_MAX;
-    for (mcp__task_entry *entry = table->newest; entry; entry = next) {
-        next = entry->older;
+    for (mcp__task_entry *entry = LIST_FIRST(&table->entries); entry; entry = next) {
+        next = LIST_NEXT(entry, older);
         if (mcp__task_table_end_ms(entry) > now_ms) {
             look_by(entry);
             continue;
@@ -426,7 +568,9 @@ void mcp__task_expire(mcp__task_table *table, int64_t now_ms)
 
 void mcp__task_stop(mcp__task_table *table, mcp_stop why)
 {
-    for (mcp__task_entry *entry = table->newest; entry; entry = entry->older)
-        if (!mcp__task_is_over(entry) && (why == MCP_STOP_CANCELLED || !entry->waiting))
+    for (mcp__task_entry *entry = LIST_FIRST(&table->entries); entry;
+         entry = LIST_NEXT(entry, older))
+        if (!mcp__task_is_over(entry) &&
+            (why == MCP_STOP_CANCELLED || TAILQ_EMPTY(&entry->waiting)))
             mcp__task_cancel(entry);
 }

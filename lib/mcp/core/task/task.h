@@ -44,18 +44,10 @@ void mcp__task_expire(mcp__task_table *table, int64_t now_ms);
 /** Cancel tasks that no call waits for; all of them for MCP_STOP_CANCELLED. */
 void mcp__task_stop(mcp__task_table *table, mcp_stop why);
 
-/* ---- a task on the wire (task_result.c) ------------------------------------------------------ */
-
 /** The members of a Task, under the names of its era. */
 void mcp__task_write(const mcp__task_entry *entry, mcp_json_writer *writer);
 
 /** The same with its input requests or its result, as it is from 2026-07-28. */
 void mcp__task_write_detailed(const mcp__task_entry *entry, mcp_json_writer *writer);
-
-/** The kind of calls that mcp__task_await prepared: the task is their `feature`. */
-extern const mcp__call_kind mcp__task_outcome_kind;
-
-/** Notify the clients that follow a task of its status. */
-void mcp__task_notify(const mcp__task_entry *entry);
 
 #endif

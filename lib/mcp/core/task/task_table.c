@@ -52,8 +52,9 @@ void mcp__task_table_free(mcp__task_table *table)
 {
     if (!table)
         return;
-    while (table->newest) /* removing moves it on, which the analyzer does not see */
-        mcp__task_table_remove(table->newest); /* NOLINT(clang-analyzer-unix.Malloc) */
+    while (!LIST_EMPTY(&table->entries)) /* removing moves it on, which the analyzer does not see */
+        mcp__task_table_remove(
+            LIST_FIRST(&table->entries)); /* NOLINT(clang-analyzer-unix.Malloc) */
     mcp__session_clear(&table->session);
     mcp__map_clear(&table->by_id);
     mcp_arena_free(table->arena);
@@ -90,10 +91,10 @@ mcp__task_entry *mcp__task_table_find(const mcp__task_table *table, const char *
 mcp__task_entry *mcp__task_table_older(const mcp__task_table *table, uint64_t before,
                                        const mcp_call *call)
 {
-    mcp__task_entry *entry = table->newest;
+    mcp__task_entry *entry = LIST_FIRST(&table->entries);
 
     while (entry && (entry->number >= before || !mcp__task_table_is_of(entry, call)))
-        entry = entry->older;
+        entry = LIST_NEXT(entry, older);
     return entry;
 }
 
@@ -108,7 +109,8 @@ static mcp_status check_room(const mcp__task_table *table, const mcp_call *call,
     if (table->count >= (size_t)options->limits.tasks_max)
         return mcp_error_set(err, MCP_E_BUSY, "%d tasks are kept, no more can be: try again later",
                              options->limits.tasks_max);
-    for (const mcp__task_entry *entry = table->newest; is_known && entry; entry = entry->older)
+    for (const mcp__task_entry *entry = LIST_FIRST(&table->entries); is_known && entry;
+         entry = LIST_NEXT(entry, older))
         own += mcp__task_table_is_of(entry, call);
     if (own >= (size_t)options->limits.tasks_max_per_client)
         return mcp_error_set(err, MCP_E_BUSY,
@@ -119,45 +121,24 @@ static mcp_status check_room(const mcp__task_table *table, const mcp_call *call,
 
 static mcp_status name_entry(mcp__task_entry *entry, const mcp_principal *principal, mcp_error *err)
 {
-    mcp_status st = MCP_OK;
-
-    if (principal) {
-        size_t size = strlen(principal->name) + 1;
-        entry->principal = mcp_alloc(size);
-        if (!entry->principal)
-            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
-        memcpy(entry->principal, principal->name, size);
-    }
-    st = mcp_random_id(entry->id, err);
+    entry->principal = principal ? mcp_alloc_strdup(principal->name) : NULL;
+    if (principal && !entry->principal)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
+    mcp_status st = mcp_random_id(entry->id, err);
     if (st == MCP_OK &&
         mcp__map_put(&entry->table->by_id, entry->id, strlen(entry->id), entry) != MCP_OK)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
     return st;
 }
 
-static void enter(mcp__task_entry *entry)
-{
-    mcp__task_table *table = entry->table;
-
-    entry->number = ++table->last_number;
-    entry->older = table->newest;
-    if (table->newest)
-        table->newest->newer = entry;
-    else
-        table->oldest = entry;
-    table->newest = entry;
-    table->count++;
-}
-
 mcp_status mcp__task_table_add(mcp__task_entry **out, mcp__task_table *table, const mcp_call *call,
                                int64_t ttl_ms, mcp_error *err)
 {
-    mcp__task_entry *entry;
     mcp_status st = check_room(table, call, err);
 
     if (st != MCP_OK)
         return st;
-    entry = mcp_alloc_zeroed(1, sizeof *entry);
+    mcp__task_entry *entry = mcp_alloc_zeroed(1, sizeof *entry);
     if (!entry)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
     entry->table = table;
@@ -172,7 +153,10 @@ mcp_status mcp__task_table_add(mcp__task_entry **out, mcp__task_table *table, co
         free(entry);
         return st;
     }
-    enter(entry);
+    entry->number = ++table->last_number;
+    TAILQ_INIT(&entry->waiting);
+    LIST_INSERT_HEAD(&table->entries, entry, older);
+    table->count++;
     *out = entry;
     return MCP_OK;
 }
@@ -181,16 +165,9 @@ void mcp__task_table_remove(mcp__task_entry *entry)
 {
     mcp__task_table *table = entry->table;
 
-    assert(!entry->call && !entry->waiting);
+    assert(!entry->call && TAILQ_EMPTY(&entry->waiting));
     (void)mcp__map_remove(&table->by_id, entry->id, strlen(entry->id));
-    if (entry->newer)
-        entry->newer->older = entry->older;
-    else
-        table->newest = entry->older;
-    if (entry->older)
-        entry->older->newer = entry->newer;
-    else
-        table->oldest = entry->newer;
+    LIST_REMOVE(entry, older);
     table->count--;
     if (entry->owned)
         table->bytes -= entry->outcome_length;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/map.h"
 #include "mcp/core/peer.h"
@@ -43,15 +44,15 @@ struct mcp__task_entry {
     int64_t since_ms;                      /* likewise: of its status */
     int64_t began_wall_ms;
     int64_t updated_wall_ms;
-    mcp_call *call;     /* until it is over */
-    mcp_call *waiting;  /* calls that wait for its end */
+    mcp_call *call;                 /* until it is over */
+    TAILQ_HEAD(, mcp_call) waiting; /* calls that wait for its end */
     mcp_call *asked_on; /* the one of them on whose stream its input requests went; NULL: none */
     mcp__peer *asked_listener; /* the session's stream that they went on instead; only compared */
     bool is_error;             /* `outcome` is a JSON-RPC error, not a result */
     const char *outcome;       /* that object as text; NULL: it is not over */
     size_t outcome_length;
-    char *owned; /* the same, where it is not a constant */
-    mcp__task_entry *newer, *older;
+    char *owned;                       /* the same, where it is not a constant */
+    LIST_ENTRY(mcp__task_entry) older; /* in `entries` */
 };
 
 struct mcp__task_table {
@@ -60,7 +61,7 @@ struct mcp__task_table {
     mcp_arena *arena;                  /* pays for the next */
     const mcp_json *call_id;           /* the number 0: the id of each of these calls */
     mcp__map by_id;
-    mcp__task_entry *newest, *oldest;
+    LIST_HEAD(, mcp__task_entry) entries; /* the newest first */
     size_t count;
     size_t bytes; /* of outcomes */
     uint64_t last_number;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mcp/core/call/durations.h"
+#include "mcp/core/call/result.h"
 #include "mcp/core/session_table.h"
 #include "mcp/http.h"
 #include "mcp/transport/serve.h"

@@ -257,7 +257,8 @@ static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
     put(&body, "mcp_handlers_given_up_total", "counter",
         "Handlers that did not stop when they were asked to.", mcp__pool_given_up_total(pool));
     put(&body, "mcp_tool_output_mismatches_total", "counter",
-        "Results of tools that do not match their output schemas.", mcp__result_mismatches());
+        "Results of tools that do not match their output schemas.",
+        atomic_load_explicit(web->sessions.options.context.mismatches, memory_order_relaxed));
     put_seconds(&body, "mcp_loop_turn_max_seconds", "gauge",
                 "The longest that the loop was busy at a stretch.",
                 mcp__loop_turn_max_ns(web->serve.loop));
