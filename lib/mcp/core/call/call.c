@@ -272,6 +272,14 @@ mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json)
     return MCP_OK;
 }
 
+void mcp__call_write_notes(const mcp__note *notes, mcp_json_writer *writer)
+{
+    for (; notes; notes = notes->next) {
+        mcp_write_name(writer, notes->name);
+        mcp_write_raw(writer, notes->json, strlen(notes->json));
+    }
+}
+
 /* `text` is the arena's. Bytes that are not UTF-8, of a file name perhaps, are replaced: the text
  * must arrive. */
 static mcp_status set_error_text(mcp_call *call, char *text, size_t length)

@@ -107,9 +107,8 @@ typedef struct mcp__progress {
     double last;
     bool has_last;
 
-    pthread_mutex_t lock; /* guards the reports under way */
-    struct mcp__report *first;
-    struct mcp__report *newest;
+    pthread_mutex_t lock;                          /* guards the reports under way */
+    TAILQ_HEAD(mcp__reports, mcp__report) reports; /* the newest last */
     size_t count;
     bool is_posted; /* `node` is on its way to the loop */
     char *
@@ -295,6 +294,9 @@ void mcp__call_post(mcp_call *call, mcp__node *node);
 
 /** Add a member to the result's _meta. Both texts are borrowed while the call lives. */
 mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json);
+
+/** Write the members of _meta that were added. */
+void mcp__call_write_notes(const mcp__note *notes, mcp_json_writer *writer);
 
 /** The `data` object of the error that the call will end with; write members, it is ended for
  *  you. */

@@ -11,6 +11,7 @@
  */
 #include "mcp/core/call/request_state.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,21 +114,6 @@ static mcp_status sign(uint8_t out[MCP_SHA256_SIZE], mcp_call *call, const char 
                            &call->err);
 }
 
-static void put_time(uint8_t out[8], int64_t time_ms)
-{
-    for (int i = 0; i < 8; i++)
-        out[i] = (uint8_t)((uint64_t)time_ms >> (56 - 8 * i));
-}
-
-static int64_t get_time(const uint8_t bytes[8])
-{
-    uint64_t time = 0;
-
-    for (int i = 0; i < 8; i++)
-        time = time << 8 | bytes[i];
-    return (int64_t)time;
-}
-
 static mcp_status no_memory(mcp_call *call)
 {
     return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for the state of a call");
@@ -137,12 +123,13 @@ mcp_status mcp__request_state_seal(const char **out, mcp_call *call, const char 
                                    size_t length, int64_t now_ms)
 {
     uint8_t signature[MCP_SHA256_SIZE];
+    uint64_t expiry = htobe64((uint64_t)(now_ms + MCP__STATE_LIFE_MS));
     uint8_t *bytes = mcp_arena_alloc(call->arena, HEAD_SIZE + length);
     mcp_status st;
 
     if (!bytes)
         return no_memory(call);
-    put_time(bytes, now_ms + MCP__STATE_LIFE_MS);
+    memcpy(bytes, &expiry, sizeof expiry);
     st = digest(bytes + 8, call);
     if (st != MCP_OK)
         return st;
@@ -180,8 +167,12 @@ static bool is_signed(mcp_call *call, const char *body, size_t body_length, cons
 static bool is_ours(mcp_call *call, const uint8_t *bytes, size_t length, int64_t now_ms)
 {
     uint8_t wanted[MCP_SHA256_SIZE];
+    uint64_t expiry = 0;
 
-    return length >= HEAD_SIZE && get_time(bytes) >= now_ms && digest(wanted, call) == MCP_OK &&
+    if (length < HEAD_SIZE)
+        return false;
+    memcpy(&expiry, bytes, sizeof expiry);
+    return (int64_t)be64toh(expiry) >= now_ms && digest(wanted, call) == MCP_OK &&
            mcp_hash_equal(bytes + 8, wanted, sizeof wanted);
 }
 

@@ -48,10 +48,7 @@ static void write_meta(const mcp_call *call, const mcp__note *notes, mcp_json_wr
         mcp_write_name(writer, "io.modelcontextprotocol/serverInfo");
         mcp_write_raw(writer, identity, strlen(identity));
     }
-    for (; notes; notes = notes->next) {
-        mcp_write_name(writer, notes->name);
-        mcp_write_raw(writer, notes->json, strlen(notes->json));
-    }
+    mcp__call_write_notes(notes, writer);
     mcp_write_end(writer);
 }
 

@@ -24,10 +24,7 @@ static void write_params(mcp_json_writer *writer, const mcp_json *params, const 
     mcp_write_member_object(writer, "_meta");
     for (size_t i = 0; i < mcp_json_count(meta); i++)
         mcp_write_member_value(writer, mcp_json_name(meta, i, NULL), mcp_json_item(meta, i));
-    for (; notes; notes = notes->next) {
-        mcp_write_name(writer, notes->name);
-        mcp_write_raw(writer, notes->json, strlen(notes->json));
-    }
+    mcp__call_write_notes(notes, writer);
     mcp_write_end(writer);
     mcp_write_end(writer);
 }
