@@ -17,7 +17,7 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/envelope.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/core/version.h"
 #include "mcp/feature/feature.h"
 #include "mcp/feature/tasks.h"

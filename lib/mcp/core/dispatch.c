@@ -32,7 +32,7 @@
 #include "mcp/core/message/message.h"
 #include "mcp/core/response.h"
 #include "mcp/core/session/input_responses.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/core/task/task.h"
 
 #define STOPPING "the server is going down"

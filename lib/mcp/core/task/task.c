@@ -34,7 +34,7 @@
 #include "mcp/core/call/result.h"
 #include "mcp/core/response.h"
 #include "mcp/core/session/input_responses.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 
 #define POLL_MS 500
 #define MESSAGE_MAX ((size_t)16 * 1024 * 1024)
@@ -151,8 +151,8 @@ static void notify_session(const mcp__task_entry *entry)
 
 static void notify_subscribers(const mcp__task_entry *entry)
 {
-    const mcp__map *by_task = &mcp__subscriptions_subscribers(entry->table->subscriptions)->by_task;
-    const mcp__interest *interest = mcp__interest_first(by_task, entry->id, strlen(entry->id));
+    const mcp__interest *interest = mcp__subscriptions_of_task(entry->table->subscriptions,
+                                                               entry->id);
 
     for (; interest; interest = LIST_NEXT(interest, of_topic)) {
         const mcp_call *call = interest->call;

@@ -1,5 +1,5 @@
 /*
- * test_subscribe.c - what clients subscribe to, in both eras, and the index: a key that changes
+ * test_subscriptions_subscribe.c - what clients subscribe to, in both eras, and the index: a key that changes
  * leads to those who want it, and to nobody else.
  */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "conversation.h"
 #include "fixture_more.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 
 #define SUBSCRIBED_MAX 1000
 
