@@ -31,7 +31,7 @@
 #include "mcp/core/envelope.h"
 #include "mcp/core/message/message.h"
 #include "mcp/core/response.h"
-#include "mcp/core/session/input_responses.h"
+#include "mcp/core/session/session.h"
 #include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/core/task/task.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "mcp/core/dispatch.h"
-#include "mcp/core/session/input_responses.h"
+#include "mcp/core/session/session.h"
 #include "mcp/core/task/task.h"
 
 #define PAGE 50

@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "mcp/core/call/result.h"
-#include "mcp/core/message/incoming.h"
+#include "mcp/core/message/message.h"
 #include "mcp/feature/list/exposure.h"
 #include "mcp/feature/shared_defs.h"
 #include "mcp/feature/tasks.h"

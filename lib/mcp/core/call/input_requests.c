@@ -204,7 +204,7 @@ const mcp_json *mcp_call_elicit_form(mcp_call *call, const char *key, const char
     return response;
 }
 
-/* ---- URLs that the user is sent to ----------------------------------------------- */
+/* ---- URLs that the user is sent to ----------------------------------------------------------- */
 
 static void write_url_params(mcp_json_writer *writer, const mcp_call *call, const char *message,
                              const char *url, const char *id)

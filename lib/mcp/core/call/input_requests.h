@@ -2,8 +2,8 @@
  * input_requests.h - input that a handler requests of its client, and the responses it has: the
  * handler's side.
  *
- * session/input_responses.h is the other side: requests on their way to a client, responses on
- * their way back.
+ * session/session.h has the other side: requests on their way to a client, responses on their way
+ * back.
  */
 #ifndef MCP_CORE_CALL_INPUT_REQUESTS_H
 #define MCP_CORE_CALL_INPUT_REQUESTS_H

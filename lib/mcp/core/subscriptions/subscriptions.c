@@ -515,7 +515,7 @@ static int notify_subscribers(const mcp__subscriptions *self, const char *uri)
     return count;
 }
 
-/* ---- posting ------------------------------------------------------------------------------------ */
+/* ---- posting --------------------------------------------------------------------------------- */
 
 /* With the lock held: the executor that must get the node, or NULL. */
 static mcp__executor *begin_posting(mcp__subscriptions *self)
@@ -538,7 +538,7 @@ static void post(mcp__subscriptions *self, mcp__executor *executor)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* ---- rounds of notifications, on the loop ----------------------------------------------------------------------------- */
+/* ---- rounds of notifications, on the loop ---------------------------------------------------- */
 
 /* With the lock held. */
 static void gather_change(mcp__subscriptions *self, mcp__list_change *change)

@@ -4,7 +4,7 @@
 #ifndef MCP_TRANSPORT_HTTP_BODY_READER_H
 #define MCP_TRANSPORT_HTTP_BODY_READER_H
 
-#include "mcp/core/message/incoming.h"
+#include "mcp/core/message/message.h"
 #include "mcp/transport/http/http_int.h"
 
 /** Answers the exchange. What `incoming` holds may be taken; the remainder is freed afterwards. */

@@ -15,7 +15,7 @@
 
 #include "conversation.h"
 #include "fixture_task.h"
-#include "mcp/core/task/task_table.h"
+#include "mcp/core/task/task.h"
 
 /* ---- features -------------------------------------------------------------------------------- */
 

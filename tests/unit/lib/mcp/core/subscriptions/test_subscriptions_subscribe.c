@@ -1,6 +1,6 @@
 /*
- * test_subscriptions_subscribe.c - what clients subscribe to, in both eras, and the index: a key that changes
- * leads to those who want it, and to nobody else.
+ * test_subscriptions_subscribe.c - what clients subscribe to, in both eras, and the index: a key
+ * that changes leads to those who want it, and to nobody else.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * test_incoming.c - texts that become messages, here or on a worker, what each may cost, and
- * those that cannot be read.
+ * test_message_incoming.c - texts that become messages, here or on a worker, what each may cost,
+ * and those that cannot be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/core/message/incoming.h"
+#include "mcp/core/message/message.h"
 #include "net/inline.h"
 #include "oom.h"
 
