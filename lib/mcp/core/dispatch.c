@@ -18,20 +18,16 @@
  * is full the transport stops reading.
  */
 #include "mcp/core/dispatch.h"
-#include "mcp/core/call/input_requests.h"
-#include "mcp/core/call/suspend.h"
-
-#include <assert.h>
 
 #include "mcp/clock.h"
 #include "mcp/core/call/client.h"
 #include "mcp/core/call/execute.h"
+#include "mcp/core/call/input_requests.h"
 #include "mcp/core/call/progress.h"
 #include "mcp/core/call/result.h"
+#include "mcp/core/call/suspend.h"
 #include "mcp/core/envelope.h"
-#include "mcp/core/message/message.h"
 #include "mcp/core/response.h"
-#include "mcp/core/session/session.h"
 #include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/core/task/task.h"
 
@@ -69,24 +65,16 @@ static void fail(mcp_call *call, mcp_status st)
 
 static void end_call(mcp_call *call, mcp_status st)
 {
-    bool awaits_task = mcp__call_waits_for(call, MCP__WAIT_TASK);
-
-    uncount(call);
-    (void)mcp__call_close(call);
-    mcp__call_table_remove(call->context->calls, call);
-    call->status = st;
-    mcp__call_render(call);
-    if (awaits_task)
+    if (mcp__call_waits_for(call, MCP__WAIT_TASK))
         mcp__task_leave(call);
-    answer_and_free(call);
+    mcp__call_table_remove(call->context->calls, call);
+    fail(call, st);
 }
 
 /* Close an open call without an answer. */
 static void close_call(mcp_call *call)
 {
     mcp__peer *peer = call->peer;
-    bool has_worker = mcp__call_state_of(call) == MCP__CALL_RUNNING ||
-                      mcp__call_waits_for(call, MCP__WAIT_DEFERRED);
 
     if (mcp__call_waits_for(call, MCP__WAIT_TASK))
         mcp__task_leave(call);
@@ -94,7 +82,7 @@ static void close_call(mcp_call *call)
         mcp__call_table_unwait(call->context->calls, call);
     if (mcp__call_waits_for(call, MCP__WAIT_INPUT))
         mcp__input_responses_withdraw(call);
-    mcp__execute_stop(call, MCP_STOP_CANCELLED);
+    bool has_worker = mcp__execute_stop(call, MCP_STOP_CANCELLED);
     (void)mcp__call_close(call);
     mcp__call_table_remove(call->context->calls, call);
     if (!has_worker) {
@@ -106,7 +94,6 @@ static void close_call(mcp_call *call)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static void on_returned(mcp_call *call);
 static void end_run(mcp_call *call);
 
 /* Clients that share a session are held back together, by the workers' own line. */
@@ -148,10 +135,10 @@ void mcp__dispatch_call(mcp_call *call)
 {
     if (is_overrun(call->context)) {
         fail(call, mcp_error_set(&call->err, MCP_E_BUSY, "server busy"));
-        return;
+    } else {
+        mcp__call_table_add(call->context->calls, call);
+        start_or_wait(call);
     }
-    mcp__call_table_add(call->context->calls, call);
-    start_or_wait(call);
 }
 
 /* The worker is free; the call waits for its client. */
@@ -526,7 +513,7 @@ static void time_out(mcp_call *call)
         time_out_input(call);
         return;
     }
-    mcp__execute_stop(call, MCP_STOP_DEADLINE);
+    (void)mcp__execute_stop(call, MCP_STOP_DEADLINE);
     (void)mcp__call_close(call);
     mcp__call_table_remove(call->context->calls, call);
     mcp__result_send_timeout(call);
@@ -593,7 +580,7 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
         if (why == MCP_STOP_CANCELLED)
             close_call(call);
         else if (why != MCP_STOP_CLIENT_GONE || (call->plan.flags & MCP_STOP_ON_HANGUP))
-            mcp__execute_stop(call, why);
+            (void)mcp__execute_stop(call, why);
     }
 }
 
@@ -608,7 +595,7 @@ void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notification_
         if (mcp__call_is_stateless(call))
             close_call(call);
         else if (call->plan.flags & MCP_STOP_ON_HANGUP)
-            mcp__execute_stop(call, MCP_STOP_CLIENT_GONE);
+            (void)mcp__execute_stop(call, MCP_STOP_CLIENT_GONE);
     }
 }
 

@@ -7,10 +7,6 @@
 #ifndef MCP_CORE_DISPATCH_H
 #define MCP_CORE_DISPATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "mcp/core/message/message.h"
 #include "mcp/core/peer.h"
 #include "mcp/core/session/session.h"

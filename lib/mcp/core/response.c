@@ -15,17 +15,18 @@
  */
 #include "mcp/core/response.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 
+struct codes {
+    int json_rpc;
+    int http;
+};
+
 static const struct row {
     mcp_status status;
-    struct {
-        int code;
-        int http;
-    } session, stateless;
+    struct codes session, stateless;
 } rows[] = {
     /* status            session era       from 2026-07-28 */
     { MCP_E_PARSE, { -32700, 400 }, { -32700, 400 } },
@@ -40,30 +41,22 @@ static const struct row {
     { MCP_E_URL_ELICITATION, { -32042, 200 }, { -32603, 200 } },
 };
 
-static const struct row *find(mcp_status status)
+static struct codes find(mcp_status status, mcp_revision revision)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].status == status)
-            return &rows[i];
-    return NULL;
+            return revision > MCP_REVISION_NEWEST_SESSION ? rows[i].stateless : rows[i].session;
+    return (struct codes){ mcp_status_code(status), 200 };
 }
 
 int mcp__response_code(mcp_status status, mcp_revision revision)
 {
-    const struct row *row = find(status);
-
-    if (!row)
-        return mcp_status_code(status);
-    return revision > MCP_REVISION_NEWEST_SESSION ? row->stateless.code : row->session.code;
+    return find(status, revision).json_rpc;
 }
 
 int mcp__response_http(mcp_status status, mcp_revision revision)
 {
-    const struct row *row = find(status);
-
-    if (!row)
-        return 200;
-    return revision > MCP_REVISION_NEWEST_SESSION ? row->stateless.http : row->session.http;
+    return find(status, revision).http;
 }
 
 bool mcp__response_is_hidden(mcp_status status)
@@ -99,6 +92,15 @@ mcp_status mcp__response_write_error(mcp_buf *out, const mcp_json *id, mcp_revis
     return mcp_json_writer_status(&writer);
 }
 
+/* There is no memory for an answer. */
+static void abort_answer(mcp__peer *peer)
+{
+    if (peer->abort)
+        peer->abort(peer);
+    else
+        peer->no_reply(peer);
+}
+
 void mcp__response_error(const mcp__context *context, mcp__peer *peer, const mcp_json *id,
                          mcp_revision revision, mcp_status status, const char *message)
 {
@@ -115,16 +117,13 @@ void mcp__response_error(const mcp__context *context, mcp__peer *peer, const mcp
         out = &large;
         st = mcp__response_write_error(out, id, revision, status, message, NULL);
     }
-    if (st == MCP_OK)
+    if (st == MCP_OK) {
         peer->answer(peer, out);
-    mcp_buf_clear(&large);
-    if (st != MCP_OK) {
+    } else {
         mcp_log_write(&context->options->log, MCP_LOG_ERROR, "no memory to answer a request");
-        if (peer->abort)
-            peer->abort(peer);
-        else
-            peer->no_reply(peer);
+        abort_answer(peer);
     }
+    mcp_buf_clear(&large);
     mcp_buf_reset(context->spare);
     (void)mcp_buf_reserve(context->spare, MCP__RESPONSE_SPARE);
     context->spare->status = MCP_OK;
@@ -142,8 +141,9 @@ void mcp__notification_begin(mcp_json_writer *writer, mcp_buf *out, size_t max_b
 
 void mcp__notification_send(mcp__peer *peer, mcp_json_writer *writer, mcp_buf *message)
 {
-    mcp_write_end(writer);
-    if (mcp_json_writer_status(writer) == MCP_OK)
+    while (writer->depth > 0 && writer->status == MCP_OK)
+        mcp_write_end(writer);
+    if (writer->status == MCP_OK)
         peer->notify(peer, message);
     mcp_buf_clear(message);
 }
@@ -190,9 +190,9 @@ static void end_one(gathering *batch)
     send_array(batch, !batch->is_short);
     bool is_short = batch->is_short;
     free(batch);
-    if (is_short && behind->abort)
-        behind->abort(behind);
-    else if (is_short || is_empty)
+    if (is_short)
+        abort_answer(behind);
+    else if (is_empty)
         behind->no_reply(behind);
 }
 
@@ -235,7 +235,7 @@ static void no_reply(mcp__peer *peer)
 static void abort_request(mcp__peer *peer)
 {
     ((gathering *)peer)->is_short = true;
-    end_one((gathering *)peer);
+    no_reply(peer);
 }
 
 mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size_t max_bytes,

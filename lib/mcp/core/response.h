@@ -5,8 +5,6 @@
 #ifndef MCP_CORE_RESPONSE_H
 #define MCP_CORE_RESPONSE_H
 
-#include <stdbool.h>
-
 #include "mcp/core/context.h"
 #include "mcp/core/peer.h"
 #include "mcp/error.h"
@@ -39,7 +37,7 @@ mcp_status mcp__response_write_error(mcp_buf *out, const mcp_json *id, mcp_revis
 void mcp__notification_begin(mcp_json_writer *writer, mcp_buf *out, size_t max_bytes,
                              const char *method);
 
-/** End it, send it unless it could not be written, and clear its buffer. */
+/** End all that is open in it, send it unless it could not be written, and clear its buffer. */
 void mcp__notification_send(mcp__peer *peer, mcp_json_writer *writer, mcp_buf *message);
 
 /** Answer with an error for which there may be no memory: then context->spare serves. */

@@ -55,21 +55,13 @@ void mcp__event_ring_clear(mcp__event_ring *ring)
         drop(TAILQ_FIRST(&ring->events));
 }
 
-static void append(mcp__event_ring *ring, mcp__event *event)
-{
-    TAILQ_INSERT_TAIL(&ring->events, event, of_ring);
-    TAILQ_INSERT_TAIL(&ring->store->events, event, of_store);
-    ring->count++;
-    ring->bytes += weight(event);
-    ring->store->bytes += weight(event);
-}
-
 static mcp__event *event_new(mcp__event_ring *ring, uint32_t stream, uint64_t number,
                              const char *text, size_t length)
 {
-    if (length > MCP__EVENTS_MAX_BYTES)
-        return NULL;
-    mcp__event *event = mcp_alloc_zeroed(1, sizeof *event + length);
+    mcp__event *event = length <= MCP__EVENTS_MAX_BYTES
+                            ? mcp_alloc_zeroed(1, sizeof *event + length)
+                            : NULL;
+
     if (!event)
         return NULL;
     event->ring = ring;
@@ -91,7 +83,11 @@ void mcp__event_ring_put(mcp__event_ring *ring, uint32_t stream, uint64_t number
         mcp__event_ring_clear(ring);
         return;
     }
-    append(ring, event);
+    TAILQ_INSERT_TAIL(&ring->events, event, of_ring);
+    TAILQ_INSERT_TAIL(&store->events, event, of_store);
+    ring->count++;
+    ring->bytes += weight(event);
+    store->bytes += weight(event);
     while (ring->count > MCP__EVENTS_MAX || ring->bytes > MCP__EVENTS_MAX_BYTES)
         drop(TAILQ_FIRST(&ring->events));
     /* Dropping moves the first on: its ring's store is this one, which the analyzer cannot know. */

@@ -8,9 +8,6 @@
 #ifndef MCP_CORE_SESSION_TABLE_H
 #define MCP_CORE_SESSION_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
 #include "base/map.h"

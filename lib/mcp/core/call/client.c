@@ -10,7 +10,6 @@
  */
 #include "mcp/core/call/client.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "mcp/core/version.h"
@@ -169,38 +168,37 @@ const mcp_principal *mcp__principal_copy(mcp_arena *arena, const mcp_principal *
     return copy;
 }
 
+/* The length of the next word of a list, which *at is moved to; 0: there is none. */
+static size_t next_scope(const char **at)
+{
+    *at += strspn(*at, " ");
+    return strcspn(*at, " ");
+}
+
 bool mcp__scopes_have(const char *list, const char *word, size_t length)
 {
-    for (list += strspn(list, " "); *list; list += strspn(list, " ")) {
-        size_t next = strcspn(list, " ");
-        if (next == length && memcmp(list, word, length) == 0)
+    for (size_t n = next_scope(&list); n > 0; list += n, n = next_scope(&list))
+        if (n == length && memcmp(list, word, length) == 0)
             return true;
-        list += next;
-    }
     return false;
 }
 
 void mcp__scopes_add(mcp_buf *out, const char *scopes)
 {
-    for (scopes += strspn(scopes, " "); *scopes; scopes += strspn(scopes, " ")) {
-        size_t length = strcspn(scopes, " ");
-        if (!mcp__scopes_have(out->length > 0 ? out->data : "", scopes, length)) {
-            if (out->length > 0)
-                (void)mcp_buf_putc(out, ' ');
-            (void)mcp_buf_append(out, scopes, length);
-        }
-        scopes += length;
+    for (size_t n = next_scope(&scopes); n > 0; scopes += n, n = next_scope(&scopes)) {
+        if (mcp__scopes_have(out->length > 0 ? out->data : "", scopes, n))
+            continue;
+        if (out->length > 0)
+            (void)mcp_buf_putc(out, ' ');
+        (void)mcp_buf_append(out, scopes, n);
     }
 }
 
 bool mcp__scopes_cover(const char *scopes, const char *wanted)
 {
-    for (wanted += strspn(wanted, " "); *wanted; wanted += strspn(wanted, " ")) {
-        size_t length = strcspn(wanted, " ");
-        if (!mcp__scopes_have(scopes, wanted, length))
+    for (size_t n = next_scope(&wanted); n > 0; wanted += n, n = next_scope(&wanted))
+        if (!mcp__scopes_have(scopes, wanted, n))
             return false;
-        wanted += length;
-    }
     return true;
 }
 

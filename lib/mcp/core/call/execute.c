@@ -296,25 +296,31 @@ mcp_status mcp__execute(bool *is_done, mcp_call *call)
 
 /* ---- handlers that do not stop --------------------------------------------------------------- */
 
-static void watch(mcp_call *call)
+/* Between RUNNING and DEFERRED the state changes on other threads, so the second question is for
+ * the reasons that are the loop's alone. */
+static bool is_running(const mcp_call *call)
+{
+    mcp__call_state state = mcp__call_state_of(call);
+
+    return state == MCP__CALL_RUNNING ||
+           (state == MCP__CALL_SUSPENDED && !mcp__call_waits_for(call, MCP__WAIT_INPUT) &&
+            !mcp__call_waits_for(call, MCP__WAIT_TASK) &&
+            !mcp__call_waits_for(call, MCP__WAIT_SUBSCRIPTION));
+}
+
+bool mcp__execute_stop(mcp_call *call, mcp_stop why)
 {
     mcp__call_table *calls = call->context->calls;
+    bool has_worker = is_running(call);
 
-    if (call->loop.stuck_ms != 0 || !call->context->executor->give_up)
-        return;
+    mcp__call_set_stop(call, why);
+    if (!has_worker || why == MCP_STOP_SHUTDOWN || call->loop.stuck_ms != 0 ||
+        !call->context->executor->give_up)
+        return has_worker;
     call->loop.stuck_ms = mcp_clock_mono_ms() + call->context->options->limits.stuck_handler_ms;
     LIST_INSERT_HEAD(&calls->stopped, call, loop.stopped);
     mcp__call_table_due(calls, call->loop.stuck_ms);
-}
-
-void mcp__execute_stop(mcp_call *call, mcp_stop why)
-{
-    bool is_running = mcp__call_state_of(call) == MCP__CALL_RUNNING ||
-                      mcp__call_waits_for(call, MCP__WAIT_DEFERRED);
-
-    mcp__call_set_stop(call, why);
-    if (is_running && why != MCP_STOP_SHUTDOWN)
-        watch(call);
+    return true;
 }
 
 static void give_up(mcp_call *call)

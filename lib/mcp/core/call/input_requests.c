@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "mcp/clock.h"
-#include "mcp/core/call/call_int.h"
 #include "mcp/core/call/request_state.h"
 
 #define ROUNDS_MAX 16
@@ -275,13 +274,6 @@ const mcp_json *mcp_call_elicit_url(mcp_call *call, const char *key, const char 
     return params ? request_input(call, key, "elicitation/create", params) : NULL;
 }
 
-static bool agreed(const mcp_json *response)
-{
-    const char *action = mcp_json_get_string(response, "action");
-
-    return action && strcmp(action, "accept") == 0;
-}
-
 /* That the user agreed to go does not mean that it is done: the request stays. */
 static mcp_status require_by_request(mcp_call *call, const char *message, const char *url,
                                      const char *id)
@@ -295,7 +287,8 @@ static mcp_status require_by_request(mcp_call *call, const char *message, const 
 
     if (!key)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for an elicitation");
-    if (response && !agreed(response->result)) {
+    const char *action = response ? mcp_json_get_string(response->result, "action") : NULL;
+    if (response && (!action || strcmp(action, "accept") != 0)) {
         call->input.is_refused = true;
         fail(call,
              mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the user did not agree: %s", message));
@@ -371,21 +364,15 @@ static mcp_status write_payload(const mcp__input_requests *input, mcp_buf *out)
     return mcp_json_writer_status(&writer);
 }
 
-static bool has_used_response(const mcp__input_requests *input)
-{
-    const mcp__input_response *response = input->responses;
-
-    while (response && !response->is_used)
-        response = response->next;
-    return response != NULL;
-}
-
 static mcp_status write_state(mcp_call *call, mcp_json_writer *writer)
 {
+    const mcp__input_response *used = call->input.responses;
     const char *sealed = NULL;
     mcp_buf payload;
 
-    if (!call->input.next_state && !has_used_response(&call->input))
+    while (used && !used->is_used)
+        used = used->next;
+    if (!call->input.next_state && !used)
         return MCP_OK;
     mcp_buf_init(&payload, MCP__INPUT_COPY_MAX);
     mcp_status st = write_payload(&call->input, &payload);

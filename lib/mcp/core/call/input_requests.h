@@ -8,9 +8,6 @@
 #ifndef MCP_CORE_CALL_INPUT_REQUESTS_H
 #define MCP_CORE_CALL_INPUT_REQUESTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "mcp/core/call/call_int.h"
 
 /** How long a client may take to respond within a session. */

@@ -22,7 +22,6 @@
 #include "mcp/core/call/suspend.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,6 @@
 #ifndef MCP_CORE_PROGRESS_H
 #define MCP_CORE_PROGRESS_H
 
-#include <stdint.h>
-
 #include "mcp/core/call/call_int.h"
 
 /** Ready `progress` for a call whose request carried `token`, or NULL. */

@@ -5,9 +5,6 @@
 #ifndef MCP_CORE_CALL_REQUEST_STATE_H
 #define MCP_CORE_CALL_REQUEST_STATE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "mcp/core/call/call_int.h"
 
 /** How long a seal holds. */

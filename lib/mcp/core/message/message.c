@@ -66,11 +66,15 @@ const mcp_json *mcp__message_copy(mcp_arena *arena, const mcp_json *value, size_
     return copy;
 }
 
-static mcp_status refuse_duplicate(const mcp_json *object, const char *where, mcp_error *err)
+/* Whether a value is NULL, or an object that has each member once. */
+static mcp_status check_object(const mcp_json *value, const char *where, mcp_status status,
+                               mcp_error *err)
 {
-    if (!mcp_json_duplicate(object))
-        return MCP_OK;
-    return mcp_error_set(err, MCP_E_REQUEST, "a member occurs twice in %s", where);
+    if (value && !mcp_json_is_object(value))
+        return mcp_error_set(err, status, "%s must be an object", where);
+    if (mcp_json_duplicate(value))
+        return mcp_error_set(err, MCP_E_REQUEST, "a member occurs twice in %s", where);
+    return MCP_OK;
 }
 
 bool mcp__message_is_id(const mcp_json *value)
@@ -83,22 +87,16 @@ bool mcp__message_is_id(const mcp_json *value)
     return type == MCP_JSON_INT || type == MCP_JSON_UINT;
 }
 
-/* An integer that was read as a double cannot come back as it was. */
-static bool is_beyond_64_bits(const mcp_json *value)
-{
-    double number = 0;
-
-    return mcp_json_type_of(value) == MCP_JSON_DOUBLE && mcp_json_double(value, &number) &&
-           fabs(number) >= 0x1p63;
-}
-
-/* Why a value is no id. */
+/* Why a value is no id. An integer that was read as a double cannot come back as it was. */
 static mcp_status refuse_id(const mcp_json *value, mcp_status status, const char *name,
                             mcp_error *err)
 {
+    double number = 0;
+
     if (mcp_json_is_string(value))
         return mcp_error_set(err, status, "%s may have %zu bytes at most", name, MCP__ID_MAX);
-    if (is_beyond_64_bits(value))
+    if (mcp_json_type_of(value) == MCP_JSON_DOUBLE && mcp_json_double(value, &number) &&
+        fabs(number) >= 0x1p63)
         return mcp_error_set(err, MCP_E_PARSE, "%s is beyond 64 bits", name);
     return mcp_error_set(err, status, "%s must be a string or an integer", name);
 }
@@ -106,31 +104,19 @@ static mcp_status refuse_id(const mcp_json *value, mcp_status status, const char
 static mcp_status sort_params(mcp__message *out, const mcp_json *value, mcp_error *err)
 {
     const mcp_json *params = mcp_json_get(value, "params");
-    const mcp_json *meta = NULL;
+    const mcp_json *meta = mcp_json_get(params, "_meta");
+    const mcp_json *token = mcp_json_get(meta, "progressToken");
+    mcp_status st = check_object(params, "params", MCP_E_REQUEST, err);
 
-    if (params && !mcp_json_is_object(params))
-        return mcp_error_set(err, MCP_E_REQUEST, "params must be an object");
-    mcp_status st = params ? refuse_duplicate(params, "params", err) : MCP_OK;
-    if (st != MCP_OK)
-        return st;
-    meta = mcp_json_get(params, "_meta");
-    if (meta && !mcp_json_is_object(meta))
-        return mcp_error_set(err, MCP_E_ENVELOPE, "params._meta must be an object");
-    st = meta ? refuse_duplicate(meta, "params._meta", err) : MCP_OK;
+    if (st == MCP_OK)
+        st = check_object(meta, "params._meta", MCP_E_ENVELOPE, err);
     if (st != MCP_OK)
         return st;
     out->params = params;
     out->meta = meta;
+    if (token && !mcp__message_is_id(token))
+        return refuse_id(token, MCP_E_ENVELOPE, "_meta.progressToken", err);
     return MCP_OK;
-}
-
-static mcp_status sort_token(const mcp__message *message, mcp_error *err)
-{
-    const mcp_json *token = mcp_json_get(message->meta, "progressToken");
-
-    if (!token || mcp__message_is_id(token))
-        return MCP_OK;
-    return refuse_id(token, MCP_E_ENVELOPE, "_meta.progressToken", err);
 }
 
 static mcp_status sort_call(mcp__message *out, const mcp_json *value, mcp_error *err)
@@ -144,21 +130,20 @@ static mcp_status sort_call(mcp__message *out, const mcp_json *value, mcp_error 
     out->method = name;
     mcp_status st = sort_params(out, value, err);
     if (st == MCP_OK)
-        st = sort_token(out, err);
-    if (st == MCP_OK)
         out->kind = mcp_json_get(value, "id") ? MCP__REQUEST : MCP__NOTIFICATION;
     return st;
 }
 
-static mcp_status sort_envelope(mcp__message *out, const mcp_json *value, mcp_error *err)
+mcp_status mcp__message_sort(mcp__message *out, const mcp_json *value, mcp_error *err)
 {
     const mcp_json *id = mcp_json_get(value, "id");
     size_t length = 0;
     const char *version = mcp_json_string(mcp_json_get(value, "jsonrpc"), &length);
 
+    *out = (mcp__message){ .kind = MCP__INVALID };
     if (!mcp_json_is_object(value))
         return mcp_error_set(err, MCP_E_REQUEST, "a message must be an object");
-    mcp_status st = refuse_duplicate(value, "the message", err);
+    mcp_status st = check_object(value, "the message", MCP_E_REQUEST, err);
     if (st != MCP_OK)
         return st;
     if (mcp__message_is_id(id))
@@ -175,12 +160,6 @@ static mcp_status sort_envelope(mcp__message *out, const mcp_json *value, mcp_er
     if (!mcp_json_get(value, "method"))
         return mcp_error_set(err, MCP_E_REQUEST, "a message needs a method");
     return sort_call(out, value, err);
-}
-
-mcp_status mcp__message_sort(mcp__message *out, const mcp_json *value, mcp_error *err)
-{
-    *out = (mcp__message){ .kind = MCP__INVALID };
-    return sort_envelope(out, value, err);
 }
 
 /* ---- a text that is no JSON to us ------------------------------------------------------------ */

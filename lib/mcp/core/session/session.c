@@ -142,7 +142,6 @@ static void notify_complete(mcp__session *session, const char *id)
                             "notifications/elicitation/complete");
     mcp_write_member_object(&writer, "params");
     mcp_write_member_string(&writer, "elicitationId", id);
-    mcp_write_end(&writer);
     mcp__notification_send(session->listener, &writer, &message);
 }
 
@@ -239,7 +238,6 @@ void mcp__input_responses_withdraw(mcp_call *call)
         mcp__notification_begin(&writer, &message, 256, "notifications/cancelled");
         mcp_write_member_object(&writer, "params");
         mcp_write_member_int(&writer, "requestId", request->request_id);
-        mcp_write_end(&writer);
         mcp__notification_send(call->notification_peer, &writer, &message);
     }
 }

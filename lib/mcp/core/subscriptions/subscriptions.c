@@ -261,14 +261,6 @@ static mcp_status read_filter(mcp_call *call, const mcp_json *filter, unsigned c
     return st;
 }
 
-/* A key that a client names twice is notified once. */
-static bool is_in(const mcp__map *topics, const mcp_call *call, const char *key, size_t length)
-{
-    const mcp__interest *first = mcp__interest_first(topics, key, length);
-
-    return first && first->call == call;
-}
-
 /* Enter the call for each of its keys, an array of strings or NULL. The call pays. */
 static mcp_status index_keys(mcp_call *call, mcp__map *topics, const mcp_json *keys)
 {
@@ -280,8 +272,9 @@ static mcp_status index_keys(mcp_call *call, mcp__map *topics, const mcp_json *k
     for (size_t i = 0; i < count; i++) {
         size_t length = 0;
         const char *key = mcp_json_string(mcp_json_item(keys, i), &length);
-        if (is_in(topics, call, key, length))
-            continue;
+        const mcp__interest *first = mcp__interest_first(topics, key, length);
+        if (first && first->call == call)
+            continue; /* a key that a client names twice is notified once */
         interests[i].call = call;
         if (mcp__interest_add(topics, &interests[i], key, length) != MCP_OK)
             return MCP_E_NOMEM;
@@ -289,17 +282,6 @@ static mcp_status index_keys(mcp_call *call, mcp__map *topics, const mcp_json *k
         call->subscription->interests = &interests[i];
     }
     return MCP_OK;
-}
-
-static mcp_status index_call(mcp_call *call)
-{
-    mcp__subscriptions *all = call->context->subscriptions;
-    mcp_status st = index_keys(call, &all->by_uri, call->subscription->uris);
-
-    if (st == MCP_OK)
-        st = index_keys(call, &all->by_task, call->subscription->tasks);
-    return st == MCP_OK ? st
-                        : mcp_error_set(&call->err, st, "no memory for what a call listens to");
 }
 
 void mcp__subscribe_leave(mcp_call *call)
@@ -332,7 +314,7 @@ static mcp_status note_id(mcp_call *call)
 mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_uris)
 {
     const mcp_json *filter = mcp_json_get(call->request.params, "notifications");
-    int *listeners = &call->context->subscriptions->listeners;
+    mcp__subscriptions *all = call->context->subscriptions;
 
     if (!mcp_json_is_object(filter))
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.notifications must be an object");
@@ -344,16 +326,19 @@ mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_ur
         st = note_id(call);
     if (st != MCP_OK)
         return st;
-    if (*listeners >= LISTENERS_MAX)
+    if (all->listeners >= LISTENERS_MAX)
         return mcp_error_set(&call->err, MCP_E_LIMIT, "%d calls are listening already",
                              LISTENERS_MAX);
-    call->plan.active = listeners;
-    (*listeners)++;
+    call->plan.active = &all->listeners;
+    all->listeners++;
     (void)mcp_call_result(call);
-    st = index_call(call);
+    st = index_keys(call, &all->by_uri, call->subscription->uris);
     if (st == MCP_OK)
-        (void)mcp__call_suspend(call, MCP__WAIT_SUBSCRIPTION);
-    return st;
+        st = index_keys(call, &all->by_task, call->subscription->tasks);
+    if (st != MCP_OK)
+        return mcp_error_set(&call->err, st, "no memory for what a call listens to");
+    (void)mcp__call_suspend(call, MCP__WAIT_SUBSCRIPTION);
+    return MCP_OK;
 }
 
 /* ---- notifying ------------------------------------------------------------------------------- */
@@ -396,7 +381,6 @@ void mcp__subscribe_acknowledge(mcp_call *call)
     if (call->subscription->tasks)
         write_task_ids(call, &writer);
     mcp_write_end(&writer);
-    mcp_write_end(&writer);
     mcp__notification_send(call->notification_peer, &writer, &message);
 }
 
@@ -413,8 +397,6 @@ static void notify_one(mcp__peer *peer, const mcp_call *call, const char *method
         mcp__subscribe_write_id(call, &writer);
     if (uri)
         mcp_write_member_string(&writer, "uri", uri);
-    if (call || uri)
-        mcp_write_end(&writer);
     mcp__notification_send(peer, &writer, &message);
 }
 
@@ -549,17 +531,6 @@ static void gather_change(mcp__subscriptions *self, mcp__list_change *change)
 }
 
 /* With the lock held. */
-static mcp__list_change *take_changes(mcp__subscriptions *self)
-{
-    mcp__list_change *taken = self->changes;
-
-    for (mcp__list_change *change = taken; change; change = change->next)
-        change->state = MCP__CHANGE_NOTIFYING;
-    self->changes = NULL;
-    return taken;
-}
-
-/* With the lock held. */
 static void return_changes(mcp__subscriptions *self, mcp__list_change *taken)
 {
     while (taken) {
@@ -576,7 +547,10 @@ static void return_changes(mcp__subscriptions *self, mcp__list_change *taken)
 static void begin_round(mcp__subscriptions *self)
 {
     pthread_mutex_lock(&self->lock);
-    mcp__list_change *changes = take_changes(self);
+    mcp__list_change *changes = self->changes;
+    self->changes = NULL;
+    for (mcp__list_change *change = changes; change; change = change->next)
+        change->state = MCP__CHANGE_NOTIFYING;
     mcp__map elicited = self->elicited;
     self->notifying = self->uris;
     self->notified = 0;
@@ -607,13 +581,6 @@ static void notify_uris(mcp__subscriptions *self)
         mcp__map_free_values(&self->notifying);
 }
 
-/* With the lock held. */
-static bool has_more(const mcp__subscriptions *self)
-{
-    return self->notifying.count > 0 || self->changes || self->uris.count > 0 ||
-           self->elicited.count > 0;
-}
-
 /* One turn. Until all is notified the node is on its way, so nobody else posts it. */
 static void notify(mcp__node *node)
 {
@@ -626,7 +593,8 @@ static void notify(mcp__node *node)
     notify_uris(self);
     pthread_mutex_lock(&self->lock);
     self->is_posted = false;
-    if (has_more(self))
+    if (self->notifying.count > 0 || self->changes || self->uris.count > 0 ||
+        self->elicited.count > 0)
         executor = begin_posting(self);
     pthread_mutex_unlock(&self->lock);
     post(self, executor);

@@ -6,8 +6,6 @@
 #ifndef MCP_CORE_SUBSCRIPTIONS_SUBSCRIPTIONS_H
 #define MCP_CORE_SUBSCRIPTIONS_SUBSCRIPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/queue.h>
 
 #include "base/map.h"

@@ -42,7 +42,6 @@
 #include "mcp/clock.h"
 #include "mcp/core/call/result.h"
 #include "mcp/core/response.h"
-#include "mcp/core/session/session.h"
 #include "mcp/core/subscriptions/subscriptions.h"
 
 #define ARENA_MAX_BYTES ((size_t)64 * 1024)
@@ -321,7 +320,6 @@ static void notify_session(const mcp__task_entry *entry)
     mcp__notification_begin(&writer, &message, MESSAGE_MAX, "notifications/tasks/status");
     mcp_write_member_object(&writer, "params");
     mcp__task_write(entry, &writer);
-    mcp_write_end(&writer);
     mcp__notification_send(session->listener, &writer, &message);
 }
 
@@ -341,7 +339,6 @@ static void notify_subscribers(const mcp__task_entry *entry)
         mcp_write_member_object(&writer, "params");
         mcp__subscribe_write_id(call, &writer);
         mcp__task_write_detailed(entry, &writer);
-        mcp_write_end(&writer);
         mcp__notification_send(call->notification_peer, &writer, &message);
     }
 }
@@ -428,29 +425,18 @@ static void end(mcp__task_entry *entry, mcp__task_status status)
 #define RESULT HEAD "\"result\":"
 #define ERROR HEAD "\"error\":"
 
-/* Whether the answer is a tool error. The dispatch answers in place of the call only when the time
- * is over, or with an error. */
-static bool is_failed_tool(const mcp__task_entry *entry)
-{
-    return entry->peer.fault != MCP_OK || entry->call->answer.error_text != NULL;
-}
-
-static void note_failure(mcp__task_entry *entry)
-{
-    if (entry->peer.fault == MCP_OK && entry->call->answer.error_text)
-        (void)snprintf(entry->message, sizeof entry->message, "%s", entry->call->answer.error_text);
-    mcp__utf8_tidy(entry->message, strlen(entry->message), sizeof entry->message - 1);
-}
-
 static void answer(mcp__peer *peer, mcp_buf *message)
 {
     mcp__task_entry *entry = (mcp__task_entry *)peer;
     bool is_error = strncmp(message->data, ERROR, sizeof ERROR - 1) == 0;
     size_t head = is_error ? sizeof ERROR - 1 : sizeof RESULT - 1;
-    bool has_failed = is_error || (!entry->is_stateless && is_failed_tool(entry));
+    /* The dispatch answers in place of the call only when the time is over, or with an error. */
+    bool is_own = peer->fault == MCP_OK;
+    const char *tool_error = is_own ? entry->call->answer.error_text : NULL;
+    bool has_failed = is_error || (!entry->is_stateless && (!is_own || tool_error));
 
-    entry->message[0] = '\0';
-    note_failure(entry);
+    (void)snprintf(entry->message, sizeof entry->message, "%s", tool_error ? tool_error : "");
+    mcp__utf8_tidy(entry->message, strlen(entry->message), sizeof entry->message - 1);
     keep(entry, message->data + head, message->length - head - 1, is_error);
     mcp_buf_clear(message);
     end(entry, has_failed || entry->is_error ? MCP__TASK_FAILED : MCP__TASK_COMPLETED);
@@ -495,15 +481,6 @@ static void abort_request(mcp__peer *peer)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-static void write_creation(const mcp__task_entry *entry, mcp_json_writer *writer)
-{
-    if (!entry->is_stateless)
-        mcp_write_member_object(writer, "task");
-    mcp__task_write(entry, writer);
-    if (!entry->is_stateless)
-        mcp_write_end(writer);
-}
-
 /* The call answers as if the task were its result; false: there was no memory for that. */
 static bool answer_with_task(mcp_call *call, const mcp__task_entry *entry)
 {
@@ -512,7 +489,9 @@ static bool answer_with_task(mcp_call *call, const mcp__task_entry *entry)
     call->plan.kind = &mcp__plain_kind;
     call->status = MCP_OK;
     call->answer.result_type = entry->is_stateless ? "task" : NULL;
-    write_creation(entry, mcp_call_result(call));
+    if (!entry->is_stateless)
+        mcp_write_member_object(mcp_call_result(call), "task");
+    mcp__task_write(entry, mcp_call_result(call));
     mcp__result_render(call);
     bool is_there = call->answer.message.length > 0;
     if (is_there)
@@ -623,13 +602,6 @@ static mcp_status send_requests(mcp__task_entry *entry)
     return MCP_OK;
 }
 
-/* Whether they went where they may still be answered. */
-static bool is_asked(const mcp__task_entry *entry)
-{
-    return entry->asked_on || (entry->asked_listener && entry->session &&
-                               entry->session->listener == entry->asked_listener);
-}
-
 mcp_status mcp__task_request_input(mcp_call *call)
 {
     mcp__task_entry *entry = call->task.entry;
@@ -663,10 +635,13 @@ void mcp__task_await(mcp_call *call, mcp__task_entry *entry)
 void mcp__task_enter(mcp_call *call)
 {
     mcp__task_entry *entry = call->plan.feature;
+    /* whether the requests went where they may still be answered */
+    bool is_asked = entry->asked_on || (entry->asked_listener && entry->session &&
+                                        entry->session->listener == entry->asked_listener);
     mcp_status st = MCP_OK;
 
     TAILQ_INSERT_TAIL(&entry->waiting, call, loop.waiting);
-    if (entry->status == MCP__TASK_INPUT_REQUIRED && !is_asked(entry))
+    if (entry->status == MCP__TASK_INPUT_REQUIRED && !is_asked)
         st = send_requests(entry);
     if (st != MCP_OK)
         entry->call->context->hooks->end(entry->call, st);

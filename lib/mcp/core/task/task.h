@@ -7,9 +7,6 @@
 #ifndef MCP_CORE_TASK_H
 #define MCP_CORE_TASK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
 #include "base/map.h"
