@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "base/arena_int.h"
-#include "mcp/core/call/request_state.h"
 #include "mcp/core/session/session.h"
 #include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/feature/feature.h"
