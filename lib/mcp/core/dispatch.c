@@ -340,8 +340,7 @@ static void serve_request(mcp_call *call)
     }
 }
 
-/* An error for what is no request, or silence for a notification with a fault: those get no
-   answer. */
+/* An error for what is no request, or silence for a notification with a fault. */
 static void serve_invalid(mcp__session *session, mcp__peer *peer, const mcp__message *message,
                           const mcp_json *value, const mcp_error *err)
 {
@@ -401,15 +400,6 @@ static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notif
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static bool takes_batches(const mcp__session *session)
-{
-    const mcp_server_options *options = session->context.options;
-
-    if (session->revision != MCP_REVISION_NONE)
-        return session->revision == MCP_2025_03_26;
-    return options->oldest <= MCP_2025_03_26 && options->newest >= MCP_2025_03_26;
-}
-
 static bool has_claim(const mcp_json *array)
 {
     for (size_t i = 0; i < mcp_json_count(array); i++) {
@@ -422,9 +412,13 @@ static bool has_claim(const mcp_json *array)
 
 static const char *batch_fault(const mcp__session *session, const mcp_json *array)
 {
+    const mcp_server_options *options = session->context.options;
     size_t count = mcp_json_count(array);
+    bool is_known = session->revision != MCP_REVISION_NONE
+                        ? session->revision == MCP_2025_03_26
+                        : options->oldest <= MCP_2025_03_26 && options->newest >= MCP_2025_03_26;
 
-    if (session->context.is_shared || !takes_batches(session))
+    if (session->context.is_shared || !is_known)
         return "batches are not part of this revision";
     if (count == 0)
         return "a batch must not be empty";
@@ -479,10 +473,10 @@ void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *t
 void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer)
 {
     mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = mcp_error_set(&err, MCP_E_PARSE, "a message may have %zu bytes at most",
+                                  session->context.options->limits.message_max_bytes);
 
-    (void)mcp_error_set(&err, MCP_E_PARSE, "a message may have %zu bytes at most",
-                        session->context.options->limits.message_max_bytes);
-    respond(session, peer, NULL, err.status, err.message);
+    respond(session, peer, NULL, st, err.message);
 }
 
 bool mcp__dispatch_is_full(const mcp__session *session)
@@ -507,12 +501,8 @@ static void time_out_input(mcp_call *call)
     end_call(call, st);
 }
 
-static void time_out(mcp_call *call)
+static void time_out_run(mcp_call *call)
 {
-    if (mcp__call_waits_for(call, MCP__WAIT_INPUT)) {
-        time_out_input(call);
-        return;
-    }
     (void)mcp__execute_stop(call, MCP_STOP_DEADLINE);
     (void)mcp__call_close(call);
     mcp__call_table_remove(call->context->calls, call);
@@ -534,7 +524,10 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
         if (mcp__call_state_of(call) == MCP__CALL_QUEUED)
             continue;
         if (call->loop.deadline_ms > 0 && call->loop.deadline_ms <= now_ms) {
-            time_out(call);
+            if (mcp__call_waits_for(call, MCP__WAIT_INPUT))
+                time_out_input(call);
+            else
+                time_out_run(call);
             continue;
         }
         if (call->loop.deadline_ms > 0)

@@ -361,7 +361,7 @@ mcp_status mcp_call_set_request_state(mcp_call *call, const char *text)
                : mcp_error_set(&call->err, MCP_E_NOMEM, "no memory to keep a text");
 }
 
-/* ---- requestState: what is called -------------------------------------------------------------------------- */
+/* ---- requestState: what is called ------------------------------------------------------------ */
 
 struct member {
     const char *name;
@@ -442,7 +442,7 @@ static mcp_status digest(uint8_t out[MCP_SHA256_SIZE], mcp_call *call)
     return st;
 }
 
-/* ---- requestState: sealing --------------------------------------------------------------------------------- */
+/* ---- requestState: sealing ------------------------------------------------------------------- */
 
 static mcp_status sign(uint8_t out[MCP_SHA256_SIZE], mcp_call *call, const char *text,
                        size_t length)
@@ -488,7 +488,7 @@ mcp_status mcp__request_state_seal(const char **out, mcp_call *call, const char 
     return MCP_OK;
 }
 
-/* ---- requestState: opening --------------------------------------------------------------------------------- */
+/* ---- requestState: opening ------------------------------------------------------------------- */
 
 static bool is_signed(mcp_call *call, const char *body, size_t body_length, const char *tail,
                       size_t tail_length)

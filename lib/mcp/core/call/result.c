@@ -247,10 +247,9 @@ static void settle_memory(mcp_call *call)
 {
     if (call->status != MCP_E_NOMEM || mcp__arena_failure(call->arena) != MCP_E_BUSY)
         return;
-    call->status = mcp_error_set(
-        &call->err, MCP_E_BUSY,
-        "the server's memory for calls is in use: try again when others have "
-        "ended");
+    call->status = mcp_error_set(&call->err, MCP_E_BUSY,
+                                 "the server's memory for calls is in use: "
+                                 "try again when others have ended");
     if (call->plan.kind->fail &&
         mcp_call_tool_error_text(call, call->err.message, strlen(call->err.message)) == MCP_OK)
         call->status = MCP_OK;
@@ -274,15 +273,6 @@ static bool is_left_waiting(mcp_call *call)
     return false;
 }
 
-static mcp_status content_status(mcp_call *call)
-{
-    const mcp__draft *content = &call->answer.content;
-
-    if (content->status == MCP_OK && content->holds == MCP__DRAFT_STRING)
-        return mcp_error_set(&call->err, MCP_E_INTERNAL, "a text of the answer was not ended");
-    return content->status;
-}
-
 void mcp__result_render(mcp_call *call)
 {
     if (call->status == MCP_E_INPUT_REQUIRED && call->task.begins == MCP__TASK_BY_HANDLER)
@@ -291,12 +281,17 @@ void mcp__result_render(mcp_call *call)
     settle_memory(call);
     if (is_left_waiting(call))
         return;
+    mcp__draft *content = &call->answer.content;
     mcp_status st = call->status;
 
     if (st == MCP_OK && call->answer.error_text && !call->plan.kind->fail) {
         st = mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s", call->answer.error_text);
     } else if (st == MCP_OK) {
-        st = call->answer.error_text ? MCP_OK : content_status(call);
+        if (!call->answer.error_text && content->status == MCP_OK &&
+            content->holds == MCP__DRAFT_STRING)
+            content->status = mcp_error_set(&call->err, MCP_E_INTERNAL,
+                                            "a text of the answer was not ended");
+        st = call->answer.error_text ? MCP_OK : content->status;
         if (st == MCP_OK)
             st = render_result(call);
         if (st == MCP_OK)

@@ -1,5 +1,6 @@
 /*
- * test_input_requests_state.c - seals: what they bind, when they end, and that no changed byte passes.
+ * test_input_requests_state.c - seals: what they bind, when they end, and that no changed byte
+ * passes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
