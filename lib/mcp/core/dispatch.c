@@ -23,7 +23,6 @@
 #include "mcp/core/call/client.h"
 #include "mcp/core/call/execute.h"
 #include "mcp/core/call/input_requests.h"
-#include "mcp/core/call/progress.h"
 #include "mcp/core/call/result.h"
 #include "mcp/core/call/suspend.h"
 #include "mcp/core/envelope.h"
@@ -430,14 +429,14 @@ static const char *batch_fault(const mcp__session *session, const mcp_json *arra
 static void serve_batch(mcp__session *session, mcp__peer *peer, mcp__incoming *incoming)
 {
     const char *fault = batch_fault(session, incoming->whole.value);
-    mcp__peer *batch = NULL;
 
     if (fault) {
         respond(session, peer, NULL, MCP_E_REQUEST, fault);
         return;
     }
-    if (mcp__batch_new(&batch, peer, incoming->count,
-                       session->context.options->limits.reply_max_bytes, NULL) != MCP_OK) {
+    mcp__peer *batch = mcp__batch_new(peer, incoming->count,
+                                      session->context.options->limits.reply_max_bytes);
+    if (!batch) {
         respond(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
         return;
     }

@@ -238,24 +238,20 @@ static void abort_request(mcp__peer *peer)
     no_reply(peer);
 }
 
-mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size_t max_bytes,
-                          mcp_error *err)
+mcp__peer *mcp__batch_new(mcp__peer *behind, size_t count, size_t max_bytes)
 {
     gathering *batch = mcp_alloc_zeroed(1, sizeof *batch);
 
     if (!batch)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a batch");
-    *batch = (gathering){
-        .peer = { .answer = answer,
-                  .notify = notify,
-                  .is_slow = is_slow,
-                  .no_reply = no_reply,
-                  .abort = abort_request },
-        .behind = behind,
-        .pending = count,
-        .max_bytes = max_bytes + 2,
-    };
+        return NULL;
+    batch->peer = (mcp__peer){ .answer = answer,
+                               .notify = notify,
+                               .is_slow = is_slow,
+                               .no_reply = no_reply,
+                               .abort = abort_request };
+    batch->behind = behind;
+    batch->pending = count;
+    batch->max_bytes = max_bytes + 2;
     mcp_buf_init(&batch->array, batch->max_bytes);
-    *out = &batch->peer;
-    return MCP_OK;
+    return &batch->peer;
 }

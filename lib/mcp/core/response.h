@@ -49,8 +49,8 @@ void mcp__response_error(const mcp__context *context, mcp__peer *peer, const mcp
  * `behind` as one array and frees itself.
  *
  * @param max_bytes of one array; what does not fit goes into a further one
+ * @return NULL when there is no memory
  */
-mcp_status mcp__batch_new(mcp__peer **out, mcp__peer *behind, size_t count, size_t max_bytes,
-                          mcp_error *err);
+mcp__peer *mcp__batch_new(mcp__peer *behind, size_t count, size_t max_bytes);
 
 #endif

@@ -24,7 +24,6 @@
 #include "mcp/clock.h"
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/call/input_requests.h"
-#include "mcp/core/call/progress.h"
 #include "mcp/core/call/suspend.h"
 
 const mcp__call_kind mcp__plain_kind = { .finish = NULL };
@@ -48,7 +47,7 @@ mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp__context *c
     mcp_buf_init(&call->answer.content.text, max_bytes);
     mcp_buf_init(&call->answer.error_data.text, max_bytes);
     mcp_buf_init(&call->answer.message, max_bytes);
-    mcp__progress_init(&call->progress, NULL);
+    mcp__progress_init(&call->progress);
     atomic_init(&call->has_posted, false);
     atomic_init(&call->state, MCP__CALL_QUEUED);
     atomic_init(&call->stop, MCP_STOP_NONE);

@@ -305,6 +305,25 @@ mcp_json_writer *mcp__call_error_data(mcp_call *call);
 /** End every object and array that is open in a draft. @return its writer's status */
 mcp_status mcp__draft_end(mcp__draft *draft);
 
+/* ---- reports on the way from a handler to its client (progress.c) ---------------------------- */
+
+/** No reports, and no token. */
+void mcp__progress_init(mcp__progress *progress);
+
+/** Drop what was not sent. */
+void mcp__progress_clear(mcp__progress *progress);
+
+/**
+ * Loop only. Send what is due.
+ *
+ * @return when to call again, or INT64_MAX when nothing waits for time (a slow peer is asked again
+ *         when it has taken something)
+ */
+int64_t mcp__progress_deliver(mcp_call *call, int64_t now_ms);
+
+/** Loop only. Send the newest report whatever the clock says: the answer follows at once. */
+void mcp__progress_finish(mcp_call *call);
+
 /* ---- the table of open calls ----------------------------------------------------------------- */
 
 void mcp__call_table_init(mcp__call_table *table);

@@ -11,16 +11,6 @@
  * kept: by the call, or in the sealed text.
  *
  * A response that does not fit the requested schema counts as none: the request is made again.
- *
- * The sealed state, requestState:
- *
- *     "v1." base64url( expiry, 8 bytes | SHA-256 of what is called, 32 bytes | payload ) "." base64url( HMAC )
- *
- * The client holds the text and may do to it what it likes, so it is signed, and bound to the call
- * that it belongs to: caller, method, name and arguments, the latter in an order of our own, since
- * a client may write them in another one when it calls again. It is not secret: nothing goes in
- * that the client did not say or may not know. It can be used again within its life; what may
- * happen only once must be guarded elsewhere.
  */
 #include "mcp/core/call/input_requests.h"
 
@@ -362,6 +352,18 @@ mcp_status mcp_call_set_request_state(mcp_call *call, const char *text)
 }
 
 /* ---- requestState: what is called ------------------------------------------------------------ */
+
+/*
+ * The sealed state, requestState:
+ *
+ *     "v1." base64url( expiry, 8 bytes | SHA-256 of what is called, 32 bytes | payload ) "." base64url( HMAC )
+ *
+ * The client holds the text and may do to it what it likes, so it is signed, and bound to the call
+ * that it belongs to: caller, method, name and arguments, the latter in an order of our own, since
+ * a client may write them in another one when it calls again. It is not secret: nothing goes in
+ * that the client did not say or may not know. It can be used again within its life; what may
+ * happen only once must be guarded elsewhere.
+ */
 
 struct member {
     const char *name;

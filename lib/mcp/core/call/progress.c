@@ -18,7 +18,7 @@
  *
  * `lock` guards the list; it is never held while something is formatted, posted or sent.
  */
-#include "mcp/core/call/progress.h"
+#include "mcp/core/call/call_int.h"
 #include "mcp/core/call/suspend.h"
 
 #include <stdarg.h>
@@ -262,9 +262,9 @@ static void on_posted(mcp__node *node)
     mcp__call_table_due(call->context->calls, mcp__progress_deliver(call, mcp_clock_mono_ms()));
 }
 
-void mcp__progress_init(mcp__progress *progress, const mcp_json *token)
+void mcp__progress_init(mcp__progress *progress)
 {
-    *progress = (mcp__progress){ .token = token, .sent_ms = INT64_MIN / 2 };
+    *progress = (mcp__progress){ .sent_ms = INT64_MIN / 2 };
     TAILQ_INIT(&progress->reports);
     pthread_mutex_init(&progress->lock, NULL);
     progress->node.run = on_posted;

@@ -6,16 +6,6 @@
  *     2026-07-28     subscriptions/listen is a call that stays open; what it subscribed to goes to its own stream,
  *                    each message with the call's id, and nothing else does
  *
- * An index has the subscribers of each URI and each task:
- *
- *     key -> topic -> interest -> interest -> ...
- *
- * A topic is there while it has subscribers. With ten thousand listeners of a thousand keys each, a
- * key that changes is found at once, and then only its own listeners are looked at. Whether a
- * subscriber may be notified is decided when there is a change: features come and go, and a URI may
- * be subscribed to before there is anything there; so what is hidden is subscribed to like what
- * does not exist, and never notified.
- *
  * A listening call is open without a worker. It ends when its client hangs up or cancels it, or
  * with a result when the server stops.
  *
@@ -90,6 +80,17 @@ struct mcp__subscriptions {
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
+/*
+ * An index has the subscribers of each URI and each task:
+ *
+ *     key -> topic -> interest -> interest -> ...
+ *
+ * A topic is there while it has subscribers. With ten thousand listeners of a thousand keys each, a
+ * key that changes is found at once, and then only its own listeners are looked at. Whether a
+ * subscriber may be notified is decided when there is a change: features come and go, and a URI may
+ * be subscribed to before there is anything there; so what is hidden is subscribed to like what
+ * does not exist, and never notified.
+ */
 struct mcp__topic {
     mcp__map *topics; /* that it is in */
     LIST_HEAD(, mcp__interest) interests;

@@ -14,20 +14,6 @@
  *
  * Input requests of the session era go to a client that waits for the end, or else on the session's
  * own stream; while there is neither, they wait, and the status says so.
- *
- * A task is its principal's. Without one it is the session's that began it, and ends with it;
- * without a session a client is known by nothing but the id itself, which is 128 random bits. A
- * working task is never forgotten: its tool has its own time limit, or was made to have none. One
- * that waits for input, or is over, is forgotten when its time since the beginning has passed, and
- * where it got there only later, a while after that. The number of tasks, of tasks of one client,
- * and the bytes of their results are bounded.
- *
- * On the wire:
- *
- *     2025-11-25     a Task; its result by tasks/result; notifications/tasks/status to its session; everything
- *                    else that a task sends says in _meta which one it belongs to
- *     2026-07-28     a Task with other names for its durations, and its input requests or its result inside;
- *                    notifications/tasks to the subscribers of its id
  */
 #include "mcp/core/task/task.h"
 #include "mcp/core/call/suspend.h"
@@ -50,6 +36,15 @@
 #define ROOM_MAX ((size_t)4096) /* around an outcome where it is sent */
 
 /* ---- the table ------------------------------------------------------------------------------- */
+
+/*
+ * A task is its principal's. Without one it is the session's that began it, and ends with it;
+ * without a session a client is known by nothing but the id itself, which is 128 random bits. A
+ * working task is never forgotten: its tool has its own time limit, or was made to have none. One
+ * that waits for input, or is over, is forgotten when its time since the beginning has passed, and
+ * where it got there only later, a while after that. The number of tasks, of tasks of one client,
+ * and the bytes of their results are bounded.
+ */
 
 mcp_status mcp__task_table_new(mcp__task_table **out, const mcp__context *context, mcp_error *err)
 {
@@ -216,6 +211,13 @@ int64_t mcp__task_table_end_ms(const mcp__task_entry *entry)
 }
 
 /* ---- a task on the wire ---------------------------------------------------------------------- */
+
+/*
+ *     2025-11-25     a Task; its result by tasks/result; notifications/tasks/status to its session; everything
+ *                    else that a task sends says in _meta which one it belongs to
+ *     2026-07-28     a Task with other names for its durations, and its input requests or its result inside;
+ *                    notifications/tasks to the subscribers of its id
+ */
 
 static const char *const status_names[] = { "working", "input_required", "completed", "failed",
                                             "cancelled" };

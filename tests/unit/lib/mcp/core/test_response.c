@@ -62,7 +62,8 @@ static mcp__peer *batch;
 static void begin(size_t count, size_t max_bytes)
 {
     mcp__peer_memory_init(&client);
-    assert_int_equal(mcp__batch_new(&batch, &client.peer, count, max_bytes, NULL), MCP_OK);
+    batch = mcp__batch_new(&client.peer, count, max_bytes);
+    assert_non_null(batch);
 }
 
 static void send(void (*function)(mcp__peer *, mcp_buf *), const char *text)
