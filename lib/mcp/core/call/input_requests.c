@@ -65,10 +65,12 @@ static mcp__input_response *find_response(const mcp__input_requests *input, cons
     return response;
 }
 
-static void fail(mcp_call *call, mcp_status status)
+/* Note the first failure. @return NULL */
+static const mcp_json *fail(mcp_call *call, mcp_status status)
 {
     if (call->input.status == MCP_OK)
         call->input.status = status;
+    return NULL;
 }
 
 /* MCP_OK when an accepted form holds what was requested, MCP_E_SCHEMA when it does not. Other
@@ -107,39 +109,38 @@ static mcp_status require_kind(mcp_call *call, const struct kind *kind)
 }
 
 /* Whether this can be requested at all. */
-static bool may_request(mcp_call *call, const char *method, const mcp_json *params)
+static mcp_status check_request(mcp_call *call, const char *method, const mcp_json *params)
 {
     const struct kind *kind = find_kind(method, params);
-    mcp_status st;
 
     if (!kind || !call->input.is_allowed)
-        st = mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s cannot be asked in answering %s",
-                           method, call->request.method);
-    else if (call->input.rounds >= ROUNDS_MAX)
-        st = mcp_error_set(&call->err, MCP_E_LIMIT, "the client was asked %d times", ROUNDS_MAX);
-    else
-        st = require_kind(call, kind);
-    if (st != MCP_OK)
-        fail(call, st);
-    return st == MCP_OK;
+        return mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s cannot be asked in answering %s",
+                             method, call->request.method);
+    if (call->input.rounds >= ROUNDS_MAX)
+        return mcp_error_set(&call->err, MCP_E_LIMIT, "the client was asked %d times", ROUNDS_MAX);
+    return require_kind(call, kind);
 }
 
-static void add_request(mcp_call *call, const char *key, const char *method, const mcp_json *params)
+/* @return NULL */
+static const mcp_json *add_request(mcp_call *call, const char *key, const char *method,
+                                   const mcp_json *params)
 {
+    mcp_status st = check_request(call, method, params);
+    mcp__input_request **end = &call->input.requests;
+
+    if (st != MCP_OK)
+        return fail(call, st);
+    for (; *end; end = &(*end)->next)
+        if (strcmp((*end)->key, key) == 0)
+            return NULL;
     mcp__input_request *fresh = mcp_arena_alloc(call->arena, sizeof *fresh);
     char *own_key = mcp_arena_strdup(call->arena, key);
     char *own_method = mcp_arena_strdup(call->arena, method);
-    mcp__input_request **end = &call->input.requests;
-
-    if (!fresh || !own_key || !own_method) {
-        fail(call, mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a request"));
-        return;
-    }
+    if (!fresh || !own_key || !own_method)
+        return fail(call, mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a request"));
     *fresh = (mcp__input_request){ .key = own_key, .method = own_method, .params = params };
-    for (; *end; end = &(*end)->next)
-        if (strcmp((*end)->key, key) == 0)
-            return;
     *end = fresh;
+    return NULL;
 }
 
 static const mcp_json *request_input(mcp_call *call, const char *key, const char *method,
@@ -149,9 +150,8 @@ static const mcp_json *request_input(mcp_call *call, const char *key, const char
 
     if (response && !response->result) {
         call->input.is_refused = true;
-        fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the client could not answer %s",
-                                 method));
-        return NULL;
+        return fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED,
+                                        "the client could not answer %s", method));
     }
     mcp_status st = response ? check_form(call, params, response->result) : MCP_E_SCHEMA;
     if (st == MCP_OK) {
@@ -159,16 +159,14 @@ static const mcp_json *request_input(mcp_call *call, const char *key, const char
         return response->result;
     }
     if (st != MCP_E_SCHEMA) /* it could not be found out, and input again would not help */
-        fail(call, st);
-    else if (may_request(call, method, params))
-        add_request(call, key, method, params);
-    return NULL;
+        return fail(call, st);
+    return add_request(call, key, method, params);
 }
 
 static const mcp_json *missing(mcp_call *call, const char *what)
 {
-    fail(call, mcp_error_set(&call->err, MCP_E_PARAMS, "a request for input has no %s", what));
-    return NULL;
+    return fail(call,
+                mcp_error_set(&call->err, MCP_E_PARAMS, "a request for input has no %s", what));
 }
 
 const mcp_json *mcp_call_request_input(mcp_call *call, const char *key, const char *method,
@@ -179,11 +177,9 @@ const mcp_json *mcp_call_request_input(mcp_call *call, const char *key, const ch
     if (!key || !method)
         return missing(call, key ? "method" : "key");
     if (params && (mcp_json_read(&read, call->arena, params, strlen(params), NULL) != MCP_OK ||
-                   !mcp_json_is_object(read))) {
-        fail(call, mcp_error_set(&call->err, MCP_E_INTERNAL,
-                                 "the params of the question '%s' are no JSON object", key));
-        return NULL;
-    }
+                   !mcp_json_is_object(read)))
+        return fail(call, mcp_error_set(&call->err, MCP_E_INTERNAL,
+                                        "the params of the question '%s' are no JSON object", key));
     return request_input(call, key, method, read);
 }
 
@@ -207,7 +203,7 @@ const mcp_json *mcp_call_elicit_form(mcp_call *call, const char *key, const char
     if (st == MCP_OK)
         response = mcp_call_request_input(call, key, "elicitation/create", params.data);
     else
-        fail(call, mcp_error_set(&call->err, st, "the question '%s' cannot be written", key));
+        (void)fail(call, mcp_error_set(&call->err, st, "the question '%s' cannot be written", key));
     mcp_buf_clear(&params);
     return response;
 }
@@ -260,9 +256,7 @@ static const mcp_json *url_params(mcp_call *call, const char *message, const cha
     else
         (void)mcp_error_set(&call->err, st, "the elicitation '%s' cannot be written", id);
     mcp_buf_clear(&text);
-    if (st != MCP_OK)
-        fail(call, st);
-    return st == MCP_OK ? params : NULL;
+    return st == MCP_OK ? params : fail(call, st);
 }
 
 const mcp_json *mcp_call_sample(mcp_call *call, const char *key, const char *params)
@@ -299,12 +293,12 @@ static mcp_status require_by_request(mcp_call *call, const char *message, const 
     const char *action = response ? mcp_json_get_string(response->result, "action") : NULL;
     if (response && (!action || strcmp(action, "accept") != 0)) {
         call->input.is_refused = true;
-        fail(call,
-             mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the user did not agree: %s", message));
+        (void)fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the user did not agree: %s",
+                                       message));
         return call->input.status;
     }
-    if (params && may_request(call, "elicitation/create", params))
-        add_request(call, key, "elicitation/create", params);
+    if (params)
+        (void)add_request(call, key, "elicitation/create", params);
     return mcp_call_input_required(call);
 }
 
