@@ -25,7 +25,6 @@
 #include "mcp/transport/http/http.h"
 #include "mcp/transport/rest/rest.h"
 #include "mcp/transport/stdio.h"
-#include "mcp/visibility.h"
 
 #define SCOPES_MAX_BYTES ((size_t)64 * 1024)
 #define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
@@ -308,23 +307,16 @@ static mcp_status build(mcp__features **out, const mcp_server *server, mcp_error
     return st;
 }
 
-static unsigned lists_of(const mcp_features *features)
-{
-    return (features->tools ? MCP__LIST_TOOLS : 0u) | (features->prompts ? MCP__LIST_PROMPTS : 0u) |
-           (features->resources ? MCP__LIST_RESOURCES : 0u);
-}
-
 /* Once: from then on the loop may read it. */
 static mcp_status describe(mcp_server *server, mcp__offer *offer, const mcp__features *set,
                            mcp_error *err)
 {
     if (offer->change.lists)
         return MCP_OK;
-    if (mcp__visibility_of(&server->options) &&
-        mcp__visibility_describe(&offer->change, server->arena, set, &offer->features, err) !=
-            MCP_OK)
+    if (mcp__features_visibility(&server->options) &&
+        mcp__features_describe(&offer->change, server->arena, set, &offer->features, err) != MCP_OK)
         return MCP_E_NOMEM;
-    offer->change.lists = lists_of(&offer->features);
+    offer->change.lists = mcp__features_lists(mcp__features_capabilities(&offer->features));
     return MCP_OK;
 }
 
@@ -431,7 +423,7 @@ mcp__context mcp__server_context(mcp_server *server, mcp__executor *executor)
         .hold = hold,
         .drop = mcp__features_drop,
         .subscriptions = server->subscriptions,
-        .visibility = mcp__visibility_of(&server->options),
+        .visibility = mcp__features_visibility(&server->options),
         .budget = &server->budget,
         .no_arguments = server->no_arguments,
         .state_key = server->state_key,
@@ -446,7 +438,7 @@ static mcp__serve_setup serve_setup(mcp_server *server)
 {
     return (mcp__serve_setup){ .context = mcp__server_context(server, NULL),
                                .stop = &server->stop,
-                               .long_threads = mcp__tools_long_threads(server->set->tools) };
+                               .long_threads = server->set->long_threads };
 }
 
 mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
@@ -477,9 +469,10 @@ static mcp_status gather_scopes(const char **out, mcp_server *server, mcp_error 
     mcp_buf scopes;
 
     mcp_buf_init(&scopes, SCOPES_MAX_BYTES);
-    mcp__tools_scopes(server->set->tools, &scopes);
-    mcp__resources_scopes(server->set->resources, &scopes);
-    mcp__prompts_scopes(server->set->prompts, &scopes);
+    mcp__list_scopes(&server->set->tools, &scopes);
+    mcp__list_scopes(&server->set->resources, &scopes);
+    mcp__list_scopes(&server->set->templates, &scopes);
+    mcp__list_scopes(&server->set->prompts, &scopes);
     *out = scopes.status == MCP_OK ? mcp_arena_strndup(server->arena, scopes.data, scopes.length)
                                    : NULL;
     mcp_buf_clear(&scopes);

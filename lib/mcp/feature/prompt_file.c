@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "mcp/feature/list/exposure.h"
+#include "mcp/feature/list.h"
 
 struct text {
     const char *at;
@@ -174,7 +174,7 @@ static mcp_status read_scopes(struct prompt_reader *r, struct text value)
 {
     mcp_status st = read_single(r, &r->prompt->scopes, value);
 
-    if (st == MCP_OK && !mcp__exposure_are_scopes(r->prompt->scopes))
+    if (st == MCP_OK && !mcp__list_are_scopes(r->prompt->scopes))
         st = fault(r, "scopes are words between single spaces");
     return st;
 }
@@ -354,8 +354,8 @@ static mcp_status read_messages(struct prompt_reader *r)
     return add_message(r, role, trimmed(begin, r->end), false);
 }
 
-mcp_status mcp__prompt_file_read(mcp__prompt_file **out, mcp_arena *arena, const mcp_file *file,
-                                 mcp_error *err)
+mcp_status mcp__prompt_file_read(const mcp__prompt_file **out, mcp_arena *arena,
+                                 const mcp_file *file, mcp_error *err)
 {
     mcp__prompt_file *prompt = mcp_arena_alloc(arena, sizeof *prompt);
     struct prompt_reader r = { .prompt = prompt,

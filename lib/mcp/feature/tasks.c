@@ -16,6 +16,7 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/session/input_responses.h"
 #include "mcp/core/task/task.h"
+#include "mcp/features.h"
 
 #define PAGE 50
 #define WAITING_MAX 16 /* for the end of one task */
@@ -69,8 +70,9 @@ mcp_status mcp__tasks_decide(mcp_call *call)
     bool may = call->plan.flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED);
     const mcp_json *wish = NULL;
 
-    if (call->task.ttl_ms == 0)
+    if (!(call->features->capabilities & MCP__CAN_TASKS) || !call->context->tasks)
         return MCP_OK;
+    call->task.ttl_ms = call->context->options->limits.task_ttl_ms;
     if (mcp__call_is_stateless(call))
         return may ? decide_stateless(call) : MCP_OK;
     if (call->request.revision >= MCP_2025_11_25)

@@ -14,7 +14,7 @@
  */
 mcp_status mcp__tasks_decide(mcp_call *call);
 
-/* Methods, as in feature.h. */
+/* Methods, as in features.h. */
 mcp_status mcp__tasks_get(mcp_call *call);
 mcp_status mcp__tasks_update(mcp_call *call);
 mcp_status mcp__tasks_result(mcp_call *call);

@@ -88,7 +88,7 @@ static const struct operator_row operators[] = {
 };
 /* clang-format on */
 
-int mcp__uri_is_template(const char *text)
+bool mcp__uri_is_template(const char *text)
 {
     return strchr(text, '{') != NULL;
 }
