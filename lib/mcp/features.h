@@ -51,9 +51,9 @@ struct mcp__features {
     mcp__list resources; /* of exact URIs */
     mcp__list templates;
     mcp__list prompts;
-    mcp__map completions;                 /* "<of>\n<argument>" to its row and data */
-    struct mcp__resource *first_template; /* in the order of the tables */
-    struct mcp__resource **last_template;
+    mcp__map completions;                        /* "<of>\n<argument>" to its row and data */
+    struct mcp__listed_resource *first_template; /* in the order of the tables */
+    struct mcp__listed_resource **last_template;
     const mcp_tool *tool_rows; /* that are being loaded: their names are registered, too */
     int long_threads;          /* how many MCP_LONG calls may run: the sum of their max_running */
 };

@@ -40,10 +40,12 @@ static int default_threads(void)
     return cores > 256 ? 256 : (int)cores;
 }
 
-static void set_default(int *option, int value)
+/* Whether the bound is positive then. */
+static bool set_default(int *option, int value)
 {
     if (*option == 0)
         *option = value;
+    return *option > 0;
 }
 
 static void set_default_size(size_t *option, size_t value)
@@ -52,30 +54,26 @@ static void set_default_size(size_t *option, size_t value)
         *option = value;
 }
 
-static size_t larger(size_t a, size_t b)
+/* False: a bound is negative. */
+static bool fill_bounds(mcp_limits *limits)
 {
-    return a > b ? a : b;
-}
-
-static void fill_bounds(mcp_server_options *options)
-{
-    set_default_size(&options->limits.message_max_bytes, (size_t)4 * 1024 * 1024);
-    set_default_size(&options->limits.reply_max_bytes, (size_t)16 * 1024 * 1024);
-    set_default_size(&options->limits.arena_max_bytes, (size_t)64 * 1024 * 1024);
-    set_default_size(&options->limits.calls_max_bytes,
-                     larger((size_t)1 << 30, options->limits.arena_max_bytes));
-    set_default(&options->limits.calls_max_running, 32);
-    set_default(&options->limits.calls_max_queued, 256);
-    set_default(&options->limits.short_threads, default_threads());
-    set_default(&options->limits.replacement_threads, 8);
-    set_default(&options->limits.stuck_handler_ms, 5000);
-    set_default(&options->limits.spin_us, 100);
-    set_default(&options->limits.timeout_ms, 60000);
-    set_default(&options->limits.grace_ms, 10000);
-    set_default(&options->limits.tasks_max, 1000);
-    set_default(&options->limits.tasks_max_per_client, 100);
-    set_default_size(&options->limits.tasks_max_bytes, (size_t)64 * 1024 * 1024);
-    set_default(&options->limits.task_ttl_ms, 60 * 60 * 1000);
+    set_default_size(&limits->message_max_bytes, (size_t)4 * 1024 * 1024);
+    set_default_size(&limits->reply_max_bytes, (size_t)16 * 1024 * 1024);
+    set_default_size(&limits->arena_max_bytes, (size_t)64 * 1024 * 1024);
+    set_default_size(&limits->calls_max_bytes, limits->arena_max_bytes > (size_t)1 << 30
+                                                   ? limits->arena_max_bytes
+                                                   : (size_t)1 << 30);
+    set_default_size(&limits->tasks_max_bytes, (size_t)64 * 1024 * 1024);
+    (void)set_default(&limits->spin_us, 100);
+    return set_default(&limits->calls_max_running, 32) &&
+           set_default(&limits->calls_max_queued, 256) &&
+           set_default(&limits->short_threads, default_threads()) &&
+           set_default(&limits->replacement_threads, 8) &&
+           set_default(&limits->stuck_handler_ms, 5000) &&
+           set_default(&limits->timeout_ms, 60000) && set_default(&limits->grace_ms, 10000) &&
+           set_default(&limits->tasks_max, 1000) &&
+           set_default(&limits->tasks_max_per_client, 100) &&
+           set_default(&limits->task_ttl_ms, 60 * 60 * 1000);
 }
 
 /* Stays NONE where no revision with sessions is served. */
@@ -111,15 +109,6 @@ static bool is_revision(mcp_revision revision)
     return (int)revision >= MCP_REVISION_NONE && revision <= MCP_REVISION_NEWEST;
 }
 
-static bool bounds_are_positive(const mcp_server_options *options)
-{
-    return options->limits.calls_max_running > 0 && options->limits.calls_max_queued > 0 &&
-           options->limits.short_threads > 0 && options->limits.replacement_threads > 0 &&
-           options->limits.stuck_handler_ms > 0 && options->limits.timeout_ms > 0 &&
-           options->limits.grace_ms > 0 && options->limits.tasks_max > 0 &&
-           options->limits.tasks_max_per_client > 0 && options->limits.task_ttl_ms > 0;
-}
-
 static mcp_status check_options(const mcp_server_options *options, mcp_error *err)
 {
     if (!options->name || !options->version)
@@ -138,11 +127,10 @@ static mcp_status fill_options(mcp_server_options *options, mcp_error *err)
 
     if (st != MCP_OK)
         return st;
-    fill_bounds(options);
     fill_revisions(options);
     if (!options->write_note)
         options->write_note = "Write operations are disabled.";
-    if (!bounds_are_positive(options))
+    if (!fill_bounds(&options->limits))
         return mcp_error_set(err, MCP_E_PARAMS, "a bound in the options is negative");
     return MCP_OK;
 }
@@ -175,15 +163,12 @@ static mcp_status render_identity(mcp_server *server, mcp_error *err)
 static mcp_status read_extensions(mcp_server *server, mcp_error *err)
 {
     const char *text = server->options.extensions;
-    const mcp_json *value = NULL;
 
-    if (!text)
+    if (!text ||
+        (mcp_json_read(&server->extensions, server->arena, text, strlen(text), NULL) == MCP_OK &&
+         mcp_json_is_object(server->extensions)))
         return MCP_OK;
-    if (mcp_json_read(&value, server->arena, text, strlen(text), NULL) != MCP_OK ||
-        !mcp_json_is_object(value))
-        return mcp_error_set(err, MCP_E_PARAMS, "extensions is no JSON object");
-    server->extensions = value;
-    return MCP_OK;
+    return mcp_error_set(err, MCP_E_PARAMS, "extensions is no JSON object");
 }
 
 /* They are sent as they stand, so they must be what they claim to be, on one line. */

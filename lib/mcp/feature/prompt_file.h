@@ -61,7 +61,7 @@ mcp_status mcp__prompt_file_read(const mcp__prompt_file **out, mcp_arena *arena,
                                  const mcp_file *file, mcp_error *err);
 
 /** The argument of that name (`length` bytes); NULL: none. */
-const mcp__prompt_argument *mcp__prompt_argument_find(const mcp__prompt_file *prompt,
-                                                      const char *name, size_t length);
+mcp__prompt_argument *mcp__prompt_argument_find(const mcp__prompt_file *prompt, const char *name,
+                                                size_t length);
 
 #endif

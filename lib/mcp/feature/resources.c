@@ -25,14 +25,14 @@
 
 enum { SHOWN_MAX = 100 }; /* bytes of a URI that a message repeats */
 
-typedef struct mcp__resource {
+typedef struct mcp__listed_resource {
     mcp__feature base;
     const mcp_resource *row; /* of its URI, the first in the table */
     const mcp_json *entry;
     const mcp__uri_template *template; /* NULL: an exact URI */
-    struct mcp__resource *next;        /* of the templates, in the order of the table */
+    struct mcp__listed_resource *next; /* of the templates, in the order of the table */
     bool is_bound;                     /* its row was seen */
-} mcp__resource;
+} mcp__listed_resource;
 
 /* What a member of an entry must be. A table of them ends with a row whose name is NULL. */
 struct member {
@@ -166,9 +166,9 @@ static const mcp_resource *find_row(const mcp_resource *rows, const char *uri)
     return NULL;
 }
 
-static mcp__resource *find(const mcp__features *set, const char *uri)
+static mcp__listed_resource *find(const mcp__features *set, const char *uri)
 {
-    return (mcp__resource *)mcp__features_find(set, MCP_FEATURE_RESOURCE, uri, strlen(uri));
+    return (mcp__listed_resource *)mcp__features_find(set, MCP_FEATURE_RESOURCE, uri, strlen(uri));
 }
 
 /* A member that core/fields.c has no row for is kept: vendors have members of their own. */
@@ -194,13 +194,13 @@ static void write_entry(mcp_json_writer *writer, const mcp_json *entry, const ch
  * rows. */
 static void render(mcp_json_writer *writer, const mcp__feature *feature, mcp_revision revision)
 {
-    write_entry(writer, ((const mcp__resource *)feature)->entry, "Resource", revision);
+    write_entry(writer, ((const mcp__listed_resource *)feature)->entry, "Resource", revision);
 }
 
 static mcp_status add_entry(mcp__features *set, const mcp_json *entry, const struct group *group,
                             const mcp_features *features, mcp_error *err)
 {
-    mcp__resource *resource = mcp_arena_alloc(set->arena, sizeof *resource);
+    mcp__listed_resource *resource = mcp_arena_alloc(set->arena, sizeof *resource);
     mcp_error inner = MCP_ERROR_INIT;
     mcp_status st = check_entry(entry, group, err);
 
@@ -209,12 +209,12 @@ static mcp_status add_entry(mcp__features *set, const mcp_json *entry, const str
     if (!resource)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for resources");
     const char *uri = mcp_json_get_string(entry, group->key);
-    *resource = (mcp__resource){ .base = { .name = uri, .data = features->data },
-                                 .row = find_row(features->resources, uri),
-                                 .entry = entry };
+    *resource = (mcp__listed_resource){ .base = { .name = uri, .data = features->data },
+                                        .row = find_row(features->resources, uri),
+                                        .entry = entry };
     if (!resource->row)
         return fault(err, uri, "no row of the table reads it");
-    const mcp__resource *other = find(set, uri);
+    const mcp__listed_resource *other = find(set, uri);
     if (other)
         return fault(err, uri, other->is_bound ? "was added before" : "duplicate entry");
     if (mcp__list_read_scopes(&resource->base.scopes, entry, &inner) != MCP_OK)
@@ -225,7 +225,7 @@ static mcp_status add_entry(mcp__features *set, const mcp_json *entry, const str
 
 static mcp_status bind_row(mcp__features *set, const mcp_resource *row, mcp_error *err)
 {
-    mcp__resource *resource = find(set, row->uri);
+    mcp__listed_resource *resource = find(set, row->uri);
     mcp_error inner = MCP_ERROR_INIT;
 
     if (!resource)
@@ -279,7 +279,7 @@ static mcp_status not_found(mcp_call *call)
 /* Runs on the worker, around the row's own function. */
 static mcp_status read_contents(mcp_call *call, void *data)
 {
-    const mcp__resource *resource = call->plan.feature;
+    const mcp__listed_resource *resource = call->plan.feature;
     mcp_status st = resource->row->read(call, data);
 
     return st == MCP_E_RESOURCE ? not_found(call) : st;
@@ -298,22 +298,22 @@ static mcp_status write_contents(mcp_call *call, mcp_json_writer *writer)
 
 static const mcp__call_kind resource_kind = { .finish = write_contents };
 
-static bool is_shown(const mcp__resource *resource, const mcp_call *call)
+static bool is_shown(const mcp__listed_resource *resource, const mcp_call *call)
 {
     return mcp__list_shows(call, MCP_FEATURE_RESOURCE, resource->base.name, resource->base.scopes);
 }
 
 /* Whether the template is tried with raw slashes in a variable. */
-static bool takes(const mcp__resource *resource, mcp__uri_slashes slashes)
+static bool takes(const mcp__listed_resource *resource, mcp__uri_slashes slashes)
 {
     return slashes == MCP__SLASHES_ENCODED || !(resource->row->flags & MCP_ENCODED_SLASHES);
 }
 
 /* The first visible template in the order of the table, else MCP_E_NOT_FOUND. */
-static mcp_status find_template(mcp__resource **out, mcp_call *call, size_t length,
+static mcp_status find_template(mcp__listed_resource **out, mcp_call *call, size_t length,
                                 mcp__uri_slashes slashes)
 {
-    for (mcp__resource *r = call->features->first_template; r; r = r->next) {
+    for (mcp__listed_resource *r = call->features->first_template; r; r = r->next) {
         if (!is_shown(r, call) || !takes(r, slashes))
             continue;
         mcp_status st = mcp__uri_template_match(&call->request.arguments, r->template,
@@ -327,11 +327,12 @@ static mcp_status find_template(mcp__resource **out, mcp_call *call, size_t leng
     return MCP_E_NOT_FOUND;
 }
 
-static mcp_status find_resource(mcp__resource **out, mcp_call *call, size_t length)
+static mcp_status find_resource(mcp__listed_resource **out, mcp_call *call, size_t length)
 {
     mcp_status st;
 
-    *out = (mcp__resource *)mcp__list_find(&call->features->resources, call->request.name, length);
+    *out = (mcp__listed_resource *)mcp__list_find(&call->features->resources, call->request.name,
+                                                  length);
     if (*out && is_shown(*out, call))
         return MCP_OK;
     st = find_template(out, call, length, MCP__SLASHES_ENCODED);
@@ -342,7 +343,7 @@ static mcp_status find_resource(mcp__resource **out, mcp_call *call, size_t leng
 
 mcp_status mcp__resources_read(mcp_call *call)
 {
-    mcp__resource *resource = NULL;
+    mcp__listed_resource *resource = NULL;
     size_t length = 0;
     mcp_status st;
 
@@ -371,7 +372,7 @@ mcp_status mcp__resources_read(mcp_call *call)
 /* ---- for subscriptions and completions ------------------------------------------------------ */
 
 /* Out of memory counts as a match. */
-static bool fits(const mcp__resource *resource, mcp_call *call, const char *uri)
+static bool fits(const mcp__listed_resource *resource, mcp_call *call, const char *uri)
 {
     const mcp_json *variables = NULL;
     mcp_status st = MCP_E_NOT_FOUND;
@@ -389,9 +390,9 @@ bool mcp__resources_hides(const mcp__features *set, mcp_call *call, const char *
     const mcp__feature *exact = mcp__list_find(&set->resources, uri, strlen(uri));
     bool is_there = exact != NULL;
 
-    if (exact && is_shown((const mcp__resource *)exact, call))
+    if (exact && is_shown((const mcp__listed_resource *)exact, call))
         return false;
-    for (const mcp__resource *r = set->first_template; r; r = r->next) {
+    for (const mcp__listed_resource *r = set->first_template; r; r = r->next) {
         if (!fits(r, call, uri))
             continue;
         if (is_shown(r, call))
@@ -403,7 +404,7 @@ bool mcp__resources_hides(const mcp__features *set, mcp_call *call, const char *
 
 bool mcp__resources_has(const mcp__features *set, const char *uri, const char *variable)
 {
-    const mcp__resource *resource = find(set, uri);
+    const mcp__listed_resource *resource = find(set, uri);
 
     return resource && resource->template && mcp__uri_template_has(resource->template, variable);
 }

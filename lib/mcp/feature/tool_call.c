@@ -126,33 +126,23 @@ static const mcp__call_kind tool_kind = {
 
 /* ---- tools/call ------------------------------------------------------------------------------ */
 
-static mcp_status refuse_plainly(mcp_call *call, const mcp__tool *tool, mcp_refusal reason,
-                                 const mcp_schema_finding *finding)
-{
-    switch (reason) {
-    case MCP_REFUSED_ARGUMENTS:
-        return mcp_call_tool_error(call, "The arguments do not fit: %s", finding->message);
-    case MCP_REFUSED_WRITES:
-        return mcp_call_tool_error(call, "%s", tool->owner->options->write_note);
-    case MCP_REFUSED_BUSY:
-        break;
-    }
-    return mcp_call_tool_error(call, "%s is running already; try again when it has ended.",
-                               tool->row->name);
-}
-
 static mcp_status refuse(mcp_call *call, const mcp__tool *tool, mcp_refusal reason,
                          const mcp_schema_finding *finding)
 {
-    const mcp_server_options *options = tool->owner->options;
+    const mcp_server_options *options = call->context->options;
     mcp_status st = MCP_OK;
 
     call->plan.run = NULL;
     if (options->error_formatter)
         st = options->error_formatter(call, reason, finding, options->data);
-    if (st == MCP_OK && !call->answer.error_text)
-        st = refuse_plainly(call, tool, reason, finding);
-    return st;
+    if (st != MCP_OK || call->answer.error_text)
+        return st;
+    if (reason == MCP_REFUSED_ARGUMENTS)
+        return mcp_call_tool_error(call, "The arguments do not fit: %s", finding->message);
+    if (reason == MCP_REFUSED_WRITES)
+        return mcp_call_tool_error(call, "%s", options->write_note);
+    return mcp_call_tool_error(call, "%s is running already; try again when it has ended.",
+                               tool->row->name);
 }
 
 /* The tool that params name; NULL, with call->err filled, when params are not those of a call. */
@@ -170,22 +160,18 @@ static mcp__tool *read_call(mcp_call *call)
     return call->err.status == MCP_OK ? (mcp__tool *)tool : NULL;
 }
 
-static int timeout_of(const mcp__tool *tool)
-{
-    if (tool->row->timeout_ms > 0 || (tool->row->flags & MCP_LONG))
-        return tool->row->timeout_ms;
-    return tool->owner->options->limits.timeout_ms;
-}
-
 static void prepare(mcp_call *call, mcp__tool *tool)
 {
+    bool has_own_time = tool->row->timeout_ms > 0 || (tool->row->flags & MCP_LONG);
+
     call->request.name = tool->row->name;
     call->plan.kind = &tool_kind;
     call->plan.feature = tool;
     call->plan.schema = tool->input;
     call->plan.flags = tool->row->flags;
     call->plan.inline_budget = tool->row->flags & MCP_NONBLOCKING ? &tool->budget : NULL;
-    call->plan.timeout_ms = timeout_of(tool);
+    call->plan.timeout_ms = has_own_time ? tool->row->timeout_ms
+                                         : call->context->options->limits.timeout_ms;
     call->plan.run = tool->row->run;
     call->plan.data = tool->base.data;
 }
@@ -201,8 +187,8 @@ static mcp_status check_headers(mcp_call *call, const mcp__tool *tool)
                                     &call->err);
 }
 
-/* MCP_OK with the call refused when they do not fit; MCP_E_LIMIT: the steps are not enough to
- * tell. */
+/* MCP_OK with the call refused when they do not fit; MCP_E_LIMIT with a cause: the steps are not
+ * enough to tell. */
 static mcp_status check_schema(mcp_call *call, uint64_t *steps, mcp_error *cause)
 {
     const mcp__tool *tool = call->plan.feature;
@@ -210,7 +196,11 @@ static mcp_status check_schema(mcp_call *call, uint64_t *steps, mcp_error *cause
     mcp_status st = mcp_schema_check_within(tool->input_schema, call->request.arguments, steps,
                                             call->arena, &finding, cause);
 
-    return st == MCP_E_SCHEMA ? refuse(call, tool, MCP_REFUSED_ARGUMENTS, &finding) : st;
+    if (st == MCP_E_SCHEMA)
+        st = refuse(call, tool, MCP_REFUSED_ARGUMENTS, &finding);
+    if (st == MCP_OK || st == MCP_E_LIMIT || call->err.status != MCP_OK)
+        return st;
+    return mcp_error_set(&call->err, st, "%s", cause->message);
 }
 
 /* The normalizer sees no duplicate members. */
@@ -232,12 +222,11 @@ static mcp_status check_there(mcp_call *call)
     mcp_error cause = MCP_ERROR_INIT;
     mcp_status st = check_schema(call, &call->request.steps.left, &cause);
 
-    if (st == MCP_E_LIMIT) /* neither right nor wrong: too much work to tell */
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "the arguments cannot be checked: %s",
-                             cause.message);
-    return st == MCP_OK || call->err.status != MCP_OK
-               ? st
-               : mcp_error_set(&call->err, st, "%s", cause.message);
+    if (st != MCP_E_LIMIT)
+        return st;
+    /* neither right nor wrong: too much work to tell */
+    return mcp_error_set(&call->err, MCP_E_PARAMS, "the arguments cannot be checked: %s",
+                         cause.message);
 }
 
 /* On a worker. */
@@ -262,13 +251,10 @@ static mcp_status check_arguments(mcp_call *call)
     if (st != MCP_OK)
         return st;
     st = check_schema(call, &call->request.steps.on_loop, &cause);
-    if (st == MCP_E_LIMIT) {
-        call->plan.check = check_there;
-        return MCP_OK;
-    }
-    return st == MCP_OK || call->err.status != MCP_OK
-               ? st
-               : mcp_error_set(&call->err, st, "%s", cause.message);
+    if (st != MCP_E_LIMIT)
+        return st;
+    call->plan.check = check_there;
+    return MCP_OK;
 }
 
 mcp_status mcp__tools_call(mcp_call *call)
