@@ -65,8 +65,8 @@ static mcp_status write_completion(mcp_call *call, mcp_json_writer *writer)
 
     mcp_write_member_object(writer, "completion");
     mcp_write_member_array(writer, "values");
-    if (call->answer.content.text.length >
-        0) /* several values, the commas between them are there already */
+    /* Several values, but the commas between them are there already. */
+    if (call->answer.content.text.length > 0)
         mcp_write_raw(writer, call->answer.content.text.data, call->answer.content.text.length);
     mcp_write_end(writer);
     mcp_write_member_int(writer, "total", (int64_t)answer->count);

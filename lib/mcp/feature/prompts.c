@@ -113,54 +113,54 @@ static mcp_status check_row(const mcp_prompt *row, const mcp__prompt_file *file,
     return row->fill ? MCP_OK : check_places(file, err);
 }
 
-static mcp_status add_prompt(mcp__features *set, struct prompt *prompt, const mcp_prompt *row,
-                             void *data, mcp_error *err)
-{
-    const struct prompt *other;
-    mcp_status st = mcp__list_set_safe_name(&set->prompts, &prompt->base, err);
-
-    if (st != MCP_OK)
-        return st;
-    other = (const struct prompt *)mcp__list_find_namesake(&set->prompts, &prompt->base);
-    if (other)
-        return mcp_error_set(err, MCP_E_PARAMS, "%s and %s: both prompts answer to '%.*s'",
-                             other->file->path, prompt->file->path, SHOWN_MAX,
-                             prompt->base.safe_name);
-    prompt->row = row;
-    prompt->base.data = data;
-    return mcp__list_add(&set->prompts, &prompt->base, render_prompt, err);
-}
-
 static bool is_prompt_file(const mcp_file *file)
 {
     return mcp__features_has_file(file->path, "prompts", ".md");
 }
 
-/* A prompt for each file; each has its row afterwards. */
-static mcp_status read_files(struct prompt *all, size_t *count, mcp__features *set,
-                             const mcp_features *features, mcp_error *err)
+/* A prompt for each file, with its row. */
+static mcp_status read_files(struct prompt *all, mcp__features *set, const mcp_features *features,
+                             mcp_error *err)
 {
+    struct prompt *prompt = all;
+
     for (const mcp_file *file = features->files; file && file->path; file++) {
-        struct prompt *prompt = &all[*count];
-        mcp_status st;
         if (!is_prompt_file(file))
             continue;
-        st = mcp__prompt_file_read(&prompt->file, set->arena, file, err);
-        if (st == MCP_OK)
-            st = check_row(find_row(features->prompts, prompt->file->name), prompt->file, err);
+        mcp_status st = mcp__prompt_file_read(&prompt->file, set->arena, file, err);
         if (st != MCP_OK)
             return st;
+        prompt->row = find_row(features->prompts, prompt->file->name);
+        prompt->options = set->options;
         prompt->base.name = prompt->file->name;
         prompt->base.scopes = prompt->file->scopes;
-        prompt->options = set->options;
-        (*count)++;
+        prompt->base.data = features->data;
+        st = check_row(prompt->row, prompt->file, err);
+        if (st != MCP_OK)
+            return st;
+        prompt++;
     }
     return MCP_OK;
 }
 
-/* Add one row's prompt. That two files may share its name is seen here, by the name being taken. */
+static mcp_status add_prompt(mcp__features *set, struct prompt *prompt, mcp_error *err)
+{
+    mcp_status st = mcp__list_set_safe_name(&set->prompts, &prompt->base, err);
+
+    if (st != MCP_OK)
+        return st;
+    const mcp__feature *other = mcp__list_find_namesake(&set->prompts, &prompt->base);
+    if (other)
+        return mcp_error_set(err, MCP_E_PARAMS, "%s and %s: both prompts answer to '%.*s'",
+                             ((const struct prompt *)other)->file->path, prompt->file->path,
+                             SHOWN_MAX, prompt->base.safe_name);
+    return mcp__list_add(&set->prompts, &prompt->base, render_prompt, err);
+}
+
+/* Add the prompts of one row. That two files or rows share a name is seen here, by the name being
+ * taken. */
 static mcp_status add_row(mcp__features *set, struct prompt *all, size_t count,
-                          const mcp_prompt *row, void *data, mcp_error *err)
+                          const mcp_prompt *row, mcp_error *err)
 {
     bool is_found = false;
     mcp_status st = MCP_OK;
@@ -169,9 +169,9 @@ static mcp_status add_row(mcp__features *set, struct prompt *all, size_t count,
         if (strcmp(all[i].base.name, row->name) != 0)
             continue;
         is_found = true;
-        st = add_prompt(set, &all[i], row, data, err);
+        st = add_prompt(set, &all[i], err);
     }
-    if (st == MCP_OK && !is_found)
+    if (!is_found)
         return mcp_error_set(err, MCP_E_PARAMS, "prompts/*.md: none is named '%.*s' as a row is",
                              SHOWN_MAX, row->name);
     return st;
@@ -188,10 +188,9 @@ mcp_status mcp__prompts_load(mcp__features *set, const mcp_features *features, m
     all = mcp_arena_array(set->arena, count + 1, sizeof *all);
     if (!all)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for prompts");
-    count = 0;
-    st = read_files(all, &count, set, features, err);
+    st = read_files(all, set, features, err);
     for (const mcp_prompt *row = features->prompts; st == MCP_OK && row->name; row++)
-        st = add_row(set, all, count, row, features->data, err);
+        st = add_row(set, all, count, row, err);
     return st;
 }
 
@@ -232,9 +231,10 @@ static const char *place_text(const mcp_call *call, const mcp__prompt_part *plac
     return text;
 }
 
-static mcp_status fill_message(const mcp_call *call, const mcp__prompt_message *message,
-                               mcp_buf *text)
+static mcp_status write_message(const mcp_call *call, const mcp__prompt_message *message,
+                                mcp_buf *text, mcp_json_writer *writer)
 {
+    mcp_buf_reset(text);
     for (size_t i = 0; i < message->part_count; i++) {
         const mcp__prompt_part *part = &message->parts[i];
         const char *bytes = part->text;
@@ -244,18 +244,8 @@ static mcp_status fill_message(const mcp_call *call, const mcp__prompt_message *
         if (bytes)
             mcp_buf_append(text, bytes, length);
     }
-    return text->status;
-}
-
-static mcp_status write_message(const mcp_call *call, const mcp__prompt_message *message,
-                                mcp_buf *text, mcp_json_writer *writer)
-{
-    mcp_status st;
-
-    mcp_buf_reset(text);
-    st = fill_message(call, message, text);
-    if (st != MCP_OK)
-        return st;
+    if (text->status != MCP_OK)
+        return text->status;
     mcp_write_object(writer);
     mcp_write_member_string(writer, "role", message->role);
     mcp_write_member_object(writer, "content");
@@ -267,12 +257,15 @@ static mcp_status write_message(const mcp_call *call, const mcp__prompt_message 
     return mcp_json_writer_status(writer);
 }
 
-static mcp_status write_messages(mcp_call *call, const mcp__prompt_file *file,
-                                 mcp_json_writer *writer)
+static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
 {
+    const mcp__prompt_file *file = ((const struct prompt *)call->plan.feature)->file;
     mcp_buf text;
     mcp_status st = MCP_OK;
 
+    if (file->description)
+        mcp_write_member_string(writer, "description", file->description);
+    mcp_write_member_array(writer, "messages");
     /* Several messages, but the commas between them are there already. */
     if (call->answer.content.text.length > 0)
         mcp_write_raw(writer, call->answer.content.text.data, call->answer.content.text.length);
@@ -280,18 +273,6 @@ static mcp_status write_messages(mcp_call *call, const mcp__prompt_file *file,
     for (size_t i = 0; i < file->message_count && st == MCP_OK; i++)
         st = write_message(call, &file->messages[i], &text, writer);
     mcp_buf_clear(&text);
-    return st;
-}
-
-static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
-{
-    const struct prompt *prompt = call->plan.feature;
-    mcp_status st;
-
-    if (prompt->file->description)
-        mcp_write_member_string(writer, "description", prompt->file->description);
-    mcp_write_member_array(writer, "messages");
-    st = write_messages(call, prompt->file, writer);
     if (st != MCP_OK)
         return st;
     mcp_write_end(writer);

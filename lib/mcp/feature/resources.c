@@ -2,8 +2,8 @@
  * resources.c - resources/list, resources/templates/list and resources/read.
  *
  * "resources.json" says what clients see and in which order; the table of rows says who reads it.
- * Each must name what the other names, or the server does not start. Rows of exact URIs go into a
- * map, rows of templates into a list in the order of the table.
+ * Each must name what the other names, or the server does not start. Templates are tried in the
+ * order of the table.
  *
  * A read looks for the exact URI, then for the first template that the URI is an expansion of, then
  * for the first that takes it with raw slashes (uri_template.c): clients that escape as they should
@@ -197,27 +197,44 @@ static void render(mcp_json_writer *writer, const mcp__feature *feature, mcp_rev
     write_entry(writer, ((const mcp__listed_resource *)feature)->entry, "Resource", revision);
 }
 
+static mcp_status check_row(const mcp_resource *row, const char *uri, mcp_error *err)
+{
+    if (!row)
+        return fault(err, uri, "no row of the table reads it");
+    if (!row->read)
+        return fault(err, uri, "its row has no function");
+    if (row->flags & (MCP_WRITES | MCP_LONG))
+        return fault(err, uri, "is read, and soon: MCP_WRITES and MCP_LONG are for tools");
+    return MCP_OK;
+}
+
 static mcp_status add_entry(mcp__features *set, const mcp_json *entry, const struct group *group,
                             const mcp_features *features, mcp_error *err)
 {
     mcp__listed_resource *resource = mcp_arena_alloc(set->arena, sizeof *resource);
+    const char *uri = mcp_json_get_string(entry, group->key);
     mcp_error inner = MCP_ERROR_INIT;
     mcp_status st = check_entry(entry, group, err);
 
+    if (st == MCP_OK && !resource)
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory for resources");
     if (st != MCP_OK)
         return st;
-    if (!resource)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for resources");
-    const char *uri = mcp_json_get_string(entry, group->key);
     *resource = (mcp__listed_resource){ .base = { .name = uri, .data = features->data },
                                         .row = find_row(features->resources, uri),
                                         .entry = entry };
-    if (!resource->row)
-        return fault(err, uri, "no row of the table reads it");
+    st = check_row(resource->row, uri, err);
+    if (st != MCP_OK)
+        return st;
     const mcp__listed_resource *other = find(set, uri);
     if (other)
         return fault(err, uri, other->is_bound ? "was added before" : "duplicate entry");
-    if (mcp__list_read_scopes(&resource->base.scopes, entry, &inner) != MCP_OK)
+    st = mcp__list_read_scopes(&resource->base.scopes, entry, &inner);
+    if (st == MCP_OK && group->is_template)
+        st = mcp__uri_template_compile(&resource->template, set->arena, uri, &inner);
+    if (st == MCP_E_NOMEM)
+        return mcp_error_set(err, st, "no memory for resources");
+    if (st != MCP_OK)
         return fault(err, uri, inner.message);
     return mcp__list_add(group->is_template ? &set->templates : &set->resources, &resource->base,
                          render, err);
@@ -226,26 +243,16 @@ static mcp_status add_entry(mcp__features *set, const mcp_json *entry, const str
 static mcp_status bind_row(mcp__features *set, const mcp_resource *row, mcp_error *err)
 {
     mcp__listed_resource *resource = find(set, row->uri);
-    mcp_error inner = MCP_ERROR_INIT;
 
     if (!resource)
         return fault(err, row->uri, "has a row but no entry");
-    if (!row->read)
-        return fault(err, row->uri, "its row has no function");
-    if (row->flags & (MCP_WRITES | MCP_LONG))
-        return fault(err, row->uri, "is read, and soon: MCP_WRITES and MCP_LONG are for tools");
     if (resource->is_bound)
         return fault(err, row->uri, "has two rows in the table");
     resource->is_bound = true;
-    if (!mcp__uri_is_template(row->uri))
-        return MCP_OK;
-    mcp_status st = mcp__uri_template_compile(&resource->template, set->arena, row->uri, &inner);
-    if (st == MCP_E_NOMEM)
-        return mcp_error_set(err, st, "no memory for resources");
-    if (st != MCP_OK)
-        return fault(err, row->uri, inner.message);
-    *set->last_template = resource;
-    set->last_template = &resource->next;
+    if (resource->template) {
+        *set->last_template = resource;
+        set->last_template = &resource->next;
+    }
     return MCP_OK;
 }
 

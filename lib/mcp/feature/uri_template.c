@@ -104,20 +104,11 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static size_t put_escape(char *to, unsigned byte)
-{
-    static const char digits[] = "0123456789ABCDEF";
-
-    to[0] = '%';
-    to[1] = digits[byte >> 4];
-    to[2] = digits[byte & 15];
-    return 3;
-}
-
 /* Bring text to one spelling, in the arena. */
 static mcp_status spell(const char **out, size_t *out_length, mcp_arena *arena, const char *text,
                         size_t length, mcp_error *err)
 {
+    static const char digits[] = "0123456789ABCDEF";
     char *to = mcp_arena_alloc(arena, 3 * length + 1);
     size_t used = 0;
 
@@ -136,10 +127,13 @@ static mcp_status spell(const char **out, size_t *out_length, mcp_arena *arena, 
         }
         if (byte == 0)
             return mcp_error_set(err, MCP_E_PARAMS, "a NUL in a URI");
-        if (is_escape || byte >= 0x80)
-            used += put_escape(to + used, byte);
-        else
+        if (is_escape || byte >= 0x80) {
+            to[used++] = '%';
+            to[used++] = digits[byte >> 4];
+            to[used++] = digits[byte & 15];
+        } else {
             to[used++] = (char)byte;
+        }
     }
     to[used] = '\0';
     *out_length = used;
@@ -159,14 +153,9 @@ static struct atom *add_atom(mcp__uri_template *t, enum atom_kind kind)
     return atom;
 }
 
-static const struct atom *last_atom(const mcp__uri_template *t)
-{
-    return t->atom_count > 0 ? &t->atoms[t->atom_count - 1] : NULL;
-}
-
 static bool follows(const mcp__uri_template *t, enum atom_kind kind)
 {
-    return t->atom_count > 0 && last_atom(t)->kind == kind;
+    return t->atom_count > 0 && t->atoms[t->atom_count - 1].kind == kind;
 }
 
 static void add_byte(mcp__uri_template *t, const char *byte)
@@ -410,11 +399,17 @@ static bool stops(const struct match *m, const struct atom *atom, size_t place)
     return place == m->length || (all[0] && strchr(all, m->uri[place]));
 }
 
+static bool is_at(const struct match *m, const struct atom *literal, size_t place)
+{
+    return place + literal->length <= m->length &&
+           memcmp(m->uri + place, literal->text, literal->length) == 0;
+}
+
 static void mark_literal(const struct match *m, const struct atom *atom, uint8_t *row,
                          const uint8_t *next)
 {
     for (size_t p = 0; p + atom->length <= m->length; p++)
-        row[p] = next[p + atom->length] && memcmp(m->uri + p, atom->text, atom->length) == 0;
+        row[p] = next[p + atom->length] && is_at(m, atom, p);
 }
 
 static void mark_variable(const struct match *m, const struct atom *atom, uint8_t *row,
@@ -701,17 +696,13 @@ static const struct atom *find_wide(const mcp__uri_template *t)
 static bool ends_fit(const struct match *m)
 {
     const mcp__uri_template *t = m->template;
-    const struct atom *first = &t->atoms[0];
-    const struct atom *last = last_atom(t);
 
-    if (!last)
+    if (t->atom_count == 0)
         return m->length == 0;
-    if (first->kind == LITERAL &&
-        (m->length < first->length || memcmp(m->uri, first->text, first->length) != 0))
-        return false;
-    return last->kind != LITERAL ||
-           (m->length >= last->length &&
-            memcmp(m->uri + m->length - last->length, last->text, last->length) == 0);
+    const struct atom *last = &t->atoms[t->atom_count - 1];
+    return (t->atoms[0].kind != LITERAL || is_at(m, &t->atoms[0], 0)) &&
+           (last->kind != LITERAL ||
+            (m->length >= last->length && is_at(m, last, m->length - last->length)));
 }
 
 mcp_status mcp__uri_template_match(const mcp_json **out, const mcp__uri_template *template,
