@@ -115,6 +115,19 @@ mcp_status mcp__tools_call(mcp_call *call);
 mcp_status mcp__resources_read(mcp_call *call);
 mcp_status mcp__prompts_get(mcp_call *call);
 mcp_status mcp__completions_complete(mcp_call *call);
+mcp_status mcp__tasks_get(mcp_call *call);
+mcp_status mcp__tasks_update(mcp_call *call);
+mcp_status mcp__tasks_result(mcp_call *call);
+mcp_status mcp__tasks_cancel(mcp_call *call);
+mcp_status mcp__tasks_list(mcp_call *call);
+
+/**
+ * Whether a call of a tool may run as its client wants it, as a task or not. Its flags are set.
+ * Where it is to be a task at once, call->task.begins is set.
+ *
+ * @return MCP_OK; MCP_E_METHOD, MCP_E_CAPABILITY, MCP_E_PARAMS: call->err says why
+ */
+mcp_status mcp__tasks_decide(mcp_call *call);
 
 /** A text with the names of tools as lists of that revision show them: itself, or a copy in the
  *  arena. */

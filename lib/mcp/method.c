@@ -19,7 +19,6 @@
 #include "mcp/core/headers.h"
 #include "mcp/core/session/client.h"
 #include "mcp/core/subscriptions/subscribe.h"
-#include "mcp/feature/tasks.h"
 #include "mcp/features.h"
 
 enum {
@@ -36,28 +35,15 @@ static unsigned capabilities_of(const mcp_call *call)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* `initialize` never agrees on a revision without sessions. */
-static mcp_revision newest_session(const mcp_server_options *options)
-{
-    return options->newest < MCP_REVISION_NEWEST_SESSION ? options->newest
-                                                         : MCP_REVISION_NEWEST_SESSION;
-}
-
-static mcp_status refuse_version(mcp_call *call, const char *requested)
-{
-    mcp_json_writer *data = mcp__call_error_data(call);
-
-    mcp__envelope_write_revisions(data, "supported", call->context->options->oldest,
-                                  newest_session(call->context->options));
-    mcp_write_member_string(data, "requested", requested);
-    return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
-}
-
 /* The version asked for where we speak it, else the newest that we speak: never an error, unless
  * the server was told to be strict. */
 static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 {
     const mcp_server_options *options = call->context->options;
+    /* `initialize` never agrees on a revision without sessions. */
+    mcp_revision newest = options->newest < MCP_REVISION_NEWEST_SESSION
+                              ? options->newest
+                              : MCP_REVISION_NEWEST_SESSION;
     size_t length = 0;
     const char *requested = mcp_json_string(mcp_json_get(call->request.params, "protocolVersion"),
                                             &length);
@@ -65,12 +51,14 @@ static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 
     if (!requested || strlen(requested) != length)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.protocolVersion must be a string");
-    if (revision >= options->oldest && revision <= newest_session(options))
-        *out = revision;
-    else if (options->strict_version)
-        return refuse_version(call, requested);
-    else
-        *out = newest_session(options);
+    bool is_served = revision >= options->oldest && revision <= newest;
+    if (!is_served && options->strict_version) {
+        mcp_json_writer *data = mcp__call_error_data(call);
+        mcp__envelope_write_revisions(data, "supported", options->oldest, newest);
+        mcp_write_member_string(data, "requested", requested);
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
+    }
+    *out = is_served ? revision : newest;
     return MCP_OK;
 }
 

@@ -7,8 +7,6 @@
  *
  * An id that is somebody else's is answered as one that never was.
  */
-#include "mcp/feature/tasks.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

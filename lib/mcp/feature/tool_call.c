@@ -8,7 +8,6 @@
  * with isError, for the model to read; a call that is no call, or not allowed, is a JSON-RPC error.
  */
 #include "mcp/core/call/result.h"
-#include "mcp/feature/tasks.h"
 #include "mcp/feature/tool_int.h"
 
 #define SHOWN_MAX 150 /* bytes of a name in a message */

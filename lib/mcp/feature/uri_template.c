@@ -341,17 +341,16 @@ static mcp_status compile(mcp__uri_template *t, mcp_arena *arena, const char *te
 
     while (*text && st == MCP_OK) {
         size_t literal = strcspn(text, "{");
-        const char *close;
+        const char *close = strchr(text, '}');
         if (literal > 0) {
             st = compile_literal(t, arena, text, literal, err);
             text += literal;
-            continue;
+        } else if (close) {
+            st = compile_expression(t, arena, text + 1, (size_t)(close - text - 1), err);
+            text = close + 1;
+        } else {
+            st = mcp_error_set(err, MCP_E_PARAMS, "a '{' without its '}' in a URI template");
         }
-        close = strchr(text, '}');
-        if (!close)
-            return mcp_error_set(err, MCP_E_PARAMS, "a '{' without its '}' in a URI template");
-        st = compile_expression(t, arena, text + 1, (size_t)(close - text - 1), err);
-        text = close + 1;
     }
     return st;
 }
