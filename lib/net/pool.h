@@ -11,7 +11,6 @@
 
 #include "mcp/error.h"
 #include "net/loop.h"
-#include "net/queue.h"
 
 typedef struct mcp__task mcp__task;
 
