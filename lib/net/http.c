@@ -10,13 +10,8 @@
  */
 #include "net/http.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "net/http/connection.h"
@@ -404,27 +399,6 @@ bool mcp__http_is_tls(const mcp__http_exchange *exchange)
 bool mcp__http_is_unix(const mcp__http_exchange *exchange)
 {
     return exchange->is_unix;
-}
-
-void mcp__http_peer(const mcp__http_exchange *exchange, char out[MCP__HTTP_PEER_SIZE])
-{
-    struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
-    socklen_t length = sizeof name;
-    char address[INET6_ADDRSTRLEN] = "";
-
-    if (getpeername(exchange->fd, (struct sockaddr *)&name, &length) != 0) {
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "gone");
-    } else if (name.ss_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&name;
-        (void)inet_ntop(AF_INET, &v4->sin_addr, address, sizeof address);
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "%s:%d", address, ntohs(v4->sin_port));
-    } else if (name.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&name;
-        (void)inet_ntop(AF_INET6, &v6->sin6_addr, address, sizeof address);
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "[%s]:%d", address, ntohs(v6->sin6_port));
-    } else {
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "unix");
-    }
 }
 
 void *mcp__http_data(const mcp__http_exchange *exchange)

@@ -274,15 +274,6 @@ mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *pa
     return st == MCP_OK ? adopt(out, loop, fd, path, callback, data, err) : st;
 }
 
-static void remove_file(const mcp__listener *listener)
-{
-    struct stat about;
-
-    if (lstat(listener->path, &about) == 0 && about.st_dev == listener->device &&
-        about.st_ino == listener->inode)
-        (void)unlink(listener->path);
-}
-
 /* ---- the listener ---------------------------------------------------------------------------- */
 
 int mcp__listener_port(const mcp__listener *listener)
@@ -298,10 +289,13 @@ void mcp__listener_pause(mcp__listener *listener, bool is_paused)
 
 void mcp__listener_free(mcp__listener *listener)
 {
+    struct stat about;
+
     if (!listener)
         return;
-    if (listener->path)
-        remove_file(listener);
+    if (listener->path && lstat(listener->path, &about) == 0 && about.st_dev == listener->device &&
+        about.st_ino == listener->inode)
+        (void)unlink(listener->path);
     mcp__handle_close((uv_handle_t *)listener->watch);
     mcp__timer_free(listener->retry);
     (void)close(listener->fd);

@@ -2,33 +2,23 @@
  * pool.c - the threads that run handlers.
  *
  * The loop must never wait and a handler may wait for minutes, so handlers run here. A task goes in
- * by `submit` and comes back to the loop as a posted node whose `run` calls `done`. In between the
- * worker owns it.
- *
- * There are three lanes. Short tasks share `short_threads`. Long tasks have as many threads as may
- * run at once, so one training run cannot keep every query waiting. Large messages are read on a
- * thread of their own, so that handlers never keep a message waiting that may be about them. A lane
- * starts a thread only when work comes and no thread of it is idle: a server that is never asked
- * for anything long never has a long thread.
+ * by `submit` and comes back to the loop as a posted node whose `run` calls `done`; in between the
+ * worker owns it. A lane starts a thread only when work comes and no thread of it is idle: a server
+ * that is never asked for anything long never has a long thread.
  *
  * Waking a thread costs more than many a handler. So of a lane's threads no more than one is on its
  * way from sleep: it takes a task, and while there are more it wakes the next. Where tasks end
  * soon, few threads do them all; where one blocks, the next is awake before it does.
  *
- * A task that was left (mcp__work_leave) has no thread. It comes back from any thread, straight to
- * one that is free; else by way of the loop, which may start one.
+ * A task that was left has no thread. It comes back from any thread, straight to one that is free;
+ * else by way of the loop, which may start one.
  *
  * A task that is given up keeps its thread, whatever its lane's number; so that a few such tasks do
  * not stop the lane, it may have that many threads more, up to a bound. When the task ends after
- * all, a thread that is free leaves. Threads are joined when their seat is wanted again, or in the
- * end.
+ * all, a thread that is free leaves, and is joined when its seat is wanted again, or in the end.
  *
  * A worker never holds the lane's lock while it runs a task or posts to the loop; so nothing can
  * deadlock. Workers block all signals: they are the loop's business.
- *
- * A handler that never returns cannot be ended from outside. mcp__pool_free then leaves the pool to
- * it, memory and all: the process is about to exit, and freeing what a thread still reads would be
- * worse.
  */
 #include "net/pool.h"
 

@@ -94,17 +94,6 @@ static void give_request_back(connection *conn)
     http->spare = request;
 }
 
-static void unlink_connection(connection *conn)
-{
-    if (conn->previous)
-        conn->previous->next = conn->next;
-    else
-        conn->http->connections = conn->next;
-    if (conn->next)
-        conn->next->previous = conn->previous;
-    conn->http->count--;
-}
-
 static void leave_due_list(connection *conn)
 {
     connection **at = &conn->http->due;
@@ -123,7 +112,13 @@ static void close_connection(connection *conn)
 
     conn->phase = PHASE_CLOSED;
     leave_due_list(conn);
-    unlink_connection(conn);
+    if (conn->previous)
+        conn->previous->next = conn->next;
+    else
+        http->connections = conn->next;
+    if (conn->next)
+        conn->next->previous = conn->previous;
+    http->count--;
     give_request_back(conn);
     mcp__outbox_clear(&conn->out, &http->pieces);
     mcp_buf_clear(&conn->pending);
@@ -185,7 +180,7 @@ static void on_client_end(connection *conn)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Something can be sent, in parts; 0: there is nothing. Negative: TLS has failed. */
+/* Something can be sent, in parts; 0: there is nothing, or TLS has failed. */
 static int parts_to_send(connection *conn, struct iovec *parts)
 {
     size_t length = 0;
@@ -196,8 +191,10 @@ static int parts_to_send(connection *conn, struct iovec *parts)
         struct iovec plain;
         (void)mcp__outbox_parts(&conn->out, &plain, 1);
         size_t count = plain.iov_len < SEAL_SIZE ? plain.iov_len : SEAL_SIZE;
-        if (mcp__tls_seal(conn->tls, plain.iov_base, count, NULL) != MCP_OK)
-            return -1;
+        if (mcp__tls_seal(conn->tls, plain.iov_base, count, NULL) != MCP_OK) {
+            conn->is_broken = true;
+            return 0;
+        }
         mcp__outbox_drop(&conn->out, &conn->http->pieces, count);
     }
     /* Only read, but iovec has no const. NOLINTNEXTLINE(performance-no-int-to-ptr) */
@@ -226,14 +223,14 @@ static void flush(connection *conn)
         int count = parts_to_send(conn, parts);
         if (count == 0)
             break;
-        message.msg_iovlen = (size_t)(count < 0 ? 0 : count);
-        ssize_t sent = count < 0 ? -1 : sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        message.msg_iovlen = (size_t)count;
+        ssize_t sent = sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent >= 0) {
             note_sent(conn, (size_t)sent);
             has_progress = true;
-        } else if (count > 0 && errno == EAGAIN) {
+        } else if (errno == EAGAIN) {
             conn->is_blocked = true;
-        } else if (count < 0 || errno != EINTR) {
+        } else if (errno != EINTR) {
             conn->is_broken = true;
         }
     }
@@ -681,17 +678,6 @@ void mcp__connection_tick(connection *conn, int64_t now)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static void link_connection(connection *conn)
-{
-    mcp__http *http = conn->http;
-
-    conn->next = http->connections;
-    if (conn->next)
-        conn->next->previous = conn;
-    http->connections = conn;
-    http->count++;
-}
-
 mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_context *tls,
                                mcp_error *err)
 {
@@ -719,7 +705,11 @@ mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_c
                  HELD_BACK_SIZE + http->limits.block_max + MCP__INPUT_SIZE + MCP__TLS_ROOM);
     if (!is_unix) /* an answer must not wait for the client's acknowledgement of the one before */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    link_connection(conn);
+    conn->next = http->connections;
+    if (conn->next)
+        conn->next->previous = conn;
+    http->connections = conn;
+    http->count++;
     set_read_deadline(conn, http->options.head_timeout_ms);
     poll_for_what_matters(conn);
     return MCP_OK;

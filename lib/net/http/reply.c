@@ -126,35 +126,16 @@ static const char *date(mcp__http *http)
     return http->date;
 }
 
-static bool is_field_name(const char *name)
-{
-    const char *at = name;
-
-    while (mcp__is_token_byte(*at))
-        at++;
-    return at > name && *at == '\0';
-}
-
-/* No control byte but the tab: a line end would begin another field, or the body. */
-static bool is_field_value(const char *value)
-{
-    for (; *value; value++) {
-        if ((unsigned char)*value < ' ' ? *value != '\t' : *value == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 bool mcp__http_field_is_fit(const char *name, const char *value)
 {
-    return is_field_name(name) && is_field_value(value);
+    return mcp__is_token(name, strlen(name)) && mcp__is_field_value(value, strlen(value));
 }
 
 static bool are_fields_fit(const mcp__http_head_out *head)
 {
     for (size_t i = 0; i < head->count; i++) {
         const mcp__http_field_out *field = &head->fields[i];
-        if (!is_field_name(field->name) || (field->value && !is_field_value(field->value)))
+        if (!mcp__http_field_is_fit(field->name, field->value ? field->value : ""))
             return false;
     }
     return true;

@@ -41,15 +41,35 @@ static mcp__refusal bad(const char *words)
     return refuse(400, words);
 }
 
-static bool is_letter(char byte)
+static bool is_token_byte(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' ||
+           (byte >= '0' && byte <= '9') ||
+           (byte > ' ' && byte < 0x7f && memchr("!#$%&'*+.^_`|~", byte, 14) != NULL);
 }
 
-bool mcp__is_token_byte(char byte)
+/* How many bytes from the first on are token bytes. */
+static size_t token_length(const char *text, size_t length)
 {
-    return is_letter(byte) || byte == '-' || (byte >= '0' && byte <= '9') ||
-           (byte > ' ' && byte < 0x7f && memchr("!#$%&'*+.^_`|~", byte, 14) != NULL);
+    size_t at = 0;
+
+    while (at < length && is_token_byte(text[at]))
+        at++;
+    return at;
+}
+
+bool mcp__is_token(const char *text, size_t length)
+{
+    return length > 0 && token_length(text, length) == length;
+}
+
+bool mcp__is_field_value(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < ' ' ? text[i] != '\t' : text[i] == 0x7f)
+            return false;
+    }
+    return true;
 }
 
 /* ---- the head's end -------------------------------------------------------------------------- */
@@ -94,7 +114,7 @@ mcp__refusal mcp__head_find_end(size_t *end, mcp__head_scan *scan, const char *b
     mcp__refusal refusal = none;
 
     /* A client that speaks TLS, or nonsense, need not wait for a line end that never comes. */
-    if (length > 0 && bytes[0] != '\r' && !mcp__is_token_byte(bytes[0]))
+    if (length > 0 && bytes[0] != '\r' && !is_token_byte(bytes[0]))
         return bad("this is not HTTP");
     /* Beyond the limit nothing need be looked at. */
     size_t most = length <= limits->block_max ? length : limits->block_max + 1;
@@ -114,16 +134,6 @@ mcp__refusal mcp__head_find_end(size_t *end, mcp__head_scan *scan, const char *b
 }
 
 /* ---- the request line ------------------------------------------------------------------------ */
-
-/* How many bytes from `at` on are token bytes. */
-static size_t token_length(const char *bytes, size_t at, size_t end)
-{
-    size_t from = at;
-
-    while (at < end && mcp__is_token_byte(bytes[at]))
-        at++;
-    return at - from;
-}
 
 /* Visible ASCII without the fragment's sign, which no request target has. */
 static bool is_target_byte(char byte)
@@ -147,7 +157,7 @@ static mcp__refusal cut_version(mcp__request_head *head, size_t at, size_t end)
 static mcp__refusal cut_request_line(mcp__request_head *head, size_t end)
 {
     const char *bytes = head->bytes;
-    size_t at = token_length(bytes, 0, end);
+    size_t at = token_length(bytes, end);
 
     if (at == 0 || at == end || bytes[at] != ' ')
         return bad("the request line is not \"METHOD target HTTP/1.1\"");
@@ -168,28 +178,18 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
-/* No control byte but the tab. The parser lets a lone CR pass at a value's front; others end a line
- * there. */
-static bool is_value(const char *bytes, size_t at, size_t end)
-{
-    for (; at < end; at++) {
-        if ((unsigned char)bytes[at] < ' ' ? bytes[at] != '\t' : bytes[at] == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static mcp__refusal cut_field(mcp__request_head *head, size_t at, size_t end)
 {
     const char *bytes = head->bytes;
     mcp__head_field *field = &head->fields[head->count];
-    size_t length = token_length(bytes, at, end);
+    size_t length = token_length(bytes + at, end - at);
 
     if (is_blank(bytes[at]))
         return bad("a header field is folded over two lines");
     if (length == 0 || at + length == end || bytes[at + length] != ':')
         return bad("a header field's name has a byte that it must not have");
-    if (!is_value(bytes, at + length + 1, end))
+    /* The parser lets a lone CR pass at a value's front. */
+    if (!mcp__is_field_value(bytes + at + length + 1, end - at - length - 1))
         return bad("a header field's value has a byte that it must not have");
     field->name = (uint32_t)at;
     field->name_length = (uint32_t)length;

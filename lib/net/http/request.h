@@ -107,8 +107,12 @@ size_t mcp__head_count(const mcp__request_head *head, const char *name);
 /** Whether a list-valued field has the token, in any of its repetitions; case does not matter. */
 bool mcp__head_has_token(const mcp__request_head *head, const char *name, const char *token);
 
-/** Whether `byte` may stand in a method or a field name (RFC 9110 section 5.6.2). */
-bool mcp__is_token_byte(char byte);
+/** Whether a method or a field's name may be so (RFC 9110 section 5.6.2). */
+bool mcp__is_token(const char *text, size_t length);
+
+/** Whether a field's value may be so: no control byte but the tab, which would end a line for some
+ *  readers. */
+bool mcp__is_field_value(const char *text, size_t length);
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
