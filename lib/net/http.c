@@ -31,30 +31,30 @@ struct http_endpoint {
 
 /* ---- the loop's turn ------------------------------------------------------------------------- */
 
-static void notify_empty(mcp__http *http)
+static void pause_endpoints(mcp__http *http, bool is_full)
 {
-    mcp__loop_callback *callback = http->is_empty;
-
-    if (!http->is_stopping || http->count > 0 || !callback)
-        return;
-    http->is_empty = NULL;
-    callback(http->is_empty_data);
+    http->is_full = is_full;
+    for (http_endpoint *endpoint = http->endpoints; endpoint; endpoint = endpoint->next)
+        mcp__listener_pause(endpoint->listener, is_full);
 }
 
-static void settle_due(mcp__http *http)
+static void on_turn(uv_prepare_t *handle)
 {
+    mcp__http *http = handle->data;
+
     while (http->due) {
         connection *conn = http->due;
         http->due = conn->next_due;
         conn->is_due = false;
         mcp__connection_settle(conn, false);
     }
-}
-
-static void on_turn(uv_prepare_t *handle)
-{
-    settle_due(handle->data);
-    notify_empty(handle->data);
+    if (http->is_full && http->count < http->options.connections_max)
+        pause_endpoints(http, false);
+    mcp__loop_callback *is_empty = http->is_empty; /* NULL: not stopping, or notified */
+    if (http->count > 0 || !is_empty)
+        return;
+    http->is_empty = NULL;
+    is_empty(http->is_empty_data);
 }
 
 static void on_sweep(void *data)
@@ -72,19 +72,6 @@ static void on_sweep(void *data)
 }
 
 /* ---- endpoints ------------------------------------------------------------------------------- */
-
-static void pause_endpoints(mcp__http *http, bool is_full)
-{
-    http->is_full = is_full;
-    for (http_endpoint *endpoint = http->endpoints; endpoint; endpoint = endpoint->next)
-        mcp__listener_pause(endpoint->listener, is_full);
-}
-
-void mcp__http_left(mcp__http *http)
-{
-    if (http->is_full && http->count < http->options.connections_max)
-        pause_endpoints(http, false);
-}
 
 static void on_accept(int fd, void *data)
 {

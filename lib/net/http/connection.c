@@ -126,7 +126,6 @@ static void close_connection(connection *conn)
     conn->tls = NULL;
     mcp__handle_close((uv_handle_t *)&conn->poll);
     (void)close(conn->fd);
-    mcp__http_left(http);
 }
 
 /* The exchange will not be answered: its user is notified. */

@@ -127,7 +127,4 @@ void mcp__reply_refusal(connection *conn, mcp__refusal refusal);
 /** Queue "100 Continue". */
 void mcp__reply_continue(connection *conn);
 
-/** A connection is gone; there may be room for another. */
-void mcp__http_left(mcp__http *http);
-
 #endif
