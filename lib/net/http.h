@@ -218,6 +218,9 @@ bool mcp__http_is_full(const mcp__http_exchange *exchange);
 /** Whether the reader takes nothing for now; `drained` is called when it has taken all. */
 bool mcp__http_is_blocked(const mcp__http_exchange *exchange);
 
+/** Whether it is a token (RFC 9110 section 5.6.2), as a field's name has to be. */
+bool mcp__http_is_token(const char *text, size_t length);
+
 /** Whether an answer may have the field: a name and a value without bytes that they must not
  *  have. */
 bool mcp__http_field_is_fit(const char *name, const char *value);

@@ -126,6 +126,11 @@ static const char *date(mcp__http *http)
     return http->date;
 }
 
+bool mcp__http_is_token(const char *text, size_t length)
+{
+    return mcp__is_token(text, length);
+}
+
 bool mcp__http_field_is_fit(const char *name, const char *value)
 {
     return mcp__is_token(name, strlen(name)) && mcp__is_field_value(value, strlen(value));
