@@ -19,7 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "net/http/head.h"
+#include "net/http.h"
 
 #define MARK "x-mcp-header"
 
@@ -90,14 +90,6 @@ static const char *const of_many[] = {
     "prefixItems"
 };
 
-static bool is_token(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (!mcp__is_token_byte(text[i]))
-            return false;
-    return length > 0;
-}
-
 static bool is_simple(const mcp_json *schema)
 {
     const char *type = mcp_json_get_string(schema, "type");
@@ -147,7 +139,7 @@ static mcp_status note(struct header_search *search, const mcp_json *schema, con
     if (!pointer || pointer[0] == '\0')
         return mcp_error_set(search->err, MCP_E_PARAMS,
                              MARK " is where not only `properties` lead to");
-    if (!header || !is_token(header, length))
+    if (!header || !mcp__http_is_token(header, length))
         return mcp_error_set(search->err, MCP_E_PARAMS, MARK " at %s is no name of a header",
                              pointer);
     if (!is_simple(schema))
