@@ -58,7 +58,19 @@ void mcp__json_members_index(mcp__json_member *members, size_t count);
 /* The number of the last member of that name; `count` of the object when there is none. */
 size_t mcp__json_find(const mcp_json *object, const char *name, size_t length);
 
-/* ---- numbers (read.cpp) ---- */
+/* ---- numbers (value.c) ---- */
+
+/* An exact whole number whose size 64 bits hold, of either sign. */
+__extension__ typedef __int128 mcp__json_whole;
+
+/* Whether the value is such a number, 2 as well as 2.0; sets *out. */
+bool mcp__json_is_whole(const mcp_json *value, mcp__json_whole *out);
+
+/* Negative, 0 or positive as a is below, equal to or above b; by value, never by rounding. Both
+ * must be numbers. */
+int mcp__json_compare(const mcp_json *a, const mcp_json *b);
+
+/* ---- numbers as text (read.cpp) ---- */
 
 /* Room for mcp__json_format_double; no NUL is written. */
 #define MCP__JSON_DOUBLE_SIZE 32

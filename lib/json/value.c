@@ -10,6 +10,7 @@
  */
 #include "json/json_int.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -230,32 +231,49 @@ const char *mcp_json_name(const mcp_json *object, size_t index, size_t *length)
     return object->is.members[index].name;
 }
 
-/* ---- equality -------------------------------------------------------------------------------- */
+/* ---- order and equality ---------------------------------------------------------------------- */
 
-#define TWO_TO_63 9223372036854775808.0
-#define TWO_TO_64 18446744073709551616.0
-
-/* Whether an integer value and a double are the same number. */
-static bool integer_equals(const mcp_json *integer, double number)
+bool mcp__json_is_whole(const mcp_json *value, mcp__json_whole *out)
 {
-    if (integer->type == MCP_JSON_UINT)
-        return number >= TWO_TO_63 && number < TWO_TO_64 && (double)(uint64_t)number == number &&
-               (uint64_t)number == integer->is.natural;
-    return number >= -TWO_TO_63 && number < TWO_TO_63 && (double)(int64_t)number == number &&
-           (int64_t)number == integer->is.integer;
+    uint64_t natural;
+    int64_t integer;
+    double number;
+
+    if (mcp_json_uint(value, &natural))
+        *out = natural;
+    else if (mcp_json_int(value, &integer))
+        *out = integer;
+    else if (mcp_json_double(value, &number) && fabs(number) < 0x1p64 && trunc(number) == number)
+        *out = (mcp__json_whole)number;
+    else
+        return false;
+    return true;
 }
 
-static bool numbers_equal(const mcp_json *a, const mcp_json *b)
+/* `b` has a fraction or more than 64 bits. */
+static bool is_below(mcp__json_whole a, double b)
 {
-    if (a->type == MCP_JSON_DOUBLE && b->type == MCP_JSON_DOUBLE)
-        return a->is.number == b->is.number;
-    if (a->type == MCP_JSON_DOUBLE)
-        return integer_equals(b, a->is.number);
-    if (b->type == MCP_JSON_DOUBLE)
-        return integer_equals(a, b->is.number);
-    /* What fits int64_t is never kept as MCP_JSON_UINT, so different types are different
-     * numbers. */
-    return a->type == b->type && a->is.natural == b->is.natural;
+    return fabs(b) < 0x1p64 ? a <= (mcp__json_whole)floor(b) : b > 0;
+}
+
+int mcp__json_compare(const mcp_json *a, const mcp_json *b)
+{
+    mcp__json_whole left;
+    mcp__json_whole right;
+    double x = 0;
+    double y = 0;
+    bool a_is_whole = mcp__json_is_whole(a, &left);
+    bool b_is_whole = mcp__json_is_whole(b, &right);
+
+    if (a_is_whole && b_is_whole)
+        return (left > right) - (left < right);
+    mcp_json_double(a, &x);
+    mcp_json_double(b, &y);
+    if (a_is_whole)
+        return is_below(left, y) ? -1 : 1;
+    if (b_is_whole)
+        return is_below(right, x) ? 1 : -1;
+    return (x > y) - (x < y);
 }
 
 static bool arrays_equal(const mcp_json *a, const mcp_json *b)
@@ -298,7 +316,7 @@ bool mcp_json_equal(const mcp_json *a, const mcp_json *b)
     if (!a || !b)
         return a == b;
     if (mcp_json_is_number(a) && mcp_json_is_number(b))
-        return numbers_equal(a, b);
+        return mcp__json_compare(a, b) == 0;
     if (a->type != b->type)
         return false;
     switch ((mcp_json_type)a->type) {

@@ -72,16 +72,15 @@ bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const ch
 
 static mcp__block *block_new(mcp__check *check, size_t size)
 {
-    size_t room = check->block ? check->block->size * 2 : BLOCK_SIZE;
+    size_t room = check->block->size ? check->block->size * 2 : BLOCK_SIZE;
 
     room = room > BLOCK_MAX ? BLOCK_MAX : room;
     room = room < size ? size : room;
     mcp__block *block = mcp_arena_alloc(check->scratch, sizeof *block + room);
-    if (!block) {
+    if (block)
+        *block = (mcp__block){ .next = check->block->next, .size = room };
+    else
         mcp__check_break(check, mcp__arena_failure(check->scratch), no_memory);
-        return NULL;
-    }
-    block->size = room;
     return block;
 }
 
@@ -90,37 +89,30 @@ void *mcp__stack_take(mcp__check *check, size_t size)
     mcp__block *block = check->block;
 
     size = (size + 7) & ~(size_t)7;
-    if (!block || block->size - block->used < size) {
-        mcp__block *next = block ? block->next : check->first_block;
-        if (!next || next->size < size) {
+    if (block->size - block->used < size) {
+        mcp__block *next = block->next;
+        if (!next || next->size < size)
             next = block_new(check, size);
-            if (!next)
-                return NULL;
-            next->next = block ? block->next : check->first_block;
-        }
-        if (block)
-            block->next = next;
-        else
-            check->first_block = next;
+        if (!next)
+            return NULL;
         next->used = 0;
+        block->next = next;
         check->block = block = next;
     }
-    void *out = block->bytes + block->used;
+    void *out = (unsigned char *)(block + 1) + block->used;
     block->used += size;
-    memset(out, 0, size);
-    return out;
+    return memset(out, 0, size);
 }
 
 mcp__stack_mark mcp__stack_top(const mcp__check *check)
 {
-    return (mcp__stack_mark){ check->block, check->block ? check->block->used : 0 };
+    return (mcp__stack_mark){ check->block, check->block->used };
 }
 
 void mcp__stack_release(mcp__check *check, mcp__stack_mark mark)
 {
     check->block = mark.block;
-    if (mark.block)
-        mark.block->used = mark.used;
+    mark.block->used = mark.used;
 }
 
 /* ---- marks ---------------------------------------------------------------------------------- */
@@ -167,6 +159,7 @@ void mcp__found_copy(mcp__found *to, const mcp__found *from)
     memcpy(to, from, offsetof(mcp__found, path) + from->depth * sizeof *from->path);
 }
 
+/* `rule` is NULL for a node that is `false`. */
 static bool record(mcp__check *check, const mcp__rule *rule, const mcp__subschema *node,
                    const mcp_json *value, const mcp__details *details)
 {
@@ -191,30 +184,22 @@ bool mcp__check_refuse(mcp__check *check, const mcp__rule *rule, const mcp_json 
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-static unsigned type_of(const mcp_json *value)
+unsigned mcp__type_of(const mcp_json *value)
 {
-    switch (mcp_json_type_of(value)) {
-    case MCP_JSON_BOOL:
-        return MCP__BOOLEAN;
-    case MCP_JSON_INT:
-    case MCP_JSON_UINT:
-    case MCP_JSON_DOUBLE:
-        return MCP__NUMBER;
-    case MCP_JSON_STRING:
-        return MCP__STRING;
-    case MCP_JSON_ARRAY:
-        return MCP__ARRAY;
-    case MCP_JSON_OBJECT:
-        return MCP__OBJECT;
-    default:
-        return MCP__NULL;
-    }
+    static const unsigned bits[] = {
+        [MCP_JSON_NULL] = MCP__NULL,     [MCP_JSON_BOOL] = MCP__BOOLEAN,
+        [MCP_JSON_INT] = MCP__NUMBER,    [MCP_JSON_UINT] = MCP__NUMBER,
+        [MCP_JSON_DOUBLE] = MCP__NUMBER, [MCP_JSON_STRING] = MCP__STRING,
+        [MCP_JSON_ARRAY] = MCP__ARRAY,   [MCP_JSON_OBJECT] = MCP__OBJECT,
+    };
+
+    return bits[mcp_json_type_of(value)];
 }
 
 static bool check_rules(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                         mcp__marks *marks)
 {
-    unsigned type = type_of(value);
+    unsigned type = mcp__type_of(value);
 
     for (size_t i = 0; i < node->rule_count; i++) {
         const mcp__rule *rule = &node->rules[i];
@@ -227,14 +212,12 @@ static bool check_rules(mcp__check *check, const mcp__subschema *node, const mcp
     return true;
 }
 
-/* A node that asks what was looked at has marks of its own, and hands them on when the value
- * fits. */
-static bool check_tracked(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                          mcp__marks *marks)
+bool mcp__check_apart(mcp__node_check *how, mcp__check *check, const mcp__subschema *node,
+                      const mcp_json *value, mcp__marks *marks)
 {
     mcp__stack_mark top = mcp__stack_top(check);
     mcp__marks own;
-    bool fits = mcp__marks_take(&own, check, value) && check_rules(check, node, value, &own);
+    bool fits = mcp__marks_take(&own, check, value) && how(check, node, value, &own);
 
     if (fits)
         mcp__marks_add(marks, &own);
@@ -257,46 +240,31 @@ bool mcp__check_node(mcp__check *check, const mcp__subschema *node, const mcp_js
     check->nesting++;
     if (!outer || outer->resource != node->resource)
         check->scope = &scope;
-    bool fits = node->tracks ? check_tracked(check, node, value, marks)
+    bool fits = node->tracks ? mcp__check_apart(check_rules, check, node, value, marks)
                              : check_rules(check, node, value, marks);
     check->scope = outer;
     check->nesting--;
     return fits;
 }
 
-static bool check_at(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                     mcp__segment segment)
+bool mcp__check_child(mcp__check *check, const mcp__subschema *node, const mcp_json *container,
+                      size_t index)
 {
+    mcp__token token = { .index = index };
+
     if (check->depth >= MCP__PATH_MAX)
         return mcp__check_break(check, MCP_E_LIMIT, "the value is nested too deep to check");
-    check->path[check->depth++] = segment;
-    bool fits = mcp__check_node(check, node, value, NULL);
+    token.name = mcp_json_name(container, index, &token.length);
+    check->path[check->depth++] = token;
+    bool fits = mcp__check_node(check, node, mcp_json_item(container, index), NULL);
     check->depth--;
     return fits;
 }
 
-bool mcp__check_member(mcp__check *check, const mcp__subschema *node, const mcp_json *object,
-                       size_t index)
-{
-    mcp__segment segment = { 0 };
-
-    segment.name = mcp_json_name(object, index, &segment.length);
-    return check_at(check, node, mcp_json_item(object, index), segment);
-}
-
-bool mcp__check_item(mcp__check *check, const mcp__subschema *node, const mcp_json *array,
-                     size_t index)
-{
-    mcp__segment segment = { .index = index };
-
-    return check_at(check, node, mcp_json_item(array, index), segment);
-}
-
-bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                        mcp__marks *marks)
+bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value)
 {
     check->quiet++;
-    bool fits = mcp__check_node(check, node, value, marks);
+    bool fits = mcp__check_node(check, node, value, NULL);
     check->quiet--;
     return fits;
 }
@@ -317,6 +285,7 @@ mcp_status mcp_schema_check_within(const mcp_schema *schema, const mcp_json *val
     check->schema = schema;
     check->scratch = scratch;
     check->err = err;
+    check->block = &check->bottom;
     check->steps_left = steps_left ? *steps_left : schema->steps_max;
     bool fits = mcp__check_node(check, schema->root, value, NULL);
     mcp__matcher_clear(&check->matcher);

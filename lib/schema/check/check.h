@@ -17,13 +17,6 @@ enum { MCP__NESTING_MAX = 1000 };
 /* Deepest place in a value: what the reader lets through, and a member's name below it. */
 enum { MCP__PATH_MAX = MCP_JSON_DEPTH_MAX + 2 };
 
-/* One step of the way into the value: a member's name, or an index where the name is NULL. */
-typedef struct mcp__segment {
-    const char *name;
-    size_t length;
-    size_t index;
-} mcp__segment;
-
 /* Resources that are being evaluated, innermost first: what `$dynamicRef` searches. */
 typedef struct mcp__scope {
     const mcp__resource *resource;
@@ -47,14 +40,14 @@ typedef struct mcp__found {
     const mcp_json *actual;
     mcp__details details;
     size_t depth; /* of the value's place */
-    mcp__segment path[MCP__PATH_MAX];
+    mcp__token path[MCP__PATH_MAX];
 } mcp__found;
 
+/* A block of the stack; its bytes follow. */
 typedef struct mcp__block {
     struct mcp__block *next;
     size_t used;
     size_t size;
-    unsigned char bytes[];
 } mcp__block;
 
 /* Where the stack was; see mcp__stack_release. */
@@ -74,11 +67,11 @@ struct mcp__check {
     unsigned quiet; /* above 0: refusals are expected and not recorded */
     const mcp__scope *scope;
     mcp__matcher matcher;
-    mcp__block *first_block;
-    mcp__block *block; /* the top of the stack */
+    mcp__block bottom; /* of the stack; has no bytes */
+    mcp__block *block; /* its top */
     mcp__found found;  /* the last refusal */
     size_t depth;
-    mcp__segment path[MCP__PATH_MAX];
+    mcp__token path[MCP__PATH_MAX];
 };
 
 /* Which members or items of a value some keyword has looked at. NULL where nobody will ask. */
@@ -88,18 +81,23 @@ struct mcp__marks {
 };
 
 /* Does the value fit? */
-bool mcp__check_node(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                     mcp__marks *marks);
+typedef bool mcp__node_check(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
+                             mcp__marks *marks);
+mcp__node_check mcp__check_node;
+
+/* What type the value has, as a bit of node.h; an integer is a number. */
+unsigned mcp__type_of(const mcp_json *value);
 
 /* As mcp__check_node, for a member or an item, whose place is one step deeper. */
-bool mcp__check_member(mcp__check *check, const mcp__subschema *node, const mcp_json *object,
-                       size_t index);
-bool mcp__check_item(mcp__check *check, const mcp__subschema *node, const mcp_json *array,
-                     size_t index);
+bool mcp__check_child(mcp__check *check, const mcp__subschema *node, const mcp_json *container,
+                      size_t index);
+
+/* Check with marks of its own, which are handed on in `marks` only when the value fits. */
+bool mcp__check_apart(mcp__node_check *how, mcp__check *check, const mcp__subschema *node,
+                      const mcp_json *value, mcp__marks *marks);
 
 /* As mcp__check_node, but a refusal is an answer and leaves no finding. */
-bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                        mcp__marks *marks);
+bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value);
 
 /* Pay for work; false when the steps are used up or the check has failed before. */
 bool mcp__check_step(mcp__check *check, uint64_t steps);
@@ -152,13 +150,12 @@ typedef bool mcp__keyword_check(mcp__check *check, const mcp__rule *rule, const 
                                 mcp__marks *marks);
 mcp__keyword_check mcp__check_type, mcp__check_const, mcp__check_enum, mcp__check_maximum,
     mcp__check_exclusive_maximum, mcp__check_minimum, mcp__check_exclusive_minimum,
-    mcp__check_multiple_of, mcp__check_max_length, mcp__check_min_length, mcp__check_pattern,
+    mcp__check_at_most, mcp__check_at_least, mcp__check_multiple_of, mcp__check_pattern,
     mcp__check_format, mcp__check_required, mcp__check_dependent_required,
     mcp__check_dependent_schemas, mcp__check_property_names, mcp__check_properties,
     mcp__check_pattern_properties, mcp__check_additional, mcp__check_unevaluated_members,
     mcp__check_unique_items, mcp__check_prefix_items, mcp__check_items, mcp__check_contains,
     mcp__check_unevaluated_items, mcp__check_ref, mcp__check_dynamic_ref, mcp__check_all_of,
-    mcp__check_any_of, mcp__check_one_of, mcp__check_not, mcp__check_if, mcp__check_max_count,
-    mcp__check_min_count;
+    mcp__check_any_of, mcp__check_one_of, mcp__check_not, mcp__check_if;
 
 #endif

@@ -167,13 +167,8 @@ static void write_sentence(mcp_buf *out, const mcp__found *found)
 
 static void write_path(mcp_buf *out, const mcp__found *found)
 {
-    for (size_t i = 0; i < found->depth; i++) {
-        const mcp__segment *segment = &found->path[i];
-        if (segment->name)
-            mcp__pointer_token(out, segment->name, segment->length);
-        else
-            mcp_buf_printf(out, "/%zu", segment->index);
-    }
+    for (size_t i = 0; i < found->depth; i++)
+        mcp__pointer_token(out, &found->path[i]);
 }
 
 /* What a buffer holds, as the arena's; the buffer is empty afterwards. NULL when there was no

@@ -1,5 +1,5 @@
 /*
- * test_value.c - asking values: types, look-ups, duplicates, equality.
+ * test_value.c - asking values: types, look-ups, duplicates, order and equality.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/json.h"
+#include "json/json_int.h"
 
 static mcp_arena *arena;
 
@@ -301,6 +301,57 @@ static void nested_duplicates_do_not_multiply(void **state)
     assert_true(mcp_json_equal(read_text(text), read_text(text)));
 }
 
+static int compare(const char *a, const char *b)
+{
+    return mcp__json_compare(read_text(a), read_text(b));
+}
+
+/* The numbers in rising order: each must be below all that follow. */
+static void order_is_exact(void **state)
+{
+    static const char *const rising[] = {
+        "-1e300",
+        "-9223372036854775809.0e1",
+        "-9223372036854775808",
+        "-9223372036854775807",
+        "-2.5",
+        "-2",
+        "-0.5",
+        "0",
+        "1e-320",
+        "0.5",
+        "1",
+        "9007199254740992.0",
+        "9007199254740993",
+        "9223372036854775807",
+        "9223372036854775808.0",
+        "9223372036854775809",
+        "18446744073709551615",
+        "18446744073709551616.0",
+        "1e300",
+    };
+    const size_t count = sizeof rising / sizeof *rising;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < count; k++) {
+            int order = compare(rising[i], rising[k]);
+            int should = (i > k) - (i < k);
+            if ((order > 0) - (order < 0) != should)
+                fail_msg("%s and %s: %d", rising[i], rising[k], order);
+        }
+    }
+}
+
+static void equal_numbers_of_different_kind(void **state)
+{
+    (void)state;
+    assert_int_equal(compare("1", "1.0"), 0);
+    assert_int_equal(compare("-0.0", "0"), 0);
+    assert_int_equal(compare("9223372036854775808", "9223372036854775808.0"), 0);
+    assert_int_equal(compare("-9223372036854775808", "-9223372036854775808.0"), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
 
 int main(void)
@@ -310,7 +361,8 @@ int main(void)
         TEST(integers_by_the_range_asked_for),   TEST(members_in_text_order),
         TEST(finds_in_small_and_large_objects),  TEST(the_last_duplicate_counts),
         TEST(equal_by_the_mathematical_value),   TEST(large_objects_are_equal_in_any_order),
-        TEST(nested_duplicates_do_not_multiply),
+        TEST(nested_duplicates_do_not_multiply), TEST(order_is_exact),
+        TEST(equal_numbers_of_different_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
