@@ -98,6 +98,10 @@ typedef struct mcp__json_fault {
 /* True when the text is JSON that mcp_json_read takes; else *fault says what is wrong first. */
 bool mcp__json_scan(const char *text, size_t length, mcp__json_fault *fault);
 
+/* True for such a text; then it is appended to `out` with ".0" behind each integer beyond 64 bits,
+ * so that it becomes a double. Whether there was room, out->status says. */
+bool mcp__json_widen(mcp_buf *out, const char *text, size_t length);
+
 /* ---- strings in pieces (write.c): between open and close nothing else is written ---- */
 
 /* Begin a string. */

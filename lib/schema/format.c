@@ -53,6 +53,8 @@
 #define AUTHORITY "(?:" CHARACTERS(":") "@)?(?:" IP_LITERAL "|" CHARACTERS("") ")(?::\\d*)?"
 #define HIER_PART "(?://" AUTHORITY "(?=[/?#]|$)|(?!//))" CHARACTERS(":@/")
 #define QUERY_FRAGMENT "(?:\\?" CHARACTERS(":@/?") ")?(?:#" CHARACTERS(":@/?") ")?"
+#define OF_A_URI "!#-;=?-Z\\[\\]_a-z~"
+#define URI_CHARACTERS "(?![" OF_A_URI "]*[^" OF_A_URI "])" /* refuses others at once */
 #define SCHEME "[A-Za-z][A-Za-z\\d+.-]*:"
 
 /* RFC 6901, section 3 */
@@ -85,9 +87,10 @@ static const mcp__format formats[] = {
     { "hostname", "^" HOSTNAME "$", NULL, 0 },
     { "ipv4", "^" IPV4 "$", NULL, 0 },
     { "ipv6", "^" IPV6 "$", NULL, 0 },
-    { "uri", "^" SCHEME HIER_PART QUERY_FRAGMENT "$", NULL, 0 },
+    { "uri", "^" URI_CHARACTERS SCHEME HIER_PART QUERY_FRAGMENT "$", NULL, 0 },
     /* Only the first segment must be free of colons (section 4.2). */
-    { "uri-reference", "^(?:" SCHEME "|(?![^/?#:]*:))" HIER_PART QUERY_FRAGMENT "$", NULL, 0 },
+    { "uri-reference",
+      "^" URI_CHARACTERS "(?:" SCHEME "|(?![^/?#:]*:))" HIER_PART QUERY_FRAGMENT "$", NULL, 0 },
     { "uuid", "^" HEXDIG "{8}(?:-" HEXDIG "{4}){3}-" HEXDIG "{12}$", NULL, 0 },
     { "json-pointer", "^" POINTER "$", NULL, 0 },
     { "relative-json-pointer", "^(?:0|[1-9]\\d*)(?:#|" POINTER ")$", NULL, 0 },

@@ -236,10 +236,10 @@ static bool read_format(mcp__compiler *compiler, mcp__rule *rule)
 
     if (!name)
         return fault(compiler, rule, "must be a string");
-    rule->format = asserts ? mcp__format_find(name) : NULL;
-    if (!rule->format)
+    rule->as.format = asserts ? mcp__format_find(name) : NULL;
+    if (!rule->as.format)
         return true;
-    const char *expression = rule->format->expression;
+    const char *expression = rule->as.format->expression;
     return room_for_patterns(compiler, rule, 1) &&
            add_pattern(compiler, rule, 0, expression, strlen(expression));
 }

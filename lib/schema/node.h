@@ -76,15 +76,17 @@ struct mcp__rule {
     size_t node_count;
     const mcp__rule *with[2]; /* siblings it has to know (compile.c); NULL where absent */
     union {
-        uint64_t count;                /* minLength and its like */
-        unsigned types;                /* type */
-        mcp__decimal divisor;          /* multipleOf */
-        const uint64_t *hashes;        /* const, enum: of each value */
-        const mcp__pattern **patterns; /* pattern; patternProperties: next to `nodes` */
-        const char *anchor;            /* $dynamicRef: the name to look for, NULL for none */
+        uint64_t count;         /* minLength and its like */
+        unsigned types;         /* type */
+        mcp__decimal divisor;   /* multipleOf */
+        const uint64_t *hashes; /* const, enum: of each value */
+        struct {
+            const mcp__pattern **patterns; /* pattern, format; patternProperties: next to `nodes` */
+            const mcp__format *format;     /* NULL: nothing is asserted */
+        };
+        const char *anchor; /* $dynamicRef: the name to look for, NULL for none */
     } as;
-    const mcp__format *format; /* format, with its expression in `patterns`; NULL: no assertion */
-    mcp__rule *next_pending;   /* while compiling: references not yet resolved */
+    mcp__rule *next_pending; /* while compiling: references not yet resolved */
 };
 
 /* A reference token of a JSON Pointer: a member's name, or an index where the name is NULL. */

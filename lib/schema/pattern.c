@@ -172,30 +172,29 @@ static bool read_unicode(translation *t, uint32_t *out)
 /* After a backslash: an escape that is one character. */
 static bool read_character_escape(translation *t, uint32_t *out)
 {
-    static const char plain[] = "tnvfr";
-    static const char codes[] = "\t\n\v\f\r";
+    static const char plain[] = "0tnvfr";
+    static const char codes[] = "\0\t\n\v\f\r";
     int c = peek(t, 0);
     int next = peek(t, 1);
     const char *found = c > 0 ? strchr(plain, c) : NULL;
 
     if (c < 0)
         return fail(t, "it ends in a backslash");
-    if (c == 0 || c >= 128 || (is_letter(c) && !found && !strchr("cxu", c)) || c == '_' ||
-        (is_digit(c) && c != '0'))
+    if (c == 0 || c >= 128 || c == '_' ||
+        ((is_letter(c) || is_digit(c)) && !found && !strchr("cxu", c)))
         return fail(t, "an escape is not one of ECMA-262");
     t->at++;
     if (c == 'x')
         return read_hex(t, 2, out);
     if (c == 'u')
         return read_unicode(t, out);
-    if (c == 'c' && !is_letter(next))
-        return fail(t, "\\c needs a letter");
     if (c == '0' && is_digit(next))
         return fail(t, "octal escapes are not allowed");
-    t->at += c == 'c' ? 1 : 0;
-    *out = c == 'c' ? (uint32_t)next & 31 : c == '0' ? 0 : (uint32_t)c;
-    if (found)
-        *out = (uint32_t)codes[found - plain];
+    if (c == 'c' && !is_letter(next))
+        return fail(t, "\\c needs a letter");
+    if (c == 'c')
+        t->at++;
+    *out = c == 'c' ? (uint32_t)next & 31 : (uint32_t)(found ? codes[found - plain] : c);
     return true;
 }
 

@@ -112,7 +112,7 @@ MCP__KEYWORD(pattern)
 
 MCP__KEYWORD(format)
 {
-    const mcp__format *format = rule->format;
+    const mcp__format *format = rule->as.format;
     size_t length = 0;
     const char *text = mcp_json_string(value, &length);
 
@@ -483,8 +483,7 @@ static int worth_of(const mcp__check *check)
 typedef struct attempt {
     mcp__found *best; /* NULL until an alternative was refused, and where nobody wants a finding */
     int worth;
-    bool is_tied;         /* another explains as well */
-    mcp__details fitting; /* the numbers of the first two alternatives that fit */
+    bool is_tied; /* another explains as well */
 } attempt;
 
 static void weigh(attempt *tried, mcp__check *check)
@@ -504,66 +503,58 @@ static void weigh(attempt *tried, mcp__check *check)
     tried->is_tied = false;
 }
 
-/* Try alternatives until `enough` fit, and say how many do. */
-static size_t try_all(attempt *tried, mcp__check *check, const mcp__rule *rule,
-                      const mcp_json *value, mcp__marks *marks, size_t enough)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < rule->node_count && count < enough; i++) {
-        if (try_node(check, rule->nodes[i], value, marks)) {
-            if (count == 0)
-                tried->fitting.first = i;
-            tried->fitting.second = i;
-            count++;
-        } else if (check->status != MCP_OK) {
-            return 0;
-        } else if (check->quiet == 0) {
-            weigh(tried, check);
-        }
-    }
-    return count;
-}
-
 /* None fits. Where several refuse the value itself for what it is, the keyword is the finding. */
-static bool refuse_all(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+static void refuse_all(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
                        const attempt *tried)
 {
     bool is_vague = tried->worth <= -4 || (tried->worth < 0 && tried->is_tied);
 
     if (check->quiet > 0 || check->status != MCP_OK)
-        return false;
+        return;
     if (rule->node_count > 1 && is_vague && tried->best->depth == check->depth)
-        return mcp__check_refuse(check, rule, value, NULL);
-    mcp__found_copy(&check->found, tried->best);
-    return false;
+        mcp__check_refuse(check, rule, value, NULL);
+    else
+        mcp__found_copy(&check->found, tried->best);
+}
+
+/* Try alternatives until `enough` fit. @return how many do; 0 as well when the check ends */
+static size_t try_all(mcp__details *fitting, mcp__check *check, const mcp__rule *rule,
+                      const mcp_json *value, mcp__marks *marks, size_t enough)
+{
+    mcp__stack_mark top = mcp__stack_top(check);
+    attempt tried = { 0 };
+    size_t count = 0;
+
+    for (size_t i = 0; i < rule->node_count && count < enough && check->status == MCP_OK; i++) {
+        if (try_node(check, rule->nodes[i], value, marks)) {
+            if (count == 0)
+                fitting->first = i;
+            fitting->second = i;
+            count++;
+        } else if (check->status == MCP_OK && check->quiet == 0) {
+            weigh(&tried, check);
+        }
+    }
+    if (count == 0)
+        refuse_all(check, rule, value, &tried);
+    mcp__stack_release(check, top);
+    return check->status == MCP_OK ? count : 0;
 }
 
 MCP__KEYWORD(any_of)
 {
-    mcp__stack_mark top = mcp__stack_top(check);
-    attempt tried = { 0 };
-    size_t enough = marks ? SIZE_MAX : 1; /* each one that fits has looked at something */
-    size_t count = try_all(&tried, check, rule, value, marks, enough);
+    mcp__details ignored = { 0 };
 
-    if (count == 0)
-        refuse_all(check, rule, value, &tried);
-    mcp__stack_release(check, top);
-    return count > 0 && check->status == MCP_OK;
+    /* With marks, each one that fits has looked at something. */
+    return try_all(&ignored, check, rule, value, marks, marks ? SIZE_MAX : 1) > 0;
 }
 
 MCP__KEYWORD(one_of)
 {
-    mcp__stack_mark top = mcp__stack_top(check);
-    attempt tried = { 0 };
-    size_t count = try_all(&tried, check, rule, value, marks, 2);
+    mcp__details fitting = { 0 };
+    size_t count = try_all(&fitting, check, rule, value, marks, 2);
 
-    if (count == 0)
-        refuse_all(check, rule, value, &tried);
-    mcp__stack_release(check, top);
-    if (count == 2)
-        return mcp__check_refuse(check, rule, value, &tried.fitting);
-    return count == 1 && check->status == MCP_OK;
+    return count == 1 || (count == 2 && mcp__check_refuse(check, rule, value, &fitting));
 }
 
 /* ---- not, if -------------------------------------------------------------------------------- */

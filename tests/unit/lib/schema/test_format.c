@@ -9,7 +9,7 @@
 typedef struct sample {
     const char *format;
     const char *accepted[12];
-    const char *refused[16];
+    const char *refused[17];
 } sample;
 
 static const sample samples[] = {
@@ -30,7 +30,7 @@ static const sample samples[] = {
     { "duration",
       { "P4DT12H30M5S", "P4Y", "PT0S", "P0D", "P1M", "PT1M", "PT36H", "P1DT12H", "P2W", "P1Y2M3D" },
       { "", "P", "PT", "P2D1Y", "P1D2H", "P1Y2W", "P1", "4DT1H", "P2S", "PT1D", "P1YT", "P1Y3D",
-        "PT1H3S", "P1W2W" } },
+        "PT1H3S", "P1W2W", "P1T1S" } },
     { "email",
       { "joe.bloggs@example.com", "te~st@example.com", "a+b@x.y", "\"joe bloggs\"@example.com",
         "\"joe\\\"b\"@example.com", "joe@[127.0.0.1]", "joe@[IPv6:::1]" },
@@ -113,7 +113,7 @@ static void samples_are_sorted_rightly(void **state)
             if (!accepts(schema, text, strlen(text)))
                 fail_msg("%s: \"%s\" should be accepted", samples[i].format, text);
         }
-        for (size_t k = 0; k < 16 && samples[i].refused[k]; k++) {
+        for (size_t k = 0; k < 17 && samples[i].refused[k]; k++) {
             const char *text = samples[i].refused[k];
             if (accepts(schema, text, strlen(text)))
                 fail_msg("%s: \"%s\" should be refused", samples[i].format, text);
@@ -162,7 +162,7 @@ static void no_format_reads_past_the_end(void **state)
 }
 
 /* Neither the limit of steps nor that of one match is near. */
-static void long_texts_are_accepted(void **state)
+static void long_texts_are_judged(void **state)
 {
     static const struct {
         const char *format;
@@ -185,6 +185,9 @@ static void long_texts_are_accepted(void **state)
             mcp_buf_puts(&text, cases[i].more);
         if (!accepts(schema, text.data, text.length))
             fail_msg("%s: a long one should be accepted", cases[i].format);
+        mcp_buf_puts(&text, "(\"~");
+        if (accepts(schema, text.data, text.length))
+            fail_msg("%s: a long wrong one should be refused", cases[i].format);
         mcp_buf_clear(&text);
         mcp_schema_free(schema);
         mcp_arena_free(arena);
@@ -209,7 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_sorted_rightly),    cmocka_unit_test(nul_does_not_end_a_text),
-        cmocka_unit_test(no_format_reads_past_the_end),  cmocka_unit_test(long_texts_are_accepted),
+        cmocka_unit_test(no_format_reads_past_the_end),  cmocka_unit_test(long_texts_are_judged),
         cmocka_unit_test(formats_assert_only_on_demand),
     };
 
