@@ -4,7 +4,7 @@
  *
  * A value is 16 bytes. Items of an array lie side by side, members of an object too, so the i-th
  * is found at once. An object of more than MCP__JSON_INDEXED members has a hash index right behind
- * them: mcp__json_slots(count) numbers, each a member's number plus one or 0, by mcp__map_hash
+ * them: numbers, at most half of them in use, each a member's number plus one or 0, by mcp__map_hash
  * with linear probing. It is built while reading, because values never change afterwards.
  */
 #ifndef MCP_JSON_INT_H
@@ -44,10 +44,6 @@ struct mcp__json_member {
     size_t length;
     struct mcp_json value;
 };
-
-/* How many slots the index of an object of `count` members has: a power of two, at most half
- * full. */
-size_t mcp__json_slots(size_t count);
 
 /* Room for `count` members and, where due, their index; NULL when the arena gives none. */
 mcp__json_member *mcp__json_members_new(mcp_arena *arena, size_t count);

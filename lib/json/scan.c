@@ -212,21 +212,6 @@ static bool scan_word(scanner *in, const char *word)
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
-static bool scan_items(scanner *in)
-{
-    skip_space(in);
-    if (accept(in, ']'))
-        return true;
-    for (;;) {
-        if (!scan_value(in))
-            return false;
-        if (accept(in, ']'))
-            return true;
-        if (!accept(in, ','))
-            return fail(in, "',' or ']' is expected");
-    }
-}
-
 static bool scan_name(scanner *in)
 {
     skip_space(in);
@@ -238,32 +223,28 @@ static bool scan_name(scanner *in)
     return accept(in, ':') || fail(in, "':' is expected behind a member name");
 }
 
-static bool scan_members(scanner *in)
-{
-    skip_space(in);
-    if (accept(in, '}'))
-        return true;
-    for (;;) {
-        if (!scan_name(in) || !scan_value(in))
-            return false;
-        if (accept(in, '}'))
-            return true;
-        if (!accept(in, ','))
-            return fail(in, "',' or '}' is expected");
-    }
-}
-
 static bool scan_container(scanner *in)
 {
+    bool is_array = peek(in) == '[';
+    char end = is_array ? ']' : '}';
+
     if (in->depth == MCP_JSON_DEPTH_MAX) {
         *in->fault = (mcp__json_fault){ MCP_E_LIMIT, in->at, "the JSON is nested too deep", true };
         return false;
     }
+    in->at++;
     in->depth++;
-    bool is_array = in->text[in->at++] == '[';
-    bool is_fine = is_array ? scan_items(in) : scan_members(in);
+    skip_space(in);
+    if (!accept(in, end)) {
+        do {
+            if ((!is_array && !scan_name(in)) || !scan_value(in))
+                return false;
+        } while (accept(in, ','));
+        if (!accept(in, end))
+            return fail(in, is_array ? "',' or ']' is expected" : "',' or '}' is expected");
+    }
     in->depth--;
-    return is_fine;
+    return true;
 }
 
 static bool scan_bare(scanner *in)
@@ -274,16 +255,12 @@ static bool scan_bare(scanner *in)
         return scan_container(in);
     case '"':
         return scan_string(in);
-    case 't':
-        return scan_word(in, "true");
     case 'f':
         return scan_word(in, "false");
     case 'n':
         return scan_word(in, "null");
     default:
-        if (peek(in) == '-' || is_digit(peek(in)))
-            return scan_number(in);
-        return scan_word(in, "true");
+        return peek(in) == '-' || is_digit(peek(in)) ? scan_number(in) : scan_word(in, "true");
     }
 }
 

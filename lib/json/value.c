@@ -17,7 +17,8 @@
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-size_t mcp__json_slots(size_t count)
+/* How many slots the index of an object of `count` members has. */
+static size_t slots_of(size_t count)
 {
     size_t slots = 64;
 
@@ -28,7 +29,7 @@ size_t mcp__json_slots(size_t count)
 
 mcp__json_member *mcp__json_members_new(mcp_arena *arena, size_t count)
 {
-    size_t slots = count > MCP__JSON_INDEXED ? mcp__json_slots(count) : 0;
+    size_t slots = count > MCP__JSON_INDEXED ? slots_of(count) : 0;
 
     return mcp_arena_alloc(arena, count * sizeof(mcp__json_member) + slots * sizeof(uint32_t));
 }
@@ -52,7 +53,7 @@ static size_t probe(const mcp__json_member *members, const uint32_t *index, size
 void mcp__json_members_index(mcp__json_member *members, size_t count)
 {
     uint32_t *index = (uint32_t *)(void *)(members + count);
-    size_t mask = mcp__json_slots(count) - 1;
+    size_t mask = slots_of(count) - 1;
 
     if (count <= MCP__JSON_INDEXED)
         return;
@@ -67,7 +68,7 @@ size_t mcp__json_find(const mcp_json *object, const char *name, size_t length)
 
     if (count > MCP__JSON_INDEXED) {
         const uint32_t *index = (const uint32_t *)(const void *)(members + count);
-        size_t at = probe(members, index, mcp__json_slots(count) - 1, name, length);
+        size_t at = probe(members, index, slots_of(count) - 1, name, length);
         return index[at] ? index[at] - 1 : count;
     }
     for (size_t i = count; i > 0; i--) {

@@ -53,6 +53,10 @@ enum {
     MCP__ANY = 127
 };
 
+/* Whether `value` obeys; a refusal is recorded in the check. */
+typedef bool mcp__keyword_check(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                mcp__marks *marks);
+
 /* One row a keyword; see keyword.c. */
 struct mcp__keyword {
     const char *name;
@@ -62,9 +66,7 @@ struct mcp__keyword {
     /* Reads the keyword's value into the rule. False: it cannot be, which is recorded. */
     bool (*compile)(mcp__compiler *compiler, mcp__rule *rule);
 
-    /* Whether `value` obeys; a refusal is recorded in the check. NULL: nothing to check. */
-    bool (*check)(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                  mcp__marks *marks);
+    mcp__keyword_check *check; /* NULL: nothing to check */
 };
 
 /* One keyword of one subschema. */

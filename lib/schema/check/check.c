@@ -42,32 +42,6 @@ bool mcp__check_step(mcp__check *check, uint64_t steps)
     return true;
 }
 
-bool mcp__check_bytes(mcp__check *check, size_t length)
-{
-    return mcp__check_step(check, 1 + length / MCP__BYTES_A_STEP);
-}
-
-bool mcp__check_hash(uint64_t *out, mcp__check *check, const mcp_json *value)
-{
-    uint64_t left = check->steps_left;
-
-    *out = mcp__value_hash(value, &left);
-    return mcp__check_step(check, left > 0 ? check->steps_left - left : check->steps_left + 1);
-}
-
-bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const char *text,
-                        size_t length)
-{
-    bool matches = false;
-
-    if (!mcp__check_step(check, 1))
-        return false;
-    mcp_status st = mcp__pattern_match(&matches, pattern, &check->matcher, text, length,
-                                       &check->steps_left, check->err);
-    check->status = st == MCP_E_LIMIT ? mcp__finding_limit(check, check->err) : st;
-    return matches;
-}
-
 /* ---- the stack ------------------------------------------------------------------------------ */
 
 static mcp__block *block_new(mcp__check *check, size_t size)
@@ -115,49 +89,7 @@ void mcp__stack_release(mcp__check *check, mcp__stack_mark mark)
     mark.block->used = mark.used;
 }
 
-/* ---- marks ---------------------------------------------------------------------------------- */
-
-bool mcp__marks_take(mcp__marks *marks, mcp__check *check, const mcp_json *value)
-{
-    size_t count = mcp_json_count(value);
-    size_t words = (count + 63) / 64;
-
-    if (!mcp__check_step(check, words / 8))
-        return false;
-    marks->bits = mcp__stack_take(check, words * sizeof *marks->bits);
-    marks->count = count;
-    return marks->bits != NULL;
-}
-
-void mcp__marks_set(mcp__marks *marks, size_t index)
-{
-    if (marks)
-        marks->bits[index / 64] |= (uint64_t)1 << index % 64;
-}
-
-void mcp__marks_set_all(mcp__marks *marks)
-{
-    if (marks)
-        memset(marks->bits, 0xff, (marks->count + 63) / 64 * sizeof *marks->bits);
-}
-
-bool mcp__marks_has(const mcp__marks *marks, size_t index)
-{
-    return marks->bits[index / 64] >> index % 64 & 1;
-}
-
-void mcp__marks_add(mcp__marks *marks, const mcp__marks *more)
-{
-    for (size_t i = 0; marks && more && i < (marks->count + 63) / 64; i++)
-        marks->bits[i] |= more->bits[i];
-}
-
 /* ---- refusals ------------------------------------------------------------------------------- */
-
-void mcp__found_copy(mcp__found *to, const mcp__found *from)
-{
-    memcpy(to, from, offsetof(mcp__found, path) + from->depth * sizeof *from->path);
-}
 
 /* `rule` is NULL for a node that is `false`. */
 static bool record(mcp__check *check, const mcp__rule *rule, const mcp__subschema *node,
@@ -212,15 +144,33 @@ static bool check_rules(mcp__check *check, const mcp__subschema *node, const mcp
     return true;
 }
 
+static bool take_marks(mcp__marks *marks, mcp__check *check, const mcp_json *value)
+{
+    size_t count = mcp_json_count(value);
+    size_t words = (count + 63) / 64;
+
+    if (!mcp__check_step(check, words / 8))
+        return false;
+    marks->bits = mcp__stack_take(check, words * sizeof *marks->bits);
+    marks->count = count;
+    return marks->bits != NULL;
+}
+
+static void add_marks(mcp__marks *marks, const mcp__marks *more)
+{
+    for (size_t i = 0; marks && more && i < (marks->count + 63) / 64; i++)
+        marks->bits[i] |= more->bits[i];
+}
+
 bool mcp__check_apart(mcp__node_check *how, mcp__check *check, const mcp__subschema *node,
                       const mcp_json *value, mcp__marks *marks)
 {
     mcp__stack_mark top = mcp__stack_top(check);
     mcp__marks own;
-    bool fits = mcp__marks_take(&own, check, value) && how(check, node, value, &own);
+    bool fits = take_marks(&own, check, value) && how(check, node, value, &own);
 
     if (fits)
-        mcp__marks_add(marks, &own);
+        add_marks(marks, &own);
     mcp__stack_release(check, top);
     return fits;
 }
@@ -244,28 +194,6 @@ bool mcp__check_node(mcp__check *check, const mcp__subschema *node, const mcp_js
                              : check_rules(check, node, value, marks);
     check->scope = outer;
     check->nesting--;
-    return fits;
-}
-
-bool mcp__check_child(mcp__check *check, const mcp__subschema *node, const mcp_json *container,
-                      size_t index)
-{
-    mcp__token token = { .index = index };
-
-    if (check->depth >= MCP__PATH_MAX)
-        return mcp__check_break(check, MCP_E_LIMIT, "the value is nested too deep to check");
-    token.name = mcp_json_name(container, index, &token.length);
-    check->path[check->depth++] = token;
-    bool fits = mcp__check_node(check, node, mcp_json_item(container, index), NULL);
-    check->depth--;
-    return fits;
-}
-
-bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value)
-{
-    check->quiet++;
-    bool fits = mcp__check_node(check, node, value, NULL);
-    check->quiet--;
     return fits;
 }
 

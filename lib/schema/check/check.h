@@ -88,25 +88,12 @@ mcp__node_check mcp__check_node;
 /* What type the value has, as a bit of node.h; an integer is a number. */
 unsigned mcp__type_of(const mcp_json *value);
 
-/* As mcp__check_node, for a member or an item, whose place is one step deeper. */
-bool mcp__check_child(mcp__check *check, const mcp__subschema *node, const mcp_json *container,
-                      size_t index);
-
 /* Check with marks of its own, which are handed on in `marks` only when the value fits. */
 bool mcp__check_apart(mcp__node_check *how, mcp__check *check, const mcp__subschema *node,
                       const mcp_json *value, mcp__marks *marks);
 
-/* As mcp__check_node, but a refusal is an answer and leaves no finding. */
-bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value);
-
 /* Pay for work; false when the steps are used up or the check has failed before. */
 bool mcp__check_step(mcp__check *check, uint64_t steps);
-
-/* Pay for a look at so many bytes of text, besides the step that every look costs. */
-bool mcp__check_bytes(mcp__check *check, size_t length);
-
-/* The value's hash, paid for. False ends the check. */
-bool mcp__check_hash(uint64_t *out, mcp__check *check, const mcp_json *value);
 
 /* End the check without an answer. */
 bool mcp__check_break(mcp__check *check, mcp_status status, const char *words);
@@ -121,20 +108,6 @@ void *mcp__stack_take(mcp__check *check, size_t size);
 mcp__stack_mark mcp__stack_top(const mcp__check *check);
 void mcp__stack_release(mcp__check *check, mcp__stack_mark mark);
 
-/* Marks for the members or items of a value, none set; from the stack. False ends the check. */
-bool mcp__marks_take(mcp__marks *marks, mcp__check *check, const mcp_json *value);
-void mcp__marks_set(mcp__marks *marks, size_t index);
-void mcp__marks_set_all(mcp__marks *marks);
-bool mcp__marks_has(const mcp__marks *marks, size_t index);
-void mcp__marks_add(mcp__marks *marks, const mcp__marks *more);
-
-/* Does the name match? False as well when the check ends. */
-bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const char *text,
-                        size_t length);
-
-/* Copy a refusal; only the part of the path that is used. */
-void mcp__found_copy(mcp__found *to, const mcp__found *from);
-
 /* Say where the steps ran out, and what can be done about it. Returns MCP_E_LIMIT. */
 mcp_status mcp__finding_limit(const mcp__check *check, mcp_error *err);
 
@@ -146,8 +119,6 @@ mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *che
 #define MCP__KEYWORD(name)                                                                         \
     bool mcp__check_##name(mcp__check *check, const mcp__rule *rule, const mcp_json *value,        \
                            mcp__marks *marks __attribute__((unused)))
-typedef bool mcp__keyword_check(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                mcp__marks *marks);
 mcp__keyword_check mcp__check_type, mcp__check_const, mcp__check_enum, mcp__check_maximum,
     mcp__check_exclusive_maximum, mcp__check_minimum, mcp__check_exclusive_minimum,
     mcp__check_at_most, mcp__check_at_least, mcp__check_multiple_of, mcp__check_pattern,

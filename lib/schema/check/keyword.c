@@ -15,6 +15,79 @@
 /* The steps of writing a double as a decimal, and of sorting one item among 100,000. */
 enum { DECIMAL = 4, SORT = 4 };
 
+/* ---- work, members, items ------------------------------------------------------------------- */
+
+/* Pay for a look at so many bytes of text, besides the step that every look costs. */
+static bool pay_for_bytes(mcp__check *check, size_t length)
+{
+    return mcp__check_step(check, 1 + length / MCP__BYTES_A_STEP);
+}
+
+/* The value's hash, paid for. False ends the check. */
+static bool hash_of(uint64_t *out, mcp__check *check, const mcp_json *value)
+{
+    uint64_t left = check->steps_left;
+
+    *out = mcp__value_hash(value, &left);
+    return mcp__check_step(check, left > 0 ? check->steps_left - left : check->steps_left + 1);
+}
+
+/* Whether the text matches. False as well when the check ends. */
+static bool matches(mcp__check *check, const mcp__pattern *pattern, const char *text, size_t length)
+{
+    bool is_match = false;
+
+    if (!mcp__check_step(check, 1))
+        return false;
+    mcp_status st = mcp__pattern_match(&is_match, pattern, &check->matcher, text, length,
+                                       &check->steps_left, check->err);
+    check->status = st == MCP_E_LIMIT ? mcp__finding_limit(check, check->err) : st;
+    return is_match;
+}
+
+static void set_mark(mcp__marks *marks, size_t index)
+{
+    if (marks)
+        marks->bits[index / 64] |= (uint64_t)1 << index % 64;
+}
+
+static void set_all_marks(mcp__marks *marks)
+{
+    if (marks)
+        memset(marks->bits, 0xff, (marks->count + 63) / 64 * sizeof *marks->bits);
+}
+
+static bool has_mark(const mcp__marks *marks, size_t index)
+{
+    return marks->bits[index / 64] >> index % 64 & 1;
+}
+
+/* Check a member or an item, whose place is one step deeper. */
+static bool check_child(mcp__check *check, const mcp__subschema *node, const mcp_json *container,
+                        size_t index)
+{
+    mcp__token token = { .index = index };
+
+    if (check->depth >= MCP__PATH_MAX)
+        return mcp__check_break(check, MCP_E_LIMIT, "the value is nested too deep to check");
+    token.name = mcp_json_name(container, index, &token.length);
+    check->path[check->depth++] = token;
+    bool fits = mcp__check_node(check, node, mcp_json_item(container, index), NULL);
+    check->depth--;
+    return fits;
+}
+
+/* A refusal is an answer and leaves no finding. */
+static bool check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value)
+{
+    check->quiet++;
+    bool fits = mcp__check_node(check, node, value, NULL);
+    check->quiet--;
+    return fits;
+}
+
+/* ---- type ----------------------------------------------------------------------------------- */
+
 MCP__KEYWORD(type)
 {
     unsigned type = mcp__type_of(value);
@@ -32,7 +105,7 @@ MCP__KEYWORD(const)
 {
     uint64_t hash;
 
-    if (!mcp__check_hash(&hash, check, value))
+    if (!hash_of(&hash, check, value))
         return false;
     if (rule->as.hashes[0] == hash && mcp_json_equal(rule->value, value))
         return true;
@@ -44,7 +117,7 @@ MCP__KEYWORD(enum)
     size_t count = mcp_json_count(rule->value);
     uint64_t hash;
 
-    if (!mcp__check_hash(&hash, check, value) || !mcp__check_step(check, count / 8))
+    if (!hash_of(&hash, check, value) || !mcp__check_step(check, count / 8))
         return false;
     for (size_t i = 0; i < count; i++) {
         if (rule->as.hashes[i] == hash && mcp_json_equal(mcp_json_item(rule->value, i), value))
@@ -106,7 +179,7 @@ MCP__KEYWORD(pattern)
     size_t length = 0;
     const char *text = mcp_json_string(value, &length);
 
-    return mcp__check_matches(check, rule->as.patterns[0], text, length) ||
+    return matches(check, rule->as.patterns[0], text, length) ||
            mcp__check_refuse(check, rule, value, NULL);
 }
 
@@ -120,7 +193,7 @@ MCP__KEYWORD(format)
         return true;
     if (!mcp__check_step(check, format->steps + length / MCP__BYTES_A_STEP))
         return false;
-    return (mcp__check_matches(check, rule->as.patterns[0], text, length) &&
+    return (matches(check, rule->as.patterns[0], text, length) &&
             (!format->also || format->also(text, length))) ||
            mcp__check_refuse(check, rule, value, NULL);
 }
@@ -174,7 +247,7 @@ MCP__KEYWORD(unique_items)
         return false;
     for (size_t i = 0; i < count && is_paid; i++) {
         items[i].index = i;
-        is_paid = mcp__check_hash(&items[i].hash, check, mcp_json_item(value, i));
+        is_paid = hash_of(&items[i].hash, check, mcp_json_item(value, i));
     }
     is_paid = is_paid && mcp__check_step(check, count * SORT);
     if (is_paid)
@@ -191,9 +264,9 @@ MCP__KEYWORD(unique_items)
 MCP__KEYWORD(prefix_items)
 {
     for (size_t i = 0; i < rule->node_count && i < mcp_json_count(value); i++) {
-        if (!mcp__check_child(check, rule->nodes[i], value, i))
+        if (!check_child(check, rule->nodes[i], value, i))
             return false;
-        mcp__marks_set(marks, i);
+        set_mark(marks, i);
     }
     return true;
 }
@@ -203,10 +276,10 @@ MCP__KEYWORD(items)
     size_t first = rule->with[0] ? rule->with[0]->node_count : 0;
 
     for (size_t i = first; i < mcp_json_count(value); i++) {
-        if (!mcp__check_child(check, rule->nodes[0], value, i))
+        if (!check_child(check, rule->nodes[0], value, i))
             return false;
     }
-    mcp__marks_set_all(marks); /* prefixItems has checked the items before */
+    set_all_marks(marks); /* prefixItems has checked the items before */
     return true;
 }
 
@@ -233,13 +306,13 @@ MCP__KEYWORD(contains)
 
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         check->quiet++;
-        bool fits = mcp__check_child(check, rule->nodes[0], value, i);
+        bool fits = check_child(check, rule->nodes[0], value, i);
         check->quiet--;
         if (check->status != MCP_OK)
             return false;
         if (!fits)
             continue;
-        mcp__marks_set(marks, i);
+        set_mark(marks, i);
         found++;
     }
     return check_contains_count(check, rule, value, found);
@@ -250,10 +323,10 @@ MCP__KEYWORD(unevaluated_items)
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         if (!mcp__check_step(check, 1))
             return false;
-        if (!mcp__marks_has(marks, i) && !mcp__check_child(check, rule->nodes[0], value, i))
+        if (!has_mark(marks, i) && !check_child(check, rule->nodes[0], value, i))
             return false;
     }
-    mcp__marks_set_all(marks);
+    set_all_marks(marks);
     return true;
 }
 
@@ -265,7 +338,7 @@ static bool has_all(mcp__check *check, const mcp__rule *rule, const mcp_json *va
 {
     for (size_t i = 0; i < mcp_json_count(names); i++) {
         details.property = mcp_json_string(mcp_json_item(names, i), &details.property_length);
-        if (!mcp__check_bytes(check, details.property_length))
+        if (!pay_for_bytes(check, details.property_length))
             return false;
         if (!mcp_json_get_n(value, details.property, details.property_length))
             return mcp__check_refuse(check, rule, value, &details);
@@ -283,7 +356,7 @@ MCP__KEYWORD(dependent_required)
     for (size_t i = 0; i < mcp_json_count(rule->value); i++) {
         mcp__details details = { 0 };
         details.needed_by = mcp_json_name(rule->value, i, &details.needed_by_length);
-        if (!mcp__check_bytes(check, details.needed_by_length))
+        if (!pay_for_bytes(check, details.needed_by_length))
             return false;
         if (mcp_json_get_n(value, details.needed_by, details.needed_by_length) &&
             !has_all(check, rule, value, mcp_json_item(rule->value, i), details))
@@ -296,7 +369,7 @@ MCP__KEYWORD(dependent_schemas)
 {
     for (size_t i = 0; i < rule->node_count; i++) {
         const mcp__token *member = &rule->nodes[i]->at.token;
-        if (!mcp__check_bytes(check, member->length))
+        if (!pay_for_bytes(check, member->length))
             return false;
         if (mcp_json_get_n(value, member->name, member->length) &&
             !mcp__check_node(check, rule->nodes[i], value, marks))
@@ -315,7 +388,7 @@ MCP__KEYWORD(property_names)
         struct mcp_json name = { .type = MCP_JSON_STRING,
                                  .count = (uint32_t)details.property_length,
                                  .is.string = details.property };
-        if (!mcp__check_quietly(check, rule->nodes[0], &name))
+        if (!check_quietly(check, rule->nodes[0], &name))
             return mcp__check_refuse(check, rule, value, &details);
     }
     return true;
@@ -326,14 +399,14 @@ MCP__KEYWORD(properties)
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         size_t length = 0;
         const char *name = mcp_json_name(value, i, &length);
-        if (!mcp__check_bytes(check, length))
+        if (!pay_for_bytes(check, length))
             return false;
         size_t found = mcp__json_find(rule->value, name, length);
         if (found == rule->node_count)
             continue;
-        if (!mcp__check_child(check, rule->nodes[found], value, i))
+        if (!check_child(check, rule->nodes[found], value, i))
             return false;
-        mcp__marks_set(marks, i);
+        set_mark(marks, i);
     }
     return true;
 }
@@ -344,11 +417,11 @@ MCP__KEYWORD(pattern_properties)
         size_t length = 0;
         const char *name = mcp_json_name(value, i, &length);
         for (size_t k = 0; k < rule->node_count; k++) {
-            if (!mcp__check_matches(check, rule->as.patterns[k], name, length))
+            if (!matches(check, rule->as.patterns[k], name, length))
                 continue;
-            if (!mcp__check_child(check, rule->nodes[k], value, i))
+            if (!check_child(check, rule->nodes[k], value, i))
                 return false;
-            mcp__marks_set(marks, i);
+            set_mark(marks, i);
         }
     }
     return check->status == MCP_OK;
@@ -363,7 +436,7 @@ static bool is_taken(mcp__check *check, const mcp__rule *rule, const char *name,
     if (properties && mcp__json_find(properties->value, name, length) < properties->node_count)
         return true;
     for (size_t k = 0; patterns && k < patterns->node_count; k++) {
-        if (mcp__check_matches(check, patterns->as.patterns[k], name, length))
+        if (matches(check, patterns->as.patterns[k], name, length))
             return true;
     }
     return false;
@@ -375,7 +448,7 @@ static bool check_surplus(mcp__check *check, const mcp__rule *rule, const mcp_js
     mcp__details details = { 0 };
 
     if (!rule->nodes[0]->refuses)
-        return mcp__check_child(check, rule->nodes[0], value, i);
+        return check_child(check, rule->nodes[0], value, i);
     details.property = mcp_json_name(value, i, &details.property_length);
     return mcp__check_refuse(check, rule, value, &details);
 }
@@ -385,7 +458,7 @@ MCP__KEYWORD(additional)
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         size_t length = 0;
         const char *name = mcp_json_name(value, i, &length);
-        if (!mcp__check_bytes(check, length))
+        if (!pay_for_bytes(check, length))
             return false;
         bool taken = is_taken(check, rule, name, length);
         if (check->status != MCP_OK)
@@ -394,7 +467,7 @@ MCP__KEYWORD(additional)
             continue;
         if (!check_surplus(check, rule, value, i))
             return false;
-        mcp__marks_set(marks, i);
+        set_mark(marks, i);
     }
     return true;
 }
@@ -404,10 +477,10 @@ MCP__KEYWORD(unevaluated_members)
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         if (!mcp__check_step(check, 1))
             return false;
-        if (!mcp__marks_has(marks, i) && !check_surplus(check, rule, value, i))
+        if (!has_mark(marks, i) && !check_surplus(check, rule, value, i))
             return false;
     }
-    mcp__marks_set_all(marks);
+    set_all_marks(marks);
     return true;
 }
 
@@ -486,6 +559,12 @@ typedef struct attempt {
     bool is_tied; /* another explains as well */
 } attempt;
 
+/* Only the part of the path that is used. */
+static void copy_found(mcp__found *to, const mcp__found *from)
+{
+    memcpy(to, from, offsetof(mcp__found, path) + from->depth * sizeof *from->path);
+}
+
 static void weigh(attempt *tried, mcp__check *check)
 {
     int worth = worth_of(check);
@@ -498,7 +577,7 @@ static void weigh(attempt *tried, mcp__check *check)
         tried->best = mcp__stack_take(check, sizeof *tried->best);
     if (!tried->best)
         return;
-    mcp__found_copy(tried->best, &check->found);
+    copy_found(tried->best, &check->found);
     tried->worth = worth;
     tried->is_tied = false;
 }
@@ -509,12 +588,12 @@ static void refuse_all(mcp__check *check, const mcp__rule *rule, const mcp_json 
 {
     bool is_vague = tried->worth <= -4 || (tried->worth < 0 && tried->is_tied);
 
-    if (check->quiet > 0 || check->status != MCP_OK)
+    if (!tried->best || check->status != MCP_OK)
         return;
     if (rule->node_count > 1 && is_vague && tried->best->depth == check->depth)
         mcp__check_refuse(check, rule, value, NULL);
     else
-        mcp__found_copy(&check->found, tried->best);
+        copy_found(&check->found, tried->best);
 }
 
 /* Try alternatives until `enough` fit. @return how many do; 0 as well when the check ends */
@@ -562,7 +641,7 @@ MCP__KEYWORD(one_of)
 MCP__KEYWORD(not )
 {
     /* what a schema under `not` looked at never counts */
-    if (mcp__check_quietly(check, rule->nodes[0], value))
+    if (check_quietly(check, rule->nodes[0], value))
         return mcp__check_refuse(check, rule, value, NULL);
     return check->status == MCP_OK;
 }
