@@ -29,11 +29,10 @@ static const size_t arena_max = (size_t)256 << 20;
 
 void mcp__pointer_token(mcp_buf *out, const mcp__token *token)
 {
+    mcp_buf_putc(out, '/');
     if (!token->name)
-        mcp_buf_printf(out, "/%zu", token->index);
-    else
-        mcp_buf_putc(out, '/');
-    for (size_t i = 0; i < token->length; i++) {
+        mcp_buf_printf(out, "%zu", token->index);
+    for (size_t i = 0; token->name && i < token->length; i++) {
         if (token->name[i] == '~' || token->name[i] == '/')
             mcp_buf_puts(out, token->name[i] == '~' ? "~0" : "~1");
         else
