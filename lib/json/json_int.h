@@ -4,8 +4,9 @@
  *
  * A value is 16 bytes. Items of an array lie side by side, members of an object too, so the i-th
  * is found at once. An object of more than MCP__JSON_INDEXED members has a hash index right behind
- * them: numbers, at most half of them in use, each a member's number plus one or 0, by
- * mcp__map_hash with linear probing. It is built while reading, because values never change afterwards.
+ * them, of numbers, at least half of them free: each a member's number plus one or 0, found by
+ * mcp__map_hash with linear probing. It is built while reading, because values never change
+ * afterwards.
  */
 #ifndef MCP_JSON_INT_H
 #define MCP_JSON_INT_H
