@@ -543,6 +543,7 @@ static mcp_status compile_into(mcp_schema *compiled, const mcp_json *json,
     mcp__map_clear(&compiler.resources);
     mcp__map_clear(&compiler.anchors);
     mcp__map_clear(&compiler.nodes);
+    mcp__map_clear(&compiler.patterns);
     return compiler.status;
 }
 
@@ -551,20 +552,19 @@ mcp_status mcp_schema_compile(mcp_schema **out, const mcp_json *schema,
 {
     static const mcp_schema_options defaults = MCP_SCHEMA_OPTIONS_INIT;
     const mcp_schema_options *used = options ? options : &defaults;
-    mcp_status st = MCP_E_NOMEM;
 
     if (!schema)
         return mcp_error_set(err, MCP_E_SCHEMA, "there is no schema");
     mcp_schema *compiled = mcp_alloc_zeroed(1, sizeof *compiled);
+    mcp_arena *arena = compiled ? mcp_arena_new(arena_max) : NULL;
 
-    if (compiled)
-        compiled->arena = mcp_arena_new(arena_max);
-    if (compiled && compiled->arena) {
-        compiled->steps_max = used->steps_max ? used->steps_max : STEPS_MAX;
-        st = compile_into(compiled, schema, used, err);
-    } else {
-        mcp_error_set(err, st, "no memory to compile a schema");
+    if (!arena) {
+        free(compiled);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to compile a schema");
     }
+    compiled->arena = arena;
+    compiled->steps_max = used->steps_max ? used->steps_max : STEPS_MAX;
+    mcp_status st = compile_into(compiled, schema, used, err);
     if (st == MCP_OK)
         *out = compiled;
     else

@@ -34,6 +34,7 @@ struct mcp__compiler {
     mcp__map resources; /* URI: mcp__resource */
     mcp__map anchors;   /* URI "#" name: mcp__anchor */
     mcp__map nodes;     /* the address of the JSON value: mcp__subschema */
+    mcp__map patterns;  /* expression: mcp__pattern */
     mcp__rule *pending; /* references whose target is not known yet */
     uint32_t subschemas_left;
     bool has_all_documents;

@@ -133,30 +133,22 @@ static bool read_type(mcp__compiler *compiler, mcp__rule *rule)
     return types != 0 || fault(compiler, rule, "must be the name of a type or an array of them");
 }
 
-static bool hash_values(mcp__compiler *compiler, mcp__rule *rule, bool is_list)
+/* Of const, or of enum's items: hashes tell most values apart before they are compared. */
+static bool read_values(mcp__compiler *compiler, mcp__rule *rule)
 {
+    bool is_list = strcmp(rule->keyword->name, "enum") == 0;
     size_t count = is_list ? mcp_json_count(rule->value) : 1;
-    uint64_t *hashes = mcp__compile_alloc(compiler, count, sizeof *hashes);
     uint64_t without_end = UINT64_MAX;
 
+    if (is_list && !mcp_json_is_array(rule->value))
+        return fault(compiler, rule, "must be an array");
+    uint64_t *hashes = mcp__compile_alloc(compiler, count, sizeof *hashes);
     for (size_t i = 0; hashes && i < count; i++) {
         const mcp_json *value = is_list ? mcp_json_item(rule->value, i) : rule->value;
         hashes[i] = mcp__value_hash(value, &without_end);
     }
     rule->as.hashes = hashes;
     return hashes != NULL;
-}
-
-static bool read_constant(mcp__compiler *compiler, mcp__rule *rule)
-{
-    return hash_values(compiler, rule, false);
-}
-
-static bool read_enumeration(mcp__compiler *compiler, mcp__rule *rule)
-{
-    if (!mcp_json_is_array(rule->value))
-        return fault(compiler, rule, "must be an array");
-    return hash_values(compiler, rule, true);
 }
 
 static bool is_list_of_strings(const mcp_json *value)
@@ -190,19 +182,26 @@ static bool room_for_patterns(mcp__compiler *compiler, mcp__rule *rule, size_t c
     return rule->as.patterns != NULL;
 }
 
+/* Each expression is compiled once for the schema, however often it is there. */
 static bool add_pattern(mcp__compiler *compiler, mcp__rule *rule, size_t index, const char *text,
                         size_t length)
 {
+    mcp__pattern **all = &compiler->schema->patterns;
     mcp_error why = MCP_ERROR_INIT;
-    mcp_status st = mcp__pattern_compile(&compiler->schema->patterns, compiler->arena, text, length,
-                                         &why);
+    mcp_status st = MCP_OK;
 
+    rule->as.patterns[index] = mcp__map_get(&compiler->patterns, text, length);
+    if (rule->as.patterns[index])
+        return true;
+    st = mcp__pattern_compile(all, compiler->arena, text, length, &why);
     if (st == MCP_E_SCHEMA)
         return fault(compiler, rule, why.message);
     if (st != MCP_OK)
         compiler->status = mcp_error_set(compiler->err, st, "%s", why.message);
-    rule->as.patterns[index] = compiler->schema->patterns;
-    return st == MCP_OK;
+    else if (mcp__map_put(&compiler->patterns, text, length, *all) != MCP_OK)
+        mcp__compile_no_memory(compiler);
+    rule->as.patterns[index] = *all;
+    return compiler->status == MCP_OK;
 }
 
 static bool read_pattern(mcp__compiler *compiler, mcp__rule *rule)
@@ -264,8 +263,8 @@ enum {
 const mcp__keyword mcp__keywords[] = {
     /* name                  vocabulary   types   compile           check */
     {"type",                  VALIDATION,  ANY,    read_type,        mcp__check_type},
-    {"const",                 VALIDATION,  ANY,    read_constant,    mcp__check_const},
-    {"enum",                  VALIDATION,  ANY,    read_enumeration, mcp__check_enum},
+    {"const",                 VALIDATION,  ANY,    read_values,      mcp__check_const},
+    {"enum",                  VALIDATION,  ANY,    read_values,      mcp__check_enum},
     {"maximum",               VALIDATION,  NUMBER, read_number,      mcp__check_maximum},
     {"exclusiveMaximum",      VALIDATION,  NUMBER, read_number,      mcp__check_exclusive_maximum},
     {"minimum",               VALIDATION,  NUMBER, read_number,      mcp__check_minimum},
