@@ -419,15 +419,21 @@ void mcp_write_raw(mcp_json_writer *writer, const char *json, size_t length)
 
 /* ---- values that were read ------------------------------------------------------------------- */
 
-static void write_container(mcp_json_writer *writer, const mcp_json *value)
+static void write_items(mcp_json_writer *writer, const mcp_json *array)
 {
-    bool is_object = value->type == MCP_JSON_OBJECT;
+    mcp_write_array(writer);
+    for (size_t i = 0; i < array->count && writer->status == MCP_OK; i++)
+        mcp_write_value(writer, &array->is.items[i]);
+    mcp_write_end(writer);
+}
 
-    open_level(writer, is_object);
-    for (size_t i = 0; i < value->count && writer->status == MCP_OK; i++) {
-        if (is_object)
-            write_name(writer, value->is.members[i].name, value->is.members[i].length);
-        mcp_write_value(writer, is_object ? &value->is.members[i].value : &value->is.items[i]);
+static void write_members(mcp_json_writer *writer, const mcp_json *object)
+{
+    mcp_write_object(writer);
+    for (size_t i = 0; i < object->count && writer->status == MCP_OK; i++) {
+        const mcp__json_member *member = &object->is.members[i];
+        write_name(writer, member->name, member->length);
+        mcp_write_value(writer, &member->value);
     }
     mcp_write_end(writer);
 }
@@ -455,8 +461,10 @@ void mcp_write_value(mcp_json_writer *writer, const mcp_json *value)
         mcp_write_string_n(writer, value->is.string, value->count);
         break;
     case MCP_JSON_ARRAY:
+        write_items(writer, value);
+        break;
     case MCP_JSON_OBJECT:
-        write_container(writer, value);
+        write_members(writer, value);
         break;
     }
 }
