@@ -2,7 +2,8 @@
  * utf8.c - checking, counting and cutting UTF-8.
  *
  * Nearly all text is ASCII, so eight bytes at a time are looked at first; only what is left is
- * decoded character by character (RFC 3629, section 3).
+ * decoded character by character. The bounds of the second byte carry all the special cases: 0xE0
+ * and 0xF0 (overlong), 0xED (surrogates), 0xF4 (above U+10FFFF); RFC 3629 section 4.
  */
 #include "base/utf8.h"
 
@@ -23,10 +24,35 @@ static size_t ascii_run(const char *text, size_t length)
     return at;
 }
 
+/* How many bytes a character takes that begins with `lead`, and the bounds of its second byte. */
+static size_t sequence(unsigned char lead, unsigned char *low, unsigned char *high)
+{
+    *low = 0x80;
+    *high = 0xBF;
+    if (lead >= 0xC2 && lead <= 0xDF)
+        return 2;
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        if (lead == 0xE0)
+            *low = 0xA0;
+        if (lead == 0xED)
+            *high = 0x9F;
+        return 3;
+    }
+    if (lead >= 0xF0 && lead <= 0xF4) {
+        if (lead == 0xF0)
+            *low = 0x90;
+        if (lead == 0xF4)
+            *high = 0x8F;
+        return 4;
+    }
+    return 0;
+}
+
 size_t mcp__utf8_next(const char *text, size_t length, uint32_t *code_point)
 {
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* what needs so many bytes */
     const unsigned char *byte = (const unsigned char *)text;
+    unsigned char low;
+    unsigned char high;
 
     if (length == 0)
         return 0;
@@ -35,17 +61,17 @@ size_t mcp__utf8_next(const char *text, size_t length, uint32_t *code_point)
             *code_point = byte[0];
         return 1;
     }
-    size_t size = byte[0] >= 0xF0 ? 4 : byte[0] >= 0xE0 ? 3 : 2;
-    uint32_t point = byte[0] & (0x7FU >> size);
-    if (byte[0] < 0xC0 || byte[0] > 0xF7 || size > length)
+    size_t size = sequence(byte[0], &low, &high);
+    if (size == 0 || size > length || byte[1] < low || byte[1] > high)
         return 0;
-    for (size_t i = 1; i < size; i++) {
+
+    uint32_t point = byte[0] & (0x7FU >> size);
+    point = point << 6 | (byte[1] & 0x3FU);
+    for (size_t i = 2; i < size; i++) {
         if ((byte[i] & 0xC0) != 0x80)
             return 0;
         point = point << 6 | (byte[i] & 0x3FU);
     }
-    if (point < least[size] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF))
-        return 0;
     if (code_point)
         *code_point = point;
     return size;
