@@ -524,22 +524,30 @@ const mcp__subschema *mcp__compile_node(mcp__compiler *compiler, const mcp_json 
 
 /* ---- the schema ----------------------------------------------------------------------------- */
 
+static bool compile_root(mcp__compiler *compiler, const mcp_json *json)
+{
+    const char *base = compiler->options->base_uri;
+    char *uri = mcp_arena_strdup(compiler->arena, base ? base : "");
+
+    if (!uri)
+        return mcp__compile_no_memory(compiler);
+    mcp__uri_split(uri);
+    return compile_document(compiler, uri, json) && mcp__resolve_references(compiler);
+}
+
 /* The maps are needed while compiling only, so they are not the arena's. */
 static mcp_status compile_into(mcp_schema *compiled, const mcp_json *json,
                                const mcp_schema_options *options, mcp_error *err)
 {
     mcp__compiler compiler = {
-        .schema = compiled, .arena = compiled->arena, .options = options, .err = err
+        .schema = compiled,
+        .arena = compiled->arena,
+        .options = options,
+        .err = err,
+        .subschemas_left = options->subschemas_max ? options->subschemas_max : SUBSCHEMAS_MAX,
     };
-    char *uri = mcp_arena_strdup(compiled->arena, options->base_uri ? options->base_uri : "");
 
-    compiler.subschemas_left = options->subschemas_max ? options->subschemas_max : SUBSCHEMAS_MAX;
-    if (uri) {
-        mcp__uri_split(uri);
-        (void)(compile_document(&compiler, uri, json) && mcp__resolve_references(&compiler));
-    } else {
-        mcp__compile_no_memory(&compiler);
-    }
+    compile_root(&compiler, json);
     mcp__map_clear(&compiler.resources);
     mcp__map_clear(&compiler.anchors);
     mcp__map_clear(&compiler.nodes);

@@ -45,14 +45,10 @@ static span take(const char **cursor, const char *stops)
  * '#'. */
 static bool is_scheme(span text)
 {
-    if (text.length == 0 || !isalpha((unsigned char)text.start[0]))
-        return false;
-    for (size_t i = 1; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.start[i];
-        if (!isalnum(c) && c != '+' && c != '-' && c != '.')
-            return false;
-    }
-    return true;
+    static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.";
+
+    return text.length > 0 && isalpha((unsigned char)text.start[0]) &&
+           strspn(text.start, more) >= text.length;
 }
 
 static parts split(const char *uri)
