@@ -48,6 +48,8 @@ endfunction()
 lib_layer(base     base   NEEDS OpenSSL::Crypto Threads::Threads)
 lib_layer(json     json   USES base             NEEDS PkgConfig::SIMDJSON)
 lib_layer(schema   schema USES json base        NEEDS PkgConfig::PCRE2)
+mcp_embed(schema NAME mcp__meta_schemas ROOT ${PROJECT_SOURCE_DIR}/lib/schema/draft-2020-12
+    FILES *.json meta/*.json)
 lib_layer(net      net    USES base             NEEDS PkgConfig::UV Llhttp::Llhttp Wslay::Wslay OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 lib_layer(mcp_core      mcp/core      USES schema json net base)
 lib_layer(mcp_feature   mcp/feature   FILES mcp/features.c mcp/method.c USES mcp_core schema json net base)

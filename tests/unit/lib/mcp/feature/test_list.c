@@ -127,7 +127,7 @@ static void a_hundred_fit_one_page(void **state)
     for (int count = 99; count <= 101; count++) {
         begin("{}");
         assert_int_equal(mcp__list_answer(&list, call), MCP_OK);
-        assert_int_equal(read_page(cursor, sizeof(cursor), 0), count < 100 ? count : 100);
+        assert_int_equal(read_page(cursor, sizeof cursor, 0), count < 100 ? count : 100);
         assert_int_equal(cursor[0] != '\0', count > 100);
         mcp__call_free(call);
         add(count, count + 1);
@@ -146,7 +146,7 @@ static void pages_follow_one_another_without_gap(void **state)
         (void)snprintf(params, sizeof params, cursor[0] ? "{\"cursor\":\"%s\"}" : "{}", cursor);
         begin(params);
         assert_int_equal(mcp__list_answer(&list, call), MCP_OK);
-        seen += (int)read_page(cursor, sizeof(cursor), seen);
+        seen += (int)read_page(cursor, sizeof cursor, seen);
         mcp__call_free(call);
     } while (cursor[0]);
     assert_int_equal(seen, 250);
@@ -161,7 +161,7 @@ static void the_size_of_a_page_can_be_set(void **state)
     add(0, 4);
     begin(NULL);
     assert_int_equal(mcp__list_answer(&list, call), MCP_OK);
-    assert_int_equal(read_page(cursor, sizeof(cursor), 0), 2);
+    assert_int_equal(read_page(cursor, sizeof cursor, 0), 2);
     mcp__call_free(call);
 }
 
@@ -177,13 +177,13 @@ static void a_cursor_holds_when_the_list_grows(void **state)
     add(0, 3);
     begin(NULL);
     assert_int_equal(mcp__list_answer(&list, call), MCP_OK);
-    assert_int_equal(read_page(cursor, sizeof(cursor), 0), 2);
+    assert_int_equal(read_page(cursor, sizeof cursor, 0), 2);
     mcp__call_free(call);
     add(3, 4);
     (void)snprintf(params, sizeof params, "{\"cursor\":\"%s\"}", cursor);
     begin(params);
     assert_int_equal(mcp__list_answer(&list, call), MCP_OK);
-    assert_int_equal(read_page(cursor, sizeof(cursor), 2), 2);
+    assert_int_equal(read_page(cursor, sizeof cursor, 2), 2);
     assert_string_equal(cursor, "");
     mcp__call_free(call);
 }
