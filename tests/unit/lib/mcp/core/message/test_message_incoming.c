@@ -12,8 +12,9 @@
 
 #include <cmocka.h>
 
+#include "inline.h"
 #include "mcp/core/message/message.h"
-#include "net/inline.h"
+#include "mcp/core/response.h"
 #include "oom.h"
 
 static const mcp_server_options options = { .limits.message_max_bytes = (size_t)1 << 20,

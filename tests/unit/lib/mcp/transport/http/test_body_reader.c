@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "inline.h"
 #include "mcp/transport/rest/rest.h"
-#include "net/inline.h"
 #include "rig.h"
 
 static struct {
