@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "mcp/arena.h"
-#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/http/header_fields.h"
 #include "mcp/transport/rest/route_table.h"
 #include "mcp/transport/token_file.h"
 

@@ -23,9 +23,6 @@
 #include "mcp/core/principal.h"
 #include "mcp/hash.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/http/origin_check.h"
-#include "mcp/transport/rest/problem.h"
-#include "mcp/transport/rest/route_table.h"
 #include "mcp/transport/token_file.h"
 
 #define TOKEN_MAX ((size_t)8 * 1024)
@@ -58,9 +55,8 @@ struct mcp__authorize {
 struct verification {
     mcp__task task; /* first */
     mcp__exchange_owner owner;
-    mcp__web *web;
+    mcp__httpd *httpd;
     mcp__http_exchange *exchange; /* NULL: the client is gone */
-    void (*then)(mcp__web *web, mcp__http_exchange *exchange);
     mcp_arena *arena;
     const char *token;
     uint8_t hash[MCP_SHA256_SIZE];
@@ -204,23 +200,23 @@ static void put_challenge(mcp_buf *field, const mcp__authorize *self, const char
         put_quoted(field, "resource_metadata", self->metadata);
 }
 
-void mcp__authorize_challenge(const mcp__web *web, mcp_buf *field, const char *scopes)
+void mcp__authorize_challenge(const mcp__httpd *httpd, mcp_buf *field, const char *scopes)
 {
-    if (web->authorize)
-        put_challenge(field, web->authorize, "insufficient_scope", mcp_status_words(MCP_E_SCOPE),
+    if (httpd->authorize)
+        put_challenge(field, httpd->authorize, "insufficient_scope", mcp_status_words(MCP_E_SCOPE),
                       scopes);
 }
 
 /* The reason as a body, in the form of OAuth's errors; on paths of routes in theirs. Returns its
  * type. */
-static const char *write_reason(mcp_buf *body, mcp__web *web, mcp__http_exchange *exchange,
+static const char *write_reason(mcp_buf *body, mcp__httpd *httpd, mcp__http_exchange *exchange,
                                 int status, const char *error, const char *words)
 {
     const char *type = "application/json";
     mcp_json_writer writer;
 
-    if (mcp__web_is_route(web, exchange))
-        return mcp__problem_body(body, &type, web, exchange, status, words) ? type : NULL;
+    if (mcp__httpd_is_route(httpd, exchange))
+        return mcp__httpd_refusal_body(body, &type, httpd, exchange, status, words) ? type : NULL;
     mcp_json_writer_init(&writer, body);
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "error", error);
@@ -230,29 +226,28 @@ static const char *write_reason(mcp_buf *body, mcp__web *web, mcp__http_exchange
 }
 
 /* `error` NULL: nothing is wrong with a credential, there is none (RFC 6750, 3.1). */
-static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, const char *error,
-                      const char *words)
+static void challenge(mcp__httpd *httpd, mcp__http_exchange *exchange, int status,
+                      const char *error, const char *words)
 {
     mcp__head head = { .count = 0 };
     mcp_buf field, body;
 
     mcp_buf_init(&field, CHALLENGE_MAX);
     mcp_buf_init(&body, CHALLENGE_MAX);
-    put_challenge(&field, web->authorize, error, words, NULL);
+    put_challenge(&field, httpd->authorize, error, words, NULL);
     mcp__head_add(&head, "WWW-Authenticate", field.data);
     mcp__head_add(
         &head, "Content-Type",
-        write_reason(&body, web, exchange, status, error ? error : "invalid_token", words));
-    mcp__head_share(&head, mcp__origin_check_origin(web, exchange));
-    mcp__http_head_out out = mcp__head_out(&head, status);
-    (void)mcp__http_reply_buf(exchange, &out, &body, NULL);
+        write_reason(&body, httpd, exchange, status, error ? error : "invalid_token", words));
+    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange));
+    mcp__head_reply(&head, exchange, status, &body);
     mcp_buf_clear(&field);
-    web->counts.refused++;
+    httpd->counts.refused++;
 }
 
-static void refuse_token(mcp__web *web, mcp__http_exchange *exchange, const char *words)
+static void refuse_token(mcp__httpd *httpd, mcp__http_exchange *exchange, const char *words)
 {
-    challenge(web, exchange, 401, "invalid_token", words);
+    challenge(httpd, exchange, 401, "invalid_token", words);
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */
@@ -306,69 +301,64 @@ static const mcp_principal *find_principal(mcp__authorize *self, const uint8_t *
 
 /* Returns false when the exchange was answered. *principal stays NULL where the verifier must be
  * asked. */
-static bool judge(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal **principal,
+static bool judge(mcp__httpd *httpd, mcp__http_exchange *exchange, const mcp_principal **principal,
                   const char **token, uint8_t hash[MCP_SHA256_SIZE])
 {
-    mcp__authorize *self = web->authorize;
+    mcp__authorize *self = httpd->authorize;
     enum credential credential = read_credential(token, exchange);
 
     if (credential == CREDENTIAL_NONE)
-        challenge(web, exchange, 401, NULL, "a bearer token is required");
+        challenge(httpd, exchange, 401, NULL, "a bearer token is required");
     else if (credential == CREDENTIAL_BROKEN)
-        challenge(web, exchange, 400, "invalid_request", "the Authorization field is malformed");
+        challenge(httpd, exchange, 400, "invalid_request", "the Authorization field is malformed");
     if (credential != CREDENTIAL_TOKEN)
         return false;
     if (mcp_sha256(hash, *token, strlen(*token), NULL) != MCP_OK) {
-        mcp__web_answer(web, exchange, 503, NULL);
+        mcp__httpd_answer(httpd, exchange, 503, NULL);
         return false;
     }
     *principal = find_principal(self, hash);
     if (*principal || self->options->verify)
         return true;
-    refuse_token(web, exchange, "the token is unknown");
+    refuse_token(httpd, exchange, "the token is unknown");
     return false;
 }
 
 /* Returns false when the exchange was answered. */
-static bool may(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal *principal)
+static bool may(mcp__httpd *httpd, mcp__http_exchange *exchange, const mcp_principal *principal)
 {
-    const char *scope = web->authorize->options->scope;
+    const char *scope = httpd->authorize->options->scope;
 
     if (!scope || mcp__scopes_cover(principal->scopes, scope))
         return true;
-    challenge(web, exchange, 403, "insufficient_scope", "insufficient scope");
+    challenge(httpd, exchange, 403, "insufficient_scope", "insufficient scope");
     return false;
 }
 
-bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange)
+static void dispatch(mcp__httpd *httpd, mcp__http_exchange *exchange,
+                     const mcp_principal *principal)
+{
+    if (may(httpd, exchange, principal))
+        mcp__httpd_dispatch(httpd, exchange, principal);
+}
+
+bool mcp__authorize_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     const mcp_principal *principal = NULL;
     uint8_t hash[MCP_SHA256_SIZE];
     const char *token = NULL;
 
-    if (!web->authorize || mcp__route_is_open(web, exchange))
-        return true;
-    return judge(web, exchange, &principal, &token, hash) &&
-           (!principal || may(web, exchange, principal));
+    return judge(httpd, exchange, &principal, &token, hash) &&
+           (!principal || may(httpd, exchange, principal));
 }
 
 /* ---- the verifier ---------------------------------------------------------------------------- */
-
-static void serve(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal *principal,
-                  void (*then)(mcp__web *web, mcp__http_exchange *exchange))
-{
-    if (!may(web, exchange, principal))
-        return;
-    web->caller = principal;
-    then(web, exchange);
-    web->caller = NULL;
-}
 
 /* On a worker. */
 static bool verify(mcp__task *task)
 {
     struct verification *asked = (struct verification *)task;
-    const mcp_http_auth *options = asked->web->authorize->options;
+    const mcp_http_auth *options = asked->httpd->authorize->options;
 
     asked->status = options->verify(&asked->principal, asked->token, asked->arena,
                                     options->verify_data, &asked->err);
@@ -385,7 +375,7 @@ static int64_t good_for_ms(const mcp_principal *principal)
 /* Takes the arena. */
 static void keep_verdict(struct verification *asked)
 {
-    struct verdict *place = verdict_place(asked->web->authorize, asked->hash);
+    struct verdict *place = verdict_place(asked->httpd->authorize, asked->hash);
     bool is_lost = false;
     const mcp_principal *principal = mcp__principal_copy(asked->arena, &asked->principal, &is_lost);
 
@@ -401,18 +391,18 @@ static void keep_verdict(struct verification *asked)
 
 static void on_verdict(struct verification *asked)
 {
-    mcp__web *web = asked->web;
+    mcp__httpd *httpd = asked->httpd;
     mcp_principal principal = asked->principal;
 
     mcp__http_set_data(asked->exchange, NULL);
     if (asked->status == MCP_E_DENIED) {
-        refuse_token(web, asked->exchange, asked->err.message);
+        refuse_token(httpd, asked->exchange, asked->err.message);
     } else if (asked->status != MCP_OK) {
-        mcp_log_write(&web->serve.options->log, MCP_LOG_ERROR, "a token could not be verified: %s",
-                      asked->err.message);
-        mcp__web_answer_with(web, asked->exchange, 503, "Retry-After", "5", NULL);
+        mcp_log_write(&httpd->serve.options->log, MCP_LOG_ERROR,
+                      "a token could not be verified: %s", asked->err.message);
+        mcp__httpd_answer_with(httpd, asked->exchange, 503, "Retry-After", "5", NULL);
     } else {
-        serve(web, asked->exchange, &principal, asked->then);
+        dispatch(httpd, asked->exchange, &principal);
     }
 }
 
@@ -426,7 +416,6 @@ static void verified(mcp__task *task)
 {
     struct verification *asked = (struct verification *)task;
 
-    asked->web->verifying--;
     if (!asked->principal.name && asked->status == MCP_OK)
         asked->status = MCP_E_INTERNAL;
     if (asked->exchange)
@@ -444,7 +433,7 @@ static void on_hung_up(mcp__exchange_owner *owner)
     asked->exchange = NULL;
 }
 
-static struct verification *verification_new(mcp__web *web, mcp__http_exchange *exchange,
+static struct verification *verification_new(mcp__httpd *httpd, mcp__http_exchange *exchange,
                                              const char *token, const uint8_t *hash)
 {
     struct verification *asked = mcp_alloc_zeroed(1, sizeof *asked);
@@ -461,51 +450,38 @@ static struct verification *verification_new(mcp__web *web, mcp__http_exchange *
     asked->task.work = verify;
     asked->task.done = verified;
     asked->owner.hung_up = on_hung_up;
-    asked->web = web;
+    asked->httpd = httpd;
     asked->exchange = exchange;
     return asked;
 }
 
-static void ask_verifier(mcp__web *web, mcp__http_exchange *exchange, const char *token,
-                         const uint8_t *hash,
-                         void (*then)(mcp__web *web, mcp__http_exchange *exchange))
+static void ask_verifier(mcp__httpd *httpd, mcp__http_exchange *exchange, const char *token,
+                         const uint8_t *hash)
 {
-    struct verification *asked = verification_new(web, exchange, token, hash);
+    struct verification *asked = verification_new(httpd, exchange, token, hash);
 
-    if (asked && web->serve.executor->submit(web->serve.executor, &asked->task, MCP__LANE_SHORT,
-                                             NULL) == MCP_OK) {
-        asked->then = then;
-        web->verifying++;
+    if (asked && httpd->serve.executor->submit(httpd->serve.executor, &asked->task, MCP__LANE_SHORT,
+                                               NULL) == MCP_OK) {
         mcp__http_set_data(exchange, &asked->owner);
         return;
     }
     if (asked)
         verification_free(asked);
-    mcp__web_answer_with(web, exchange, 503, "Retry-After", "5", NULL);
+    mcp__httpd_answer_with(httpd, exchange, 503, "Retry-After", "5", NULL);
 }
 
-void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
-                            void (*then)(mcp__web *web, mcp__http_exchange *exchange))
+void mcp__authorize_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     const mcp_principal *principal = NULL;
     uint8_t hash[MCP_SHA256_SIZE];
     const char *token = NULL;
 
-    if (!web->authorize || mcp__route_is_open(web, exchange)) {
-        then(web, exchange);
-        return;
-    }
-    if (!judge(web, exchange, &principal, &token, hash))
+    if (!judge(httpd, exchange, &principal, &token, hash))
         return;
     if (principal)
-        serve(web, exchange, principal, then);
+        dispatch(httpd, exchange, principal);
     else
-        ask_verifier(web, exchange, token, hash, then);
-}
-
-const char *mcp__authorize_name(const mcp__web *web)
-{
-    return web->caller ? web->caller->name : NULL;
+        ask_verifier(httpd, exchange, token, hash);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */
@@ -565,20 +541,19 @@ static void write_metadata(mcp_buf *out, const mcp__authorize *self)
     mcp_write_end(&writer);
 }
 
-bool mcp__authorize_metadata(mcp__web *web, mcp__http_exchange *exchange)
+bool mcp__authorize_metadata(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp__authorize *self = web->authorize;
+    const mcp__authorize *self = httpd->authorize;
     mcp_buf body;
 
-    if (!self || !self->metadata || !is_metadata(self, exchange))
+    if (!self->metadata || !is_metadata(self, exchange))
         return false;
-    if (strcmp(mcp__http_method(exchange), "GET") != 0) {
-        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
+    if (!mcp__httpd_is_method(exchange, "GET")) {
+        mcp__httpd_answer_with(httpd, exchange, 405, "Allow", "GET", NULL);
         return true;
     }
     mcp_buf_init(&body, METADATA_MAX);
     write_metadata(&body, self);
-    mcp__web_answer(web, exchange, 200, &body);
-    mcp_buf_clear(&body);
+    mcp__httpd_answer(httpd, exchange, 200, &body);
     return true;
 }

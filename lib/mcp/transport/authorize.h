@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "mcp/transport/http/http_int.h"
+#include "mcp/transport/http_int.h"
 
 /**
  * Read the file of tokens, and name ourselves.
@@ -24,20 +24,18 @@ mcp_status mcp__authorize_new(mcp__authorize **out, const mcp_http_options *http
 /** NULL is fine. */
 void mcp__authorize_free(mcp__authorize *authorize);
 
+/* ---- where httpd->authorize is not NULL ------------------------------------------------------ */
+
 /** Answer a request for the metadata of RFC 9728. @return false: it was none */
-bool mcp__authorize_metadata(mcp__web *web, mcp__http_exchange *exchange);
+bool mcp__authorize_metadata(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 /** Judge a request's token before its body is read, as far as is known. @return false: it was
  *  answered */
-bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange);
+bool mcp__authorize_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
-/**
- * Judge it for good. What may be then runs with web->caller set.
- *
- * @param then serves the request; called before this returns, or when a verifier has had its say
- */
-void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
-                            void (*then)(mcp__web *web, mcp__http_exchange *exchange));
+/** Judge it for good, now or when a verifier has had its say; then mcp__httpd_dispatch, or the
+ *  answer that says what is missing. */
+void mcp__authorize_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 /**
  * The challenge to a client whose token lacks scopes, as the value of WWW-Authenticate (RFC 6750,
@@ -45,9 +43,6 @@ void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
  *
  * @param scopes that this request requires in addition to those of every request; NULL: none
  */
-void mcp__authorize_challenge(const mcp__web *web, mcp_buf *field, const char *scopes);
-
-/** The name of the principal; NULL where no token is required. Within `then`. */
-const char *mcp__authorize_name(const mcp__web *web);
+void mcp__authorize_challenge(const mcp__httpd *httpd, mcp_buf *field, const char *scopes);
 
 #endif

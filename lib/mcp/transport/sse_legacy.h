@@ -9,15 +9,14 @@
 #define MCP__SSE_PATH "/sse"
 #define MCP__SSE_MESSAGE_PATH "/messages"
 
-/** The stream: look at the head, then begin it. */
-void mcp__sse_head(mcp__web *web, mcp__http_exchange *exchange);
-void mcp__sse_request(mcp__web *web, mcp__http_exchange *exchange);
+/** Begin the stream. */
+void mcp__sse_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 /** A message to the session that the query names. */
-void mcp__sse_post_head(mcp__web *web, mcp__http_exchange *exchange);
-void mcp__sse_post_request(mcp__web *web, mcp__http_exchange *exchange);
+void mcp__sse_post_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
+void mcp__sse_post_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 /** The server goes down: end the stream and its session, unless answers are still to come. */
-void mcp__sse_end_idle(mcp__web_peer *peer);
+void mcp__sse_end_idle(mcp__httpd_peer *peer);
 
 #endif

@@ -4,12 +4,12 @@
 #ifndef MCP_TRANSPORT_STREAMABLE_H
 #define MCP_TRANSPORT_STREAMABLE_H
 
-#include "mcp/transport/http/http_int.h"
+#include "mcp/transport/http_int.h"
 
 /** Look at a request of the MCP path before its body is read. May answer. */
-void mcp__streamable_head(mcp__web *web, mcp__http_exchange *exchange);
+void mcp__streamable_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 /** Serve it. */
-void mcp__streamable_request(mcp__web *web, mcp__http_exchange *exchange);
+void mcp__streamable_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 #endif

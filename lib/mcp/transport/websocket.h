@@ -4,14 +4,14 @@
 #ifndef MCP_TRANSPORT_WEBSOCKET_H
 #define MCP_TRANSPORT_WEBSOCKET_H
 
-#include "mcp/transport/http/http_int.h"
+#include "mcp/transport/http_int.h"
 
 #define MCP__WEBSOCKET_PATH "/ws"
 
 /** Look at a request of the path before its body. May answer. */
-void mcp__websocket_head(mcp__web *web, mcp__http_exchange *exchange);
+void mcp__websocket_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 /** Shake hands and serve. The exchange is over. */
-void mcp__websocket_request(mcp__web *web, mcp__http_exchange *exchange);
+void mcp__websocket_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
 #endif

@@ -27,27 +27,18 @@
 #define TEXT_MAX ((size_t)8 * 1024 * 1024)
 #define NS_A_SECOND 1000000000
 
-static bool is_path(const mcp__http_exchange *exchange, const char *wanted)
-{
-    size_t length = 0;
-    const char *path = mcp__http_path(exchange, &length);
-
-    return length == strlen(wanted) && memcmp(path, wanted, length) == 0;
-}
-
 static void answer(mcp__http_exchange *exchange, int status, const char *type, mcp_buf *body)
 {
     mcp__head head = { .count = 0 };
 
     mcp__head_add(&head, "Content-Type", type);
     mcp__head_add(&head, "Cache-Control", "no-store");
-    mcp__http_head_out out = mcp__head_out(&head, status);
-    (void)mcp__http_reply_buf(exchange, &out, body, NULL);
+    mcp__head_reply(&head, exchange, status, body);
 }
 
-static void answer_health(const mcp__web *web, mcp__http_exchange *exchange)
+void mcp__metrics_health(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    bool is_ending = web->serve.is_ending;
+    bool is_ending = httpd->serve.is_ending;
     mcp_buf body;
 
     mcp_buf_init(&body, 64);
@@ -192,7 +183,7 @@ static uint64_t count_descriptors(void)
     return count > 3 ? count - 3 : 0; /* ".", "..", and the folder's own */
 }
 
-static void put_process(mcp_buf *body, const mcp__web *web)
+static void put_process(mcp_buf *body, const mcp__httpd *httpd)
 {
     unsigned long long size = 0, resident = 0;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -214,14 +205,14 @@ static void put_process(mcp_buf *body, const mcp__web *web)
     put(body, "process_virtual_memory_bytes", "gauge", "Virtual memory.", size * page);
     put(body, "process_resident_memory_bytes", "gauge", "Resident memory.", resident * page);
     begin_family(body, "process_start_time_seconds", "gauge", "Start, in seconds since 1970.");
-    (void)mcp_buf_printf(body, "process_start_time_seconds %.2f\n", web->process_start_s);
+    (void)mcp_buf_printf(body, "process_start_time_seconds %.2f\n", httpd->process_start_s);
 }
 
 /* ---- the exposition -------------------------------------------------------------------------- */
 
-static void put_http(mcp_buf *body, const mcp__web *web)
+static void put_http(mcp_buf *body, const mcp__httpd *httpd)
 {
-    const mcp__web_counts *counts = &web->counts;
+    const mcp__httpd_counts *counts = &httpd->counts;
 
     put(body, "mcp_http_requests_total", "counter", "HTTP requests of any kind.", counts->requests);
     put(body, "mcp_http_refused_total", "counter", "Requests of a foreign Host or Origin.",
@@ -229,27 +220,27 @@ static void put_http(mcp_buf *body, const mcp__web *web)
     put(body, "mcp_http_hangups_total", "counter", "Clients that left before their answer.",
         counts->hung_up);
     put(body, "mcp_http_connections", "gauge", "Open connections.",
-        mcp__http_connections(web->listener));
+        mcp__http_connections(httpd->listener));
     put(body, "mcp_messages_total", "counter", "MCP messages.", counts->messages);
     put(body, "mcp_streams_total", "counter", "Event streams begun.", counts->streams);
-    put(body, "mcp_route_streams", "gauge", "Open event streams of routes.", web->stream_count);
+    put(body, "mcp_route_streams", "gauge", "Open event streams of routes.", httpd->stream_count);
     put(body, "mcp_route_events_total", "counter", "Events written to streams of routes.",
         counts->events);
     put(body, "mcp_route_streams_full_total", "counter", "Queues of slow readers that were full.",
         counts->overruns);
     put(body, "mcp_unanswered", "gauge", "Open streams and requests without their answer.",
-        web->peer_count);
-    put(body, "mcp_sessions_open", "gauge", "Open sessions.", web->sessions.count);
-    put(body, "mcp_sessions_total", "counter", "Sessions opened.", web->sessions.opened);
+        httpd->peer_count);
+    put(body, "mcp_sessions_open", "gauge", "Open sessions.", httpd->sessions.count);
+    put(body, "mcp_sessions_total", "counter", "Sessions opened.", httpd->sessions.opened);
 }
 
-static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
+void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp__pool *pool = web->serve.pool;
+    const mcp__pool *pool = httpd->serve.pool;
     mcp_buf body;
 
     mcp_buf_init(&body, TEXT_MAX);
-    put_http(&body, web);
+    put_http(&body, httpd);
     put(&body, "mcp_handlers_running", "gauge", "Calls with or before a worker.",
         (uint64_t)mcp__pool_busy(pool));
     put(&body, "mcp_handlers_stuck", "gauge", "Handlers that run on after a request to stop.",
@@ -260,30 +251,13 @@ static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
         "Results of tools that do not match their output schemas.", mcp__result_mismatches());
     put_seconds(&body, "mcp_loop_turn_max_seconds", "gauge",
                 "The longest that the loop was busy at a stretch.",
-                mcp__loop_turn_max_ns(web->serve.loop));
-    put_durations(&body, &web->durations);
-    put_build(&body, web->serve.options);
-    put_process(&body, web);
-    if (body.status == MCP_OK)
-        answer(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
-    else
-        answer(exchange, 503, NULL, &body);
-    mcp_buf_clear(&body);
-}
-
-bool mcp__metrics_answer(mcp__web *web, mcp__http_exchange *exchange)
-{
-    const char *method = mcp__http_method(exchange);
-    bool is_health = web->http.health && is_path(exchange, "/health");
-    bool is_metrics = web->http.metrics && is_path(exchange, "/metrics");
-
-    if (!is_health && !is_metrics)
-        return false;
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
-    else if (is_health)
-        answer_health(web, exchange);
-    else
-        answer_metrics(web, exchange);
-    return true;
+                mcp__loop_turn_max_ns(httpd->serve.loop));
+    put_durations(&body, &httpd->durations);
+    put_build(&body, httpd->serve.options);
+    put_process(&body, httpd);
+    bool is_whole = body.status == MCP_OK;
+    if (!is_whole)
+        mcp_buf_clear(&body);
+    answer(exchange, is_whole ? 200 : 503,
+           is_whole ? "text/plain; version=0.0.4; charset=utf-8" : NULL, &body);
 }

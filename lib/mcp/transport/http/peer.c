@@ -6,7 +6,7 @@
  *
  * A stream of a session numbers its events, and the session keeps the last of them. So a peer can
  * lose its connection and live on: the call runs, its events go to the ring, and a GET that names
- * the last event that its client saw takes the stream up again (mcp__web_peer_attach). Without a
+ * the last event that its client saw takes the stream up again (mcp__httpd_peer_attach). Without a
  * session what comes for a client that is gone is dropped.
  *
  * A peer frees itself when it has answered, or when nothing can come any more. Nothing here is used
@@ -25,7 +25,6 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/transport/authorize.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/http/origin_check.h"
 #include "net/sse.h"
 
 #define EVENT_ROOM ((size_t)256) /* of what stands around a message in an event */
@@ -34,35 +33,35 @@
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
-static void enter(mcp__web *web, mcp__web_peer *peer)
+static void enter(mcp__httpd *httpd, mcp__httpd_peer *peer)
 {
-    peer->next = web->peers;
-    if (web->peers)
-        web->peers->previous = peer;
-    web->peers = peer;
-    web->peer_count++;
+    peer->next = httpd->peers;
+    if (httpd->peers)
+        httpd->peers->previous = peer;
+    httpd->peers = peer;
+    httpd->peer_count++;
 }
 
-static void leave(mcp__web_peer *peer)
+static void leave(mcp__httpd_peer *peer)
 {
-    mcp__web *web = peer->web;
+    mcp__httpd *httpd = peer->httpd;
 
     if (peer->previous)
         peer->previous->next = peer->next;
     else
-        web->peers = peer->next;
+        httpd->peers = peer->next;
     if (peer->next)
         peer->next->previous = peer->previous;
-    web->peer_count--;
+    httpd->peer_count--;
 }
 
-static void disconnect(mcp__web_peer *peer)
+static void disconnect(mcp__httpd_peer *peer)
 {
     peer->exchange = NULL;
     peer->entry->open_streams--;
 }
 
-static void connect(mcp__web_peer *peer, mcp__http_exchange *exchange)
+static void connect(mcp__httpd_peer *peer, mcp__http_exchange *exchange)
 {
     peer->exchange = exchange;
     peer->entry->open_streams++;
@@ -70,23 +69,23 @@ static void connect(mcp__web_peer *peer, mcp__http_exchange *exchange)
 }
 
 /* The exchange is over already. */
-void mcp__web_peer_free(mcp__web_peer *peer)
+void mcp__httpd_peer_free(mcp__httpd_peer *peer)
 {
-    mcp__web *web = peer->web;
+    mcp__httpd *httpd = peer->httpd;
 
     if (peer->exchange)
         disconnect(peer);
     if (peer->entry->session.listener == &peer->peer)
         peer->entry->session.listener = NULL;
     if (peer->is_once)
-        mcp__session_table_return(&web->sessions, peer->entry);
+        mcp__session_table_return(&httpd->sessions, peer->entry);
     leave(peer);
     free(peer);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static const char *event_id(const mcp__web_peer *peer, uint64_t number,
+static const char *event_id(const mcp__httpd_peer *peer, uint64_t number,
                             char out[MCP__EVENT_ID_SIZE])
 {
     if (!peer->is_resumable)
@@ -97,19 +96,20 @@ static const char *event_id(const mcp__web_peer *peer, uint64_t number,
 
 /* A client must not wait for an event that is lost: a failure ends the connection, and hung_up
  * follows. */
-static void put_event(mcp__web_peer *peer, mcp_buf *event)
+static void put_event(mcp__httpd_peer *peer, mcp_buf *event)
 {
     if (event->status == MCP_OK) {
         (void)mcp__http_write_buf(peer->exchange, event, NULL);
     } else {
-        mcp_log_write(&peer->web->serve.options->log, MCP_LOG_ERROR, "an event is lost: no memory");
+        mcp_log_write(&peer->httpd->serve.options->log, MCP_LOG_ERROR,
+                      "an event is lost: no memory");
         mcp__http_break(peer->exchange);
     }
     mcp_buf_clear(event);
     peer->wrote_ms = mcp_clock_mono_ms();
 }
 
-static void write_event(mcp__web_peer *peer, uint64_t number, const char *text, size_t length)
+static void write_event(mcp__httpd_peer *peer, uint64_t number, const char *text, size_t length)
 {
     char id[MCP__EVENT_ID_SIZE];
     mcp_buf event;
@@ -120,7 +120,7 @@ static void write_event(mcp__web_peer *peer, uint64_t number, const char *text, 
     put_event(peer, &event);
 }
 
-static void write_comment(mcp__web_peer *peer, int64_t now_ms)
+static void write_comment(mcp__httpd_peer *peer, int64_t now_ms)
 {
     mcp_buf comment;
 
@@ -133,7 +133,7 @@ static void write_comment(mcp__web_peer *peer, int64_t now_ms)
 
 /* 2025-11-25: an event without a message that gives the client an id to come back with. Clients of
  * earlier revisions would read its empty data as JSON. */
-static void write_priming(mcp__web_peer *peer)
+static void write_priming(mcp__httpd_peer *peer)
 {
     char id[MCP__EVENT_ID_SIZE];
     mcp_buf event;
@@ -147,7 +147,7 @@ static void write_priming(mcp__web_peer *peer)
     mcp_buf_clear(&event);
 }
 
-static const char *session_id(const mcp__web_peer *peer)
+static const char *session_id(const mcp__httpd_peer *peer)
 {
     const mcp__session_entry *entry = peer->entry;
 
@@ -155,7 +155,7 @@ static const char *session_id(const mcp__web_peer *peer)
 }
 
 /* Returns false when there is no connection for it any more. */
-static bool begin_events(mcp__web_peer *peer)
+static bool begin_events(mcp__httpd_peer *peer)
 {
     mcp__head head = { .count = 0 };
 
@@ -167,18 +167,18 @@ static bool begin_events(mcp__web_peer *peer)
         disconnect(peer);
         return false;
     }
-    peer->web->counts.streams++;
+    peer->httpd->counts.streams++;
     peer->wrote_ms = mcp_clock_mono_ms();
     return true;
 }
 
-bool mcp__web_peer_begin(mcp__web_peer *peer)
+bool mcp__httpd_peer_begin(mcp__httpd_peer *peer)
 {
     peer->is_stream = true;
     return begin_events(peer);
 }
 
-void mcp__web_peer_send(mcp__web_peer *peer, const char *event, const char *text, size_t length)
+void mcp__httpd_peer_send(mcp__httpd_peer *peer, const char *event, const char *text, size_t length)
 {
     mcp_buf out;
 
@@ -189,7 +189,7 @@ void mcp__web_peer_send(mcp__web_peer *peer, const char *event, const char *text
     put_event(peer, &out);
 }
 
-static bool begin_stream(mcp__web_peer *peer)
+static bool begin_stream(mcp__httpd_peer *peer)
 {
     peer->is_stream = true;
     peer->is_resumable = session_id(peer) != NULL;
@@ -202,7 +202,7 @@ static bool begin_stream(mcp__web_peer *peer)
 }
 
 /* Onto the stream, whether anybody is connected or not. */
-static void send_event(mcp__web_peer *peer, mcp_buf *message)
+static void send_event(mcp__httpd_peer *peer, mcp_buf *message)
 {
     peer->number++;
     if (peer->stream == 0)
@@ -218,21 +218,21 @@ static void send_event(mcp__web_peer *peer, mcp_buf *message)
 /* ---- the peer -------------------------------------------------------------------------------- */
 
 /* The texts of `head` may be borrowed from `field`. */
-void mcp__web_peer_challenge(const mcp__web_peer *peer, mcp__head *head, mcp_buf *field)
+void mcp__httpd_peer_challenge(const mcp__httpd_peer *peer, mcp__head *head, mcp_buf *field)
 {
     if (peer->peer.scopes_needed)
-        mcp__authorize_challenge(peer->web, field, peer->peer.scopes_needed);
+        mcp__authorize_challenge(peer->httpd, field, peer->peer.scopes_needed);
     if (field->length > 0)
         mcp__head_add(head, "WWW-Authenticate", field->data);
 }
 
-static void reply(mcp__web_peer *peer, int status, mcp_buf *body)
+static void reply(mcp__httpd_peer *peer, int status, mcp_buf *body)
 {
     mcp__head head = { .count = 0 };
     mcp_buf challenge;
 
     mcp_buf_init(&challenge, CHALLENGE_MAX);
-    mcp__web_peer_challenge(peer, &head, &challenge);
+    mcp__httpd_peer_challenge(peer, &head, &challenge);
     if (body)
         mcp__head_add(&head, "Content-Type", "application/json");
     mcp__head_add(&head, "Mcp-Session-Id", session_id(peer));
@@ -246,16 +246,16 @@ static void reply(mcp__web_peer *peer, int status, mcp_buf *body)
 }
 
 /* A session that initialize did not open was never there. */
-static void end_unopened(mcp__web_peer *peer)
+static void end_unopened(mcp__httpd_peer *peer)
 {
     if (peer->is_initialize && peer->entry->id[0] != '\0' &&
         peer->entry->session.revision == MCP_REVISION_NONE)
-        mcp__session_table_end(&peer->web->sessions, peer->entry);
+        mcp__session_table_end(&peer->httpd->sessions, peer->entry);
 }
 
 static void answer(mcp__peer *self, mcp_buf *message)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)self;
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
     int status = self->http_status > 0 ? self->http_status : 200;
 
     if (!peer->is_stream && peer->exchange && !peer->accepted.json && status == 200)
@@ -268,12 +268,12 @@ static void answer(mcp__peer *self, mcp_buf *message)
         mcp__http_end(peer->exchange);
     mcp_buf_clear(message);
     end_unopened(peer);
-    mcp__web_peer_free(peer);
+    mcp__httpd_peer_free(peer);
 }
 
 static void notify(mcp__peer *self, mcp_buf *message)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)self;
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
 
     if (!peer->is_stream && peer->exchange && peer->accepted.events)
         (void)begin_stream(peer);
@@ -284,7 +284,7 @@ static void notify(mcp__peer *self, mcp_buf *message)
 
 static bool is_slow(const mcp__peer *self)
 {
-    const mcp__web_peer *peer = (const mcp__web_peer *)self;
+    const mcp__httpd_peer *peer = (const mcp__httpd_peer *)self;
 
     return peer->exchange && mcp__http_is_full(peer->exchange);
 }
@@ -293,7 +293,7 @@ static bool is_slow(const mcp__peer *self)
  * 2025-11-25. */
 static void reconnect(mcp__peer *self)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)self;
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
 
     if (!peer->exchange || !peer->accepted.events || !session_id(peer) ||
         peer->entry->session.revision < MCP_2025_11_25)
@@ -306,59 +306,59 @@ static void reconnect(mcp__peer *self)
 
 static void no_reply(mcp__peer *self)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)self;
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
 
     /* A request that was cancelled stays without a response: an empty stream says that none
      * follows. */
     if (peer->exchange && !peer->is_stream && peer->is_request && peer->accepted.events)
-        (void)mcp__web_peer_begin(peer);
+        (void)mcp__httpd_peer_begin(peer);
     if (peer->exchange && peer->is_stream)
         mcp__http_end(peer->exchange);
     else if (peer->exchange)
         reply(peer, 202, NULL);
-    mcp__web_peer_free(peer);
+    mcp__httpd_peer_free(peer);
 }
 
 /* Nothing can be said any more: the connection ends, or at least the stream. */
 static void abort_request(mcp__peer *self)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)self;
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
 
     end_unopened(peer);
-    mcp__web_peer_end(peer);
+    mcp__httpd_peer_end(peer);
 }
 
 /* The peer may be gone afterwards. */
 static void on_hung_up(mcp__exchange_owner *owner)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)((char *)owner - offsetof(mcp__web_peer, owner));
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)((char *)owner - offsetof(mcp__httpd_peer, owner));
     bool is_waiting = peer->is_request;
 
     disconnect(peer);
     if (peer->is_session) {
-        mcp__session_table_end(&peer->web->sessions, peer->entry);
-        mcp__web_peer_free(peer);
+        mcp__session_table_end(&peer->httpd->sessions, peer->entry);
+        mcp__httpd_peer_free(peer);
         return;
     }
     if (!is_waiting) {
-        mcp__web_peer_free(peer);
+        mcp__httpd_peer_free(peer);
         return;
     }
-    peer->web->counts.hung_up++;
+    peer->httpd->counts.hung_up++;
     mcp__dispatch_hang_up(&peer->entry->session, &peer->peer);
 }
 
-mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
-                                 mcp__session_entry *entry, bool is_once,
-                                 const mcp__accepted *accepted)
+mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exchange,
+                                     mcp__session_entry *entry, bool is_once,
+                                     const mcp__accepted *accepted)
 {
-    mcp__web_peer *peer = mcp_alloc_zeroed(1, sizeof *peer);
+    mcp__httpd_peer *peer = mcp_alloc_zeroed(1, sizeof *peer);
 
     if (!peer) {
         if (is_once)
-            mcp__session_table_return(&web->sessions, entry);
-        mcp__web_refuse(web, exchange, 503, mcp_status_code(MCP_E_NOMEM), NULL,
-                        mcp_status_words(MCP_E_NOMEM));
+            mcp__session_table_return(&httpd->sessions, entry);
+        mcp__httpd_refuse(httpd, exchange, 503, mcp_status_code(MCP_E_NOMEM), NULL,
+                          mcp_status_words(MCP_E_NOMEM));
         return NULL;
     }
     peer->peer = (mcp__peer){
@@ -370,19 +370,19 @@ mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
         .reconnect = reconnect,
     };
     peer->owner.hung_up = on_hung_up;
-    peer->peer.principal = web->caller;
-    peer->web = web;
+    peer->peer.principal = httpd->caller;
+    peer->httpd = httpd;
     peer->entry = entry;
     peer->is_once = is_once;
     peer->accepted = *accepted;
-    peer->origin = mcp__origin_check_origin(web, exchange);
+    peer->origin = mcp__origin_check_origin(httpd, exchange);
     peer->begun_ms = mcp_clock_mono_ms();
     connect(peer, exchange);
-    enter(web, peer);
+    enter(httpd, peer);
     return peer;
 }
 
-void mcp__web_peer_expect(mcp__web_peer *peer, const mcp__message *message)
+void mcp__httpd_peer_expect(mcp__httpd_peer *peer, const mcp__message *message)
 {
     peer->is_request = true;
     peer->is_initialize = message->method && strcmp(message->method, "initialize") == 0;
@@ -390,7 +390,7 @@ void mcp__web_peer_expect(mcp__web_peer *peer, const mcp__message *message)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-static void send_kept(mcp__web_peer *peer, uint64_t after)
+static void send_kept(mcp__httpd_peer *peer, uint64_t after)
 {
     const mcp__event *event = mcp__event_ring_next(&peer->entry->events, peer->stream, after);
 
@@ -400,21 +400,21 @@ static void send_kept(mcp__web_peer *peer, uint64_t after)
     }
 }
 
-void mcp__web_peer_listen(mcp__web_peer *peer, const uint64_t *after)
+void mcp__httpd_peer_listen(mcp__httpd_peer *peer, const uint64_t *after)
 {
     peer->is_stream = true;
     peer->is_resumable = true;
     peer->number = peer->entry->listen_number;
     peer->entry->session.listener = &peer->peer;
     if (!begin_events(peer))
-        mcp__web_peer_free(peer);
+        mcp__httpd_peer_free(peer);
     else if (after)
         send_kept(peer, *after);
     else
         write_priming(peer);
 }
 
-void mcp__web_peer_attach(mcp__web_peer *peer, mcp__http_exchange *exchange, uint64_t after)
+void mcp__httpd_peer_attach(mcp__httpd_peer *peer, mcp__http_exchange *exchange, uint64_t after)
 {
     mcp__http_exchange *old = peer->exchange;
 
@@ -423,17 +423,17 @@ void mcp__web_peer_attach(mcp__web_peer *peer, mcp__http_exchange *exchange, uin
         mcp__http_set_data(old, NULL);
         mcp__http_end(old);
     }
-    peer->origin = mcp__origin_check_origin(peer->web, exchange);
+    peer->origin = mcp__origin_check_origin(peer->httpd, exchange);
     connect(peer, exchange);
     if (begin_events(peer))
         send_kept(peer, after);
 }
 
-void mcp__web_peer_replay(mcp__web *web, mcp__http_exchange *exchange, mcp__session_entry *entry,
-                          uint32_t stream, uint64_t after)
+void mcp__httpd_peer_replay(mcp__httpd *httpd, mcp__http_exchange *exchange,
+                            mcp__session_entry *entry, uint32_t stream, uint64_t after)
 {
     mcp__accepted accepted = { .events = true };
-    mcp__web_peer *peer = mcp__web_peer_new(web, exchange, entry, false, &accepted);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, entry, false, &accepted);
 
     if (!peer)
         return;
@@ -442,21 +442,21 @@ void mcp__web_peer_replay(mcp__web *web, mcp__http_exchange *exchange, mcp__sess
     peer->stream = stream;
     if (begin_events(peer))
         send_kept(peer, after);
-    mcp__web_peer_end(peer);
+    mcp__httpd_peer_end(peer);
 }
 
-void mcp__web_peer_end(mcp__web_peer *peer)
+void mcp__httpd_peer_end(mcp__httpd_peer *peer)
 {
     if (peer->exchange && peer->is_stream)
         mcp__http_end(peer->exchange);
     else if (peer->exchange)
         mcp__http_drop(peer->exchange);
-    mcp__web_peer_free(peer);
+    mcp__httpd_peer_free(peer);
 }
 
-void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms)
+void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms)
 {
-    const mcp_http_options *http = &peer->web->http;
+    const mcp_http_options *http = &peer->httpd->http;
 
     if (!peer->exchange)
         return;
@@ -469,9 +469,10 @@ void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms)
     }
 }
 
-mcp__web_peer *mcp__web_peer_find(mcp__web *web, const mcp__session_entry *entry, uint32_t stream)
+mcp__httpd_peer *mcp__httpd_peer_find(mcp__httpd *httpd, const mcp__session_entry *entry,
+                                      uint32_t stream)
 {
-    mcp__web_peer *peer = web->peers;
+    mcp__httpd_peer *peer = httpd->peers;
 
     while (peer && (peer->entry != entry || !peer->is_stream || peer->stream != stream))
         peer = peer->next;

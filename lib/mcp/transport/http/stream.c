@@ -38,6 +38,8 @@
 #define BATCH 512                      /* events a turn */
 #define FEED_BYTES ((size_t)64 * 1024) /* in the outbox of one reader */
 #define SHARED_MIN ((size_t)4 * 1024)  /* events from here on are not copied */
+#define EVENT_MAX ((size_t)32 * 1024 * 1024)
+#define AROUND ((size_t)64) /* a guess at what stands around the data */
 #define KEEPALIVE ": keepalive\n\n"
 
 struct mcp_stream {
@@ -58,11 +60,86 @@ struct mcp_stream {
     bool is_over;
 
     /* the loop's */
-    mcp__web *web;
+    mcp__httpd *httpd;
     mcp__http_exchange *exchange; /* NULL: not begun, or over */
-    mcp_stream *next, *previous;  /* of the web's list */
+    mcp_stream *next, *previous;  /* of the server's list */
     int64_t wrote_ms;
 };
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The bytes that go over the wire: written once and shared from then on, so a thousand readers cost
+ * a thousand pointers. The last release frees them, on any thread, hence the memory order of the
+ * decrement: all earlier uses have happened before. */
+struct mcp_event {
+    atomic_uint counts;
+    size_t length;
+    char *bytes;
+};
+
+/* Takes the text. */
+static mcp_status wrap(mcp_event **out, mcp_buf *text, mcp_status st, mcp_error *err)
+{
+    mcp_event *event = st == MCP_OK ? mcp_alloc(sizeof *event) : NULL;
+
+    if (!event) {
+        mcp_buf_clear(text);
+        if (st == MCP_E_PARAMS)
+            return mcp_error_set(err, st,
+                                 "an event's id and name, and a comment, are one line each");
+        if (st == MCP_E_LIMIT)
+            return mcp_error_set(err, st, "an event may have %zu bytes at most", EVENT_MAX);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an event");
+    }
+    atomic_init(&event->counts, 1);
+    event->bytes = mcp_buf_take(text, &event->length);
+    *out = event;
+    return MCP_OK;
+}
+
+mcp_status mcp_event_new(mcp_event **out, const char *id, const char *name, const char *data,
+                         size_t length, mcp_error *err)
+{
+    mcp_buf text;
+
+    mcp_buf_init(&text, EVENT_MAX);
+    if (length < EVENT_MAX - AROUND)
+        (void)mcp_buf_reserve(&text, length + AROUND);
+    return wrap(out, &text, mcp__sse_event(&text, name, id, data ? data : "", data ? length : 0),
+                err);
+}
+
+mcp_status mcp_event_comment(mcp_event **out, const char *text, mcp_error *err)
+{
+    mcp_buf line;
+    mcp_status st = MCP_E_PARAMS;
+
+    mcp_buf_init(&line, EVENT_MAX);
+    if (text && !strpbrk(text, "\r\n"))
+        st = mcp_buf_printf(&line, ":%s\n\n", text);
+    return wrap(out, &line, st, err);
+}
+
+mcp_event *mcp_event_retain(mcp_event *event)
+{
+    if (event)
+        (void)atomic_fetch_add_explicit(&event->counts, 1, memory_order_relaxed);
+    return event;
+}
+
+void mcp_event_release(mcp_event *event)
+{
+    if (!event || atomic_fetch_sub_explicit(&event->counts, 1, memory_order_acq_rel) > 1)
+        return;
+    free(event->bytes);
+    free(event);
+}
+
+const char *mcp__event_bytes(const mcp_event *event, size_t *length)
+{
+    *length = event->length;
+    return event->bytes;
+}
 
 /* ---- the queue: under the lock --------------------------------------------------------------- */
 
@@ -203,15 +280,15 @@ static void finish(mcp_stream *stream)
 
 static void leave(mcp_stream *stream)
 {
-    mcp__web *web = stream->web;
+    mcp__httpd *httpd = stream->httpd;
 
     if (stream->previous)
         stream->previous->next = stream->next;
     else
-        web->streams = stream->next;
+        httpd->streams = stream->next;
     if (stream->next)
         stream->next->previous = stream->previous;
-    web->stream_count--;
+    httpd->stream_count--;
     stream->exchange = NULL;
     finish(stream);
 }
@@ -235,7 +312,7 @@ static void release_event(void *owner)
 
 static mcp_status flush_gathered(mcp_stream *stream)
 {
-    mcp_buf *gathered = &stream->web->gathered;
+    mcp_buf *gathered = &stream->httpd->gathered;
     mcp_status st = gathered->status;
 
     if (st == MCP_OK)
@@ -260,12 +337,12 @@ static mcp_status write_events(mcp_stream *stream, mcp_event **events, unsigned 
             }
         }
         if (st == MCP_OK)
-            st = mcp_buf_append(&stream->web->gathered, run.bytes, run.length);
+            st = mcp_buf_append(&stream->httpd->gathered, run.bytes, run.length);
         mcp_event_release(events[i]);
     }
     if (flush_gathered(stream) != MCP_OK && st == MCP_OK)
         st = MCP_E_NOMEM;
-    stream->web->counts.events += count;
+    stream->httpd->counts.events += count;
     stream->wrote_ms = mcp_clock_mono_ms();
     return st;
 }
@@ -284,7 +361,7 @@ static void go_on(mcp_stream *stream)
     }
     pthread_mutex_unlock(&stream->lock);
     if (is_drained)
-        stream->web->counts.overruns++;
+        stream->httpd->counts.overruns++;
     if (is_done) {
         mcp__http_end(stream->exchange);
         leave(stream);
@@ -383,7 +460,7 @@ void mcp__stream_abandon(mcp_stream *stream)
 
 static void write_first(mcp_stream *stream)
 {
-    mcp_buf *out = &stream->web->gathered;
+    mcp_buf *out = &stream->httpd->gathered;
 
     (void)mcp_buf_puts(out, stream->options.first);
     if (stream->options.retry_ms > 0)
@@ -391,34 +468,34 @@ static void write_first(mcp_stream *stream)
     (void)flush_gathered(stream); /* a failure ends the connection: hung_up follows */
 }
 
-static void enter(mcp_stream *stream, mcp__web *web, mcp__http_exchange *exchange)
+static void enter(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    stream->web = web;
+    stream->httpd = httpd;
     stream->exchange = exchange;
-    stream->next = web->streams;
-    if (web->streams)
-        web->streams->previous = stream;
-    web->streams = stream;
-    web->stream_count++;
-    web->counts.streams++;
+    stream->next = httpd->streams;
+    if (httpd->streams)
+        httpd->streams->previous = stream;
+    httpd->streams = stream;
+    httpd->stream_count++;
+    httpd->counts.streams++;
     stream->wrote_ms = mcp_clock_mono_ms();
     if (stream->options.keepalive_ms <= 0)
-        stream->options.keepalive_ms = web->http.limits.keepalive_ms;
-    mcp__web_quicken(web, stream->options.keepalive_ms / 4 + 1);
+        stream->options.keepalive_ms = httpd->http.limits.keepalive_ms;
+    mcp__httpd_quicken(httpd, stream->options.keepalive_ms / 4 + 1);
     mcp__http_set_data(exchange, &stream->owner);
 }
 
-void mcp__stream_begin(mcp_stream *stream, mcp__web *web, mcp__http_exchange *exchange,
+void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange,
                        const mcp__http_head_out *head, bool is_bare)
 {
     if (mcp__http_begin(exchange, head, NULL) != MCP_OK) {
         finish(stream);
         return;
     }
-    enter(stream, web, exchange);
+    enter(stream, httpd, exchange);
     pthread_mutex_lock(&stream->lock);
-    stream->loop = web->serve.loop;
-    stream->is_closing = stream->is_closing || is_bare || web->serve.is_ending;
+    stream->loop = httpd->serve.loop;
+    stream->is_closing = stream->is_closing || is_bare || httpd->serve.is_ending;
     if (is_bare)
         drop_ring(stream);
     pthread_mutex_unlock(&stream->lock);
@@ -436,9 +513,9 @@ static void give_memory_back(mcp_stream *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-void mcp__streams_tick(mcp__web *web, int64_t now_ms)
+void mcp__streams_tick(mcp__httpd *httpd, int64_t now_ms)
 {
-    for (mcp_stream *stream = web->streams; stream; stream = stream->next) {
+    for (mcp_stream *stream = httpd->streams; stream; stream = stream->next) {
         give_memory_back(stream);
         if (now_ms - stream->wrote_ms < stream->options.keepalive_ms ||
             mcp__http_is_blocked(stream->exchange))
@@ -448,8 +525,8 @@ void mcp__streams_tick(mcp__web *web, int64_t now_ms)
     }
 }
 
-void mcp__streams_end(mcp__web *web)
+void mcp__streams_end(mcp__httpd *httpd)
 {
-    for (mcp_stream *stream = web->streams; stream; stream = stream->next)
+    for (mcp_stream *stream = httpd->streams; stream; stream = stream->next)
         mcp_stream_close(stream);
 }

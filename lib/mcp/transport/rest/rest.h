@@ -1,12 +1,15 @@
 /*
- * rest.h - REST routes: the same calls, workers and bounds as MCP has.
+ * rest.h - REST routes: the same calls, workers and bounds as MCP has; bodies in pieces; error
+ * bodies.
  */
 #ifndef MCP_TRANSPORT_HTTP_REST_REST_H
 #define MCP_TRANSPORT_HTTP_REST_REST_H
 
 #include "mcp/core/call/call_int.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/http/http_int.h"
+#include "mcp/transport/http_int.h"
+
+typedef struct mcp__body mcp__body;
 
 /** A header field of a route's request or answer; the arena's. */
 typedef struct mcp__rest_field {
@@ -29,9 +32,9 @@ typedef struct mcp__rest {
     const char *mime_type;
     mcp__rest_field answer_fields[MCP__REST_FIELDS_MAX];
     size_t answer_field_count;
-    bool is_sent;                /* mcp_call_send: the body is the call's message */
-    mcp_stream *stream;          /* the answer; NULL: it is none, or the loop has taken it */
-    struct mcp__body *remainder; /* of a body in pieces, likewise */
+    bool is_sent;         /* mcp_call_send: the body is the call's message */
+    mcp_stream *stream;   /* the answer; NULL: it is none, or the loop has taken it */
+    mcp__body *remainder; /* of a body in pieces, likewise */
 } mcp__rest;
 
 /** What hangs on a route's call; NULL: the call is of another kind. */
@@ -40,7 +43,70 @@ mcp__rest *mcp__rest_of(const mcp_call *call);
 /** The kind of routes' calls. */
 extern const mcp__call_kind mcp__rest_kind;
 
-/** Serves the routes. Its `head` answers 404 or 405 where there is no route. */
-extern const mcp__route_handler mcp__rest_handler;
+/** Look at the head of a route's request: answer 404 or 405 where there is no route. */
+void mcp__rest_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
+
+/** Serve it. */
+void mcp__rest_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
+
+/* ---- bodies that are written while they are sent (rest_call.c) ------------------------------- */
+
+/**
+ * On a worker: get ready for a body whose first piece does not end it.
+ *
+ * @param out       yours until mcp__body_begin or mcp__body_abandon
+ * @param source    its data is taken where MCP_OK is returned
+ * @param max_bytes of a piece
+ */
+mcp_status mcp__body_new(mcp__body **out, const mcp_body_source *source, size_t max_bytes,
+                         mcp_error *err);
+
+/**
+ * Answer with the first piece, and see to the others from now on. Takes `body` and the exchange.
+ *
+ * @param first   its bytes are taken
+ * @param is_bare the head is all
+ */
+void mcp__body_begin(mcp__body *body, mcp__httpd *httpd, mcp__http_exchange *exchange,
+                     const mcp__http_head_out *head, mcp_buf *first, bool is_bare);
+
+/** It will not begin. NULL is fine. */
+void mcp__body_abandon(mcp__body *body);
+
+/* ---- answers outside MCP that no handler wrote ----------------------------------------------- */
+
+/** The HTTP status of a status. */
+int mcp__problem_http(mcp_status status);
+
+/** The status that says most of an HTTP status. */
+mcp_status mcp__problem_status(int http_status);
+
+/**
+ * Write the body in the program's form, or in ours.
+ *
+ * @param body      initialized here; empty where memory is out
+ * @return its type; borrowed
+ */
+const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
+                               const mcp_problem *problem);
+
+/** A copy of the request's path, as it is; NULL: it has none, or memory is out. */
+const char *mcp__problem_path(mcp_arena *arena, const mcp__http_exchange *exchange);
+
+/** Answer a request of no path of MCP's. The exchange is over. @param allowed the field Allow;
+ *  NULL: none */
+void mcp__problem_answer(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
+                         mcp_status status, const char *message, const char *allowed);
+
+/** The same by a status, or by an HTTP status. */
+void mcp__problem_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_status status,
+                         const char *message);
+void mcp__problem_refuse_http(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
+                              const char *message);
+
+/** The body by which the listener refuses a request that it does not hand out. @param body
+ *  initialized here */
+bool mcp__problem_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
+                       const mcp__http_exchange *exchange, int http_status, const char *message);
 
 #endif

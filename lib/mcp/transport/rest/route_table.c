@@ -282,13 +282,13 @@ mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mc
 
 /* ---- of a request ---------------------------------------------------------------------------- */
 
-const mcp_route *mcp__route_of(const mcp__web *web, const mcp__http_exchange *exchange,
+const mcp_route *mcp__route_of(const mcp__httpd *httpd, const mcp__http_exchange *exchange,
                                mcp_buf *allowed)
 {
     size_t length = 0;
     const char *path = mcp__http_path(exchange, &length);
 
-    return mcp__route_find(web->http.routes, mcp__http_method(exchange), path, length, allowed);
+    return mcp__route_find(httpd->http.routes, mcp__http_method(exchange), path, length, allowed);
 }
 
 /* A client that is refused a token looks at these paths for an authorization server. */
@@ -309,14 +309,12 @@ static bool is_of_authorization(const mcp__http_exchange *exchange)
     return false;
 }
 
-bool mcp__route_is_open(const mcp__web *web, const mcp__http_exchange *exchange)
+bool mcp__route_is_open(const mcp__httpd *httpd, const mcp__http_exchange *exchange)
 {
     mcp_buf allowed;
 
-    if (!mcp__web_is_route(web, exchange))
-        return false;
     mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
-    const mcp_route *route = mcp__route_of(web, exchange, &allowed);
+    const mcp_route *route = mcp__route_of(httpd, exchange, &allowed);
     bool is_path = route || allowed.length > 0;
     mcp_buf_clear(&allowed);
     return is_path ? route && (route->flags & MCP_PUBLIC) : is_of_authorization(exchange);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/http/header_fields.h"
 
 static void accept_is_read_with_its_weights(void **state)
 {
