@@ -64,7 +64,7 @@ void mcp__httpd_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int stat
     mcp_buf body;
 
     if (mcp__httpd_is_route(httpd, exchange)) {
-        mcp__problem_refuse_http(httpd, exchange, status, message);
+        mcp__rest_refuse(httpd, exchange, status, message);
         return;
     }
     mcp_buf_init(&body, REFUSAL_MAX_BYTES + httpd->serve.options->limits.message_max_bytes);
@@ -189,7 +189,7 @@ bool mcp__httpd_refusal_body(mcp_buf *body, const char **mime_type, const mcp__h
                              const mcp__http_exchange *exchange, int status, const char *message)
 {
     return mcp__httpd_is_route(httpd, exchange) &&
-           mcp__problem_body(body, mime_type, httpd, exchange, status, message);
+           mcp__rest_refusal_body(body, mime_type, httpd, exchange, status, message);
 }
 
 static bool on_refused(mcp_buf *body, const char **mime_type, const mcp__http_exchange *exchange,

@@ -19,12 +19,6 @@
 
 /* ---- the stream ------------------------------------------------------------------------------ */
 
-static void send_event(mcp__peer *self, mcp_buf *message)
-{
-    mcp__httpd_peer_send((mcp__httpd_peer *)self, "message", message->data, message->length);
-    mcp_buf_clear(message);
-}
-
 /* Posts were answered when they came. */
 static void no_reply(mcp__peer *self)
 {
@@ -40,20 +34,11 @@ static void abort_request(mcp__peer *self)
         mcp__http_break(peer->exchange);
 }
 
-static void send_address(mcp__httpd_peer *peer)
-{
-    char address[ADDRESS_SIZE];
-    int length = snprintf(address, sizeof address, "%s?%s%s", MCP__SSE_MESSAGE_PATH, PARAMETER,
-                          peer->entry->id);
-
-    mcp__httpd_peer_send(peer, "endpoint", address, (size_t)length);
-}
-
 void mcp__sse_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp__accepted accepted = { .events = true };
     const char *principal = mcp__httpd_caller_name(httpd);
     mcp__session_entry *entry = NULL;
+    char address[ADDRESS_SIZE];
 
     if (mcp__session_table_add(&entry, &httpd->sessions, principal, mcp_clock_mono_ms(), NULL) !=
         MCP_OK) {
@@ -65,20 +50,21 @@ void mcp__sse_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
         mcp__httpd_answer(httpd, exchange, 503, NULL);
         return;
     }
-    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, entry, false, &accepted);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, entry, false);
     if (!peer) {
         mcp__session_table_end(&httpd->sessions, entry);
         return;
     }
-    peer->peer.answer = send_event;
-    peer->peer.notify = send_event;
+    peer->peer.answer = peer->peer.notify; /* the stream stays open */
     peer->peer.no_reply = no_reply;
     peer->peer.abort = abort_request;
     peer->peer.reconnect = NULL;
     peer->is_session = true;
     entry->session.listener = &peer->peer;
     if (mcp__httpd_peer_begin(peer)) {
-        send_address(peer);
+        int length = snprintf(address, sizeof address, "%s?%s%s", MCP__SSE_MESSAGE_PATH, PARAMETER,
+                              entry->id);
+        mcp__httpd_peer_send(peer, "endpoint", NULL, address, (size_t)length);
         return;
     }
     mcp__session_table_end(&httpd->sessions, entry);

@@ -239,12 +239,12 @@ static bool read_event_id(const char *text, uint32_t *stream, uint64_t *number)
 static void open_stream(const struct request *request, mcp__session_entry *entry,
                         const uint64_t *after)
 {
-    mcp__accepted accepted = { .events = true };
-    mcp__httpd_peer *peer = mcp__httpd_peer_new(request->httpd, request->exchange, entry, false,
-                                                &accepted);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(request->httpd, request->exchange, entry, false);
 
-    if (peer)
-        mcp__httpd_peer_listen(peer, after);
+    if (!peer)
+        return;
+    peer->accepted.events = true;
+    mcp__httpd_peer_listen(peer, after);
 }
 
 static void begin_listening(const struct request *request, mcp__session_entry *entry)
@@ -423,13 +423,13 @@ static void hand_over(struct request *request, mcp__session_entry *entry, bool i
 {
     mcp__httpd *httpd = request->httpd;
     struct fields fields = fields_of(request->exchange);
-    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, request->exchange, entry, is_once,
-                                                &request->accepted);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, request->exchange, entry, is_once);
 
     if (!peer)
         return;
-    if (request->is_request)
-        mcp__httpd_peer_expect(peer, &request->message);
+    peer->accepted = request->accepted;
+    peer->is_request = request->is_request;
+    peer->is_initialize = is_initialize(request) && request->is_request;
     peer->peer.headers = &fields.headers;
     httpd->counts.messages++;
     mcp__session_table_work(&httpd->sessions, entry);

@@ -33,28 +33,6 @@
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
-static void enter(mcp__httpd *httpd, mcp__httpd_peer *peer)
-{
-    peer->next = httpd->peers;
-    if (httpd->peers)
-        httpd->peers->previous = peer;
-    httpd->peers = peer;
-    httpd->peer_count++;
-}
-
-static void leave(mcp__httpd_peer *peer)
-{
-    mcp__httpd *httpd = peer->httpd;
-
-    if (peer->previous)
-        peer->previous->next = peer->next;
-    else
-        httpd->peers = peer->next;
-    if (peer->next)
-        peer->next->previous = peer->previous;
-    httpd->peer_count--;
-}
-
 static void disconnect(mcp__httpd_peer *peer)
 {
     peer->exchange = NULL;
@@ -68,7 +46,6 @@ static void connect(mcp__httpd_peer *peer, mcp__http_exchange *exchange)
     mcp__http_set_data(exchange, &peer->owner);
 }
 
-/* The exchange is over already. */
 void mcp__httpd_peer_free(mcp__httpd_peer *peer)
 {
     mcp__httpd *httpd = peer->httpd;
@@ -79,7 +56,13 @@ void mcp__httpd_peer_free(mcp__httpd_peer *peer)
         peer->entry->session.listener = NULL;
     if (peer->is_once)
         mcp__session_table_return(&httpd->sessions, peer->entry);
-    leave(peer);
+    if (peer->previous)
+        peer->previous->next = peer->next;
+    else
+        httpd->peers = peer->next;
+    if (peer->next)
+        peer->next->previous = peer->previous;
+    httpd->peer_count--;
     free(peer);
 }
 
@@ -94,41 +77,46 @@ static const char *event_id(const mcp__httpd_peer *peer, uint64_t number,
     return out;
 }
 
-/* A client must not wait for an event that is lost: a failure ends the connection, and hung_up
- * follows. */
-static void put_event(mcp__httpd_peer *peer, mcp_buf *event)
+/* Takes the text. A client must not wait for an event that is lost: a failure ends the connection,
+ * and hung_up follows. */
+static void put(mcp__httpd_peer *peer, mcp_buf *text, bool is_awaited)
 {
-    if (event->status == MCP_OK) {
-        (void)mcp__http_write_buf(peer->exchange, event, NULL);
-    } else {
+    if (text->status == MCP_OK) {
+        (void)mcp__http_write_buf(peer->exchange, text, NULL);
+    } else if (is_awaited) {
         mcp_log_write(&peer->httpd->serve.options->log, MCP_LOG_ERROR,
                       "an event is lost: no memory");
         mcp__http_break(peer->exchange);
     }
-    mcp_buf_clear(event);
+    mcp_buf_clear(text);
     peer->wrote_ms = mcp_clock_mono_ms();
 }
 
-static void write_event(mcp__httpd_peer *peer, uint64_t number, const char *text, size_t length)
+void mcp__httpd_peer_send(mcp__httpd_peer *peer, const char *name, const char *id, const char *text,
+                          size_t length)
 {
-    char id[MCP__EVENT_ID_SIZE];
     mcp_buf event;
 
     mcp_buf_init(&event, length + EVENT_ROOM);
     (void)mcp_buf_reserve(&event, length + EVENT_ROOM / 2);
-    (void)mcp__sse_event(&event, "message", event_id(peer, number, id), text, length);
-    put_event(peer, &event);
+    (void)mcp__sse_event(&event, name, id, text, length);
+    put(peer, &event, true);
 }
 
-static void write_comment(mcp__httpd_peer *peer, int64_t now_ms)
+static void put_message(mcp__httpd_peer *peer, uint64_t number, const char *text, size_t length)
+{
+    char id[MCP__EVENT_ID_SIZE];
+
+    mcp__httpd_peer_send(peer, "message", event_id(peer, number, id), text, length);
+}
+
+static void write_comment(mcp__httpd_peer *peer)
 {
     mcp_buf comment;
 
     mcp_buf_init(&comment, EVENT_ROOM);
-    if (mcp__sse_comment(&comment, "keepalive") == MCP_OK)
-        (void)mcp__http_write_buf(peer->exchange, &comment, NULL);
-    mcp_buf_clear(&comment);
-    peer->wrote_ms = now_ms;
+    (void)mcp__sse_comment(&comment, "keepalive");
+    put(peer, &comment, false);
 }
 
 /* 2025-11-25: an event without a message that gives the client an id to come back with. Clients of
@@ -142,9 +130,8 @@ static void write_priming(mcp__httpd_peer *peer)
         return;
     mcp_buf_init(&event, EVENT_ROOM);
     (void)mcp__sse_retry(&event, RETRY_MS);
-    if (mcp__sse_priming(&event, event_id(peer, peer->number, id)) == MCP_OK)
-        (void)mcp__http_write_buf(peer->exchange, &event, NULL);
-    mcp_buf_clear(&event);
+    (void)mcp__sse_priming(&event, event_id(peer, peer->number, id));
+    put(peer, &event, false);
 }
 
 static const char *session_id(const mcp__httpd_peer *peer)
@@ -154,11 +141,11 @@ static const char *session_id(const mcp__httpd_peer *peer)
     return entry->id[0] != '\0' && entry->session.revision != MCP_REVISION_NONE ? entry->id : NULL;
 }
 
-/* Returns false when there is no connection for it any more. */
-static bool begin_events(mcp__httpd_peer *peer)
+bool mcp__httpd_peer_begin(mcp__httpd_peer *peer)
 {
     mcp__head head = { .count = 0 };
 
+    peer->is_stream = true;
     mcp__head_events(&head);
     mcp__head_add(&head, "Mcp-Session-Id", session_id(peer));
     mcp__head_share(&head, peer->origin);
@@ -172,30 +159,12 @@ static bool begin_events(mcp__httpd_peer *peer)
     return true;
 }
 
-bool mcp__httpd_peer_begin(mcp__httpd_peer *peer)
-{
-    peer->is_stream = true;
-    return begin_events(peer);
-}
-
-void mcp__httpd_peer_send(mcp__httpd_peer *peer, const char *event, const char *text, size_t length)
-{
-    mcp_buf out;
-
-    if (!peer->exchange)
-        return;
-    mcp_buf_init(&out, length + EVENT_ROOM);
-    (void)mcp__sse_event(&out, event, NULL, text, length);
-    put_event(peer, &out);
-}
-
 static bool begin_stream(mcp__httpd_peer *peer)
 {
-    peer->is_stream = true;
     peer->is_resumable = session_id(peer) != NULL;
     if (peer->is_resumable)
         peer->stream = ++peer->entry->streams;
-    if (!begin_events(peer))
+    if (!mcp__httpd_peer_begin(peer))
         return false;
     write_priming(peer);
     return true;
@@ -211,13 +180,12 @@ static void send_event(mcp__httpd_peer *peer, mcp_buf *message)
         mcp__event_ring_put(&peer->entry->events, peer->stream, peer->number, message->data,
                             message->length);
     if (peer->exchange)
-        write_event(peer, peer->number, message->data, message->length);
+        put_message(peer, peer->number, message->data, message->length);
     mcp_buf_clear(message);
 }
 
 /* ---- the peer -------------------------------------------------------------------------------- */
 
-/* The texts of `head` may be borrowed from `field`. */
 void mcp__httpd_peer_challenge(const mcp__httpd_peer *peer, mcp__head *head, mcp_buf *field)
 {
     if (peer->peer.scopes_needed)
@@ -237,11 +205,7 @@ static void reply(mcp__httpd_peer *peer, int status, mcp_buf *body)
         mcp__head_add(&head, "Content-Type", "application/json");
     mcp__head_add(&head, "Mcp-Session-Id", session_id(peer));
     mcp__head_share(&head, peer->origin);
-    mcp__http_head_out out = mcp__head_out(&head, status);
-    if (body)
-        (void)mcp__http_reply_buf(peer->exchange, &out, body, NULL);
-    else
-        (void)mcp__http_reply(peer->exchange, &out, NULL, 0, NULL);
+    mcp__head_reply(&head, peer->exchange, status, body);
     mcp_buf_clear(&challenge);
 }
 
@@ -332,15 +296,11 @@ static void abort_request(mcp__peer *self)
 static void on_hung_up(mcp__exchange_owner *owner)
 {
     mcp__httpd_peer *peer = (mcp__httpd_peer *)((char *)owner - offsetof(mcp__httpd_peer, owner));
-    bool is_waiting = peer->is_request;
 
     disconnect(peer);
-    if (peer->is_session) {
+    if (peer->is_session)
         mcp__session_table_end(&peer->httpd->sessions, peer->entry);
-        mcp__httpd_peer_free(peer);
-        return;
-    }
-    if (!is_waiting) {
+    if (peer->is_session || !peer->is_request) {
         mcp__httpd_peer_free(peer);
         return;
     }
@@ -349,8 +309,7 @@ static void on_hung_up(mcp__exchange_owner *owner)
 }
 
 mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exchange,
-                                     mcp__session_entry *entry, bool is_once,
-                                     const mcp__accepted *accepted)
+                                     mcp__session_entry *entry, bool is_once)
 {
     mcp__httpd_peer *peer = mcp_alloc_zeroed(1, sizeof *peer);
 
@@ -374,18 +333,15 @@ mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exch
     peer->httpd = httpd;
     peer->entry = entry;
     peer->is_once = is_once;
-    peer->accepted = *accepted;
     peer->origin = mcp__origin_check_origin(httpd, exchange);
     peer->begun_ms = mcp_clock_mono_ms();
     connect(peer, exchange);
-    enter(httpd, peer);
+    peer->next = httpd->peers;
+    if (httpd->peers)
+        httpd->peers->previous = peer;
+    httpd->peers = peer;
+    httpd->peer_count++;
     return peer;
-}
-
-void mcp__httpd_peer_expect(mcp__httpd_peer *peer, const mcp__message *message)
-{
-    peer->is_request = true;
-    peer->is_initialize = message->method && strcmp(message->method, "initialize") == 0;
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -395,18 +351,17 @@ static void send_kept(mcp__httpd_peer *peer, uint64_t after)
     const mcp__event *event = mcp__event_ring_next(&peer->entry->events, peer->stream, after);
 
     while (event) {
-        write_event(peer, event->number, event->text, event->length);
+        put_message(peer, event->number, event->text, event->length);
         event = mcp__event_ring_next(&peer->entry->events, peer->stream, event->number);
     }
 }
 
 void mcp__httpd_peer_listen(mcp__httpd_peer *peer, const uint64_t *after)
 {
-    peer->is_stream = true;
     peer->is_resumable = true;
     peer->number = peer->entry->listen_number;
     peer->entry->session.listener = &peer->peer;
-    if (!begin_events(peer))
+    if (!mcp__httpd_peer_begin(peer))
         mcp__httpd_peer_free(peer);
     else if (after)
         send_kept(peer, *after);
@@ -425,22 +380,20 @@ void mcp__httpd_peer_attach(mcp__httpd_peer *peer, mcp__http_exchange *exchange,
     }
     peer->origin = mcp__origin_check_origin(peer->httpd, exchange);
     connect(peer, exchange);
-    if (begin_events(peer))
+    if (mcp__httpd_peer_begin(peer))
         send_kept(peer, after);
 }
 
 void mcp__httpd_peer_replay(mcp__httpd *httpd, mcp__http_exchange *exchange,
                             mcp__session_entry *entry, uint32_t stream, uint64_t after)
 {
-    mcp__accepted accepted = { .events = true };
-    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, entry, false, &accepted);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, entry, false);
 
     if (!peer)
         return;
-    peer->is_stream = true;
     peer->is_resumable = true;
     peer->stream = stream;
-    if (begin_events(peer))
+    if (mcp__httpd_peer_begin(peer))
         send_kept(peer, after);
     mcp__httpd_peer_end(peer);
 }
@@ -462,10 +415,10 @@ void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms)
         return;
     if (peer->is_stream) {
         if (now_ms - peer->wrote_ms >= http->limits.keepalive_ms)
-            write_comment(peer, now_ms);
+            write_comment(peer);
     } else if (peer->accepted.events && now_ms - peer->begun_ms >= http->limits.stream_after_ms) {
         if (begin_stream(peer))
-            write_comment(peer, now_ms);
+            write_comment(peer);
     }
 }
 

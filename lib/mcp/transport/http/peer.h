@@ -38,24 +38,20 @@ struct mcp__httpd_peer {
 #define MCP__EVENT_ID_SIZE 40
 
 /**
- * The peer of a request that has just come.
+ * The peer of a request that has just come. Its client accepts nothing, until `accepted` is set.
  *
  * @param entry what its messages will be given to; the peer ends it where it is `is_once`
  * @return NULL: no memory, the exchange was answered
  */
 mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exchange,
-                                     mcp__session_entry *entry, bool is_once,
-                                     const mcp__accepted *accepted);
+                                     mcp__session_entry *entry, bool is_once);
 
-/** Begin a stream of events, without ids. @return false: there is no connection for it any more */
+/** Begin a stream of events. @return false: there is no connection for it any more */
 bool mcp__httpd_peer_begin(mcp__httpd_peer *peer);
 
-/** Send an event without an id. */
-void mcp__httpd_peer_send(mcp__httpd_peer *peer, const char *event, const char *text,
+/** Send an event on a stream that has begun. @param id NULL: it has none */
+void mcp__httpd_peer_send(mcp__httpd_peer *peer, const char *name, const char *id, const char *text,
                           size_t length);
-
-/** Remember the request that is to be answered. */
-void mcp__httpd_peer_expect(mcp__httpd_peer *peer, const mcp__message *message);
 
 /**
  * Begin the stream that GET opens, for what belongs to no request.

@@ -43,8 +43,8 @@
 #define KEEPALIVE ": keepalive\n\n"
 
 struct mcp_stream {
-    mcp__exchange_owner owner;
-    mcp__node node; /* in the loop's queue while `is_posted` */
+    mcp__exchange_owner owner; /* first */
+    mcp__node node;            /* in the loop's queue while `is_posted` */
     atomic_uint counts;
     mcp_stream_options options; /* defaults filled in, `first` a copy */
 
@@ -170,13 +170,10 @@ static mcp_status grow(mcp_stream *stream)
 
 static mcp_status put(mcp_stream *stream, mcp_event *event)
 {
-    size_t length = 0;
-
-    (void)mcp__event_bytes(event, &length);
     if (stream->is_over || stream->is_closing)
         return MCP_E_STOPPED;
     if (stream->count >= stream->options.queue_events ||
-        (stream->count > 0 && stream->bytes + length > stream->options.queue_bytes)) {
+        (stream->count > 0 && stream->bytes + event->length > stream->options.queue_bytes)) {
         stream->was_full = true;
         return MCP_E_LIMIT;
     }
@@ -184,7 +181,7 @@ static mcp_status put(mcp_stream *stream, mcp_event *event)
         return MCP_E_NOMEM;
     stream->ring[(stream->first + stream->count) % stream->room] = mcp_event_retain(event);
     stream->count++;
-    stream->bytes += length;
+    stream->bytes += event->length;
     post(stream);
     return MCP_OK;
 }
@@ -196,12 +193,10 @@ static unsigned take(mcp_stream *stream, mcp_event **out, size_t budget)
     size_t bytes = 0;
 
     while (taken < BATCH && stream->count > 0 && bytes < budget) {
-        size_t length = 0;
         out[taken] = stream->ring[stream->first];
-        (void)mcp__event_bytes(out[taken++], &length);
+        bytes += out[taken++]->length;
         stream->first = (stream->first + 1) % stream->room;
         stream->count--;
-        bytes += length;
     }
     stream->bytes -= bytes;
     return taken;
@@ -266,8 +261,7 @@ void mcp_stream_release(mcp_stream *stream)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Nothing can be sent any more. Gives the loop's count back. */
-static void finish(mcp_stream *stream)
+void mcp__stream_abandon(mcp_stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
     stream->is_over = true;
@@ -290,17 +284,12 @@ static void leave(mcp_stream *stream)
         stream->next->previous = stream->previous;
     httpd->stream_count--;
     stream->exchange = NULL;
-    finish(stream);
-}
-
-static mcp_stream *stream_of(mcp__exchange_owner *owner)
-{
-    return (mcp_stream *)((char *)owner - offsetof(mcp_stream, owner));
+    mcp__stream_abandon(stream);
 }
 
 static void on_hung_up(mcp__exchange_owner *owner)
 {
-    leave(stream_of(owner));
+    leave((mcp_stream *)owner);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -327,8 +316,10 @@ static mcp_status write_events(mcp_stream *stream, mcp_event **events, unsigned 
     mcp_status st = MCP_OK;
 
     for (unsigned i = 0; i < count; i++) {
-        mcp__shared run = { .release = release_event, .owner = events[i] };
-        run.bytes = mcp__event_bytes(events[i], &run.length);
+        mcp__shared run = { .bytes = events[i]->bytes,
+                            .length = events[i]->length,
+                            .release = release_event,
+                            .owner = events[i] };
         if (st == MCP_OK && run.length >= SHARED_MIN) {
             st = flush_gathered(stream);
             if (st == MCP_OK) {
@@ -354,11 +345,10 @@ static void go_on(mcp_stream *stream)
     bool is_empty = stream->count == 0;
     bool is_done = is_empty && stream->is_closing;
     bool is_drained = is_empty && stream->was_full;
-    if (is_empty) {
+    if (is_empty)
         stream->was_full = false;
-    } else {
+    else
         post(stream);
-    }
     pthread_mutex_unlock(&stream->lock);
     if (is_drained)
         stream->httpd->counts.overruns++;
@@ -394,7 +384,7 @@ static void feed(mcp_stream *stream)
 
 static void on_drained(mcp__exchange_owner *owner)
 {
-    feed(stream_of(owner));
+    feed((mcp_stream *)owner);
 }
 
 static void on_posted(mcp__node *node)
@@ -453,11 +443,6 @@ mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, 
     return MCP_OK;
 }
 
-void mcp__stream_abandon(mcp_stream *stream)
-{
-    finish(stream);
-}
-
 static void write_first(mcp_stream *stream)
 {
     mcp_buf *out = &stream->httpd->gathered;
@@ -489,7 +474,7 @@ void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange
                        const mcp__http_head_out *head, bool is_bare)
 {
     if (mcp__http_begin(exchange, head, NULL) != MCP_OK) {
-        finish(stream);
+        mcp__stream_abandon(stream);
         return;
     }
     enter(stream, httpd, exchange);

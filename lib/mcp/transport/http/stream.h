@@ -22,7 +22,7 @@ const char *mcp__event_bytes(const mcp_event *event, size_t *length);
 void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange,
                        const mcp__http_head_out *head, bool is_bare);
 
-/** It will not begin: its opener is notified. Takes the loop's count. */
+/** Nothing can be sent any more, or ever: its opener is notified. Takes the loop's count. */
 void mcp__stream_abandon(mcp_stream *stream);
 
 /** Look at the clock: comments on silent streams. */

@@ -98,7 +98,7 @@ const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
     return "application/json";
 }
 
-const char *mcp__problem_path(mcp_arena *arena, const mcp__http_exchange *exchange)
+static const char *copy_path(mcp_arena *arena, const mcp__http_exchange *exchange)
 {
     size_t length = 0;
     const char *path = mcp__http_path(exchange, &length);
@@ -106,45 +106,52 @@ const char *mcp__problem_path(mcp_arena *arena, const mcp__http_exchange *exchan
     return length > 0 ? mcp_arena_strndup(arena, path, length) : NULL;
 }
 
-void mcp__problem_answer(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
-                         mcp_status status, const char *message, const char *allowed)
+/* The body for a request without a call. Returns its type. */
+static const char *write_refusal(mcp_buf *body, const mcp__httpd *httpd,
+                                 const mcp__http_exchange *exchange, int http_status,
+                                 mcp_status status, const char *message)
 {
     mcp_arena *arena = mcp_arena_new(PATH_ROOM);
     mcp_problem problem = { http_status, status, message,
-                            arena ? mcp__problem_path(arena, exchange) : NULL };
+                            arena ? copy_path(arena, exchange) : NULL };
+    const char *type = mcp__problem_write(body, &httpd->http, &problem);
+
+    mcp_arena_free(arena);
+    return type;
+}
+
+/* `allowed` is the field Allow; NULL: none. */
+static void answer_refusal(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
+                           mcp_status status, const char *message, const char *allowed)
+{
     mcp__head head = { .count = 0 };
     mcp_buf body;
 
-    mcp__head_add(&head, "Content-Type", mcp__problem_write(&body, &httpd->http, &problem));
+    mcp__head_add(&head, "Content-Type",
+                  write_refusal(&body, httpd, exchange, http_status, status, message));
     mcp__head_add(&head, "Allow", allowed);
     mcp__head_share_route(&head, mcp__origin_check_origin(httpd, exchange));
-    mcp__http_head_out out = mcp__head_out(&head, http_status);
-    (void)mcp__http_reply_buf(exchange, &out, &body, NULL);
-    mcp_arena_free(arena);
+    mcp__head_reply(&head, exchange, http_status, &body);
 }
 
-void mcp__problem_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_status status,
-                         const char *message)
+static void refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_status status,
+                   const char *message)
 {
-    mcp__problem_answer(httpd, exchange, mcp__problem_http(status), status, message, NULL);
+    answer_refusal(httpd, exchange, mcp__problem_http(status), status, message, NULL);
 }
 
-void mcp__problem_refuse_http(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
-                              const char *message)
+void mcp__rest_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
+                      const char *message)
 {
-    mcp__problem_answer(httpd, exchange, http_status, mcp__problem_status(http_status), message,
-                        NULL);
+    answer_refusal(httpd, exchange, http_status, mcp__problem_status(http_status), message, NULL);
 }
 
-bool mcp__problem_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
-                       const mcp__http_exchange *exchange, int http_status, const char *message)
+bool mcp__rest_refusal_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
+                            const mcp__http_exchange *exchange, int http_status,
+                            const char *message)
 {
-    mcp_arena *arena = mcp_arena_new(PATH_ROOM);
-    mcp_problem problem = { http_status, mcp__problem_status(http_status), message,
-                            arena ? mcp__problem_path(arena, exchange) : NULL };
-
-    *mime_type = mcp__problem_write(body, &httpd->http, &problem);
-    mcp_arena_free(arena);
+    *mime_type = write_refusal(body, httpd, exchange, http_status, mcp__problem_status(http_status),
+                               message);
     return body->length > 0;
 }
 
@@ -168,11 +175,7 @@ static void send_back(mcp__httpd_peer *peer, const mcp__rest *rest, int status,
     mcp__httpd_peer_challenge(peer, &head, &challenge);
     mcp__head_add(&head, "Content-Type", mime_type);
     put_head(&head, peer, rest);
-    mcp__http_head_out out = mcp__head_out(&head, status);
-    if (body->length > 0)
-        (void)mcp__http_reply_buf(peer->exchange, &out, body, NULL);
-    else
-        (void)mcp__http_reply(peer->exchange, &out, NULL, 0, NULL);
+    mcp__head_reply(&head, peer->exchange, status, body);
     mcp_buf_clear(&challenge);
 }
 
@@ -183,7 +186,6 @@ static void send_fault(mcp__httpd_peer *peer, mcp_status fault, const char *path
 
     const char *type = mcp__problem_write(&body, &peer->httpd->http, &problem);
     send_back(peer, NULL, problem.http_status, type, &body);
-    mcp_buf_clear(&body);
 }
 
 /* The connection is the stream's from now on. */
@@ -258,14 +260,14 @@ void mcp__rest_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
     mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
     const mcp_route *route = mcp__route_of(httpd, exchange, &allowed);
     if (!route && allowed.length > 0)
-        mcp__problem_answer(httpd, exchange, 405, MCP_E_METHOD,
-                            "this path does not have this method", allowed.data);
+        answer_refusal(httpd, exchange, 405, MCP_E_METHOD, "this path does not have this method",
+                       allowed.data);
     else if (!route)
-        mcp__problem_refuse(httpd, exchange, MCP_E_NOT_FOUND, "there is nothing at this path");
+        refuse(httpd, exchange, MCP_E_NOT_FOUND, "there is nothing at this path");
     else if ((route->flags & MCP_WRITES) && !httpd->serve.options->allow_write)
-        mcp__problem_refuse(httpd, exchange, MCP_E_DENIED, "write operations are disabled");
+        refuse(httpd, exchange, MCP_E_DENIED, "write operations are disabled");
     else if (!mcp__http_limit_body(exchange, httpd->http.limits.body_max_bytes))
-        mcp__problem_refuse(httpd, exchange, MCP_E_LIMIT, "the body is too large");
+        refuse(httpd, exchange, MCP_E_LIMIT, "the body is too large");
     mcp_buf_clear(&allowed);
 }
 
@@ -276,12 +278,13 @@ static mcp_status out_of_memory(mcp_error *err)
 
 /* ---- what a handler may read of the request -------------------------------------------------- */
 
-static mcp__rest_field *field_of(mcp__rest_field *fields, size_t count, const char *name)
+size_t mcp__rest_field_find(const mcp__rest_field *fields, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcasecmp(fields[i].name, name) == 0)
-            return &fields[i];
-    return NULL;
+    size_t at = 0;
+
+    while (at < count && strcasecmp(fields[at].name, name) != 0)
+        at++;
+    return at;
 }
 
 /* Fields of one name become one list (RFC 9110, section 5.3). http.c bounds their number and
@@ -297,11 +300,14 @@ static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena, const mcp__http
     rest->fields = fields;
     for (size_t i = 0; fields && i < count; i++) {
         (void)mcp__http_field_at(exchange, i, &name, &value);
-        mcp__rest_field *known = field_of(fields, rest->field_count, name);
-        mcp__rest_field *field = known ? known : &fields[rest->field_count++];
-        field->name = known ? known->name : mcp_arena_strdup(arena, name);
-        field->value = known ? mcp_arena_printf(arena, "%s, %s", known->value, value)
-                             : mcp_arena_strdup(arena, value);
+        mcp__rest_field *field = &fields[mcp__rest_field_find(fields, rest->field_count, name)];
+        bool is_known = field < fields + rest->field_count;
+        field->value = is_known ? mcp_arena_printf(arena, "%s, %s", field->value, value)
+                                : mcp_arena_strdup(arena, value);
+        if (!is_known) {
+            field->name = mcp_arena_strdup(arena, name);
+            rest->field_count++;
+        }
         if (!field->name || !field->value)
             return MCP_E_NOMEM;
     }
@@ -319,8 +325,8 @@ static mcp_status take_request(mcp_call *call, mcp__httpd *httpd, mcp__http_exch
     mcp_buf_init(&rest->body, httpd->http.limits.body_max_bytes);
     call->plan.kind = &mcp__rest_kind;
     call->plan.feature = rest;
-    rest->is_bare = strcmp(mcp__http_method(exchange), "HEAD") == 0;
-    rest->path = mcp__problem_path(call->arena, exchange);
+    rest->is_bare = mcp__httpd_is_method(exchange, "HEAD");
+    rest->path = copy_path(call->arena, exchange);
     if (!rest->path || copy_fields(rest, call->arena, exchange) != MCP_OK)
         return out_of_memory(&call->err);
     return mcp__http_body_take(exchange, &rest->body, &call->err);
@@ -351,19 +357,9 @@ static mcp_status fill_call(mcp_call *call, mcp__httpd *httpd, mcp__http_exchang
     return st == MCP_OK ? take_request(call, httpd, exchange) : st;
 }
 
-static mcp_status name_caller(mcp_call *call, const mcp__httpd *httpd)
-{
-    bool is_lost = false;
-
-    call->principal = mcp__principal_copy(call->arena, httpd->caller, &is_lost);
-    return is_lost ? out_of_memory(&call->err) : MCP_OK;
-}
-
 static void run(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_call *call)
 {
-    mcp__accepted nothing = { .json = false };
-    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, httpd->sessions.shared, false,
-                                                &nothing);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, httpd->sessions.shared, false);
 
     if (!peer) {
         mcp__call_free(call);
@@ -393,34 +389,30 @@ static bool has_other_body(const mcp__http_exchange *exchange, const mcp_route *
 
 void mcp__rest_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp__session *session = &httpd->sessions.shared->session;
+    mcp__session *session = &httpd->sessions.shared->session;
+    const mcp_route *route = mcp__route_of(httpd, exchange,
+                                           NULL); /* there is one: the head had it */
+    mcp_call *call = NULL;
+    bool is_lost = false;
+
+    if (route && has_other_body(exchange, route)) {
+        mcp__rest_refuse(httpd, exchange, 415, "the Content-Type must be application/json");
+        return;
+    }
     mcp_arena *arena = mcp__arena_new_within(httpd->serve.options->limits.arena_max_bytes,
                                              httpd->serve.context.budget);
-    mcp_call *call = NULL;
-    mcp_buf allowed;
-
-    mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
-    const mcp_route *route = mcp__route_of(httpd, exchange,
-                                           &allowed); /* there is one: the head had it */
-    mcp_buf_clear(&allowed);
-    if (route && has_other_body(exchange, route)) {
-        mcp_arena_free(arena);
-        mcp__problem_refuse_http(httpd, exchange, 415, "the Content-Type must be application/json");
-        return;
-    }
     if (!route || !arena || mcp__call_new(&call, arena, &session->context, NULL) != MCP_OK) {
         mcp_arena_free(arena);
-        mcp__problem_refuse(httpd, exchange, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        refuse(httpd, exchange, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
         return;
     }
-    call->session = &httpd->sessions.shared->session;
-    mcp_status st = name_caller(call, httpd);
-    if (st == MCP_OK)
-        st = fill_call(call, httpd, exchange, route);
+    call->session = session;
+    call->principal = mcp__principal_copy(arena, httpd->caller, &is_lost);
+    mcp_status st = is_lost ? out_of_memory(&call->err) : fill_call(call, httpd, exchange, route);
     if (st == MCP_OK) {
         run(httpd, exchange, call);
         return;
     }
-    mcp__problem_refuse(httpd, exchange, st, call->err.message);
+    refuse(httpd, exchange, st, call->err.message);
     mcp__call_free(call);
 }

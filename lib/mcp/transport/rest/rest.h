@@ -37,6 +37,9 @@ typedef struct mcp__rest {
     mcp__body *remainder; /* of a body in pieces, likewise */
 } mcp__rest;
 
+/** The index of the field of that name; `count`: there is none. */
+size_t mcp__rest_field_find(const mcp__rest_field *fields, size_t count, const char *name);
+
 /** What hangs on a route's call; NULL: the call is of another kind. */
 mcp__rest *mcp__rest_of(const mcp_call *call);
 
@@ -49,20 +52,9 @@ void mcp__rest_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
 /** Serve it. */
 void mcp__rest_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
-/* ---- bodies that are written while they are sent (rest_call.c) ------------------------------- */
-
 /**
- * On a worker: get ready for a body whose first piece does not end it.
- *
- * @param out       yours until mcp__body_begin or mcp__body_abandon
- * @param source    its data is taken where MCP_OK is returned
- * @param max_bytes of a piece
- */
-mcp_status mcp__body_new(mcp__body **out, const mcp_body_source *source, size_t max_bytes,
-                         mcp_error *err);
-
-/**
- * Answer with the first piece, and see to the others from now on. Takes `body` and the exchange.
+ * Answer with the first piece of a body that is written while it is sent, and see to the others
+ * from now on. Takes `body` and the exchange.
  *
  * @param first   its bytes are taken
  * @param is_bare the head is all
@@ -70,8 +62,8 @@ mcp_status mcp__body_new(mcp__body **out, const mcp_body_source *source, size_t 
 void mcp__body_begin(mcp__body *body, mcp__httpd *httpd, mcp__http_exchange *exchange,
                      const mcp__http_head_out *head, mcp_buf *first, bool is_bare);
 
-/** It will not begin. NULL is fine. */
-void mcp__body_abandon(mcp__body *body);
+/** NULL is fine. */
+void mcp__body_free(mcp__body *body);
 
 /* ---- answers outside MCP that no handler wrote ----------------------------------------------- */
 
@@ -90,23 +82,13 @@ mcp_status mcp__problem_status(int http_status);
 const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
                                const mcp_problem *problem);
 
-/** A copy of the request's path, as it is; NULL: it has none, or memory is out. */
-const char *mcp__problem_path(mcp_arena *arena, const mcp__http_exchange *exchange);
+/** Answer a request of no path of MCP's by an HTTP status. The exchange is over. */
+void mcp__rest_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
+                      const char *message);
 
-/** Answer a request of no path of MCP's. The exchange is over. @param allowed the field Allow;
- *  NULL: none */
-void mcp__problem_answer(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
-                         mcp_status status, const char *message, const char *allowed);
-
-/** The same by a status, or by an HTTP status. */
-void mcp__problem_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_status status,
-                         const char *message);
-void mcp__problem_refuse_http(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
-                              const char *message);
-
-/** The body by which the listener refuses a request that it does not hand out. @param body
- *  initialized here */
-bool mcp__problem_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
-                       const mcp__http_exchange *exchange, int http_status, const char *message);
+/** The body of such an answer. @param body initialized here. @return false: memory is out */
+bool mcp__rest_refusal_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
+                            const mcp__http_exchange *exchange, int http_status,
+                            const char *message);
 
 #endif

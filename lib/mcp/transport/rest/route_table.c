@@ -143,9 +143,8 @@ const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, co
             continue;
         if (is_method(route, method))
             return route;
-        if (allowed->length > 0)
-            (void)mcp_buf_puts(allowed, ", ");
-        (void)mcp_buf_puts(allowed, route->method);
+        if (allowed)
+            (void)mcp_buf_printf(allowed, "%s%s", allowed->length > 0 ? ", " : "", route->method);
     }
     return NULL;
 }

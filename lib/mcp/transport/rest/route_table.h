@@ -28,7 +28,7 @@ int mcp__route_long_count(const mcp_route *routes);
  *
  * @param path    not decoded
  * @param allowed where the path is known and the method is not: the methods that it has, as the
- *                field Allow; a buffer that is empty
+ *                field Allow; a buffer that is empty, or NULL
  * @return NULL: none; then `allowed` is empty where the path is unknown too
  */
 const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, const char *path,
