@@ -65,7 +65,12 @@ struct verification {
     mcp_error err;
 };
 
-enum credential { CREDENTIAL_NONE, CREDENTIAL_BROKEN, CREDENTIAL_TOKEN };
+/* What a request says of its sender. */
+struct credential {
+    const char *token; /* the exchange's */
+    uint8_t hash[MCP_SHA256_SIZE];
+    const mcp_principal *principal; /* NULL: the verifier must be asked */
+};
 
 /* ---- our own name ---------------------------------------------------------------------------- */
 
@@ -245,11 +250,6 @@ static void challenge(mcp__httpd *httpd, mcp__http_exchange *exchange, int statu
     httpd->counts.refused++;
 }
 
-static void refuse_token(mcp__httpd *httpd, mcp__http_exchange *exchange, const char *words)
-{
-    challenge(httpd, exchange, 401, "invalid_token", words);
-}
-
 /* ---- credentials ----------------------------------------------------------------------------- */
 
 static bool is_token_text(const char *text)
@@ -260,23 +260,24 @@ static bool is_token_text(const char *text)
     return length > 0 && length <= TOKEN_MAX && strspn(text + length, "=") == strlen(text + length);
 }
 
-/* Other schemes than Bearer count as none: the challenge names Bearer. */
-static enum credential read_credential(const char **token, const mcp__http_exchange *exchange)
+/* Returns false when the exchange was answered. Other schemes than Bearer count as none: the
+ * challenge names Bearer. */
+static bool read_token(const char **token, mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     const char *field = mcp__http_field(exchange, "Authorization");
+    bool is_one = mcp__http_field_count(exchange, "Authorization") == 1;
+    bool is_bearer = field && strncasecmp(field, "Bearer", 6) == 0 &&
+                     (field[6] == ' ' || field[6] == '\0');
 
-    if (!field)
-        return CREDENTIAL_NONE;
-    if (mcp__http_field_count(exchange, "Authorization") != 1)
-        return CREDENTIAL_BROKEN;
-    if (strncasecmp(field, "Bearer", 6) != 0 || (field[6] != ' ' && field[6] != '\0'))
-        return CREDENTIAL_NONE;
-    field += 6;
-    field += strspn(field, " ");
-    if (!is_token_text(field))
-        return CREDENTIAL_BROKEN;
-    *token = field;
-    return CREDENTIAL_TOKEN;
+    if (!field || (is_one && !is_bearer)) {
+        challenge(httpd, exchange, 401, NULL, "a bearer token is required");
+        return false;
+    }
+    *token = is_bearer ? field + 6 + strspn(field + 6, " ") : "";
+    if (is_one && is_token_text(*token))
+        return true;
+    challenge(httpd, exchange, 400, "invalid_request", "the Authorization field is malformed");
+    return false;
 }
 
 static struct verdict *verdict_place(mcp__authorize *self, const uint8_t *hash)
@@ -299,31 +300,6 @@ static const mcp_principal *find_principal(mcp__authorize *self, const uint8_t *
     return verdict->principal;
 }
 
-/* Returns false when the exchange was answered. *principal stays NULL where the verifier must be
- * asked. */
-static bool judge(mcp__httpd *httpd, mcp__http_exchange *exchange, const mcp_principal **principal,
-                  const char **token, uint8_t hash[MCP_SHA256_SIZE])
-{
-    mcp__authorize *self = httpd->authorize;
-    enum credential credential = read_credential(token, exchange);
-
-    if (credential == CREDENTIAL_NONE)
-        challenge(httpd, exchange, 401, NULL, "a bearer token is required");
-    else if (credential == CREDENTIAL_BROKEN)
-        challenge(httpd, exchange, 400, "invalid_request", "the Authorization field is malformed");
-    if (credential != CREDENTIAL_TOKEN)
-        return false;
-    if (mcp_sha256(hash, *token, strlen(*token), NULL) != MCP_OK) {
-        mcp__httpd_answer(httpd, exchange, 503, NULL);
-        return false;
-    }
-    *principal = find_principal(self, hash);
-    if (*principal || self->options->verify)
-        return true;
-    refuse_token(httpd, exchange, "the token is unknown");
-    return false;
-}
-
 /* Returns false when the exchange was answered. */
 static bool may(mcp__httpd *httpd, mcp__http_exchange *exchange, const mcp_principal *principal)
 {
@@ -335,21 +311,30 @@ static bool may(mcp__httpd *httpd, mcp__http_exchange *exchange, const mcp_princ
     return false;
 }
 
-static void dispatch(mcp__httpd *httpd, mcp__http_exchange *exchange,
-                     const mcp_principal *principal)
+/* Returns false when the exchange was answered. */
+static bool judge(struct credential *out, mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    if (may(httpd, exchange, principal))
-        mcp__httpd_dispatch(httpd, exchange, principal);
+    mcp__authorize *self = httpd->authorize;
+
+    if (!read_token(&out->token, httpd, exchange))
+        return false;
+    if (mcp_sha256(out->hash, out->token, strlen(out->token), NULL) != MCP_OK) {
+        mcp__httpd_answer(httpd, exchange, 503, NULL);
+        return false;
+    }
+    out->principal = find_principal(self, out->hash);
+    if (out->principal)
+        return may(httpd, exchange, out->principal);
+    if (!self->options->verify)
+        challenge(httpd, exchange, 401, "invalid_token", "the token is unknown");
+    return self->options->verify != NULL;
 }
 
 bool mcp__authorize_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp_principal *principal = NULL;
-    uint8_t hash[MCP_SHA256_SIZE];
-    const char *token = NULL;
+    struct credential credential;
 
-    return judge(httpd, exchange, &principal, &token, hash) &&
-           (!principal || may(httpd, exchange, principal));
+    return judge(&credential, httpd, exchange);
 }
 
 /* ---- the verifier ---------------------------------------------------------------------------- */
@@ -396,13 +381,13 @@ static void on_verdict(struct verification *asked)
 
     mcp__http_set_data(asked->exchange, NULL);
     if (asked->status == MCP_E_DENIED) {
-        refuse_token(httpd, asked->exchange, asked->err.message);
+        challenge(httpd, asked->exchange, 401, "invalid_token", asked->err.message);
     } else if (asked->status != MCP_OK) {
         mcp_log_write(&httpd->serve.options->log, MCP_LOG_ERROR,
                       "a token could not be verified: %s", asked->err.message);
         mcp__httpd_answer_with(httpd, asked->exchange, 503, "Retry-After", "5", NULL);
-    } else {
-        dispatch(httpd, asked->exchange, &principal);
+    } else if (may(httpd, asked->exchange, &principal)) {
+        mcp__httpd_dispatch(httpd, asked->exchange, &principal);
     }
 }
 
@@ -433,55 +418,45 @@ static void on_hung_up(mcp__exchange_owner *owner)
     asked->exchange = NULL;
 }
 
-static struct verification *verification_new(mcp__httpd *httpd, mcp__http_exchange *exchange,
-                                             const char *token, const uint8_t *hash)
+/* Returns NULL without memory, or when the workers have too much to do. */
+static struct verification *ask_verifier(mcp__httpd *httpd, mcp__http_exchange *exchange,
+                                         const struct credential *credential)
 {
+    mcp__executor *executor = httpd->serve.executor;
     struct verification *asked = mcp_alloc_zeroed(1, sizeof *asked);
 
     if (!asked)
         return NULL;
-    asked->arena = mcp_arena_new((size_t)1024 * 1024);
-    asked->token = asked->arena ? mcp_arena_strdup(asked->arena, token) : NULL;
-    if (!asked->token || mcp__http_keep(exchange, NULL) != MCP_OK) {
-        verification_free(asked);
-        return NULL;
-    }
-    memcpy(asked->hash, hash, sizeof asked->hash);
     asked->task.work = verify;
     asked->task.done = verified;
     asked->owner.hung_up = on_hung_up;
     asked->httpd = httpd;
     asked->exchange = exchange;
-    return asked;
-}
-
-static void ask_verifier(mcp__httpd *httpd, mcp__http_exchange *exchange, const char *token,
-                         const uint8_t *hash)
-{
-    struct verification *asked = verification_new(httpd, exchange, token, hash);
-
-    if (asked && httpd->serve.executor->submit(httpd->serve.executor, &asked->task, MCP__LANE_SHORT,
-                                               NULL) == MCP_OK) {
-        mcp__http_set_data(exchange, &asked->owner);
-        return;
-    }
-    if (asked)
-        verification_free(asked);
-    mcp__httpd_answer_with(httpd, exchange, 503, "Retry-After", "5", NULL);
+    asked->arena = mcp_arena_new((size_t)1024 * 1024);
+    asked->token = asked->arena ? mcp_arena_strdup(asked->arena, credential->token) : NULL;
+    memcpy(asked->hash, credential->hash, sizeof asked->hash);
+    if (asked->token && mcp__http_keep(exchange, NULL) == MCP_OK &&
+        executor->submit(executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK)
+        return asked;
+    verification_free(asked);
+    return NULL;
 }
 
 void mcp__authorize_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp_principal *principal = NULL;
-    uint8_t hash[MCP_SHA256_SIZE];
-    const char *token = NULL;
+    struct credential credential;
 
-    if (!judge(httpd, exchange, &principal, &token, hash))
+    if (!judge(&credential, httpd, exchange))
         return;
-    if (principal)
-        dispatch(httpd, exchange, principal);
+    if (credential.principal) {
+        mcp__httpd_dispatch(httpd, exchange, credential.principal);
+        return;
+    }
+    struct verification *asked = ask_verifier(httpd, exchange, &credential);
+    if (asked)
+        mcp__http_set_data(exchange, &asked->owner);
     else
-        ask_verifier(httpd, exchange, token, hash);
+        mcp__httpd_answer_with(httpd, exchange, 503, "Retry-After", "5", NULL);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */

@@ -37,12 +37,8 @@ bool mcp__authorize_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
  *  answer that says what is missing. */
 void mcp__authorize_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
 
-/**
- * The challenge to a client whose token lacks scopes, as the value of WWW-Authenticate (RFC 6750,
- * 3.1).
- *
- * @param scopes that this request requires in addition to those of every request; NULL: none
- */
+/** The challenge to a client whose token lacks scopes, as the value of WWW-Authenticate (RFC 6750,
+ *  3.1). @param scopes that this request requires in addition to those of every request */
 void mcp__authorize_challenge(const mcp__httpd *httpd, mcp_buf *field, const char *scopes);
 
 #endif

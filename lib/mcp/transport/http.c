@@ -498,22 +498,20 @@ static const mcp__serve_driver driver = {
 
 static void fill_options(mcp_http_options *http, size_t message_max)
 {
+    mcp_http_limits *limits = &http->limits;
+#define DEFAULT(field, value) (field) = (field) > 0 ? (field) : (value)
+
     if (!http->host)
         http->host = "127.0.0.1";
     if (!http->path)
         http->path = "/mcp";
-    if (http->limits.connections_max <= 0)
-        http->limits.connections_max = 10000;
-    if (http->limits.sessions_max <= 0)
-        http->limits.sessions_max = 10000;
-    if (http->limits.session_idle_ms <= 0)
-        http->limits.session_idle_ms = (int64_t)60 * 60 * 1000;
-    if (http->limits.keepalive_ms <= 0)
-        http->limits.keepalive_ms = 15000;
-    if (http->limits.stream_after_ms <= 0)
-        http->limits.stream_after_ms = 10000;
-    if (http->limits.body_max_bytes == 0)
-        http->limits.body_max_bytes = message_max;
+    DEFAULT(limits->connections_max, 10000);
+    DEFAULT(limits->sessions_max, 10000);
+    DEFAULT(limits->session_idle_ms, (int64_t)60 * 60 * 1000);
+    DEFAULT(limits->keepalive_ms, 15000);
+    DEFAULT(limits->stream_after_ms, 10000);
+    DEFAULT(limits->body_max_bytes, message_max);
+#undef DEFAULT
 }
 
 static mcp_status check_options(const mcp_http_options *http, mcp_error *err)

@@ -33,43 +33,51 @@
 
 /* One request, as far as it was looked at. */
 struct request {
+    mcp__headers headers; /* first; for the dispatch */
     mcp__httpd *httpd;
     mcp__http_exchange *exchange;
     mcp__incoming *incoming; /* NULL: no message */
-    const mcp_json *value;
-    mcp__message message; /* sorted, unless it is a batch */
+    mcp__message message;    /* sorted, unless it is a batch */
     mcp__accepted accepted;
     bool is_batch;
     bool is_request; /* or has one in it */
 };
 
-/* The headers, for the dispatch. */
-struct fields {
-    mcp__headers headers; /* first */
-    const mcp__http_exchange *exchange;
-};
-
 static const char *read_field(const mcp__headers *self, const char *name, size_t *count)
 {
-    const mcp__http_exchange *exchange = ((const struct fields *)self)->exchange;
+    const mcp__http_exchange *exchange = ((const struct request *)self)->exchange;
 
     *count = mcp__http_field_count(exchange, name);
     return mcp__http_field(exchange, name);
 }
 
-static struct fields fields_of(const mcp__http_exchange *exchange)
+static struct request request_of(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    return (struct fields){ .headers.field = read_field, .exchange = exchange };
+    return (struct request){ .headers.field = read_field,
+                             .httpd = httpd,
+                             .exchange = exchange,
+                             .message.kind = MCP__INVALID };
 }
 
 /* -32000 is no code of 2026-07-28. */
-static int bad_request(const mcp__httpd *httpd, const mcp__http_exchange *exchange)
+static int bad_request(const struct request *request)
 {
-    struct fields fields = fields_of(exchange);
-    bool is_stateless = httpd->serve.options->oldest > MCP_REVISION_NEWEST_SESSION ||
-                        mcp__headers_are_stateless(&fields.headers);
+    bool is_stateless = request->httpd->serve.options->oldest > MCP_REVISION_NEWEST_SESSION ||
+                        mcp__headers_are_stateless(&request->headers);
 
     return is_stateless ? mcp_status_code(MCP_E_REQUEST) : BAD_REQUEST;
+}
+
+static void refuse(const struct request *request, int status, int code, const char *message)
+{
+    const mcp_json *id = request->message.kind == MCP__RESPONSE ? NULL : request->message.id;
+
+    mcp__httpd_refuse(request->httpd, request->exchange, status, code, id, message);
+}
+
+static bool is_method(const struct request *request, const char *method)
+{
+    return mcp__httpd_is_method(request->exchange, method);
 }
 
 /* ---- the head -------------------------------------------------------------------------------- */
@@ -89,42 +97,32 @@ static mcp__accepted accepted_of(const mcp__http_exchange *exchange)
     return has_any ? accepted : (mcp__accepted){ .json = true, .events = true };
 }
 
-static bool serves_sessions(const mcp__httpd *httpd)
+static void check_post(const struct request *request)
 {
-    return httpd->serve.options->oldest <= MCP_REVISION_NEWEST_SESSION &&
-           httpd->http.sessions == MCP_SESSIONS_REQUIRED;
-}
-
-static void refuse_method(mcp__httpd *httpd, mcp__http_exchange *exchange)
-{
-    const char *allowed = serves_sessions(httpd) ? "POST, GET, DELETE" : "POST";
-
-    mcp__httpd_answer_with(httpd, exchange, 405, "Allow", allowed, NULL);
-}
-
-static void check_post(mcp__httpd *httpd, mcp__http_exchange *exchange)
-{
-    const char *type = mcp__http_field(exchange, "Content-Type");
-    mcp__accepted accepted = accepted_of(exchange);
+    const char *type = mcp__http_field(request->exchange, "Content-Type");
+    mcp__accepted accepted = accepted_of(request->exchange);
 
     if (!type || !mcp__field_is_type(type, "application/json"))
-        mcp__httpd_refuse(httpd, exchange, 415, bad_request(httpd, exchange), NULL,
-                          "the Content-Type must be application/json");
+        refuse(request, 415, bad_request(request), "the Content-Type must be application/json");
     else if (!accepted.json && !accepted.events)
-        mcp__httpd_refuse(httpd, exchange, 406, bad_request(httpd, exchange), NULL,
-                          "the client must accept application/json and text/event-stream");
+        refuse(request, 406, bad_request(request),
+               "the client must accept application/json and text/event-stream");
 }
 
 void mcp__streamable_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    if (mcp__httpd_is_method(exchange, "POST"))
-        check_post(httpd, exchange);
-    else if (!serves_sessions(httpd) ||
-             (!mcp__httpd_is_method(exchange, "GET") && !mcp__httpd_is_method(exchange, "DELETE")))
-        refuse_method(httpd, exchange);
-    else if (mcp__httpd_is_method(exchange, "GET") && !accepted_of(exchange).events)
-        mcp__httpd_refuse(httpd, exchange, 406, bad_request(httpd, exchange), NULL,
-                          "the client must accept text/event-stream");
+    const struct request request = request_of(httpd, exchange);
+    bool has_sessions = httpd->serve.options->oldest <= MCP_REVISION_NEWEST_SESSION &&
+                        httpd->http.sessions == MCP_SESSIONS_REQUIRED;
+    bool is_get = is_method(&request, "GET");
+
+    if (is_method(&request, "POST"))
+        check_post(&request);
+    else if (!has_sessions || (!is_get && !is_method(&request, "DELETE")))
+        mcp__httpd_answer_with(httpd, exchange, 405, "Allow",
+                               has_sessions ? "POST, GET, DELETE" : "POST", NULL);
+    else if (is_get && !accepted_of(exchange).events)
+        refuse(&request, 406, bad_request(&request), "the client must accept text/event-stream");
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -141,21 +139,17 @@ static mcp__session_entry *find_session(const struct request *request)
 
 static void refuse_session(const struct request *request)
 {
-    bool is_response = request->message.kind == MCP__RESPONSE;
-    const mcp_json *id = is_response ? NULL : request->message.id;
+    int code = mcp_status_code(MCP_E_REQUEST);
 
     if (mcp__http_field_count(request->exchange, "Mcp-Session-Id") > 0)
-        mcp__httpd_refuse(request->httpd, request->exchange, 404, NO_SESSION, id,
-                          "Session not found");
-    else if (is_response)
-        mcp__httpd_refuse(request->httpd, request->exchange, 400, mcp_status_code(MCP_E_REQUEST),
-                          NULL, "a response needs a session");
-    else if (bad_request(request->httpd, request->exchange) != BAD_REQUEST)
-        mcp__httpd_refuse(request->httpd, request->exchange, 400, mcp_status_code(MCP_E_REQUEST),
-                          id, "batches are not part of this revision");
+        refuse(request, 404, NO_SESSION, "Session not found");
+    else if (request->message.kind == MCP__RESPONSE)
+        refuse(request, 400, code, "a response needs a session");
+    else if (bad_request(request) != BAD_REQUEST)
+        refuse(request, 400, code, "batches are not part of this revision");
     else
-        mcp__httpd_refuse(request->httpd, request->exchange, 400, BAD_REQUEST, id,
-                          "Bad request: no valid session: Mcp-Session-Id header is required");
+        refuse(request, 400, BAD_REQUEST,
+               "Bad request: no valid session: Mcp-Session-Id header is required");
 }
 
 /* NULL: the exchange was answered. */
@@ -170,48 +164,36 @@ static mcp__session_entry *need_session(const struct request *request)
     return entry;
 }
 
-static void refuse_full(const struct request *request, const mcp_error *err)
+/* A new session, or an entry for this request alone. NULL: the exchange was answered. */
+static mcp__session_entry *new_entry(const struct request *request, bool is_once)
 {
+    mcp__httpd *httpd = request->httpd;
+    mcp__session_entry *entry = NULL;
+    mcp_error err = MCP_ERROR_INIT;
     mcp_buf body;
 
-    mcp_log_write(&request->httpd->serve.options->log, MCP_LOG_WARNING,
-                  "a client is turned away: %s", err->message);
+    mcp_status st = is_once ? mcp__session_table_once(&entry, &httpd->sessions, &err)
+                            : mcp__session_table_add(&entry, &httpd->sessions,
+                                                     mcp__httpd_caller_name(httpd),
+                                                     mcp_clock_mono_ms(), &err);
+    if (st == MCP_OK)
+        return entry;
+    mcp_log_write(&httpd->serve.options->log, MCP_LOG_WARNING, "a client is turned away: %s",
+                  err.message);
     mcp_buf_init(&body, 512);
     (void)mcp_buf_printf(&body,
                          "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,"
                          "\"message\":\"%s\"}}",
-                         mcp_status_code(err->status), mcp_status_words(err->status));
-    mcp__httpd_answer_with(request->httpd, request->exchange, 503, "Retry-After", "10", &body);
-    mcp_buf_clear(&body);
+                         mcp_status_code(st), mcp_status_words(st));
+    mcp__httpd_answer_with(httpd, request->exchange, 503, "Retry-After", "10", &body);
+    return NULL;
 }
 
 static mcp__session_entry *open_session(const struct request *request)
 {
-    mcp__httpd *httpd = request->httpd;
-    const char *principal = mcp__httpd_caller_name(httpd);
-    mcp__session_entry *entry = find_session(request);
-    mcp_error err = MCP_ERROR_INIT;
-
-    if (entry) {
-        mcp__httpd_refuse(httpd, request->exchange, 400, mcp_status_code(MCP_E_REQUEST),
-                          request->message.id, "the session is already initialized");
-        return NULL;
-    }
-    if (mcp__session_table_add(&entry, &httpd->sessions, principal, mcp_clock_mono_ms(), &err) ==
-        MCP_OK)
-        return entry;
-    refuse_full(request, &err);
-    return NULL;
-}
-
-static mcp__session_entry *borrow_entry(const struct request *request)
-{
-    mcp__session_entry *entry = NULL;
-    mcp_error err = MCP_ERROR_INIT;
-
-    if (mcp__session_table_once(&entry, &request->httpd->sessions, &err) == MCP_OK)
-        return entry;
-    refuse_full(request, &err);
+    if (!find_session(request))
+        return new_entry(request, false);
+    refuse(request, 400, mcp_status_code(MCP_E_REQUEST), "the session is already initialized");
     return NULL;
 }
 
@@ -247,15 +229,6 @@ static void open_stream(const struct request *request, mcp__session_entry *entry
     mcp__httpd_peer_listen(peer, after);
 }
 
-static void begin_listening(const struct request *request, mcp__session_entry *entry)
-{
-    if (mcp__httpd_peer_find(request->httpd, entry, 0))
-        mcp__httpd_refuse(request->httpd, request->exchange, 409, BAD_REQUEST, NULL,
-                          "the session has a stream already");
-    else
-        open_stream(request, entry, NULL);
-}
-
 static bool can_resume(const mcp__session_entry *entry, const mcp__httpd_peer *peer,
                        uint32_t stream, uint64_t number)
 {
@@ -272,8 +245,7 @@ static void resume(const struct request *request, mcp__session_entry *entry, con
     mcp__httpd_peer *peer = is_known ? mcp__httpd_peer_find(request->httpd, entry, stream) : NULL;
 
     if (!is_known || !can_resume(entry, peer, stream, number)) {
-        mcp__httpd_refuse(request->httpd, request->exchange, 400, BAD_REQUEST, NULL,
-                          "the events after this Last-Event-ID are not kept");
+        refuse(request, 400, BAD_REQUEST, "the events after this Last-Event-ID are not kept");
         return;
     }
     if (peer)
@@ -292,12 +264,13 @@ static void serve_get(const struct request *request)
     if (!entry)
         return;
     if (mcp__session_set_listener(&entry->session, request->httpd->caller, NULL) != MCP_OK)
-        mcp__httpd_refuse(request->httpd, request->exchange, 503, mcp_status_code(MCP_E_NOMEM),
-                          NULL, mcp_status_words(MCP_E_NOMEM));
+        refuse(request, 503, mcp_status_code(MCP_E_NOMEM), mcp_status_words(MCP_E_NOMEM));
     else if (last)
         resume(request, entry, last);
+    else if (mcp__httpd_peer_find(request->httpd, entry, 0))
+        refuse(request, 409, BAD_REQUEST, "the session has a stream already");
     else
-        begin_listening(request, entry);
+        open_stream(request, entry, NULL);
 }
 
 static void serve_delete(const struct request *request)
@@ -311,7 +284,6 @@ static void serve_delete(const struct request *request)
     mcp_buf_init(&body, 64);
     (void)mcp_buf_puts(&body, "{\"ok\":true}");
     mcp__httpd_answer(request->httpd, request->exchange, 200, &body);
-    mcp_buf_clear(&body);
 }
 
 /* ---- POST ------------------------------------------------------------------------------------ */
@@ -332,26 +304,26 @@ static void look_at_batch(struct request *request)
 /* Returns false when the exchange was answered. */
 static bool look_at(struct request *request)
 {
-    mcp_error err = request->incoming->err;
-    mcp_status st = request->incoming->status;
+    const mcp__incoming *incoming = request->incoming;
+    const mcp_error *err = &incoming->err;
+    mcp_status st = incoming->status;
 
-    if (st == MCP_OK && mcp_json_is_array(request->value)) {
+    if (st == MCP_OK && mcp_json_is_array(incoming->whole.value)) {
         look_at_batch(request);
         return true;
     }
     if (st == MCP_OK) {
-        request->message = request->incoming->whole.message;
-        err = request->incoming->whole.fault;
-        st = err.status;
+        request->message = incoming->whole.message;
+        err = &incoming->whole.fault;
+        st = err->status;
+    } else {
+        request->message.id = incoming->whole.message.id;
     }
-    if (request->incoming->status != MCP_OK)
-        request->message.id = request->incoming->whole.message.id;
     request->is_request = request->message.kind == MCP__REQUEST;
-    if (st == MCP_OK || (request->value && request->message.method))
+    if (st == MCP_OK || request->message.method)
         return true; /* a method with faults: the dispatch knows what to say of it */
-    mcp__httpd_refuse(request->httpd, request->exchange,
-                      st == MCP_E_NOMEM || st == MCP_E_BUSY ? 503 : 400, mcp_status_code(st),
-                      request->message.id, err.message);
+    refuse(request, st == MCP_E_NOMEM || st == MCP_E_BUSY ? 503 : 400, mcp_status_code(st),
+           err->message);
     return false;
 }
 
@@ -363,13 +335,11 @@ static bool is_initialize(const struct request *request)
 /* A response has neither a claim nor a method: it belongs to a session, if to anything. */
 static bool is_stateless(const struct request *request)
 {
-    struct fields fields = fields_of(request->exchange);
-
     if (request->is_batch || request->message.kind == MCP__RESPONSE)
         return false;
     if (mcp_json_get(request->message.meta, CLAIM))
         return true;
-    return !is_initialize(request) && mcp__headers_are_stateless(&fields.headers);
+    return !is_initialize(request) && mcp__headers_are_stateless(&request->headers);
 }
 
 /* The version header of the session era must name a revision that we serve. Returns false when the
@@ -386,9 +356,8 @@ static bool check_version(const struct request *request, mcp_revision *revision)
     if (*revision >= options->oldest && *revision <= options->newest &&
         *revision != MCP_REVISION_NONE)
         return true;
-    mcp__httpd_refuse(request->httpd, request->exchange, 400,
-                      bad_request(request->httpd, request->exchange), request->message.id,
-                      "Unsupported protocol version in MCP-Protocol-Version");
+    refuse(request, 400, bad_request(request),
+           "Unsupported protocol version in MCP-Protocol-Version");
     return false;
 }
 
@@ -402,7 +371,7 @@ static mcp__session_entry *entry_for(const struct request *request, bool *is_onc
     if (!check_version(request, &revision))
         return NULL;
     if (request->httpd->http.sessions == MCP_SESSIONS_OFF) {
-        mcp__session_entry *entry = borrow_entry(request);
+        mcp__session_entry *entry = new_entry(request, true);
         *is_once = true;
         if (entry && !is_initialize(request))
             entry->session.revision = revision;
@@ -412,17 +381,10 @@ static mcp__session_entry *entry_for(const struct request *request, bool *is_onc
                                                          : need_session(request);
 }
 
-static void refuse_busy(const struct request *request)
-{
-    mcp__httpd_refuse(request->httpd, request->exchange, 200, mcp_status_code(MCP_E_BUSY),
-                      request->message.id, mcp_status_words(MCP_E_BUSY));
-}
-
 /* Hands the message over. */
 static void hand_over(struct request *request, mcp__session_entry *entry, bool is_once)
 {
     mcp__httpd *httpd = request->httpd;
-    struct fields fields = fields_of(request->exchange);
     mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, request->exchange, entry, is_once);
 
     if (!peer)
@@ -430,7 +392,7 @@ static void hand_over(struct request *request, mcp__session_entry *entry, bool i
     peer->accepted = request->accepted;
     peer->is_request = request->is_request;
     peer->is_initialize = is_initialize(request) && request->is_request;
-    peer->peer.headers = &fields.headers;
+    peer->peer.headers = &request->headers;
     httpd->counts.messages++;
     mcp__session_table_work(&httpd->sessions, entry);
     mcp__dispatch_incoming(&entry->session, &peer->peer, request->incoming);
@@ -443,37 +405,34 @@ static bool check_accepted(const struct request *request)
 
     if (request->accepted.events || !method || strcmp(method, "subscriptions/listen") != 0)
         return true;
-    mcp__httpd_refuse(request->httpd, request->exchange, 406, mcp_status_code(MCP_E_REQUEST),
-                      request->message.id, "the client must accept text/event-stream");
+    refuse(request, 406, mcp_status_code(MCP_E_REQUEST),
+           "the client must accept text/event-stream");
     return false;
 }
 
 static void serve_post(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__incoming *incoming)
 {
-    struct request request = { .httpd = httpd,
-                               .exchange = exchange,
-                               .message.kind = MCP__INVALID,
-                               .incoming = incoming,
-                               .value = incoming->status == MCP_OK ? incoming->whole.value : NULL,
-                               .accepted = accepted_of(exchange) };
+    struct request request = request_of(httpd, exchange);
     bool is_once = false;
 
+    request.incoming = incoming;
+    request.accepted = accepted_of(exchange);
     if (!look_at(&request) || !check_accepted(&request))
         return;
     mcp__session_entry *entry = entry_for(&request, &is_once);
     if (entry && mcp__dispatch_is_full(&entry->session))
-        refuse_busy(&request);
+        refuse(&request, 200, mcp_status_code(MCP_E_BUSY), mcp_status_words(MCP_E_BUSY));
     else if (entry)
         hand_over(&request, entry, is_once);
 }
 
 void mcp__streamable_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    struct request request = { .httpd = httpd, .exchange = exchange, .message.kind = MCP__INVALID };
+    const struct request request = request_of(httpd, exchange);
 
-    if (mcp__httpd_is_method(exchange, "GET"))
+    if (is_method(&request, "GET"))
         serve_get(&request);
-    else if (mcp__httpd_is_method(exchange, "DELETE"))
+    else if (is_method(&request, "DELETE"))
         serve_delete(&request);
     else
         mcp__httpd_read_body(httpd, exchange, serve_post);

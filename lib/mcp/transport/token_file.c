@@ -6,34 +6,27 @@
  */
 #include "mcp/transport/token_file.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/utf8.h"
 
 #define BLANKS " \t\r"
-
-static int digit_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    if (digit >= 'a' && digit <= 'f')
-        return digit - 'a' + 10;
-    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
-}
+#define CHUNK ((size_t)16 * 1024)
 
 static bool read_hash(uint8_t out[MCP_SHA256_SIZE], const char *text, size_t length)
 {
+    static const char digits[] = "0123456789abcdef";
+
     if (length != MCP_SHA256_SIZE * 2)
         return false;
-    for (size_t i = 0; i < MCP_SHA256_SIZE; i++) {
-        int high = digit_value(text[2 * i]);
-        int low = digit_value(text[2 * i + 1]);
-        if (high < 0 || low < 0)
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = strchr(digits, tolower((unsigned char)text[i]));
+        if (!digit)
             return false;
-        out[i] = (uint8_t)(high * 16 + low);
+        out[i / 2] = (uint8_t)(out[i / 2] << 4 | (digit - digits));
     }
     return true;
 }
@@ -109,38 +102,31 @@ mcp_status mcp__token_file_parse(mcp__token_file *out, mcp_arena *arena, const c
     return MCP_OK;
 }
 
-static mcp_status read_all(mcp_buf *text, int fd, const char *path, mcp_error *err)
-{
-    for (;;) {
-        char *room = mcp_buf_reserve(text, 16384);
-        if (!room)
-            return mcp_error_set(err, MCP_E_PARAMS, "%s is larger than %zu bytes", path,
-                                 MCP__TOKEN_FILE_MAX);
-        ssize_t got = read(fd, room, 16384);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return mcp_error_errno(err, errno, "%s cannot be read", path);
-        if (got == 0)
-            return MCP_OK;
-        mcp_buf_commit(text, (size_t)got);
-    }
-}
-
 mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const char *path,
                                 mcp_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    FILE *in = fopen(path, "re");
+    mcp_status st = MCP_OK;
+    size_t got = 0;
     mcp_buf text;
 
-    if (fd < 0)
+    if (!in)
         return mcp_error_errno(err, errno, "%s cannot be opened", path);
-    mcp_buf_init(&text, MCP__TOKEN_FILE_MAX + 16384);
-    mcp_status st = read_all(&text, fd, path, err);
-    if (st == MCP_OK)
+    mcp_buf_init(&text, MCP__TOKEN_FILE_MAX + CHUNK);
+    do {
+        char *room = mcp_buf_reserve(&text, CHUNK);
+        got = room ? fread(room, 1, CHUNK, in) : 0;
+        mcp_buf_commit(&text, got);
+    } while (got > 0);
+    if (ferror(in))
+        st = mcp_error_errno(err, errno, "%s cannot be read", path);
+    else if (text.status != MCP_OK)
+        st = mcp_error_set(err, MCP_E_PARAMS, "%s is larger than %zu bytes", path,
+                           MCP__TOKEN_FILE_MAX);
+    else
         st = mcp__token_file_parse(out, arena, text.data ? text.data : "", text.length, path, err);
     mcp_buf_clear(&text);
-    (void)close(fd);
+    (void)fclose(in);
     return st;
 }
 
