@@ -8,23 +8,31 @@
  * token's hash, as long as it said, one minute at most, so that a withdrawn token does not live
  * long.
  *
+ * A line of that file is a token: SHA-256 in hexadecimal, principal, scopes. A reader of the file
+ * learns no token. A client that guesses tokens learns nothing from the time that it takes: all
+ * hashes are compared, in full.
+ *
  * The answers are those of RFC 6750, section 3: 400 for what is no credential, 401 for none or a
  * bad one, 403 for one that allows too little. Where metadata is served, each names its place (RFC
  * 9728, 5.1).
  */
 #include "mcp/transport/authorize.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/principal.h"
-#include "mcp/hash.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/token_file.h"
 
+#define BLANKS " \t\r"
+#define CHUNK ((size_t)16 * 1024)
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)
 #define METADATA_MAX ((size_t)128 * 1024)
@@ -57,7 +65,7 @@ struct verification {
     mcp__exchange_owner owner;
     mcp__httpd *httpd;
     mcp__http_exchange *exchange; /* NULL: the client is gone */
-    mcp_arena *arena;
+    mcp_arena *arena;             /* pays for all, this struct too */
     const char *token;
     uint8_t hash[MCP_SHA256_SIZE];
     mcp_principal principal;
@@ -71,6 +79,148 @@ struct credential {
     uint8_t hash[MCP_SHA256_SIZE];
     const mcp_principal *principal; /* NULL: the verifier must be asked */
 };
+
+/* ---- the file of tokens ---------------------------------------------------------------------- */
+
+static bool read_hash(uint8_t out[MCP_SHA256_SIZE], const char *text, size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (length != MCP_SHA256_SIZE * 2)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = strchr(digits, tolower((unsigned char)text[i]));
+        if (!digit)
+            return false;
+        out[i / 2] = (uint8_t)(out[i / 2] << 4 | (digit - digits));
+    }
+    return true;
+}
+
+/* The words that are left, one space apart. */
+static char *join_words(mcp_arena *arena, const char *at)
+{
+    char *out = mcp_arena_alloc(arena, strlen(at) + 1);
+    size_t used = 0;
+
+    for (at += strspn(at, BLANKS); out && *at; at += strspn(at, BLANKS)) {
+        size_t length = strcspn(at, BLANKS);
+        if (used > 0)
+            out[used++] = ' ';
+        memcpy(out + used, at, length);
+        used += length;
+        at += length;
+    }
+    if (out)
+        out[used] = '\0';
+    return out;
+}
+
+static mcp_status read_line(mcp__token *token, mcp_arena *arena, const char *line, mcp_error *err)
+{
+    size_t length = strcspn(line, BLANKS);
+
+    if (!read_hash(token->hash, line, length))
+        return mcp_error_set(err, MCP_E_PARAMS, "a line begins with 64 hexadecimal digits");
+    line += length;
+    line += strspn(line, BLANKS);
+    length = strcspn(line, BLANKS);
+    if (length == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "expected: <hash> <principal>");
+    token->principal.name = mcp_arena_strndup(arena, line, length);
+    token->principal.scopes = join_words(arena, line + length);
+    if (!token->principal.name || !token->principal.scopes)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    return MCP_OK;
+}
+
+static bool is_entry(const char *line)
+{
+    line += strspn(line, BLANKS);
+    return *line != '\0' && *line != '#';
+}
+
+mcp_status mcp__token_file_parse(mcp__token_file *out, mcp_arena *arena, const char *text,
+                                 size_t length, const char *name, mcp_error *err)
+{
+    char *copy = mcp_arena_strndup(arena, text, length);
+    mcp__token_file file = { mcp_arena_array(arena, MCP__TOKENS_MAX, sizeof(mcp__token)), 0 };
+    size_t number = 1;
+
+    if (!copy || !file.tokens)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    if (memchr(text, '\0', length) || !mcp__utf8_valid(text, length, NULL))
+        return mcp_error_set(err, MCP_E_PARAMS, "%s is no text", name);
+    for (char *line = copy; line; number++) {
+        char *end = strchr(line, '\n');
+        mcp_error why = MCP_ERROR_INIT;
+        if (end)
+            *end = '\0';
+        if (is_entry(line) && file.count == MCP__TOKENS_MAX)
+            return mcp_error_set(err, MCP_E_PARAMS, "%s has more than %zu tokens", name,
+                                 MCP__TOKENS_MAX);
+        if (is_entry(line) && read_line(&file.tokens[file.count++], arena,
+                                        line + strspn(line, BLANKS), &why) != MCP_OK)
+            return mcp_error_set(err, why.status, "%s, line %zu: %s", name, number, why.message);
+        line = end ? end + 1 : NULL;
+    }
+    *out = file;
+    return MCP_OK;
+}
+
+mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const char *path,
+                                mcp_error *err)
+{
+    FILE *in = fopen(path, "re");
+    mcp_status st = MCP_OK;
+    size_t got = 0;
+    mcp_buf text;
+
+    if (!in)
+        return mcp_error_errno(err, errno, "%s cannot be opened", path);
+    mcp_buf_init(&text, MCP__TOKEN_FILE_MAX + CHUNK);
+    do {
+        char *room = mcp_buf_reserve(&text, CHUNK);
+        got = room ? fread(room, 1, CHUNK, in) : 0;
+        mcp_buf_commit(&text, got);
+    } while (got > 0);
+    if (ferror(in))
+        st = mcp_error_errno(err, errno, "%s cannot be read", path);
+    else if (text.status != MCP_OK)
+        st = mcp_error_set(err, MCP_E_PARAMS, "%s is larger than %zu bytes", path,
+                           MCP__TOKEN_FILE_MAX);
+    else
+        st = mcp__token_file_parse(out, arena, text.data ? text.data : "", text.length, path, err);
+    mcp_buf_clear(&text);
+    (void)fclose(in);
+    return st;
+}
+
+mcp_status mcp__token_file_add(mcp__token_file *file, mcp_arena *arena, const char *token,
+                               const mcp_principal *principal, mcp_error *err)
+{
+    if (!file->tokens)
+        file->tokens = mcp_arena_array(arena, MCP__TOKENS_MAX, sizeof(mcp__token));
+    if (!file->tokens)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    if (file->count == MCP__TOKENS_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "there are more than %zu tokens", MCP__TOKENS_MAX);
+    mcp_status st = mcp_sha256(file->tokens[file->count].hash, token, strlen(token), err);
+    if (st == MCP_OK)
+        file->tokens[file->count++].principal = *principal;
+    return st;
+}
+
+const mcp_principal *mcp__token_file_find(const mcp__token_file *file,
+                                          const uint8_t hash[MCP_SHA256_SIZE])
+{
+    const mcp_principal *found = NULL;
+
+    for (size_t i = 0; i < file->count; i++)
+        if (mcp_hash_equal(file->tokens[i].hash, hash, MCP_SHA256_SIZE))
+            found = &file->tokens[i].principal;
+    return found;
+}
 
 /* ---- our own name ---------------------------------------------------------------------------- */
 
@@ -357,21 +507,21 @@ static int64_t good_for_ms(const mcp_principal *principal)
     return principal->expires_ms == 0 || left_ms > VERDICT_MS ? VERDICT_MS : left_ms;
 }
 
-/* Takes the arena. */
-static void keep_verdict(struct verification *asked)
+/* Takes the arena, where true is returned. */
+static bool keep_verdict(const struct verification *asked)
 {
     struct verdict *place = verdict_place(asked->httpd->authorize, asked->hash);
     bool is_lost = false;
     const mcp_principal *principal = mcp__principal_copy(asked->arena, &asked->principal, &is_lost);
 
-    if (!principal)
-        return;
+    if (is_lost)
+        return false;
     mcp_arena_free(place->arena);
-    memcpy(place->hash, asked->hash, sizeof(place->hash));
+    memcpy(place->hash, asked->hash, sizeof place->hash);
     place->arena = asked->arena;
     place->principal = principal;
     place->until_ms = mcp_clock_mono_ms() + good_for_ms(principal);
-    asked->arena = NULL;
+    return true;
 }
 
 static void on_verdict(struct verification *asked)
@@ -391,12 +541,6 @@ static void on_verdict(struct verification *asked)
     }
 }
 
-static void verification_free(struct verification *asked)
-{
-    mcp_arena_free(asked->arena);
-    free(asked);
-}
-
 static void verified(mcp__task *task)
 {
     struct verification *asked = (struct verification *)task;
@@ -405,9 +549,8 @@ static void verified(mcp__task *task)
         asked->status = MCP_E_INTERNAL;
     if (asked->exchange)
         on_verdict(asked);
-    if (asked->status == MCP_OK)
-        keep_verdict(asked);
-    verification_free(asked);
+    if (asked->status != MCP_OK || !keep_verdict(asked))
+        mcp_arena_free(asked->arena);
 }
 
 static void on_hung_up(mcp__exchange_owner *owner)
@@ -423,22 +566,22 @@ static struct verification *ask_verifier(mcp__httpd *httpd, mcp__http_exchange *
                                          const struct credential *credential)
 {
     mcp__executor *executor = httpd->serve.executor;
-    struct verification *asked = mcp_alloc_zeroed(1, sizeof *asked);
+    mcp_arena *arena = mcp_arena_new((size_t)1024 * 1024);
+    struct verification *asked = arena ? mcp_arena_alloc(arena, sizeof *asked) : NULL;
+    const char *token = asked ? mcp_arena_strdup(arena, credential->token) : NULL;
 
-    if (!asked)
-        return NULL;
-    asked->task.work = verify;
-    asked->task.done = verified;
-    asked->owner.hung_up = on_hung_up;
-    asked->httpd = httpd;
-    asked->exchange = exchange;
-    asked->arena = mcp_arena_new((size_t)1024 * 1024);
-    asked->token = asked->arena ? mcp_arena_strdup(asked->arena, credential->token) : NULL;
-    memcpy(asked->hash, credential->hash, sizeof asked->hash);
-    if (asked->token && mcp__http_keep(exchange, NULL) == MCP_OK &&
-        executor->submit(executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK)
-        return asked;
-    verification_free(asked);
+    if (token && mcp__http_keep(exchange, NULL) == MCP_OK) {
+        *asked = (struct verification){ .task = { .work = verify, .done = verified },
+                                        .owner.hung_up = on_hung_up,
+                                        .httpd = httpd,
+                                        .exchange = exchange,
+                                        .arena = arena,
+                                        .token = token };
+        memcpy(asked->hash, credential->hash, sizeof asked->hash);
+        if (executor->submit(executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK)
+            return asked;
+    }
+    mcp_arena_free(arena);
     return NULL;
 }
 

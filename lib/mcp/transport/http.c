@@ -23,15 +23,11 @@
 #include "mcp/core/task/task.h"
 #include "mcp/transport/authorize.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/http/metrics.h"
 #include "mcp/transport/http/peer.h"
 #include "mcp/transport/http/stream.h"
 #include "mcp/transport/http_int.h"
 #include "mcp/transport/rest/rest.h"
 #include "mcp/transport/rest/route_table.h"
-#include "mcp/transport/sse_legacy.h"
-#include "mcp/transport/streamable.h"
-#include "mcp/transport/websocket.h"
 #include "net/listen.h"
 
 #define EVENTS_MAX_BYTES ((size_t)64 * 1024 * 1024)
@@ -86,12 +82,12 @@ void mcp__httpd_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int stat
 
 /* Which functions serve a path; routes take all others. */
 static const struct endpoint {
-    const char *path;   /* NULL: that of MCP, http.path */
-    size_t option;      /* of mcp_http_options: whether it is served; 0: always */
-    bool is_probe;      /* answered before the check of Host, at exactly this path, HEAD too */
-    const char *method; /* the only one; NULL: `head` looks at it */
-    void (*head)(mcp__httpd *httpd, mcp__http_exchange *exchange);    /* NULL: nothing to do */
-    void (*request)(mcp__httpd *httpd, mcp__http_exchange *exchange); /* NULL: `head` answers */
+    const char *path;       /* NULL: that of MCP, http.path */
+    size_t option;          /* of mcp_http_options: whether it is served; 0: always */
+    bool is_probe;          /* answered before the check of Host, at exactly this path, HEAD too */
+    const char *method;     /* the only one; NULL: `head` looks at it */
+    mcp__endpoint *head;    /* NULL: nothing to do */
+    mcp__endpoint *request; /* NULL: `head` answers */
 } endpoints[] = {
 #define OPTION(name) offsetof(mcp_http_options, name)
     { MCP__HEALTH_PATH, OPTION(health), true, "GET", mcp__metrics_health, NULL },
@@ -293,12 +289,6 @@ struct pending {
     mcp__body_taker *then;
 };
 
-static void pending_free(struct pending *pending)
-{
-    mcp_arena_free(pending->arena);
-    free(pending);
-}
-
 static void refuse_body(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_status status)
 {
     mcp__httpd_refuse(httpd, exchange, 503, mcp_status_code(status), NULL,
@@ -313,59 +303,51 @@ static void on_sender_hung_up(mcp__exchange_owner *owner)
     pending->httpd->counts.hung_up++;
 }
 
-static void take_large(struct pending *pending, mcp__incoming *incoming)
+static void pending_free(struct pending *pending)
 {
-    mcp__httpd *httpd = pending->httpd;
-
-    mcp__http_set_data(pending->exchange, NULL);
-    if (httpd->serve.is_ending) {
-        refuse_body(httpd, pending->exchange, MCP_E_STOPPED);
-        return;
-    }
-    httpd->caller = pending->caller;
-    pending->then(httpd, pending->exchange, incoming);
-    httpd->caller = NULL;
-    mcp__httpd_step_later(httpd);
+    mcp_arena_free(pending->arena);
+    free(pending);
 }
 
 static void on_large(void *owner, mcp__incoming *incoming)
 {
     struct pending *pending = owner;
-
-    if (pending->exchange)
-        take_large(pending, incoming);
-    pending_free(pending);
-}
-
-static mcp_status start_reading(struct pending *pending)
-{
     mcp__httpd *httpd = pending->httpd;
-    mcp_buf body;
+    mcp__http_exchange *exchange = pending->exchange;
 
-    mcp_buf_init(&body, httpd->serve.options->limits.message_max_bytes);
-    if (mcp__httpd_copy_caller(httpd, &pending->arena, &pending->caller) &&
-        mcp__http_body_take(pending->exchange, &body, NULL) == MCP_OK &&
-        mcp__http_keep(pending->exchange, NULL) == MCP_OK)
-        return mcp__serve_read(&httpd->serve, &body, on_large, pending, NULL);
-    mcp_buf_clear(&body);
-    return MCP_E_NOMEM;
+    if (exchange)
+        mcp__http_set_data(exchange, NULL);
+    if (exchange && httpd->serve.is_ending) {
+        refuse_body(httpd, exchange, MCP_E_STOPPED);
+    } else if (exchange) {
+        httpd->caller = pending->caller;
+        pending->then(httpd, exchange, incoming);
+        httpd->caller = NULL;
+        mcp__httpd_step_later(httpd);
+    }
+    pending_free(pending);
 }
 
 static void read_large(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__body_taker *then)
 {
     struct pending *pending = mcp_alloc_zeroed(1, sizeof *pending);
     mcp_status st = MCP_E_NOMEM;
+    mcp_buf body;
 
-    if (pending) {
+    mcp_buf_init(&body, httpd->serve.options->limits.message_max_bytes);
+    if (pending)
         *pending = (struct pending){
             .owner.hung_up = on_sender_hung_up, .httpd = httpd, .exchange = exchange, .then = then
         };
-        st = start_reading(pending);
-    }
+    if (pending && mcp__httpd_copy_caller(httpd, &pending->arena, &pending->caller) &&
+        mcp__http_body_take(exchange, &body, NULL) == MCP_OK &&
+        mcp__http_keep(exchange, NULL) == MCP_OK)
+        st = mcp__serve_read(&httpd->serve, &body, on_large, pending, NULL);
     if (st == MCP_OK) {
         mcp__http_set_data(exchange, &pending->owner);
         return;
     }
+    mcp_buf_clear(&body);
     if (pending)
         pending_free(pending);
     refuse_body(httpd, exchange, st);
@@ -545,11 +527,11 @@ static mcp_status make_sessions(mcp__httpd *httpd, mcp_error *err)
         .ending = on_session_ending,
         .data = httpd,
     };
+    mcp__session_entry *shared = NULL;
 
     if (httpd->http.metrics)
         options.context.durations = &httpd->durations;
     mcp__session_table_init(&httpd->sessions, &options);
-    mcp__session_entry *shared = NULL;
     return mcp__session_table_share(&shared, &httpd->sessions, err);
 }
 
@@ -573,12 +555,11 @@ static mcp_status make_listener(mcp__httpd *httpd, mcp_error *err)
         { "X-Content-Type-Options", "nosniff" },
         { "Cross-Origin-Resource-Policy", "same-origin" },
     };
+    size_t message_max = httpd->serve.options->limits.message_max_bytes;
+    size_t body_max = httpd->http.limits.body_max_bytes;
     size_t descriptors = 0;
     mcp__http_options options = {
-        .body_max_bytes = httpd->http.limits.body_max_bytes >
-                                  httpd->serve.options->limits.message_max_bytes
-                              ? httpd->http.limits.body_max_bytes
-                              : httpd->serve.options->limits.message_max_bytes,
+        .body_max_bytes = body_max > message_max ? body_max : message_max,
         .bodies_max_bytes = httpd->serve.options->limits.calls_max_bytes,
         .connections_max = (size_t)httpd->http.limits.connections_max,
         .handler = { .head = on_head,
@@ -629,9 +610,8 @@ static mcp_status open_transport(mcp__httpd *httpd, const mcp__serve_setup *setu
         st = mcp__serve_open(&httpd->serve, &driver, setup,
                              mcp__route_long_count(httpd->http.routes),
                              setup->context.options->limits.calls_max_queued, err);
-    if (st != MCP_OK)
-        return st;
-    st = make_sessions(httpd, err);
+    if (st == MCP_OK)
+        st = make_sessions(httpd, err);
     if (st == MCP_OK)
         st = make_clock(httpd, err);
     if (st == MCP_OK)

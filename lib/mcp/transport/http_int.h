@@ -1,8 +1,5 @@
 /*
  * http_int.h - the body of the server over HTTP, for the files that answer on it. The loop's alone.
- *
- * Each endpoint has two functions: `head` looks at a request before its body is read and may
- * answer, `request` has the body.
  */
 #ifndef MCP_TRANSPORT_HTTP_INT_H
 #define MCP_TRANSPORT_HTTP_INT_H
@@ -118,5 +115,40 @@ typedef void mcp__body_taker(mcp__httpd *httpd, mcp__http_exchange *exchange,
  * that hangs up meanwhile is not heard of again.
  */
 void mcp__httpd_read_body(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__body_taker *then);
+
+/* ---- endpoints ------------------------------------------------------------------------------- */
+
+/** What an endpoint does. `head` looks at a request before its body is read, and may answer it;
+ *  `request` serves it. */
+typedef void mcp__endpoint(mcp__httpd *httpd, mcp__http_exchange *exchange);
+
+/** Streamable HTTP, for all revisions, at http.path (streamable.c). */
+mcp__endpoint mcp__streamable_head, mcp__streamable_request;
+
+#define MCP__WEBSOCKET_PATH "/ws"
+
+/** MCP over WebSocket: a text message is a message, a connection is a client (websocket.c). */
+mcp__endpoint mcp__websocket_head, mcp__websocket_request;
+
+#define MCP__SSE_PATH "/sse"
+#define MCP__SSE_MESSAGE_PATH "/messages"
+
+/** HTTP+SSE of 2024-11-05: one stream for all answers, one path to post to (sse_legacy.c). */
+mcp__endpoint mcp__sse_request, mcp__sse_post_head, mcp__sse_post_request;
+
+/** The server goes down: end such a stream and its session, unless answers are still to come. */
+void mcp__sse_end_idle(mcp__httpd_peer *peer);
+
+#define MCP__HEALTH_PATH "/health"
+#define MCP__METRICS_PATH "/metrics"
+
+/** Probes; they answer at the head (http/metrics.c). */
+mcp__endpoint mcp__metrics_health, mcp__metrics_answer;
+
+/** When the process started, in seconds since 1970; 0: the system does not say. */
+double mcp__process_start_s(void);
+
+/** Routes: 404 or 405 where there is none (rest/rest.c). */
+mcp__endpoint mcp__rest_head, mcp__rest_request;
 
 #endif

@@ -6,7 +6,7 @@
  * the session's id. A post is answered by 202 alone; the answer to its message is an event. An
  * unknown id and one of another client are the same 404.
  */
-#include "mcp/transport/sse_legacy.h"
+#include "mcp/transport/http/peer.h"
 
 #include <stdio.h>
 #include <string.h>

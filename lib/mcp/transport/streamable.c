@@ -14,8 +14,6 @@
  * An id in Mcp-Session-Id is a name, not a right: it is looked up together with its principal, and
  * what is not found is 404, whatever the reason: a client then opens another session.
  */
-#include "mcp/transport/streamable.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

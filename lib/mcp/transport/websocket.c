@@ -11,7 +11,7 @@
  * A large message is read on a worker. Messages are served in the order of their coming, so those
  * that were underway when the connection was paused are read by the worker too.
  */
-#include "mcp/transport/websocket.h"
+#include "mcp/transport/http_int.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * Probes come from machines that know the server by an address, so these paths are answered before
  * the check of Host. Hence they are served only where an option says so.
  */
-#include "mcp/transport/http/metrics.h"
+#include "mcp/transport/http_int.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -48,23 +48,32 @@ void mcp__metrics_health(mcp__httpd *httpd, mcp__http_exchange *exchange)
 
 /* ---- families -------------------------------------------------------------------------------- */
 
+/* Without a `type` it is a counter or a gauge: the name says which. */
 static void begin_family(mcp_buf *body, const char *name, const char *type, const char *help)
 {
+    const char *last = strrchr(name, '_');
+
+    if (!type)
+        type = last && strcmp(last, "_total") == 0 ? "counter" : "gauge";
     (void)mcp_buf_printf(body, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put(mcp_buf *body, const char *name, const char *type, const char *help, uint64_t value)
+static void put(mcp_buf *body, const char *name, const char *help, uint64_t value)
 {
-    begin_family(body, name, type, help);
+    begin_family(body, name, NULL, help);
     (void)mcp_buf_printf(body, "%s %" PRIu64 "\n", name, value);
 }
 
-static void put_seconds(mcp_buf *body, const char *name, const char *type, const char *help,
-                        uint64_t ns)
+static void put_ns(mcp_buf *body, uint64_t ns)
 {
-    begin_family(body, name, type, help);
-    (void)mcp_buf_printf(body, "%s %" PRIu64 ".%09" PRIu64 "\n", name, ns / NS_A_SECOND,
-                         ns % NS_A_SECOND);
+    (void)mcp_buf_printf(body, "%" PRIu64 ".%09" PRIu64 "\n", ns / NS_A_SECOND, ns % NS_A_SECOND);
+}
+
+static void put_seconds(mcp_buf *body, const char *name, const char *help, uint64_t ns)
+{
+    begin_family(body, name, NULL, help);
+    (void)mcp_buf_printf(body, "%s ", name);
+    put_ns(body, ns);
 }
 
 /* A label's value, with the escapes of the format. */
@@ -106,8 +115,7 @@ static void put_histogram(mcp_buf *body, const mcp__duration *duration)
         (void)mcp_buf_printf(body, "%" PRIu64 "\n", count);
     }
     put_sample(body, "_sum", duration, NULL);
-    (void)mcp_buf_printf(body, "%" PRIu64 ".%09" PRIu64 "\n", duration->sum_ns / NS_A_SECOND,
-                         duration->sum_ns % NS_A_SECOND);
+    put_ns(body, duration->sum_ns);
     put_sample(body, "_count", duration, NULL);
     (void)mcp_buf_printf(body, "%" PRIu64 "\n", count);
 }
@@ -124,7 +132,7 @@ static void put_durations(mcp_buf *body, const mcp__durations *durations)
 
 static void put_build(mcp_buf *body, const mcp_server_options *options)
 {
-    begin_family(body, "mcp_build_info", "gauge", "What runs; always 1.");
+    begin_family(body, "mcp_build_info", NULL, "What runs; always 1.");
     (void)mcp_buf_puts(body, "mcp_build_info{");
     put_label(body, "library", mcp_version());
     (void)mcp_buf_putc(body, ',');
@@ -157,9 +165,8 @@ double mcp__process_start_s(void)
         clock_gettime(CLOCK_BOOTTIME, &boot) != 0)
         return 0;
     const char *at = strrchr(text, ')'); /* the name before it may hold anything */
-    for (int field = 2; at && field < 22; field++) {
+    for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
-    }
     if (!at)
         return 0;
     double since_boot_s = strtod(at + 1, NULL) / (double)sysconf(_SC_CLK_TCK);
@@ -198,13 +205,13 @@ static void put_process(mcp_buf *body, const mcp__httpd *httpd)
         size = strtoull(text, &end, 10);
         resident = strtoull(end, NULL, 10);
     }
-    put_seconds(body, "process_cpu_seconds_total", "counter", "User and system CPU time.",
+    put_seconds(body, "process_cpu_seconds_total", "User and system CPU time.",
                 (uint64_t)cpu.tv_sec * NS_A_SECOND + (uint64_t)cpu.tv_nsec);
-    put(body, "process_open_fds", "gauge", "Open file descriptors.", count_descriptors());
-    put(body, "process_max_fds", "gauge", "Limit of open file descriptors.", limit.rlim_cur);
-    put(body, "process_virtual_memory_bytes", "gauge", "Virtual memory.", size * page);
-    put(body, "process_resident_memory_bytes", "gauge", "Resident memory.", resident * page);
-    begin_family(body, "process_start_time_seconds", "gauge", "Start, in seconds since 1970.");
+    put(body, "process_open_fds", "Open file descriptors.", count_descriptors());
+    put(body, "process_max_fds", "Limit of open file descriptors.", limit.rlim_cur);
+    put(body, "process_virtual_memory_bytes", "Virtual memory.", size * page);
+    put(body, "process_resident_memory_bytes", "Resident memory.", resident * page);
+    begin_family(body, "process_start_time_seconds", NULL, "Start, in seconds since 1970.");
     (void)mcp_buf_printf(body, "process_start_time_seconds %.2f\n", httpd->process_start_s);
 }
 
@@ -214,24 +221,20 @@ static void put_http(mcp_buf *body, const mcp__httpd *httpd)
 {
     const mcp__httpd_counts *counts = &httpd->counts;
 
-    put(body, "mcp_http_requests_total", "counter", "HTTP requests of any kind.", counts->requests);
-    put(body, "mcp_http_refused_total", "counter", "Requests of a foreign Host or Origin.",
-        counts->refused);
-    put(body, "mcp_http_hangups_total", "counter", "Clients that left before their answer.",
-        counts->hung_up);
-    put(body, "mcp_http_connections", "gauge", "Open connections.",
-        mcp__http_connections(httpd->listener));
-    put(body, "mcp_messages_total", "counter", "MCP messages.", counts->messages);
-    put(body, "mcp_streams_total", "counter", "Event streams begun.", counts->streams);
-    put(body, "mcp_route_streams", "gauge", "Open event streams of routes.", httpd->stream_count);
-    put(body, "mcp_route_events_total", "counter", "Events written to streams of routes.",
-        counts->events);
-    put(body, "mcp_route_streams_full_total", "counter", "Queues of slow readers that were full.",
+    put(body, "mcp_http_requests_total", "HTTP requests of any kind.", counts->requests);
+    put(body, "mcp_http_refused_total", "Requests of a foreign Host or Origin.", counts->refused);
+    put(body, "mcp_http_hangups_total", "Clients that left before their answer.", counts->hung_up);
+    put(body, "mcp_http_connections", "Open connections.", mcp__http_connections(httpd->listener));
+    put(body, "mcp_messages_total", "MCP messages.", counts->messages);
+    put(body, "mcp_streams_total", "Event streams begun.", counts->streams);
+    put(body, "mcp_route_streams", "Open event streams of routes.", httpd->stream_count);
+    put(body, "mcp_route_events_total", "Events written to streams of routes.", counts->events);
+    put(body, "mcp_route_streams_full_total", "Queues of slow readers that were full.",
         counts->overruns);
-    put(body, "mcp_unanswered", "gauge", "Open streams and requests without their answer.",
+    put(body, "mcp_unanswered", "Open streams and requests without their answer.",
         httpd->peer_count);
-    put(body, "mcp_sessions_open", "gauge", "Open sessions.", httpd->sessions.count);
-    put(body, "mcp_sessions_total", "counter", "Sessions opened.", httpd->sessions.opened);
+    put(body, "mcp_sessions_open", "Open sessions.", httpd->sessions.count);
+    put(body, "mcp_sessions_total", "Sessions opened.", httpd->sessions.opened);
 }
 
 void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
@@ -241,15 +244,15 @@ void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
 
     mcp_buf_init(&body, TEXT_MAX);
     put_http(&body, httpd);
-    put(&body, "mcp_handlers_running", "gauge", "Calls with or before a worker.",
+    put(&body, "mcp_handlers_running", "Calls with or before a worker.",
         (uint64_t)mcp__pool_busy(pool));
-    put(&body, "mcp_handlers_stuck", "gauge", "Handlers that run on after a request to stop.",
+    put(&body, "mcp_handlers_stuck", "Handlers that run on after a request to stop.",
         (uint64_t)mcp__pool_given_up(pool));
-    put(&body, "mcp_handlers_given_up_total", "counter",
-        "Handlers that did not stop when they were asked to.", mcp__pool_given_up_total(pool));
-    put(&body, "mcp_tool_output_mismatches_total", "counter",
+    put(&body, "mcp_handlers_given_up_total", "Handlers that did not stop when they were asked to.",
+        mcp__pool_given_up_total(pool));
+    put(&body, "mcp_tool_output_mismatches_total",
         "Results of tools that do not match their output schemas.", mcp__result_mismatches());
-    put_seconds(&body, "mcp_loop_turn_max_seconds", "gauge",
+    put_seconds(&body, "mcp_loop_turn_max_seconds",
                 "The longest that the loop was busy at a stretch.",
                 mcp__loop_turn_max_ns(httpd->serve.loop));
     put_durations(&body, &httpd->durations);

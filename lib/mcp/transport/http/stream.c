@@ -443,16 +443,6 @@ mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, 
     return MCP_OK;
 }
 
-static void write_first(mcp_stream *stream)
-{
-    mcp_buf *out = &stream->httpd->gathered;
-
-    (void)mcp_buf_puts(out, stream->options.first);
-    if (stream->options.retry_ms > 0)
-        (void)mcp__sse_retry(out, stream->options.retry_ms);
-    (void)flush_gathered(stream); /* a failure ends the connection: hung_up follows */
-}
-
 static void enter(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     stream->httpd = httpd;
@@ -484,24 +474,22 @@ void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange
     if (is_bare)
         drop_ring(stream);
     pthread_mutex_unlock(&stream->lock);
-    write_first(stream);
+    (void)mcp_buf_puts(&httpd->gathered, stream->options.first);
+    if (stream->options.retry_ms > 0)
+        (void)mcp__sse_retry(&httpd->gathered, stream->options.retry_ms);
+    (void)flush_gathered(stream); /* a failure ends the connection: hung_up follows */
     feed(stream);
 }
 
 /* ---- the clock, and going -------------------------------------------------------------------- */
 
-static void give_memory_back(mcp_stream *stream)
-{
-    pthread_mutex_lock(&stream->lock);
-    if (stream->count == 0 && stream->room > KEPT_ROOM)
-        drop_ring(stream);
-    pthread_mutex_unlock(&stream->lock);
-}
-
 void mcp__streams_tick(mcp__httpd *httpd, int64_t now_ms)
 {
     for (mcp_stream *stream = httpd->streams; stream; stream = stream->next) {
-        give_memory_back(stream);
+        pthread_mutex_lock(&stream->lock);
+        if (stream->count == 0 && stream->room > KEPT_ROOM)
+            drop_ring(stream);
+        pthread_mutex_unlock(&stream->lock);
         if (now_ms - stream->wrote_ms < stream->options.keepalive_ms ||
             mcp__http_is_blocked(stream->exchange))
             continue;

@@ -24,41 +24,33 @@
 
 /* ---- error bodies ---------------------------------------------------------------------------- */
 
+/* Both ways the first row counts. */
+static const struct {
+    mcp_status status;
+    int http;
+} statuses[] = {
+    { MCP_E_REQUEST, 400 }, { MCP_E_PARSE, 400 },       { MCP_E_PARAMS, 400 },
+    { MCP_E_SCHEMA, 400 },  { MCP_E_DENIED, 403 },      { MCP_E_DENIED, 401 },
+    { MCP_E_SCOPE, 403 },   { MCP_E_NOT_FOUND, 404 },   { MCP_E_RESOURCE, 404 },
+    { MCP_E_METHOD, 405 },  { MCP_E_TIMEOUT, 504 },     { MCP_E_TIMEOUT, 408 },
+    { MCP_E_EXISTS, 409 },  { MCP_E_LIMIT, 413 },       { MCP_E_LIMIT, 414 },
+    { MCP_E_LIMIT, 431 },   { MCP_E_UNSUPPORTED, 501 }, { MCP_E_BUSY, 503 },
+    { MCP_E_STOPPED, 503 }, { MCP_E_NOMEM, 503 },       { MCP_E_STORAGE, 507 },
+};
+
 int mcp__problem_http(mcp_status status)
 {
-    static const struct {
-        mcp_status status;
-        int http;
-    } rows[] = {
-        { MCP_E_PARSE, 400 },       { MCP_E_REQUEST, 400 }, { MCP_E_PARAMS, 400 },
-        { MCP_E_SCHEMA, 400 },      { MCP_E_DENIED, 403 },  { MCP_E_NOT_FOUND, 404 },
-        { MCP_E_RESOURCE, 404 },    { MCP_E_METHOD, 405 },  { MCP_E_LIMIT, 413 },
-        { MCP_E_UNSUPPORTED, 501 }, { MCP_E_BUSY, 503 },    { MCP_E_STOPPED, 503 },
-        { MCP_E_NOMEM, 503 },       { MCP_E_TIMEOUT, 504 }, { MCP_E_EXISTS, 409 },
-        { MCP_E_SCOPE, 403 },       { MCP_E_STORAGE, 507 },
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].status == status)
-            return rows[i].http;
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (statuses[i].status == status)
+            return statuses[i].http;
     return status == MCP_OK ? 200 : 500;
 }
 
 mcp_status mcp__problem_status(int http_status)
 {
-    static const struct {
-        int http;
-        mcp_status status;
-    } rows[] = {
-        { 401, MCP_E_DENIED }, { 403, MCP_E_DENIED },  { 404, MCP_E_NOT_FOUND },
-        { 405, MCP_E_METHOD }, { 408, MCP_E_TIMEOUT }, { 413, MCP_E_LIMIT },
-        { 414, MCP_E_LIMIT },  { 431, MCP_E_LIMIT },   { 501, MCP_E_UNSUPPORTED },
-        { 503, MCP_E_BUSY },   { 504, MCP_E_TIMEOUT }, { 507, MCP_E_STORAGE },
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].http == http_status)
-            return rows[i].status;
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (statuses[i].http == http_status)
+            return statuses[i].status;
     return http_status >= 500 ? MCP_E_INTERNAL : MCP_E_REQUEST;
 }
 

@@ -46,12 +46,6 @@ mcp__rest *mcp__rest_of(const mcp_call *call);
 /** The kind of routes' calls. */
 extern const mcp__call_kind mcp__rest_kind;
 
-/** Look at the head of a route's request: answer 404 or 405 where there is no route. */
-void mcp__rest_head(mcp__httpd *httpd, mcp__http_exchange *exchange);
-
-/** Serve it. */
-void mcp__rest_request(mcp__httpd *httpd, mcp__http_exchange *exchange);
-
 /**
  * Answer with the first piece of a body that is written while it is sent, and see to the others
  * from now on. Takes `body` and the exchange.
