@@ -134,12 +134,6 @@ static mcp_status read_line(mcp__token *token, mcp_arena *arena, const char *lin
     return MCP_OK;
 }
 
-static bool is_entry(const char *line)
-{
-    line += strspn(line, BLANKS);
-    return *line != '\0' && *line != '#';
-}
-
 mcp_status mcp__token_file_parse(mcp__token_file *out, mcp_arena *arena, const char *text,
                                  size_t length, const char *name, mcp_error *err)
 {
@@ -156,11 +150,12 @@ mcp_status mcp__token_file_parse(mcp__token_file *out, mcp_arena *arena, const c
         mcp_error why = MCP_ERROR_INIT;
         if (end)
             *end = '\0';
-        if (is_entry(line) && file.count == MCP__TOKENS_MAX)
+        const char *entry = line + strspn(line, BLANKS);
+        bool is_entry = *entry != '\0' && *entry != '#';
+        if (is_entry && file.count == MCP__TOKENS_MAX)
             return mcp_error_set(err, MCP_E_PARAMS, "%s has more than %zu tokens", name,
                                  MCP__TOKENS_MAX);
-        if (is_entry(line) && read_line(&file.tokens[file.count++], arena,
-                                        line + strspn(line, BLANKS), &why) != MCP_OK)
+        if (is_entry && read_line(&file.tokens[file.count++], arena, entry, &why) != MCP_OK)
             return mcp_error_set(err, why.status, "%s, line %zu: %s", name, number, why.message);
         line = end ? end + 1 : NULL;
     }
@@ -224,22 +219,18 @@ const mcp_principal *mcp__token_file_find(const mcp__token_file *file,
 
 /* ---- our own name ---------------------------------------------------------------------------- */
 
-static const char *host_text(mcp_arena *arena, const char *host)
-{
-    return strchr(host, ':') ? mcp_arena_printf(arena, "[%s]", host) : host;
-}
-
 /* The resource is "scheme://authority/path"; its metadata stand at "scheme://authority" WELL_KNOWN
  * "/path". */
 static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *http, mcp_error *err)
 {
     const char *scheme = http->tls_certificate ? "https" : "http";
+    bool is_bracketed = strchr(http->host, ':') != NULL; /* IPv6 */
 
     self->resource = http->auth->resource;
     if (!self->resource)
-        self->resource = mcp_arena_printf(self->arena, "%s://%s:%d%s", scheme,
-                                          host_text(self->arena, http->host), http->port,
-                                          http->path);
+        self->resource = mcp_arena_printf(self->arena, "%s://%s%s%s:%d%s", scheme,
+                                          is_bracketed ? "[" : "", http->host,
+                                          is_bracketed ? "]" : "", http->port, http->path);
     const char *authority = self->resource ? strstr(self->resource, "://") : NULL;
     if (!authority)
         return mcp_error_set(err, MCP_E_PARAMS, "the resource of the tokens must be a URI");
@@ -328,29 +319,30 @@ static void put_quoted(mcp_buf *out, const char *name, const char *words)
     (void)mcp_buf_putc(out, '"');
 }
 
-/* All that is needed: by every request, and by this one. */
-static void put_scopes(mcp_buf *field, const mcp__authorize *self, const char *scopes)
+/* Those of every request, and others, into an empty buffer. */
+static void gather_scopes(mcp_buf *all, const mcp__authorize *self, const char *others)
 {
     const char *every = self->options->scope;
-    mcp_buf all;
 
-    mcp_buf_init(&all, CHALLENGE_MAX);
-    mcp__scopes_add(&all, every ? every : "");
-    mcp__scopes_add(&all, scopes ? scopes : "");
-    if (all.length > 0)
-        put_quoted(field, "scope", all.data);
-    mcp_buf_clear(&all);
+    mcp__scopes_add(all, every ? every : "");
+    mcp__scopes_add(all, others ? others : "");
 }
 
 static void put_challenge(mcp_buf *field, const mcp__authorize *self, const char *error,
                           const char *words, const char *scopes)
 {
+    mcp_buf all;
+
     (void)mcp_buf_puts(field, "Bearer");
     if (error) {
         put_quoted(field, "error", error);
         put_quoted(field, "error_description", words);
     }
-    put_scopes(field, self, scopes);
+    mcp_buf_init(&all, CHALLENGE_MAX);
+    gather_scopes(&all, self, scopes);
+    if (all.length > 0)
+        put_quoted(field, "scope", all.data);
+    mcp_buf_clear(&all);
     if (self->metadata)
         put_quoted(field, "resource_metadata", self->metadata);
 }
@@ -500,17 +492,11 @@ static bool verify(mcp__task *task)
     return true;
 }
 
-static int64_t good_for_ms(const mcp_principal *principal)
-{
-    int64_t left_ms = principal->expires_ms - mcp_clock_wall_ms();
-
-    return principal->expires_ms == 0 || left_ms > VERDICT_MS ? VERDICT_MS : left_ms;
-}
-
 /* Takes the arena, where true is returned. */
 static bool keep_verdict(const struct verification *asked)
 {
     struct verdict *place = verdict_place(asked->httpd->authorize, asked->hash);
+    int64_t left_ms = asked->principal.expires_ms - mcp_clock_wall_ms();
     bool is_lost = false;
     const mcp_principal *principal = mcp__principal_copy(asked->arena, &asked->principal, &is_lost);
 
@@ -520,7 +506,9 @@ static bool keep_verdict(const struct verification *asked)
     memcpy(place->hash, asked->hash, sizeof place->hash);
     place->arena = asked->arena;
     place->principal = principal;
-    place->until_ms = mcp_clock_mono_ms() + good_for_ms(principal);
+    if (principal->expires_ms == 0 || left_ms > VERDICT_MS)
+        left_ms = VERDICT_MS;
+    place->until_ms = mcp_clock_mono_ms() + left_ms;
     return true;
 }
 
@@ -617,28 +605,22 @@ static bool is_metadata(const mcp__authorize *self, const mcp__http_exchange *ex
            (length == strlen(self->path) && memcmp(path + prefix, self->path, length) == 0);
 }
 
-static void write_words(mcp_json_writer *writer, const char *words, const char *but)
-{
-    for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
-        size_t length = strcspn(words, " ");
-        if (!mcp__scopes_have(but, words, length))
-            mcp_write_string_n(writer, words, length);
-        words += length;
-    }
-}
-
-/* What every request needs, and what single features need. */
 static void write_scopes(mcp_json_writer *writer, const mcp__authorize *self)
 {
-    const char *every = self->options->scope ? self->options->scope : "";
-    const char *some = self->scopes ? self->scopes : "";
+    mcp_buf all;
 
-    if (!*every && !*some)
-        return;
-    mcp_write_member_array(writer, "scopes_supported");
-    write_words(writer, every, "");
-    write_words(writer, some, every);
-    mcp_write_end(writer);
+    mcp_buf_init(&all, METADATA_MAX);
+    gather_scopes(&all, self, self->scopes);
+    if (all.length > 0) {
+        mcp_write_member_array(writer, "scopes_supported");
+        for (const char *word = all.data; *word; word += strspn(word, " ")) {
+            size_t length = strcspn(word, " ");
+            mcp_write_string_n(writer, word, length);
+            word += length;
+        }
+        mcp_write_end(writer);
+    }
+    mcp_buf_clear(&all);
 }
 
 static void write_metadata(mcp_buf *out, const mcp__authorize *self)

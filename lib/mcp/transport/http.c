@@ -20,6 +20,7 @@
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/principal.h"
+#include "mcp/core/response.h"
 #include "mcp/core/task/task.h"
 #include "mcp/transport/authorize.h"
 #include "mcp/transport/http/header_fields.h"
@@ -64,10 +65,7 @@ void mcp__httpd_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int stat
         return;
     }
     mcp_buf_init(&body, REFUSAL_MAX_BYTES + httpd->serve.options->limits.message_max_bytes);
-    mcp_json_writer_init(&writer, &body);
-    mcp_write_object(&writer);
-    mcp_write_member_string(&writer, "jsonrpc", "2.0");
-    mcp_write_member_value(&writer, "id", id);
+    mcp__response_begin(&writer, &body, id, MCP_REVISION_NONE);
     mcp_write_member_object(&writer, "error");
     mcp_write_member_int(&writer, "code", code);
     mcp_write_member_string(&writer, "message", message);

@@ -45,12 +45,11 @@ void mcp__sse_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
         mcp__httpd_answer_with(httpd, exchange, 503, "Retry-After", "10", NULL);
         return;
     }
-    if (mcp__session_set_listener(&entry->session, httpd->caller, NULL) != MCP_OK) {
-        mcp__session_table_end(&httpd->sessions, entry);
+    mcp__httpd_peer *peer = NULL;
+    if (mcp__session_set_listener(&entry->session, httpd->caller, NULL) == MCP_OK)
+        peer = mcp__httpd_peer_new(httpd, exchange, entry, false);
+    else
         mcp__httpd_answer(httpd, exchange, 503, NULL);
-        return;
-    }
-    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, entry, false);
     if (!peer) {
         mcp__session_table_end(&httpd->sessions, entry);
         return;

@@ -68,19 +68,14 @@ static mcp_status write_ours(mcp_buf *out, const mcp_problem *problem)
     return mcp_json_writer_status(&writer);
 }
 
-/* A refusal's words are a handler's, and a path is the client's: neither is short by nature. */
-static size_t room(const mcp_problem *problem)
-{
-    return BODY_MAX + 6 * strlen(problem->message) +
-           (problem->path ? 6 * strlen(problem->path) : 0);
-}
-
 const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
                                const mcp_problem *problem)
 {
     const char *type = "application/json";
 
-    mcp_buf_init(body, room(problem));
+    /* The words may be a handler's, and a path is the client's: neither is short by nature. */
+    mcp_buf_init(body, BODY_MAX + 6 * strlen(problem->message) +
+                           (problem->path ? 6 * strlen(problem->path) : 0));
     if (http->problem && http->problem(body, &type, problem, http->routes_data) == MCP_OK &&
         body->status == MCP_OK && type)
         return type;
@@ -180,30 +175,28 @@ static void send_fault(mcp__httpd_peer *peer, mcp_status fault, const char *path
     send_back(peer, NULL, problem.http_status, type, &body);
 }
 
-/* The connection is the stream's from now on. */
-static void begin_stream(mcp__httpd_peer *peer, mcp__rest *rest)
+/* The connection is the stream's from now on; or that of the body, whose first piece is the
+ * message. */
+static void begin(mcp__httpd_peer *peer, mcp__rest *rest, mcp_buf *message)
 {
     mcp__head head = { .count = 0 };
     mcp_stream *stream = rest->stream;
-
-    mcp__head_events(&head);
-    put_head(&head, peer, rest);
-    mcp__http_head_out out = mcp__head_out(&head, 200);
-    rest->stream = NULL;
-    mcp__stream_begin(stream, peer->httpd, peer->exchange, &out, rest->is_bare);
-}
-
-/* The message is the first piece. */
-static void begin_pieces(mcp__httpd_peer *peer, mcp__rest *rest, mcp_buf *message)
-{
-    mcp__head head = { .count = 0 };
     mcp__body *body = rest->remainder;
+    int status = rest->http_status && !stream ? rest->http_status : 200;
 
-    mcp__head_add(&head, "Content-Type", rest->mime_type);
+    if (stream)
+        mcp__head_events(&head);
+    else
+        mcp__head_add(&head, "Content-Type", rest->mime_type);
     put_head(&head, peer, rest);
-    mcp__http_head_out out = mcp__head_out(&head, rest->http_status ? rest->http_status : 200);
-    rest->remainder = NULL;
-    mcp__body_begin(body, peer->httpd, peer->exchange, &out, message, rest->is_bare);
+    mcp__http_head_out out = mcp__head_out(&head, status);
+    if (stream) {
+        rest->stream = NULL;
+        mcp__stream_begin(stream, peer->httpd, peer->exchange, &out, rest->is_bare);
+    } else {
+        rest->remainder = NULL;
+        mcp__body_begin(body, peer->httpd, peer->exchange, &out, message, rest->is_bare);
+    }
 }
 
 static void answer(mcp__peer *self, mcp_buf *message)
@@ -215,10 +208,8 @@ static void answer(mcp__peer *self, mcp_buf *message)
     bool is_done = self->fault == MCP_OK;
     bool is_good = is_done && call->status == MCP_OK && !call->answer.error_text;
 
-    if (peer->exchange && is_good && rest->stream)
-        begin_stream(peer, rest);
-    else if (peer->exchange && is_good && rest->remainder)
-        begin_pieces(peer, rest, message);
+    if (peer->exchange && is_good && (rest->stream || rest->remainder))
+        begin(peer, rest, message);
     else if (peer->exchange && is_done)
         send_back(peer, rest, rest->http_status ? rest->http_status : 200, rest->mime_type,
                   message);
