@@ -22,8 +22,7 @@
 #include "mcp/method.h"
 #include "mcp/random.h"
 #include "mcp/server_int.h"
-#include "mcp/transport/http.h"
-#include "mcp/transport/stdio.h"
+#include "mcp/transport/serve.h"
 #include "mcp/visibility.h"
 
 #define SCOPES_MAX_BYTES ((size_t)64 * 1024)

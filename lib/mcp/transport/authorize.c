@@ -363,7 +363,7 @@ static const char *write_reason(mcp_buf *body, mcp__httpd *httpd, mcp__http_exch
     mcp_json_writer writer;
 
     if (mcp__httpd_is_route(httpd, exchange))
-        return mcp__httpd_refusal_body(body, &type, httpd, exchange, status, words) ? type : NULL;
+        return mcp__httpd_refusal_body(body, &type, exchange, status, words, httpd) ? type : NULL;
     mcp_json_writer_init(&writer, body);
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "error", error);

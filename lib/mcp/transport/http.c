@@ -9,8 +9,6 @@
  * second. What is written just before the loop waits would leave a turn late, so both write as
  * timers.
  */
-#include "mcp/transport/http.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,17 +177,12 @@ static void on_head(mcp__http_exchange *exchange, void *data)
         look_at_head(httpd, exchange, endpoint);
 }
 
-bool mcp__httpd_refusal_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
-                             const mcp__http_exchange *exchange, int status, const char *message)
+bool mcp__httpd_refusal_body(mcp_buf *body, const char **mime_type,
+                             const mcp__http_exchange *exchange, int status, const char *message,
+                             void *httpd)
 {
     return mcp__httpd_is_route(httpd, exchange) &&
            mcp__rest_refusal_body(body, mime_type, httpd, exchange, status, message);
-}
-
-static bool on_refused(mcp_buf *body, const char **mime_type, const mcp__http_exchange *exchange,
-                       int status, const char *words, void *data)
-{
-    return mcp__httpd_refusal_body(body, mime_type, data, exchange, status, words);
 }
 
 void mcp__httpd_step_later(mcp__httpd *httpd)
@@ -564,7 +557,7 @@ static mcp_status make_listener(mcp__httpd *httpd, mcp_error *err)
                      .request = on_request,
                      .hung_up = on_hung_up,
                      .drained = on_drained,
-                     .refused = on_refused,
+                     .refused = mcp__httpd_refusal_body,
                      .data = httpd },
         .fields = policies,
         .field_count = sizeof policies / sizeof policies[0],

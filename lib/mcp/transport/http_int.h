@@ -100,10 +100,12 @@ void mcp__httpd_answer_with(mcp__httpd *httpd, mcp__http_exchange *exchange, int
 void mcp__httpd_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int status, int code,
                        const mcp_json *id, const char *message);
 
-/** The body of a refusal by a status of HTTP alone, on a path of a route. @param body initialized
- *  here. @return false: the path is MCP's, or memory is out */
-bool mcp__httpd_refusal_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
-                             const mcp__http_exchange *exchange, int status, const char *message);
+/** The body of a refusal by a status of HTTP alone, on a path of a route; for the listener too.
+ *  @param body initialized here. @param httpd the mcp__httpd. @return false: the path is MCP's, or
+ *  memory is out */
+bool mcp__httpd_refusal_body(mcp_buf *body, const char **mime_type,
+                             const mcp__http_exchange *exchange, int status, const char *message,
+                             void *httpd);
 
 /** Answers the exchange. What `incoming` holds may be taken; the remainder is freed afterwards. */
 typedef void mcp__body_taker(mcp__httpd *httpd, mcp__http_exchange *exchange,

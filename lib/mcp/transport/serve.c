@@ -176,20 +176,6 @@ static void before_wait(void *data)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static mcp_status make_handles(mcp__serve *serve, mcp_error *err)
-{
-    mcp__loop *loop = serve->loop;
-    mcp_status st = mcp__timer_new(&serve->due_timer, loop, on_due, serve, err);
-
-    if (st == MCP_OK)
-        st = mcp__timer_new(&serve->leave_timer, loop, on_leave_due, serve, err);
-    if (st == MCP_OK)
-        st = mcp__signal_new(&serve->signals[0], loop, SIGTERM, on_signal, serve, err);
-    if (st == MCP_OK)
-        st = mcp__signal_new(&serve->signals[1], loop, SIGINT, on_signal, serve, err);
-    return st;
-}
-
 mcp_status mcp__serve_open(mcp__serve *serve, const mcp__serve_driver *driver,
                            const mcp__serve_setup *setup, int long_threads, int max_queued,
                            mcp_error *err)
@@ -217,7 +203,13 @@ mcp_status mcp__serve_open(mcp__serve *serve, const mcp__serve_driver *driver,
     st = mcp__task_table_new(&serve->tasks, &serve->context, err);
     serve->context.tasks = serve->tasks;
     if (st == MCP_OK)
-        st = make_handles(serve, err);
+        st = mcp__timer_new(&serve->due_timer, serve->loop, on_due, serve, err);
+    if (st == MCP_OK)
+        st = mcp__timer_new(&serve->leave_timer, serve->loop, on_leave_due, serve, err);
+    if (st == MCP_OK)
+        st = mcp__signal_new(&serve->signals[0], serve->loop, SIGTERM, on_signal, serve, err);
+    if (st == MCP_OK)
+        st = mcp__signal_new(&serve->signals[1], serve->loop, SIGINT, on_signal, serve, err);
     return st;
 }
 

@@ -14,8 +14,6 @@
  *     output has failed  the same, and MCP_E_IO is returned
  *     an answer is lost  there was no memory for it: no further line is read, calls are asked to stop
  */
-#include "mcp/transport/stdio.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,6 +25,7 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
+#include "mcp/transport/serve.h"
 #include "net/lines.h"
 #include "net/writer.h"
 
@@ -154,17 +153,6 @@ static void on_gone(void *data)
     mcp__serve_end(data, "answers cannot be sent any more");
 }
 
-static void stop_for_nobody(struct stdio *stdio)
-{
-    if (stdio->is_abandoned)
-        return;
-    stdio->is_abandoned = true;
-    close_input(&stdio->serve);
-    refuse_waiting(&stdio->serve);
-    mcp__serve_stop_calls(&stdio->serve, MCP_STOP_CLIENT_GONE);
-    mcp__serve_stop_calls(&stdio->serve, MCP_STOP_SHUTDOWN);
-}
-
 /* ---- the loop's turn ------------------------------------------------------------------------- */
 
 static bool has_room(const struct stdio *stdio)
@@ -249,8 +237,13 @@ static int64_t settle(mcp__serve *self)
     int64_t due_ms = mcp__dispatch_tick(&stdio->session, now_ms);
     int64_t tasks_ms = mcp__dispatch_tasks_tick(self->tasks, now_ms);
     mcp__writer_flush(stdio->writer);
-    if (mcp__writer_is_gone(stdio->writer) || stdio->has_lost)
-        stop_for_nobody(stdio);
+    if ((mcp__writer_is_gone(stdio->writer) || stdio->has_lost) && !stdio->is_abandoned) {
+        stdio->is_abandoned = true;
+        close_input(self);
+        refuse_waiting(self);
+        mcp__serve_stop_calls(self, MCP_STOP_CLIENT_GONE);
+        mcp__serve_stop_calls(self, MCP_STOP_SHUTDOWN);
+    }
     if (stdio->has_lines && has_room(stdio))
         return now_ms; /* take another turn at once */
     return tasks_ms < due_ms ? tasks_ms : due_ms;

@@ -187,14 +187,6 @@ static mcp__session_entry *new_entry(const struct request *request, bool is_once
     return NULL;
 }
 
-static mcp__session_entry *open_session(const struct request *request)
-{
-    if (!find_session(request))
-        return new_entry(request, false);
-    refuse(request, 400, mcp_status_code(MCP_E_REQUEST), "the session is already initialized");
-    return NULL;
-}
-
 /* ---- GET and DELETE -------------------------------------------------------------------------- */
 
 /* "<stream>-<number>", as peer.c writes it. */
@@ -375,8 +367,12 @@ static mcp__session_entry *entry_for(const struct request *request, bool *is_onc
             entry->session.revision = revision;
         return entry;
     }
-    return is_initialize(request) && request->is_request ? open_session(request)
-                                                         : need_session(request);
+    if (!is_initialize(request) || !request->is_request)
+        return need_session(request);
+    if (!find_session(request))
+        return new_entry(request, false);
+    refuse(request, 400, mcp_status_code(MCP_E_REQUEST), "the session is already initialized");
+    return NULL;
 }
 
 /* Hands the message over. */

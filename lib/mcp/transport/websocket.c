@@ -115,19 +115,6 @@ static void on_large(void *owner, mcp__incoming *incoming)
     free_client(client);
 }
 
-static mcp_status read_large(struct client *client, const char *text, size_t length)
-{
-    mcp_buf copy;
-
-    mcp_buf_init(&copy, length);
-    (void)mcp_buf_append(&copy, text, length);
-    mcp_status st = mcp__serve_read(&client->httpd->serve, &copy, on_large, client, NULL);
-    if (st == MCP_OK)
-        client->reading++;
-    hold_back(client);
-    return st;
-}
-
 static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
 {
     struct client *client = data;
@@ -136,7 +123,13 @@ static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
     if (client->is_leaving)
         return; /* the close that follows answers it */
     if (client->reading > 0 || length > MCP__INCOMING_SMALL) {
-        if (read_large(client, text, length) != MCP_OK)
+        mcp_buf copy;
+        mcp_buf_init(&copy, length);
+        (void)mcp_buf_append(&copy, text, length);
+        mcp_status st = mcp__serve_read(&client->httpd->serve, &copy, on_large, client, NULL);
+        client->reading += st == MCP_OK;
+        hold_back(client);
+        if (st != MCP_OK)
             mcp__ws_close(ws, MCP__WS_INTERNAL);
         return;
     }

@@ -409,17 +409,13 @@ void mcp__httpd_peer_end(mcp__httpd_peer *peer)
 
 void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms)
 {
-    const mcp_http_options *http = &peer->httpd->http;
+    const mcp_http_limits *limits = &peer->httpd->http.limits;
+    bool is_due = peer->is_stream
+                      ? now_ms - peer->wrote_ms >= limits->keepalive_ms
+                      : peer->accepted.events && now_ms - peer->begun_ms >= limits->stream_after_ms;
 
-    if (!peer->exchange)
-        return;
-    if (peer->is_stream) {
-        if (now_ms - peer->wrote_ms >= http->limits.keepalive_ms)
-            write_comment(peer);
-    } else if (peer->accepted.events && now_ms - peer->begun_ms >= http->limits.stream_after_ms) {
-        if (begin_stream(peer))
-            write_comment(peer);
-    }
+    if (peer->exchange && is_due && (peer->is_stream || begin_stream(peer)))
+        write_comment(peer);
 }
 
 mcp__httpd_peer *mcp__httpd_peer_find(mcp__httpd *httpd, const mcp__session_entry *entry,

@@ -186,33 +186,35 @@ static mcp_status put(mcp_stream *stream, mcp_event *event)
     return MCP_OK;
 }
 
+static mcp_event *pop(mcp_stream *stream)
+{
+    mcp_event *event = stream->ring[stream->first];
+
+    stream->first = (stream->first + 1) % stream->room;
+    stream->count--;
+    stream->bytes -= event->length;
+    return event;
+}
+
 /* The events in front, up to about `budget` bytes; their counts go with them. */
 static unsigned take(mcp_stream *stream, mcp_event **out, size_t budget)
 {
     unsigned taken = 0;
-    size_t bytes = 0;
 
-    while (taken < BATCH && stream->count > 0 && bytes < budget) {
-        out[taken] = stream->ring[stream->first];
-        bytes += out[taken++]->length;
-        stream->first = (stream->first + 1) % stream->room;
-        stream->count--;
+    for (size_t bytes = 0; taken < BATCH && stream->count > 0 && bytes < budget; taken++) {
+        out[taken] = pop(stream);
+        bytes += out[taken]->length;
     }
-    stream->bytes -= bytes;
     return taken;
 }
 
 static void drop_ring(mcp_stream *stream)
 {
-    while (stream->count > 0) {
-        mcp_event_release(stream->ring[stream->first]);
-        stream->first = (stream->first + 1) % stream->room;
-        stream->count--;
-    }
+    while (stream->count > 0)
+        mcp_event_release(pop(stream));
     free(stream->ring);
     stream->ring = NULL;
     stream->room = stream->first = 0;
-    stream->bytes = 0;
 }
 
 /* ---- any thread ------------------------------------------------------------------------------ */
@@ -401,16 +403,6 @@ static void on_posted(mcp__node *node)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-static mcp_status check_first(const char *first, size_t *length, mcp_error *err)
-{
-    *length = first ? strlen(first) : 0;
-    if (*length == 0 || (first[*length - 1] == '\n' && *length <= FIRST_MAX))
-        return MCP_OK;
-    return mcp_error_set(err, MCP_E_PARAMS,
-                         "what comes first on a stream is whole lines, %zu bytes at most",
-                         FIRST_MAX);
-}
-
 static void fill_options(mcp_stream_options *options)
 {
     if (options->queue_bytes == 0)
@@ -423,11 +415,12 @@ static void fill_options(mcp_stream_options *options)
 
 mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, mcp_error *err)
 {
-    size_t length = 0;
-    mcp_status st = check_first(options->first, &length, err);
+    size_t length = options->first ? strlen(options->first) : 0;
 
-    if (st != MCP_OK)
-        return st;
+    if (length > FIRST_MAX || (length > 0 && options->first[length - 1] != '\n'))
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "what comes first on a stream is whole lines, %zu bytes at most",
+                             FIRST_MAX);
     mcp_stream *stream = mcp_alloc_zeroed(1, sizeof *stream + length + 1);
     if (!stream)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a stream");
@@ -443,8 +436,14 @@ mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, 
     return MCP_OK;
 }
 
-static void enter(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange)
+void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange,
+                       const mcp__http_head_out *head, bool is_bare)
 {
+    if (mcp__http_begin(exchange, head, NULL) != MCP_OK) {
+        mcp__stream_abandon(stream);
+        return;
+    }
+    mcp__http_set_data(exchange, &stream->owner);
     stream->httpd = httpd;
     stream->exchange = exchange;
     stream->next = httpd->streams;
@@ -457,17 +456,6 @@ static void enter(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exc
     if (stream->options.keepalive_ms <= 0)
         stream->options.keepalive_ms = httpd->http.limits.keepalive_ms;
     mcp__httpd_quicken(httpd, stream->options.keepalive_ms / 4 + 1);
-    mcp__http_set_data(exchange, &stream->owner);
-}
-
-void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange,
-                       const mcp__http_head_out *head, bool is_bare)
-{
-    if (mcp__http_begin(exchange, head, NULL) != MCP_OK) {
-        mcp__stream_abandon(stream);
-        return;
-    }
-    enter(stream, httpd, exchange);
     pthread_mutex_lock(&stream->lock);
     stream->loop = httpd->serve.loop;
     stream->is_closing = stream->is_closing || is_bare || httpd->serve.is_ending;
