@@ -386,7 +386,7 @@ static void challenge(mcp__httpd *httpd, mcp__http_exchange *exchange, int statu
     mcp__head_add(
         &head, "Content-Type",
         write_reason(&body, httpd, exchange, status, error ? error : "invalid_token", words));
-    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange));
+    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange), MCP__EXPOSED);
     mcp__head_reply(&head, exchange, status, &body);
     mcp_buf_clear(&field);
     httpd->counts.refused++;

@@ -43,7 +43,7 @@ void mcp__httpd_answer_with(mcp__httpd *httpd, mcp__http_exchange *exchange, int
     if (json)
         mcp__head_add(&head, "Content-Type", "application/json");
     mcp__head_add(&head, field, value);
-    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange));
+    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange), MCP__EXPOSED);
     mcp__head_reply(&head, exchange, status, json);
 }
 
@@ -97,11 +97,6 @@ static const struct endpoint {
 #undef OPTION
 };
 
-static bool is_served(const mcp__httpd *httpd, const struct endpoint *endpoint)
-{
-    return endpoint->option == 0 || *(const bool *)((const char *)&httpd->http + endpoint->option);
-}
-
 /* @return NULL: the path is a route's */
 static const struct endpoint *endpoint_of(const mcp__httpd *httpd,
                                           const mcp__http_exchange *exchange)
@@ -114,7 +109,9 @@ static const struct endpoint *endpoint_of(const mcp__httpd *httpd,
         const struct endpoint *endpoint = &endpoints[i];
         const char *wanted = endpoint->path ? endpoint->path : httpd->http.path;
         size_t own = length - (is_slashed && !endpoint->is_probe);
-        if (own == strlen(wanted) && memcmp(path, wanted, own) == 0 && is_served(httpd, endpoint))
+        const char *option = (const char *)&httpd->http + endpoint->option;
+        if (own == strlen(wanted) && memcmp(path, wanted, own) == 0 &&
+            (endpoint->option == 0 || *(const bool *)option))
             return endpoint;
     }
     return NULL;
@@ -379,10 +376,10 @@ static void end_streams(mcp__httpd *httpd)
     mcp__streams_end(httpd);
     for (mcp__httpd_peer *peer = httpd->peers; peer; peer = next) {
         next = peer->next;
-        if (peer->is_session)
-            mcp__sse_end_idle(peer);
-        else if (!peer->is_request)
+        if (!peer->is_session && !peer->is_request)
             mcp__httpd_peer_end(peer);
+        else if (peer->is_session && mcp__dispatch_is_idle(&peer->entry->session))
+            mcp__session_table_end(&httpd->sessions, peer->entry);
     }
 }
 

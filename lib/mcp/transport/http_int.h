@@ -138,9 +138,6 @@ mcp__endpoint mcp__websocket_head, mcp__websocket_request;
 /** HTTP+SSE of 2024-11-05: one stream for all answers, one path to post to (sse_legacy.c). */
 mcp__endpoint mcp__sse_request, mcp__sse_post_head, mcp__sse_post_request;
 
-/** The server goes down: end such a stream and its session, unless answers are still to come. */
-void mcp__sse_end_idle(mcp__httpd_peer *peer);
-
 #define MCP__HEALTH_PATH "/health"
 #define MCP__METRICS_PATH "/metrics"
 

@@ -2,7 +2,7 @@
  * sse_legacy.c - HTTP+SSE: a client keeps one GET open, learns there where to post, and receives
  * all answers there.
  *
- * The session is the stream: both begin and end together, and the address in the first event holds
+ * The session is the stream: both begin and end together (when the server goes down: http.c), and the address in the first event holds
  * the session's id. A post is answered by 202 alone; the answer to its message is an event. An
  * unknown id and one of another client are the same 404.
  */
@@ -70,19 +70,11 @@ void mcp__sse_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
     mcp__httpd_peer_free(peer);
 }
 
-void mcp__sse_end_idle(mcp__httpd_peer *peer)
-{
-    if (mcp__dispatch_is_idle(&peer->entry->session))
-        mcp__session_table_end(&peer->httpd->sessions, peer->entry);
-}
-
 /* ---- messages -------------------------------------------------------------------------------- */
 
 void mcp__sse_post_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const char *type = mcp__http_field(exchange, "Content-Type");
-
-    if (!type || !mcp__field_is_type(type, "application/json"))
+    if (!mcp__field_is_type(mcp__http_field(exchange, "Content-Type"), "application/json"))
         mcp__httpd_answer(httpd, exchange, 415, NULL);
 }
 

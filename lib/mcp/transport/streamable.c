@@ -97,10 +97,9 @@ static mcp__accepted accepted_of(const mcp__http_exchange *exchange)
 
 static void check_post(const struct request *request)
 {
-    const char *type = mcp__http_field(request->exchange, "Content-Type");
     mcp__accepted accepted = accepted_of(request->exchange);
 
-    if (!type || !mcp__field_is_type(type, "application/json"))
+    if (!mcp__field_is_type(mcp__http_field(request->exchange, "Content-Type"), "application/json"))
         refuse(request, 415, bad_request(request), "the Content-Type must be application/json");
     else if (!accepted.json && !accepted.events)
         refuse(request, 406, bad_request(request),
@@ -219,22 +218,16 @@ static void open_stream(const struct request *request, mcp__session_entry *entry
     mcp__httpd_peer_listen(peer, after);
 }
 
-static bool can_resume(const mcp__session_entry *entry, const mcp__httpd_peer *peer,
-                       uint32_t stream, uint64_t number)
-{
-    if (mcp__event_ring_covers(&entry->events, stream, number))
-        return true;
-    return peer ? number == peer->number : stream == 0 && number == entry->listen_number;
-}
-
 static void resume(const struct request *request, mcp__session_entry *entry, const char *last)
 {
     uint32_t stream = 0;
     uint64_t number = 0;
     bool is_known = read_event_id(last, &stream, &number);
     mcp__httpd_peer *peer = is_known ? mcp__httpd_peer_find(request->httpd, entry, stream) : NULL;
+    bool is_kept = is_known && mcp__event_ring_covers(&entry->events, stream, number);
+    bool is_last = peer ? number == peer->number : stream == 0 && number == entry->listen_number;
 
-    if (!is_known || !can_resume(entry, peer, stream, number)) {
+    if (!is_known || (!is_kept && !is_last)) {
         refuse(request, 400, BAD_REQUEST, "the events after this Last-Event-ID are not kept");
         return;
     }
@@ -278,19 +271,6 @@ static void serve_delete(const struct request *request)
 
 /* ---- POST ------------------------------------------------------------------------------------ */
 
-/* One that is empty or too long is answered too. */
-static void look_at_batch(struct request *request)
-{
-    const mcp__incoming *incoming = request->incoming;
-
-    request->is_batch = true;
-    request->is_request = incoming->count == 0;
-    for (size_t i = 0; i < incoming->count && !request->is_request; i++) {
-        mcp__message_kind kind = incoming->elements[i].message.kind;
-        request->is_request = kind == MCP__REQUEST || kind == MCP__INVALID;
-    }
-}
-
 /* Returns false when the exchange was answered. */
 static bool look_at(struct request *request)
 {
@@ -299,7 +279,12 @@ static bool look_at(struct request *request)
     mcp_status st = incoming->status;
 
     if (st == MCP_OK && mcp_json_is_array(incoming->whole.value)) {
-        look_at_batch(request);
+        request->is_batch = true;
+        request->is_request = incoming->count == 0; /* empty or too long: it is answered too */
+        for (size_t i = 0; i < incoming->count && !request->is_request; i++) {
+            mcp__message_kind kind = incoming->elements[i].message.kind;
+            request->is_request = kind == MCP__REQUEST || kind == MCP__INVALID;
+        }
         return true;
     }
     if (st == MCP_OK) {
@@ -392,18 +377,6 @@ static void hand_over(struct request *request, mcp__session_entry *entry, bool i
     mcp__dispatch_incoming(&entry->session, &peer->peer, request->incoming);
 }
 
-/* What only a stream can answer. Returns false when the exchange was answered. */
-static bool check_accepted(const struct request *request)
-{
-    const char *method = request->message.method;
-
-    if (request->accepted.events || !method || strcmp(method, "subscriptions/listen") != 0)
-        return true;
-    refuse(request, 406, mcp_status_code(MCP_E_REQUEST),
-           "the client must accept text/event-stream");
-    return false;
-}
-
 static void serve_post(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__incoming *incoming)
 {
     struct request request = request_of(httpd, exchange);
@@ -411,8 +384,14 @@ static void serve_post(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__inc
 
     request.incoming = incoming;
     request.accepted = accepted_of(exchange);
-    if (!look_at(&request) || !check_accepted(&request))
+    if (!look_at(&request))
         return;
+    const char *method = request.message.method;
+    if (!request.accepted.events && method && strcmp(method, "subscriptions/listen") == 0) {
+        refuse(&request, 406, mcp_status_code(MCP_E_REQUEST),
+               "the client must accept text/event-stream");
+        return;
+    }
     mcp__session_entry *entry = entry_for(&request, &is_once);
     if (entry && mcp__dispatch_is_full(&entry->session))
         refuse(&request, 200, mcp_status_code(MCP_E_BUSY), mcp_status_words(MCP_E_BUSY));

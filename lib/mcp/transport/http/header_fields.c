@@ -146,7 +146,7 @@ void mcp__head_reply(const mcp__head *head, mcp__http_exchange *exchange, int st
         mcp_buf_clear(body);
 }
 
-static void share(mcp__head *head, const char *origin, const char *exposed)
+void mcp__head_share(mcp__head *head, const char *origin, const char *exposed)
 {
     if (!origin)
         return;
@@ -154,16 +154,6 @@ static void share(mcp__head *head, const char *origin, const char *exposed)
     mcp__head_add(head, "Access-Control-Expose-Headers", exposed);
     mcp__head_add(head, "Cross-Origin-Resource-Policy", "cross-origin");
     mcp__head_add(head, "Vary", "Origin");
-}
-
-void mcp__head_share(mcp__head *head, const char *origin)
-{
-    share(head, origin, "Mcp-Session-Id, WWW-Authenticate");
-}
-
-void mcp__head_share_route(mcp__head *head, const char *origin)
-{
-    share(head, origin, "ETag, Location, Next-Cursor, Retry-After, WWW-Authenticate");
 }
 
 /* ---- authorities ----------------------------------------------------------------------------- */
@@ -263,31 +253,24 @@ const char *mcp__origin_check_origin(const mcp__httpd *httpd, const mcp__http_ex
     return NULL;
 }
 
-/* Without Origin: a program's request, or one of a browser that says where its page is from. */
-static bool is_own_site(const mcp__httpd *httpd, const mcp__http_exchange *exchange)
+static bool is_known_origin(const mcp__httpd *httpd, const mcp__http_exchange *exchange,
+                            const char *host)
 {
+    const char *origin = mcp__http_field(exchange, "Origin");
     const char *site = mcp__http_field(exchange, "Sec-Fetch-Site");
+    int own_port = mcp_host_is_loopback(httpd->http.host) ? httpd->http.port : 0;
 
-    if (!site)
+    if (origin)
+        return mcp__http_field_count(exchange, "Origin") == 1 &&
+               (mcp__origin_is_own(origin, host, own_port, httpd->http.hosts) ||
+                mcp__origin_check_origin(httpd, exchange));
+    if (!site) /* a program's request */
         return true;
     if (mcp__httpd_is_route(httpd, exchange) &&
         (mcp__httpd_is_method(exchange, "GET") || mcp__httpd_is_method(exchange, "HEAD")))
         return true;
     return mcp__http_field_count(exchange, "Sec-Fetch-Site") == 1 &&
            (strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0);
-}
-
-static bool is_known_origin(const mcp__httpd *httpd, const mcp__http_exchange *exchange,
-                            const char *host)
-{
-    const char *origin = mcp__http_field(exchange, "Origin");
-    int own_port = mcp_host_is_loopback(httpd->http.host) ? httpd->http.port : 0;
-
-    if (!origin)
-        return is_own_site(httpd, exchange);
-    return mcp__http_field_count(exchange, "Origin") == 1 &&
-           (mcp__origin_is_own(origin, host, own_port, httpd->http.hosts) ||
-            mcp__origin_check_origin(httpd, exchange));
 }
 
 /* The headers of MCP and of routes, and those of the family Mcp-Param-* that the browser names. */
@@ -317,7 +300,7 @@ static bool answer_preflight(mcp__httpd *httpd, mcp__http_exchange *exchange)
     if (!origin || !mcp__httpd_is_method(exchange, "OPTIONS"))
         return false;
     mcp_buf_init(&list, ALLOWED_HEADERS_MAX);
-    mcp__head_share(&head, origin);
+    mcp__head_share(&head, origin, MCP__EXPOSED);
     mcp__head_add(&head, "Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE, OPTIONS");
     allow_headers(&head, &list, mcp__http_field(exchange, "Access-Control-Request-Headers"));
     mcp__head_add(&head, "Access-Control-Max-Age", "600");

@@ -71,11 +71,12 @@ void mcp__head_add(mcp__head *head, const char *name, const char *value);
 /** Add the fields of a stream of events. */
 void mcp__head_events(mcp__head *head);
 
-/** Let a page of that origin read the answer; NULL: no page may. */
-void mcp__head_share(mcp__head *head, const char *origin);
+/** The fields that a page may read: of answers of MCP, and of routes. */
+#define MCP__EXPOSED "Mcp-Session-Id, WWW-Authenticate"
+#define MCP__EXPOSED_OF_ROUTES "ETag, Location, Next-Cursor, Retry-After, WWW-Authenticate"
 
-/** The same with the fields that answers of routes may have. */
-void mcp__head_share_route(mcp__head *head, const char *origin);
+/** Let a page of that origin read the answer; NULL: no page may. */
+void mcp__head_share(mcp__head *head, const char *origin, const char *exposed);
 
 mcp__http_head_out mcp__head_out(const mcp__head *head, int status);
 

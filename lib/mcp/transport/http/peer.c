@@ -148,7 +148,7 @@ bool mcp__httpd_peer_begin(mcp__httpd_peer *peer)
     peer->is_stream = true;
     mcp__head_events(&head);
     mcp__head_add(&head, "Mcp-Session-Id", session_id(peer));
-    mcp__head_share(&head, peer->origin);
+    mcp__head_share(&head, peer->origin, MCP__EXPOSED);
     mcp__http_head_out out = mcp__head_out(&head, 200);
     if (mcp__http_begin(peer->exchange, &out, NULL) != MCP_OK) {
         disconnect(peer);
@@ -204,7 +204,7 @@ static void reply(mcp__httpd_peer *peer, int status, mcp_buf *body)
     if (body)
         mcp__head_add(&head, "Content-Type", "application/json");
     mcp__head_add(&head, "Mcp-Session-Id", session_id(peer));
-    mcp__head_share(&head, peer->origin);
+    mcp__head_share(&head, peer->origin, MCP__EXPOSED);
     mcp__head_reply(&head, peer->exchange, status, body);
     mcp_buf_clear(&challenge);
 }

@@ -54,24 +54,11 @@ mcp_status mcp__problem_status(int http_status)
     return http_status >= 500 ? MCP_E_INTERNAL : MCP_E_REQUEST;
 }
 
-static mcp_status write_ours(mcp_buf *out, const mcp_problem *problem)
-{
-    mcp_json_writer writer;
-
-    mcp_json_writer_init(&writer, out);
-    mcp_write_object(&writer);
-    mcp_write_member_object(&writer, "error");
-    mcp_write_member_string(&writer, "status", mcp_status_name(problem->status));
-    mcp_write_member_string(&writer, "message", problem->message);
-    mcp_write_end(&writer);
-    mcp_write_end(&writer);
-    return mcp_json_writer_status(&writer);
-}
-
 const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
                                const mcp_problem *problem)
 {
     const char *type = "application/json";
+    mcp_json_writer writer;
 
     /* The words may be a handler's, and a path is the client's: neither is short by nature. */
     mcp_buf_init(body, BODY_MAX + 6 * strlen(problem->message) +
@@ -80,7 +67,14 @@ const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
         body->status == MCP_OK && type)
         return type;
     mcp_buf_reset(body);
-    if (write_ours(body, problem) != MCP_OK)
+    mcp_json_writer_init(&writer, body);
+    mcp_write_object(&writer);
+    mcp_write_member_object(&writer, "error");
+    mcp_write_member_string(&writer, "status", mcp_status_name(problem->status));
+    mcp_write_member_string(&writer, "message", problem->message);
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    if (mcp_json_writer_status(&writer) != MCP_OK)
         mcp_buf_clear(body);
     return "application/json";
 }
@@ -117,7 +111,7 @@ static void answer_refusal(mcp__httpd *httpd, mcp__http_exchange *exchange, int 
     mcp__head_add(&head, "Content-Type",
                   write_refusal(&body, httpd, exchange, http_status, status, message));
     mcp__head_add(&head, "Allow", allowed);
-    mcp__head_share_route(&head, mcp__origin_check_origin(httpd, exchange));
+    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange), MCP__EXPOSED_OF_ROUTES);
     mcp__head_reply(&head, exchange, http_status, &body);
 }
 
@@ -146,7 +140,7 @@ bool mcp__rest_refusal_body(mcp_buf *body, const char **mime_type, const mcp__ht
 
 static void put_head(mcp__head *head, const mcp__httpd_peer *peer, const mcp__rest *rest)
 {
-    mcp__head_share_route(head, peer->origin);
+    mcp__head_share(head, peer->origin, MCP__EXPOSED_OF_ROUTES);
     for (size_t i = 0; rest && i < rest->answer_field_count; i++)
         mcp__head_add(head, rest->answer_fields[i].name, rest->answer_fields[i].value);
 }

@@ -241,19 +241,13 @@ mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mc
 
 /* ---- of a request ---------------------------------------------------------------------------- */
 
-static bool is_method(const mcp_route *route, const char *method)
-{
-    return strcmp(route->method, method) == 0 ||
-           (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
-}
-
 const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, const char *path,
                                  size_t length, mcp_buf *allowed)
 {
     for (const mcp_route *route = routes; route && route->path; route++) {
         if (!fits(route->path, path, length, NULL))
             continue;
-        if (is_method(route, method))
+        if (strcmp(route->method, strcmp(method, "HEAD") == 0 ? "GET" : method) == 0)
             return route;
         if (allowed)
             (void)mcp_buf_printf(allowed, "%s%s", allowed->length > 0 ? ", " : "", route->method);
