@@ -33,6 +33,7 @@
 
 #define BLANKS " \t\r"
 #define CHUNK ((size_t)16 * 1024)
+#define FILE_MAX ((size_t)4 * 1024 * 1024)
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)
 #define METADATA_MAX ((size_t)128 * 1024)
@@ -173,7 +174,7 @@ mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const ch
 
     if (!in)
         return mcp_error_errno(err, errno, "%s cannot be opened", path);
-    mcp_buf_init(&text, MCP__TOKEN_FILE_MAX + CHUNK);
+    mcp_buf_init(&text, FILE_MAX + CHUNK);
     do {
         char *room = mcp_buf_reserve(&text, CHUNK);
         got = room ? fread(room, 1, CHUNK, in) : 0;
@@ -182,8 +183,7 @@ mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const ch
     if (ferror(in))
         st = mcp_error_errno(err, errno, "%s cannot be read", path);
     else if (text.status != MCP_OK)
-        st = mcp_error_set(err, MCP_E_PARAMS, "%s is larger than %zu bytes", path,
-                           MCP__TOKEN_FILE_MAX);
+        st = mcp_error_set(err, MCP_E_PARAMS, "%s is larger than %zu bytes", path, FILE_MAX);
     else
         st = mcp__token_file_parse(out, arena, text.data ? text.data : "", text.length, path, err);
     mcp_buf_clear(&text);
@@ -623,11 +623,20 @@ static void write_scopes(mcp_json_writer *writer, const mcp__authorize *self)
     mcp_buf_clear(&all);
 }
 
-static void write_metadata(mcp_buf *out, const mcp__authorize *self)
+bool mcp__authorize_metadata(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
+    const mcp__authorize *self = httpd->authorize;
     mcp_json_writer writer;
+    mcp_buf body;
 
-    mcp_json_writer_init(&writer, out);
+    if (!self->metadata || !is_metadata(self, exchange))
+        return false;
+    if (!mcp__httpd_is_method(exchange, "GET")) {
+        mcp__httpd_answer_with(httpd, exchange, 405, "Allow", "GET", NULL);
+        return true;
+    }
+    mcp_buf_init(&body, METADATA_MAX);
+    mcp_json_writer_init(&writer, &body);
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "resource", self->resource);
     mcp_write_member_array(&writer, "authorization_servers");
@@ -639,21 +648,6 @@ static void write_metadata(mcp_buf *out, const mcp__authorize *self)
     mcp_write_string(&writer, "header");
     mcp_write_end(&writer);
     mcp_write_end(&writer);
-}
-
-bool mcp__authorize_metadata(mcp__httpd *httpd, mcp__http_exchange *exchange)
-{
-    const mcp__authorize *self = httpd->authorize;
-    mcp_buf body;
-
-    if (!self->metadata || !is_metadata(self, exchange))
-        return false;
-    if (!mcp__httpd_is_method(exchange, "GET")) {
-        mcp__httpd_answer_with(httpd, exchange, 405, "Allow", "GET", NULL);
-        return true;
-    }
-    mcp_buf_init(&body, METADATA_MAX);
-    write_metadata(&body, self);
     mcp__httpd_answer(httpd, exchange, 200, &body);
     return true;
 }

@@ -56,12 +56,11 @@ typedef struct mcp__token_file {
     size_t count;
 } mcp__token_file;
 
-/** How many lines a file may have, and how many bytes. */
+/** How many lines a file may have. */
 #define MCP__TOKENS_MAX ((size_t)10000)
-#define MCP__TOKEN_FILE_MAX ((size_t)4 * 1024 * 1024)
 
-/** Read a file. @return MCP_OK; MCP_E_PARAMS: the message names file and line; or why it cannot be
- *  read */
+/** Read a file of 4 MiB at most. @return MCP_OK; MCP_E_PARAMS: the message names file and line; or
+ *  why it cannot be read */
 mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const char *path,
                                 mcp_error *err);
 

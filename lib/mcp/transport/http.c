@@ -19,7 +19,6 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/principal.h"
 #include "mcp/core/response.h"
-#include "mcp/core/task/task.h"
 #include "mcp/transport/authorize.h"
 #include "mcp/transport/http/header_fields.h"
 #include "mcp/transport/http/peer.h"
@@ -228,12 +227,12 @@ static void on_hung_up(mcp__http_exchange *exchange, void *data)
         owner->hung_up(owner);
 }
 
-void mcp__httpd_drained(mcp__httpd *httpd)
+void mcp__httpd_calls_due(mcp__serve *self)
 {
     int64_t now_ms = mcp_clock_mono_ms();
 
-    mcp__session_table_tick(&httpd->sessions, now_ms);
-    (void)mcp__dispatch_tasks_tick(httpd->serve.tasks, now_ms);
+    mcp__session_table_tick(&((mcp__httpd *)self)->sessions, now_ms);
+    (void)mcp__dispatch_tasks_tick(self->tasks, now_ms);
 }
 
 static void on_drained(mcp__http_exchange *exchange, void *data)
@@ -243,7 +242,7 @@ static void on_drained(mcp__http_exchange *exchange, void *data)
     if (owner && owner->drained)
         owner->drained(owner);
     else
-        mcp__httpd_drained(data);
+        mcp__httpd_calls_due(data);
 }
 
 /* ---- the caller ------------------------------------------------------------------------------ */
@@ -385,11 +384,6 @@ static void end_streams(mcp__httpd *httpd)
 
 /* ---- the clock ------------------------------------------------------------------------------- */
 
-static void calls_due(mcp__serve *self)
-{
-    mcp__httpd_drained((mcp__httpd *)self);
-}
-
 static void on_step(void *data)
 {
     mcp__httpd *httpd = data;
@@ -456,7 +450,7 @@ static bool is_done(const mcp__serve *self)
 
 static const mcp__serve_driver driver = {
     .settle = settle,
-    .due = calls_due,
+    .due = mcp__httpd_calls_due,
     .close = close_listener,
     .refuse_waiting = refuse_waiting,
     .stop_calls = stop_calls,
@@ -482,6 +476,16 @@ static void fill_options(mcp_http_options *http, size_t message_max)
     DEFAULT(limits->stream_after_ms, 10000);
     DEFAULT(limits->body_max_bytes, message_max);
 #undef DEFAULT
+}
+
+/* How often peers and sessions are looked at: in time for the shortest of their intervals. */
+static int64_t step_ms(const mcp_http_limits *limits)
+{
+    int64_t shortest = limits->keepalive_ms < limits->stream_after_ms ? limits->keepalive_ms
+                                                                      : limits->stream_after_ms;
+    int64_t step = shortest / 4 > 1000 ? 1000 : shortest / 4 + 1;
+
+    return limits->session_idle_ms < step * 4 ? limits->session_idle_ms / 4 + 1 : step;
 }
 
 static mcp_status check_options(const mcp_http_options *http, mcp_error *err)
@@ -521,18 +525,6 @@ static mcp_status make_sessions(mcp__httpd *httpd, mcp_error *err)
         options.context.durations = &httpd->durations;
     mcp__session_table_init(&httpd->sessions, &options);
     return mcp__session_table_share(&shared, &httpd->sessions, err);
-}
-
-static mcp_status make_clock(mcp__httpd *httpd, mcp_error *err)
-{
-    const mcp_http_limits *limits = &httpd->http.limits;
-    int64_t shortest = limits->keepalive_ms < limits->stream_after_ms ? limits->keepalive_ms
-                                                                      : limits->stream_after_ms;
-
-    httpd->peers_step_ms = shortest / 4 > 1000 ? 1000 : shortest / 4 + 1;
-    if (limits->session_idle_ms < httpd->peers_step_ms * 4)
-        httpd->peers_step_ms = limits->session_idle_ms / 4 + 1;
-    return mcp__timer_new(&httpd->peers_timer, httpd->serve.loop, on_step, httpd, err);
 }
 
 /* Every answer says that it is of no other type than it names, and that pages of other origins may
@@ -601,7 +593,7 @@ static mcp_status open_transport(mcp__httpd *httpd, const mcp__serve_setup *setu
     if (st == MCP_OK)
         st = make_sessions(httpd, err);
     if (st == MCP_OK)
-        st = make_clock(httpd, err);
+        st = mcp__timer_new(&httpd->peers_timer, httpd->serve.loop, on_step, httpd, err);
     if (st == MCP_OK)
         st = make_listener(httpd, err);
     if (st == MCP_OK)
@@ -640,6 +632,7 @@ mcp_status mcp__httpd_serve(mcp__serve_setup *setup, const mcp_http_options *opt
     httpd->process_start_s = mcp__process_start_s();
     httpd->http = *options;
     fill_options(&httpd->http, setup->context.options->limits.message_max_bytes);
+    httpd->peers_step_ms = step_ms(&httpd->http.limits);
     mcp_status st = open_transport(httpd, setup, err);
     if (st == MCP_OK)
         mcp__serve_run(&httpd->serve);

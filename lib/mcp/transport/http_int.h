@@ -70,8 +70,9 @@ void mcp__httpd_dispatch(mcp__httpd *httpd, mcp__http_exchange *exchange,
 /** Look after peers and sessions in a while, if that is not planned yet. */
 void mcp__httpd_step_later(mcp__httpd *httpd);
 
-/** A slow reader has taken all: reports that were held for it may go. */
-void mcp__httpd_drained(mcp__httpd *httpd);
+/** Calls are due, or a slow reader has taken all: reports that were held may go. @param self the
+ *  mcp__httpd's */
+void mcp__httpd_calls_due(mcp__serve *self);
 
 /** Have what is open looked at so often at least. */
 void mcp__httpd_quicken(mcp__httpd *httpd, int64_t every_ms);

@@ -2,9 +2,10 @@
  * sse_legacy.c - HTTP+SSE: a client keeps one GET open, learns there where to post, and receives
  * all answers there.
  *
- * The session is the stream: both begin and end together (when the server goes down: http.c), and the address in the first event holds
- * the session's id. A post is answered by 202 alone; the answer to its message is an event. An
- * unknown id and one of another client are the same 404.
+ * The session is the stream: both begin and end together (http.c ends those that are idle when the
+ * server goes down), and the address in the first event holds the session's id. A post is answered
+ * by 202 alone; the answer to its message is an event. An unknown id and one of another client are
+ * the same 404.
  */
 #include "mcp/transport/http/peer.h"
 
@@ -14,7 +15,6 @@
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
 
-#define ADDRESS_SIZE 80
 #define PARAMETER "sessionId="
 
 /* ---- the stream ------------------------------------------------------------------------------ */
@@ -38,7 +38,7 @@ void mcp__sse_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     const char *principal = mcp__httpd_caller_name(httpd);
     mcp__session_entry *entry = NULL;
-    char address[ADDRESS_SIZE];
+    char address[80];
 
     if (mcp__session_table_add(&entry, &httpd->sessions, principal, mcp_clock_mono_ms(), NULL) !=
         MCP_OK) {

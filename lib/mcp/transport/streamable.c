@@ -14,7 +14,6 @@
  * An id in Mcp-Session-Id is a name, not a right: it is looked up together with its principal, and
  * what is not found is 404, whatever the reason: a client then opens another session.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -95,30 +94,24 @@ static mcp__accepted accepted_of(const mcp__http_exchange *exchange)
     return has_any ? accepted : (mcp__accepted){ .json = true, .events = true };
 }
 
-static void check_post(const struct request *request)
-{
-    mcp__accepted accepted = accepted_of(request->exchange);
-
-    if (!mcp__field_is_type(mcp__http_field(request->exchange, "Content-Type"), "application/json"))
-        refuse(request, 415, bad_request(request), "the Content-Type must be application/json");
-    else if (!accepted.json && !accepted.events)
-        refuse(request, 406, bad_request(request),
-               "the client must accept application/json and text/event-stream");
-}
-
 void mcp__streamable_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     const struct request request = request_of(httpd, exchange);
     bool has_sessions = httpd->serve.options->oldest <= MCP_REVISION_NEWEST_SESSION &&
                         httpd->http.sessions == MCP_SESSIONS_REQUIRED;
-    bool is_get = is_method(&request, "GET");
+    bool is_get = is_method(&request, "GET"), is_post = is_method(&request, "POST");
+    mcp__accepted accepted = accepted_of(exchange);
 
-    if (is_method(&request, "POST"))
-        check_post(&request);
-    else if (!has_sessions || (!is_get && !is_method(&request, "DELETE")))
+    if (!is_post && (!has_sessions || (!is_get && !is_method(&request, "DELETE"))))
         mcp__httpd_answer_with(httpd, exchange, 405, "Allow",
                                has_sessions ? "POST, GET, DELETE" : "POST", NULL);
-    else if (is_get && !accepted_of(exchange).events)
+    else if (is_post &&
+             !mcp__field_is_type(mcp__http_field(exchange, "Content-Type"), "application/json"))
+        refuse(&request, 415, bad_request(&request), "the Content-Type must be application/json");
+    else if (is_post && !accepted.json && !accepted.events)
+        refuse(&request, 406, bad_request(&request),
+               "the client must accept application/json and text/event-stream");
+    else if (is_get && !accepted.events)
         refuse(&request, 406, bad_request(&request), "the client must accept text/event-stream");
 }
 

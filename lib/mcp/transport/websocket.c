@@ -154,7 +154,7 @@ static void on_drained(mcp__ws *ws, void *data)
     struct client *client = data;
 
     (void)ws;
-    mcp__httpd_drained(client->httpd);
+    mcp__httpd_calls_due(&client->httpd->serve);
     hold_back(client);
 }
 

@@ -120,16 +120,6 @@ static void put_histogram(mcp_buf *body, const mcp__duration *duration)
     (void)mcp_buf_printf(body, "%" PRIu64 "\n", count);
 }
 
-static void put_durations(mcp_buf *body, const mcp__durations *durations)
-{
-    if (!durations->first)
-        return;
-    begin_family(body, "mcp_request_duration_seconds", "histogram",
-                 "Time from a request to its answer, by method and tool or route.");
-    for (const mcp__duration *at = durations->first; at; at = at->next)
-        put_histogram(body, at);
-}
-
 static void put_build(mcp_buf *body, const mcp_server_options *options)
 {
     begin_family(body, "mcp_build_info", NULL, "What runs; always 1.");
@@ -255,7 +245,11 @@ void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
     put_seconds(&body, "mcp_loop_turn_max_seconds",
                 "The longest that the loop was busy at a stretch.",
                 mcp__loop_turn_max_ns(httpd->serve.loop));
-    put_durations(&body, &httpd->durations);
+    if (httpd->durations.first)
+        begin_family(&body, "mcp_request_duration_seconds", "histogram",
+                     "Time from a request to its answer, by method and tool or route.");
+    for (const mcp__duration *at = httpd->durations.first; at; at = at->next)
+        put_histogram(&body, at);
     put_build(&body, httpd->serve.options);
     put_process(&body, httpd);
     bool is_whole = body.status == MCP_OK;

@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "mcp/clock.h"
@@ -29,6 +28,7 @@
 
 #define EVENT_ROOM ((size_t)256) /* of what stands around a message in an event */
 #define CHALLENGE_MAX ((size_t)4 * 1024)
+#define EVENT_ID_SIZE 40
 #define RETRY_MS 3000
 
 /* ---- its life -------------------------------------------------------------------------------- */
@@ -68,12 +68,11 @@ void mcp__httpd_peer_free(mcp__httpd_peer *peer)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static const char *event_id(const mcp__httpd_peer *peer, uint64_t number,
-                            char out[MCP__EVENT_ID_SIZE])
+static const char *event_id(const mcp__httpd_peer *peer, uint64_t number, char out[EVENT_ID_SIZE])
 {
     if (!peer->is_resumable)
         return NULL;
-    (void)snprintf(out, MCP__EVENT_ID_SIZE, "%" PRIu32 "-%" PRIu64, peer->stream, number);
+    (void)snprintf(out, EVENT_ID_SIZE, "%" PRIu32 "-%" PRIu64, peer->stream, number);
     return out;
 }
 
@@ -105,7 +104,7 @@ void mcp__httpd_peer_send(mcp__httpd_peer *peer, const char *name, const char *i
 
 static void put_message(mcp__httpd_peer *peer, uint64_t number, const char *text, size_t length)
 {
-    char id[MCP__EVENT_ID_SIZE];
+    char id[EVENT_ID_SIZE];
 
     mcp__httpd_peer_send(peer, "message", event_id(peer, number, id), text, length);
 }
@@ -123,7 +122,7 @@ static void write_comment(mcp__httpd_peer *peer)
  * earlier revisions would read its empty data as JSON. */
 static void write_priming(mcp__httpd_peer *peer)
 {
-    char id[MCP__EVENT_ID_SIZE];
+    char id[EVENT_ID_SIZE];
     mcp_buf event;
 
     if (!peer->is_resumable || peer->entry->session.revision < MCP_2025_11_25)

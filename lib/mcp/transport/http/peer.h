@@ -34,9 +34,6 @@ struct mcp__httpd_peer {
     bool is_session;   /* the session ends with this stream (sse_legacy.c) */
 };
 
-/** The text of an event id, with its NUL. */
-#define MCP__EVENT_ID_SIZE 40
-
 /**
  * The peer of a request that has just come. Its client accepts nothing, until `accepted` is set.
  *

@@ -403,16 +403,6 @@ static void on_posted(mcp__node *node)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-static void fill_options(mcp_stream_options *options)
-{
-    if (options->queue_bytes == 0)
-        options->queue_bytes = QUEUE_BYTES;
-    if (options->queue_events == 0)
-        options->queue_events = QUEUE_EVENTS;
-    if (options->queue_events > QUEUE_EVENTS_MAX)
-        options->queue_events = QUEUE_EVENTS_MAX;
-}
-
 mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, mcp_error *err)
 {
     size_t length = options->first ? strlen(options->first) : 0;
@@ -425,7 +415,12 @@ mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, 
     if (!stream)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a stream");
     stream->options = *options;
-    fill_options(&stream->options);
+    if (options->queue_bytes == 0)
+        stream->options.queue_bytes = QUEUE_BYTES;
+    if (options->queue_events == 0)
+        stream->options.queue_events = QUEUE_EVENTS;
+    if (options->queue_events > QUEUE_EVENTS_MAX)
+        stream->options.queue_events = QUEUE_EVENTS_MAX;
     stream->options.first = memcpy(stream + 1, options->first ? options->first : "", length + 1);
     stream->owner = (mcp__exchange_owner){ .hung_up = on_hung_up, .drained = on_drained };
     stream->node.run = on_posted;

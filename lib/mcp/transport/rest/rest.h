@@ -1,6 +1,5 @@
 /*
- * rest.h - REST routes: the same calls, workers and bounds as MCP has; bodies in pieces; error
- * bodies.
+ * rest.h - REST routes: the same calls, workers and bounds as MCP has.
  */
 #ifndef MCP_TRANSPORT_HTTP_REST_REST_H
 #define MCP_TRANSPORT_HTTP_REST_REST_H

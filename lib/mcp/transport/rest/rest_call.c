@@ -18,7 +18,6 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
