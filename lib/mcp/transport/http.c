@@ -118,7 +118,9 @@ static const struct endpoint *endpoint_of(const mcp__httpd *httpd,
 
 bool mcp__httpd_is_route(const mcp__httpd *httpd, const mcp__http_exchange *exchange)
 {
-    return endpoint_of(httpd, exchange) == NULL;
+    const struct endpoint *endpoint = endpoint_of(httpd, exchange);
+
+    return !endpoint || endpoint->is_probe;
 }
 
 bool mcp__httpd_is_method(const mcp__http_exchange *exchange, const char *method)

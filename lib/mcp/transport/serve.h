@@ -31,7 +31,7 @@ typedef struct mcp__stop {
 
 /** Any thread: end what serves as SIGTERM does; where nothing serves yet, end the next as soon as
  *  it begins. */
-void mcp__stop_request(mcp__stop *stop);
+void mcp__stop_request(mcp__stop *request);
 
 /** What to serve. */
 typedef struct mcp__serve_setup {
