@@ -27,7 +27,6 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/transport/serve.h"
 #include "net/lines.h"
-#include "net/writer.h"
 
 #define QUEUED_MAX_BYTES ((size_t)4 * 1024 * 1024) /* for a slow reader; then no line is taken */
 #define BYTES_A_TURN ((size_t)256 * 1024)

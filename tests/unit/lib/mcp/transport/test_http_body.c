@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "net/inline.h"
+#include "inline.h"
 #include "rig.h"
 
 static struct {

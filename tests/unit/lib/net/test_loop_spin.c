@@ -1,5 +1,5 @@
 /*
- * test_spin.c - the wager on events that come fast: what begins it, what ends it, what a loss
+ * test_loop_spin.c - the wager on events that come fast: what begins it, what ends it, what a loss
  * costs.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <sched.h>
 
-#include "net/spin.h"
+#include "net/loop_int.h"
 
 #define MOST INT64_C(100000)
 
@@ -59,7 +59,7 @@ static void each_loss_ends_it_and_doubles_the_stake(void **state)
     (void)state;
     for (int i = 0; i < 9; i++, wanted *= 2) { /* 4 to 1024 */
         assert_int_equal(waits_until_on(&spin, 10000), wanted);
-        mcp__spin_miss(&spin);
+        mcp__spin_looked(&spin, false);
         assert_false(spin.is_on);
     }
     assert_int_equal(waits_until_on(&spin, 10000), 1024);
@@ -71,14 +71,14 @@ static void a_run_of_hits_restores_the_credit(void **state)
 
     (void)state;
     assert_int_equal(waits_until_on(&spin, 10), 4);
-    mcp__spin_miss(&spin);
-    mcp__spin_miss(&spin);
+    mcp__spin_looked(&spin, false);
+    mcp__spin_looked(&spin, false);
     assert_int_equal(waits_until_on(&spin, 100), 16);
     for (int i = 0; i < 64; i++) {
-        mcp__spin_hit(&spin);
+        mcp__spin_looked(&spin, true);
         assert_true(spin.is_on);
     }
-    mcp__spin_miss(&spin);
+    mcp__spin_looked(&spin, false);
     assert_int_equal(waits_until_on(&spin, 100), 8);
 }
 

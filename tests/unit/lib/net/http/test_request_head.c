@@ -1,6 +1,6 @@
 /*
- * test_head.c - finding a head's end within its limits, and cutting it: what RFC 9112 allows and no
- * more.
+ * test_request_head.c - finding a head's end within its limits, and cutting it: what RFC 9112
+ * allows and no more.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "net/http/head.h"
+#include "net/http/request.h"
 
 #define FIELDS_MAX 100
 
@@ -153,25 +153,32 @@ static void the_fields_are_counted(void **state)
 
 /* ---- cutting --------------------------------------------------------------------------------- */
 
-static mcp__head_field fields[FIELDS_MAX];
-static mcp__request_head head = { .fields = fields, .room = FIELDS_MAX };
+static mcp__request *request;
+
+static int set_up(void **state)
+{
+    (void)state;
+    request = mcp__request_new(FIELDS_MAX);
+    return request ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mcp__request_free(request);
+    return 0;
+}
 
 static int cut(const char *bytes)
 {
-    size_t length = put(0, bytes);
-
-    mcp__refusal refusal = mcp__head_cut(&head, text, length);
-    if (refusal.status == 0) {
-        assert_memory_equal(text, bytes, length); /* nothing is changed before the parser saw it */
-        mcp__head_terminate(&head);
-    }
-    return refusal.status;
+    mcp__request_reset(request);
+    return mcp__request_begin(request, text, put(0, bytes), 0).status;
 }
 
 static const char *value(const char *name)
 {
     size_t length = 0;
-    const char *found = mcp__head_value(&head, name, &length);
+    const char *found = mcp__head_value(&request->head, name, &length);
 
     assert_true(!found || strlen(found) == length);
     return found;
@@ -183,17 +190,17 @@ static void cuts_lines_and_fields(void **state)
     assert_int_equal(cut("POST /a/b?c=d?e HTTP/1.1\r\nHost:\thost \t\r\nX-Empty:\r\n"
                          "x-both:  a b  \r\nX-Both: c:d\r\n\r\n"),
                      0);
-    assert_string_equal(head.bytes, "POST");
-    assert_string_equal(head.bytes + head.target, "/a/b?c=d?e");
-    assert_int_equal(head.path_length, 4);
-    assert_memory_equal(head.bytes + head.path, "/a/b", 4);
-    assert_string_equal(head.bytes + head.query, "c=d?e");
-    assert_int_equal(head.minor, 1);
-    assert_int_equal(head.count, 4);
+    assert_string_equal(request->head.bytes, "POST");
+    assert_string_equal(request->head.bytes + request->head.target, "/a/b?c=d?e");
+    assert_int_equal(request->head.path_length, 4);
+    assert_memory_equal(request->head.bytes + request->head.path, "/a/b", 4);
+    assert_string_equal(request->head.bytes + request->head.query, "c=d?e");
+    assert_int_equal(request->head.minor, 1);
+    assert_int_equal(request->head.count, 4);
     assert_string_equal(value("HOST"), "host");
     assert_string_equal(value("X-empty"), "");
     assert_string_equal(value("X-BOTH"), "a b");
-    assert_int_equal(mcp__head_count(&head, "x-both"), 2);
+    assert_int_equal(mcp__head_count(&request->head, "x-both"), 2);
     assert_null(value("X-Bot"));
     assert_null(value("X-Botha"));
 }
@@ -202,12 +209,12 @@ static void a_query_may_be_empty_or_missing(void **state)
 {
     (void)state;
     assert_int_equal(cut("GET /a? HTTP/1.0\r\n\r\n"), 0);
-    assert_true(head.query > 0);
-    assert_string_equal(head.bytes + head.query, "");
-    assert_int_equal(head.path_length, 2);
+    assert_true(request->head.query > 0);
+    assert_string_equal(request->head.bytes + request->head.query, "");
+    assert_int_equal(request->head.path_length, 2);
     assert_int_equal(cut("GET /a HTTP/1.0\r\n\r\n"), 0);
-    assert_int_equal(head.query, 0);
-    assert_int_equal(head.minor, 0);
+    assert_int_equal(request->head.query, 0);
+    assert_int_equal(request->head.minor, 0);
 }
 
 struct row {
@@ -281,10 +288,10 @@ static void the_absolute_form_has_its_path(void **state)
 {
     (void)state;
     assert_int_equal(cut("GET http://a:80/p/q?r HTTP/1.1\r\nHost: A:80\r\n\r\n"), 0);
-    assert_int_equal(head.path_length, 4);
-    assert_memory_equal(head.bytes + head.path, "/p/q", 4);
-    assert_string_equal(head.bytes + head.query, "r");
-    assert_string_equal(head.bytes + head.target, "http://a:80/p/q?r");
+    assert_int_equal(request->head.path_length, 4);
+    assert_memory_equal(request->head.bytes + request->head.path, "/p/q", 4);
+    assert_string_equal(request->head.bytes + request->head.query, "r");
+    assert_string_equal(request->head.bytes + request->head.target, "http://a:80/p/q?r");
 }
 
 static void lists_have_tokens(void **state)
@@ -293,12 +300,12 @@ static void lists_have_tokens(void **state)
     assert_int_equal(cut("GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive ,\tUpGrade\r\n"
                          "Connection: ,,x\r\nUpgrade: websockets\r\n\r\n"),
                      0);
-    assert_true(mcp__head_has_token(&head, "connection", "upgrade"));
-    assert_true(mcp__head_has_token(&head, "connection", "keep-alive"));
-    assert_true(mcp__head_has_token(&head, "connection", "x"));
-    assert_false(mcp__head_has_token(&head, "connection", "keep"));
-    assert_false(mcp__head_has_token(&head, "upgrade", "websocket"));
-    assert_false(mcp__head_has_token(&head, "absent", "x"));
+    assert_true(mcp__head_has_token(&request->head, "connection", "upgrade"));
+    assert_true(mcp__head_has_token(&request->head, "connection", "keep-alive"));
+    assert_true(mcp__head_has_token(&request->head, "connection", "x"));
+    assert_false(mcp__head_has_token(&request->head, "connection", "keep"));
+    assert_false(mcp__head_has_token(&request->head, "upgrade", "websocket"));
+    assert_false(mcp__head_has_token(&request->head, "absent", "x"));
 }
 
 int main(void)
@@ -316,5 +323,5 @@ int main(void)
         cmocka_unit_test(lists_have_tokens),
     };
 
-    return cmocka_run_group_tests_name("heads", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("heads", tests, set_up, tear_down);
 }

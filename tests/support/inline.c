@@ -4,7 +4,7 @@
  * Held work lets a test examine a call while "a worker has it", without any thread. Nodes that
  * other threads post wait until that thread takes them.
  */
-#include "net/inline.h"
+#include "inline.h"
 
 #include <errno.h>
 #include <time.h>
@@ -89,7 +89,6 @@ void mcp__inline_init(mcp__inline *self)
                                       .again = inline_again,
                                       .adopt = inline_adopt,
                                       .end = inline_end };
-    mcp__queue_init(&self->handed_in);
     sem_init(&self->came, 0, 0); /* cannot fail; there is nothing to give back */
 }
 

@@ -1,5 +1,5 @@
 /*
- * test_writer.c - lines to a pipe, a socket and a file, with readers that are slow or gone.
+ * test_lines_writer.c - lines to a pipe, a socket and a file, with readers that are slow or gone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/writer.h"
+#include "net/lines.h"
 #include "oom.h"
 #include "scratch.h"
 

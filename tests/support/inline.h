@@ -1,8 +1,8 @@
 /*
  * inline.h - an executor without threads: for tests, and for whatever must not start any.
  */
-#ifndef NET_INLINE_H
-#define NET_INLINE_H
+#ifndef TESTS_INLINE_H
+#define TESTS_INLINE_H
 
 #include <pthread.h>
 #include <semaphore.h>

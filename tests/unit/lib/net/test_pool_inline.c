@@ -1,5 +1,5 @@
 /*
- * test_inline.c - the executor without threads: at once, held, or full.
+ * test_pool_inline.c - the executor without threads: at once, held, or full.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/inline.h"
+#include "inline.h"
 #include <cmocka.h>
 
 typedef struct job {

@@ -1,5 +1,5 @@
 /*
- * test_queue.c - order, wake-up hints, and many threads at once.
+ * test_loop_queue.c - order, wake-up hints, and many threads at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "net/queue.h"
+#include "net/loop.h"
 
 #define THREADS 4
 #define EACH 5000
@@ -28,7 +28,7 @@ static item items[THREADS][EACH];
 static void nodes_come_out_in_order(void **state)
 {
     (void)state;
-    mcp__queue_init(&queue);
+    queue = (mcp__queue){ NULL };
     assert_null(mcp__queue_take(&queue));
     assert_true(mcp__queue_push(&queue, &items[0][0].node));
     assert_false(mcp__queue_push(&queue, &items[0][1].node));
@@ -39,7 +39,7 @@ static void nodes_come_out_in_order(void **state)
     assert_null(node);
     assert_true(mcp__queue_push(&queue, &items[0][0].node));
     assert_non_null(mcp__queue_take(&queue));
-    mcp__queue_clear(&queue);
+    assert_null(mcp__queue_take(&queue));
 }
 
 static void *produce(void *data)
@@ -58,7 +58,7 @@ static void each_producer_keeps_its_order(void **state)
     int seen = 0;
 
     (void)state;
-    mcp__queue_init(&queue);
+    queue = (mcp__queue){ NULL };
     for (int t = 0; t < THREADS; t++) {
         for (int i = 0; i < EACH; i++)
             items[t][i] = (item){ .producer = t, .number = i };
@@ -71,7 +71,7 @@ static void each_producer_keeps_its_order(void **state)
         }
     for (int t = 0; t < THREADS; t++)
         pthread_join(threads[t], NULL);
-    mcp__queue_clear(&queue);
+    assert_null(mcp__queue_take(&queue));
 }
 
 int main(void)
