@@ -375,8 +375,8 @@ static void end_streams(mcp__httpd *httpd)
     mcp__httpd_peer *next;
 
     mcp__streams_end(httpd);
-    for (mcp__httpd_peer *peer = httpd->peers; peer; peer = next) {
-        next = peer->next;
+    for (mcp__httpd_peer *peer = LIST_FIRST(&httpd->peers); peer; peer = next) {
+        next = LIST_NEXT(peer, link);
         if (!peer->is_session && !peer->is_request)
             mcp__httpd_peer_end(peer);
         else if (peer->is_session && mcp__dispatch_is_idle(&peer->entry->session))
@@ -392,8 +392,8 @@ static void on_step(void *data)
     int64_t now_ms = mcp_clock_mono_ms();
     mcp__httpd_peer *next;
 
-    for (mcp__httpd_peer *peer = httpd->peers; peer; peer = next) {
-        next = peer->next;
+    for (mcp__httpd_peer *peer = LIST_FIRST(&httpd->peers); peer; peer = next) {
+        next = LIST_NEXT(peer, link);
         mcp__httpd_peer_tick(peer, now_ms);
     }
     mcp__streams_tick(httpd, now_ms);
@@ -401,7 +401,7 @@ static void on_step(void *data)
     if (httpd->serve.is_ending)
         end_streams(httpd);
     httpd->is_stepping = false;
-    if (httpd->peers || httpd->streams || httpd->sessions.count > 0)
+    if (!LIST_EMPTY(&httpd->peers) || !LIST_EMPTY(&httpd->streams) || httpd->sessions.count > 0)
         mcp__httpd_step_later(httpd);
 }
 

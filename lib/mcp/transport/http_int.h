@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "mcp/core/call/durations.h"
 #include "mcp/core/session_table.h"
@@ -45,10 +46,10 @@ struct mcp__httpd {
     mcp__inline_budget *inline_budgets; /* of MCP_NONBLOCKING routes, by their row in the table */
     mcp__http *listener;
     mcp__tls_context *tls;
-    mcp__session_table sessions; /* its `shared`: for requests that need no session */
-    mcp__httpd_peer *peers;      /* all that are unanswered, and all streams */
+    mcp__session_table sessions;        /* its `shared`: for requests that need no session */
+    LIST_HEAD(, mcp__httpd_peer) peers; /* all that are unanswered, and all streams */
     size_t peer_count;
-    mcp_stream *streams; /* of routes */
+    LIST_HEAD(, mcp_stream) streams; /* of routes */
     size_t stream_count;
     mcp_buf gathered;            /* events on their way into one write */
     mcp__authorize *authorize;   /* NULL: no token is required */

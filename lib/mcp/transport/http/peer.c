@@ -56,12 +56,7 @@ void mcp__httpd_peer_free(mcp__httpd_peer *peer)
         peer->entry->session.listener = NULL;
     if (peer->is_once)
         mcp__session_table_return(&httpd->sessions, peer->entry);
-    if (peer->previous)
-        peer->previous->next = peer->next;
-    else
-        httpd->peers = peer->next;
-    if (peer->next)
-        peer->next->previous = peer->previous;
+    LIST_REMOVE(peer, link);
     httpd->peer_count--;
     free(peer);
 }
@@ -335,10 +330,7 @@ mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exch
     peer->origin = mcp__origin_check_origin(httpd, exchange);
     peer->begun_ms = mcp_clock_mono_ms();
     connect(peer, exchange);
-    peer->next = httpd->peers;
-    if (httpd->peers)
-        httpd->peers->previous = peer;
-    httpd->peers = peer;
+    LIST_INSERT_HEAD(&httpd->peers, peer, link);
     httpd->peer_count++;
     return peer;
 }
@@ -420,9 +412,9 @@ void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms)
 mcp__httpd_peer *mcp__httpd_peer_find(mcp__httpd *httpd, const mcp__session_entry *entry,
                                       uint32_t stream)
 {
-    mcp__httpd_peer *peer = httpd->peers;
+    mcp__httpd_peer *peer = LIST_FIRST(&httpd->peers);
 
     while (peer && (peer->entry != entry || !peer->is_stream || peer->stream != stream))
-        peer = peer->next;
+        peer = LIST_NEXT(peer, link);
     return peer;
 }

@@ -16,7 +16,7 @@ struct mcp__httpd_peer {
     mcp__peer peer; /* first */
     mcp__exchange_owner owner;
     mcp__httpd *httpd;
-    mcp__httpd_peer *next, *previous; /* of the server's list */
+    LIST_ENTRY(mcp__httpd_peer) link; /* of the server's list */
     mcp__http_exchange *exchange;     /* NULL: no client is connected */
     mcp__session_entry *entry;
     const char *origin; /* of a page in a browser that may read the answer; or NULL */

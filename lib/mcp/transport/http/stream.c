@@ -62,7 +62,7 @@ struct mcp_stream {
     /* the loop's */
     mcp__httpd *httpd;
     mcp__http_exchange *exchange; /* NULL: not begun, or over */
-    mcp_stream *next, *previous;  /* of the server's list */
+    LIST_ENTRY(mcp_stream) link;  /* of the server's list */
     int64_t wrote_ms;
 };
 
@@ -278,12 +278,7 @@ static void leave(mcp_stream *stream)
 {
     mcp__httpd *httpd = stream->httpd;
 
-    if (stream->previous)
-        stream->previous->next = stream->next;
-    else
-        httpd->streams = stream->next;
-    if (stream->next)
-        stream->next->previous = stream->previous;
+    LIST_REMOVE(stream, link);
     httpd->stream_count--;
     stream->exchange = NULL;
     mcp__stream_abandon(stream);
@@ -441,10 +436,7 @@ void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange
     mcp__http_set_data(exchange, &stream->owner);
     stream->httpd = httpd;
     stream->exchange = exchange;
-    stream->next = httpd->streams;
-    if (httpd->streams)
-        httpd->streams->previous = stream;
-    httpd->streams = stream;
+    LIST_INSERT_HEAD(&httpd->streams, stream, link);
     httpd->stream_count++;
     httpd->counts.streams++;
     stream->wrote_ms = mcp_clock_mono_ms();
@@ -468,7 +460,9 @@ void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange
 
 void mcp__streams_tick(mcp__httpd *httpd, int64_t now_ms)
 {
-    for (mcp_stream *stream = httpd->streams; stream; stream = stream->next) {
+    mcp_stream *stream = LIST_FIRST(&httpd->streams);
+
+    for (; stream; stream = LIST_NEXT(stream, link)) {
         pthread_mutex_lock(&stream->lock);
         if (stream->count == 0 && stream->room > KEPT_ROOM)
             drop_ring(stream);
@@ -483,6 +477,8 @@ void mcp__streams_tick(mcp__httpd *httpd, int64_t now_ms)
 
 void mcp__streams_end(mcp__httpd *httpd)
 {
-    for (mcp_stream *stream = httpd->streams; stream; stream = stream->next)
+    mcp_stream *stream = LIST_FIRST(&httpd->streams);
+
+    for (; stream; stream = LIST_NEXT(stream, link))
         mcp_stream_close(stream);
 }
