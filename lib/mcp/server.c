@@ -22,9 +22,7 @@
 #include "mcp/method.h"
 #include "mcp/random.h"
 #include "mcp/server_int.h"
-#include "mcp/transport/http/http.h"
-#include "mcp/transport/rest/rest.h"
-#include "mcp/transport/stdio.h"
+#include "mcp/transport/serve.h"
 
 #define SCOPES_MAX_BYTES ((size_t)64 * 1024)
 #define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
@@ -472,7 +470,7 @@ mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, 
     mcp_status st = gather_scopes(&setup.context.scopes, server, err);
 
     if (st == MCP_OK)
-        st = mcp__web_serve(&setup, options ? options : &defaults, &mcp__rest_handler, err);
+        st = mcp__httpd_serve(&setup, options ? options : &defaults, err);
     server->is_left_running = server->is_left_running || setup.is_left_running;
     return st;
 }

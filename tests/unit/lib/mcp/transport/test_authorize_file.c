@@ -1,5 +1,5 @@
 /*
- * test_token_file.c - lines that are tokens, and lines that are refused with their number.
+ * test_authorize_file.c - lines that are tokens, and lines that are refused with their number.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/token_file.h"
+#include "mcp/transport/authorize.h"
 
 /* SHA-256 of "abc" and of "" (FIPS 180-4, NIST's examples). */
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,5 +1,5 @@
 /*
- * test_event.c - events as the WHATWG's section 9.2.6 reads them, shared by counting.
+ * test_stream_event.c - events as the WHATWG's section 9.2.6 reads them, shared by counting.
  */
 #include <pthread.h>
 #include <setjmp.h>

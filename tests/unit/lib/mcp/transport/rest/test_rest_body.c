@@ -1,6 +1,6 @@
 /*
- * test_body.c - bodies in pieces, over real sockets: short and long ones, readers that are slow or
- * leave, sources that fail.
+ * test_rest_body.c - bodies in pieces, over real sockets: short and long ones, readers that are
+ * slow or leave, sources that fail.
  */
 #include <setjmp.h>
 #include <stdarg.h>

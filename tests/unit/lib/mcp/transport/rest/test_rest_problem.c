@@ -1,5 +1,5 @@
 /*
- * test_problem.c - answers that no handler wrote: their status, and their form, ours or the
+ * test_rest_problem.c - answers that no handler wrote: their status, and their form, ours or the
  * program's.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/rest/problem.h"
+#include "mcp/transport/rest/rest.h"
 
 /* What mcp/http.h names for a handler's status, and no other. */
 static void each_status_has_one_of_http(void **state)

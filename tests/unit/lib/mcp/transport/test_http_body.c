@@ -1,9 +1,9 @@
 /*
- * test_body_reader.c - large bodies on their way through a worker, while the loop serves others.
+ * test_http_body.c - large bodies on their way through a worker, while the loop serves others.
  *
  * The worker is an executor that is stepped by hand, on the loop, so each moment can be looked at.
  */
-#include "mcp/transport/http/body_reader.h"
+#include "mcp/transport/http_int.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,11 +19,10 @@
 
 #include "base/alloc.h"
 #include "inline.h"
-#include "mcp/transport/rest/rest.h"
 #include "rig.h"
 
 static struct {
-    mcp__web web;
+    mcp__httpd httpd;
     mcp_server_options options;
     mcp__inline worker;
     rig *rig;
@@ -33,14 +32,14 @@ static struct {
 } it;
 
 /* Says what it got: the text's length, a header field, the caller, and the status. */
-static void take(mcp__web *web, mcp__http_exchange *exchange, mcp__incoming *incoming)
+static void take(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__incoming *incoming)
 {
     const char *mark = mcp__http_field(exchange, "X-Mark");
     char body[200];
 
     it.taken++;
     int length = snprintf(body, sizeof body, "%zu %s %s %s", incoming->whole.length,
-                          mark ? mark : "-", web->caller ? web->caller->name : "-",
+                          mark ? mark : "-", httpd->caller ? httpd->caller->name : "-",
                           mcp_status_name(incoming->status));
     mcp__http_head_out head = { .status = 200 };
     (void)mcp__http_reply(exchange, &head, body, (size_t)length, NULL);
@@ -49,11 +48,11 @@ static void take(mcp__web *web, mcp__http_exchange *exchange, mcp__incoming *inc
 static void on_request(mcp__http_exchange *exchange, void *data)
 {
     (void)data;
-    it.web.caller = it.caller;
+    it.httpd.caller = it.caller;
     mcp__alloc_fail_after(it.successes);
-    mcp__body_read(&it.web, exchange, take);
+    mcp__httpd_read_body(&it.httpd, exchange, take);
     mcp__alloc_fail_after(-1);
-    it.web.caller = NULL;
+    it.httpd.caller = NULL;
 }
 
 static void on_hung_up(mcp__http_exchange *exchange, void *data)
@@ -76,11 +75,10 @@ static int begin(void **state)
     it.options.limits.arena_max_bytes = (size_t)4 << 20;
     mcp__inline_init(&it.worker);
     it.worker.is_held = true;
-    it.web.serve.options = &it.options;
-    it.web.http.path = "/mcp";
-    it.web.routes = &mcp__rest_handler;
-    it.web.serve.executor = &it.worker.executor;
-    it.web.is_stepping = true; /* no timer is wanted here */
+    it.httpd.serve.options = &it.options;
+    it.httpd.http.path = "/mcp";
+    it.httpd.serve.executor = &it.worker.executor;
+    it.httpd.is_stepping = true; /* no timer is wanted here */
     it.rig = rig_start(&http, NULL, NULL, NULL);
     return 0;
 }
@@ -91,7 +89,7 @@ static int end(void **state)
     rig_end(it.rig);
     while (mcp__inline_step(&it.worker))
         ;
-    return it.web.serve.reading;
+    return it.httpd.serve.reading;
 }
 
 static void step(void *data)
@@ -108,8 +106,8 @@ struct moment {
 
 static void look(void *data)
 {
-    *(struct moment *)data = (struct moment){ it.web.serve.reading, it.taken,
-                                              it.web.counts.hung_up };
+    *(struct moment *)data = (struct moment){ it.httpd.serve.reading, it.taken,
+                                              it.httpd.counts.hung_up };
 }
 
 static struct moment now(void)
@@ -287,7 +285,7 @@ static void a_text_that_is_no_json_is_reported(void **state)
 static void set_ending(void *data)
 {
     (void)data;
-    it.web.serve.is_ending = true;
+    it.httpd.serve.is_ending = true;
 }
 
 static void a_server_that_ends_refuses(void **state)
