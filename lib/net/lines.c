@@ -13,7 +13,7 @@
  *
  * Input is read into one block, which is cut behind its last newline. It grows only while a single
  * line does not fit, up to the longest line allowed; beyond that, or when there is no memory to
- * grow, the line is reported once and dropped as it comes.
+ * grow, the line is dropped as it comes, but for its ends, and reported when it has ended.
  *
  * The loop flushes output once before it waits, so that the answers of one turn leave in one write.
  * A socket is sent to with MSG_DONTWAIT; files and terminals have no EAGAIN. A pipe is watched all
@@ -67,10 +67,11 @@ struct mcp__lines {
     size_t whole; /* bytes of whole lines; the last one of the input may lack its newline */
     size_t taken;
     bool is_ready;    /* there is something to take, else to read */
-    bool is_overlong; /* after the whole lines came one that was too long */
+    bool is_overlong; /* before the whole lines one has ended that was too long */
     bool is_skipping; /* inside an overlong line */
-    bool is_end;      /* after the whole lines nothing comes */
-    int read_errno;   /* why nothing comes; 0: the input has ended */
+    mcp__line_ends ends;
+    bool is_end;    /* after the whole lines nothing comes */
+    int read_errno; /* why nothing comes; 0: the input has ended */
 };
 
 struct mcp__writer {
@@ -128,17 +129,38 @@ static bool make_room(mcp__lines *lines)
     return true;
 }
 
+static void keep_head(mcp__line_ends *ends, const char *bytes, size_t count)
+{
+    ends->head_length = count < MCP__LINE_END_MAX ? count : MCP__LINE_END_MAX;
+    memcpy(ends->head, bytes, ends->head_length);
+    ends->tail_length = 0;
+}
+
+/* Keep the last bytes of the tail with `count` more behind it. */
+static void keep_tail(mcp__line_ends *ends, const char *bytes, size_t count)
+{
+    size_t added = count < MCP__LINE_END_MAX ? count : MCP__LINE_END_MAX;
+    size_t room = MCP__LINE_END_MAX - added;
+    size_t kept = ends->tail_length < room ? ends->tail_length : room;
+
+    memmove(ends->tail, ends->tail + ends->tail_length - kept, kept);
+    memcpy(ends->tail + kept, bytes + count - added, added);
+    ends->tail_length = kept + added;
+}
+
 /* Inside an overlong line: drop what belongs to it. Returns how many of `count` new bytes
    remain. */
 static size_t skip(mcp__lines *lines, char *bytes, size_t count)
 {
     const char *newline = memchr(bytes, '\n', count);
+    size_t dropped = newline ? (size_t)(newline - bytes) + 1 : count;
 
-    if (!newline)
-        return 0;
-    size_t dropped = (size_t)(newline - bytes) + 1;
+    keep_tail(&lines->ends, bytes, newline ? dropped - 1 : dropped);
     memmove(bytes, bytes + dropped, count - dropped);
-    lines->is_skipping = false;
+    if (newline) {
+        lines->is_skipping = false;
+        lines->is_overlong = true;
+    }
     return count - dropped;
 }
 
@@ -146,13 +168,14 @@ static size_t skip(mcp__lines *lines, char *bytes, size_t count)
  * comes. */
 static void drop_begun(mcp__lines *lines)
 {
+    keep_head(&lines->ends, lines->bytes, lines->length);
+    keep_tail(&lines->ends, lines->bytes, lines->length);
     lines->length = 0;
-    lines->is_overlong = true;
     lines->is_skipping = true;
 }
 
-/* Add `count` bytes that were read; true when there is something to report: a whole line, or one
-   that is too long. */
+/* Add `count` bytes that were read; true when there is something to report: a whole line, or the
+   end of one that is too long. */
 static bool add(mcp__lines *lines, size_t count)
 {
     char *fresh = lines->bytes + lines->length;
@@ -161,29 +184,26 @@ static bool add(mcp__lines *lines, size_t count)
         count = skip(lines, fresh, count);
     const char *newline = memrchr(fresh, '\n', count);
     lines->length += count;
-    if (newline) {
+    if (newline)
         lines->whole = (size_t)(newline - lines->bytes) + 1;
-        return true;
-    }
-    if (lines->length <= lines->line_max + 1) /* + 1: a '\r' does not count */
-        return false;
-    drop_begun(lines);
-    return true;
+    else if (lines->length > lines->line_max + 1) /* + 1: a '\r' does not count */
+        drop_begun(lines);
+    return newline || lines->is_overlong;
 }
 
 /* Read once; true when there is something to report. */
 static bool read_some(mcp__lines *lines)
 {
-    if (!make_room(lines)) {
-        drop_begun(lines);
-        return true;
-    }
+    if (!make_room(lines))
+        drop_begun(lines); /* it left room */
     ssize_t count = read(lines->in.fd, lines->bytes + lines->length, READ_SIZE);
     if (count > 0)
         return add(lines, (size_t)count);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     lines->whole = lines->length;
+    lines->is_overlong = lines->is_skipping;
+    lines->is_skipping = false;
     lines->is_end = true;
     lines->read_errno = count < 0 && errno != ECONNRESET ? errno : 0; /* gone without goodbye */
     return true;
@@ -252,16 +272,26 @@ mcp__line mcp__lines_next(mcp__lines *lines, const char **text, size_t *length)
 {
     if (!lines->is_ready)
         return MCP__LINE_NONE;
-    if (next_whole(lines, text, length))
-        return *length > lines->line_max ? MCP__LINE_OVERLONG : MCP__LINE_TEXT;
     if (lines->is_overlong) {
         lines->is_overlong = false;
+        return MCP__LINE_OVERLONG;
+    }
+    if (next_whole(lines, text, length)) {
+        if (*length <= lines->line_max)
+            return MCP__LINE_TEXT;
+        keep_head(&lines->ends, *text, *length);
+        keep_tail(&lines->ends, *text, *length);
         return MCP__LINE_OVERLONG;
     }
     if (lines->is_end)
         return MCP__LINE_END;
     read_on(lines);
     return MCP__LINE_NONE;
+}
+
+const mcp__line_ends *mcp__lines_ends(const mcp__lines *lines)
+{
+    return &lines->ends;
 }
 
 int mcp__lines_errno(const mcp__lines *lines)

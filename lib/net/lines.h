@@ -21,7 +21,7 @@ typedef struct mcp__lines mcp__lines;
 typedef enum mcp__line {
     MCP__LINE_NONE,     /* nothing more for now: the callback follows */
     MCP__LINE_TEXT,     /* a line, not empty, without its "\n" or "\r\n" */
-    MCP__LINE_OVERLONG, /* a line that was too long and is skipped to its end; once for each */
+    MCP__LINE_OVERLONG, /* a line that was too long; only its ends are known */
     MCP__LINE_END       /* the descriptor has ended or cannot be read; stays so */
 } mcp__line;
 
@@ -39,6 +39,18 @@ mcp_status mcp__lines_new(mcp__lines **out, mcp__loop *loop, int fd, size_t line
 
 /** The next line. `*text` is the reader's and good until the next call. */
 mcp__line mcp__lines_next(mcp__lines *lines, const char **text, size_t *length);
+
+/** How much is kept of either end of a line that was too long, in bytes. */
+#define MCP__LINE_END_MAX ((size_t)4096)
+
+/** The first and last bytes of a line that was too long. */
+typedef struct mcp__line_ends {
+    char head[MCP__LINE_END_MAX], tail[MCP__LINE_END_MAX];
+    size_t head_length, tail_length;
+} mcp__line_ends;
+
+/** After MCP__LINE_OVERLONG, until the next call of mcp__lines_next. */
+const mcp__line_ends *mcp__lines_ends(const mcp__lines *lines);
 
 /** After MCP__LINE_END: the errno for which the descriptor cannot be read; 0: it has ended. */
 int mcp__lines_errno(const mcp__lines *lines);

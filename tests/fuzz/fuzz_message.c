@@ -3,7 +3,7 @@
  * once, what leaves is JSON on one line, and nothing stays open.
  *
  * The first byte says whether calls run at once or wait until the end, so that cancellation and ids
- * in use are met too.
+ * in use are met too; and whether lines are the ends of messages that were too long.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -77,14 +77,29 @@ static mcp_server *make_server(void)
     return server;
 }
 
-static void say_lines(mcp__session *session, mcp__peer_memory *client, const char *at, size_t left)
+/* The line is both the head and the tail of a message. */
+static void say_ends(mcp__session *session, mcp__peer_memory *client, const char *at, size_t length)
+{
+    static mcp__line_ends ends;
+
+    ends.head_length = ends.tail_length = length < MCP__LINE_END_MAX ? length : MCP__LINE_END_MAX;
+    memcpy(ends.head, at, ends.head_length);
+    memcpy(ends.tail, at + length - ends.tail_length, ends.tail_length);
+    mcp__dispatch_overlong(session, &client->peer, &ends);
+}
+
+static void say_lines(mcp__session *session, mcp__peer_memory *client, bool is_overlong,
+                      const char *at, size_t left)
 {
     size_t lines = 0;
 
     while (left > 0) {
         const char *newline = memchr(at, '\n', left);
         size_t length = newline ? (size_t)(newline - at) : left;
-        mcp__dispatch_message(session, &client->peer, at, length);
+        if (is_overlong)
+            say_ends(session, client, at, length);
+        else
+            mcp__dispatch_message(session, &client->peer, at, length);
         require(client->answers + client->skipped <= ++lines);
         (void)mcp__dispatch_tick(session, 0);
         at += newline ? length + 1 : length;
@@ -110,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     setup = mcp__server_context(server, &executor.executor);
     require(mcp__session_init(&session, &setup, NULL) == MCP_OK);
     session.listener = &client.peer;
-    say_lines(&session, &client, (const char *)data + 1, size - 1);
+    say_lines(&session, &client, data[0] & 2, (const char *)data + 1, size - 1);
     while (mcp__inline_step(&executor))
         ;
     /* Calls that listen, or wait for the client. */

@@ -432,7 +432,7 @@ static void send_line(const transcript_step *step)
         child_send(&talk.program, line, length);
     else if (length > talk.options.limits.message_max_bytes &&
              talk.options.limits.message_max_bytes > 0)
-        mcp__dispatch_overlong(&talk.session, &talk.peer.peer);
+        mcp__dispatch_overlong(&talk.session, &talk.peer.peer, NULL);
     else
         mcp__dispatch_message(&talk.session, &talk.peer.peer, line, length);
 }

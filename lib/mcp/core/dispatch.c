@@ -26,11 +26,13 @@
 #include "mcp/core/call/result.h"
 #include "mcp/core/call/suspend.h"
 #include "mcp/core/envelope.h"
+#include "mcp/core/message/overlong.h"
 #include "mcp/core/response.h"
 #include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/core/task/task.h"
 
 #define STOPPING "the server is going down"
+#define OVERLONG_ARENA_MAX (MCP__ID_MAX * 16)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
@@ -469,13 +471,15 @@ void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *t
     mcp__dispatch_incoming(session, peer, &incoming);
 }
 
-void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer)
+void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer, const mcp__line_ends *ends)
 {
+    mcp_arena *arena = ends ? mcp_arena_new(OVERLONG_ARENA_MAX) : NULL;
     mcp_error err = MCP_ERROR_INIT;
     mcp_status st = mcp_error_set(&err, MCP_E_PARSE, "a message may have %zu bytes at most",
                                   session->context.options->limits.message_max_bytes);
 
-    respond(session, peer, NULL, st, err.message);
+    respond(session, peer, arena ? mcp__overlong_id(ends, arena) : NULL, st, err.message);
+    mcp_arena_free(arena);
 }
 
 bool mcp__dispatch_is_full(const mcp__session *session)

@@ -11,6 +11,7 @@
 #include "mcp/core/peer.h"
 #include "mcp/core/session/session.h"
 #include "mcp/core/task/task.h"
+#include "net/lines.h"
 
 /** For the contexts of sessions. */
 extern const mcp__hooks mcp__dispatch_hooks;
@@ -32,8 +33,8 @@ void mcp__dispatch_call(mcp_call *call);
 /** Run the handler of a call again: the responses to its input requests are there. */
 void mcp__dispatch_resume(mcp_call *call);
 
-/** Answer for a message that was longer than may be. */
-void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer);
+/** Answer for a message that was longer than may be. @param ends of its text; NULL: not known */
+void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer, const mcp__line_ends *ends);
 
 /** True when no further message should be handed in for now. */
 bool mcp__dispatch_is_full(const mcp__session *session);

@@ -200,7 +200,7 @@ static bool take_line(struct stdio *stdio, size_t *bytes)
         mcp__dispatch_message(&stdio->session, &stdio->peer, text, length);
         return true;
     case MCP__LINE_OVERLONG:
-        mcp__dispatch_overlong(&stdio->session, &stdio->peer);
+        mcp__dispatch_overlong(&stdio->session, &stdio->peer, mcp__lines_ends(stdio->lines));
         return true;
     case MCP__LINE_END:
         on_input_end(stdio);

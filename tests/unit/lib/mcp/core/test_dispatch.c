@@ -199,7 +199,7 @@ static void an_unknown_id_is_null_until_a_revision_lets_it_be_left_out(void **st
     conversation_ask(
         &c, "7",
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"a message must be an object\"}}");
-    mcp__dispatch_overlong(&c.session, &c.peer.peer);
+    mcp__dispatch_overlong(&c.session, &c.peer.peer, NULL);
     conversation_expect(
         &c,
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"a message may have 4194304 bytes at most\"}}");
