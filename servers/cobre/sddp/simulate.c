@@ -190,7 +190,7 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
                .phase = "simulation",
                .iteration = -1,
                .halts_at = SDDP_STOP_AFTER_ITERATION,
-               .task_lines = study_lines(study) };
+               .pace = &study->simulation_pace };
     size_t scenarios = study->input->config.simulation_scenarios;
     int64_t begin = mcp_clock_mono_ns();
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
