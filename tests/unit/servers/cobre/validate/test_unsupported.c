@@ -71,7 +71,7 @@ static const broken ignored[] = {
     { STAGES, "'transitions':[]",
       "'transitions':["
       "{'source_id':0,'target_id':1,'probability':0.5},"
-      "{'source_id':0,'target_id':2,'probability':0.5}]",
+      "{'source_id':0,'target_id':1,'probability':0.5}]",
       SETTINGS, 5, NONE, "policy_graph.transitions", NULL, 0 },
     { LINES, "'capacity'", "'losses_percent':2,'capacity'", SETTINGS, 5, 0, "losses_percent", NULL,
       0 },
