@@ -10,6 +10,8 @@
  */
 #include "run/run.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,8 +76,27 @@ static int32_t index_of(const sddp_failure *where)
     return walks ? where->scenario : where->opening;
 }
 
+/* A sentence on each hydro whose water balance cannot hold; NULL without memory. */
+static const char *const *hydros_of(const struct run *run)
+{
+    const sddp_failure *where = &run->failure;
+    const char **out = mcp_arena_array(run->arena, where->hydro_count + 1, sizeof *out);
+    for (size_t i = 0; out && i < where->hydro_count; i++) {
+        const cobre_hydro *hydro = &run->input->hydros[where->hydros[i]];
+        double hm3 = where->missing_hm3[i];
+        out[i] = mcp_arena_printf(run->arena, "hydro %" PRId32 " '%s' %s %.6g hm3", hydro->id,
+                                  hydro->name, hm3 > 0 ? "lacks" : "cannot release", fabs(hm3));
+        if (!out[i])
+            return NULL;
+    }
+    return out;
+}
+
 static const char *way_out_of(const sddp_failure *where)
 {
+    if (where->hydro_count > 0)
+        return "Look at the hard limits of the hydros that the context names: minimum storage, "
+               "initial storage, and inflow with no slack.";
     if (strcmp(where->solver_status, "infeasible") == 0)
         return "Look at the hard limits of that stage: minimum storage, initial storage, and "
                "inflow with no slack.";
@@ -88,16 +109,19 @@ static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp
     const sddp_failure *where = &run->failure;
     if (!where->solver_status)
         return mcp_error_set(err, cause->status, "The study failed: %s", cause->message);
+    const char *const *hydros = hydros_of(run);
+    if (!hydros)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the error record");
     return end_with(
         run, COBRE_RUN_SOLVER_FAILED,
-        cobre_record_new(run->arena, "SolverFailure", way_out_of(where),
-                         COBRE_MEMBERS(COBRE_INT("stage", where->stage),
-                                       COBRE_INT("iteration", where->iteration),
-                                       COBRE_INT("opening", index_of(where)),
-                                       COBRE_TEXT("phase", where->phase),
-                                       COBRE_TEXT("solver_status", where->solver_status),
-                                       COBRE_NULL("active_penalty_slacks")),
-                         "%s", cause->message),
+        cobre_record_new(
+            run->arena, "SolverFailure", way_out_of(where),
+            COBRE_MEMBERS(COBRE_INT("stage", where->stage),
+                          COBRE_INT("iteration", where->iteration),
+                          COBRE_INT("opening", index_of(where)), COBRE_TEXT("phase", where->phase),
+                          COBRE_TEXT("solver_status", where->solver_status),
+                          COBRE_NULL("active_penalty_slacks"), COBRE_LIST("hydros", hydros)),
+            hydros[0] ? "%s: %s" : "%s", cause->message, hydros[0]),
         err);
 }
 

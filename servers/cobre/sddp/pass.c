@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "mcp/clock.h"
+#include "sddp/stage/elastic.h"
 
 /* Passes until the slower way is tried again. */
 #define FIRST_INTERVAL 16
@@ -41,6 +42,18 @@ static bool must_halt(pass *p)
     return true;
 }
 
+/* Of an infeasible program: the hydros whose balance cannot hold. */
+static void name_hydros(const solve_input *in, sddp_failure *where)
+{
+    elastic_gap gaps[SDDP_FAILURE_HYDROS];
+
+    where->hydro_count = elastic_gaps(in->program, in->state, in->noise, gaps, SDDP_FAILURE_HYDROS);
+    for (size_t i = 0; i < where->hydro_count; i++) {
+        where->hydros[i] = gaps[i].hydro;
+        where->missing_hm3[i] = gaps[i].hm3;
+    }
+}
+
 mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sddp_failure *where,
                       mcp_error *err)
 {
@@ -50,6 +63,8 @@ mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sdd
     if (st == MCP_E_INTERNAL) {
         where->stage = (int32_t)in->program->stage;
         where->solver_status = lp_status_name(w->end);
+        if (w->end == LP_INFEASIBLE)
+            name_hydros(in, where);
     }
     return st;
 }
@@ -57,7 +72,9 @@ mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sdd
 static void run_one(pass *p, pass_task *task, size_t index, worker *w, outcome *bad,
                     atomic_size_t *first_bad)
 {
-    sddp_failure where = { p->phase, NULL, -1, p->iteration, -1, -1 };
+    sddp_failure where = {
+        .phase = p->phase, .stage = -1, .iteration = p->iteration, .opening = -1, .scenario = -1
+    };
     mcp_error err = MCP_ERROR_INIT;
 
     if (index > atomic_load_explicit(first_bad, memory_order_relaxed))

@@ -534,6 +534,9 @@ static void unreachable_storage_is_infeasible(void **state)
         assert_int_equal(failure.iteration, 1);
         assert_int_equal(failure.scenario, 0);
         assert_int_equal(failure.opening, 0);
+        assert_int_equal(failure.hydro_count, 1);
+        assert_int_equal(failure.hydros[0], 0);
+        assert_true(failure.missing_hm3[0] > 600.0 && failure.missing_hm3[0] < 900.0);
         assert_int_equal(result.iterations, 0);
         assert_int_equal(result.reason, SDDP_ERROR);
         assert_int_equal(result.total_cuts, 0);
