@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "oom.h"
@@ -93,25 +92,26 @@ static void a_team_of_one(void **state)
     thread_team_free(NULL);
 }
 
-/* When no thread can be started (no address space for its stack) the team is the caller alone. In
- * a child process, because the limit is permanent. */
+/* When no thread can be started (no address space for its stack) the team is the caller alone. */
 static void threads_that_are_refused(void **state)
 {
-    int status = -1;
-    pid_t child = fork();
+    pthread_attr_t usual, huge;
+    thread_team *team = NULL;
 
     (void)state;
-    if (child == 0) {
-        const struct rlimit none = { 0, 0 };
-        thread_team *team = NULL;
-        if (setrlimit(RLIMIT_AS, &none) != 0 || thread_team_new(&team, 4, NULL) != MCP_OK)
-            _exit(100);
-        _exit((int)thread_team_size(team));
-    }
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_int_equal(pthread_getattr_default_np(&usual), 0);
+    assert_int_equal(pthread_getattr_default_np(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 47), 0);
+    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    assert_int_equal(thread_team_new(&team, MEMBERS, NULL), MCP_OK);
+    assert_int_equal(pthread_setattr_default_np(&usual), 0);
+    assert_int_equal(thread_team_size(team), 1);
+    region r = { .value = 3 };
+    thread_team_run(team, copy_value, &r);
+    assert_int_equal(r.seen[0], 3);
+    thread_team_free(team);
+    pthread_attr_destroy(&huge);
+    pthread_attr_destroy(&usual);
 }
 
 static mcp_status make_team(void *data)
