@@ -4,15 +4,11 @@
  * PLAIN is the memory of a little-endian machine: integers below 32 bits are widened, texts have
  * their length before them, booleans are packed eight to a byte. Nulls have no value, only a level.
  *
- * Whether a chunk is compressed is decided by its first page, since the codec is the chunk's: when
- * zstd saves less than a sixteenth, readers are spared the work.
+ * Whether a chunk is compressed is decided by its first page, since the codec is the chunk's.
  */
 #include "columns/chunk.h"
 
-#include <limits.h>
 #include <string.h>
-
-#include <zstd_errors.h>
 
 #include "columns/thrift.h"
 
@@ -92,41 +88,19 @@ static void append_levels(mcp_buf *to, const mcp_buf *valid)
     }
 }
 
-/* The page's bytes before compression, in `values` themselves where nothing is to be added. */
-static const mcp_buf *put_together(const struct chunk *self, struct packer *packer)
+/* The page's bytes before compression: `values` itself where nothing is to be added, else `body`. */
+static const mcp_buf *put_together(const struct chunk *self, mcp_buf *body)
 {
     if (!self->is_nullable && self->type != COLUMNS_BOOL)
         return &self->values;
-    mcp_buf_reset(&packer->body);
+    mcp_buf_reset(body);
     if (self->is_nullable)
-        append_levels(&packer->body, &self->valid);
+        append_levels(body, &self->valid);
     if (self->type == COLUMNS_BOOL)
-        append_bits(&packer->body, (const uint8_t *)self->values.data, self->values.length);
+        append_bits(body, (const uint8_t *)self->values.data, self->values.length);
     else
-        mcp_buf_append(&packer->body, self->values.data ? self->values.data : "",
-                       self->values.length);
-    return &packer->body;
-}
-
-static mcp_status compress(struct chunk *self, struct packer *packer, const mcp_buf *body,
-                           mcp_error *err)
-{
-    size_t room = ZSTD_compressBound(body->length);
-
-    mcp_buf_reset(&packer->packed);
-    char *to = mcp_buf_reserve(&packer->packed, room);
-    if (!to)
-        return say_buffer(self, packer->packed.status, err);
-    size_t length = ZSTD_compress2(packer->zstd, to, room, body->data ? body->data : "",
-                                   body->length);
-    if (ZSTD_isError(length))
-        return mcp_error_set(
-            err,
-            ZSTD_getErrorCode(length) == ZSTD_error_memory_allocation ? MCP_E_NOMEM
-                                                                      : MCP_E_INTERNAL,
-            "column '%.100s' cannot be compressed: %s", self->name, ZSTD_getErrorName(length));
-    mcp_buf_commit(&packer->packed, length);
-    return MCP_OK;
+        mcp_buf_append(body, self->values.data ? self->values.data : "", self->values.length);
+    return body;
 }
 
 static void append_header(mcp_buf *to, size_t rows, size_t unpacked, size_t packed)
@@ -148,20 +122,18 @@ static void append_header(mcp_buf *to, size_t rows, size_t unpacked, size_t pack
 /* End the page that is being filled and append it to `to`. */
 static mcp_status end_page(struct chunk *self, struct packer *packer, mcp_buf *to, mcp_error *err)
 {
-    bool is_first = self->unpacked == 0;
-    const mcp_buf *body = put_together(self, packer), *stored = body;
+    const mcp_buf *body = put_together(self, &packer->body), *stored = body;
     mcp_status st = body->status;
 
     if (st != MCP_OK)
         return say_buffer(self, st, err);
-    if (is_first)
-        self->is_packed = packer->zstd != NULL;
-    if (self->is_packed)
-        st = compress(self, packer, body, err);
+    const char *bytes = body->data ? body->data : "";
+    if (self->unpacked == 0)
+        st = packer_try(&self->is_packed, packer, bytes, body->length, err);
+    else if (self->is_packed)
+        st = packer_pack(packer, bytes, body->length, err);
     if (st != MCP_OK)
         return st;
-    if (is_first && packer->packed.length > body->length - body->length / 16)
-        self->is_packed = false;
     if (self->is_packed)
         stored = &packer->packed;
     size_t begin = to->length;

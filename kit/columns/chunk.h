@@ -14,22 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <zstd.h>
-
 #include "mcp/buf.h"
 #include "mcp/error.h"
 
 #include "columns/columns.h"
+#include "columns/packer.h"
 #include "columns/statistics.h"
 
 #define CHUNK_PAGE_MAX ((size_t)1 << 20) /* bytes of a page's values; a longer text has its own */
-
-/* Compresses the pages of one file. */
-struct packer {
-    ZSTD_CCtx *zstd; /* NULL: pages are not compressed */
-    mcp_buf body;    /* levels and values of a page */
-    mcp_buf packed;  /* the same compressed */
-};
 
 struct chunk {
     const char *name;

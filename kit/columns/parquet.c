@@ -5,15 +5,11 @@
  * its rows or holds GROUP_HELD bytes; then its chunks are written one after the other, and their
  * description is added to `groups`, which becomes part of the footer. Bytes for the file gather in
  * `out`, so a small file is one write.
- *
- * A context of zstd costs more than compressing a small page. The one that was used last is kept
- * for the next file, of whatever thread.
  */
 #include "columns/parquet.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +65,6 @@ static const struct {
     [COLUMNS_F64] = { 5, NO_ANNOTATION, 0 },  [COLUMNS_DATE] = { 1, DATE, 0 },
     [COLUMNS_TEXT] = { 6, UTF8, 0 },
 };
-
-/* The context of zstd that no writer uses now. */
-static _Atomic(ZSTD_CCtx *) idle_zstd;
 
 /* ---- bytes into the file --------------------------------------------------------------------- */
 
@@ -449,8 +442,6 @@ static parquet_writer *writer_new(const parquet_column *schema, size_t count, si
     self->fd = -1;
     self->chunk_count = count;
     self->failure = (mcp_error)MCP_ERROR_INIT;
-    mcp_buf_init(&self->packer.body, BUFFER_MAX);
-    mcp_buf_init(&self->packer.packed, BUFFER_MAX);
     mcp_buf_init(&self->out, BUFFER_MAX);
     mcp_buf_init(&self->groups, BUFFER_MAX);
     mcp_buf_init(&self->pairs, PARQUET_METADATA_MAX);
@@ -474,38 +465,19 @@ static void writer_free(parquet_writer *self)
         close(self->fd);
         unlinkat(self->dir_fd, self->temporary, 0);
     }
-    if (self->packer.zstd)
-        ZSTD_freeCCtx(atomic_exchange(&idle_zstd, self->packer.zstd));
+    packer_close(&self->packer);
     for (size_t i = 0; i < self->chunk_count; i++)
         chunk_clear(&self->chunks[i]);
-    mcp_buf_clear(&self->packer.body);
-    mcp_buf_clear(&self->packer.packed);
     mcp_buf_clear(&self->out);
     mcp_buf_clear(&self->groups);
     mcp_buf_clear(&self->pairs);
     free(self);
 }
 
-static mcp_status take_zstd(parquet_writer *self, const parquet_options *options, mcp_error *err)
-{
-    int level = options->level == 0 ? LEVEL : options->level;
-
-    if (options->codec == PARQUET_UNCOMPRESSED)
-        return MCP_OK;
-    self->packer.zstd = atomic_exchange(&idle_zstd, NULL);
-    if (!self->packer.zstd)
-        self->packer.zstd = ZSTD_createCCtx();
-    if (!self->packer.zstd)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to compress");
-    if (level < 1 || level > ZSTD_maxCLevel())
-        return mcp_error_set(err, MCP_E_PARAMS, "zstd has the levels 1 to %d", ZSTD_maxCLevel());
-    ZSTD_CCtx_setParameter(self->packer.zstd, ZSTD_c_compressionLevel, level);
-    return MCP_OK;
-}
-
 static mcp_status take_options(parquet_writer *self, const parquet_options *options, mcp_error *err)
 {
-    mcp_status st = take_zstd(self, options, err);
+    int level = options->level == 0 ? LEVEL : options->level;
+    mcp_status st = packer_open(&self->packer, options->codec == PARQUET_ZSTD ? level : 0, err);
 
     self->group_rows_max = options->row_group_rows ? options->row_group_rows : ROW_GROUP_ROWS;
     describe_pairs(self, options);
