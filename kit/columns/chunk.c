@@ -88,7 +88,7 @@ static void append_levels(mcp_buf *to, const mcp_buf *valid)
     }
 }
 
-/* The page's bytes before compression: `values` itself where nothing is to be added, else `body`. */
+/* The page's bytes before compression: `values` itself where nothing is added, else `body`. */
 static const mcp_buf *put_together(const struct chunk *self, mcp_buf *body)
 {
     if (!self->is_nullable && self->type != COLUMNS_BOOL)

@@ -122,7 +122,7 @@ static void describe_range(thrift *to, const statistics *range)
 static void describe_chunk(thrift *to, const struct chunk *chunk, int64_t begin, int64_t end)
 {
     thrift_item_begin(to);
-    thrift_i64(to, 2, begin);
+    thrift_i64(to, 2, 0); /* deprecated; the format asks for 0 */
     thrift_begin(to, 3);
     thrift_i32(to, 1, stored[chunk->type].physical);
     thrift_list(to, 2, THRIFT_I32, chunk->is_nullable ? 2 : 1);

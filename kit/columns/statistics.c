@@ -1,8 +1,8 @@
 /*
  * statistics.c - bounds of numbers and texts.
  *
- * The loops over numbers compare without branches that depend on has_range: the bounds of a batch
- * begin crossed, and what NaN leaves crossed is no range.
+ * The loops over numbers compare without branches that depend on has_range: the bounds begin
+ * crossed, and are crossed still when there was no value.
  */
 #include "columns/statistics.h"
 
@@ -12,39 +12,44 @@
 void statistics_begin(statistics *self, columns_type type)
 {
     self->type = type;
-    self->has_range = false;
+    self->has_range = self->has_nan = false;
     self->null_count = 0;
 }
 
-/* RANGE(name, of, member, wide, lowest, highest): a function that adds rows of the type `of`. */
-#define RANGE(name, of, member, wide, lowest, highest)                                             \
+/* RANGE(name, of, member, wide, lowest, highest, is_nan): a function that adds rows of type `of`. */
+#define RANGE(name, of, member, wide, lowest, highest, is_nan)                                     \
     static void name(statistics *self, const void *values, const uint8_t *valid, size_t rows)      \
     {                                                                                              \
         const of *value = values;                                                                  \
         wide min = self->has_range ? self->min.member : (highest);                                 \
         wide max = self->has_range ? self->max.member : (lowest);                                  \
+        bool has_nan = false;                                                                      \
                                                                                                    \
         for (size_t i = 0; i < rows; i++) {                                                        \
             if (valid && !valid[i])                                                                \
                 continue;                                                                          \
             min = value[i] < min ? value[i] : min;                                                 \
             max = value[i] > max ? value[i] : max;                                                 \
+            has_nan |= is_nan(value[i]);                                                           \
         }                                                                                          \
+        self->has_nan |= has_nan;                                                                  \
         self->has_range = min <= max;                                                              \
         self->min.member = min;                                                                    \
         self->max.member = max;                                                                    \
     }
 
-RANGE(range_i8, int8_t, i, int64_t, INT64_MIN, INT64_MAX)
-RANGE(range_i16, int16_t, i, int64_t, INT64_MIN, INT64_MAX)
-RANGE(range_i32, int32_t, i, int64_t, INT64_MIN, INT64_MAX)
-RANGE(range_i64, int64_t, i, int64_t, INT64_MIN, INT64_MAX)
-RANGE(range_u8, uint8_t, u, uint64_t, 0, UINT64_MAX)
-RANGE(range_u16, uint16_t, u, uint64_t, 0, UINT64_MAX)
-RANGE(range_u32, uint32_t, u, uint64_t, 0, UINT64_MAX)
-RANGE(range_u64, uint64_t, u, uint64_t, 0, UINT64_MAX)
-RANGE(range_f32, float, f, double, -INFINITY, INFINITY)
-RANGE(range_f64, double, f, double, -INFINITY, INFINITY)
+#define NEVER(value) false
+
+RANGE(range_i8, int8_t, i, int64_t, INT64_MIN, INT64_MAX, NEVER)
+RANGE(range_i16, int16_t, i, int64_t, INT64_MIN, INT64_MAX, NEVER)
+RANGE(range_i32, int32_t, i, int64_t, INT64_MIN, INT64_MAX, NEVER)
+RANGE(range_i64, int64_t, i, int64_t, INT64_MIN, INT64_MAX, NEVER)
+RANGE(range_u8, uint8_t, u, uint64_t, 0, UINT64_MAX, NEVER)
+RANGE(range_u16, uint16_t, u, uint64_t, 0, UINT64_MAX, NEVER)
+RANGE(range_u32, uint32_t, u, uint64_t, 0, UINT64_MAX, NEVER)
+RANGE(range_u64, uint64_t, u, uint64_t, 0, UINT64_MAX, NEVER)
+RANGE(range_f32, float, f, double, -INFINITY, INFINITY, isnan)
+RANGE(range_f64, double, f, double, -INFINITY, INFINITY, isnan)
 
 static void (*const ranges[])(statistics *self, const void *values, const uint8_t *valid,
                               size_t rows) = {
@@ -118,7 +123,7 @@ static void write_integer(columns_type type, uint64_t value, char *out, size_t *
 
 bool statistics_min(const statistics *self, char out[STATISTICS_TEXT_MAX], size_t *length)
 {
-    if (!self->has_range)
+    if (!self->has_range || self->has_nan)
         return false;
     if (self->type == COLUMNS_TEXT)
         return write_text(&self->min_text, out, length);
@@ -131,7 +136,7 @@ bool statistics_min(const statistics *self, char out[STATISTICS_TEXT_MAX], size_
 
 bool statistics_max(const statistics *self, char out[STATISTICS_TEXT_MAX], size_t *length)
 {
-    if (!self->has_range)
+    if (!self->has_range || self->has_nan)
         return false;
     if (self->type == COLUMNS_TEXT)
         return write_text(&self->max_text, out, length);

@@ -2,8 +2,10 @@
  * statistics.h - the smallest and the largest value of a column chunk, and its nulls.
  *
  * Readers skip row groups by them, so a bound that is wrong hides rows. Signed and unsigned
- * integers have orders of their own, texts that of their bytes. NaN is no bound; a zero is -0.0 as
- * the smallest and +0.0 as the largest value. A text longer than STATISTICS_TEXT_MAX is left out.
+ * integers have orders of their own, texts that of their bytes. A zero is -0.0 as the smallest and
+ * +0.0 as the largest value. A text longer than STATISTICS_TEXT_MAX is left out. A chunk with a NaN
+ * has no bounds: the format keeps NaN out of them, and readers that sort it above all numbers, as
+ * DuckDB does, would then skip it.
  *
  * Source: parquet.thrift, Statistics and ColumnOrder.
  */
@@ -26,7 +28,8 @@ struct statistics_text {
 
 typedef struct statistics {
     columns_type type;
-    bool has_range; /* a value that is a bound was seen */
+    bool has_range; /* a value was seen; NaN is none */
+    bool has_nan;
     int64_t null_count;
     union {
         int64_t i;
