@@ -16,7 +16,7 @@ void statistics_begin(statistics *self, columns_type type)
     self->null_count = 0;
 }
 
-/* RANGE(name, of, member, wide, lowest, highest, is_nan): a function that adds rows of type `of`. */
+/* RANGE(name, of, member, wide, lowest, highest, is_nan): a function that adds rows of `of`. */
 #define RANGE(name, of, member, wide, lowest, highest, is_nan)                                     \
     static void name(statistics *self, const void *values, const uint8_t *valid, size_t rows)      \
     {                                                                                              \

@@ -159,7 +159,7 @@ static void a_bound_that_is_long_is_left_out(void **state)
 }
 
 /* Both begin with the same 64 bytes: the longer one is the larger. */
-static void equal_beginnings_are_told_apart_by_length(void **state)
+static void of_equal_beginnings_the_longer_is_the_larger(void **state)
 {
     char out[STATISTICS_TEXT_MAX], text[65];
     size_t length = 0;
@@ -185,7 +185,7 @@ int main(void)
         cmocka_unit_test(zeros_have_both_signs_and_nan_no_bounds),
         cmocka_unit_test(texts_are_compared_by_their_bytes),
         cmocka_unit_test(a_bound_that_is_long_is_left_out),
-        cmocka_unit_test(equal_beginnings_are_told_apart_by_length),
+        cmocka_unit_test(of_equal_beginnings_the_longer_is_the_larger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

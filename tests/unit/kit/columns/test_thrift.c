@@ -18,7 +18,7 @@ static void expect_bytes(mcp_buf *buf, const char *expected, size_t length)
     assert_memory_equal(buf->data, expected, length);
     mcp_buf_clear(buf);
 }
-#define EXPECT(buf, bytes) expect_bytes(buf, bytes, sizeof(bytes) - 1)
+#define EXPECT(buf, text) expect_bytes(buf, text, sizeof "" text - 1)
 
 static void numbers_are_zigzag_varints(void **state)
 {
