@@ -25,6 +25,7 @@
 #define LEVEL 3
 #define SLICE_BYTES ((size_t)8 << 20)  /* of appended rows that are added between two looks */
 #define GROUP_HELD ((size_t)64 << 20)  /* bytes in memory that end a row group */
+#define OUT_FIRST ((size_t)16 << 10)   /* room for a small file */
 #define OUT_BYTES ((size_t)1 << 20)    /* that are written at once */
 #define BUFFER_MAX ((size_t)256 << 20) /* of every buffer */
 #define CREATED_BY "causeway version " CAUSEWAY_VERSION
@@ -481,9 +482,11 @@ static mcp_status take_options(parquet_writer *self, const parquet_options *opti
 
     self->group_rows_max = options->row_group_rows ? options->row_group_rows : ROW_GROUP_ROWS;
     describe_pairs(self, options);
+    mcp_buf_reserve(&self->out, OUT_FIRST);
     mcp_buf_puts(&self->out, "PAR1");
     if (st == MCP_OK && self->pairs.status != MCP_OK)
-        st = mcp_error_set(err, self->pairs.status, "the metadata of a file has at most %zu bytes",
+        st = mcp_error_set(err, self->pairs.status,
+                           "no room for the metadata of a file, at most %zu bytes",
                            PARQUET_METADATA_MAX);
     if (st == MCP_OK && self->out.status != MCP_OK)
         st = mcp_error_set(err, self->out.status, "no memory for a Parquet file");
