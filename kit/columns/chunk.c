@@ -27,7 +27,7 @@ void chunk_begin(struct chunk *self)
     mcp_buf_reset(&self->values);
     mcp_buf_reset(&self->valid);
     mcp_buf_reset(&self->pages);
-    self->page_rows = self->rows = self->unpacked = 0;
+    self->page_rows = self->page_nulls = self->rows = self->unpacked = 0;
     statistics_begin(&self->range, self->type);
 }
 
@@ -67,21 +67,20 @@ static void append_bits(mcp_buf *to, const uint8_t *flags, size_t count)
 }
 
 /* The levels as one run: repeated when all are alike, else bit-packed in groups of eight. */
-static void append_levels(mcp_buf *to, const mcp_buf *valid)
+static void append_levels(const struct chunk *self, mcp_buf *to)
 {
-    const uint8_t *flags = (const uint8_t *)valid->data;
-    size_t count = valid->length, at = to->length;
-    bool is_one_run = memchr(flags, !flags[0], count) == NULL;
-    size_t head = is_one_run ? count << 1 : (count + 7) / 8 << 1 | 1;
+    size_t count = self->page_rows, at = to->length;
+    bool are_alike = self->page_nulls == 0 || self->page_nulls == count;
+    size_t head = are_alike ? count << 1 : (count + 7) / 8 << 1 | 1;
 
     append_u32(to, 0);
     for (; head >= 0x80; head >>= 7)
         mcp_buf_putc(to, (char)(head | 0x80));
     mcp_buf_putc(to, (char)head);
-    if (is_one_run)
-        mcp_buf_putc(to, (char)flags[0]);
+    if (are_alike)
+        mcp_buf_putc(to, self->page_nulls == 0);
     else
-        append_bits(to, flags, count);
+        append_bits(to, (const uint8_t *)self->valid.data, count);
     if (to->status == MCP_OK) {
         uint32_t length = (uint32_t)(to->length - at - sizeof length);
         memcpy(to->data + at, &length, sizeof length);
@@ -95,7 +94,7 @@ static const mcp_buf *put_together(const struct chunk *self, mcp_buf *body)
         return &self->values;
     mcp_buf_reset(body);
     if (self->is_nullable)
-        append_levels(body, &self->valid);
+        append_levels(self, body);
     if (self->type == COLUMNS_BOOL)
         append_bits(body, (const uint8_t *)self->values.data, self->values.length);
     else
@@ -136,13 +135,14 @@ static mcp_status end_page(struct chunk *self, struct packer *packer, mcp_buf *t
         return st;
     if (self->is_packed)
         stored = &packer->packed;
+    self->range.null_count += (int64_t)self->page_nulls;
     size_t begin = to->length;
     append_header(to, self->page_rows, body->length, stored->length);
     self->unpacked += to->length - begin + body->length;
     st = mcp_buf_append(to, stored->data ? stored->data : "", stored->length);
     mcp_buf_reset(&self->values);
     mcp_buf_reset(&self->valid);
-    self->page_rows = 0;
+    self->page_rows = self->page_nulls = 0;
     return st == MCP_OK ? MCP_OK : say_buffer(self, st, err);
 }
 
@@ -222,7 +222,7 @@ static mcp_status add_numbers(struct chunk *self, const columns_column *column, 
         return self->values.status;
     size_t count = copy_plain(to, column, first, rows);
     mcp_buf_commit(&self->values, count * size);
-    self->range.null_count += (int64_t)(rows - count);
+    self->page_nulls += rows - count;
     statistics_add(&self->range, column, first, rows);
     return MCP_OK;
 }
@@ -246,7 +246,7 @@ static size_t add_texts(struct chunk *self, const columns_column *column, size_t
         if (columns_is_valid(column, first + i))
             add_text(self, texts[first + i]);
         else
-            self->range.null_count++;
+            self->page_nulls++;
         i++;
     }
     return i;

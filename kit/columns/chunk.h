@@ -31,7 +31,7 @@ struct chunk {
     mcp_buf values; /* of the page that is being filled; booleans have a byte each */
     mcp_buf valid;  /* the same, of a nullable column: a byte a row */
     mcp_buf pages;  /* the full pages, with their headers */
-    size_t page_rows;
+    size_t page_rows, page_nulls;
     size_t unpacked; /* bytes of all pages before compression, with their headers */
     size_t rows;
     statistics range;

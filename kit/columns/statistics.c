@@ -112,12 +112,13 @@ static void write_float(columns_type type, double value, char *out, size_t *leng
     memcpy(out, type == COLUMNS_F32 ? (const void *)&single : (const void *)&value, *length);
 }
 
-/* An integer's: the lowest bytes of both kinds are the same. */
+/* An integer's, or a boolean's: the lowest bytes of both kinds are the same. */
 static void write_integer(columns_type type, uint64_t value, char *out, size_t *length)
 {
     size_t size = columns_type_size(type);
 
     *length = type == COLUMNS_BOOL ? 1 : size < sizeof(int32_t) ? sizeof(int32_t) : size;
+    value = type == COLUMNS_BOOL ? value != 0 : value;
     memcpy(out, &value, *length);
 }
 

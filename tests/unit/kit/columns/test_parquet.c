@@ -285,6 +285,43 @@ static void values_at_the_limits_come_back(void **state)
     free(longest);
 }
 
+/* Several pages a column, of which some have no null, some have nothing else, and some are mixed. */
+static void many_pages_follow_one_another(void **state)
+{
+    enum { MANY = 600000 };
+    struct world *world = *state;
+    double *numbers = calloc(MANY, sizeof *numbers);
+    const char **words = calloc(MANY, sizeof *words);
+    uint8_t *flags = calloc(MANY, 1), *some = calloc(MANY, 1);
+    const columns_column columns[] = { { "f64", COLUMNS_F64, numbers, some },
+                                       { "text", COLUMNS_TEXT, words, some },
+                                       { "bool", COLUMNS_BOOL, flags, some },
+                                       { "whole", COLUMNS_F64, numbers, NULL } };
+    const parquet_column schema[] = { { "f64", COLUMNS_F64, true },
+                                      { "text", COLUMNS_TEXT, true },
+                                      { "bool", COLUMNS_BOOL, true },
+                                      { "whole", COLUMNS_F64, false } };
+    const parquet_options options = { .row_group_rows = MANY };
+    const columns_table table = { MANY, 4, columns };
+    static char room[1000][24];
+
+    for (size_t i = 0; i < 1000; i++)
+        snprintf(room[i], sizeof room[i], "the word number %zu", i);
+    for (size_t i = 0; i < MANY; i++) {
+        some[i] = i < MANY / 3 || (i < 2 * MANY / 3 ? 0 : i % 3 != 0);
+        numbers[i] = (double)(i % 5000);
+        words[i] = room[i * 31 % 1000];
+        flags[i] = i % 5 == 0;
+    }
+    write_batches(world, schema, &table, 70001, &options);
+    expect_same(read_back(world), columns, MANY);
+    expect_rows(world, "parquet_file_metadata", "num_row_groups = 1");
+    free(numbers);
+    free(words);
+    free(flags);
+    free(some);
+}
+
 static void an_empty_table_has_its_columns(void **state)
 {
     struct world *world = *state;
@@ -779,6 +816,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(every_type_comes_back_however_it_is_cut),
         EACH(values_at_the_limits_come_back),
+        EACH(many_pages_follow_one_another),
         EACH(an_empty_table_has_its_columns),
         EACH(columns_may_be_all_null),
         EACH(tables_may_be_wide),
