@@ -285,7 +285,7 @@ static void values_at_the_limits_come_back(void **state)
     free(longest);
 }
 
-/* Several pages a column, of which some have no null, some have nothing else, and some are mixed. */
+/* Several pages a column, of which some have no null, some nothing else, and some are mixed. */
 static void many_pages_follow_one_another(void **state)
 {
     enum { MANY = 600000 };
