@@ -19,7 +19,7 @@ const LIBRARIES = [
   [/^simdjson\.h$/, "simdjson"], [/^pcre2\.h$/, "pcre2"], [/^uv\.h$/, "libuv"], [/^llhttp\.h$/, "llhttp"],
   [/^wslay\//, "wslay"], [/^openssl\//, "openssl"], [/^sqlite3\.h$/, "sqlite"], [/^libpq-fe\.h$/, "libpq"],
   [/^duckdb\.h$/, "duckdb"], [/^cjose\//, "cjose"], [/^curl\//, "curl"], [/^seccomp\.h$/, "seccomp"],
-  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^xxhash\.h$/, "xxhash"], [/^zstd\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
+  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^xxhash\.h$/, "xxhash"], [/^zstd(_errors)?\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
 ];
 
 /* C17, POSIX and Linux; for the C++ file also the headers of the language without a suffix. */
@@ -67,7 +67,7 @@ const ROOMS = {
   "lib/mcp": { rooms: [...CORE, "lib/mcp/feature", "lib/mcp/method", "lib/mcp/transport"] },
   public: { rooms: ["lib/base", "lib/json", "lib/schema"], libraries: [] },
   "kit/db": { libraries: ["sqlite", "libpq"] },
-  "kit/columns": { rooms: ["kit/guard", "kit/proc"], libraries: ["duckdb"] },
+  "kit/columns": { rooms: ["kit/guard", "kit/proc"], libraries: ["duckdb", "zstd"] },
   "kit/guard": {},
   "kit/jobs": { rooms: ["kit/db"] },
   "kit/approvals": { rooms: ["kit/jobs", "kit/db"] },

@@ -35,7 +35,7 @@ struct run {
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
     mcp_error write_error;    /* of a file of the training, written from a callback */
-    mcp_error scenario_error; /* of a scenario's files; not read by solver threads */
+    mcp_error scenario_error; /* the same of an earlier scenario; not read by solver threads */
 };
 
 static const cobre_run_observer no_observer;
@@ -145,8 +145,7 @@ static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_err
     struct run *run = data;
     mcp_status st = results_write_scenario(run->files, scenario, &run->scenario_error);
     if (st != MCP_OK)
-        return mcp_error_set(err, st, "scenario %u: %s", scenario->scenario,
-                             run->scenario_error.message);
+        return mcp_error_set(err, st, "%s", run->scenario_error.message);
     run->scenarios_done++;
     const cobre_progress progress = {
         .done = run->training_steps + run->scenarios_done,
@@ -225,7 +224,7 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
                                                 &write_cause);
     run->out->has_simulation = true;
     if (run->scenario_error.status != MCP_OK)
-        return end_failed(run, "The simulation could not be written", &cause, err);
+        return end_failed(run, "The simulation could not be written", &run->scenario_error, err);
     if (solved != MCP_OK)
         return end_solver_failed(run, &cause, err);
     if (written != MCP_OK)
@@ -285,8 +284,7 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
         .threads = run->order->threads,
         .trains = wants_training(run),
     };
-    mcp_status st = results_begin(&run->files, run->order->engine, run->input, run->out_fd,
-                                  &options, &cause);
+    mcp_status st = results_begin(&run->files, run->input, run->out_fd, &options, &cause);
     return st == MCP_OK ? MCP_OK : end_failed(run, "The output cannot be begun", &cause, err);
 }
 
