@@ -81,10 +81,7 @@ static chunk *chunk_new(size_t size)
 
     if (!fresh)
         return NULL;
-    fresh->older = NULL;
-    fresh->free = (char *)(fresh + 1);
-    fresh->end = (char *)fresh + size;
-    fresh->padding = 0;
+    *fresh = (chunk){ .free = (char *)(fresh + 1), .end = (char *)fresh + size };
     POISON(fresh->free, (size_t)(fresh->end - fresh->free));
     return fresh;
 }
@@ -132,13 +129,10 @@ mcp_arena *mcp__arena_new_within(size_t max_bytes, mcp__arena_budget *budget)
 
     if (!arena)
         return NULL;
-    arena->current = first;
-    arena->next_chunk = FIRST_CHUNK * 2;
-    arena->used = 0;
-    arena->max_bytes = max_bytes ? max_bytes : DEFAULT_MAX;
-    arena->failure = MCP_OK;
-    arena->budget = budget;
-    arena->charged = 0;
+    *arena = (mcp_arena){ .current = first,
+                          .next_chunk = FIRST_CHUNK * 2,
+                          .max_bytes = max_bytes ? max_bytes : DEFAULT_MAX,
+                          .budget = budget };
     (void)charge(arena, FIRST_CHUNK, true);
     return arena;
 }

@@ -44,6 +44,9 @@ static void store(mcp_error *err, mcp_status status, int64_t offset, const char 
 {
     /* One character more than fits, so that the cut sees whether it splits one. */
     char text[MESSAGE_SIZE + 4];
+
+    if (!err)
+        return;
     int formatted = vsnprintf(text, sizeof text, format, arguments);
     size_t length = formatted < 0 ? 0 : strlen(text);
 
@@ -59,23 +62,21 @@ static void store(mcp_error *err, mcp_status status, int64_t offset, const char 
 
 mcp_status mcp_error_set(mcp_error *err, mcp_status status, const char *format, ...)
 {
-    if (err) {
-        va_list arguments;
-        va_start(arguments, format);
-        store(err, status, -1, NULL, format, arguments);
-        va_end(arguments);
-    }
+    va_list arguments;
+
+    va_start(arguments, format);
+    store(err, status, -1, NULL, format, arguments);
+    va_end(arguments);
     return status;
 }
 
 mcp_status mcp_error_at(mcp_error *err, mcp_status status, int64_t offset, const char *format, ...)
 {
-    if (err) {
-        va_list arguments;
-        va_start(arguments, format);
-        store(err, status, offset, NULL, format, arguments);
-        va_end(arguments);
-    }
+    va_list arguments;
+
+    va_start(arguments, format);
+    store(err, status, offset, NULL, format, arguments);
+    va_end(arguments);
     return status;
 }
 
@@ -98,15 +99,13 @@ static mcp_status status_of_errno(int errno_value)
 mcp_status mcp_error_errno(mcp_error *err, int errno_value, const char *format, ...)
 {
     mcp_status st = status_of_errno(errno_value);
+    char room[128];
+    const char *words = strerror_r(errno_value, room, sizeof room);
+    va_list arguments;
 
-    if (err) {
-        char room[128];
-        const char *words = strerror_r(errno_value, room, sizeof room);
-        va_list arguments;
-        va_start(arguments, format);
-        store(err, st, -1, words, format, arguments);
-        va_end(arguments);
-    }
+    va_start(arguments, format);
+    store(err, st, -1, words, format, arguments);
+    va_end(arguments);
     return st;
 }
 

@@ -10,9 +10,13 @@
 #include <openssl/hmac.h>
 #include <string.h>
 
-static mcp_status fail(mcp_error *err)
+static mcp_status finish(uint8_t out[MCP_SHA256_SIZE], const uint8_t *digest, bool is_made,
+                         mcp_error *err)
 {
-    return mcp_error_set(err, MCP_E_INTERNAL, "SHA-256 is not to be had from libcrypto");
+    if (!is_made)
+        return mcp_error_set(err, MCP_E_INTERNAL, "SHA-256 is not to be had from libcrypto");
+    memcpy(out, digest, MCP_SHA256_SIZE);
+    return MCP_OK;
 }
 
 mcp_status mcp_sha256(uint8_t out[MCP_SHA256_SIZE], const void *bytes, size_t length,
@@ -23,12 +27,9 @@ mcp_status mcp_sha256(uint8_t out[MCP_SHA256_SIZE], const void *bytes, size_t le
 
     if (!bytes && length > 0)
         return mcp_error_set(err, MCP_E_PARAMS, "there are no bytes to hash");
-    if (EVP_Digest(length > 0 ? bytes : "", length, digest, &written, EVP_sha256(), NULL) != 1 ||
-        written != MCP_SHA256_SIZE)
-        return fail(err);
-    for (size_t i = 0; i < MCP_SHA256_SIZE; i++)
-        out[i] = digest[i];
-    return MCP_OK;
+    bool is_made = EVP_Digest(length > 0 ? bytes : "", length, digest, &written, EVP_sha256(),
+                              NULL) == 1;
+    return finish(out, digest, is_made && written == MCP_SHA256_SIZE, err);
 }
 
 mcp_status mcp_hmac_sha256(uint8_t out[MCP_SHA256_SIZE], const void *key, size_t key_length,
@@ -39,14 +40,9 @@ mcp_status mcp_hmac_sha256(uint8_t out[MCP_SHA256_SIZE], const void *key, size_t
 
     if ((!bytes && length > 0) || (!key && key_length > 0))
         return mcp_error_set(err, MCP_E_PARAMS, "there are no bytes to hash, or no key");
-    if (key_length > INT_MAX ||
-        !HMAC(EVP_sha256(), key_length > 0 ? key : "", (int)key_length, bytes, length, digest,
-              &written) ||
-        written != MCP_SHA256_SIZE)
-        return fail(err);
-    for (size_t i = 0; i < MCP_SHA256_SIZE; i++)
-        out[i] = digest[i];
-    return MCP_OK;
+    bool is_made = key_length <= INT_MAX && HMAC(EVP_sha256(), key_length > 0 ? key : "",
+                                                 (int)key_length, bytes, length, digest, &written);
+    return finish(out, digest, is_made && written == MCP_SHA256_SIZE, err);
 }
 
 bool mcp_hash_equal(const void *a, const void *b, size_t length)

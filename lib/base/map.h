@@ -32,8 +32,8 @@ typedef struct mcp__map {
 } mcp__map;
 
 /* Make `map` empty. With an arena the map ends with it; without one, end it by mcp__map_clear.
- * In an arena what a growing map leaves behind stays allocated, at most as much again as the map
- * itself. */
+ * Zeros are an empty map without an arena. In an arena what a growing map leaves behind stays
+ * allocated, at most as much again as the map itself. */
 void mcp__map_init(mcp__map *map, mcp_arena *arena);
 
 /* Free the slots (not the keys, not the values); the map is empty and usable afterwards. */

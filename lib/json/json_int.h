@@ -4,8 +4,9 @@
  *
  * A value is 16 bytes. Items of an array lie side by side, members of an object too, so the i-th
  * is found at once. An object of more than MCP__JSON_INDEXED members has a hash index right behind
- * them: mcp__json_slots(count) numbers, each a member's number plus one or 0, by mcp__map_hash
- * with linear probing. It is built while reading, because values never change afterwards.
+ * them, of numbers, at least half of them free: each a member's number plus one or 0, found by
+ * mcp__map_hash with linear probing. It is built while reading, because values never change
+ * afterwards.
  */
 #ifndef MCP_JSON_INT_H
 #define MCP_JSON_INT_H
@@ -45,10 +46,6 @@ struct mcp__json_member {
     struct mcp_json value;
 };
 
-/* How many slots the index of an object of `count` members has: a power of two, at most half
- * full. */
-size_t mcp__json_slots(size_t count);
-
 /* Room for `count` members and, where due, their index; NULL when the arena gives none. */
 mcp__json_member *mcp__json_members_new(mcp_arena *arena, size_t count);
 
@@ -58,7 +55,19 @@ void mcp__json_members_index(mcp__json_member *members, size_t count);
 /* The number of the last member of that name; `count` of the object when there is none. */
 size_t mcp__json_find(const mcp_json *object, const char *name, size_t length);
 
-/* ---- numbers (read.cpp) ---- */
+/* ---- numbers (value.c) ---- */
+
+/* An exact whole number whose size 64 bits hold, of either sign. */
+__extension__ typedef __int128 mcp__json_whole;
+
+/* Whether the value is such a number, 2 as well as 2.0; sets *out. */
+bool mcp__json_is_whole(const mcp_json *value, mcp__json_whole *out);
+
+/* Negative, 0 or positive as a is below, equal to or above b; by value, never by rounding. Both
+ * must be numbers. */
+int mcp__json_compare(const mcp_json *a, const mcp_json *b);
+
+/* ---- numbers as text (read.cpp) ---- */
 
 /* Room for mcp__json_format_double; no NUL is written. */
 #define MCP__JSON_DOUBLE_SIZE 32
@@ -85,6 +94,10 @@ typedef struct mcp__json_fault {
 
 /* True when the text is JSON that mcp_json_read takes; else *fault says what is wrong first. */
 bool mcp__json_scan(const char *text, size_t length, mcp__json_fault *fault);
+
+/* True for such a text; then it is appended to `out` with ".0" behind each integer beyond 64 bits,
+ * so that it becomes a double. Whether there was room, out->status says. */
+bool mcp__json_widen(mcp_buf *out, const char *text, size_t length);
 
 /* ---- strings in pieces (write.c): between open and close nothing else is written ---- */
 

@@ -16,6 +16,7 @@
  * it refuses integers beyond 64 bits, which JavaScript writes for doubles up to 1e21, so a text
  * with such is read again with a fraction put behind each.
  */
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -189,13 +190,6 @@ mcp_status build_object(mcp_json *out, const dom::object &from, mcp_arena *arena
     return MCP_OK;
 }
 
-mcp_status build_string(mcp_json *out, std::string_view from, mcp_arena *arena)
-{
-    out->type = MCP_JSON_STRING;
-    out->count = static_cast<uint32_t>(from.size());
-    return copy_string(out->is.string, arena, from);
-}
-
 /* `depth` is how many containers are open around `from`. */
 mcp_status build(mcp_json *out, const dom::element &from, mcp_arena *arena, unsigned depth)
 {
@@ -209,7 +203,9 @@ mcp_status build(mcp_json *out, const dom::element &from, mcp_arena *arena, unsi
             return MCP_E_LIMIT;
         return build_object(out, from.get_object().value_unsafe(), arena, depth + 1);
     case dom::element_type::STRING:
-        return build_string(out, from.get_string().value_unsafe(), arena);
+        out->type = MCP_JSON_STRING;
+        out->count = static_cast<uint32_t>(from.get_string_length().value_unsafe());
+        return copy_string(out->is.string, arena, from.get_string().value_unsafe());
     case dom::element_type::INT64:
         out->type = MCP_JSON_INT;
         out->is.integer = from.get_int64().value_unsafe();
@@ -249,49 +245,18 @@ mcp_status explain(const char *text, size_t length, simdjson::error_code failed,
                          simdjson::error_message(failed));
 }
 
-/* The end of the string or number that begins here, within a text that scan.c takes. */
-const char *token_end(const char *at, const char *end)
-{
-    if (*at != '"') {
-        while (at < end && std::strchr("-+.eE0123456789", *at))
-            at++;
-        return at;
-    }
-    for (at++; *at != '"'; at++)
-        at += *at == '\\';
-    return at + 1;
-}
-
-bool is_beyond_64_bits(const char *text, const char *end)
-{
-    std::string_view token(text, static_cast<size_t>(end - text));
-
-    return token.find_first_of(".eE") == std::string_view::npos &&
-           !mcp__json_integer_fits(text, token.size());
-}
-
-/* Reads the text with ".0" behind integers beyond 64 bits: what is left of them is a double. */
+/* Such an integer has 20 bytes or more, so an eighth more is room enough for the fractions. */
 simdjson::error_code parse_widened(dom::element &root, reader &in, const char *text, size_t length)
 {
-    /* Such an integer has 20 bytes or more. */
-    std::unique_ptr<char[]> wide(new (std::nothrow) char[length + length / 8 + 1]);
-    const char *end = text + length;
-    char *out = wide.get();
+    simdjson::error_code failed = simdjson::NUMBER_ERROR;
+    mcp_buf wide;
 
-    if (!wide)
-        return simdjson::MEMALLOC;
-    while (text < end) {
-        bool is_number = *text == '-' || (*text >= '0' && *text <= '9');
-        const char *next = is_number || *text == '"' ? token_end(text, end) : text + 1;
-        std::memcpy(out, text, static_cast<size_t>(next - text));
-        out += next - text;
-        if (is_number && is_beyond_64_bits(text, next)) {
-            *out++ = '.';
-            *out++ = '0';
-        }
-        text = next;
-    }
-    return parse(root, in, wide.get(), static_cast<size_t>(out - wide.get()));
+    mcp_buf_init(&wide, length + length / 8 + 1);
+    if (mcp__json_widen(&wide, text, length))
+        failed = wide.status == MCP_OK ? parse(root, in, wide.data, wide.length)
+                                       : simdjson::MEMALLOC;
+    mcp_buf_clear(&wide);
+    return failed;
 }
 
 mcp_status read_with(reader &in, const mcp_json **out, mcp_arena *arena, const char *text,
@@ -299,9 +264,8 @@ mcp_status read_with(reader &in, const mcp_json **out, mcp_arena *arena, const c
 {
     dom::element root;
     simdjson::error_code failed = parse(root, in, text, length);
-    mcp__json_fault ignored;
 
-    if (failed == simdjson::NUMBER_ERROR && mcp__json_scan(text, length, &ignored))
+    if (failed == simdjson::NUMBER_ERROR)
         failed = parse_widened(root, in, text, length);
     if (failed == simdjson::MEMALLOC)
         in = reader{};
@@ -320,34 +284,22 @@ mcp_status read_with(reader &in, const mcp_json **out, mcp_arena *arena, const c
 }
 
 /* Whether a number that no double holds is too small (then it reads as 0) and not too large. */
-bool is_tiny(const char *text, const char *end)
+bool is_tiny(std::string_view number)
 {
-    const char *at = text + (*text == '-');
-    int64_t magnitude = 0; /* digits from the first significant one to the point, or minus zeros */
-    bool significant = false;
-    bool behind_point = false;
-
-    for (; at < end && *at != 'e' && *at != 'E'; at++) {
-        if (*at == '.') {
-            behind_point = true;
-            continue;
-        }
-        significant = significant || *at != '0';
-        if (significant && !behind_point)
-            magnitude++;
-        if (!significant && behind_point)
-            magnitude--;
-    }
-    if (at == end)
-        return magnitude <= 0;
-
-    bool negative = at[1] == '-';
+    size_t e = std::min(number.find_first_of("eE"), number.size());
+    size_t point = std::min(number.find('.'), e);
+    size_t first = std::min(number.find_first_of("123456789"), e);
     int64_t exponent = 0;
-    for (at += at[1] == '-' || at[1] == '+' ? 2 : 1; at < end; at++) {
-        if (exponent < (int64_t{ 1 } << 40))
-            exponent = exponent * 10 + (*at - '0');
+
+    if (e < number.size()) {
+        number.remove_prefix(e + (number[e + 1] == '+' ? 2 : 1));
+        if (std::from_chars(number.begin(), number.end(), exponent).ec != std::errc())
+            return number[0] == '-';
     }
-    return magnitude + (negative ? -exponent : exponent) <= 0;
+    /* How many digits are before the point from the first significant one on, or minus the zeros
+     * behind it. */
+    auto magnitude = static_cast<int64_t>(point) - static_cast<int64_t>(first);
+    return exponent <= -(magnitude < 0 ? magnitude + 1 : magnitude);
 }
 
 template <typename integer> bool integer_fits(const char *text, const char *end)
@@ -394,7 +346,7 @@ extern "C" bool mcp__json_number_fits(const char *text, size_t length)
     std::from_chars_result read = std::from_chars(text, end, value);
     if (read.ec == std::errc() && !std::isinf(value))
         return true;
-    return is_tiny(text, end);
+    return is_tiny(std::string_view(text, length));
 }
 
 extern "C" size_t mcp__json_format_double(char out[MCP__JSON_DOUBLE_SIZE], double number)

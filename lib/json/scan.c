@@ -21,6 +21,8 @@ typedef struct scanner {
     size_t at;
     unsigned depth;
     mcp__json_fault *fault;
+    mcp_buf *wide; /* see mcp__json_widen; NULL: nobody asks */
+    size_t copied; /* to `wide` */
 } scanner;
 
 static bool scan_value(scanner *in);
@@ -160,9 +162,18 @@ static bool scan_digits(scanner *in)
     return true;
 }
 
+/* Copy what was scanned, with a fraction behind the integer in which it ends. */
+static void widen(scanner *in)
+{
+    mcp_buf_append(in->wide, in->text + in->copied, in->at - in->copied);
+    mcp_buf_puts(in->wide, ".0");
+    in->copied = in->at;
+}
+
 static bool scan_number(scanner *in)
 {
     size_t start = in->at;
+    bool is_integer = true;
 
     accept(in, '-');
     if (accept(in, '0')) {
@@ -171,9 +182,13 @@ static bool scan_number(scanner *in)
     } else if (!scan_digits(in)) {
         return false;
     }
-    if (accept(in, '.') && !scan_digits(in))
-        return false;
+    if (accept(in, '.')) {
+        is_integer = false;
+        if (!scan_digits(in))
+            return false;
+    }
     if (accept(in, 'e') || accept(in, 'E')) {
+        is_integer = false;
         if (!accept(in, '+'))
             accept(in, '-');
         if (!scan_digits(in))
@@ -181,6 +196,8 @@ static bool scan_number(scanner *in)
     }
     if (!mcp__json_number_fits(in->text + start, in->at - start))
         return fail_value(in, start, "a number is beyond the range of a double");
+    if (in->wide && is_integer && !mcp__json_integer_fits(in->text + start, in->at - start))
+        widen(in);
     return true;
 }
 
@@ -195,21 +212,6 @@ static bool scan_word(scanner *in, const char *word)
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
-static bool scan_items(scanner *in)
-{
-    skip_space(in);
-    if (accept(in, ']'))
-        return true;
-    for (;;) {
-        if (!scan_value(in))
-            return false;
-        if (accept(in, ']'))
-            return true;
-        if (!accept(in, ','))
-            return fail(in, "',' or ']' is expected");
-    }
-}
-
 static bool scan_name(scanner *in)
 {
     skip_space(in);
@@ -221,32 +223,28 @@ static bool scan_name(scanner *in)
     return accept(in, ':') || fail(in, "':' is expected behind a member name");
 }
 
-static bool scan_members(scanner *in)
-{
-    skip_space(in);
-    if (accept(in, '}'))
-        return true;
-    for (;;) {
-        if (!scan_name(in) || !scan_value(in))
-            return false;
-        if (accept(in, '}'))
-            return true;
-        if (!accept(in, ','))
-            return fail(in, "',' or '}' is expected");
-    }
-}
-
 static bool scan_container(scanner *in)
 {
+    bool is_array = peek(in) == '[';
+    char end = is_array ? ']' : '}';
+
     if (in->depth == MCP_JSON_DEPTH_MAX) {
         *in->fault = (mcp__json_fault){ MCP_E_LIMIT, in->at, "the JSON is nested too deep", true };
         return false;
     }
+    in->at++;
     in->depth++;
-    bool is_array = in->text[in->at++] == '[';
-    bool is_fine = is_array ? scan_items(in) : scan_members(in);
+    skip_space(in);
+    if (!accept(in, end)) {
+        do {
+            if ((!is_array && !scan_name(in)) || !scan_value(in))
+                return false;
+        } while (accept(in, ','));
+        if (!accept(in, end))
+            return fail(in, is_array ? "',' or ']' is expected" : "',' or '}' is expected");
+    }
     in->depth--;
-    return is_fine;
+    return true;
 }
 
 static bool scan_bare(scanner *in)
@@ -257,16 +255,12 @@ static bool scan_bare(scanner *in)
         return scan_container(in);
     case '"':
         return scan_string(in);
-    case 't':
-        return scan_word(in, "true");
     case 'f':
         return scan_word(in, "false");
     case 'n':
         return scan_word(in, "null");
     default:
-        if (peek(in) == '-' || is_digit(peek(in)))
-            return scan_number(in);
-        return scan_word(in, "true");
+        return peek(in) == '-' || is_digit(peek(in)) ? scan_number(in) : scan_word(in, "true");
     }
 }
 
@@ -280,13 +274,29 @@ static bool scan_value(scanner *in)
     return true;
 }
 
+static bool scan(scanner *in)
+{
+    if (in->length >= 3 && memcmp(in->text, "\xEF\xBB\xBF", 3) == 0)
+        return fail_at(in, 0, "JSON must not begin with a byte order mark");
+    if (!scan_value(in))
+        return false;
+    return in->at == in->length || fail(in, "text follows behind the JSON value");
+}
+
 bool mcp__json_scan(const char *text, size_t length, mcp__json_fault *fault)
 {
-    scanner in = { text, length, 0, 0, fault };
+    scanner in = { .text = text, .length = length, .fault = fault };
 
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-        return fail_at(&in, 0, "JSON must not begin with a byte order mark");
-    if (!scan_value(&in))
+    return scan(&in);
+}
+
+bool mcp__json_widen(mcp_buf *out, const char *text, size_t length)
+{
+    mcp__json_fault ignored;
+    scanner in = { .text = text, .length = length, .fault = &ignored, .wide = out };
+
+    if (!scan(&in))
         return false;
-    return in.at == length || fail(&in, "text follows behind the JSON value");
+    mcp_buf_append(out, text + in.copied, length - in.copied);
+    return true;
 }

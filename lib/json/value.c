@@ -10,13 +10,15 @@
  */
 #include "json/json_int.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/map.h"
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-size_t mcp__json_slots(size_t count)
+/* How many slots the index of an object of `count` members has. */
+static size_t slots_of(size_t count)
 {
     size_t slots = 64;
 
@@ -27,7 +29,7 @@ size_t mcp__json_slots(size_t count)
 
 mcp__json_member *mcp__json_members_new(mcp_arena *arena, size_t count)
 {
-    size_t slots = count > MCP__JSON_INDEXED ? mcp__json_slots(count) : 0;
+    size_t slots = count > MCP__JSON_INDEXED ? slots_of(count) : 0;
 
     return mcp_arena_alloc(arena, count * sizeof(mcp__json_member) + slots * sizeof(uint32_t));
 }
@@ -51,7 +53,7 @@ static size_t probe(const mcp__json_member *members, const uint32_t *index, size
 void mcp__json_members_index(mcp__json_member *members, size_t count)
 {
     uint32_t *index = (uint32_t *)(void *)(members + count);
-    size_t mask = mcp__json_slots(count) - 1;
+    size_t mask = slots_of(count) - 1;
 
     if (count <= MCP__JSON_INDEXED)
         return;
@@ -66,7 +68,7 @@ size_t mcp__json_find(const mcp_json *object, const char *name, size_t length)
 
     if (count > MCP__JSON_INDEXED) {
         const uint32_t *index = (const uint32_t *)(const void *)(members + count);
-        size_t at = probe(members, index, mcp__json_slots(count) - 1, name, length);
+        size_t at = probe(members, index, slots_of(count) - 1, name, length);
         return index[at] ? index[at] - 1 : count;
     }
     for (size_t i = count; i > 0; i--) {
@@ -230,32 +232,114 @@ const char *mcp_json_name(const mcp_json *object, size_t index, size_t *length)
     return object->is.members[index].name;
 }
 
-/* ---- equality -------------------------------------------------------------------------------- */
+/* ---- JSON Pointers (RFC 6901) ---------------------------------------------------------------- */
 
-#define TWO_TO_63 9223372036854775808.0
-#define TWO_TO_64 18446744073709551616.0
+/* A token without '~' is looked up as it is; another is compared name by name and unescaped on the
+ * way, so nothing is copied and no length is bounded. */
 
-/* Whether an integer value and a double are the same number. */
-static bool integer_equals(const mcp_json *integer, double number)
+/* Whether the token, unescaped, is the name. A '~' not followed by 0 or 1 fits nothing. */
+static bool token_is(const char *token, size_t size, const char *name, size_t length)
 {
-    if (integer->type == MCP_JSON_UINT)
-        return number >= TWO_TO_63 && number < TWO_TO_64 && (double)(uint64_t)number == number &&
-               (uint64_t)number == integer->is.natural;
-    return number >= -TWO_TO_63 && number < TWO_TO_63 && (double)(int64_t)number == number &&
-           (int64_t)number == integer->is.integer;
+    size_t at = 0;
+
+    for (size_t i = 0; i < size; i++, at++) {
+        char byte = token[i];
+        if (byte == '~') {
+            i++;
+            if (i == size || (token[i] != '0' && token[i] != '1'))
+                return false;
+            byte = token[i] == '0' ? '~' : '/';
+        }
+        if (at >= length || name[at] != byte)
+            return false;
+    }
+    return at == length;
 }
 
-static bool numbers_equal(const mcp_json *a, const mcp_json *b)
+static const mcp_json *member_of(const mcp_json *object, const char *token, size_t size)
 {
-    if (a->type == MCP_JSON_DOUBLE && b->type == MCP_JSON_DOUBLE)
-        return a->is.number == b->is.number;
-    if (a->type == MCP_JSON_DOUBLE)
-        return integer_equals(b, a->is.number);
-    if (b->type == MCP_JSON_DOUBLE)
-        return integer_equals(a, b->is.number);
-    /* What fits int64_t is never kept as MCP_JSON_UINT, so different types are different
-     * numbers. */
-    return a->type == b->type && a->is.natural == b->is.natural;
+    if (!memchr(token, '~', size))
+        return mcp_json_get_n(object, token, size);
+    for (size_t i = object->count; i > 0; i--) {
+        const mcp__json_member *member = &object->is.members[i - 1];
+        if (token_is(token, size, member->name, member->length))
+            return &member->value;
+    }
+    return NULL;
+}
+
+/* Array indices have no sign and no leading zeros; "-" means the item behind the last: none. */
+static const mcp_json *item_of(const mcp_json *array, const char *token, size_t size)
+{
+    size_t index = 0;
+
+    if (size == 0 || size > 10 || (size > 1 && token[0] == '0'))
+        return NULL;
+    for (size_t i = 0; i < size; i++) {
+        if (token[i] < '0' || token[i] > '9')
+            return NULL;
+        index = index * 10 + (size_t)(token[i] - '0');
+    }
+    return mcp_json_item(array, index);
+}
+
+const mcp_json *mcp_json_pointer(const mcp_json *value, const char *pointer)
+{
+    while (value && pointer && *pointer == '/') {
+        const char *token = pointer + 1;
+        size_t size = strcspn(token, "/");
+        if (mcp_json_is_object(value))
+            value = member_of(value, token, size);
+        else
+            value = mcp_json_is_array(value) ? item_of(value, token, size) : NULL;
+        pointer = token + size;
+    }
+    return pointer && *pointer == '\0' ? value : NULL;
+}
+
+/* ---- order and equality ---------------------------------------------------------------------- */
+
+bool mcp__json_is_whole(const mcp_json *value, mcp__json_whole *out)
+{
+    uint64_t natural;
+    int64_t integer;
+    double number;
+
+    if (mcp_json_uint(value, &natural))
+        *out = natural;
+    else if (mcp_json_int(value, &integer))
+        *out = integer;
+    else if (mcp_json_double(value, &number) && fabs(number) < 0x1p64 && trunc(number) == number)
+        *out = (mcp__json_whole)number;
+    else
+        return false;
+    return true;
+}
+
+/* `b` has a fraction or more than 64 bits. */
+static bool is_below(mcp__json_whole a, double b)
+{
+    return fabs(b) < 0x1p64 ? a <= (mcp__json_whole)floor(b) : b > 0;
+}
+
+int mcp__json_compare(const mcp_json *a, const mcp_json *b)
+{
+    mcp__json_whole left;
+    mcp__json_whole right;
+    double x = 0;
+    double y = 0;
+    bool a_is_whole = mcp__json_is_whole(a, &left);
+    bool b_is_whole = mcp__json_is_whole(b, &right);
+
+    if (a_is_whole && b_is_whole)
+        return (left > right) - (left < right);
+    mcp_json_double(a, &x);
+    mcp_json_double(b, &y);
+    if (a_is_whole)
+        return is_below(left, y) ? -1 : 1;
+    if (b_is_whole)
+        return is_below(right, x) ? 1 : -1;
+    return (x > y) - (x < y);
 }
 
 static bool arrays_equal(const mcp_json *a, const mcp_json *b)
@@ -298,7 +382,7 @@ bool mcp_json_equal(const mcp_json *a, const mcp_json *b)
     if (!a || !b)
         return a == b;
     if (mcp_json_is_number(a) && mcp_json_is_number(b))
-        return numbers_equal(a, b);
+        return mcp__json_compare(a, b) == 0;
     if (a->type != b->type)
         return false;
     switch ((mcp_json_type)a->type) {

@@ -7,7 +7,7 @@
  * are.
  *
  * The functions run on the loop. Cheap ones answer at once; the features' ones prepare the call for
- * a worker (feature/feature.h).
+ * a worker (features.h).
  */
 #include "mcp/method.h"
 
@@ -19,8 +19,6 @@
 #include "mcp/core/headers.h"
 #include "mcp/core/session/client.h"
 #include "mcp/core/subscriptions/subscribe.h"
-#include "mcp/feature/feature.h"
-#include "mcp/feature/tasks.h"
 #include "mcp/features.h"
 
 enum {
@@ -37,28 +35,15 @@ static unsigned capabilities_of(const mcp_call *call)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* `initialize` never agrees on a revision without sessions. */
-static mcp_revision newest_session(const mcp_server_options *options)
-{
-    return options->newest < MCP_REVISION_NEWEST_SESSION ? options->newest
-                                                         : MCP_REVISION_NEWEST_SESSION;
-}
-
-static mcp_status refuse_version(mcp_call *call, const char *requested)
-{
-    mcp_json_writer *data = mcp__call_error_data(call);
-
-    mcp__envelope_write_revisions(data, "supported", call->context->options->oldest,
-                                  newest_session(call->context->options));
-    mcp_write_member_string(data, "requested", requested);
-    return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
-}
-
 /* The version asked for where we speak it, else the newest that we speak: never an error, unless
  * the server was told to be strict. */
 static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 {
     const mcp_server_options *options = call->context->options;
+    /* `initialize` never agrees on a revision without sessions. */
+    mcp_revision newest = options->newest < MCP_REVISION_NEWEST_SESSION
+                              ? options->newest
+                              : MCP_REVISION_NEWEST_SESSION;
     size_t length = 0;
     const char *requested = mcp_json_string(mcp_json_get(call->request.params, "protocolVersion"),
                                             &length);
@@ -66,12 +51,14 @@ static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 
     if (!requested || strlen(requested) != length)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.protocolVersion must be a string");
-    if (revision >= options->oldest && revision <= newest_session(options))
-        *out = revision;
-    else if (options->strict_version)
-        return refuse_version(call, requested);
-    else
-        *out = newest_session(options);
+    bool is_served = revision >= options->oldest && revision <= newest;
+    if (!is_served && options->strict_version) {
+        mcp_json_writer *data = mcp__call_error_data(call);
+        mcp__envelope_write_revisions(data, "supported", options->oldest, newest);
+        mcp_write_member_string(data, "requested", requested);
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
+    }
+    *out = is_served ? revision : newest;
     return MCP_OK;
 }
 
@@ -104,20 +91,14 @@ static void write_declaration(mcp_json_writer *writer, const struct declaration 
 /* A client that cannot be told from others is not told of tasks by a list. */
 static void write_tasks(mcp_json_writer *writer, const mcp_call *call)
 {
-    mcp_write_member_object(writer, "tasks");
-    if (!call->session->is_once || call->principal) {
-        mcp_write_member_object(writer, "list");
-        mcp_write_end(writer);
-    }
-    mcp_write_member_object(writer, "cancel");
-    mcp_write_end(writer);
-    mcp_write_member_object(writer, "requests");
-    mcp_write_member_object(writer, "tools");
-    mcp_write_member_object(writer, "call");
-    mcp_write_end(writer);
-    mcp_write_end(writer);
-    mcp_write_end(writer);
-    mcp_write_end(writer);
+    static const char listed[] =
+        "{\"list\":{},\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}";
+    static const char unlisted[] = "{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}";
+    bool has_list = !call->session->is_once || call->principal;
+
+    mcp_write_name(writer, "tasks");
+    mcp_write_raw(writer, has_list ? listed : unlisted,
+                  has_list ? sizeof listed - 1 : sizeof unlisted - 1);
 }
 
 #define TASKS "io.modelcontextprotocol/tasks"
@@ -129,8 +110,7 @@ static void write_extensions(mcp_json_writer *writer, const mcp_json *own, bool 
     if (!own && !has_tasks)
         return;
     mcp_write_member_object(writer, "extensions");
-    for (size_t i = 0; i < mcp_json_count(own); i++)
-        mcp_write_member_value(writer, mcp_json_name(own, i, NULL), mcp_json_item(own, i));
+    mcp__list_write_members(writer, own, NULL);
     if (has_tasks) {
         mcp_write_member_object(writer, TASKS);
         mcp_write_end(writer);
@@ -184,7 +164,7 @@ static void write_instructions(mcp_json_writer *writer, const mcp_call *call)
     const char *text = call->context->options->instructions;
 
     if (text && call->features)
-        text = mcp__tools_text(call->features->tools, call->arena, text, call->request.revision);
+        text = mcp__tools_text(call->features, call->arena, text, call->request.revision);
     if (text)
         mcp_write_member_string(writer, "instructions", text);
 }
@@ -250,44 +230,22 @@ static mcp_status on_discover(mcp_call *call)
 
 static mcp_status on_tools_list(mcp_call *call)
 {
-    return mcp__tools_list(call->features->tools, call);
-}
-
-static mcp_status on_tools_call(mcp_call *call)
-{
-    if ((capabilities_of(call) & MCP__CAN_TASKS) && call->context->tasks)
-        call->task.ttl_ms = call->context->options->limits.task_ttl_ms;
-    return mcp__tools_call(call->features->tools, call);
+    return mcp__list_answer(&call->features->tools, call);
 }
 
 static mcp_status on_resources_list(mcp_call *call)
 {
-    return mcp__resources_list(call->features->resources, call);
+    return mcp__list_answer(&call->features->resources, call);
 }
 
 static mcp_status on_templates_list(mcp_call *call)
 {
-    return mcp__resources_templates(call->features->resources, call);
-}
-
-static mcp_status on_resources_read(mcp_call *call)
-{
-    return mcp__resources_read(call->features->resources, call);
+    return mcp__list_answer(&call->features->templates, call);
 }
 
 static mcp_status on_prompts_list(mcp_call *call)
 {
-    return mcp__prompts_list(call->features->prompts, call);
-}
-
-static mcp_status on_prompts_get(mcp_call *call)
-{
-    return mcp__prompts_get(call->features->prompts, call);
-}
-
-static mcp_status on_complete(mcp_call *call)
-{
-    return mcp__completions_complete(call->features->completions, call);
+    return mcp__list_answer(&call->features->prompts, call);
 }
 
 static mcp_status on_set_level(mcp_call *call)
@@ -334,13 +292,8 @@ static mcp_status on_unsubscribe(mcp_call *call)
 static mcp_status on_listen(mcp_call *call)
 {
     unsigned can = capabilities_of(call);
-    unsigned lists = 0;
 
-    if (can & MCP__CAN_CHANGE)
-        lists = (can & MCP__CAN_TOOLS ? MCP__LIST_TOOLS : 0u) |
-                (can & MCP__CAN_PROMPTS ? MCP__LIST_PROMPTS : 0u) |
-                (can & MCP__CAN_RESOURCES ? MCP__LIST_RESOURCES : 0u);
-    return mcp__subscribe_listen(call, lists,
+    return mcp__subscribe_listen(call, can & MCP__CAN_CHANGE ? mcp__features_lists(can) : 0,
                                  (can & MCP__CAN_RESOURCES) && (can & MCP__CAN_SUBSCRIBE));
 }
 
@@ -372,14 +325,14 @@ static const struct method {
     mcp_status (*run)(mcp_call *call);
 } methods[] = {
     /* name                        from, to          capability          flags            subject  caching        run */
-    { "tools/call",                SINCE_2024_11_05, MCP__CAN_TOOLS,     NEEDS_PARAMS | MAY_ASK, "name",  NULL,          on_tools_call },
+    { "tools/call",                SINCE_2024_11_05, MCP__CAN_TOOLS,     NEEDS_PARAMS | MAY_ASK, "name",  NULL,          mcp__tools_call },
     { "tools/list",                SINCE_2024_11_05, MCP__CAN_TOOLS,     0,               NULL,    &list_caching, on_tools_list },
-    { "resources/read",            SINCE_2024_11_05, MCP__CAN_RESOURCES, NEEDS_PARAMS | MAY_ASK, "uri",   &read_caching, on_resources_read },
+    { "resources/read",            SINCE_2024_11_05, MCP__CAN_RESOURCES, NEEDS_PARAMS | MAY_ASK, "uri",   &read_caching, mcp__resources_read },
     { "resources/list",            SINCE_2024_11_05, MCP__CAN_RESOURCES, 0,               NULL,    &list_caching, on_resources_list },
     { "resources/templates/list",  SINCE_2024_11_05, MCP__CAN_RESOURCES, 0,               NULL,    &list_caching, on_templates_list },
-    { "prompts/get",               SINCE_2024_11_05, MCP__CAN_PROMPTS,   NEEDS_PARAMS | MAY_ASK, "name",  NULL,          on_prompts_get },
+    { "prompts/get",               SINCE_2024_11_05, MCP__CAN_PROMPTS,   NEEDS_PARAMS | MAY_ASK, "name",  NULL,          mcp__prompts_get },
     { "prompts/list",              SINCE_2024_11_05, MCP__CAN_PROMPTS,   0,               NULL,    &list_caching, on_prompts_list },
-    { "completion/complete",       SINCE_2024_11_05, MCP__CAN_COMPLETIONS, NEEDS_PARAMS,  NULL,    NULL,          on_complete },
+    { "completion/complete",       SINCE_2024_11_05, MCP__CAN_COMPLETIONS, NEEDS_PARAMS,  NULL,    NULL,          mcp__completions_complete },
     { "logging/setLevel",          WITH_SESSIONS,    MCP__CAN_LOGGING,   NEEDS_PARAMS,    NULL,    NULL,          on_set_level },
     { "resources/subscribe",       WITH_SESSIONS,    MCP__CAN_RESOURCES | MCP__CAN_SUBSCRIBE, NEEDS_PARAMS, NULL, NULL, on_subscribe },
     { "resources/unsubscribe",     WITH_SESSIONS,    MCP__CAN_RESOURCES | MCP__CAN_SUBSCRIBE, NEEDS_PARAMS, NULL, NULL, on_unsubscribe },

@@ -22,10 +22,7 @@
 #include "mcp/method.h"
 #include "mcp/random.h"
 #include "mcp/server_int.h"
-#include "mcp/transport/http/http.h"
-#include "mcp/transport/rest/rest.h"
-#include "mcp/transport/stdio.h"
-#include "mcp/visibility.h"
+#include "mcp/transport/serve.h"
 
 #define SCOPES_MAX_BYTES ((size_t)64 * 1024)
 #define IDENTITY_MAX_BYTES ((size_t)64 * 1024)
@@ -41,10 +38,12 @@ static int default_threads(void)
     return cores > 256 ? 256 : (int)cores;
 }
 
-static void set_default(int *option, int value)
+/* Whether the bound is positive then. */
+static bool set_default(int *option, int value)
 {
     if (*option == 0)
         *option = value;
+    return *option > 0;
 }
 
 static void set_default_size(size_t *option, size_t value)
@@ -53,30 +52,26 @@ static void set_default_size(size_t *option, size_t value)
         *option = value;
 }
 
-static size_t larger(size_t a, size_t b)
+/* False: a bound is negative. */
+static bool fill_bounds(mcp_limits *limits)
 {
-    return a > b ? a : b;
-}
-
-static void fill_bounds(mcp_server_options *options)
-{
-    set_default_size(&options->limits.message_max_bytes, (size_t)4 * 1024 * 1024);
-    set_default_size(&options->limits.reply_max_bytes, (size_t)16 * 1024 * 1024);
-    set_default_size(&options->limits.arena_max_bytes, (size_t)64 * 1024 * 1024);
-    set_default_size(&options->limits.calls_max_bytes,
-                     larger((size_t)1 << 30, options->limits.arena_max_bytes));
-    set_default(&options->limits.calls_max_running, 32);
-    set_default(&options->limits.calls_max_queued, 256);
-    set_default(&options->limits.short_threads, default_threads());
-    set_default(&options->limits.replacement_threads, 8);
-    set_default(&options->limits.stuck_handler_ms, 5000);
-    set_default(&options->limits.spin_us, 100);
-    set_default(&options->limits.timeout_ms, 60000);
-    set_default(&options->limits.grace_ms, 10000);
-    set_default(&options->limits.tasks_max, 1000);
-    set_default(&options->limits.tasks_max_per_client, 100);
-    set_default_size(&options->limits.tasks_max_bytes, (size_t)64 * 1024 * 1024);
-    set_default(&options->limits.task_ttl_ms, 60 * 60 * 1000);
+    set_default_size(&limits->message_max_bytes, (size_t)4 * 1024 * 1024);
+    set_default_size(&limits->reply_max_bytes, (size_t)16 * 1024 * 1024);
+    set_default_size(&limits->arena_max_bytes, (size_t)64 * 1024 * 1024);
+    set_default_size(&limits->calls_max_bytes, limits->arena_max_bytes > (size_t)1 << 30
+                                                   ? limits->arena_max_bytes
+                                                   : (size_t)1 << 30);
+    set_default_size(&limits->tasks_max_bytes, (size_t)64 * 1024 * 1024);
+    (void)set_default(&limits->spin_us, 100);
+    return set_default(&limits->calls_max_running, 32) &&
+           set_default(&limits->calls_max_queued, 256) &&
+           set_default(&limits->short_threads, default_threads()) &&
+           set_default(&limits->replacement_threads, 8) &&
+           set_default(&limits->stuck_handler_ms, 5000) &&
+           set_default(&limits->timeout_ms, 60000) && set_default(&limits->grace_ms, 10000) &&
+           set_default(&limits->tasks_max, 1000) &&
+           set_default(&limits->tasks_max_per_client, 100) &&
+           set_default(&limits->task_ttl_ms, 60 * 60 * 1000);
 }
 
 /* Stays NONE where no revision with sessions is served. */
@@ -112,15 +107,6 @@ static bool is_revision(mcp_revision revision)
     return (int)revision >= MCP_REVISION_NONE && revision <= MCP_REVISION_NEWEST;
 }
 
-static bool bounds_are_positive(const mcp_server_options *options)
-{
-    return options->limits.calls_max_running > 0 && options->limits.calls_max_queued > 0 &&
-           options->limits.short_threads > 0 && options->limits.replacement_threads > 0 &&
-           options->limits.stuck_handler_ms > 0 && options->limits.timeout_ms > 0 &&
-           options->limits.grace_ms > 0 && options->limits.tasks_max > 0 &&
-           options->limits.tasks_max_per_client > 0 && options->limits.task_ttl_ms > 0;
-}
-
 static mcp_status check_options(const mcp_server_options *options, mcp_error *err)
 {
     if (!options->name || !options->version)
@@ -139,11 +125,10 @@ static mcp_status fill_options(mcp_server_options *options, mcp_error *err)
 
     if (st != MCP_OK)
         return st;
-    fill_bounds(options);
     fill_revisions(options);
     if (!options->write_note)
         options->write_note = "Write operations are disabled.";
-    if (!bounds_are_positive(options))
+    if (!fill_bounds(&options->limits))
         return mcp_error_set(err, MCP_E_PARAMS, "a bound in the options is negative");
     return MCP_OK;
 }
@@ -176,15 +161,12 @@ static mcp_status render_identity(mcp_server *server, mcp_error *err)
 static mcp_status read_extensions(mcp_server *server, mcp_error *err)
 {
     const char *text = server->options.extensions;
-    const mcp_json *value = NULL;
 
-    if (!text)
+    if (!text ||
+        (mcp_json_read(&server->extensions, server->arena, text, strlen(text), NULL) == MCP_OK &&
+         mcp_json_is_object(server->extensions)))
         return MCP_OK;
-    if (mcp_json_read(&value, server->arena, text, strlen(text), NULL) != MCP_OK ||
-        !mcp_json_is_object(value))
-        return mcp_error_set(err, MCP_E_PARAMS, "extensions is no JSON object");
-    server->extensions = value;
-    return MCP_OK;
+    return mcp_error_set(err, MCP_E_PARAMS, "extensions is no JSON object");
 }
 
 /* They are sent as they stand, so they must be what they claim to be, on one line. */
@@ -308,23 +290,16 @@ static mcp_status build(mcp__features **out, const mcp_server *server, mcp_error
     return st;
 }
 
-static unsigned lists_of(const mcp_features *features)
-{
-    return (features->tools ? MCP__LIST_TOOLS : 0u) | (features->prompts ? MCP__LIST_PROMPTS : 0u) |
-           (features->resources ? MCP__LIST_RESOURCES : 0u);
-}
-
 /* Once: from then on the loop may read it. */
 static mcp_status describe(mcp_server *server, mcp__offer *offer, const mcp__features *set,
                            mcp_error *err)
 {
     if (offer->change.lists)
         return MCP_OK;
-    if (mcp__visibility_of(&server->options) &&
-        mcp__visibility_describe(&offer->change, server->arena, set, &offer->features, err) !=
-            MCP_OK)
+    if (mcp__features_visibility(&server->options) &&
+        mcp__features_describe(&offer->change, server->arena, set, &offer->features, err) != MCP_OK)
         return MCP_E_NOMEM;
-    offer->change.lists = lists_of(&offer->features);
+    offer->change.lists = mcp__features_lists(mcp__features_capabilities(&offer->features));
     return MCP_OK;
 }
 
@@ -431,7 +406,7 @@ mcp__context mcp__server_context(mcp_server *server, mcp__executor *executor)
         .hold = hold,
         .drop = mcp__features_drop,
         .subscriptions = server->subscriptions,
-        .visibility = mcp__visibility_of(&server->options),
+        .visibility = mcp__features_visibility(&server->options),
         .budget = &server->budget,
         .no_arguments = server->no_arguments,
         .state_key = server->state_key,
@@ -446,7 +421,7 @@ static mcp__serve_setup serve_setup(mcp_server *server)
 {
     return (mcp__serve_setup){ .context = mcp__server_context(server, NULL),
                                .stop = &server->stop,
-                               .long_threads = mcp__tools_long_threads(server->set->tools) };
+                               .long_threads = server->set->long_threads };
 }
 
 mcp_status mcp_server_stdio(mcp_server *server, mcp_error *err)
@@ -477,9 +452,10 @@ static mcp_status gather_scopes(const char **out, mcp_server *server, mcp_error 
     mcp_buf scopes;
 
     mcp_buf_init(&scopes, SCOPES_MAX_BYTES);
-    mcp__tools_scopes(server->set->tools, &scopes);
-    mcp__resources_scopes(server->set->resources, &scopes);
-    mcp__prompts_scopes(server->set->prompts, &scopes);
+    mcp__list_scopes(&server->set->tools, &scopes);
+    mcp__list_scopes(&server->set->resources, &scopes);
+    mcp__list_scopes(&server->set->templates, &scopes);
+    mcp__list_scopes(&server->set->prompts, &scopes);
     *out = scopes.status == MCP_OK ? mcp_arena_strndup(server->arena, scopes.data, scopes.length)
                                    : NULL;
     mcp_buf_clear(&scopes);
@@ -493,7 +469,7 @@ mcp_status mcp_server_http(mcp_server *server, const mcp_http_options *options, 
     mcp_status st = gather_scopes(&setup.context.scopes, server, err);
 
     if (st == MCP_OK)
-        st = mcp__web_serve(&setup, options ? options : &defaults, &mcp__rest_handler, err);
+        st = mcp__httpd_serve(&setup, options ? options : &defaults, err);
     server->is_left_running = server->is_left_running || setup.is_left_running;
     return st;
 }

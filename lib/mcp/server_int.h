@@ -11,7 +11,6 @@
 #include "mcp/core/call/request_state.h"
 #include "mcp/core/session/session.h"
 #include "mcp/core/subscriptions/subscriptions.h"
-#include "mcp/feature/feature.h"
 #include "mcp/features.h"
 #include "mcp/server.h"
 #include "mcp/transport/serve.h"

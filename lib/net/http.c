@@ -10,13 +10,8 @@
  */
 #include "net/http.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "net/http/connection.h"
@@ -34,40 +29,32 @@ struct http_endpoint {
     bool is_unix;
 };
 
-/* Runs before the loop waits. A block of its own, which its close callback frees. */
-struct turn {
-    uv_prepare_t handle; /* first */
-    mcp__http *http;
-};
-
 /* ---- the loop's turn ------------------------------------------------------------------------- */
 
-static void notify_empty(mcp__http *http)
+static void pause_endpoints(mcp__http *http, bool is_full)
 {
-    mcp__loop_callback *callback = http->is_empty;
-
-    if (!http->is_stopping || http->count > 0 || !callback)
-        return;
-    http->is_empty = NULL;
-    callback(http->is_empty_data);
-}
-
-static void settle_due(mcp__http *http)
-{
-    while (http->due) {
-        connection *conn = http->due;
-        http->due = conn->next_due;
-        conn->is_due = false;
-        mcp__connection_settle(conn);
-    }
+    http->is_full = is_full;
+    for (http_endpoint *endpoint = http->endpoints; endpoint; endpoint = endpoint->next)
+        mcp__listener_pause(endpoint->listener, is_full);
 }
 
 static void on_turn(uv_prepare_t *handle)
 {
-    mcp__http *http = ((struct turn *)handle)->http;
+    mcp__http *http = handle->data;
 
-    settle_due(http);
-    notify_empty(http);
+    while (http->due) {
+        connection *conn = http->due;
+        http->due = conn->next_due;
+        conn->is_due = false;
+        mcp__connection_settle(conn, false);
+    }
+    if (http->is_full && http->count < http->options.connections_max)
+        pause_endpoints(http, false);
+    mcp__loop_callback *is_empty = http->is_empty; /* NULL: not stopping, or notified */
+    if (http->count > 0 || !is_empty)
+        return;
+    http->is_empty = NULL;
+    is_empty(http->is_empty_data);
 }
 
 static void on_sweep(void *data)
@@ -85,23 +72,6 @@ static void on_sweep(void *data)
 }
 
 /* ---- endpoints ------------------------------------------------------------------------------- */
-
-static void pause_endpoints(mcp__http *http, bool is_full)
-{
-    http->is_full = is_full;
-    for (http_endpoint *endpoint = http->endpoints; endpoint; endpoint = endpoint->next) {
-        if (is_full)
-            mcp__listener_pause(endpoint->listener);
-        else
-            mcp__listener_resume(endpoint->listener);
-    }
-}
-
-void mcp__http_left(mcp__http *http)
-{
-    if (http->is_full && http->count < http->options.connections_max)
-        pause_endpoints(http, false);
-}
 
 static void on_accept(int fd, void *data)
 {
@@ -124,33 +94,11 @@ static void on_accept(int fd, void *data)
         pause_endpoints(http, true);
 }
 
-static http_endpoint *endpoint_new(mcp__http *http)
+/* `path`: of a Unix-domain socket; NULL: TCP. */
+static mcp_status add_endpoint(mcp__http *http, const char *path, const char *host, int port,
+                               mcp__tls_context *tls, mcp_error *err)
 {
     http_endpoint *endpoint = mcp_alloc_zeroed(1, sizeof *endpoint);
-
-    if (endpoint)
-        endpoint->http = http;
-    return endpoint;
-}
-
-/* Take an endpoint that listens; free it where `st` is an error. */
-static mcp_status add_endpoint(mcp__http *http, http_endpoint *endpoint, mcp_status st)
-{
-    if (st != MCP_OK) {
-        free(endpoint);
-        return st;
-    }
-    endpoint->next = http->endpoints;
-    http->endpoints = endpoint;
-    if (http->is_full)
-        mcp__listener_pause(endpoint->listener);
-    return MCP_OK;
-}
-
-mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tls_context *tls,
-                            int *real, mcp_error *err)
-{
-    http_endpoint *endpoint = endpoint_new(http);
 
     if (tls && !http->plain)
         http->plain = mcp_alloc(MCP__INPUT_SIZE + MCP__TLS_ROOM);
@@ -158,24 +106,35 @@ mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tl
         free(endpoint);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
     }
-    endpoint->tls = tls;
-    mcp_status st = mcp__listen_tcp(&endpoint->listener, http->loop, host, port, on_accept,
-                                    endpoint, err);
+    *endpoint = (http_endpoint){
+        .next = http->endpoints, .http = http, .tls = tls, .is_unix = path != NULL
+    };
+    mcp_status st = path ? mcp__listen_unix(&endpoint->listener, http->loop, path, on_accept,
+                                            endpoint, err)
+                         : mcp__listen_tcp(&endpoint->listener, http->loop, host, port, on_accept,
+                                           endpoint, err);
+    if (st != MCP_OK) {
+        free(endpoint);
+        return st;
+    }
+    http->endpoints = endpoint;
+    mcp__listener_pause(endpoint->listener, http->is_full);
+    return MCP_OK;
+}
+
+mcp_status mcp__http_listen(mcp__http *http, const char *host, int port, mcp__tls_context *tls,
+                            int *real, mcp_error *err)
+{
+    mcp_status st = add_endpoint(http, NULL, host, port, tls, err);
+
     if (st == MCP_OK && real)
-        *real = mcp__listener_port(endpoint->listener);
-    return add_endpoint(http, endpoint, st);
+        *real = mcp__listener_port(http->endpoints->listener);
+    return st;
 }
 
 mcp_status mcp__http_listen_unix(mcp__http *http, const char *path, mcp_error *err)
 {
-    http_endpoint *endpoint = endpoint_new(http);
-
-    if (!endpoint)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
-    endpoint->is_unix = true;
-    return add_endpoint(
-        http, endpoint,
-        mcp__listen_unix(&endpoint->listener, http->loop, path, on_accept, endpoint, err));
+    return add_endpoint(http, path, NULL, 0, NULL, err);
 }
 
 static void close_endpoints(mcp__http *http)
@@ -241,9 +200,9 @@ static mcp_status start(mcp__http *http, mcp_error *err)
     http->turn = mcp_alloc_zeroed(1, sizeof *http->turn);
     if (!http->turn)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for an HTTP server");
-    http->turn->http = http;
-    (void)uv_prepare_init(&http->loop->uv, &http->turn->handle); /* these two cannot fail */
-    (void)uv_prepare_start(&http->turn->handle, on_turn);
+    http->turn->data = http;
+    (void)uv_prepare_init(&http->loop->uv, http->turn); /* these two cannot fail */
+    (void)uv_prepare_start(http->turn, on_turn);
     return MCP_OK;
 }
 
@@ -299,8 +258,7 @@ void mcp__http_free(mcp__http *http)
     close_endpoints(http);
     while (http->connections)
         mcp__connection_end(http->connections);
-    if (http->turn)
-        mcp__handle_close((uv_handle_t *)&http->turn->handle);
+    mcp__handle_close((uv_handle_t *)http->turn);
     mcp__timer_free(http->sweep);
     mcp__request_free(http->spare);
     mcp__pieces_clear(&http->pieces);
@@ -428,27 +386,6 @@ bool mcp__http_is_tls(const mcp__http_exchange *exchange)
 bool mcp__http_is_unix(const mcp__http_exchange *exchange)
 {
     return exchange->is_unix;
-}
-
-void mcp__http_peer(const mcp__http_exchange *exchange, char out[MCP__HTTP_PEER_SIZE])
-{
-    struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
-    socklen_t length = sizeof name;
-    char address[INET6_ADDRSTRLEN] = "";
-
-    if (getpeername(exchange->fd, (struct sockaddr *)&name, &length) != 0) {
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "gone");
-    } else if (name.ss_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&name;
-        (void)inet_ntop(AF_INET, &v4->sin_addr, address, sizeof address);
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "%s:%d", address, ntohs(v4->sin_port));
-    } else if (name.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&name;
-        (void)inet_ntop(AF_INET6, &v6->sin6_addr, address, sizeof address);
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "[%s]:%d", address, ntohs(v6->sin6_port));
-    } else {
-        (void)snprintf(out, MCP__HTTP_PEER_SIZE, "unix");
-    }
 }
 
 void *mcp__http_data(const mcp__http_exchange *exchange)

@@ -7,7 +7,8 @@
  *
  * The exchange is the server's. It is over with reply, end, drop or take_over, or when `hung_up`
  * was called; its pointer must not be used afterwards. What can be read of a request (method to
- * peer, below) is good within `head` and `request` only: copy, take, or keep, what is needed later.
+ * minor, below) is good within `head` and `request` only: copy, take, or keep, what is needed
+ * later.
  *
  * Everything here is for the loop's thread. No function calls a callback before it returns, but for
  * mcp__http_free, and mcp__http_stop, which calls `stopping` of tenants. All that a turn of the
@@ -151,11 +152,6 @@ bool mcp__http_is_tls(const mcp__http_exchange *exchange);
 
 bool mcp__http_is_unix(const mcp__http_exchange *exchange);
 
-#define MCP__HTTP_PEER_SIZE 64
-
-/** The client's address, "127.0.0.1:4711", "[::1]:4711" or "unix". */
-void mcp__http_peer(const mcp__http_exchange *exchange, char out[MCP__HTTP_PEER_SIZE]);
-
 /** A pointer of yours; NULL at first. */
 void *mcp__http_data(const mcp__http_exchange *exchange);
 
@@ -221,6 +217,9 @@ bool mcp__http_is_full(const mcp__http_exchange *exchange);
 
 /** Whether the reader takes nothing for now; `drained` is called when it has taken all. */
 bool mcp__http_is_blocked(const mcp__http_exchange *exchange);
+
+/** Whether it is a token (RFC 9110 section 5.6.2), as a field's name has to be. */
+bool mcp__http_is_token(const char *text, size_t length);
 
 /** Whether an answer may have the field: a name and a value without bytes that they must not
  *  have. */

@@ -1,123 +1,131 @@
 /*
- * lines.c - reads a descriptor and cuts what comes into lines.
+ * lines.c - a descriptor's bytes cut into lines, and an out-queue in front of a descriptor.
  *
- * Standard input may be anything: a pipe, a file, /dev/null, a terminal. An unnamed pipe or a
- * socket is polled by the loop itself, which saves a message the way through another thread. An
- * event loop cannot poll the others (libuv aborts over a file opened as a pipe), so those have a
- * thread that reads plainly. It polls before it reads, only so that mcp__lines_free can wake it.
+ * Standard input and output may be anything: a pipe, a socket, a file, /dev/null, a terminal.
+ * Whether a descriptor blocks is a property of the open file, which other processes may share, and
+ * libuv sets O_NONBLOCK on what it polls. So an unnamed pipe is opened again through /proc, and the
+ * flags of a socket are put back at the end.
  *
- *     reader: read -> [batch: whole lines] -> loop: next, next, ... -> free again -> reader
- *                         \ the begun line is carried over to the next batch
+ * Input of another kind is polled by an epoll instance of its own, which libuv polls: its flags
+ * stay as they are. A named pipe is among these: opened again after its writers have gone, it would
+ * never report its end. What epoll cannot poll, a file or /dev/null, always has bytes or its end;
+ * an eventfd that is always readable is polled in its place.
  *
- * There are two batches. A batch is handed over with every whole line that one read brought, so a
- * burst of messages costs one wake-up. It grows only while a single line does not fit, up to the
- * longest line allowed; beyond that, or when there is no memory to grow, the line is reported once
- * and dropped as it comes. While no batch is free nothing is read.
+ * Input is read into one block, which is cut behind its last newline. It grows only while a single
+ * line does not fit, up to the longest line allowed; beyond that, or when there is no memory to
+ * grow, the line is reported once and dropped as it comes.
  *
- * `lock` guards who owns which batch and is never held during a read or a callback. Where the loop
- * reads itself no other thread takes the lock, but the path is the same.
+ * The loop flushes output once before it waits, so that the answers of one turn leave in one write.
+ * A socket is sent to with MSG_DONTWAIT; files and terminals have no EAGAIN. A pipe is watched all
+ * the time, since its reader's end can be seen without writing. A socket is not: a peer that has
+ * shut down its sending side may still read.
  */
 #include "net/lines.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "net/http/outbox.h"
 #include "net/loop_int.h"
 
 #define READ_SIZE ((size_t)64 * 1024)
-#define KEPT_SIZE ((size_t)1024 * 1024) /* a batch larger than this gives its memory back */
+#define KEPT_SIZE ((size_t)1024 * 1024) /* a block larger than this gives its memory back */
+#define PARTS_A_WRITE 64
 
-struct batch {
-    char *bytes;
-    size_t capacity;
-    size_t length;    /* bytes of whole lines; the last one of a stream may lack its newline */
-    size_t taken;     /* by the loop */
-    int read_errno;   /* with is_end: why nothing comes; 0: the input has ended */
-    bool is_overlong; /* after these lines came one that was too long */
-    bool is_end;      /* after these lines nothing comes */
-    bool is_ready;    /* to be taken, else to be filled */
-};
-
-/* A descriptor that the loop polls. */
-struct line_watch {
-    uv_poll_t handle; /* first: freed by its close callback */
-    mcp__lines *lines;
+/* What is read or written. */
+struct descriptor {
+    int fd;
+    bool is_own; /* opened here, and closed here */
+    int flags;   /* to put back; -1: nothing was changed */
 };
 
 struct mcp__lines {
-    mcp__node node; /* first: what the loop runs when batches are ready */
     mcp__loop *loop;
     mcp__loop_callback *has_input;
     void *data;
-    int fd;
     size_t line_max;
-
-    struct line_watch *watch; /* the loop reads; NULL: a thread does */
-    bool is_own_fd;           /* opened here, and closed here */
-    int flags;                /* of `fd`, to put back; -1: nothing was changed */
+    struct descriptor in;
+    int ready_fd; /* what is polled in its place; -1: it is polled itself */
+    uv_poll_t *watch;
     bool is_watching;
-    bool has_begun; /* the batch that is read into */
 
-    pthread_t thread;
-    int wake_fd; /* readable when the thread must stop */
-
-    pthread_mutex_t lock; /* guards the batches' is_ready and the flags below */
-    pthread_cond_t batch_freed;
-    bool is_stopping;
-    bool is_posted; /* node is on its way to the loop */
-
-    struct batch batches[2];
-    unsigned reading; /* the batch that is filled next */
-    unsigned taking;  /* the batch that is taken next */
-
-    /* the reader's: the thread, or the loop */
-    char *carry; /* the begun line, READ_SIZE */
-    size_t carried;
+    char *bytes; /* those that were read: whole lines, then a line that is begun */
+    size_t capacity;
+    size_t length;
+    size_t whole; /* bytes of whole lines; the last one of the input may lack its newline */
+    size_t taken;
+    bool is_ready;    /* there is something to take, else to read */
+    bool is_overlong; /* after the whole lines came one that was too long */
     bool is_skipping; /* inside an overlong line */
-
-    bool is_freed; /* the loop's: node's run ends the reader */
+    bool is_end;      /* after the whole lines nothing comes */
+    int read_errno;   /* why nothing comes; 0: the input has ended */
 };
 
-/* ---- filling a batch ------------------------------------------------------------------------- */
+struct mcp__writer {
+    mcp__loop *loop;
+    mcp__loop_callback *gone_callback;
+    void *data;
+    struct descriptor to;
+    bool is_socket;
+    bool is_pipe;
+    uv_poll_t *watch; /* NULL: a file, or a socket that never blocked yet */
+    mcp__outbox out;
+    mcp__pieces pieces; /* one is spare from the beginning, so that a short line needs no memory */
+    bool is_blocked;
+    bool is_gone;
+    int write_errno; /* why it is gone; 0: the reader has closed its end */
+};
 
-static bool make_room(struct batch *batch)
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+/* An open file of the pipe that is not shared. False: there is no /proc. */
+static bool reopen(struct descriptor *pipe, int access)
 {
-    if (batch->capacity - batch->length >= READ_SIZE)
-        return true;
-    size_t capacity = batch->capacity * 2;
-    if (capacity < batch->length + 2 * READ_SIZE)
-        capacity = batch->length + 2 * READ_SIZE;
-    char *bytes = mcp_realloc(batch->bytes, capacity);
-    if (!bytes)
+    char path[32];
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", pipe->fd);
+    int fd = open(path, access | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    batch->bytes = bytes;
-    batch->capacity = capacity;
+    *pipe = (struct descriptor){ .fd = fd, .is_own = true, .flags = -1 };
     return true;
 }
 
-static void batch_begin(mcp__lines *lines, struct batch *batch)
+static void leave(const struct descriptor *descriptor)
 {
-    memcpy(batch->bytes, lines->carry, lines->carried);
-    batch->length = lines->carried;
-    batch->taken = 0;
-    batch->is_overlong = false;
-    batch->is_end = false;
-    batch->read_errno = 0;
-    lines->carried = 0;
+    if (descriptor->flags >= 0)
+        (void)fcntl(descriptor->fd, F_SETFL, descriptor->flags);
+    if (descriptor->is_own)
+        (void)close(descriptor->fd);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool make_room(mcp__lines *lines)
+{
+    if (lines->capacity - lines->length >= READ_SIZE)
+        return true;
+    size_t capacity = lines->capacity * 2;
+    if (capacity < lines->length + 2 * READ_SIZE)
+        capacity = lines->length + 2 * READ_SIZE;
+    char *bytes = mcp_realloc(lines->bytes, capacity);
+    if (!bytes)
+        return false;
+    lines->bytes = bytes;
+    lines->capacity = capacity;
+    return true;
 }
 
 /* Inside an overlong line: drop what belongs to it. Returns how many of `count` new bytes
@@ -134,318 +142,106 @@ static size_t skip(mcp__lines *lines, char *bytes, size_t count)
     return count - dropped;
 }
 
-/* Cut the batch behind its last newline; the remainder, one read at most, is carried over. */
-static void cut_at(mcp__lines *lines, struct batch *batch, const char *newline)
+/* The begun line, which is all that there is, is too long; what follows of it is dropped as it
+ * comes. */
+static void drop_begun(mcp__lines *lines)
 {
-    size_t whole = (size_t)(newline - batch->bytes) + 1;
-
-    lines->carried = batch->length - whole;
-    memcpy(lines->carry, batch->bytes + whole, lines->carried);
-    batch->length = whole;
-}
-
-/* The begun line, which is all that the batch holds, is too long; what follows of it is dropped as
- * it comes. */
-static void drop_begun(mcp__lines *lines, struct batch *batch)
-{
-    batch->length = 0;
-    batch->is_overlong = true;
+    lines->length = 0;
+    lines->is_overlong = true;
     lines->is_skipping = true;
 }
 
-/* Add `count` bytes that were read behind what the batch holds; true when there is something to
-   report: a whole line, or one that is too long. */
-static bool batch_add(mcp__lines *lines, struct batch *batch, size_t count)
+/* Add `count` bytes that were read; true when there is something to report: a whole line, or one
+   that is too long. */
+static bool add(mcp__lines *lines, size_t count)
 {
-    char *fresh = batch->bytes + batch->length;
+    char *fresh = lines->bytes + lines->length;
 
     if (lines->is_skipping)
         count = skip(lines, fresh, count);
     const char *newline = memrchr(fresh, '\n', count);
-    batch->length += count;
+    lines->length += count;
     if (newline) {
-        cut_at(lines, batch, newline);
+        lines->whole = (size_t)(newline - lines->bytes) + 1;
         return true;
     }
-    if (batch->length <= lines->line_max + 1) /* + 1: a '\r' does not count */
+    if (lines->length <= lines->line_max + 1) /* + 1: a '\r' does not count */
         return false;
-    drop_begun(lines, batch);
+    drop_begun(lines);
     return true;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------ */
-
-/* A peer that is gone without goodbye has ended the input, too. */
-static int errno_of_end(void)
+/* Read once; true when there is something to report. */
+static bool read_some(mcp__lines *lines)
 {
-    return errno == ECONNRESET ? 0 : errno;
-}
-
-/* Bytes read; 0 at the end, on an error that does not pass, and when it is time to stop. */
-static size_t read_some(const mcp__lines *lines, char *room, int *read_errno)
-{
-    for (;;) {
-        struct pollfd waits[2] = { { .fd = lines->fd, .events = POLLIN },
-                                   { .fd = lines->wake_fd, .events = POLLIN } };
-
-        if (poll(waits, 2, -1) < 0 && errno != EINTR) {
-            *read_errno = errno;
-            return 0;
-        }
-        if (waits[1].revents != 0)
-            return 0;
-        if (waits[0].revents == 0)
-            continue;
-        ssize_t count = read(lines->fd, room, READ_SIZE);
-        if (count >= 0)
-            return (size_t)count;
-        if (errno != EINTR && errno != EAGAIN) {
-            *read_errno = errno_of_end();
-            return 0;
-        }
-    }
-}
-
-static void batch_fill(mcp__lines *lines, struct batch *batch)
-{
-    bool is_reported = false;
-
-    batch_begin(lines, batch);
-    while (!is_reported && !batch->is_end) {
-        if (!make_room(batch)) {
-            drop_begun(lines, batch);
-            return;
-        }
-        size_t count = read_some(lines, batch->bytes + batch->length, &batch->read_errno);
-        batch->is_end = count == 0;
-        is_reported = count > 0 && batch_add(lines, batch, count);
-    }
-}
-
-/* The batch to fill, once the loop has given it back; NULL when it is time to stop. */
-static struct batch *batch_wait(mcp__lines *lines)
-{
-    struct batch *batch = &lines->batches[lines->reading];
-
-    pthread_mutex_lock(&lines->lock);
-    while (batch->is_ready && !lines->is_stopping)
-        pthread_cond_wait(&lines->batch_freed, &lines->lock);
-    bool stopping = lines->is_stopping;
-    pthread_mutex_unlock(&lines->lock);
-    return stopping ? NULL : batch;
-}
-
-static void batch_hand_over(mcp__lines *lines, struct batch *batch)
-{
-    pthread_mutex_lock(&lines->lock);
-    batch->is_ready = true;
-    lines->reading = 1 - lines->reading;
-    bool post = !lines->is_posted && !lines->is_stopping;
-    lines->is_posted = lines->is_posted || post;
-    pthread_mutex_unlock(&lines->lock);
-    if (post)
-        mcp__loop_post(lines->loop, &lines->node);
-}
-
-static void *reader_main(void *data)
-{
-    mcp__lines *lines = data;
-    bool ended = false;
-
-    while (!ended) {
-        struct batch *batch = batch_wait(lines);
-        if (!batch)
-            break;
-        batch_fill(lines, batch);
-        ended = batch->is_end;
-        batch_hand_over(lines, batch);
-    }
-    return NULL;
-}
-
-/* ---- the loop reads itself ------------------------------------------------------------------- */
-
-static void on_readable(uv_poll_t *handle, int status, int events);
-
-/* Poll as long as there is a batch to fill. */
-static void watch_or_idle(mcp__lines *lines)
-{
-    const struct batch *next = &lines->batches[lines->reading];
-    const struct batch *last = &lines->batches[1 - lines->reading];
-    bool may_read = !next->is_ready && !(last->is_ready && last->is_end);
-
-    if (may_read && !lines->is_watching)
-        (void)uv_poll_start(&lines->watch->handle, UV_READABLE, on_readable);
-    else if (!may_read && lines->is_watching)
-        (void)uv_poll_stop(&lines->watch->handle);
-    lines->is_watching = may_read;
-}
-
-/* Read once. True when the batch is to be handed over. */
-static bool batch_read(mcp__lines *lines, struct batch *batch)
-{
-    if (!lines->has_begun)
-        batch_begin(lines, batch);
-    lines->has_begun = true;
-    if (!make_room(batch)) {
-        drop_begun(lines, batch);
+    if (!make_room(lines)) {
+        drop_begun(lines);
         return true;
     }
-    ssize_t count = read(lines->fd, batch->bytes + batch->length, READ_SIZE);
+    ssize_t count = read(lines->in.fd, lines->bytes + lines->length, READ_SIZE);
+    if (count > 0)
+        return add(lines, (size_t)count);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    batch->is_end = count <= 0;
-    batch->read_errno = count < 0 ? errno_of_end() : 0;
-    return batch->is_end || batch_add(lines, batch, (size_t)count);
+    lines->whole = lines->length;
+    lines->is_end = true;
+    lines->read_errno = count < 0 && errno != ECONNRESET ? errno : 0; /* gone without goodbye */
+    return true;
 }
 
 /* An error of the descriptor comes as a status, and again from read, which decides. */
 static void on_readable(uv_poll_t *handle, int status, int events)
 {
-    mcp__lines *lines = ((struct line_watch *)handle)->lines;
-    struct batch *batch = &lines->batches[lines->reading];
+    mcp__lines *lines = handle->data;
 
     (void)status;
     (void)events;
-    mcp__loop_came(lines->loop);
-    if (!batch_read(lines, batch))
+    if (lines->is_ready) { /* still not taken */
+        (void)uv_poll_stop(handle);
+        lines->is_watching = false;
         return;
-    lines->has_begun = false;
-    batch->is_ready = true;
-    lines->reading = 1 - lines->reading;
-    watch_or_idle(lines);
-    lines->has_input(lines->data);
-}
-
-/* An open file of the pipe that is not shared: making it non-blocking concerns no other process. */
-static bool reopen(mcp__lines *lines)
-{
-    char path[32];
-
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", lines->fd);
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    lines->fd = fd;
-    lines->is_own_fd = true;
-    return true;
-}
-
-/* A named pipe is left to the thread: opened again after its writers have gone, it never reports
-   its end. */
-static bool is_anonymous(int fd)
-{
-    struct statfs about;
-
-    return fstatfs(fd, &about) == 0 && about.f_type == PIPEFS_MAGIC;
-}
-
-/* Whether the loop can read the descriptor itself; it is ready for that then. */
-static bool is_pollable(mcp__lines *lines)
-{
-    struct stat about;
-
-    if (fstat(lines->fd, &about) != 0)
-        return false;
-    if (S_ISFIFO(about.st_mode))
-        return is_anonymous(lines->fd) && reopen(lines);
-    if (S_ISSOCK(about.st_mode))
-        lines->flags = fcntl(lines->fd, F_GETFL); /* libuv sets O_NONBLOCK */
-    return S_ISSOCK(about.st_mode);
-}
-
-static mcp_status start_watch(mcp__lines *lines, mcp_error *err)
-{
-    struct line_watch *watch = mcp_alloc_zeroed(1, sizeof *watch);
-
-    if (!watch)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to read lines into");
-    watch->lines = lines;
-    int code = uv_poll_init(&lines->loop->uv, &watch->handle, lines->fd);
-    if (code != 0) {
-        free(watch);
-        return mcp__uv_error(err, code, "the input cannot be watched");
     }
-    lines->watch = watch;
-    watch_or_idle(lines);
-    return MCP_OK;
-}
-
-/* ---- the loop -------------------------------------------------------------------------------- */
-
-static void lines_end(mcp__lines *lines)
-{
-    for (int i = 0; i < 2; i++)
-        free(lines->batches[i].bytes);
-    free(lines->carry);
-    if (lines->wake_fd >= 0)
-        (void)close(lines->wake_fd);
-    if (lines->flags >= 0)
-        (void)fcntl(lines->fd, F_SETFL, lines->flags);
-    if (lines->is_own_fd)
-        (void)close(lines->fd);
-    pthread_cond_destroy(&lines->batch_freed);
-    pthread_mutex_destroy(&lines->lock);
-    free(lines);
-}
-
-static void on_posted(mcp__node *node)
-{
-    mcp__lines *lines = (mcp__lines *)node;
-
-    pthread_mutex_lock(&lines->lock);
-    lines->is_posted = false;
-    pthread_mutex_unlock(&lines->lock);
-    if (lines->is_freed)
-        lines_end(lines);
-    else
+    mcp__loop_came(lines->loop);
+    lines->is_ready = read_some(lines);
+    if (lines->is_ready)
         lines->has_input(lines->data);
 }
 
-static struct batch *batch_ready(mcp__lines *lines)
-{
-    struct batch *batch = &lines->batches[lines->taking];
+/* ---- lines taken ----------------------------------------------------------------------------- */
 
-    pthread_mutex_lock(&lines->lock);
-    bool ready = batch->is_ready;
-    pthread_mutex_unlock(&lines->lock);
-    return ready ? batch : NULL;
-}
-
-static void batch_give_back(mcp__lines *lines, struct batch *batch)
+/* All is taken: move the begun line to the front, and read on. */
+static void read_on(mcp__lines *lines)
 {
-    if (batch->capacity > KEPT_SIZE) {
-        char *smaller = mcp_realloc(batch->bytes, 2 * READ_SIZE);
-        if (smaller) {
-            batch->bytes = smaller;
-            batch->capacity = 2 * READ_SIZE;
-        }
+    lines->length -= lines->whole; /* what one read brought, at most */
+    memmove(lines->bytes, lines->bytes + lines->whole, lines->length);
+    lines->whole = 0;
+    lines->taken = 0;
+    lines->is_ready = false;
+    char *smaller = lines->capacity > KEPT_SIZE ? mcp_realloc(lines->bytes, 2 * READ_SIZE) : NULL;
+    if (smaller) {
+        lines->bytes = smaller;
+        lines->capacity = 2 * READ_SIZE;
     }
-    pthread_mutex_lock(&lines->lock);
-    batch->is_ready = false;
-    lines->taking = 1 - lines->taking;
-    pthread_mutex_unlock(&lines->lock);
-    if (lines->watch)
-        watch_or_idle(lines);
-    else
-        pthread_cond_signal(&lines->batch_freed);
+    if (!lines->is_watching)
+        (void)uv_poll_start(lines->watch, UV_READABLE, on_readable);
+    lines->is_watching = true;
 }
 
-/* The next line of the batch, empty ones passed over; false when it has none. */
-static bool batch_next(struct batch *batch, const char **text, size_t *length)
+/* The next whole line, empty ones passed over; false when there is none. */
+static bool next_whole(mcp__lines *lines, const char **text, size_t *length)
 {
-    while (batch->taken < batch->length) {
-        const char *from = batch->bytes + batch->taken;
-        size_t remainder = batch->length - batch->taken;
+    while (lines->taken < lines->whole) {
+        const char *from = lines->bytes + lines->taken;
+        size_t remainder = lines->whole - lines->taken;
         const char *newline = memchr(from, '\n', remainder);
-        size_t whole = newline ? (size_t)(newline - from) : remainder;
+        size_t count = newline ? (size_t)(newline - from) : remainder;
 
-        batch->taken += newline ? whole + 1 : whole;
-        if (whole > 0 && from[whole - 1] == '\r')
-            whole--;
-        if (whole > 0) {
+        lines->taken += newline ? count + 1 : count;
+        if (count > 0 && from[count - 1] == '\r')
+            count--;
+        if (count > 0) {
             *text = from;
-            *length = whole;
+            *length = count;
             return true;
         }
     }
@@ -454,103 +250,285 @@ static bool batch_next(struct batch *batch, const char **text, size_t *length)
 
 mcp__line mcp__lines_next(mcp__lines *lines, const char **text, size_t *length)
 {
-    struct batch *batch;
-
-    for (batch = batch_ready(lines); batch != NULL; batch = batch_ready(lines)) {
-        if (batch_next(batch, text, length))
-            return *length > lines->line_max ? MCP__LINE_OVERLONG : MCP__LINE_TEXT;
-        if (batch->is_overlong) {
-            batch->is_overlong = false;
-            return MCP__LINE_OVERLONG;
-        }
-        if (batch->is_end)
-            return MCP__LINE_END;
-        batch_give_back(lines, batch);
+    if (!lines->is_ready)
+        return MCP__LINE_NONE;
+    if (next_whole(lines, text, length))
+        return *length > lines->line_max ? MCP__LINE_OVERLONG : MCP__LINE_TEXT;
+    if (lines->is_overlong) {
+        lines->is_overlong = false;
+        return MCP__LINE_OVERLONG;
     }
+    if (lines->is_end)
+        return MCP__LINE_END;
+    read_on(lines);
     return MCP__LINE_NONE;
 }
 
 int mcp__lines_errno(const mcp__lines *lines)
 {
-    return lines->batches[lines->taking].read_errno;
+    return lines->read_errno;
 }
 
-static mcp_status allocate(mcp__lines *lines, mcp_error *err)
+/* ---- a reader's beginning and end ------------------------------------------------------------ */
+
+/* Whether libuv can poll the input itself; it is ready for that then. */
+static bool is_pollable(struct descriptor *in)
 {
-    lines->carry = mcp_alloc(READ_SIZE);
-    bool complete = lines->carry != NULL;
-    for (int i = 0; i < 2; i++) {
-        lines->batches[i].capacity = 2 * READ_SIZE;
-        lines->batches[i].bytes = mcp_alloc(2 * READ_SIZE);
-        complete = complete && lines->batches[i].bytes;
-    }
-    if (!complete)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to read lines into");
-    return MCP_OK;
+    struct stat about;
+    struct statfs system;
+
+    if (fstat(in->fd, &about) != 0)
+        return false;
+    if (S_ISSOCK(about.st_mode))
+        in->flags = fcntl(in->fd, F_GETFL);
+    if (!S_ISFIFO(about.st_mode))
+        return S_ISSOCK(about.st_mode);
+    bool is_unnamed = fstatfs(in->fd, &system) == 0 && system.f_type == PIPEFS_MAGIC;
+    return is_unnamed && reopen(in, O_RDONLY);
 }
 
-static mcp_status start_thread(mcp__lines *lines, mcp_error *err)
+/* A descriptor that is readable when `fd` is; negative: an errno, negated. */
+static int ready_fd(int fd)
 {
-    sigset_t all;
-    sigset_t earlier;
+    struct epoll_event event = { .events = EPOLLIN };
+    int ready = epoll_create1(EPOLL_CLOEXEC);
 
-    lines->wake_fd = eventfd(0, EFD_CLOEXEC);
-    if (lines->wake_fd < 0)
-        return mcp_error_errno(err, errno, "no descriptor to wake the reading thread by");
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &earlier);
-    int code = pthread_create(&lines->thread, NULL, reader_main, lines);
-    pthread_sigmask(SIG_SETMASK, &earlier, NULL);
-    return code == 0 ? MCP_OK : mcp_error_errno(err, code, "the reading thread cannot be started");
+    if (ready < 0)
+        return -errno;
+    if (epoll_ctl(ready, EPOLL_CTL_ADD, fd, &event) == 0)
+        return ready;
+    int code = errno;
+    (void)close(ready);
+    if (code != EPERM && code != EBADF)
+        return -code;
+    ready = eventfd(1, EFD_CLOEXEC); /* read tells */
+    return ready < 0 ? -errno : ready;
+}
+
+static int start(mcp__lines *lines)
+{
+    bool is_polled = is_pollable(&lines->in);
+
+    lines->ready_fd = is_polled ? -1 : ready_fd(lines->in.fd);
+    if (!is_polled && lines->ready_fd < 0)
+        return lines->ready_fd;
+    int code = mcp__poll_new(&lines->watch, lines->loop, is_polled ? lines->in.fd : lines->ready_fd,
+                             lines);
+    if (code == 0)
+        read_on(lines);
+    return code;
 }
 
 mcp_status mcp__lines_new(mcp__lines **out, mcp__loop *loop, int fd, size_t line_max,
                           mcp__loop_callback *has_input, void *data, mcp_error *err)
 {
-    mcp__lines *lines = mcp_alloc_zeroed(1, sizeof(*lines));
+    mcp__lines *lines = mcp_alloc_zeroed(1, sizeof *lines);
+    char *bytes = mcp_alloc(2 * READ_SIZE);
 
-    if (!lines)
+    if (!lines || !bytes) {
+        free(lines);
+        free(bytes);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory to read lines into");
-    lines->node.run = on_posted;
-    lines->loop = loop;
-    lines->has_input = has_input;
-    lines->data = data;
-    lines->fd = fd;
-    lines->wake_fd = -1;
-    lines->flags = -1;
-    lines->line_max = line_max;
-    pthread_mutex_init(&lines->lock, NULL);
-    pthread_cond_init(&lines->batch_freed, NULL);
-    mcp_status st = allocate(lines, err);
-    if (st == MCP_OK)
-        st = is_pollable(lines) ? start_watch(lines, err) : start_thread(lines, err);
-    if (st != MCP_OK) {
-        lines_end(lines);
-        return st;
+    }
+    *lines = (mcp__lines){ .loop = loop,
+                           .has_input = has_input,
+                           .data = data,
+                           .line_max = line_max,
+                           .in = { .fd = fd, .flags = -1 },
+                           .bytes = bytes,
+                           .capacity = 2 * READ_SIZE };
+    int code = start(lines);
+    if (code != 0) {
+        mcp__lines_free(lines);
+        return mcp_error_errno(err, -code, "the input cannot be watched");
     }
     *out = lines;
     return MCP_OK;
-}
-
-static void end_thread(mcp__lines *lines)
-{
-    pthread_mutex_lock(&lines->lock);
-    lines->is_stopping = true;
-    pthread_mutex_unlock(&lines->lock);
-    pthread_cond_signal(&lines->batch_freed);
-    (void)eventfd_write(lines->wake_fd, 1);
-    pthread_join(lines->thread, NULL);
 }
 
 void mcp__lines_free(mcp__lines *lines)
 {
     if (!lines)
         return;
-    if (lines->watch)
-        mcp__handle_close((uv_handle_t *)&lines->watch->handle);
+    mcp__handle_close((uv_handle_t *)lines->watch);
+    if (lines->ready_fd >= 0)
+        (void)close(lines->ready_fd);
+    leave(&lines->in);
+    free(lines->bytes);
+    free(lines);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+mcp_status mcp__writer_put(mcp__writer *writer, mcp_buf *line, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    if (!writer->is_gone && line->length > 0) {
+        line->max_bytes++; /* the newline comes on top of what a reply may have */
+        st = mcp_buf_putc(line, '\n');
+        if (st == MCP_OK)
+            st = mcp__outbox_put_buf(&writer->out, &writer->pieces, line);
+    }
+    mcp_buf_clear(line);
+    return st == MCP_OK ? st
+                        : mcp_error_set(err, st, "no memory to queue a message for the client");
+}
+
+static void become_gone(mcp__writer *writer, int code)
+{
+    if (writer->is_gone)
+        return;
+    writer->is_gone = true;
+    writer->write_errno = code == EPIPE || code == ECONNRESET ? 0 : code;
+    writer->is_blocked = false;
+    mcp__outbox_clear(&writer->out, &writer->pieces);
+    if (writer->watch)
+        (void)uv_poll_stop(writer->watch);
+    writer->gone_callback(writer->data);
+}
+
+static void on_watched(uv_poll_t *handle, int status, int events);
+
+/* Watch for the moment when the pipe or socket can be written to and, on a pipe, when its reader
+ * closes. */
+static int watch(mcp__writer *writer, int events)
+{
+    struct descriptor *to = &writer->to;
+    int code = 0;
+
+    if (!writer->watch) {
+        if (to->flags == -1 && !to->is_own)
+            to->flags = fcntl(to->fd, F_GETFL);
+        code = mcp__poll_new(&writer->watch, writer->loop, to->fd, writer);
+    }
+    return code == 0 ? uv_poll_start(writer->watch, events, on_watched) : code;
+}
+
+static int quiet_events(const mcp__writer *writer)
+{
+    return writer->is_pipe ? UV_DISCONNECT : 0;
+}
+
+static void on_watched(uv_poll_t *handle, int status, int events)
+{
+    mcp__writer *writer = handle->data;
+
+    if (status < 0 || (events & UV_DISCONNECT)) {
+        become_gone(writer, 0);
+        return;
+    }
+    writer->is_blocked = false;
+    if (writer->is_pipe)
+        (void)watch(writer, quiet_events(writer));
     else
-        end_thread(lines);
-    lines->is_freed = true;
-    if (!lines->is_posted) /* else the node is still under way and ends the reader when it comes */
-        lines_end(lines);
+        (void)uv_poll_stop(writer->watch);
+    mcp__writer_flush(writer);
+}
+
+static ssize_t write_parts(const mcp__writer *writer)
+{
+    struct iovec parts[PARTS_A_WRITE];
+    int count = mcp__outbox_parts(&writer->out, parts, PARTS_A_WRITE);
+    struct msghdr message = { .msg_iov = parts, .msg_iovlen = (size_t)count };
+
+    return writer->is_socket ? sendmsg(writer->to.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL)
+                             : writev(writer->to.fd, parts, count);
+}
+
+void mcp__writer_flush(mcp__writer *writer)
+{
+    while (writer->out.queued > 0 && !writer->is_blocked && !writer->is_gone) {
+        ssize_t count = write_parts(writer);
+        if (count >= 0) {
+            mcp__outbox_drop(&writer->out, &writer->pieces, (size_t)count);
+        } else if (errno == EAGAIN) {
+            writer->is_blocked = true;
+            int code = watch(writer, UV_WRITABLE | quiet_events(writer));
+            if (code != 0)
+                become_gone(writer, -code);
+        } else if (errno != EINTR) {
+            become_gone(writer, errno);
+        }
+    }
+}
+
+size_t mcp__writer_queued(const mcp__writer *writer)
+{
+    return writer->out.queued;
+}
+
+bool mcp__writer_is_blocked(const mcp__writer *writer)
+{
+    return writer->is_blocked;
+}
+
+bool mcp__writer_is_gone(const mcp__writer *writer)
+{
+    return writer->is_gone;
+}
+
+int mcp__writer_errno(const mcp__writer *writer)
+{
+    return writer->write_errno;
+}
+
+/* ---- a writer's beginning and end ------------------------------------------------------------ */
+
+/* The shared open file is made non-blocking only where it cannot be opened again. */
+static mcp_status adopt_pipe(mcp__writer *writer, mcp_error *err)
+{
+    struct descriptor *to = &writer->to;
+
+    writer->is_pipe = true;
+    if (!reopen(to, O_WRONLY)) {
+        to->flags = fcntl(to->fd, F_GETFL);
+        if (to->flags < 0 || fcntl(to->fd, F_SETFL, to->flags | O_NONBLOCK) < 0)
+            return mcp_error_errno(err, errno, "the output pipe cannot be made non-blocking");
+    }
+    int code = watch(writer, quiet_events(writer));
+    return code == 0 ? MCP_OK : mcp_error_errno(err, -code, "the output pipe cannot be watched");
+}
+
+static mcp_status adopt(mcp__writer *writer, mcp_error *err)
+{
+    struct stat about;
+
+    if (fstat(writer->to.fd, &about) != 0)
+        return mcp_error_errno(err, errno, "the output cannot be written to");
+    writer->is_socket = S_ISSOCK(about.st_mode);
+    return S_ISFIFO(about.st_mode) ? adopt_pipe(writer, err) : MCP_OK;
+}
+
+mcp_status mcp__writer_new(mcp__writer **out, mcp__loop *loop, int fd, mcp__loop_callback *is_gone,
+                           void *data, mcp_error *err)
+{
+    mcp__writer *writer = mcp_alloc_zeroed(1, sizeof *writer);
+
+    if (!writer)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to write lines from");
+    *writer = (mcp__writer){
+        .loop = loop, .gone_callback = is_gone, .data = data, .to = { .fd = fd, .flags = -1 }
+    };
+    mcp_status st = mcp__outbox_put(&writer->out, &writer->pieces, "", 1) == MCP_OK
+                        ? adopt(writer, err)
+                        : mcp_error_set(err, MCP_E_NOMEM, "no memory to write lines from");
+    mcp__outbox_clear(&writer->out, &writer->pieces);
+    if (st != MCP_OK) {
+        mcp__writer_free(writer);
+        return st;
+    }
+    *out = writer;
+    return MCP_OK;
+}
+
+void mcp__writer_free(mcp__writer *writer)
+{
+    if (!writer)
+        return;
+    mcp__handle_close((uv_handle_t *)writer->watch);
+    leave(&writer->to);
+    mcp__outbox_clear(&writer->out, &writer->pieces);
+    mcp__pieces_clear(&writer->pieces);
+    free(writer);
 }

@@ -30,14 +30,8 @@
 #define ACCEPTS_A_TURN 64
 #define BACKLOG 4096
 
-/* libuv keeps a handle's memory until its close callback, so each is a block of its own. */
-struct watch {
-    uv_poll_t handle; /* first */
-    mcp__listener *listener;
-};
-
 struct mcp__listener {
-    struct watch *watch;
+    uv_poll_t *watch;
     mcp__timer *retry;
     mcp__accept_callback *callback;
     void *data;
@@ -59,7 +53,7 @@ static void look(mcp__listener *listener)
 {
     bool looks = !listener->is_paused && !listener->is_stalled;
 
-    (void)uv_poll_start(&listener->watch->handle, looks ? UV_READABLE : 0, on_readable);
+    (void)uv_poll_start(listener->watch, looks ? UV_READABLE : 0, on_readable);
 }
 
 static void on_retry(void *data)
@@ -90,7 +84,7 @@ static bool is_passing(int code)
 
 static void on_readable(uv_poll_t *handle, int status, int events)
 {
-    mcp__listener *listener = ((struct watch *)handle)->listener;
+    mcp__listener *listener = handle->data;
 
     (void)status;
     (void)events;
@@ -109,6 +103,33 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
+static int bound_port(int fd)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } name = { .any = { .sa_family = AF_UNSPEC } };
+    socklen_t length = sizeof name;
+
+    (void)getsockname(fd, &name.any, &length); /* cannot fail for a bound socket of ours */
+    return ntohs(name.any.sa_family == AF_INET6 ? name.v6.sin6_port : name.v4.sin_port);
+}
+
+/* Remember which file is ours, so that another process's is never removed. */
+static void note_file(mcp__listener *listener, const char *path)
+{
+    struct stat about;
+
+    if (lstat(path, &about) != 0)
+        return;
+    listener->device = about.st_dev;
+    listener->inode = about.st_ino;
+    listener->path = mcp_alloc(strlen(path) + 1);
+    if (listener->path)
+        memcpy(listener->path, path, strlen(path) + 1);
+}
+
 static mcp_status start(mcp__listener *listener, mcp__loop *loop, mcp_error *err)
 {
     if (listen(listener->fd, BACKLOG) != 0)
@@ -116,46 +137,57 @@ static mcp_status start(mcp__listener *listener, mcp__loop *loop, mcp_error *err
     mcp_status st = mcp__timer_new(&listener->retry, loop, on_retry, listener, err);
     if (st != MCP_OK)
         return st;
-    struct watch *watch = mcp_alloc_zeroed(1, sizeof *watch);
-    if (!watch)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
-    watch->listener = listener;
-    int code = uv_poll_init(&loop->uv, &watch->handle, listener->fd);
-    if (code != 0) {
-        free(watch);
-        return mcp__uv_error(err, code, "the listening socket cannot be watched");
-    }
-    listener->watch = watch;
+    int code = mcp__poll_new(&listener->watch, loop, listener->fd, listener);
+    if (code != 0)
+        return mcp_error_errno(err, -code, "the listening socket cannot be watched");
     look(listener);
     return MCP_OK;
 }
 
-static mcp__listener *listener_new(int fd, mcp__accept_callback *callback, void *data)
+/* A bound socket becomes a listener, or is closed. `path`: of its file, NULL for TCP. */
+static mcp_status adopt(mcp__listener **out, mcp__loop *loop, int fd, const char *path,
+                        mcp__accept_callback *callback, void *data, mcp_error *err)
 {
     mcp__listener *listener = mcp_alloc_zeroed(1, sizeof *listener);
 
     if (!listener) {
         (void)close(fd);
-        return NULL;
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
     }
     listener->fd = fd;
     listener->callback = callback;
     listener->data = data;
-    return listener;
-}
-
-/* A bound socket becomes a listener, or is closed. */
-static mcp_status adopt(mcp__listener **out, mcp__loop *loop, mcp__listener *listener,
-                        mcp_error *err)
-{
-    if (!listener)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to listen with");
+    if (path)
+        note_file(listener, path);
+    else
+        listener->port = bound_port(fd);
     mcp_status st = start(listener, loop, err);
     if (st != MCP_OK) {
         mcp__listener_free(listener);
         return st;
     }
     *out = listener;
+    return MCP_OK;
+}
+
+/* A socket that is bound to an address; `place` is its name for people. */
+static mcp_status bind_socket(int *out, const struct sockaddr *address, socklen_t length,
+                              const char *place, mcp_error *err)
+{
+    int on = 1;
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return mcp_error_errno(err, errno, "no socket to listen with");
+    /* Else the port stays taken for a minute after a restart. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if ((address->sa_family == AF_UNIX && fchmod(fd, S_IRUSR | S_IWUSR) != 0) ||
+        bind(fd, address, length) != 0) {
+        mcp_status st = mcp_error_errno(err, errno, "cannot listen on %s", place);
+        (void)close(fd);
+        return st;
+    }
+    *out = fd;
     return MCP_OK;
 }
 
@@ -178,55 +210,20 @@ static mcp_status resolve(struct addrinfo **out, const char *host, int port, mcp
     return MCP_OK;
 }
 
-static mcp_status bind_tcp(int *out, const struct addrinfo *address, const char *host, int port,
-                           mcp_error *err)
-{
-    int on = 1;
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        return mcp_error_errno(err, errno, "no socket to listen with");
-    /* Else the port stays taken for a minute after a restart. */
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, address->ai_addr, address->ai_addrlen) != 0) {
-        mcp_status st = mcp_error_errno(err, errno, "cannot listen on %s port %d", host, port);
-        (void)close(fd);
-        return st;
-    }
-    *out = fd;
-    return MCP_OK;
-}
-
-static int bound_port(int fd)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } name = { .any = { .sa_family = AF_UNSPEC } };
-    socklen_t length = sizeof name;
-
-    (void)getsockname(fd, &name.any, &length); /* cannot fail for a bound socket of ours */
-    return ntohs(name.any.sa_family == AF_INET6 ? name.v6.sin6_port : name.v4.sin_port);
-}
-
 mcp_status mcp__listen_tcp(mcp__listener **out, mcp__loop *loop, const char *host, int port,
                            mcp__accept_callback *callback, void *data, mcp_error *err)
 {
     struct addrinfo *address = NULL;
+    char place[sizeof err->message];
     int fd = -1;
 
     mcp_status st = resolve(&address, host, port, err);
     if (st != MCP_OK)
         return st;
-    st = bind_tcp(&fd, address, host, port, err);
+    (void)snprintf(place, sizeof place, "%s port %d", host, port);
+    st = bind_socket(&fd, address->ai_addr, address->ai_addrlen, place, err);
     freeaddrinfo(address);
-    if (st != MCP_OK)
-        return st;
-    mcp__listener *listener = listener_new(fd, callback, data);
-    if (listener)
-        listener->port = bound_port(fd);
-    return adopt(out, loop, listener, err);
+    return st == MCP_OK ? adopt(out, loop, fd, NULL, callback, data, err) : st;
 }
 
 /* ---- Unix domain ----------------------------------------------------------------------------- */
@@ -260,36 +257,6 @@ static mcp_status clear_way(const struct sockaddr_un *name, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status bind_unix(int *out, const struct sockaddr_un *name, mcp_error *err)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        return mcp_error_errno(err, errno, "no socket to listen with");
-    if (fchmod(fd, S_IRUSR | S_IWUSR) != 0 ||
-        bind(fd, (const struct sockaddr *)name, sizeof *name) != 0) {
-        mcp_status st = mcp_error_errno(err, errno, "cannot listen on %s", name->sun_path);
-        (void)close(fd);
-        return st;
-    }
-    *out = fd;
-    return MCP_OK;
-}
-
-/* Remember which file is ours, so that another process's is never removed. */
-static void note_file(mcp__listener *listener, const char *path)
-{
-    struct stat about;
-
-    if (lstat(path, &about) != 0)
-        return;
-    listener->device = about.st_dev;
-    listener->inode = about.st_ino;
-    listener->path = mcp_alloc(strlen(path) + 1);
-    if (listener->path)
-        memcpy(listener->path, path, strlen(path) + 1);
-}
-
 mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *path,
                             mcp__accept_callback *callback, void *data, mcp_error *err)
 {
@@ -303,22 +270,8 @@ mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *pa
     memcpy(name.sun_path, path, length + 1);
     mcp_status st = clear_way(&name, err);
     if (st == MCP_OK)
-        st = bind_unix(&fd, &name, err);
-    if (st != MCP_OK)
-        return st;
-    mcp__listener *listener = listener_new(fd, callback, data);
-    if (listener)
-        note_file(listener, path);
-    return adopt(out, loop, listener, err);
-}
-
-static void remove_file(const mcp__listener *listener)
-{
-    struct stat about;
-
-    if (lstat(listener->path, &about) == 0 && about.st_dev == listener->device &&
-        about.st_ino == listener->inode)
-        (void)unlink(listener->path);
+        st = bind_socket(&fd, (const struct sockaddr *)&name, sizeof name, path, err);
+    return st == MCP_OK ? adopt(out, loop, fd, path, callback, data, err) : st;
 }
 
 /* ---- the listener ---------------------------------------------------------------------------- */
@@ -328,26 +281,22 @@ int mcp__listener_port(const mcp__listener *listener)
     return listener->port;
 }
 
-void mcp__listener_pause(mcp__listener *listener)
+void mcp__listener_pause(mcp__listener *listener, bool is_paused)
 {
-    listener->is_paused = true;
-    look(listener);
-}
-
-void mcp__listener_resume(mcp__listener *listener)
-{
-    listener->is_paused = false;
+    listener->is_paused = is_paused;
     look(listener);
 }
 
 void mcp__listener_free(mcp__listener *listener)
 {
+    struct stat about;
+
     if (!listener)
         return;
-    if (listener->path)
-        remove_file(listener);
-    if (listener->watch)
-        mcp__handle_close((uv_handle_t *)&listener->watch->handle);
+    if (listener->path && lstat(listener->path, &about) == 0 && about.st_dev == listener->device &&
+        about.st_ino == listener->inode)
+        (void)unlink(listener->path);
+    mcp__handle_close((uv_handle_t *)listener->watch);
     mcp__timer_free(listener->retry);
     (void)close(listener->fd);
     free(listener->path);

@@ -4,6 +4,7 @@
 #ifndef NET_LISTEN_H
 #define NET_LISTEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mcp/error.h"
@@ -39,10 +40,8 @@ mcp_status mcp__listen_unix(mcp__listener **out, mcp__loop *loop, const char *pa
 /** The TCP port; 0 for a Unix-domain socket. */
 int mcp__listener_port(const mcp__listener *listener);
 
-/** Take none for now; they wait in the kernel's queue. */
-void mcp__listener_pause(mcp__listener *listener);
-
-void mcp__listener_resume(mcp__listener *listener);
+/** Whether to take none for now; they wait in the kernel's queue. */
+void mcp__listener_pause(mcp__listener *listener, bool is_paused);
 
 /** Stop listening and free; the file of a Unix-domain socket goes too. NULL is fine. */
 void mcp__listener_free(mcp__listener *listener);

@@ -7,14 +7,36 @@
 #ifndef NET_LOOP_H
 #define NET_LOOP_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mcp/error.h"
-#include "net/queue.h"
 
 typedef struct mcp__loop mcp__loop;
 typedef struct mcp__timer mcp__timer;
 typedef struct mcp__signal mcp__signal;
+typedef struct mcp__node mcp__node;
+
+/** A place in a queue, embedded in what is handed over: pushing allocates nothing. `run` is what
+ *  the loop calls for a node that was posted to it. */
+struct mcp__node {
+    mcp__node *next;
+    void (*run)(mcp__node *node);
+};
+
+/** First in, first out, between threads; without a lock. All zero: empty. */
+typedef struct mcp__queue {
+    _Atomic(mcp__node *) last; /* the others behind it, back to the first */
+} mcp__queue;
+
+/** Any thread. Takes `node`. @return true when the queue was empty before: its taker must be
+ *  woken */
+bool mcp__queue_push(mcp__queue *queue, mcp__node *node);
+
+/** Any thread. Everything that is queued, linked by `next` in order, is the caller's; NULL when
+ *  there is nothing. */
+mcp__node *mcp__queue_take(mcp__queue *queue);
 
 /** What the loop calls back. `data` is what was given with it. */
 typedef void mcp__loop_callback(void *data);
@@ -27,8 +49,8 @@ mcp_status mcp__loop_new(mcp__loop **out, mcp_error *err);
  * not run are run now, so that what they carry is freed. NULL is fine. */
 void mcp__loop_free(mcp__loop *loop);
 
-/** Look so long for an event before sleeping, while they come that fast (spin.c); 0 or less: never,
- *  as at first. */
+/** Look so long for an event before sleeping, while they come that fast; 0 or less: never, as at
+ *  first. */
 void mcp__loop_spin(mcp__loop *loop, int64_t most_us);
 
 /** Run until mcp__loop_stop. */

@@ -2,35 +2,23 @@
  * pool.c - the threads that run handlers.
  *
  * The loop must never wait and a handler may wait for minutes, so handlers run here. A task goes in
- * by `submit` and comes back to the loop as a posted node whose `run` calls `done`. In between the
- * worker owns it.
+ * by `submit` and comes back to the loop as a posted node whose `run` calls `done`; in between the
+ * worker owns it. A lane starts a thread only when work comes and no thread of it is idle: a server
+ * that is never asked for anything long never has a long thread.
  *
- * There are three lanes. Short tasks share `short_threads`. Long tasks have as many threads as may
- * run at once, so one training run cannot keep every query waiting. Large messages are read on a
- * thread of their own, so that handlers never keep a message waiting that may be about them. A lane
- * starts a thread only when work comes and no thread of it is idle: a server that is never asked
- * for anything long never has a long thread.
+ * Waking a thread costs more than many a handler. So of a lane's threads no more than one is on its
+ * way from sleep: it takes a task, and while there are more it wakes the next. Where tasks end
+ * soon, few threads do them all; where one blocks, the next is awake before it does.
  *
- * Taking a lock and waking a thread cost more than many a handler. So short tasks are gathered
- * while the loop takes its turn and handed over together, at its end or when there are eight. Of a
- * lane's threads no more than one is on its way from sleep: it takes a task, and while there are
- * more it wakes the next. Where tasks end soon, few threads do them all; where one blocks, the next
- * is awake before it does.
- *
- * A task that was left (mcp__work_leave) has no thread. It comes back from any thread, straight to
- * one that is free; else by way of the loop, which may start one.
+ * A task that was left has no thread. It comes back from any thread, straight to one that is free;
+ * else by way of the loop, which may start one.
  *
  * A task that is given up keeps its thread, whatever its lane's number; so that a few such tasks do
  * not stop the lane, it may have that many threads more, up to a bound. When the task ends after
- * all, a thread that is free leaves. Threads are joined when their seat is wanted again, or in the
- * end.
+ * all, a thread that is free leaves, and is joined when its seat is wanted again, or in the end.
  *
  * A worker never holds the lane's lock while it runs a task or posts to the loop; so nothing can
  * deadlock. Workers block all signals: they are the loop's business.
- *
- * A handler that never returns cannot be ended from outside. mcp__pool_free then leaves the pool to
- * it, memory and all: the process is about to exit, and freeing what a thread still reads would be
- * worse.
  */
 #include "net/pool.h"
 
@@ -46,11 +34,11 @@
 /* Where a thread of a lane has its place. */
 struct seat {
     pthread_t thread;
+    mcp__pool *pool;
+    struct lane *lane;
     bool is_taken; /* the loop's: the thread is to be joined */
     bool has_left; /* it has ended, or is about to */
 };
-
-#define GATHERED_MAX 8 /* tasks; then they are handed over before the turn ends */
 
 struct lane {
     pthread_mutex_t lock; /* guards all below */
@@ -70,10 +58,6 @@ struct lane {
     int busy;       /* tasks that were submitted and whose `done` has not run */
     int max_queued; /* of them, beyond `most` */
     int given_up;   /* tasks that have not ended */
-    bool has_threads;
-    mcp__node *gathered; /* handed over together, at the end of the turn */
-    mcp__node *last_gathered;
-    int gathered_count;
 };
 
 struct mcp__pool {
@@ -85,64 +69,41 @@ struct mcp__pool {
 
 /* ---- on a worker ----------------------------------------------------------------------------- */
 
-/* Whether to signal `work_came`, after the lock is let go. Under the lock. No wake-up is lost: who
+/* Let go of the lock, and wake a thread where one should be. No wake-up is lost: a thread that
  * waits was counted under the lock, so it either sleeps and the signal wakes it or another, or it
- * has woken and comes for the lock. A worker that comes clears `is_waking`, looks for work and asks
- * here again. */
-static bool must_wake(struct lane *lane)
+ * has woken and comes for the lock. A worker that comes clears `is_waking`, looks for work and
+ * comes by here again. */
+static void lane_unlock(struct lane *lane)
 {
-    if (!lane->first || lane->waiting == 0 || lane->is_waking)
-        return false;
-    lane->is_waking = true;
-    return true;
+    bool wakes = lane->first && lane->waiting > 0 && !lane->is_waking;
+
+    lane->is_waking = lane->is_waking || wakes;
+    pthread_mutex_unlock(&lane->lock);
+    if (wakes)
+        pthread_cond_signal(&lane->work_came);
 }
 
-/* There are more threads than there should be, and this one is free: it leaves. Under the lock. */
-static void leave(struct lane *lane, struct seat *seat)
+/* The next task, once there is one, or NULL when the thread must end. */
+static mcp__task *lane_wait(struct lane *lane, struct seat *seat)
 {
-    lane->threads--;
-    seat->has_left = true;
-}
+    mcp__node *node = NULL;
 
-static mcp__node *take_first(struct lane *lane)
-{
-    mcp__node *node = lane->first;
-
-    if (!node)
-        return NULL;
-    lane->queued--;
-    lane->first = node->next;
-    if (!lane->first)
-        lane->last = NULL;
-    return node;
-}
-
-/* Sleep until there is work, or the thread must end. Under the lock. */
-static void await_work(struct lane *lane)
-{
+    pthread_mutex_lock(&lane->lock);
     lane->waiting++;
     while (!lane->first && !lane->closing && lane->threads <= lane->allowed) {
         pthread_cond_wait(&lane->work_came, &lane->lock);
         lane->is_waking = false;
     }
     lane->waiting--;
-}
-
-/* The next task, or NULL when the thread must end. */
-static mcp__task *lane_wait(struct lane *lane, struct seat *seat)
-{
-    mcp__node *node = NULL;
-
-    pthread_mutex_lock(&lane->lock);
-    await_work(lane);
-    if (lane->threads > lane->allowed)
-        leave(lane, seat);
-    else
-        node = take_first(lane);
-    bool wakes = must_wake(lane);
-    pthread_mutex_unlock(&lane->lock);
-    if (wakes)
-        pthread_cond_signal(&lane->work_came);
+    if (lane->threads > lane->allowed) { /* there should be fewer, and this one is free */
+        lane->threads--;
+        seat->has_left = true;
+    } else if (lane->first) {
+        node = lane->first;
+        lane->first = node->next;
+        lane->queued--;
+    }
+    lane_unlock(lane);
     return (mcp__task *)node; /* the node is the task's first member */
 }
 
@@ -162,37 +123,34 @@ static bool lane_allow(struct lane *lane, int change)
     return now != before;
 }
 
+static void let_go(const mcp__task *task)
+{
+    task->pool->lanes[task->lane].busy--;
+    task->pool->loop->away--;
+}
+
 static void run_done(mcp__node *node)
 {
-    mcp__task *task = (mcp__task *)node;
-    mcp__pool *pool = task->pool;
+    mcp__task *task = (mcp__task *)node; /* the node is the task's first member */
 
-    pool->lanes[task->lane].busy--;
-    pool->loop->away--;
+    let_go(task);
     if (task->is_given_up)
-        (void)lane_allow(&pool->lanes[task->lane], -1);
+        (void)lane_allow(&task->pool->lanes[task->lane], -1);
     task->done(task);
 }
 
-typedef struct worker {
-    mcp__pool *pool;
-    struct lane *lane;
-    struct seat *seat;
-} worker;
-
 static void *worker_main(void *data)
 {
-    worker self = *(worker *)data;
-    mcp__task *task;
+    struct seat *seat = data;
+    mcp__pool *pool = seat->pool;
+    struct lane *lane = seat->lane;
 
-    free(data);
-    for (task = lane_wait(self.lane, self.seat); task != NULL;
-         task = lane_wait(self.lane, self.seat)) {
+    for (mcp__task *task = lane_wait(lane, seat); task; task = lane_wait(lane, seat)) {
         atomic_store_explicit(&task->has_begun, true, memory_order_relaxed);
         if (!task->work(task))
             continue; /* it was left */
         task->node.run = run_done;
-        mcp__loop_post(self.pool->loop, &task->node);
+        mcp__loop_post(pool->loop, &task->node);
     }
     return NULL;
 }
@@ -252,125 +210,63 @@ static void count_threads(struct lane *lane, int change)
 
 static mcp_status start_thread(mcp__pool *pool, struct lane *lane, mcp_error *err)
 {
-    worker *self = mcp_alloc(sizeof *self);
+    struct seat *seat = find_seat(lane);
     sigset_t all;
     sigset_t earlier;
 
-    if (!self)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a thread");
-    *self = (worker){ .pool = pool, .lane = lane, .seat = find_seat(lane) };
-    struct seat *seat = self->seat; /* `self` is the thread's */
+    seat->pool = pool;
+    seat->lane = lane;
     count_threads(lane, 1);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &earlier);
-    int code = pthread_create(&seat->thread, NULL, worker_main, self);
+    int code = pthread_create(&seat->thread, NULL, worker_main, seat);
     pthread_sigmask(SIG_SETMASK, &earlier, NULL);
     if (code != 0) {
         count_threads(lane, -1);
-        free(self);
         return mcp_error_set(err, MCP_E_BUSY, "the system gives no further thread");
     }
     seat->is_taken = true;
-    lane->has_threads = true;
     return MCP_OK;
 }
 
-static void gather(struct lane *lane, mcp__node *node)
+/* Under the lock. */
+static void append(struct lane *lane, mcp__node *node)
 {
     node->next = NULL;
-    if (lane->last_gathered)
-        lane->last_gathered->next = node;
+    if (lane->first)
+        lane->last->next = node;
     else
-        lane->gathered = node;
-    lane->last_gathered = node;
-    lane->gathered_count++;
+        lane->first = node;
+    lane->last = node;
+    lane->queued++;
 }
 
-/* How many threads more should be started for what is queued. Under the lock. */
-static int lane_lacks(const struct lane *lane)
-{
-    int may = lane->allowed - lane->threads;
-    int needed = lane->queued - lane->waiting;
-
-    return may < needed ? may : needed;
-}
-
-/* Under the lock. */
-static void append(struct lane *lane, mcp__node *first, mcp__node *last, int count)
-{
-    if (lane->last)
-        lane->last->next = first;
-    else
-        lane->first = first;
-    lane->last = last;
-    lane->queued += count;
-}
-
-/* Hand over what was gathered. Returns how many threads more it should have. */
-static int lane_push(struct lane *lane)
-{
-    if (!lane->gathered)
-        return 0;
-    pthread_mutex_lock(&lane->lock);
-    append(lane, lane->gathered, lane->last_gathered, lane->gathered_count);
-    bool wakes = must_wake(lane);
-    int lacks = lane_lacks(lane);
-    pthread_mutex_unlock(&lane->lock);
-    lane->gathered = NULL;
-    lane->last_gathered = NULL;
-    lane->gathered_count = 0;
-    if (wakes)
-        pthread_cond_signal(&lane->work_came);
-    return lacks;
-}
-
-/* As lane_push, and start them. Those that the system refuses now may be had later; there are
- * others, which come to it. */
-static void hand_over(mcp__pool *pool, struct lane *lane)
-{
-    mcp_status st = MCP_OK;
-
-    for (int lacks = lane_push(lane); lacks > 0 && st == MCP_OK; lacks--)
-        st = start_thread(pool, lane, NULL);
-}
-
-static void on_turn_end(void *data)
-{
-    mcp__pool *pool = data;
-
-    hand_over(pool, &pool->lanes[MCP__LANE_SHORT]);
-}
-
-/* How a lane stands towards one more task: what is queued is spoken for. */
-struct standing {
-    bool needs_thread; /* none is free, and one more may be */
-    bool has_none;     /* it has no thread at all */
-};
-
-static struct standing lane_stands(struct lane *lane)
+/* Any thread. Queue a task where a thread is free for it (what is queued is spoken for), or where
+ * no more can be started. */
+static bool lane_takes(struct lane *lane, mcp__task *task)
 {
     pthread_mutex_lock(&lane->lock);
-    struct standing standing = { .needs_thread = lane->threads < lane->allowed &&
-                                                 lane->waiting <= lane->queued,
-                                 .has_none = lane->threads == 0 };
-    pthread_mutex_unlock(&lane->lock);
-    return standing;
+    bool takes = lane->waiting > lane->queued || lane->threads >= lane->allowed;
+    if (takes)
+        append(lane, &task->node);
+    lane_unlock(lane);
+    return takes;
 }
 
-/* See to it that one task more has a thread, or at least one to wait for. */
-static mcp_status find_thread(mcp__pool *pool, mcp__lane which, mcp_error *err)
+/* Queue a task that the lane does not take, and start a thread for it. Where the system refuses
+ * that, a short task can wait for a thread that there is; a long one has to have its own. */
+static mcp_status lane_extend(mcp__pool *pool, mcp__task *task, bool is_resumed, mcp_error *err)
 {
-    struct lane *lane = &pool->lanes[which];
-    struct standing standing = lane_stands(lane);
+    struct lane *lane = &pool->lanes[task->lane];
     mcp_error reason = MCP_ERROR_INIT;
-
-    if (!standing.needs_thread)
-        return MCP_OK;
     mcp_status st = start_thread(pool, lane, &reason);
-    /* A short task can wait for a thread that there is; a long one has to have its own. */
-    if (st == MCP_OK || (which != MCP__LANE_LONG && !standing.has_none))
-        return MCP_OK;
-    return mcp_error_set(err, st, "%s", reason.message);
+
+    pthread_mutex_lock(&lane->lock);
+    bool can_wait = is_resumed || (task->lane != MCP__LANE_LONG && lane->threads > 0);
+    if (st == MCP_OK || can_wait)
+        append(lane, &task->node);
+    lane_unlock(lane);
+    return st == MCP_OK || can_wait ? MCP_OK : mcp_error_set(err, st, "%s", reason.message);
 }
 
 static void take_on(mcp__pool *pool, mcp__task *task, mcp__lane which)
@@ -392,18 +288,12 @@ static mcp_status pool_submit(mcp__executor *self, mcp__task *task, mcp__lane wh
         return mcp_error_set(err, MCP_E_BUSY, "there are no threads for such work");
     if (lane->busy - lane->most >= lane->max_queued)
         return mcp_error_set(err, MCP_E_BUSY, "%s", mcp_status_words(MCP_E_BUSY));
-    bool is_gathered = which == MCP__LANE_SHORT && lane->has_threads && pool->loop->is_running;
-    mcp_status st = is_gathered ? MCP_OK : find_thread(pool, which, err);
-    if (st != MCP_OK)
-        return st;
     take_on(pool, task, which);
     atomic_store_explicit(&task->hold, MCP__HOLD_WORKER, memory_order_relaxed);
-    gather(lane, &task->node);
-    if (!is_gathered) /* its thread was seen to */
-        (void)lane_push(lane);
-    else if (lane->gathered_count == GATHERED_MAX)
-        hand_over(pool, lane);
-    return MCP_OK;
+    mcp_status st = lane_takes(lane, task) ? MCP_OK : lane_extend(pool, task, false, err);
+    if (st != MCP_OK)
+        let_go(task);
+    return st;
 }
 
 /* It may have been resumed by now: `hold` is not touched. */
@@ -418,34 +308,21 @@ static void pool_end(mcp__executor *self, mcp__task *task)
     run_done(&task->node);
 }
 
-/* No thread was free. */
+/* No thread was free. One that the system refuses now may be had later; there are others, which
+ * come to the task. */
 static void on_again(mcp__node *node)
 {
     mcp__task *task = (mcp__task *)node; /* the node is the task's first member */
-    struct lane *lane = &task->pool->lanes[task->lane];
 
-    gather(lane, node);
-    if (task->lane != MCP__LANE_SHORT || lane->gathered_count >= GATHERED_MAX)
-        hand_over(task->pool, lane);
+    if (!lane_takes(&task->pool->lanes[task->lane], task))
+        (void)lane_extend(task->pool, task, true, NULL);
 }
 
 static void pool_again(mcp__executor *self, mcp__task *task)
 {
     mcp__pool *pool = (mcp__pool *)self;
-    struct lane *lane = &pool->lanes[task->lane];
-    bool wakes = false;
 
-    task->node.next = NULL;
-    pthread_mutex_lock(&lane->lock);
-    bool has_thread = lane->waiting > lane->queued || lane->threads >= lane->allowed;
-    if (has_thread) {
-        append(lane, &task->node, &task->node, 1);
-        wakes = must_wake(lane);
-    }
-    pthread_mutex_unlock(&lane->lock);
-    if (wakes)
-        pthread_cond_signal(&lane->work_came);
-    if (has_thread)
+    if (lane_takes(&pool->lanes[task->lane], task))
         return;
     task->node.run = on_again;
     mcp__loop_post(pool->loop, &task->node);
@@ -495,15 +372,6 @@ static mcp_status lane_init(struct lane *lane, int most, int spare, int max_queu
     return MCP_OK;
 }
 
-static void lane_clear(struct lane *lane)
-{
-    if (!lane->seats)
-        return;
-    pthread_cond_destroy(&lane->work_came);
-    pthread_mutex_destroy(&lane->lock);
-    free(lane->seats);
-}
-
 mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, const mcp__pool_size *size,
                          mcp_error *err)
 {
@@ -519,8 +387,6 @@ mcp_status mcp__pool_new(mcp__pool **out, mcp__loop *loop, const mcp__pool_size 
                                       .adopt = pool_adopt,
                                       .end = pool_end };
     pool->loop = loop;
-    loop->turn_end = on_turn_end;
-    loop->turn_end_data = pool;
     mcp_status st = lane_init(&pool->lanes[MCP__LANE_SHORT], size->short_threads, spare,
                               size->max_queued, err);
     if (st == MCP_OK)
@@ -556,7 +422,8 @@ uint64_t mcp__pool_given_up_total(const mcp__pool *pool)
     return pool->given_up_total;
 }
 
-static void lane_close(struct lane *lane)
+/* Join the threads, or leave them to themselves. */
+static void lane_end(struct lane *lane, bool can_end)
 {
     if (!lane->seats)
         return;
@@ -564,23 +431,19 @@ static void lane_close(struct lane *lane)
     lane->closing = true;
     pthread_mutex_unlock(&lane->lock);
     pthread_cond_broadcast(&lane->work_came);
-}
-
-static void lane_leave(struct lane *lane)
-{
     for (int i = 0; i < lane->most + lane->spare; i++) {
-        if (lane->seats[i].is_taken)
+        if (!lane->seats[i].is_taken)
+            continue;
+        if (can_end)
+            pthread_join(lane->seats[i].thread, NULL);
+        else
             pthread_detach(lane->seats[i].thread);
     }
-}
-
-static void lane_end(struct lane *lane)
-{
-    for (int i = 0; lane->seats && i < lane->most + lane->spare; i++) {
-        if (lane->seats[i].is_taken)
-            pthread_join(lane->seats[i].thread, NULL);
-    }
-    lane_clear(lane);
+    if (!can_end)
+        return;
+    pthread_cond_destroy(&lane->work_came);
+    pthread_mutex_destroy(&lane->lock);
+    free(lane->seats);
 }
 
 bool mcp__pool_free(mcp__pool *pool)
@@ -588,16 +451,8 @@ bool mcp__pool_free(mcp__pool *pool)
     if (!pool)
         return true;
     bool can_end = mcp__pool_busy(pool) == 0;
-    hand_over(pool, &pool->lanes[MCP__LANE_SHORT]);
-    pool->loop->turn_end = NULL;
     for (int i = 0; i < MCP__LANES; i++)
-        lane_close(&pool->lanes[i]);
-    for (int i = 0; i < MCP__LANES; i++) {
-        if (can_end)
-            lane_end(&pool->lanes[i]);
-        else
-            lane_leave(&pool->lanes[i]);
-    }
+        lane_end(&pool->lanes[i], can_end);
     if (can_end)
         free(pool);
     return can_end;

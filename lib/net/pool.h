@@ -11,15 +11,13 @@
 
 #include "mcp/error.h"
 #include "net/loop.h"
-#include "net/queue.h"
 
 typedef struct mcp__task mcp__task;
 
 typedef enum mcp__lane {
     MCP__LANE_SHORT, /* shares its threads; waits for a free one */
-    MCP__LANE_LONG,  /* a thread of its own */
-    /* one thread for all such work, in the order of coming; never behind a handler */
-    MCP__LANE_READ
+    MCP__LANE_LONG,  /* a thread of its own, so that no query waits for a training run */
+    MCP__LANE_READ   /* one thread, in the order of coming; never behind a handler */
 } mcp__lane;
 
 #define MCP__LANES 3
@@ -32,8 +30,7 @@ typedef enum mcp__lane {
  */
 struct mcp__task {
     mcp__node node;
-    bool (*work)(
-        mcp__task *task); /* on a worker; may block; false: it was left, and is another's already */
+    bool (*work)(mcp__task *task); /* on a worker; may block; false: it was left */
     void (*done)(mcp__task *task); /* on the loop, after `work` */
     /* the executor's own */
     struct mcp__pool *pool;
@@ -119,7 +116,8 @@ uint64_t mcp__pool_given_up_total(const mcp__pool *pool);
 
 /**
  * End the pool. Idle threads are joined. When a task is still running (`mcp__pool_busy` is not 0)
- * the threads cannot be ended: the pool is left to them and its memory is never given back.
+ * the threads cannot be ended from outside: the pool is left to them, memory and all. The process
+ * is about to exit, and freeing what a thread still reads would be worse.
  *
  * @return true when all is gone
  */

@@ -218,21 +218,11 @@ void mcp__tls_free(mcp__tls *tls)
     free(tls);
 }
 
-/* One read; false when it brought nothing. */
-static bool read_some(mcp__tls *tls, char *plain, size_t room, size_t *got)
-{
-    size_t count = 0;
-
-    if (SSL_read_ex(tls->ssl, plain + *got, room - *got, &count) != 1)
-        return false;
-    *got += count;
-    return true;
-}
-
 mcp_status mcp__tls_open(mcp__tls *tls, char *plain, size_t *got, bool *is_ended, const void *bytes,
                          size_t length, mcp_error *err)
 {
     size_t room = length + MCP__TLS_ROOM;
+    size_t count = 0;
 
     *got = 0;
     *is_ended = false;
@@ -241,8 +231,8 @@ mcp_status mcp__tls_open(mcp__tls *tls, char *plain, size_t *got, bool *is_ended
     ERR_clear_error();
     tls->in = bytes;
     tls->in_length = length;
-    while (read_some(tls, plain, room, got)) {
-    }
+    while (SSL_read_ex(tls->ssl, plain + *got, room - *got, &count) == 1)
+        *got += count;
     int why = SSL_get_error(tls->ssl, 0);
     tls->in = NULL;
     tls->in_length = 0;

@@ -219,13 +219,6 @@ static const char *handshake_fault(const mcp__http_exchange *exchange, const cha
     return NULL;
 }
 
-static bool has_version(const mcp__http_exchange *exchange)
-{
-    const char *version = mcp__http_field(exchange, "Sec-WebSocket-Version");
-
-    return version && strcmp(version, "13") == 0;
-}
-
 static mcp_status refuse(mcp__http_exchange *exchange, int status, const char *words,
                          mcp_error *err)
 {
@@ -300,10 +293,11 @@ mcp_status mcp__ws_accept(mcp__ws **out, mcp__http_exchange *exchange,
                           const mcp__ws_options *options, mcp_error *err)
 {
     const char *fault = handshake_fault(exchange, options->protocol);
+    const char *version = mcp__http_field(exchange, "Sec-WebSocket-Version");
 
     if (fault)
         return refuse(exchange, 400, fault, err);
-    if (!has_version(exchange))
+    if (!version || strcmp(version, "13") != 0)
         return refuse(exchange, 426, "the version of WebSocket that is spoken here is 13", err);
     mcp__ws *ws = ws_new(exchange, options);
     if (!ws) {

@@ -4,6 +4,9 @@
  * Compiling goes in two steps. First a document becomes nodes, and each `$id` and anchor in it is
  * entered in the maps; then the references that wait in `pending` are resolved, which may load more
  * documents and so add more references, until none is left.
+ *
+ * A function that answers bool answers "go on?": after a failure, which is recorded in the
+ * compiler, it is false, and one that answers with a pointer answers NULL.
  */
 #ifndef MCP_SCHEMA_COMPILE_H
 #define MCP_SCHEMA_COMPILE_H
@@ -26,9 +29,12 @@ struct mcp__compiler {
     mcp_schema *schema;
     mcp_arena *arena;
     const mcp_schema_options *options;
+    mcp_error *err;
+    mcp_status status;
     mcp__map resources; /* URI: mcp__resource */
     mcp__map anchors;   /* URI "#" name: mcp__anchor */
     mcp__map nodes;     /* the address of the JSON value: mcp__subschema */
+    mcp__map patterns;  /* expression: mcp__pattern */
     mcp__rule *pending; /* references whose target is not known yet */
     uint32_t subschemas_left;
     bool has_all_documents;
@@ -43,41 +49,30 @@ extern const mcp__keyword mcp__keywords[];
  * @param resource the resource around it; NULL for the root of a document, which becomes one
  * @param uri      the document's own URI; only for a root
  */
-mcp_status mcp__compile_node(const mcp__subschema **out, mcp__compiler *compiler,
-                             const mcp_json *json, const mcp__location *at, mcp__resource *resource,
-                             const char *uri, mcp_error *err);
+const mcp__subschema *mcp__compile_node(mcp__compiler *compiler, const mcp_json *json,
+                                        const mcp__location *at, mcp__resource *resource,
+                                        const char *uri);
 
-/* Compile a document that is known by `uri`. */
-mcp_status mcp__compile_document(const mcp__subschema **out, mcp__compiler *compiler,
-                                 const char *uri, const mcp_json *json, mcp_error *err);
-
-/* Read `$id`, `$schema`, `$anchor` and `$dynamicAnchor` of a node, and say what resource it lies
- * in. */
-mcp_status mcp__identify(mcp__compiler *compiler, mcp__subschema *node, mcp__resource *resource,
-                         const char *uri, mcp_error *err);
+/* The resource of that URI, from a document that is compiled for it where need be. NULL as well
+ * when there is none. */
+const mcp__resource *mcp__find_resource(mcp__compiler *compiler, const char *uri);
 
 /* Find the target of every reference in `pending`. */
-mcp_status mcp__resolve_references(mcp__compiler *compiler, mcp_error *err);
+bool mcp__resolve_references(mcp__compiler *compiler);
 
-/* The vocabularies that a schema with this `$schema` uses. `schema`: for the error alone; may be
- * NULL. */
-mcp_status mcp__dialect(unsigned *out, mcp__compiler *compiler, const char *uri,
-                        const mcp_json *schema, mcp_error *err);
+/* Fail with an error that begins with the place of a keyword (NULL: of the subschema itself). */
+bool mcp__compile_fault(mcp__compiler *compiler, const mcp__subschema *node, const char *keyword,
+                        const char *format, ...) MCP_PRINTF(4, 5);
 
-/* The root of the document or meta-schema of that URI, not compiled; NULL when there is none. */
-mcp_status mcp__find_document(const mcp_json **out, mcp__compiler *compiler, const char *uri,
-                              mcp_error *err);
+/* Fail because the arena gave nothing. */
+bool mcp__compile_no_memory(mcp__compiler *compiler);
 
-/* An error that begins with the place of a keyword (NULL: of the subschema itself). */
-mcp_status mcp__compile_fault(const mcp__compiler *compiler, const mcp__subschema *node,
-                              const char *keyword, mcp_error *err, const char *format, ...)
-    MCP_PRINTF(5, 6);
+/* An array of the schema's arena, zeroed. */
+void *mcp__compile_alloc(mcp__compiler *compiler, size_t count, size_t size);
 
-/* Why the arena gave nothing. */
-mcp_status mcp__compile_no_memory(const mcp__compiler *compiler, mcp_error *err);
-
-/* What `$schema` says when it means this draft. */
-#define MCP__DRAFT_2020_12 "https://json-schema.org/draft/2020-12/schema"
+/* Where the meta-schemas of the draft are, and what `$schema` says when it means this draft. */
+#define MCP__DRAFT "https://json-schema.org/draft/2020-12/"
+#define MCP__DRAFT_2020_12 MCP__DRAFT "schema"
 
 /* The JSON text of the meta-schema of that URI (without fragment); NULL for any other. */
 const char *mcp__meta_schema(const char *uri);

@@ -12,110 +12,92 @@
 #include "schema/check/check.h"
 #include "schema/compile.h"
 
-static mcp_status fault(const mcp__compiler *compiler, const mcp__rule *rule, mcp_error *err,
-                        const char *words)
+static bool fault(mcp__compiler *compiler, const mcp__rule *rule, const char *words)
 {
-    return mcp__compile_fault(compiler, rule->node, rule->keyword->name, err, "%s", words);
+    return mcp__compile_fault(compiler, rule->node, rule->keyword->name, "%s", words);
 }
 
 /* ---- subschemas ----------------------------------------------------------------------------- */
 
-static mcp_status room_for_nodes(mcp__compiler *compiler, mcp__rule *rule, size_t count,
-                                 mcp_error *err)
+/* The keyword's value is one schema, or holds `count` of them as items or members. */
+static bool add_nodes(mcp__compiler *compiler, mcp__rule *rule, bool is_container, size_t count)
 {
-    rule->nodes = mcp_arena_array(compiler->arena, count, sizeof(const mcp__subschema *));
-    return rule->nodes ? MCP_OK : mcp__compile_no_memory(compiler, err);
+    mcp__location at = { .parent = rule->node,
+                         .keyword = rule->keyword->name,
+                         .has_token = is_container };
+
+    rule->nodes = mcp__compile_alloc(compiler, count, sizeof(const mcp__subschema *));
+    for (size_t i = 0; rule->nodes && i < count; i++) {
+        const mcp_json *schema = is_container ? mcp_json_item(rule->value, i) : rule->value;
+        at.token.index = i;
+        at.token.name = mcp_json_name(rule->value, i, &at.token.length);
+        rule->nodes[i] = mcp__compile_node(compiler, schema, &at, rule->node->resource, NULL);
+        if (!rule->nodes[i])
+            return false;
+    }
+    rule->node_count = count;
+    return rule->nodes != NULL;
 }
 
-static mcp_status add_node(mcp__compiler *compiler, mcp__rule *rule, const mcp_json *json,
-                           mcp__location at, mcp_error *err)
-{
-    at.parent = rule->node;
-    at.keyword = rule->keyword->name;
-    return mcp__compile_node(&rule->nodes[rule->node_count++], compiler, json, &at,
-                             rule->node->resource, NULL, err);
-}
-
-static mcp_status read_schema(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_schema(mcp__compiler *compiler, mcp__rule *rule)
 {
     if (mcp_json_is_array(rule->value) && strcmp(rule->keyword->name, "items") == 0)
-        return fault(compiler, rule, err, "an array of schemas is prefixItems since 2020-12");
-    mcp_status st = room_for_nodes(compiler, rule, 1, err);
-
-    return st == MCP_OK ? add_node(compiler, rule, rule->value, (mcp__location){ 0 }, err) : st;
+        return fault(compiler, rule, "an array of schemas is prefixItems since 2020-12");
+    return add_nodes(compiler, rule, false, 1);
 }
 
-static mcp_status read_schema_list(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_schema_list(mcp__compiler *compiler, mcp__rule *rule)
 {
-    size_t count = mcp_json_count(rule->value);
-
-    if (!mcp_json_is_array(rule->value) || count == 0)
-        return fault(compiler, rule, err, "must be an array of schemas, and not empty");
-    mcp_status st = room_for_nodes(compiler, rule, count, err);
-    for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        mcp__location at = { .index = i, .has_index = true };
-        st = add_node(compiler, rule, mcp_json_item(rule->value, i), at, err);
-    }
-    return st;
+    if (!mcp_json_is_array(rule->value) || mcp_json_count(rule->value) == 0)
+        return fault(compiler, rule, "must be an array of schemas, and not empty");
+    return add_nodes(compiler, rule, true, mcp_json_count(rule->value));
 }
 
-static mcp_status read_schema_map(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_schema_map(mcp__compiler *compiler, mcp__rule *rule)
 {
-    size_t count = mcp_json_count(rule->value);
-
     if (!mcp_json_is_object(rule->value))
-        return fault(compiler, rule, err, "must be an object of schemas");
-    mcp_status st = room_for_nodes(compiler, rule, count, err);
-    for (size_t i = 0; st == MCP_OK && i < count; i++) {
-        mcp__location at = { 0 };
-        at.name = mcp_json_name(rule->value, i, &at.name_length);
-        st = add_node(compiler, rule, mcp_json_item(rule->value, i), at, err);
-    }
-    return st;
+        return fault(compiler, rule, "must be an object of schemas");
+    return add_nodes(compiler, rule, true, mcp_json_count(rule->value));
 }
 
-static mcp_status add_reference(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool add_reference(mcp__compiler *compiler, mcp__rule *rule)
 {
-    (void)err;
     rule->next_pending = compiler->pending;
     compiler->pending = rule;
-    return MCP_OK;
+    return true;
 }
 
 /* ---- plain values --------------------------------------------------------------------------- */
 
-static mcp_status read_count(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_count(mcp__compiler *compiler, mcp__rule *rule)
 {
-    if (!mcp__number_is_count(rule->value, &rule->as.count))
-        return fault(compiler, rule, err, "must be a non-negative integer");
-    return MCP_OK;
+    return mcp__number_is_count(rule->value, &rule->as.count) ||
+           fault(compiler, rule, "must be a non-negative integer");
 }
 
-static mcp_status read_number(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_number(mcp__compiler *compiler, mcp__rule *rule)
 {
-    if (!mcp_json_is_number(rule->value))
-        return fault(compiler, rule, err, "must be a number");
-    return MCP_OK;
+    return mcp_json_is_number(rule->value) || fault(compiler, rule, "must be a number");
 }
 
-static mcp_status read_divisor(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_divisor(mcp__compiler *compiler, mcp__rule *rule)
 {
     double size = 0;
 
     if (!mcp_json_double(rule->value, &size) || !(size > 0))
-        return fault(compiler, rule, err, "must be a number above 0");
+        return fault(compiler, rule, "must be a number above 0");
     rule->as.divisor = mcp__number_decimal(rule->value);
-    return MCP_OK;
+    return true;
 }
 
-static mcp_status read_flag(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_flag(mcp__compiler *compiler, mcp__rule *rule)
 {
     bool is_on = false;
 
     if (!mcp_json_bool(rule->value, &is_on))
-        return fault(compiler, rule, err, "must be true or false");
+        return fault(compiler, rule, "must be true or false");
     rule->as.count = is_on;
-    return MCP_OK;
+    return true;
 }
 
 static unsigned type_bit(const mcp_json *name)
@@ -137,49 +119,36 @@ static unsigned type_bit(const mcp_json *name)
     return 0;
 }
 
-static mcp_status read_type(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_type(mcp__compiler *compiler, mcp__rule *rule)
 {
     unsigned types = type_bit(rule->value);
 
     for (size_t i = 0; mcp_json_is_array(rule->value) && i < mcp_json_count(rule->value); i++) {
         unsigned bit = type_bit(mcp_json_item(rule->value, i));
         if (bit == 0)
-            return fault(compiler, rule, err, "names a type that does not exist");
+            return fault(compiler, rule, "names a type that does not exist");
         types |= bit;
     }
-    if (types == 0)
-        return fault(compiler, rule, err, "must be the name of a type or an array of them");
     rule->as.types = types;
-    return MCP_OK;
+    return types != 0 || fault(compiler, rule, "must be the name of a type or an array of them");
 }
 
-static mcp_status hash_values(mcp__compiler *compiler, mcp__rule *rule, bool is_list,
-                              mcp_error *err)
+/* Of const, or of enum's items: hashes tell most values apart before they are compared. */
+static bool read_values(mcp__compiler *compiler, mcp__rule *rule)
 {
+    bool is_list = strcmp(rule->keyword->name, "enum") == 0;
     size_t count = is_list ? mcp_json_count(rule->value) : 1;
-    uint64_t *hashes = mcp_arena_array(compiler->arena, count, sizeof *hashes);
     uint64_t without_end = UINT64_MAX;
 
-    if (!hashes)
-        return mcp__compile_no_memory(compiler, err);
-    for (size_t i = 0; i < count; i++) {
+    if (is_list && !mcp_json_is_array(rule->value))
+        return fault(compiler, rule, "must be an array");
+    uint64_t *hashes = mcp__compile_alloc(compiler, count, sizeof *hashes);
+    for (size_t i = 0; hashes && i < count; i++) {
         const mcp_json *value = is_list ? mcp_json_item(rule->value, i) : rule->value;
         hashes[i] = mcp__value_hash(value, &without_end);
     }
     rule->as.hashes = hashes;
-    return MCP_OK;
-}
-
-static mcp_status read_constant(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
-{
-    return hash_values(compiler, rule, false, err);
-}
-
-static mcp_status read_enumeration(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
-{
-    if (!mcp_json_is_array(rule->value))
-        return fault(compiler, rule, err, "must be an array");
-    return hash_values(compiler, rule, true, err);
+    return hashes != NULL;
 }
 
 static bool is_list_of_strings(const mcp_json *value)
@@ -191,87 +160,87 @@ static bool is_list_of_strings(const mcp_json *value)
     return mcp_json_is_array(value);
 }
 
-static mcp_status read_names(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_names(mcp__compiler *compiler, mcp__rule *rule)
 {
-    if (!is_list_of_strings(rule->value))
-        return fault(compiler, rule, err, "must be an array of strings");
-    return MCP_OK;
+    return is_list_of_strings(rule->value) || fault(compiler, rule, "must be an array of strings");
 }
 
-static mcp_status read_names_map(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_names_map(mcp__compiler *compiler, mcp__rule *rule)
 {
-    for (size_t i = 0; i < mcp_json_count(rule->value); i++) {
-        if (!is_list_of_strings(mcp_json_item(rule->value, i)))
-            return fault(compiler, rule, err, "must be an object of arrays of strings");
+    bool is_fine = mcp_json_is_object(rule->value);
+
+    for (size_t i = 0; i < mcp_json_count(rule->value); i++)
+        is_fine = is_fine && is_list_of_strings(mcp_json_item(rule->value, i));
+    return is_fine || fault(compiler, rule, "must be an object of arrays of strings");
+}
+
+/* ---- patterns ------------------------------------------------------------------------------- */
+
+static bool room_for_patterns(mcp__compiler *compiler, mcp__rule *rule, size_t count)
+{
+    rule->as.patterns = mcp__compile_alloc(compiler, count, sizeof *rule->as.patterns);
+    return rule->as.patterns != NULL;
+}
+
+/* Each expression is compiled once for the schema, however often it is there. */
+static bool add_pattern(mcp__compiler *compiler, mcp__rule *rule, size_t index, const char *text,
+                        size_t length)
+{
+    mcp__pattern **all = &compiler->schema->patterns;
+    mcp_error why = MCP_ERROR_INIT;
+    mcp_status st = MCP_OK;
+
+    rule->as.patterns[index] = mcp__map_get(&compiler->patterns, text, length);
+    if (rule->as.patterns[index])
+        return true;
+    st = mcp__pattern_compile(all, compiler->arena, text, length, &why);
+    if (st == MCP_E_SCHEMA)
+        return fault(compiler, rule, why.message);
+    if (st != MCP_OK)
+        compiler->status = mcp_error_set(compiler->err, st, "%s", why.message);
+    else if (mcp__map_put(&compiler->patterns, text, length, *all) != MCP_OK)
+        mcp__compile_no_memory(compiler);
+    rule->as.patterns[index] = *all;
+    return compiler->status == MCP_OK;
+}
+
+static bool read_pattern(mcp__compiler *compiler, mcp__rule *rule)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(rule->value, &length);
+
+    if (!text)
+        return fault(compiler, rule, "must be a string");
+    return room_for_patterns(compiler, rule, 1) && add_pattern(compiler, rule, 0, text, length);
+}
+
+static bool read_pattern_map(mcp__compiler *compiler, mcp__rule *rule)
+{
+    if (!read_schema_map(compiler, rule) || !room_for_patterns(compiler, rule, rule->node_count))
+        return false;
+    for (size_t i = 0; i < rule->node_count; i++) {
+        size_t length = 0;
+        const char *text = mcp_json_name(rule->value, i, &length);
+        if (!add_pattern(compiler, rule, i, text, length))
+            return false;
     }
-    if (!mcp_json_is_object(rule->value))
-        return fault(compiler, rule, err, "must be an object of arrays of strings");
-    return MCP_OK;
+    return true;
 }
 
-static mcp_status read_format(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
+static bool read_format(mcp__compiler *compiler, mcp__rule *rule)
 {
     const char *name = mcp_json_string(rule->value, NULL);
     bool asserts = compiler->options->assert_formats ||
                    (rule->node->resource->vocabularies & MCP__FORMAT_ASSERTION);
 
     if (!name)
-        return fault(compiler, rule, err, "must be a string");
+        return fault(compiler, rule, "must be a string");
     rule->as.format = asserts ? mcp__format_find(name) : NULL;
-    return MCP_OK;
-}
-
-/* ---- patterns ------------------------------------------------------------------------------- */
-
-static mcp_status compile_pattern(const mcp__pattern **out, mcp__compiler *compiler,
-                                  const mcp__rule *rule, const char *text, size_t length,
-                                  mcp_error *err)
-{
-    mcp_error why = MCP_ERROR_INIT;
-    mcp_status st = mcp__pattern_compile(&compiler->schema->patterns, compiler->arena, text, length,
-                                         &why);
-
-    if (st == MCP_OK)
-        *out = compiler->schema->patterns;
-    else if (st == MCP_E_SCHEMA)
-        fault(compiler, rule, err, why.message);
-    else
-        mcp_error_set(err, st, "%s", why.message);
-    return st;
-}
-
-static mcp_status read_pattern(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
-{
-    size_t length = 0;
-    const char *text = mcp_json_string(rule->value, &length);
-    const mcp__pattern **patterns = mcp_arena_array(compiler->arena, 1,
-                                                    sizeof(const mcp__pattern *));
-
-    if (!text)
-        return fault(compiler, rule, err, "must be a string");
-    if (!patterns)
-        return mcp__compile_no_memory(compiler, err);
-    rule->as.patterns = patterns;
-    return compile_pattern(patterns, compiler, rule, text, length, err);
-}
-
-static mcp_status read_pattern_map(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err)
-{
-    mcp_status st = read_schema_map(compiler, rule, err);
-
-    if (st != MCP_OK)
-        return st;
-    const mcp__pattern **patterns = mcp_arena_array(compiler->arena, rule->node_count,
-                                                    sizeof(const mcp__pattern *));
-    if (!patterns)
-        return mcp__compile_no_memory(compiler, err);
-    rule->as.patterns = patterns;
-    for (size_t i = 0; st == MCP_OK && i < rule->node_count; i++) {
-        size_t length = 0;
-        const char *text = mcp_json_name(rule->value, i, &length);
-        st = compile_pattern(&patterns[i], compiler, rule, text, length, err);
-    }
-    return st;
+    if (!rule->as.format)
+        return true;
+    const char *expression = rule->as.format->expression;
+    return room_for_patterns(compiler, rule, 1) &&
+           add_pattern(compiler, rule, 0, expression, strlen(expression));
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -294,24 +263,24 @@ enum {
 const mcp__keyword mcp__keywords[] = {
     /* name                  vocabulary   types   compile           check */
     {"type",                  VALIDATION,  ANY,    read_type,        mcp__check_type},
-    {"const",                 VALIDATION,  ANY,    read_constant,    mcp__check_const},
-    {"enum",                  VALIDATION,  ANY,    read_enumeration, mcp__check_enum},
+    {"const",                 VALIDATION,  ANY,    read_values,      mcp__check_const},
+    {"enum",                  VALIDATION,  ANY,    read_values,      mcp__check_enum},
     {"maximum",               VALIDATION,  NUMBER, read_number,      mcp__check_maximum},
     {"exclusiveMaximum",      VALIDATION,  NUMBER, read_number,      mcp__check_exclusive_maximum},
     {"minimum",               VALIDATION,  NUMBER, read_number,      mcp__check_minimum},
     {"exclusiveMinimum",      VALIDATION,  NUMBER, read_number,      mcp__check_exclusive_minimum},
     {"multipleOf",            VALIDATION,  NUMBER, read_divisor,     mcp__check_multiple_of},
-    {"maxLength",             VALIDATION,  STRING, read_count,       mcp__check_max_length},
-    {"minLength",             VALIDATION,  STRING, read_count,       mcp__check_min_length},
+    {"maxLength",             VALIDATION,  STRING, read_count,       mcp__check_at_most},
+    {"minLength",             VALIDATION,  STRING, read_count,       mcp__check_at_least},
     {"pattern",               VALIDATION,  STRING, read_pattern,     mcp__check_pattern},
     {"format",                FORMAT,      STRING, read_format,      mcp__check_format},
     {"properties",            APPLICATOR,  OBJECT, read_schema_map,  mcp__check_properties},
-    {"maxProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_max_count},
-    {"minProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_min_count},
+    {"maxProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_at_most},
+    {"minProperties",         VALIDATION,  OBJECT, read_count,       mcp__check_at_least},
     {"required",              VALIDATION,  OBJECT, read_names,       mcp__check_required},
     {"dependentRequired",     VALIDATION,  OBJECT, read_names_map,   mcp__check_dependent_required},
-    {"maxItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_max_count},
-    {"minItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_min_count},
+    {"maxItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_at_most},
+    {"minItems",              VALIDATION,  ARRAY,  read_count,       mcp__check_at_least},
     {"uniqueItems",           VALIDATION,  ARRAY,  read_flag,        mcp__check_unique_items},
     {"$defs",                 CORE,        ANY,    read_schema_map,  NULL},
     {"definitions",           CORE,        ANY,    read_schema_map,  NULL},

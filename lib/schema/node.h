@@ -33,8 +33,9 @@ typedef struct mcp__marks mcp__marks;
 /* What `format` asserts (format.c). A format that is not served accepts everything. */
 typedef struct mcp__format {
     const char *name;
-    bool (*accepts)(const char *text, size_t length);
-    unsigned steps; /* what asking costs besides the length; compiling an expression is dear */
+    const char *expression;                        /* of ECMA-262 */
+    bool (*also)(const char *text, size_t length); /* what it cannot say; NULL: nothing */
+    unsigned steps; /* what `also` costs besides the length; compiling an expression is dear */
 } mcp__format;
 
 /* The format of that name; NULL when it is not served. */
@@ -52,18 +53,20 @@ enum {
     MCP__ANY = 127
 };
 
+/* Whether `value` obeys; a refusal is recorded in the check. */
+typedef bool mcp__keyword_check(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
+                                mcp__marks *marks);
+
 /* One row a keyword; see keyword.c. */
 struct mcp__keyword {
     const char *name;
-    unsigned vocabulary; /* which of the draft's vocabularies it belongs to; dialect.h */
+    unsigned vocabulary; /* which of the draft's vocabularies it belongs to; compile.h */
     unsigned types;      /* values of other types pass without a look */
 
-    /* Reads the keyword's value into the rule. */
-    mcp_status (*compile)(mcp__compiler *compiler, mcp__rule *rule, mcp_error *err);
+    /* Reads the keyword's value into the rule. False: it cannot be, which is recorded. */
+    bool (*compile)(mcp__compiler *compiler, mcp__rule *rule);
 
-    /* Whether `value` obeys; a refusal is recorded in the check. NULL: nothing to check. */
-    bool (*check)(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                  mcp__marks *marks);
+    mcp__keyword_check *check; /* NULL: nothing to check */
 };
 
 /* One keyword of one subschema. */
@@ -75,25 +78,32 @@ struct mcp__rule {
     size_t node_count;
     const mcp__rule *with[2]; /* siblings it has to know (compile.c); NULL where absent */
     union {
-        uint64_t count;                      /* minLength and its like */
-        unsigned types;                      /* type */
-        mcp__decimal divisor;                /* multipleOf */
-        const uint64_t *hashes;              /* const, enum: of each value */
-        const mcp__pattern *const *patterns; /* pattern; patternProperties, next to `nodes` */
-        const char *anchor;                  /* $dynamicRef: the name to look for, NULL for none */
-        const mcp__format *format;
+        uint64_t count;         /* minLength and its like */
+        unsigned types;         /* type */
+        mcp__decimal divisor;   /* multipleOf */
+        const uint64_t *hashes; /* const, enum: of each value */
+        struct {
+            const mcp__pattern **patterns; /* pattern, format; patternProperties: next to `nodes` */
+            const mcp__format *format;     /* NULL: nothing is asserted */
+        };
+        const char *anchor; /* $dynamicRef: the name to look for, NULL for none */
     } as;
     mcp__rule *next_pending; /* while compiling: references not yet resolved */
 };
 
-/* Where a subschema is: under `keyword` of `parent`, and there at `name` or `index`. */
+/* A reference token of a JSON Pointer: a member's name, or an index where the name is NULL. */
+typedef struct mcp__token {
+    const char *name;
+    size_t length;
+    size_t index;
+} mcp__token;
+
+/* Where a subschema is: under `keyword` of `parent`, and there perhaps one token deeper. */
 typedef struct mcp__location {
     const mcp__subschema *parent; /* NULL for the root of a document */
     const char *keyword;
-    const char *name; /* NULL for none */
-    size_t name_length;
-    size_t index;
-    bool has_index;
+    bool has_token;
+    mcp__token token;
 } mcp__location;
 
 /* One subschema. */
@@ -131,9 +141,9 @@ struct mcp_schema {
 };
 
 /* Append the JSON Pointer to a subschema within its document. */
-mcp_status mcp__node_pointer(mcp_buf *out, const mcp__subschema *node);
+void mcp__node_pointer(mcp_buf *out, const mcp__subschema *node);
 
 /* Append one reference token of a JSON Pointer, with the slash before it. */
-mcp_status mcp__pointer_token(mcp_buf *out, const char *name, size_t length);
+void mcp__pointer_token(mcp_buf *out, const mcp__token *token);
 
 #endif

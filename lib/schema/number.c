@@ -1,90 +1,14 @@
 /*
- * number.c - order, divisibility and hashing of JSON numbers and values, exactly.
- *
- * A double that is compared with an integer is never rounded: outside the integers' range the
- * answer is clear, inside it the double's whole part is an exact integer, and its fraction
- * decides a tie.
+ * number.c - divisibility of JSON numbers and hashing of JSON values, exactly.
  */
 #include "schema/number.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "json/json_int.h"
-
-/* The exact whole numbers that 64 bits hold, of either sign. */
-typedef struct whole {
-    bool is_negative;
-    uint64_t size; /* the absolute value */
-} whole;
-
-static whole whole_of_int(int64_t number)
-{
-    return (whole){ number < 0, number < 0 ? -(uint64_t)number : (uint64_t)number };
-}
-
-static bool whole_of(const mcp_json *value, whole *out)
-{
-    int64_t number;
-    uint64_t large;
-
-    if (mcp_json_int(value, &number)) {
-        *out = whole_of_int(number);
-        return true;
-    }
-    if (mcp_json_uint(value, &large)) {
-        *out = (whole){ false, large };
-        return true;
-    }
-    return false;
-}
-
-static int sign(bool is_negative)
-{
-    return is_negative ? -1 : 1;
-}
-
-static int compare_wholes(whole a, whole b)
-{
-    if (a.is_negative != b.is_negative)
-        return sign(a.is_negative);
-    if (a.size == b.size)
-        return 0;
-    return (a.size > b.size) == a.is_negative ? -1 : 1;
-}
-
-static int compare_whole_to_double(whole a, double b)
-{
-    double size = trunc(fabs(b));
-
-    if (size >= 0x1p64)
-        return -sign(b < 0);
-    int order = compare_wholes(a, (whole){ b < 0 && size > 0, (uint64_t)size });
-    if (order != 0 || size == fabs(b))
-        return order;
-    return b > 0 ? -1 : 1; /* equal but for b's fraction, which leads away from 0 */
-}
-
-int mcp__number_compare(const mcp_json *a, const mcp_json *b)
-{
-    whole left;
-    whole right;
-    double x = 0;
-    double y = 0;
-    bool a_is_whole = whole_of(a, &left);
-    bool b_is_whole = whole_of(b, &right);
-
-    if (a_is_whole && b_is_whole)
-        return compare_wholes(left, right);
-    mcp_json_double(a, &x);
-    mcp_json_double(b, &y);
-    if (a_is_whole)
-        return compare_whole_to_double(left, y);
-    if (b_is_whole)
-        return -compare_whole_to_double(right, x);
-    return (x > y) - (x < y);
-}
 
 bool mcp__number_is_whole(const mcp_json *value)
 {
@@ -97,18 +21,11 @@ bool mcp__number_is_whole(const mcp_json *value)
 
 bool mcp__number_is_count(const mcp_json *value, uint64_t *out)
 {
-    whole number;
-    double wide;
+    mcp__json_whole number;
 
-    if (whole_of(value, &number)) {
-        if (number.is_negative)
-            return false;
-        *out = number.size;
-        return true;
-    }
-    if (!mcp_json_double(value, &wide) || wide < 0 || wide >= 0x1p64 || trunc(wide) != wide)
+    if (!mcp__json_is_whole(value, &number) || number < 0)
         return false;
-    *out = (uint64_t)wide;
+    *out = (uint64_t)number;
     return true;
 }
 
@@ -124,37 +41,35 @@ static mcp__decimal shortened(uint64_t digits, int exponent)
 }
 
 /* Reads the JSON text of a double: digits, perhaps a fraction, perhaps an exponent. */
-static mcp__decimal decimal_of_text(const char *text, size_t length)
+static mcp__decimal decimal_of_text(const char *text)
 {
     uint64_t digits = 0;
-    int places = 0;
-    int power = 0;
+    int exponent = 0;
     bool in_fraction = false;
-    size_t i = 0;
 
-    for (; i < length && text[i] != 'e'; i++) {
-        in_fraction = in_fraction || text[i] == '.';
-        if (text[i] < '0' || text[i] > '9')
+    for (; *text && *text != 'e'; text++) {
+        in_fraction = in_fraction || *text == '.';
+        if (*text < '0' || *text > '9')
             continue;
-        digits = digits * 10 + (uint64_t)(text[i] - '0');
-        places += in_fraction ? 1 : 0;
+        digits = digits * 10 + (uint64_t)(*text - '0');
+        exponent -= in_fraction ? 1 : 0;
     }
-    bool is_negative = i + 1 < length && text[i + 1] == '-';
-    for (; i < length; i++)
-        power = text[i] >= '0' && text[i] <= '9' ? power * 10 + (text[i] - '0') : power;
-    return shortened(digits, (is_negative ? -power : power) - places);
+    if (*text)
+        exponent += (int)strtol(text + 1, NULL, 10);
+    return shortened(digits, exponent);
 }
 
 mcp__decimal mcp__number_decimal(const mcp_json *value)
 {
-    whole number;
+    mcp__json_whole number = 0;
     double wide = 0;
-    char text[MCP__JSON_DOUBLE_SIZE];
+    char text[MCP__JSON_DOUBLE_SIZE + 1];
 
-    if (whole_of(value, &number))
-        return shortened(number.size, 0);
+    if (mcp_json_type_of(value) != MCP_JSON_DOUBLE && mcp__json_is_whole(value, &number))
+        return shortened((uint64_t)(number < 0 ? -number : number), 0);
     mcp_json_double(value, &wide);
-    return decimal_of_text(text, mcp__json_format_double(text, wide));
+    text[mcp__json_format_double(text, wide)] = '\0';
+    return decimal_of_text(text);
 }
 
 __extension__ typedef unsigned __int128 wide_int;
@@ -196,15 +111,13 @@ static uint64_t hash_pair(uint64_t tag, uint64_t a, uint64_t b)
 /* 1 and 1.0 are equal, so a double that is a whole number of 64 bits hashes as one. */
 static uint64_t hash_number(const mcp_json *value)
 {
-    whole number;
+    mcp__json_whole number;
     double wide = 0;
     uint64_t bits;
 
-    if (whole_of(value, &number))
-        return hash_pair(TAG_NUMBER, number.size, number.is_negative);
+    if (mcp__json_is_whole(value, &number))
+        return hash_pair(TAG_NUMBER, (uint64_t)number, number < 0);
     mcp_json_double(value, &wide);
-    if (trunc(wide) == wide && fabs(wide) < 0x1p64)
-        return hash_pair(TAG_NUMBER, (uint64_t)fabs(wide), wide < 0);
     memcpy(&bits, &wide, sizeof bits);
     return hash_pair(TAG_NUMBER, bits, 2);
 }

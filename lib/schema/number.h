@@ -1,7 +1,6 @@
 /*
- * number.h - exact questions about JSON numbers: order, divisibility, being whole.
+ * number.h - exact questions about JSON numbers: divisibility, being whole; and hashes of values.
  *
- * Integers of 64 bits and doubles are compared by value, never by rounding one to the other.
  * Divisibility is decided on decimals, since 0.3 is a multiple of 0.1 for the author of the
  * schema.
  */
@@ -18,9 +17,6 @@ typedef struct mcp__decimal {
     uint64_t digits;
     int exponent;
 } mcp__decimal;
-
-/* Negative, 0 or positive as a is below, equal to or above b. Both must be numbers. */
-int mcp__number_compare(const mcp_json *a, const mcp_json *b);
 
 /* Whether the value is a number without a fraction: 2, and 2.0 as well. */
 bool mcp__number_is_whole(const mcp_json *value);

@@ -54,54 +54,28 @@ static const char not_white_space[] =
 
 /* General categories by their long names and aliases (Unicode, PropertyValueAliases); PCRE2 has
  * the short. */
-static const struct category {
+/* clang-format off */
+static const struct {
     const char *name;
     const char *code;
 } categories[] = {
-    { "Cased_Letter", "L&" },
-    { "Close_Punctuation", "Pe" },
-    { "Connector_Punctuation", "Pc" },
-    { "Control", "Cc" },
-    { "cntrl", "Cc" },
-    { "Currency_Symbol", "Sc" },
-    { "Dash_Punctuation", "Pd" },
-    { "Decimal_Number", "Nd" },
-    { "digit", "Nd" },
-    { "Enclosing_Mark", "Me" },
-    { "Final_Punctuation", "Pf" },
-    { "Format", "Cf" },
-    { "Initial_Punctuation", "Pi" },
-    { "LC", "L&" },
-    { "Letter", "L" },
-    { "Letter_Number", "Nl" },
-    { "Line_Separator", "Zl" },
-    { "Lowercase_Letter", "Ll" },
-    { "Mark", "M" },
-    { "Combining_Mark", "M" },
-    { "Math_Symbol", "Sm" },
-    { "Modifier_Letter", "Lm" },
-    { "Modifier_Symbol", "Sk" },
-    { "Nonspacing_Mark", "Mn" },
-    { "Number", "N" },
-    { "Open_Punctuation", "Ps" },
-    { "Other", "C" },
-    { "Other_Letter", "Lo" },
-    { "Other_Number", "No" },
-    { "Other_Punctuation", "Po" },
-    { "Other_Symbol", "So" },
-    { "Paragraph_Separator", "Zp" },
-    { "Private_Use", "Co" },
-    { "Punctuation", "P" },
-    { "punct", "P" },
-    { "Separator", "Z" },
-    { "Space_Separator", "Zs" },
-    { "Spacing_Mark", "Mc" },
-    { "Surrogate", "Cs" },
-    { "Symbol", "S" },
-    { "Titlecase_Letter", "Lt" },
-    { "Unassigned", "Cn" },
-    { "Uppercase_Letter", "Lu" },
+    {"Cased_Letter", "L&"},          {"Letter_Number", "Nl"},     {"Other_Symbol", "So"},
+    {"Close_Punctuation", "Pe"},     {"Line_Separator", "Zl"},    {"Paragraph_Separator", "Zp"},
+    {"Connector_Punctuation", "Pc"}, {"Lowercase_Letter", "Ll"},  {"Private_Use", "Co"},
+    {"Control", "Cc"},               {"Mark", "M"},               {"Punctuation", "P"},
+    {"cntrl", "Cc"},                 {"Combining_Mark", "M"},     {"punct", "P"},
+    {"Currency_Symbol", "Sc"},       {"Math_Symbol", "Sm"},       {"Separator", "Z"},
+    {"Dash_Punctuation", "Pd"},      {"Modifier_Letter", "Lm"},   {"Space_Separator", "Zs"},
+    {"Decimal_Number", "Nd"},        {"Modifier_Symbol", "Sk"},   {"Spacing_Mark", "Mc"},
+    {"digit", "Nd"},                 {"Nonspacing_Mark", "Mn"},   {"Surrogate", "Cs"},
+    {"Enclosing_Mark", "Me"},        {"Number", "N"},             {"Symbol", "S"},
+    {"Final_Punctuation", "Pf"},     {"Open_Punctuation", "Ps"},  {"Titlecase_Letter", "Lt"},
+    {"Format", "Cf"},                {"Other", "C"},              {"Unassigned", "Cn"},
+    {"Initial_Punctuation", "Pi"},   {"Other_Letter", "Lo"},      {"Uppercase_Letter", "Lu"},
+    {"LC", "L&"},                    {"Other_Number", "No"},
+    {"Letter", "L"},                 {"Other_Punctuation", "Po"},
 };
+/* clang-format on */
 
 /* ---- reading the expression ----------------------------------------------------------------- */
 
@@ -155,37 +129,28 @@ static void emit_character(translation *t, uint32_t c)
         mcp_buf_printf(&t->out, "\\x{%x}", (unsigned)c);
 }
 
+/* Hexadecimal digits, up to `most` and to a value that is no character. @return how many */
+static size_t read_digits(translation *t, size_t most, uint32_t *out)
+{
+    size_t count = 0;
+
+    for (*out = 0; count < most && *out <= 0x10ffff && hex_value(peek(t, 0)) >= 0; count++, t->at++)
+        *out = *out * 16 + (uint32_t)hex_value(peek(t, 0));
+    return count;
+}
+
 static bool read_hex(translation *t, size_t digits, uint32_t *out)
 {
-    uint32_t value = 0;
-
-    for (size_t i = 0; i < digits; i++) {
-        int digit = hex_value(peek(t, i));
-        if (digit < 0)
-            return fail(t, "a hexadecimal escape is cut short");
-        value = value * 16 + (uint32_t)digit;
-    }
-    t->at += digits;
-    *out = value;
-    return true;
+    return read_digits(t, digits, out) == digits || fail(t, "a hexadecimal escape is cut short");
 }
 
 static bool read_braced_hex(translation *t, uint32_t *out)
 {
-    uint32_t value = 0;
-    size_t digits = 0;
+    size_t digits = read_digits(t, SIZE_MAX, out);
 
-    while (hex_value(peek(t, 0)) >= 0) {
-        value = value * 16 + (uint32_t)hex_value(peek(t, 0));
-        if (value > 0x10ffff)
-            return fail(t, "\\u{...} names no character");
-        t->at++;
-        digits++;
-    }
-    if (digits == 0 || !skip(t, "}"))
-        return fail(t, "\\u{...} is not closed");
-    *out = value;
-    return true;
+    if (*out > 0x10ffff)
+        return fail(t, "\\u{...} names no character");
+    return (digits > 0 && skip(t, "}")) || fail(t, "\\u{...} is not closed");
 }
 
 /* After "\u": four digits, perhaps a pair of surrogates, or braces. */
@@ -193,104 +158,71 @@ static bool read_unicode(translation *t, uint32_t *out)
 {
     uint32_t low = 0;
 
-    if (skip(t, "{")) {
-        if (!read_braced_hex(t, out))
-            return false;
-    } else if (!read_hex(t, 4, out)) {
+    if (!(skip(t, "{") ? read_braced_hex(t, out) : read_hex(t, 4, out)))
         return false;
-    }
     if (*out >= 0xd800 && *out < 0xdc00 && skip(t, "\\u")) {
         if (!read_hex(t, 4, &low))
             return false;
-        if (low >= 0xdc00 && low < 0xe000) {
+        if (low >= 0xdc00 && low < 0xe000)
             *out = 0x10000 + ((*out - 0xd800) << 10) + (low - 0xdc00);
-            return true;
-        }
     }
-    if (*out >= 0xd800 && *out < 0xe000)
-        return fail(t, "a lone surrogate never matches");
-    return true;
-}
-
-static bool read_control(translation *t, uint32_t *out)
-{
-    int c = peek(t, 0);
-
-    if (!is_letter(c))
-        return fail(t, "\\c needs a letter");
-    t->at++;
-    *out = (uint32_t)c & 31;
-    return true;
-}
-
-static bool read_zero(translation *t, uint32_t *out)
-{
-    if (is_digit(peek(t, 0)))
-        return fail(t, "octal escapes are not allowed");
-    *out = 0;
-    return true;
+    return *out < 0xd800 || *out >= 0xe000 || fail(t, "a lone surrogate never matches");
 }
 
 /* After a backslash: an escape that is one character. */
 static bool read_character_escape(translation *t, uint32_t *out)
 {
-    static const char plain[] = "tnvfr";
-    static const char codes[] = "\t\n\v\f\r";
+    static const char plain[] = "0tnvfr";
+    static const char codes[] = "\0\t\n\v\f\r";
     int c = peek(t, 0);
+    int next = peek(t, 1);
     const char *found = c > 0 ? strchr(plain, c) : NULL;
 
     if (c < 0)
         return fail(t, "it ends in a backslash");
-    if (c == 0 || c >= 128 || (is_letter(c) && !found && !strchr("cxu", c)) || c == '_' ||
-        (is_digit(c) && c != '0'))
+    if (c == 0 || c >= 128 || c == '_' ||
+        ((is_letter(c) || is_digit(c)) && !found && !strchr("cxu", c)))
         return fail(t, "an escape is not one of ECMA-262");
     t->at++;
-    if (found)
-        *out = (uint32_t)codes[found - plain];
-    else if (c == 'c')
-        return read_control(t, out);
-    else if (c == 'x')
+    if (c == 'x')
         return read_hex(t, 2, out);
-    else if (c == 'u')
+    if (c == 'u')
         return read_unicode(t, out);
-    else if (c == '0')
-        return read_zero(t, out);
-    else
-        *out = (uint32_t)c;
+    if (c == '0' && is_digit(next))
+        return fail(t, "octal escapes are not allowed");
+    if (c == 'c' && !is_letter(next))
+        return fail(t, "\\c needs a letter");
+    if (c == 'c')
+        t->at++;
+    *out = c == 'c' ? (uint32_t)next & 31 : (uint32_t)(found ? codes[found - plain] : c);
     return true;
-}
-
-static bool has_prefix(const char *text, size_t length, const char *prefix)
-{
-    return length > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static void emit_property(translation *t, char kind, const char *name, size_t length)
 {
-    static const char *const general[] = { "General_Category=", "gc=" };
-    static const char *const script[] = { "Script=", "sc=", "Script_Extensions=", "scx=" };
+    static const char *const prefixes[][2] = {
+        { "General_Category=", "" },      { "gc=", "" },     { "Script=", "sc:" }, { "sc=", "sc:" },
+        { "Script_Extensions=", "scx:" }, { "scx=", "scx:" }
+    };
+    const char *property = "";
 
-    for (size_t i = 0; i < 4; i++) {
-        if (has_prefix(name, length, script[i])) {
-            size_t skipped = strlen(script[i]);
-            mcp_buf_printf(&t->out, "\\%c{%s:%.*s}", kind, i < 2 ? "sc" : "scx",
-                           (int)(length - skipped), name + skipped);
-            return;
-        }
-    }
-    for (size_t i = 0; i < 2; i++) {
-        if (has_prefix(name, length, general[i])) {
-            name += strlen(general[i]);
-            length -= strlen(general[i]);
-        }
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t skipped = strlen(prefixes[i][0]);
+        if (length <= skipped || memcmp(name, prefixes[i][0], skipped) != 0)
+            continue;
+        property = prefixes[i][1];
+        name += skipped;
+        length -= skipped;
+        break;
     }
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
         if (strlen(categories[i].name) == length && memcmp(categories[i].name, name, length) == 0) {
-            mcp_buf_printf(&t->out, "\\%c{%s}", kind, categories[i].code);
-            return;
+            name = categories[i].code;
+            length = strlen(name);
+            break;
         }
     }
-    mcp_buf_printf(&t->out, "\\%c{%.*s}", kind, (int)length, name);
+    mcp_buf_printf(&t->out, "\\%c{%s%.*s}", kind, property, (int)length, name);
 }
 
 /* At "\p" or "\P". */
@@ -399,20 +331,19 @@ static void translate_class(translation *t)
 
 /* ---- outside classes ------------------------------------------------------------------------ */
 
-/* At "\k". */
-static void translate_named_reference(translation *t)
+/* The name of a group, after "<": it goes over as it is. */
+static void translate_name(translation *t, const char *opening)
 {
-    t->at += 2;
-    if (!skip(t, "<")) {
-        fail(t, "\\k needs a name");
+    const char *from = t->text + t->at;
+    const char *end = memchr(from, '>', t->length - t->at);
+
+    if (!end || end == from || end - from > 32) {
+        fail(t, "the name of a group is empty, too long or not closed");
         return;
     }
-    size_t begin = t->at;
-    while (peek(t, 0) >= 0 && peek(t, 0) != '>')
-        t->at++;
-    mcp_buf_printf(&t->out, "\\k<%.*s>", (int)(t->at - begin), t->text + begin);
-    if (!skip(t, ">"))
-        fail(t, "\\k<...> is not closed");
+    mcp_buf_puts(&t->out, opening);
+    mcp_buf_append(&t->out, from, (size_t)(end - from) + 1);
+    t->at += (size_t)(end - from) + 1;
 }
 
 /* At a backslash and a digit from 1 to 9. */
@@ -433,8 +364,10 @@ static void translate_escape(translation *t)
     if (c == 'b' || c == 'B') {
         t->at += 2;
         mcp_buf_printf(&t->out, "\\%c", c);
+    } else if (skip(t, "\\k<")) {
+        translate_name(t, "\\k<");
     } else if (c == 'k') {
-        translate_named_reference(t);
+        fail(t, "\\k needs a name");
     } else if (is_digit(c) && c != '0') {
         translate_number_reference(t);
     } else if (!translate_set_escape(t, false)) {
@@ -442,20 +375,6 @@ static void translate_escape(translation *t)
         if (read_character_escape(t, &character))
             emit_character(t, character);
     }
-}
-
-/* After "(?<": the name goes over as it is. */
-static void translate_group_name(translation *t)
-{
-    const char *from = t->text + t->at;
-    const char *end = memchr(from, '>', t->length - t->at);
-
-    if (!end || end == from || end - from > 32) {
-        fail(t, "the name of a group is empty, too long or not closed");
-        return;
-    }
-    mcp_buf_append(&t->out, from, (size_t)(end - from) + 1);
-    t->at += (size_t)(end - from) + 1;
 }
 
 /* At "(": which kind of group. */
@@ -470,8 +389,7 @@ static void translate_group(translation *t)
         }
     }
     if (skip(t, "(?<")) {
-        mcp_buf_puts(&t->out, "(?<");
-        translate_group_name(t);
+        translate_name(t, "(?<");
         return;
     }
     t->at++;
@@ -508,28 +426,10 @@ static void translate_quantifier(translation *t, size_t length)
         fail(t, "a quantifier follows a quantifier");
 }
 
-static void translate_brace(translation *t)
-{
-    size_t length = counted_length(t);
-
-    if (length > 0) {
-        translate_quantifier(t, length);
-        return;
-    }
-    t->at++;
-    mcp_buf_puts(&t->out, "\\{");
-}
-
-static void translate_literal(translation *t)
+static void translate_next(translation *t)
 {
     uint32_t character = 0;
 
-    t->at += mcp__utf8_next(t->text + t->at, t->length - t->at, &character);
-    emit_character(t, character);
-}
-
-static void translate_next(translation *t)
-{
     switch (peek(t, 0)) {
     case '\\':
         translate_escape(t);
@@ -546,7 +446,10 @@ static void translate_next(translation *t)
         translate_quantifier(t, 1);
         break;
     case '{':
-        translate_brace(t);
+        if (counted_length(t) > 0)
+            translate_quantifier(t, counted_length(t));
+        else
+            emit_character(t, (unsigned char)t->text[t->at++]);
         break;
     case '.': /* all but the four line terminators of ECMA-262 */
         t->at++;
@@ -559,7 +462,8 @@ static void translate_next(translation *t)
         mcp_buf_putc(&t->out, t->text[t->at++]);
         break;
     default:
-        translate_literal(t);
+        t->at += mcp__utf8_next(t->text + t->at, t->length - t->at, &character);
+        emit_character(t, character);
     }
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/base64.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/feature/list/list.h"
+#include "mcp/feature/list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,7 +25,7 @@ static const char *const keys[] = { "a", "b:c", "", "tools:a", "\xc3\xa9", "a/b/
 
 static mcp_server_options options = { .limits.reply_max_bytes = 1 << 20 };
 static mcp__context context = { .options = &options };
-static mcp__list *list;
+static mcp__list list;
 
 static void must(bool claim)
 {
@@ -33,22 +33,29 @@ static void must(bool claim)
         abort();
 }
 
-static void render(mcp_json_writer *writer, const void *entry, mcp_revision revision)
+static void render(mcp_json_writer *writer, const mcp__feature *feature, mcp_revision revision)
 {
     (void)revision;
     mcp_write_object(writer);
-    mcp_write_member_string(writer, "name", entry);
+    mcp_write_member_string(writer, "name", feature->name);
     mcp_write_end(writer);
 }
 
 static void make_list(void)
 {
-    if (list)
+    static mcp__feature features[KEYS];
+    static mcp_arena *arena; /* lives as long as the program */
+
+    if (arena)
         return;
-    must(mcp__list_new(&list, "tools", NULL) == MCP_OK);
-    mcp__list_set_page(list, PAGE);
-    for (size_t i = 0; i < KEYS; i++)
-        must(mcp__list_add(list, keys[i], NULL, render, keys[i], NULL) == MCP_OK);
+    arena = mcp_arena_new(0);
+    must(arena != NULL);
+    mcp__list_init(&list, arena, "tools", MCP_FEATURE_TOOL);
+    list.page = PAGE;
+    for (size_t i = 0; i < KEYS; i++) {
+        features[i].name = keys[i];
+        must(mcp__list_add(&list, &features[i], render, NULL) == MCP_OK);
+    }
 }
 
 /* {"cursor": ...}; NULL: no JSON has such a string. */
@@ -84,7 +91,7 @@ static size_t page(const char *cursor, size_t length, char next[256], bool *is_t
     call->request.revision = MCP_2025_06_18;
     call->request.params = params_with(arena, cursor, length);
     if (call->request.params) {
-        mcp_status st = mcp__list_answer(list, call);
+        mcp_status st = mcp__list_answer(&list, call);
         must(st == MCP_OK || st == MCP_E_PARAMS);
         *is_taken = st == MCP_OK;
     }

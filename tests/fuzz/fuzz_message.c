@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "fixture_more.h"
+#include "inline.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/server_int.h"
-#include "net/inline.h"
 #include "peer_memory.h"
 
 #define MESSAGE_MAX_BYTES ((size_t)64 * 1024)

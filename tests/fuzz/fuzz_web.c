@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "mcp/arena.h"
-#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/authorize.h"
+#include "mcp/transport/http/header_fields.h"
 #include "mcp/transport/rest/route_table.h"
-#include "mcp/transport/token_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -39,7 +39,7 @@ const CORE = core("call", "session", "subscriptions", "task", "dispatch");
 /* Files that belong to another room than their folder. */
 const FILE_ROOMS = [
   [/^lib\/mcp\/core\/(dispatch|envelope|session_table)\.[ch]$/, "lib/mcp/core/dispatch"],
-  [/^lib\/mcp\/(features|visibility)\.[ch]$/, "lib/mcp/feature"],
+  [/^lib\/mcp\/features\.[ch]$/, "lib/mcp/feature"],
   [/^lib\/mcp\/method\.[ch]$/, "lib/mcp/method"],
 ];
 
@@ -60,8 +60,7 @@ const ROOMS = {
   "lib/mcp/core/subscriptions": { rooms: core("call", "session") },
   "lib/mcp/core/task": { rooms: core("call", "session", "subscriptions") },
   "lib/mcp/core/dispatch": { rooms: core("call", "session", "subscriptions", "task") },
-  "lib/mcp/feature": { rooms: [...CORE, "lib/mcp/feature/list"] },
-  "lib/mcp/feature/list": { rooms: CORE },
+  "lib/mcp/feature": { rooms: CORE },
   "lib/mcp/method": { rooms: [...CORE, "lib/mcp/feature"] },
   "lib/mcp/transport": { rooms: CORE },
   "lib/mcp": { rooms: [...CORE, "lib/mcp/feature", "lib/mcp/method", "lib/mcp/transport"] },

@@ -103,7 +103,7 @@ for (const name of years)
   check(page.slice(0, page.indexOf("##")).includes(name), `the introduction does not name ${name}`);
 
 /* Paths: those of the doors, of probes and of metadata. */
-const web = text("lib/mcp/transport/http/http.c") + files(/^lib\/mcp\/transport\/.*\.[ch]$/).map(text).join("");
+const web = text("lib/mcp/transport/http.c") + files(/^lib\/mcp\/transport\/.*\.[ch]$/).map(text).join("");
 const paths = [...web.matchAll(/^#define MCP__\w+_PATH "([^"]+)"/gm)].map(([, path]) => path)
   .concat([...web.matchAll(/is_path\(exchange, "([^"]+)"\)/g)].map(([, path]) => path), ["/mcp"]);
 check(paths.length >= 6, "the paths were not found in lib/mcp/transport/");

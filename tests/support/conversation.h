@@ -4,11 +4,11 @@
 #ifndef CONVERSATION_H
 #define CONVERSATION_H
 
+#include "inline.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/session/session.h"
 #include "mcp/core/task/task.h"
 #include "mcp/server_int.h"
-#include "net/inline.h"
 #include "peer_memory.h"
 
 typedef struct conversation {

@@ -33,12 +33,18 @@ static const mcp_json *parsed(const char *text, size_t length, mcp_arena *arena)
     return value;
 }
 
+/* Tests free their features themselves. */
+static void drop_nothing(const mcp__features *features)
+{
+    (void)features;
+}
+
 const mcp_json *feature_ask(feature_method *method, const mcp_server_options *options,
                             mcp_revision revision, const char *params, mcp_arena *arena)
 {
     mcp_arena *own = mcp_arena_new(options->limits.arena_max_bytes);
     const mcp_json *message;
-    mcp__context context = { .options = options };
+    mcp__context context = { .options = options, .drop = drop_nothing };
     mcp_call *call = NULL;
 
     assert_non_null(own);

@@ -31,7 +31,6 @@ static void say(mcp__http_exchange *exchange, int status, const char *body, size
 static void say_facts(mcp__http_exchange *exchange)
 {
     mcp__http_head_out head = { .status = 200, .fields = text_fields, .count = 1 };
-    char peer[MCP__HTTP_PEER_SIZE];
     const char *name = NULL;
     const char *value = NULL;
     size_t path_length = 0;
@@ -40,12 +39,11 @@ static void say_facts(mcp__http_exchange *exchange)
     mcp_buf out;
 
     mcp_buf_init(&out, 1 << 20);
-    mcp__http_peer(exchange, peer);
     mcp_buf_printf(&out, "method=%s\ntarget=%s\npath=%.*s\nquery=%s\nminor=%d\ntls=%d\nunix=%d\n",
                    mcp__http_method(exchange), mcp__http_target(exchange), (int)path_length, path,
                    query ? query : "(none)", mcp__http_minor(exchange), mcp__http_is_tls(exchange),
                    mcp__http_is_unix(exchange));
-    mcp_buf_printf(&out, "peer=%s\nhosts=%zu\n", peer, mcp__http_field_count(exchange, "hOsT"));
+    mcp_buf_printf(&out, "hosts=%zu\n", mcp__http_field_count(exchange, "hOsT"));
     for (size_t i = 0; mcp__http_field_at(exchange, i, &name, &value); i++)
         mcp_buf_printf(&out, "[%s]=[%s]\n", name, value);
     assert_int_equal(mcp__http_reply_buf(exchange, &head, &out, NULL), MCP_OK);

@@ -31,7 +31,7 @@ typedef struct mcp__visibility mcp__visibility;
 #define MCP__STATE_KEY_SIZE 32
 
 /**
- * Finds the method of a call and prepares it (feature/feature.h says how). Loop only.
+ * Finds the method of a call and prepares it (features.h says how). Loop only.
  *
  * @return MCP_OK; else the status of the error that is the answer, call->err filled
  */

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "net/http.h"
+
 #define MARK "x-mcp-header"
 
 enum { SHOWN_MAX = 80 }; /* bytes of a name that a message repeats */
@@ -71,43 +73,22 @@ struct header_search {
     mcp_error *err;
 };
 
-/* Keywords that hold schemas, of which none is at a fixed place in the arguments. */
-static const struct keyword {
-    const char *name;
-    enum { ONE, MANY } holds; /* a schema; a list or a map of them */
-} keywords[] = {
-    { "$defs", MANY },
-    { "additionalProperties", ONE },
-    { "allOf", MANY },
-    { "anyOf", MANY },
-    { "contains", ONE },
-    { "definitions", MANY },
-    { "dependentSchemas", MANY },
-    { "else", ONE },
-    { "if", ONE },
-    { "items", ONE },
-    { "not", ONE },
-    { "oneOf", MANY },
-    { "patternProperties", MANY },
-    { "prefixItems", MANY },
-    { "propertyNames", ONE },
-    { "then", ONE },
-    { "unevaluatedItems", ONE },
-    { "unevaluatedProperties", ONE },
+/* Keywords that hold a schema, and that hold a list or a map of them; none of these schemas is at a
+ * fixed place in the arguments. */
+static const char *const of_one[] = { "additionalProperties",
+                                      "contains",
+                                      "else",
+                                      "if",
+                                      "items",
+                                      "not",
+                                      "propertyNames",
+                                      "then",
+                                      "unevaluatedItems",
+                                      "unevaluatedProperties" };
+static const char *const of_many[] = {
+    "$defs",      "allOf", "anyOf", "definitions", "dependentSchemas", "oneOf", "patternProperties",
+    "prefixItems"
 };
-
-static bool is_token(const char *text, size_t length)
-{
-    static const char marks[] = "!#$%&'*+-.^_`|~";
-
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!is_letter && !(c >= '0' && c <= '9') && (c == '\0' || !strchr(marks, c)))
-            return false;
-    }
-    return length > 0;
-}
 
 static bool is_simple(const mcp_json *schema)
 {
@@ -158,7 +139,7 @@ static mcp_status note(struct header_search *search, const mcp_json *schema, con
     if (!pointer || pointer[0] == '\0')
         return mcp_error_set(search->err, MCP_E_PARAMS,
                              MARK " is where not only `properties` lead to");
-    if (!header || !is_token(header, length))
+    if (!header || !mcp__http_is_token(header, length))
         return mcp_error_set(search->err, MCP_E_PARAMS, MARK " at %s is no name of a header",
                              pointer);
     if (!is_simple(schema))
@@ -198,16 +179,18 @@ static mcp_status look_at_properties(struct header_search *search, const mcp_jso
     return st;
 }
 
-/* Marks below such a keyword are out of place. */
-static mcp_status look_below(struct header_search *search, const struct keyword *keyword,
-                             const mcp_json *value)
+/* Marks that only another keyword leads to are out of place. */
+static mcp_status look_below(struct header_search *search, const mcp_json *schema)
 {
     mcp_status st = MCP_OK;
 
-    if (keyword->holds == ONE)
-        return look(search, value, NULL);
-    for (size_t i = 0; i < mcp_json_count(value) && st == MCP_OK; i++)
-        st = look(search, mcp_json_item(value, i), NULL);
+    for (size_t i = 0; i < sizeof of_one / sizeof of_one[0] && st == MCP_OK; i++)
+        st = look(search, mcp_json_get(schema, of_one[i]), NULL);
+    for (size_t i = 0; i < sizeof of_many / sizeof of_many[0]; i++) {
+        const mcp_json *schemas = mcp_json_get(schema, of_many[i]);
+        for (size_t k = 0; k < mcp_json_count(schemas) && st == MCP_OK; k++)
+            st = look(search, mcp_json_item(schemas, k), NULL);
+    }
     return st;
 }
 
@@ -220,9 +203,7 @@ static mcp_status look(struct header_search *search, const mcp_json *schema, con
     st = note(search, schema, pointer);
     if (st == MCP_OK)
         st = look_at_properties(search, mcp_json_get(schema, "properties"), pointer);
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0] && st == MCP_OK; i++)
-        st = look_below(search, &keywords[i], mcp_json_get(schema, keywords[i].name));
-    return st;
+    return st == MCP_OK ? look_below(search, schema) : st;
 }
 
 mcp_status mcp__param_headers_read(const mcp__param_header **out, mcp_arena *arena,

@@ -7,9 +7,7 @@
  */
 #include <string.h>
 
-#include "base/map.h"
-#include "mcp/arena.h"
-#include "mcp/feature/feature.h"
+#include "mcp/features.h"
 
 enum { SHOWN_MAX = 80 }; /* bytes of a name that a message repeats */
 
@@ -20,69 +18,33 @@ struct completion {
     void *data;
 };
 
-struct mcp__completions {
-    mcp_arena *arena; /* pays for this struct and all it holds */
-    const mcp_server_options *options;
-    const mcp__prompts *prompts;
-    const mcp__resources *resources;
-    mcp__map rows; /* "<of>\n<argument>" to struct completion */
-};
-
-mcp_status mcp__completions_new(mcp__completions **out, const mcp_server_options *options,
-                                const mcp__prompts *prompts, const mcp__resources *resources,
-                                mcp_error *err)
+static mcp_status add_row(mcp__features *set, const mcp_completion *row, void *data, mcp_error *err)
 {
-    mcp_arena *arena = mcp_arena_new(0);
-    mcp__completions *completions = arena ? mcp_arena_alloc(arena, sizeof *completions) : NULL;
-
-    if (!completions) {
-        mcp_arena_free(arena);
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for completions");
-    }
-    *completions = (mcp__completions){
-        .arena = arena, .options = options, .prompts = prompts, .resources = resources
-    };
-    mcp__map_init(&completions->rows, arena);
-    *out = completions;
-    return MCP_OK;
-}
-
-void mcp__completions_free(mcp__completions *completions)
-{
-    if (completions)
-        mcp_arena_free(completions->arena);
-}
-
-static mcp_status add_row(mcp__completions *completions, const mcp_completion *row, void *data,
-                          mcp_error *err)
-{
-    struct completion *completion = mcp_arena_alloc(completions->arena, sizeof *completion);
-    char *key = mcp_arena_printf(completions->arena, "%s\n%s", row->of, row->argument);
+    struct completion *completion = mcp_arena_alloc(set->arena, sizeof *completion);
+    char *key = mcp_arena_printf(set->arena, "%s\n%s", row->of, row->argument);
     mcp_status st = MCP_E_NOMEM;
 
     if (completion && key) {
         *completion = (struct completion){ .row = row, .data = data };
-        if (mcp__map_get(&completions->rows, key, strlen(key)))
+        if (mcp__map_get(&set->completions, key, strlen(key)))
             return mcp_error_set(err, MCP_E_PARAMS, "'%s' of %.*s is completed by two rows",
                                  row->argument, SHOWN_MAX, row->of);
-        st = mcp__map_put(&completions->rows, key, strlen(key), completion);
+        st = mcp__map_put(&set->completions, key, strlen(key), completion);
     }
     return st == MCP_OK ? MCP_OK : mcp_error_set(err, st, "no memory for completions");
 }
 
-mcp_status mcp__completions_load(mcp__completions *completions, const mcp_features *features,
-                                 mcp_error *err)
+mcp_status mcp__completions_load(mcp__features *set, const mcp_features *features, mcp_error *err)
 {
     for (const mcp_completion *row = features->completions; row->of; row++) {
-        bool is_known = row->argument &&
-                        (mcp__prompts_has(completions->prompts, row->of, row->argument) ||
-                         mcp__resources_has(completions->resources, row->of, row->argument));
+        bool is_known = row->argument && (mcp__prompts_has(set, row->of, row->argument) ||
+                                          mcp__resources_has(set, row->of, row->argument));
         if (!is_known || !row->complete)
             return mcp_error_set(
                 err, MCP_E_PARAMS,
                 "a completion of '%s' of %.*s has nothing to complete, or no function",
                 row->argument ? row->argument : "", SHOWN_MAX, row->of);
-        mcp_status st = add_row(completions, row, features->data, err);
+        mcp_status st = add_row(set, row, features->data, err);
         if (st != MCP_OK)
             return st;
     }
@@ -103,8 +65,8 @@ static mcp_status write_completion(mcp_call *call, mcp_json_writer *writer)
 
     mcp_write_member_object(writer, "completion");
     mcp_write_member_array(writer, "values");
-    if (call->answer.content.text.length >
-        0) /* several values, the commas between them are there already */
+    /* Several values, but the commas between them are there already. */
+    if (call->answer.content.text.length > 0)
         mcp_write_raw(writer, call->answer.content.text.data, call->answer.content.text.length);
     mcp_write_end(writer);
     mcp_write_member_int(writer, "total", (int64_t)answer->count);
@@ -148,29 +110,29 @@ mcp_status mcp_call_add_completion(mcp_call *call, const char *text)
                : mcp_error_set(&call->err, content->status, "a value cannot be written");
 }
 
-/* The prompt or template that params.ref names, as registered. */
-static mcp_status read_reference(const char **out, const mcp__completions *completions,
-                                 mcp_call *call)
+/* The prompt, resource or template that params.ref names, as registered. */
+static mcp_status read_reference(const char **out, mcp_call *call)
 {
     const mcp_json *reference = mcp_json_get(call->request.params, "ref");
     const char *type = mcp_json_get_string(reference, "type");
-    const char *name = mcp_json_get_string(reference, "name");
-    const char *uri = mcp_json_get_string(reference, "uri");
-    bool is_prompt = type && strcmp(type, "ref/prompt") == 0 && name;
-    bool is_resource = type && strcmp(type, "ref/resource") == 0 && uri;
+    bool is_prompt = type && strcmp(type, "ref/prompt") == 0;
+    bool is_resource = type && strcmp(type, "ref/resource") == 0;
+    const char *name = is_prompt     ? mcp_json_get_string(reference, "name")
+                       : is_resource ? mcp_json_get_string(reference, "uri")
+                                     : NULL;
+    const mcp__feature *feature;
 
-    if (!is_prompt && !is_resource)
+    if (!name)
         return mcp_error_set(
             &call->err, MCP_E_PARAMS,
             "params.ref must be a ref/prompt with a name or a ref/resource with a uri");
-    *out = is_prompt ? mcp__prompts_name(completions->prompts, call, name)
-                     : mcp__resources_name(completions->resources, call, uri);
-    if (!*out)
+    feature = mcp__features_find_shown(call, is_prompt ? MCP_FEATURE_PROMPT : MCP_FEATURE_RESOURCE,
+                                       name, strlen(name));
+    if (!feature)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "there is no %s %.*s to complete",
-                             is_prompt ? "prompt" : "resource", SHOWN_MAX, is_prompt ? name : uri);
-    const char *scopes = is_prompt ? mcp__prompts_scopes_of(completions->prompts, *out)
-                                   : mcp__resources_scopes_of(completions->resources, *out);
-    return scopes ? mcp_call_require_scopes(call, scopes) : MCP_OK;
+                             is_prompt ? "prompt" : "resource", SHOWN_MAX, name);
+    *out = feature->name;
+    return feature->scopes ? mcp_call_require_scopes(call, feature->scopes) : MCP_OK;
 }
 
 static mcp_status read_argument(const char **name, mcp_call *call)
@@ -199,11 +161,11 @@ static mcp_status read_argument(const char **name, mcp_call *call)
     return MCP_OK;
 }
 
-mcp_status mcp__completions_complete(mcp__completions *completions, mcp_call *call)
+mcp_status mcp__completions_complete(mcp_call *call)
 {
     const char *argument = NULL;
     const char *of = NULL;
-    mcp_status st = read_reference(&of, completions, call);
+    mcp_status st = read_reference(&of, call);
 
     if (st == MCP_OK)
         st = read_argument(&argument, call);
@@ -212,12 +174,12 @@ mcp_status mcp__completions_complete(mcp__completions *completions, mcp_call *ca
     const char *key = mcp_arena_printf(call->arena, "%s\n%s", of, argument);
     if (!key)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a completion");
-    const struct completion *found = mcp__map_get(&completions->rows, key, strlen(key));
+    const struct completion *found = mcp__map_get(&call->features->completions, key, strlen(key));
     call->request.name = of;
     if (!found)
         return MCP_OK;
     call->plan.run = found->row->complete;
     call->plan.data = found->data;
-    call->plan.timeout_ms = completions->options->limits.timeout_ms;
+    call->plan.timeout_ms = call->context->options->limits.timeout_ms;
     return MCP_OK;
 }

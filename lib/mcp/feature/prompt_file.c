@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "mcp/feature/list/exposure.h"
+#include "mcp/feature/list.h"
 
 struct text {
     const char *at;
@@ -40,6 +40,13 @@ static mcp_status fault(const struct prompt_reader *r, const char *why)
 static mcp_status no_memory(const struct prompt_reader *r)
 {
     return mcp_error_set(r->err, MCP_E_NOMEM, "no memory for a prompt");
+}
+
+/* Copy a text that is not empty. */
+static mcp_status copy(const struct prompt_reader *r, const char **out, struct text text)
+{
+    *out = mcp_arena_strndup(r->arena, text.at, text.length);
+    return *out ? MCP_OK : no_memory(r);
 }
 
 static bool is_blank(char c)
@@ -94,11 +101,11 @@ static bool is_name(struct text text)
     return text.length > 0;
 }
 
-const mcp__prompt_argument *mcp__prompt_argument_find(const mcp__prompt_file *prompt,
-                                                      const char *name, size_t length)
+mcp__prompt_argument *mcp__prompt_argument_find(const mcp__prompt_file *prompt, const char *name,
+                                                size_t length)
 {
     for (size_t i = 0; i < prompt->argument_count; i++) {
-        const mcp__prompt_argument *argument = &prompt->arguments[i];
+        mcp__prompt_argument *argument = &prompt->arguments[i];
         if (strlen(argument->name) == length && memcmp(argument->name, name, length) == 0)
             return argument;
     }
@@ -131,33 +138,27 @@ static mcp_status read_argument(struct prompt_reader *r, struct text value)
         return fault(r, "duplicate argument");
     if (prompt->argument_count == MCP__PROMPT_ARGUMENTS_MAX)
         return fault(r, "too many arguments");
-    argument->name = mcp_arena_strndup(r->arena, name.at, name.length);
     argument->is_required = text_is(need, "required");
-    if (value.length > 0)
-        argument->description = mcp_arena_strndup(r->arena, value.at, value.length);
-    if (!argument->name || (value.length > 0 && !argument->description))
-        return no_memory(r);
-    prompt->argument_count++;
-    return MCP_OK;
+    mcp_status st = copy(r, &argument->name, name);
+    if (st == MCP_OK && value.length > 0)
+        st = copy(r, &argument->description, value);
+    prompt->argument_count += st == MCP_OK;
+    return st;
 }
 
 /* "metric, What to look at": the title of an argument above. */
 static mcp_status read_argument_title(struct prompt_reader *r, struct text value)
 {
     struct text name = before_comma(&value);
-    mcp__prompt_argument *argument = NULL;
+    mcp__prompt_argument *argument = mcp__prompt_argument_find(r->prompt, name.at, name.length);
 
-    for (size_t i = 0; i < r->prompt->argument_count; i++)
-        if (text_is(name, r->prompt->arguments[i].name))
-            argument = &r->prompt->arguments[i];
     if (!argument)
         return fault(r, "no argument of that name above");
     if (argument->title)
         return fault(r, "duplicate title");
     if (value.length == 0)
         return fault(r, "missing title after ','");
-    argument->title = mcp_arena_strndup(r->arena, value.at, value.length);
-    return argument->title ? MCP_OK : no_memory(r);
+    return copy(r, &argument->title, value);
 }
 
 static mcp_status read_single(struct prompt_reader *r, const char **out, struct text value)
@@ -166,15 +167,14 @@ static mcp_status read_single(struct prompt_reader *r, const char **out, struct 
         return fault(r, "duplicate line");
     if (value.length == 0)
         return fault(r, "missing value after ':'");
-    *out = mcp_arena_strndup(r->arena, value.at, value.length);
-    return *out ? MCP_OK : no_memory(r);
+    return copy(r, out, value);
 }
 
 static mcp_status read_scopes(struct prompt_reader *r, struct text value)
 {
     mcp_status st = read_single(r, &r->prompt->scopes, value);
 
-    if (st == MCP_OK && !mcp__exposure_are_scopes(r->prompt->scopes))
+    if (st == MCP_OK && !mcp__list_are_scopes(r->prompt->scopes))
         st = fault(r, "scopes are words between single spaces");
     return st;
 }
@@ -199,20 +199,20 @@ static mcp_status read_json(struct prompt_reader *r, const mcp_json **out, struc
 
 static mcp_status read_head_line(struct prompt_reader *r, struct text line)
 {
-    const char *end = line.at + line.length;
+    mcp__prompt_file *prompt = r->prompt;
     const char *colon = memchr(line.at, ':', line.length);
     struct text key, value;
 
     if (!colon)
         return fault(r, "a line of the head is 'key: value'");
     key = trimmed(line.at, colon);
-    value = trimmed(colon + 1, end);
+    value = trimmed(colon + 1, line.at + line.length);
     if (text_is(key, "name"))
-        return read_single(r, &r->prompt->name, value);
+        return read_single(r, &prompt->name, value);
     if (text_is(key, "title"))
-        return read_single(r, &r->prompt->title, value);
+        return read_single(r, &prompt->title, value);
     if (text_is(key, "description"))
-        return read_single(r, &r->prompt->description, value);
+        return read_single(r, &prompt->description, value);
     if (text_is(key, "argument"))
         return read_argument(r, value);
     if (text_is(key, "argument-title"))
@@ -220,9 +220,9 @@ static mcp_status read_head_line(struct prompt_reader *r, struct text line)
     if (text_is(key, "scopes"))
         return read_scopes(r, value);
     if (text_is(key, "icons"))
-        return read_json(r, &r->prompt->icons, value, MCP_JSON_ARRAY, "icons are a JSON array");
+        return read_json(r, &prompt->icons, value, MCP_JSON_ARRAY, "icons are a JSON array");
     if (text_is(key, "meta"))
-        return read_json(r, &r->prompt->meta, value, MCP_JSON_OBJECT, "meta is a JSON object");
+        return read_json(r, &prompt->meta, value, MCP_JSON_OBJECT, "meta is a JSON object");
     return fault(r,
                  "the head knows name, title, description, argument, argument-title, scopes, icons "
                  "and meta");
@@ -354,8 +354,8 @@ static mcp_status read_messages(struct prompt_reader *r)
     return add_message(r, role, trimmed(begin, r->end), false);
 }
 
-mcp_status mcp__prompt_file_read(mcp__prompt_file **out, mcp_arena *arena, const mcp_file *file,
-                                 mcp_error *err)
+mcp_status mcp__prompt_file_read(const mcp__prompt_file **out, mcp_arena *arena,
+                                 const mcp_file *file, mcp_error *err)
 {
     mcp__prompt_file *prompt = mcp_arena_alloc(arena, sizeof *prompt);
     struct prompt_reader r = { .prompt = prompt,

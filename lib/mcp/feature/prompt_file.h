@@ -57,11 +57,11 @@ typedef struct mcp__prompt_file {
  * @param file its path and bytes are borrowed while the prompt lives
  * @return MCP_OK; MCP_E_PARAMS (path, line and fault are in the message); MCP_E_NOMEM
  */
-mcp_status mcp__prompt_file_read(mcp__prompt_file **out, mcp_arena *arena, const mcp_file *file,
-                                 mcp_error *err);
+mcp_status mcp__prompt_file_read(const mcp__prompt_file **out, mcp_arena *arena,
+                                 const mcp_file *file, mcp_error *err);
 
 /** The argument of that name (`length` bytes); NULL: none. */
-const mcp__prompt_argument *mcp__prompt_argument_find(const mcp__prompt_file *prompt,
-                                                      const char *name, size_t length);
+mcp__prompt_argument *mcp__prompt_argument_find(const mcp__prompt_file *prompt, const char *name,
+                                                size_t length);
 
 #endif

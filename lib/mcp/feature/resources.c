@@ -2,8 +2,8 @@
  * resources.c - resources/list, resources/templates/list and resources/read.
  *
  * "resources.json" says what clients see and in which order; the table of rows says who reads it.
- * Each must name what the other names, or the server does not start. Rows of exact URIs go into a
- * map, rows of templates into a list in the order of the table.
+ * Each must name what the other names, or the server does not start. Templates are tried in the
+ * order of the table.
  *
  * A read looks for the exact URI, then for the first template that the URI is an expansion of, then
  * for the first that takes it with raw slashes (uri_template.c): clients that escape as they should
@@ -14,51 +14,42 @@
  * never empty: a reader that writes none has failed.
  */
 #include <ctype.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "mcp/arena.h"
-#include "mcp/feature/feature.h"
-#include "mcp/feature/list/entry.h"
-#include "mcp/feature/list/exposure.h"
+#include "mcp/core/fields.h"
 #include "mcp/feature/uri_template.h"
+#include "mcp/features.h"
 #include "mcp/files.h"
 
 #define FILE_NAME "resources.json"
 
 enum { SHOWN_MAX = 100 }; /* bytes of a URI that a message repeats */
 
-struct resource {
-    const mcp_resource *row;
-    void *data;
+typedef struct mcp__listed_resource {
+    mcp__feature base;
+    const mcp_resource *row; /* of its URI, the first in the table */
     const mcp_json *entry;
-    const char *scopes;                /* that a token needs; NULL: none */
     const mcp__uri_template *template; /* NULL: an exact URI */
-    struct resource *next;             /* of the templates */
-};
+    struct mcp__listed_resource *next; /* of the templates, in the order of the table */
+    bool is_bound;                     /* its row was seen */
+} mcp__listed_resource;
 
-struct mcp__resources {
-    mcp_arena *arena; /* pays for this struct and all it holds but the lists */
-    const mcp_server_options *options;
-    mcp__list *list;
-    mcp__list *templates;
-    mcp__map exact; /* URI to struct resource */
-    struct resource *first_template;
-    struct resource **last_template;
+/* What a member of an entry must be. A table of them ends with a row whose name is NULL. */
+struct member {
+    const char *name;
+    mcp_json_type type;
 };
 
 /* One of the two lists of the file. */
 struct group {
     const char *member; /* its name, in the file and in the answer */
     const char *key;    /* what names an entry of it */
-    const mcp__member *members;
+    const struct member *members;
     bool is_template;
 };
 
 /* clang-format off */
-static const mcp__member resource_members[] = {
+static const struct member resource_members[] = {
     { "uri", MCP_JSON_STRING },         { "name", MCP_JSON_STRING },
     { "title", MCP_JSON_STRING },       { "description", MCP_JSON_STRING },
     { "mimeType", MCP_JSON_STRING },    { "size", MCP_JSON_INT },
@@ -66,7 +57,7 @@ static const mcp__member resource_members[] = {
     { "_meta", MCP_JSON_OBJECT },       { 0 }
 };
 
-static const mcp__member template_members[] = {
+static const struct member template_members[] = {
     { "uriTemplate", MCP_JSON_STRING },  { "name", MCP_JSON_STRING },
     { "title", MCP_JSON_STRING },        { "description", MCP_JSON_STRING },
     { "mimeType", MCP_JSON_STRING },     { "annotations", MCP_JSON_OBJECT },
@@ -81,44 +72,6 @@ static const struct group groups[] = {
 };
 /* clang-format on */
 
-static const size_t group_count = sizeof groups / sizeof groups[0];
-
-/* ---- making and ending ---------------------------------------------------------------------- */
-
-mcp_status mcp__resources_new(mcp__resources **out, const mcp_server_options *options,
-                              mcp_error *err)
-{
-    mcp_arena *arena = mcp_arena_new(0);
-    mcp__resources *resources = arena ? mcp_arena_alloc(arena, sizeof *resources) : NULL;
-    mcp_status st;
-
-    if (!resources) {
-        mcp_arena_free(arena);
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for resources");
-    }
-    resources->arena = arena;
-    resources->options = options;
-    resources->last_template = &resources->first_template;
-    mcp__map_init(&resources->exact, arena);
-    st = mcp__list_new(&resources->list, groups[0].member, err);
-    if (st == MCP_OK)
-        st = mcp__list_new(&resources->templates, groups[1].member, err);
-    if (st == MCP_OK)
-        *out = resources;
-    else
-        mcp__resources_free(resources);
-    return st;
-}
-
-void mcp__resources_free(mcp__resources *resources)
-{
-    if (!resources)
-        return;
-    mcp__list_free(resources->list);
-    mcp__list_free(resources->templates);
-    mcp_arena_free(resources->arena);
-}
-
 /* ---- loading -------------------------------------------------------------------------------- */
 
 static mcp_status fault(mcp_error *err, const char *uri, const char *why)
@@ -127,7 +80,7 @@ static mcp_status fault(mcp_error *err, const char *uri, const char *why)
 }
 
 /* The file as an object; `*out` stays NULL when there is none and no row needs one. */
-static mcp_status read_definitions(const mcp_json **out, mcp__resources *resources,
+static mcp_status read_definitions(const mcp_json **out, mcp_arena *arena,
                                    const mcp_features *features, mcp_error *err)
 {
     const mcp_file *file = mcp_files_find(features->files, FILE_NAME);
@@ -139,7 +92,7 @@ static mcp_status read_definitions(const mcp_json **out, mcp__resources *resourc
         return features->resources[0].uri
                    ? mcp_error_set(err, MCP_E_PARAMS, FILE_NAME ": missing, but rows need it")
                    : MCP_OK;
-    st = mcp_json_read(&root, resources->arena, file->bytes, file->length, &inner);
+    st = mcp_json_read(&root, arena, file->bytes, file->length, &inner);
     if (st != MCP_OK)
         return mcp_error_set(err, st == MCP_E_NOMEM ? st : MCP_E_PARAMS, FILE_NAME ": %s",
                              inner.message);
@@ -166,6 +119,22 @@ static bool has_scheme(const char *uri)
     return isalpha((unsigned char)uri[0]) && uri[length] == ':';
 }
 
+/* No duplicates, and members of that table have their type. */
+static mcp_status check_members(const mcp_json *entry, const struct member *table, mcp_error *err)
+{
+    const char *twice = mcp_json_duplicate(entry);
+
+    if (twice)
+        return mcp_error_set(err, MCP_E_PARAMS, "duplicate member '%s'", twice);
+    for (; table->name; table++) {
+        mcp_json_type type = mcp_json_type_of(mcp_json_get(entry, table->name));
+        if (type != MCP_JSON_ABSENT && type != table->type)
+            return mcp_error_set(err, MCP_E_PARAMS, "'%s' is of type %s, not %s", table->name,
+                                 mcp_json_type_name(type), mcp_json_type_name(table->type));
+    }
+    return MCP_OK;
+}
+
 static mcp_status check_entry(const mcp_json *entry, const struct group *group, mcp_error *err)
 {
     const char *key = mcp_json_get_string(entry, group->key);
@@ -175,13 +144,13 @@ static mcp_status check_entry(const mcp_json *entry, const struct group *group, 
     if (!key)
         return mcp_error_set(err, MCP_E_PARAMS, FILE_NAME ": an entry of '%s' without '%s'",
                              group->member, group->key);
-    if (mcp__entry_check(entry, group->members, &inner) != MCP_OK)
+    if (check_members(entry, group->members, &inner) != MCP_OK)
         return fault(err, key, inner.message);
     if (!mcp_json_get_string(entry, "name"))
         return fault(err, key, "has no 'name'");
     if (!has_scheme(key))
         return fault(err, key, "does not begin with a scheme");
-    if (mcp__uri_is_template(key) != (group->is_template ? 1 : 0))
+    if (mcp__uri_is_template(key) != group->is_template)
         return fault(err, key, "is in the wrong one of the two arrays");
     if (mcp_json_int(mcp_json_get(entry, "size"), &size) && size < 0)
         return fault(err, key, "has a negative 'size'");
@@ -197,134 +166,112 @@ static const mcp_resource *find_row(const mcp_resource *rows, const char *uri)
     return NULL;
 }
 
+static mcp__listed_resource *find(const mcp__features *set, const char *uri)
+{
+    return (mcp__listed_resource *)mcp__features_find(set, MCP_FEATURE_RESOURCE, uri, strlen(uri));
+}
+
+/* A member that core/fields.c has no row for is kept: vendors have members of their own. */
+static void write_entry(mcp_json_writer *writer, const mcp_json *entry, const char *type,
+                        mcp_revision revision)
+{
+    mcp_write_object(writer);
+    for (size_t i = 0; i < mcp_json_count(entry); i++) {
+        const char *name = mcp_json_name(entry, i, NULL);
+        const mcp_json *value = mcp_json_item(entry, i);
+        if (!mcp__field_is_known(type, name, revision))
+            continue;
+        mcp_write_name(writer, name);
+        if (strcmp(name, "annotations") == 0 && mcp_json_is_object(value))
+            write_entry(writer, value, "Annotations", revision);
+        else
+            mcp_write_value(writer, value);
+    }
+    mcp_write_end(writer);
+}
+
 /* Templates got title, _meta and icons in the same revisions as resources, so they share their
  * rows. */
-static void render(mcp_json_writer *writer, const void *entry, mcp_revision revision)
+static void render(mcp_json_writer *writer, const mcp__feature *feature, mcp_revision revision)
 {
-    mcp__entry_write(writer, entry, "Resource", revision);
+    write_entry(writer, ((const mcp__listed_resource *)feature)->entry, "Resource", revision);
 }
 
-static const struct resource *find_loaded(const mcp__resources *resources, const char *uri)
+static mcp_status check_row(const mcp_resource *row, const char *uri, mcp_error *err)
 {
-    for (const struct resource *r = resources->first_template; r; r = r->next) {
-        if (strcmp(r->row->uri, uri) == 0)
-            return r;
-    }
-    return mcp__map_get(&resources->exact, uri, strlen(uri));
-}
-
-/* Check the entries of a group and put them on their list, in the order of the file. */
-static mcp_status list_group(mcp__resources *resources, const mcp_json *entries,
-                             const struct group *group, const mcp_resource *rows, mcp_error *err)
-{
-    for (size_t i = 0; i < mcp_json_count(entries); i++) {
-        const mcp_json *entry = mcp_json_item(entries, i);
-        mcp_status st = check_entry(entry, group, err);
-        const char *key = mcp_json_get_string(entry, group->key);
-        if (st != MCP_OK)
-            return st;
-        for (size_t k = 0; k < i; k++) {
-            const char *other = mcp_json_get_string(mcp_json_item(entries, k), group->key);
-            if (strcmp(other, key) == 0)
-                return fault(err, key, "duplicate entry");
-        }
-        if (!find_row(rows, key))
-            return fault(err, key, "no row of the table reads it");
-        if (find_loaded(resources, key))
-            return fault(err, key, "was added before");
-        const char *scopes = NULL;
-        mcp_error inner = MCP_ERROR_INIT;
-        if (mcp__exposure_scopes(&scopes, entry, &inner) != MCP_OK)
-            return fault(err, key, inner.message);
-        st = mcp__list_add(group->is_template ? resources->templates : resources->list, key, scopes,
-                           render, entry, err);
-        if (st != MCP_OK)
-            return st;
-    }
+    if (!row)
+        return fault(err, uri, "no row of the table reads it");
+    if (!row->read)
+        return fault(err, uri, "its row has no function");
+    if (row->flags & (MCP_WRITES | MCP_LONG))
+        return fault(err, uri, "is read, and soon: MCP_WRITES and MCP_LONG are for tools");
     return MCP_OK;
 }
 
-static const mcp_json *find_entry(const mcp_json *root, const struct group *group, const char *uri)
+static mcp_status add_entry(mcp__features *set, const mcp_json *entry, const struct group *group,
+                            const mcp_features *features, mcp_error *err)
 {
-    const mcp_json *entries = mcp_json_get(root, group->member);
-
-    for (size_t i = 0; i < mcp_json_count(entries); i++) {
-        const char *key = mcp_json_get_string(mcp_json_item(entries, i), group->key);
-        if (key && strcmp(key, uri) == 0)
-            return mcp_json_item(entries, i);
-    }
-    return NULL;
-}
-
-static mcp_status keep(mcp__resources *resources, struct resource *resource, mcp_error *err)
-{
-    const char *uri = resource->row->uri;
+    mcp__listed_resource *resource = mcp_arena_alloc(set->arena, sizeof *resource);
+    const char *uri = mcp_json_get_string(entry, group->key);
     mcp_error inner = MCP_ERROR_INIT;
-    mcp_status st;
+    mcp_status st = check_entry(entry, group, err);
 
-    if (find_loaded(resources, uri))
-        return fault(err, uri, "has two rows in the table");
-    if (!mcp__uri_is_template(uri)) {
-        st = mcp__map_put(&resources->exact, uri, strlen(uri), resource);
-        return st == MCP_OK ? MCP_OK : mcp_error_set(err, st, "no memory for resources");
-    }
-    st = mcp__uri_template_compile(&resource->template, resources->arena, uri, &inner);
+    if (st == MCP_OK && !resource)
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory for resources");
+    if (st != MCP_OK)
+        return st;
+    *resource = (mcp__listed_resource){ .base = { .name = uri, .data = features->data },
+                                        .row = find_row(features->resources, uri),
+                                        .entry = entry };
+    st = check_row(resource->row, uri, err);
+    if (st != MCP_OK)
+        return st;
+    const mcp__listed_resource *other = find(set, uri);
+    if (other)
+        return fault(err, uri, other->is_bound ? "was added before" : "duplicate entry");
+    st = mcp__list_read_scopes(&resource->base.scopes, entry, &inner);
+    if (st == MCP_OK && group->is_template)
+        st = mcp__uri_template_compile(&resource->template, set->arena, uri, &inner);
     if (st == MCP_E_NOMEM)
         return mcp_error_set(err, st, "no memory for resources");
     if (st != MCP_OK)
         return fault(err, uri, inner.message);
-    *resources->last_template = resource;
-    resources->last_template = &resource->next;
+    return mcp__list_add(group->is_template ? &set->templates : &set->resources, &resource->base,
+                         render, err);
+}
+
+static mcp_status bind_row(mcp__features *set, const mcp_resource *row, mcp_error *err)
+{
+    mcp__listed_resource *resource = find(set, row->uri);
+
+    if (!resource)
+        return fault(err, row->uri, "has a row but no entry");
+    if (resource->is_bound)
+        return fault(err, row->uri, "has two rows in the table");
+    resource->is_bound = true;
+    if (resource->template) {
+        *set->last_template = resource;
+        set->last_template = &resource->next;
+    }
     return MCP_OK;
 }
 
-static mcp_status bind_row(mcp__resources *resources, const mcp_resource *row, const mcp_json *root,
-                           void *data, mcp_error *err)
-{
-    const struct group *group = &groups[mcp__uri_is_template(row->uri) ? 1 : 0];
-    struct resource *resource = mcp_arena_alloc(resources->arena, sizeof *resource);
-
-    if (!resource)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for resources");
-    *resource = (struct resource){ .row = row,
-                                   .data = data,
-                                   .entry = find_entry(root, group, row->uri) };
-    if (!resource->entry)
-        return fault(err, row->uri, "has a row but no entry");
-    /* The list has checked it. */
-    (void)mcp__exposure_scopes(&resource->scopes, resource->entry, NULL);
-    if (!row->read)
-        return fault(err, row->uri, "its row has no function");
-    if (row->flags & (MCP_WRITES | MCP_LONG))
-        return fault(err, row->uri, "is read, and soon: MCP_WRITES and MCP_LONG are for tools");
-    return keep(resources, resource, err);
-}
-
-mcp_status mcp__resources_load(mcp__resources *resources, const mcp_features *features,
-                               mcp_error *err)
+mcp_status mcp__resources_load(mcp__features *set, const mcp_features *features, mcp_error *err)
 {
     const mcp_json *root = NULL;
-    mcp_status st = read_definitions(&root, resources, features, err);
+    mcp_status st = read_definitions(&root, set->arena, features, err);
 
-    for (size_t i = 0; i < group_count && st == MCP_OK; i++)
-        st = list_group(resources, mcp_json_get(root, groups[i].member), &groups[i],
-                        features->resources, err);
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        const mcp_json *entries = mcp_json_get(root, groups[i].member);
+        for (size_t k = 0; k < mcp_json_count(entries) && st == MCP_OK; k++)
+            st = add_entry(set, mcp_json_item(entries, k), &groups[i], features, err);
+    }
     for (const mcp_resource *row = features->resources; st == MCP_OK && row->uri; row++)
-        st = bind_row(resources, row, root, features->data, err);
+        st = bind_row(set, row, err);
     return st;
 }
 
 /* ---- serving -------------------------------------------------------------------------------- */
-
-mcp_status mcp__resources_list(mcp__resources *resources, mcp_call *call)
-{
-    return mcp__list_answer(resources->list, call);
-}
-
-mcp_status mcp__resources_templates(mcp__resources *resources, mcp_call *call)
-{
-    return mcp__list_answer(resources->templates, call);
-}
 
 /* The message names no path but the one that the client sent. */
 static mcp_status not_found(mcp_call *call)
@@ -339,7 +286,7 @@ static mcp_status not_found(mcp_call *call)
 /* Runs on the worker, around the row's own function. */
 static mcp_status read_contents(mcp_call *call, void *data)
 {
-    const struct resource *resource = call->plan.feature;
+    const mcp__listed_resource *resource = call->plan.feature;
     mcp_status st = resource->row->read(call, data);
 
     return st == MCP_E_RESOURCE ? not_found(call) : st;
@@ -358,22 +305,22 @@ static mcp_status write_contents(mcp_call *call, mcp_json_writer *writer)
 
 static const mcp__call_kind resource_kind = { .finish = write_contents };
 
-static bool is_shown(const struct resource *resource, const mcp_call *call)
+static bool is_shown(const mcp__listed_resource *resource, const mcp_call *call)
 {
-    return mcp__exposure_shows(call, MCP_FEATURE_RESOURCE, resource->row->uri, resource->scopes);
+    return mcp__list_shows(call, MCP_FEATURE_RESOURCE, resource->base.name, resource->base.scopes);
 }
 
 /* Whether the template is tried with raw slashes in a variable. */
-static bool takes(const struct resource *resource, mcp__uri_slashes slashes)
+static bool takes(const mcp__listed_resource *resource, mcp__uri_slashes slashes)
 {
     return slashes == MCP__SLASHES_ENCODED || !(resource->row->flags & MCP_ENCODED_SLASHES);
 }
 
 /* The first visible template in the order of the table, else MCP_E_NOT_FOUND. */
-static mcp_status find_template(struct resource **out, const mcp__resources *resources,
-                                mcp_call *call, size_t length, mcp__uri_slashes slashes)
+static mcp_status find_template(mcp__listed_resource **out, mcp_call *call, size_t length,
+                                mcp__uri_slashes slashes)
 {
-    for (struct resource *r = resources->first_template; r; r = r->next) {
+    for (mcp__listed_resource *r = call->features->first_template; r; r = r->next) {
         if (!is_shown(r, call) || !takes(r, slashes))
             continue;
         mcp_status st = mcp__uri_template_match(&call->request.arguments, r->template,
@@ -387,65 +334,52 @@ static mcp_status find_template(struct resource **out, const mcp__resources *res
     return MCP_E_NOT_FOUND;
 }
 
-static mcp_status find_resource(struct resource **out, const mcp__resources *resources,
-                                mcp_call *call, size_t length)
+static mcp_status find_resource(mcp__listed_resource **out, mcp_call *call, size_t length)
 {
     mcp_status st;
 
-    *out = mcp__map_get(&resources->exact, call->request.name, length);
+    *out = (mcp__listed_resource *)mcp__list_find(&call->features->resources, call->request.name,
+                                                  length);
     if (*out && is_shown(*out, call))
         return MCP_OK;
-    st = find_template(out, resources, call, length, MCP__SLASHES_ENCODED);
+    st = find_template(out, call, length, MCP__SLASHES_ENCODED);
     if (st == MCP_E_NOT_FOUND)
-        st = find_template(out, resources, call, length, MCP__SLASHES_RAW);
+        st = find_template(out, call, length, MCP__SLASHES_RAW);
     return st == MCP_E_NOT_FOUND ? not_found(call) : st;
 }
 
-mcp_status mcp__resources_read(mcp__resources *resources, mcp_call *call)
+mcp_status mcp__resources_read(mcp_call *call)
 {
-    struct resource *resource = NULL;
+    mcp__listed_resource *resource = NULL;
     size_t length = 0;
     mcp_status st;
 
     call->request.name = mcp_json_string(mcp_json_get(call->request.params, "uri"), &length);
     if (!call->request.name || length == 0 || strlen(call->request.name) != length)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.uri must be a URI");
-    st = find_resource(&resource, resources, call, length);
+    st = find_resource(&resource, call, length);
     if (st != MCP_OK)
         return st;
     call->err = (mcp_error)MCP_ERROR_INIT; /* forget the templates that did not fit */
-    if (resource->scopes)
-        st = mcp_call_require_scopes(call, resource->scopes);
+    if (resource->base.scopes)
+        st = mcp_call_require_scopes(call, resource->base.scopes);
     if (st != MCP_OK)
         return st;
     call->plan.kind = &resource_kind;
     call->plan.feature = resource;
     call->answer.mime_type = mcp_json_get_string(resource->entry, "mimeType");
     call->plan.run = read_contents;
-    call->plan.data = resource->data;
+    call->plan.data = resource->base.data;
     call->plan.flags = resource->row->flags;
     call->plan.timeout_ms = resource->row->timeout_ms ? resource->row->timeout_ms
-                                                      : resources->options->limits.timeout_ms;
+                                                      : call->context->options->limits.timeout_ms;
     return MCP_OK;
 }
 
-const char *mcp__resources_scopes_of(const mcp__resources *resources, const char *uri)
-{
-    const struct resource *resource = find_loaded(resources, uri);
-
-    return resource ? resource->scopes : NULL;
-}
-
-void mcp__resources_scopes(const mcp__resources *resources, mcp_buf *out)
-{
-    mcp__list_scopes(resources->list, out);
-    mcp__list_scopes(resources->templates, out);
-}
-
-/* ---- for subscriptions ---------------------------------------------------------------------- */
+/* ---- for subscriptions and completions ------------------------------------------------------ */
 
 /* Out of memory counts as a match. */
-static bool fits(const struct resource *resource, mcp_call *call, const char *uri)
+static bool fits(const mcp__listed_resource *resource, mcp_call *call, const char *uri)
 {
     const mcp_json *variables = NULL;
     mcp_status st = MCP_E_NOT_FOUND;
@@ -458,14 +392,14 @@ static bool fits(const struct resource *resource, mcp_call *call, const char *ur
     return st != MCP_E_NOT_FOUND && st != MCP_E_PARAMS;
 }
 
-bool mcp__resources_hides(const mcp__resources *resources, mcp_call *call, const char *uri)
+bool mcp__resources_hides(const mcp__features *set, mcp_call *call, const char *uri)
 {
-    const struct resource *exact = mcp__map_get(&resources->exact, uri, strlen(uri));
+    const mcp__feature *exact = mcp__list_find(&set->resources, uri, strlen(uri));
     bool is_there = exact != NULL;
 
-    if (exact && is_shown(exact, call))
+    if (exact && is_shown((const mcp__listed_resource *)exact, call))
         return false;
-    for (const struct resource *r = resources->first_template; r; r = r->next) {
+    for (const mcp__listed_resource *r = set->first_template; r; r = r->next) {
         if (!fits(r, call, uri))
             continue;
         if (is_shown(r, call))
@@ -475,19 +409,9 @@ bool mcp__resources_hides(const mcp__resources *resources, mcp_call *call, const
     return is_there;
 }
 
-/* ---- for completions ------------------------------------------------------------------------ */
-
-const char *mcp__resources_name(const mcp__resources *resources, const mcp_call *call,
-                                const char *uri)
+bool mcp__resources_has(const mcp__features *set, const char *uri, const char *variable)
 {
-    const struct resource *resource = find_loaded(resources, uri);
-
-    return resource && is_shown(resource, call) ? resource->row->uri : NULL;
-}
-
-bool mcp__resources_has(const mcp__resources *resources, const char *uri, const char *variable)
-{
-    const struct resource *resource = find_loaded(resources, uri);
+    const mcp__listed_resource *resource = find(set, uri);
 
     return resource && resource->template && mcp__uri_template_has(resource->template, variable);
 }

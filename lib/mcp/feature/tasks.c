@@ -7,8 +7,6 @@
  *
  * An id that is somebody else's is answered as one that never was.
  */
-#include "mcp/feature/tasks.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/session/input_responses.h"
 #include "mcp/core/task/task.h"
+#include "mcp/features.h"
 
 #define PAGE 50
 #define WAITING_MAX 16 /* for the end of one task */
@@ -69,8 +68,9 @@ mcp_status mcp__tasks_decide(mcp_call *call)
     bool may = call->plan.flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED);
     const mcp_json *wish = NULL;
 
-    if (call->task.ttl_ms == 0)
+    if (!(call->features->capabilities & MCP__CAN_TASKS) || !call->context->tasks)
         return MCP_OK;
+    call->task.ttl_ms = call->context->options->limits.task_ttl_ms;
     if (mcp__call_is_stateless(call))
         return may ? decide_stateless(call) : MCP_OK;
     if (call->request.revision >= MCP_2025_11_25)
@@ -80,33 +80,31 @@ mcp_status mcp__tasks_decide(mcp_call *call)
 
 /* ---- looking at one ------------------------------------------------------------------------- */
 
-static mcp_status find(mcp__task_entry **out, mcp_call *call)
+/* NULL: call->err says why. */
+static mcp__task_entry *find(mcp_call *call)
 {
     const mcp__task_table *tasks = call->context->tasks;
     size_t length = 0;
     const char *id = mcp_json_string(mcp_json_get(call->request.params, "taskId"), &length);
-    mcp_status st = mcp__call_is_stateless(call) ? mcp_call_require(call, MCP_CLIENT_TASKS)
-                                                 : MCP_OK;
-    mcp__task_entry *entry;
+    mcp__task_entry *entry = NULL;
 
-    if (st != MCP_OK)
-        return st;
-    if (!id)
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.taskId must be the id of a task");
-    entry = tasks ? mcp__task_table_find(tasks, id, length, call) : NULL;
+    if (mcp__call_is_stateless(call) && mcp_call_require(call, MCP_CLIENT_TASKS) != MCP_OK)
+        return NULL;
+    if (id && tasks)
+        entry = mcp__task_table_find(tasks, id, length, call);
     if (!entry)
-        return mcp_error_set(&call->err, MCP_E_PARAMS, "there is no such task");
-    *out = entry;
-    return MCP_OK;
+        (void)mcp_error_set(&call->err, MCP_E_PARAMS,
+                            id ? "there is no such task"
+                               : "params.taskId must be the id of a task");
+    return entry;
 }
 
 mcp_status mcp__tasks_get(mcp_call *call)
 {
-    mcp__task_entry *entry = NULL;
-    mcp_status st = find(&entry, call);
+    const mcp__task_entry *entry = find(call);
 
-    if (st != MCP_OK)
-        return st;
+    if (!entry)
+        return call->err.status;
     if (entry->is_stateless)
         mcp__task_write_detailed(entry, mcp_call_result(call));
     else
@@ -119,13 +117,15 @@ mcp_status mcp__tasks_get(mcp_call *call)
 mcp_status mcp__tasks_update(mcp_call *call)
 {
     const mcp_json *answers = mcp_json_get(call->request.params, "inputResponses");
-    mcp__task_entry *entry = NULL;
+    mcp__task_entry *entry = find(call);
     bool is_ready = false;
-    mcp_status st = find(&entry, call);
+    mcp_status st = MCP_OK;
 
-    if (st == MCP_OK && !mcp_json_is_object(answers))
-        st = mcp_error_set(&call->err, MCP_E_PARAMS, "params.inputResponses must be an object");
-    if (st == MCP_OK && entry->status == MCP__TASK_INPUT_REQUIRED)
+    if (!entry)
+        return call->err.status;
+    if (!mcp_json_is_object(answers))
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "params.inputResponses must be an object");
+    if (entry->status == MCP__TASK_INPUT_REQUIRED)
         st = mcp__input_responses_take_named(&is_ready, entry->call, answers, call->request.steps,
                                              &call->err);
     if (st != MCP_OK)
@@ -147,11 +147,10 @@ static size_t count_waiting(const mcp__task_entry *entry)
 
 mcp_status mcp__tasks_result(mcp_call *call)
 {
-    mcp__task_entry *entry = NULL;
-    mcp_status st = find(&entry, call);
+    mcp__task_entry *entry = find(call);
 
-    if (st != MCP_OK)
-        return st;
+    if (!entry)
+        return call->err.status;
     if (count_waiting(entry) >= WAITING_MAX)
         return mcp_error_set(&call->err, MCP_E_LIMIT, "%d calls wait for this task already",
                              WAITING_MAX);
@@ -161,11 +160,10 @@ mcp_status mcp__tasks_result(mcp_call *call)
 
 mcp_status mcp__tasks_cancel(mcp_call *call)
 {
-    mcp__task_entry *entry = NULL;
-    mcp_status st = find(&entry, call);
+    mcp__task_entry *entry = find(call);
 
-    if (st != MCP_OK)
-        return st;
+    if (!entry)
+        return call->err.status;
     if (mcp__task_is_over(entry) && !entry->is_stateless)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "the task is over already");
     if (!mcp__task_is_over(entry))

@@ -88,7 +88,7 @@ static const struct operator_row operators[] = {
 };
 /* clang-format on */
 
-int mcp__uri_is_template(const char *text)
+bool mcp__uri_is_template(const char *text)
 {
     return strchr(text, '{') != NULL;
 }
@@ -104,57 +104,41 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static size_t put_escape(char *to, unsigned byte)
+/* Bring text to one spelling, in the arena. */
+static mcp_status spell(const char **out, size_t *out_length, mcp_arena *arena, const char *text,
+                        size_t length, mcp_error *err)
 {
     static const char digits[] = "0123456789ABCDEF";
-
-    to[0] = '%';
-    to[1] = digits[byte >> 4];
-    to[2] = digits[byte & 15];
-    return 3;
-}
-
-/* Write `text` in one spelling to `to`, which has room for three times as much. */
-static mcp_status spell(char *to, size_t *to_length, const char *text, size_t length,
-                        mcp_error *err)
-{
+    char *to = mcp_arena_alloc(arena, 3 * length + 1);
     size_t used = 0;
 
+    if (!to)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a URI");
     for (size_t i = 0; i < length; i++) {
         unsigned byte = (unsigned char)text[i];
-        if (byte == '%') {
+        bool is_escape = byte == '%';
+        if (is_escape) {
             int high = i + 1 < length ? hex_value(text[i + 1]) : -1;
             int low = i + 2 < length ? hex_value(text[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return mcp_error_set(err, MCP_E_PARAMS, "a '%%' without two hexadecimal digits");
             byte = (unsigned)(high * 16 + low);
-            used += put_escape(to + used, byte);
             i += 2;
-        } else if (byte >= 0x80) {
-            used += put_escape(to + used, byte);
-        } else {
-            to[used++] = (char)byte;
         }
         if (byte == 0)
             return mcp_error_set(err, MCP_E_PARAMS, "a NUL in a URI");
+        if (is_escape || byte >= 0x80) {
+            to[used++] = '%';
+            to[used++] = digits[byte >> 4];
+            to[used++] = digits[byte & 15];
+        } else {
+            to[used++] = (char)byte;
+        }
     }
     to[used] = '\0';
-    *to_length = used;
+    *out_length = used;
+    *out = to;
     return MCP_OK;
-}
-
-static mcp_status spell_new(const char **out, size_t *out_length, mcp_arena *arena,
-                            const char *text, size_t length, mcp_error *err)
-{
-    char *to = mcp_arena_alloc(arena, 3 * length + 1);
-    mcp_status st;
-
-    if (!to)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a URI");
-    st = spell(to, out_length, text, length, err);
-    if (st == MCP_OK)
-        *out = to;
-    return st;
 }
 
 /* ---- compiling ------------------------------------------------------------------------------ */
@@ -169,17 +153,17 @@ static struct atom *add_atom(mcp__uri_template *t, enum atom_kind kind)
     return atom;
 }
 
-static const struct atom *last_atom(const mcp__uri_template *t)
+static bool follows(const mcp__uri_template *t, enum atom_kind kind)
 {
-    return t->atom_count > 0 ? &t->atoms[t->atom_count - 1] : NULL;
+    return t->atom_count > 0 && t->atoms[t->atom_count - 1].kind == kind;
 }
 
-static void add_literal(mcp__uri_template *t, const char *text, size_t length)
+static void add_byte(mcp__uri_template *t, const char *byte)
 {
     struct atom *atom = add_atom(t, LITERAL);
 
-    atom->text = text;
-    atom->length = length;
+    atom->text = byte;
+    atom->length = 1;
 }
 
 /* RFC 6570 section 2.1: what may stand outside expressions. */
@@ -191,24 +175,17 @@ static bool is_literal_byte(char c)
 static mcp_status compile_literal(mcp__uri_template *t, mcp_arena *arena, const char *text,
                                   size_t length, mcp_error *err)
 {
-    const struct atom *before = last_atom(t);
-    const char *spelt = NULL;
-    size_t spelt_length = 0;
-    mcp_status st;
-
     for (size_t i = 0; i < length; i++) {
         if (!is_literal_byte(text[i]))
             return mcp_error_set(err, MCP_E_PARAMS,
                                  "byte 0x%02x cannot stand in a URI template outside braces",
                                  (unsigned)(unsigned char)text[i]);
     }
-    if (before && before->kind == QUERY && text[0] != '#')
+    if (follows(t, QUERY) && text[0] != '#')
         return mcp_error_set(err, MCP_E_PARAMS,
                              "only a fragment can follow a query in a URI template");
-    st = spell_new(&spelt, &spelt_length, arena, text, length, err);
-    if (st == MCP_OK)
-        add_literal(t, spelt, spelt_length);
-    return st;
+    struct atom *atom = add_atom(t, LITERAL);
+    return spell(&atom->text, &atom->length, arena, text, length, err);
 }
 
 static const struct operator_row *find_operator(char symbol)
@@ -233,6 +210,11 @@ static bool has_name(const mcp__uri_template *t, const char *text, size_t length
             return true;
     }
     return false;
+}
+
+bool mcp__uri_template_has(const mcp__uri_template *template, const char *variable)
+{
+    return has_name(template, variable, strlen(variable));
 }
 
 /* Take one name of an expression; *at moves behind it and behind its '*'. */
@@ -285,17 +267,14 @@ static mcp_status add_names(mcp__uri_template *t, mcp_arena *arena, const char *
 /* `{?...}` and `{&...}`: one atom; a second query right behind the first adds its names to it. */
 static mcp_status add_query(mcp__uri_template *t, char symbol, size_t first, mcp_error *err)
 {
-    const struct atom *before = last_atom(t);
-    bool continues = before && before->kind == QUERY;
-    struct atom *atom = continues ? &t->atoms[t->atom_count - 1] : add_atom(t, QUERY);
-
-    if (continues && symbol == '?')
-        return mcp_error_set(err, MCP_E_PARAMS, "a second '{?' in a URI template");
-    if (!continues) {
+    if (!follows(t, QUERY)) {
+        struct atom *atom = add_atom(t, QUERY);
         atom->separator = symbol;
         atom->first_name = first;
+    } else if (symbol == '?') {
+        return mcp_error_set(err, MCP_E_PARAMS, "a second '{?' in a URI template");
     }
-    atom->name_count += t->name_count - first;
+    t->atoms[t->atom_count - 1].name_count += t->name_count - first;
     return MCP_OK;
 }
 
@@ -316,23 +295,22 @@ static void add_variable(mcp__uri_template *t, const struct operator_row *op, si
 static mcp_status add_path(mcp__uri_template *t, const struct operator_row *op, size_t first,
                            mcp_error *err)
 {
-    const struct atom *before = last_atom(t);
     bool is_alone = t->name_count - first == 1;
 
-    if (before && before->kind == QUERY && op->symbol != '#')
+    if (follows(t, QUERY) && op->symbol != '#')
         return mcp_error_set(err, MCP_E_PARAMS,
                              "only a fragment can follow a query in a URI template");
-    if (before && before->kind == VARIABLE && !op->lead[0])
+    if (follows(t, VARIABLE) && !op->lead[0])
         return mcp_error_set(err, MCP_E_PARAMS,
                              "two adjacent variables in a URI template are ambiguous");
     if (op->lead[0])
-        add_literal(t, op->lead, 1);
+        add_byte(t, op->lead);
     for (size_t i = first; i < t->name_count; i++) {
         if (t->names[i].is_exploded && !is_alone)
             return mcp_error_set(err, MCP_E_PARAMS,
                                  "an exploded variable ('*') must be alone in its braces");
         if (i > first)
-            add_literal(t, &op->separator, 1);
+            add_byte(t, &op->separator);
         add_variable(t, op, i, is_alone);
     }
     return MCP_OK;
@@ -363,17 +341,16 @@ static mcp_status compile(mcp__uri_template *t, mcp_arena *arena, const char *te
 
     while (*text && st == MCP_OK) {
         size_t literal = strcspn(text, "{");
-        const char *close;
+        const char *close = strchr(text, '}');
         if (literal > 0) {
             st = compile_literal(t, arena, text, literal, err);
             text += literal;
-            continue;
+        } else if (close) {
+            st = compile_expression(t, arena, text + 1, (size_t)(close - text - 1), err);
+            text = close + 1;
+        } else {
+            st = mcp_error_set(err, MCP_E_PARAMS, "a '{' without its '}' in a URI template");
         }
-        close = strchr(text, '}');
-        if (!close)
-            return mcp_error_set(err, MCP_E_PARAMS, "a '{' without its '}' in a URI template");
-        st = compile_expression(t, arena, text + 1, (size_t)(close - text - 1), err);
-        text = close + 1;
     }
     return st;
 }
@@ -421,11 +398,17 @@ static bool stops(const struct match *m, const struct atom *atom, size_t place)
     return place == m->length || (all[0] && strchr(all, m->uri[place]));
 }
 
+static bool is_at(const struct match *m, const struct atom *literal, size_t place)
+{
+    return place + literal->length <= m->length &&
+           memcmp(m->uri + place, literal->text, literal->length) == 0;
+}
+
 static void mark_literal(const struct match *m, const struct atom *atom, uint8_t *row,
                          const uint8_t *next)
 {
     for (size_t p = 0; p + atom->length <= m->length; p++)
-        row[p] = next[p + atom->length] && memcmp(m->uri + p, atom->text, atom->length) == 0;
+        row[p] = next[p + atom->length] && is_at(m, atom, p);
 }
 
 static void mark_variable(const struct match *m, const struct atom *atom, uint8_t *row,
@@ -712,31 +695,13 @@ static const struct atom *find_wide(const mcp__uri_template *t)
 static bool ends_fit(const struct match *m)
 {
     const mcp__uri_template *t = m->template;
-    const struct atom *first = &t->atoms[0];
-    const struct atom *last = last_atom(t);
 
-    if (!last)
+    if (t->atom_count == 0)
         return m->length == 0;
-    if (first->kind == LITERAL &&
-        (m->length < first->length || memcmp(m->uri, first->text, first->length) != 0))
-        return false;
-    return last->kind != LITERAL ||
-           (m->length >= last->length &&
-            memcmp(m->uri + m->length - last->length, last->text, last->length) == 0);
-}
-
-static mcp_status fit(struct match *m, mcp_error *err)
-{
-    assert(m->uri); /* spell_new() sets it whenever it says MCP_OK */
-    if (!ends_fit(m))
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "the URI has another form");
-    m->marks = mcp_arena_array(m->arena, m->template->atom_count + 1, m->length + 1);
-    if (!m->marks)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory to match a URI");
-    mark(m);
-    if (!divide(m))
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "the URI has another form");
-    return MCP_OK;
+    const struct atom *last = &t->atoms[t->atom_count - 1];
+    return (t->atoms[0].kind != LITERAL || is_at(m, &t->atoms[0], 0)) &&
+           (last->kind != LITERAL ||
+            (m->length >= last->length && is_at(m, last, m->length - last->length)));
 }
 
 mcp_status mcp__uri_template_match(const mcp_json **out, const mcp__uri_template *template,
@@ -753,19 +718,17 @@ mcp_status mcp__uri_template_match(const mcp_json **out, const mcp__uri_template
         if (!m.wide)
             return mcp_error_set(err, MCP_E_NOT_FOUND, "the URI has another form");
     }
-    st = spell_new(&m.uri, &m.length, arena, uri, length, err);
-    if (st == MCP_OK)
-        st = fit(&m, err);
-    if (st == MCP_OK)
-        st = collect(out, &m, err);
-    return st;
-}
-
-bool mcp__uri_template_has(const mcp__uri_template *template, const char *variable)
-{
-    for (size_t i = 0; i < template->name_count; i++)
-        if (template->names[i].length == strlen(variable) &&
-            memcmp(template->names[i].text, variable, template->names[i].length) == 0)
-            return true;
-    return false;
+    st = spell(&m.uri, &m.length, arena, uri, length, err);
+    if (st != MCP_OK)
+        return st;
+    assert(m.uri);
+    if (ends_fit(&m)) {
+        m.marks = mcp_arena_array(arena, template->atom_count + 1, m.length + 1);
+        if (!m.marks)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory to match a URI");
+        mark(&m);
+    }
+    if (!m.marks || !divide(&m))
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "the URI has another form");
+    return collect(out, &m, err);
 }

@@ -51,6 +51,6 @@ mcp_status mcp__uri_template_match(const mcp_json **out, const mcp__uri_template
 bool mcp__uri_template_has(const mcp__uri_template *template, const char *variable);
 
 /** True when the text has an expression, so that it is a template and not a URI. */
-int mcp__uri_is_template(const char *text);
+bool mcp__uri_is_template(const char *text);
 
 #endif

@@ -8,26 +8,32 @@
  * token's hash, as long as it said, one minute at most, so that a withdrawn token does not live
  * long.
  *
+ * A line of that file is a token: SHA-256 in hexadecimal, principal, scopes. A reader of the file
+ * learns no token. A client that guesses tokens learns nothing from the time that it takes: all
+ * hashes are compared, in full.
+ *
  * The answers are those of RFC 6750, section 3: 400 for what is no credential, 401 for none or a
  * bad one, 403 for one that allows too little. Where metadata is served, each names its place (RFC
  * 9728, 5.1).
  */
 #include "mcp/transport/authorize.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/principal.h"
-#include "mcp/hash.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/http/origin_check.h"
-#include "mcp/transport/rest/problem.h"
-#include "mcp/transport/rest/route_table.h"
-#include "mcp/transport/token_file.h"
 
+#define BLANKS " \t\r"
+#define CHUNK ((size_t)16 * 1024)
+#define FILE_MAX ((size_t)4 * 1024 * 1024)
 #define TOKEN_MAX ((size_t)8 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)
 #define METADATA_MAX ((size_t)128 * 1024)
@@ -58,10 +64,9 @@ struct mcp__authorize {
 struct verification {
     mcp__task task; /* first */
     mcp__exchange_owner owner;
-    mcp__web *web;
+    mcp__httpd *httpd;
     mcp__http_exchange *exchange; /* NULL: the client is gone */
-    void (*then)(mcp__web *web, mcp__http_exchange *exchange);
-    mcp_arena *arena;
+    mcp_arena *arena;             /* pays for all, this struct too */
     const char *token;
     uint8_t hash[MCP_SHA256_SIZE];
     mcp_principal principal;
@@ -69,26 +74,163 @@ struct verification {
     mcp_error err;
 };
 
-enum credential { CREDENTIAL_NONE, CREDENTIAL_BROKEN, CREDENTIAL_TOKEN };
+/* What a request says of its sender. */
+struct credential {
+    const char *token; /* the exchange's */
+    uint8_t hash[MCP_SHA256_SIZE];
+    const mcp_principal *principal; /* NULL: the verifier must be asked */
+};
+
+/* ---- the file of tokens ---------------------------------------------------------------------- */
+
+static bool read_hash(uint8_t out[MCP_SHA256_SIZE], const char *text, size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (length != MCP_SHA256_SIZE * 2)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = strchr(digits, tolower((unsigned char)text[i]));
+        if (!digit)
+            return false;
+        out[i / 2] = (uint8_t)(out[i / 2] << 4 | (digit - digits));
+    }
+    return true;
+}
+
+/* The words that are left, one space apart. */
+static char *join_words(mcp_arena *arena, const char *at)
+{
+    char *out = mcp_arena_alloc(arena, strlen(at) + 1);
+    size_t used = 0;
+
+    for (at += strspn(at, BLANKS); out && *at; at += strspn(at, BLANKS)) {
+        size_t length = strcspn(at, BLANKS);
+        if (used > 0)
+            out[used++] = ' ';
+        memcpy(out + used, at, length);
+        used += length;
+        at += length;
+    }
+    if (out)
+        out[used] = '\0';
+    return out;
+}
+
+static mcp_status read_line(mcp__token *token, mcp_arena *arena, const char *line, mcp_error *err)
+{
+    size_t length = strcspn(line, BLANKS);
+
+    if (!read_hash(token->hash, line, length))
+        return mcp_error_set(err, MCP_E_PARAMS, "a line begins with 64 hexadecimal digits");
+    line += length;
+    line += strspn(line, BLANKS);
+    length = strcspn(line, BLANKS);
+    if (length == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "expected: <hash> <principal>");
+    token->principal.name = mcp_arena_strndup(arena, line, length);
+    token->principal.scopes = join_words(arena, line + length);
+    if (!token->principal.name || !token->principal.scopes)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    return MCP_OK;
+}
+
+mcp_status mcp__token_file_parse(mcp__token_file *out, mcp_arena *arena, const char *text,
+                                 size_t length, const char *name, mcp_error *err)
+{
+    char *copy = mcp_arena_strndup(arena, text, length);
+    mcp__token_file file = { mcp_arena_array(arena, MCP__TOKENS_MAX, sizeof(mcp__token)), 0 };
+    size_t number = 1;
+
+    if (!copy || !file.tokens)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    if (memchr(text, '\0', length) || !mcp__utf8_valid(text, length, NULL))
+        return mcp_error_set(err, MCP_E_PARAMS, "%s is no text", name);
+    for (char *line = copy; line; number++) {
+        char *end = strchr(line, '\n');
+        mcp_error why = MCP_ERROR_INIT;
+        if (end)
+            *end = '\0';
+        const char *entry = line + strspn(line, BLANKS);
+        bool is_entry = *entry != '\0' && *entry != '#';
+        if (is_entry && file.count == MCP__TOKENS_MAX)
+            return mcp_error_set(err, MCP_E_PARAMS, "%s has more than %zu tokens", name,
+                                 MCP__TOKENS_MAX);
+        if (is_entry && read_line(&file.tokens[file.count++], arena, entry, &why) != MCP_OK)
+            return mcp_error_set(err, why.status, "%s, line %zu: %s", name, number, why.message);
+        line = end ? end + 1 : NULL;
+    }
+    *out = file;
+    return MCP_OK;
+}
+
+mcp_status mcp__token_file_read(mcp__token_file *out, mcp_arena *arena, const char *path,
+                                mcp_error *err)
+{
+    FILE *in = fopen(path, "re");
+    mcp_status st = MCP_OK;
+    size_t got = 0;
+    mcp_buf text;
+
+    if (!in)
+        return mcp_error_errno(err, errno, "%s cannot be opened", path);
+    mcp_buf_init(&text, FILE_MAX + CHUNK);
+    do {
+        char *room = mcp_buf_reserve(&text, CHUNK);
+        got = room ? fread(room, 1, CHUNK, in) : 0;
+        mcp_buf_commit(&text, got);
+    } while (got > 0);
+    if (ferror(in))
+        st = mcp_error_errno(err, errno, "%s cannot be read", path);
+    else if (text.status != MCP_OK)
+        st = mcp_error_set(err, MCP_E_PARAMS, "%s is larger than %zu bytes", path, FILE_MAX);
+    else
+        st = mcp__token_file_parse(out, arena, text.data ? text.data : "", text.length, path, err);
+    mcp_buf_clear(&text);
+    (void)fclose(in);
+    return st;
+}
+
+mcp_status mcp__token_file_add(mcp__token_file *file, mcp_arena *arena, const char *token,
+                               const mcp_principal *principal, mcp_error *err)
+{
+    if (!file->tokens)
+        file->tokens = mcp_arena_array(arena, MCP__TOKENS_MAX, sizeof(mcp__token));
+    if (!file->tokens)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the tokens");
+    if (file->count == MCP__TOKENS_MAX)
+        return mcp_error_set(err, MCP_E_PARAMS, "there are more than %zu tokens", MCP__TOKENS_MAX);
+    mcp_status st = mcp_sha256(file->tokens[file->count].hash, token, strlen(token), err);
+    if (st == MCP_OK)
+        file->tokens[file->count++].principal = *principal;
+    return st;
+}
+
+const mcp_principal *mcp__token_file_find(const mcp__token_file *file,
+                                          const uint8_t hash[MCP_SHA256_SIZE])
+{
+    const mcp_principal *found = NULL;
+
+    for (size_t i = 0; i < file->count; i++)
+        if (mcp_hash_equal(file->tokens[i].hash, hash, MCP_SHA256_SIZE))
+            found = &file->tokens[i].principal;
+    return found;
+}
 
 /* ---- our own name ---------------------------------------------------------------------------- */
-
-static const char *host_text(mcp_arena *arena, const char *host)
-{
-    return strchr(host, ':') ? mcp_arena_printf(arena, "[%s]", host) : host;
-}
 
 /* The resource is "scheme://authority/path"; its metadata stand at "scheme://authority" WELL_KNOWN
  * "/path". */
 static mcp_status name_ourselves(mcp__authorize *self, const mcp_http_options *http, mcp_error *err)
 {
     const char *scheme = http->tls_certificate ? "https" : "http";
+    bool is_bracketed = strchr(http->host, ':') != NULL; /* IPv6 */
 
     self->resource = http->auth->resource;
     if (!self->resource)
-        self->resource = mcp_arena_printf(self->arena, "%s://%s:%d%s", scheme,
-                                          host_text(self->arena, http->host), http->port,
-                                          http->path);
+        self->resource = mcp_arena_printf(self->arena, "%s://%s%s%s:%d%s", scheme,
+                                          is_bracketed ? "[" : "", http->host,
+                                          is_bracketed ? "]" : "", http->port, http->path);
     const char *authority = self->resource ? strstr(self->resource, "://") : NULL;
     if (!authority)
         return mcp_error_set(err, MCP_E_PARAMS, "the resource of the tokens must be a URI");
@@ -177,50 +319,51 @@ static void put_quoted(mcp_buf *out, const char *name, const char *words)
     (void)mcp_buf_putc(out, '"');
 }
 
-/* All that is needed: by every request, and by this one. */
-static void put_scopes(mcp_buf *field, const mcp__authorize *self, const char *scopes)
+/* Those of every request, and others, into an empty buffer. */
+static void gather_scopes(mcp_buf *all, const mcp__authorize *self, const char *others)
 {
     const char *every = self->options->scope;
-    mcp_buf all;
 
-    mcp_buf_init(&all, CHALLENGE_MAX);
-    mcp__scopes_add(&all, every ? every : "");
-    mcp__scopes_add(&all, scopes ? scopes : "");
-    if (all.length > 0)
-        put_quoted(field, "scope", all.data);
-    mcp_buf_clear(&all);
+    mcp__scopes_add(all, every ? every : "");
+    mcp__scopes_add(all, others ? others : "");
 }
 
 static void put_challenge(mcp_buf *field, const mcp__authorize *self, const char *error,
                           const char *words, const char *scopes)
 {
+    mcp_buf all;
+
     (void)mcp_buf_puts(field, "Bearer");
     if (error) {
         put_quoted(field, "error", error);
         put_quoted(field, "error_description", words);
     }
-    put_scopes(field, self, scopes);
+    mcp_buf_init(&all, CHALLENGE_MAX);
+    gather_scopes(&all, self, scopes);
+    if (all.length > 0)
+        put_quoted(field, "scope", all.data);
+    mcp_buf_clear(&all);
     if (self->metadata)
         put_quoted(field, "resource_metadata", self->metadata);
 }
 
-void mcp__authorize_challenge(const mcp__web *web, mcp_buf *field, const char *scopes)
+void mcp__authorize_challenge(const mcp__httpd *httpd, mcp_buf *field, const char *scopes)
 {
-    if (web->authorize)
-        put_challenge(field, web->authorize, "insufficient_scope", mcp_status_words(MCP_E_SCOPE),
+    if (httpd->authorize)
+        put_challenge(field, httpd->authorize, "insufficient_scope", mcp_status_words(MCP_E_SCOPE),
                       scopes);
 }
 
 /* The reason as a body, in the form of OAuth's errors; on paths of routes in theirs. Returns its
  * type. */
-static const char *write_reason(mcp_buf *body, mcp__web *web, mcp__http_exchange *exchange,
+static const char *write_reason(mcp_buf *body, mcp__httpd *httpd, mcp__http_exchange *exchange,
                                 int status, const char *error, const char *words)
 {
     const char *type = "application/json";
     mcp_json_writer writer;
 
-    if (mcp__web_is_route(web, exchange))
-        return mcp__problem_body(body, &type, web, exchange, status, words) ? type : NULL;
+    if (mcp__httpd_is_route(httpd, exchange))
+        return mcp__httpd_refusal_body(body, &type, exchange, status, words, httpd) ? type : NULL;
     mcp_json_writer_init(&writer, body);
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "error", error);
@@ -230,29 +373,23 @@ static const char *write_reason(mcp_buf *body, mcp__web *web, mcp__http_exchange
 }
 
 /* `error` NULL: nothing is wrong with a credential, there is none (RFC 6750, 3.1). */
-static void challenge(mcp__web *web, mcp__http_exchange *exchange, int status, const char *error,
-                      const char *words)
+static void challenge(mcp__httpd *httpd, mcp__http_exchange *exchange, int status,
+                      const char *error, const char *words)
 {
     mcp__head head = { .count = 0 };
     mcp_buf field, body;
 
     mcp_buf_init(&field, CHALLENGE_MAX);
     mcp_buf_init(&body, CHALLENGE_MAX);
-    put_challenge(&field, web->authorize, error, words, NULL);
+    put_challenge(&field, httpd->authorize, error, words, NULL);
     mcp__head_add(&head, "WWW-Authenticate", field.data);
     mcp__head_add(
         &head, "Content-Type",
-        write_reason(&body, web, exchange, status, error ? error : "invalid_token", words));
-    mcp__head_share(&head, mcp__origin_check_origin(web, exchange));
-    mcp__http_head_out out = mcp__head_out(&head, status);
-    (void)mcp__http_reply_buf(exchange, &out, &body, NULL);
+        write_reason(&body, httpd, exchange, status, error ? error : "invalid_token", words));
+    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange), MCP__EXPOSED);
+    mcp__head_reply(&head, exchange, status, &body);
     mcp_buf_clear(&field);
-    web->counts.refused++;
-}
-
-static void refuse_token(mcp__web *web, mcp__http_exchange *exchange, const char *words)
-{
-    challenge(web, exchange, 401, "invalid_token", words);
+    httpd->counts.refused++;
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */
@@ -265,23 +402,24 @@ static bool is_token_text(const char *text)
     return length > 0 && length <= TOKEN_MAX && strspn(text + length, "=") == strlen(text + length);
 }
 
-/* Other schemes than Bearer count as none: the challenge names Bearer. */
-static enum credential read_credential(const char **token, const mcp__http_exchange *exchange)
+/* Returns false when the exchange was answered. Other schemes than Bearer count as none: the
+ * challenge names Bearer. */
+static bool read_token(const char **token, mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     const char *field = mcp__http_field(exchange, "Authorization");
+    bool is_one = mcp__http_field_count(exchange, "Authorization") == 1;
+    bool is_bearer = field && strncasecmp(field, "Bearer", 6) == 0 &&
+                     (field[6] == ' ' || field[6] == '\0');
 
-    if (!field)
-        return CREDENTIAL_NONE;
-    if (mcp__http_field_count(exchange, "Authorization") != 1)
-        return CREDENTIAL_BROKEN;
-    if (strncasecmp(field, "Bearer", 6) != 0 || (field[6] != ' ' && field[6] != '\0'))
-        return CREDENTIAL_NONE;
-    field += 6;
-    field += strspn(field, " ");
-    if (!is_token_text(field))
-        return CREDENTIAL_BROKEN;
-    *token = field;
-    return CREDENTIAL_TOKEN;
+    if (!field || (is_one && !is_bearer)) {
+        challenge(httpd, exchange, 401, NULL, "a bearer token is required");
+        return false;
+    }
+    *token = is_bearer ? field + 6 + strspn(field + 6, " ") : "";
+    if (is_one && is_token_text(*token))
+        return true;
+    challenge(httpd, exchange, 400, "invalid_request", "the Authorization field is malformed");
+    return false;
 }
 
 static struct verdict *verdict_place(mcp__authorize *self, const uint8_t *hash)
@@ -304,136 +442,103 @@ static const mcp_principal *find_principal(mcp__authorize *self, const uint8_t *
     return verdict->principal;
 }
 
-/* Returns false when the exchange was answered. *principal stays NULL where the verifier must be
- * asked. */
-static bool judge(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal **principal,
-                  const char **token, uint8_t hash[MCP_SHA256_SIZE])
+/* Returns false when the exchange was answered. */
+static bool may(mcp__httpd *httpd, mcp__http_exchange *exchange, const mcp_principal *principal)
 {
-    mcp__authorize *self = web->authorize;
-    enum credential credential = read_credential(token, exchange);
+    const char *scope = httpd->authorize->options->scope;
 
-    if (credential == CREDENTIAL_NONE)
-        challenge(web, exchange, 401, NULL, "a bearer token is required");
-    else if (credential == CREDENTIAL_BROKEN)
-        challenge(web, exchange, 400, "invalid_request", "the Authorization field is malformed");
-    if (credential != CREDENTIAL_TOKEN)
-        return false;
-    if (mcp_sha256(hash, *token, strlen(*token), NULL) != MCP_OK) {
-        mcp__web_answer(web, exchange, 503, NULL);
-        return false;
-    }
-    *principal = find_principal(self, hash);
-    if (*principal || self->options->verify)
+    if (!scope || mcp__scopes_cover(principal->scopes, scope))
         return true;
-    refuse_token(web, exchange, "the token is unknown");
+    challenge(httpd, exchange, 403, "insufficient_scope", "insufficient scope");
     return false;
 }
 
 /* Returns false when the exchange was answered. */
-static bool may(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal *principal)
+static bool judge(struct credential *out, mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const char *scope = web->authorize->options->scope;
+    mcp__authorize *self = httpd->authorize;
 
-    if (!scope || mcp__scopes_cover(principal->scopes, scope))
-        return true;
-    challenge(web, exchange, 403, "insufficient_scope", "insufficient scope");
-    return false;
+    if (!read_token(&out->token, httpd, exchange))
+        return false;
+    if (mcp_sha256(out->hash, out->token, strlen(out->token), NULL) != MCP_OK) {
+        mcp__httpd_answer(httpd, exchange, 503, NULL);
+        return false;
+    }
+    out->principal = find_principal(self, out->hash);
+    if (out->principal)
+        return may(httpd, exchange, out->principal);
+    if (!self->options->verify)
+        challenge(httpd, exchange, 401, "invalid_token", "the token is unknown");
+    return self->options->verify != NULL;
 }
 
-bool mcp__authorize_head(mcp__web *web, mcp__http_exchange *exchange)
+bool mcp__authorize_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp_principal *principal = NULL;
-    uint8_t hash[MCP_SHA256_SIZE];
-    const char *token = NULL;
+    struct credential credential;
 
-    if (!web->authorize || mcp__route_is_open(web, exchange))
-        return true;
-    return judge(web, exchange, &principal, &token, hash) &&
-           (!principal || may(web, exchange, principal));
+    return judge(&credential, httpd, exchange);
 }
 
 /* ---- the verifier ---------------------------------------------------------------------------- */
-
-static void serve(mcp__web *web, mcp__http_exchange *exchange, const mcp_principal *principal,
-                  void (*then)(mcp__web *web, mcp__http_exchange *exchange))
-{
-    if (!may(web, exchange, principal))
-        return;
-    web->caller = principal;
-    then(web, exchange);
-    web->caller = NULL;
-}
 
 /* On a worker. */
 static bool verify(mcp__task *task)
 {
     struct verification *asked = (struct verification *)task;
-    const mcp_http_auth *options = asked->web->authorize->options;
+    const mcp_http_auth *options = asked->httpd->authorize->options;
 
     asked->status = options->verify(&asked->principal, asked->token, asked->arena,
                                     options->verify_data, &asked->err);
     return true;
 }
 
-static int64_t good_for_ms(const mcp_principal *principal)
+/* Takes the arena, where true is returned. */
+static bool keep_verdict(const struct verification *asked)
 {
-    int64_t left_ms = principal->expires_ms - mcp_clock_wall_ms();
-
-    return principal->expires_ms == 0 || left_ms > VERDICT_MS ? VERDICT_MS : left_ms;
-}
-
-/* Takes the arena. */
-static void keep_verdict(struct verification *asked)
-{
-    struct verdict *place = verdict_place(asked->web->authorize, asked->hash);
+    struct verdict *place = verdict_place(asked->httpd->authorize, asked->hash);
+    int64_t left_ms = asked->principal.expires_ms - mcp_clock_wall_ms();
     bool is_lost = false;
     const mcp_principal *principal = mcp__principal_copy(asked->arena, &asked->principal, &is_lost);
 
-    if (!principal)
-        return;
+    if (is_lost)
+        return false;
     mcp_arena_free(place->arena);
-    memcpy(place->hash, asked->hash, sizeof(place->hash));
+    memcpy(place->hash, asked->hash, sizeof place->hash);
     place->arena = asked->arena;
     place->principal = principal;
-    place->until_ms = mcp_clock_mono_ms() + good_for_ms(principal);
-    asked->arena = NULL;
+    if (principal->expires_ms == 0 || left_ms > VERDICT_MS)
+        left_ms = VERDICT_MS;
+    place->until_ms = mcp_clock_mono_ms() + left_ms;
+    return true;
 }
 
 static void on_verdict(struct verification *asked)
 {
-    mcp__web *web = asked->web;
+    mcp__httpd *httpd = asked->httpd;
     mcp_principal principal = asked->principal;
 
     mcp__http_set_data(asked->exchange, NULL);
     if (asked->status == MCP_E_DENIED) {
-        refuse_token(web, asked->exchange, asked->err.message);
+        challenge(httpd, asked->exchange, 401, "invalid_token", asked->err.message);
     } else if (asked->status != MCP_OK) {
-        mcp_log_write(&web->serve.options->log, MCP_LOG_ERROR, "a token could not be verified: %s",
-                      asked->err.message);
-        mcp__web_answer_with(web, asked->exchange, 503, "Retry-After", "5", NULL);
-    } else {
-        serve(web, asked->exchange, &principal, asked->then);
+        mcp_log_write(&httpd->serve.options->log, MCP_LOG_ERROR,
+                      "a token could not be verified: %s", asked->err.message);
+        mcp__httpd_answer_with(httpd, asked->exchange, 503, "Retry-After", "5", NULL);
+    } else if (may(httpd, asked->exchange, &principal)) {
+        mcp__httpd_dispatch(httpd, asked->exchange, &principal);
     }
-}
-
-static void verification_free(struct verification *asked)
-{
-    mcp_arena_free(asked->arena);
-    free(asked);
 }
 
 static void verified(mcp__task *task)
 {
     struct verification *asked = (struct verification *)task;
 
-    asked->web->verifying--;
     if (!asked->principal.name && asked->status == MCP_OK)
         asked->status = MCP_E_INTERNAL;
     if (asked->exchange)
         on_verdict(asked);
-    if (asked->status == MCP_OK)
-        keep_verdict(asked);
-    verification_free(asked);
+    if (asked->status != MCP_OK || !keep_verdict(asked))
+        mcp_arena_free(asked->arena);
 }
 
 static void on_hung_up(mcp__exchange_owner *owner)
@@ -444,68 +549,45 @@ static void on_hung_up(mcp__exchange_owner *owner)
     asked->exchange = NULL;
 }
 
-static struct verification *verification_new(mcp__web *web, mcp__http_exchange *exchange,
-                                             const char *token, const uint8_t *hash)
+/* Returns NULL without memory, or when the workers have too much to do. */
+static struct verification *ask_verifier(mcp__httpd *httpd, mcp__http_exchange *exchange,
+                                         const struct credential *credential)
 {
-    struct verification *asked = mcp_alloc_zeroed(1, sizeof *asked);
+    mcp__executor *executor = httpd->serve.executor;
+    mcp_arena *arena = mcp_arena_new((size_t)1024 * 1024);
+    struct verification *asked = arena ? mcp_arena_alloc(arena, sizeof *asked) : NULL;
+    const char *token = asked ? mcp_arena_strdup(arena, credential->token) : NULL;
 
-    if (!asked)
-        return NULL;
-    asked->arena = mcp_arena_new((size_t)1024 * 1024);
-    asked->token = asked->arena ? mcp_arena_strdup(asked->arena, token) : NULL;
-    if (!asked->token || mcp__http_keep(exchange, NULL) != MCP_OK) {
-        verification_free(asked);
-        return NULL;
+    if (token && mcp__http_keep(exchange, NULL) == MCP_OK) {
+        *asked = (struct verification){ .task = { .work = verify, .done = verified },
+                                        .owner.hung_up = on_hung_up,
+                                        .httpd = httpd,
+                                        .exchange = exchange,
+                                        .arena = arena,
+                                        .token = token };
+        memcpy(asked->hash, credential->hash, sizeof asked->hash);
+        if (executor->submit(executor, &asked->task, MCP__LANE_SHORT, NULL) == MCP_OK)
+            return asked;
     }
-    memcpy(asked->hash, hash, sizeof asked->hash);
-    asked->task.work = verify;
-    asked->task.done = verified;
-    asked->owner.hung_up = on_hung_up;
-    asked->web = web;
-    asked->exchange = exchange;
-    return asked;
+    mcp_arena_free(arena);
+    return NULL;
 }
 
-static void ask_verifier(mcp__web *web, mcp__http_exchange *exchange, const char *token,
-                         const uint8_t *hash,
-                         void (*then)(mcp__web *web, mcp__http_exchange *exchange))
+void mcp__authorize_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    struct verification *asked = verification_new(web, exchange, token, hash);
+    struct credential credential;
 
-    if (asked && web->serve.executor->submit(web->serve.executor, &asked->task, MCP__LANE_SHORT,
-                                             NULL) == MCP_OK) {
-        asked->then = then;
-        web->verifying++;
-        mcp__http_set_data(exchange, &asked->owner);
+    if (!judge(&credential, httpd, exchange))
+        return;
+    if (credential.principal) {
+        mcp__httpd_dispatch(httpd, exchange, credential.principal);
         return;
     }
+    struct verification *asked = ask_verifier(httpd, exchange, &credential);
     if (asked)
-        verification_free(asked);
-    mcp__web_answer_with(web, exchange, 503, "Retry-After", "5", NULL);
-}
-
-void mcp__authorize_request(mcp__web *web, mcp__http_exchange *exchange,
-                            void (*then)(mcp__web *web, mcp__http_exchange *exchange))
-{
-    const mcp_principal *principal = NULL;
-    uint8_t hash[MCP_SHA256_SIZE];
-    const char *token = NULL;
-
-    if (!web->authorize || mcp__route_is_open(web, exchange)) {
-        then(web, exchange);
-        return;
-    }
-    if (!judge(web, exchange, &principal, &token, hash))
-        return;
-    if (principal)
-        serve(web, exchange, principal, then);
+        mcp__http_set_data(exchange, &asked->owner);
     else
-        ask_verifier(web, exchange, token, hash, then);
-}
-
-const char *mcp__authorize_name(const mcp__web *web)
-{
-    return web->caller ? web->caller->name : NULL;
+        mcp__httpd_answer_with(httpd, exchange, 503, "Retry-After", "5", NULL);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */
@@ -523,35 +605,38 @@ static bool is_metadata(const mcp__authorize *self, const mcp__http_exchange *ex
            (length == strlen(self->path) && memcmp(path + prefix, self->path, length) == 0);
 }
 
-static void write_words(mcp_json_writer *writer, const char *words, const char *but)
-{
-    for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
-        size_t length = strcspn(words, " ");
-        if (!mcp__scopes_have(but, words, length))
-            mcp_write_string_n(writer, words, length);
-        words += length;
-    }
-}
-
-/* What every request needs, and what single features need. */
 static void write_scopes(mcp_json_writer *writer, const mcp__authorize *self)
 {
-    const char *every = self->options->scope ? self->options->scope : "";
-    const char *some = self->scopes ? self->scopes : "";
+    mcp_buf all;
 
-    if (!*every && !*some)
-        return;
-    mcp_write_member_array(writer, "scopes_supported");
-    write_words(writer, every, "");
-    write_words(writer, some, every);
-    mcp_write_end(writer);
+    mcp_buf_init(&all, METADATA_MAX);
+    gather_scopes(&all, self, self->scopes);
+    if (all.length > 0) {
+        mcp_write_member_array(writer, "scopes_supported");
+        for (const char *word = all.data; *word; word += strspn(word, " ")) {
+            size_t length = strcspn(word, " ");
+            mcp_write_string_n(writer, word, length);
+            word += length;
+        }
+        mcp_write_end(writer);
+    }
+    mcp_buf_clear(&all);
 }
 
-static void write_metadata(mcp_buf *out, const mcp__authorize *self)
+bool mcp__authorize_metadata(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
+    const mcp__authorize *self = httpd->authorize;
     mcp_json_writer writer;
+    mcp_buf body;
 
-    mcp_json_writer_init(&writer, out);
+    if (!self->metadata || !is_metadata(self, exchange))
+        return false;
+    if (!mcp__httpd_is_method(exchange, "GET")) {
+        mcp__httpd_answer_with(httpd, exchange, 405, "Allow", "GET", NULL);
+        return true;
+    }
+    mcp_buf_init(&body, METADATA_MAX);
+    mcp_json_writer_init(&writer, &body);
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "resource", self->resource);
     mcp_write_member_array(&writer, "authorization_servers");
@@ -563,22 +648,6 @@ static void write_metadata(mcp_buf *out, const mcp__authorize *self)
     mcp_write_string(&writer, "header");
     mcp_write_end(&writer);
     mcp_write_end(&writer);
-}
-
-bool mcp__authorize_metadata(mcp__web *web, mcp__http_exchange *exchange)
-{
-    const mcp__authorize *self = web->authorize;
-    mcp_buf body;
-
-    if (!self || !self->metadata || !is_metadata(self, exchange))
-        return false;
-    if (strcmp(mcp__http_method(exchange), "GET") != 0) {
-        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
-        return true;
-    }
-    mcp_buf_init(&body, METADATA_MAX);
-    write_metadata(&body, self);
-    mcp__web_answer(web, exchange, 200, &body);
-    mcp_buf_clear(&body);
+    mcp__httpd_answer(httpd, exchange, 200, &body);
     return true;
 }

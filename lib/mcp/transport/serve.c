@@ -159,53 +159,22 @@ static void on_due(void *data)
         serve->driver->due(serve);
 }
 
-static void set_due(mcp__serve *serve, int64_t due_ms)
-{
-    if (due_ms == serve->due_ms)
-        return;
-    serve->due_ms = due_ms;
-    if (due_ms == INT64_MAX)
-        mcp__timer_stop(serve->due_timer);
-    else
-        mcp__timer_start(serve->due_timer, due_ms - mcp_clock_mono_ms());
-}
-
 static void before_wait(void *data)
 {
     mcp__serve *serve = data;
+    int64_t due_ms = serve->driver->settle(serve);
 
-    set_due(serve, serve->driver->settle(serve));
+    if (due_ms != serve->due_ms && due_ms == INT64_MAX)
+        mcp__timer_stop(serve->due_timer);
+    else if (due_ms != serve->due_ms)
+        mcp__timer_start(serve->due_timer, due_ms - mcp_clock_mono_ms());
+    serve->due_ms = due_ms;
     if (serve->is_ending && serve->reading == 0 && mcp__dispatch_is_idle(&serve->tasks->session) &&
         serve->driver->is_done(serve))
         mcp__loop_stop(serve->loop);
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
-
-static mcp_status make_handles(mcp__serve *serve, mcp_error *err)
-{
-    mcp__loop *loop = serve->loop;
-    mcp_status st = mcp__timer_new(&serve->due_timer, loop, on_due, serve, err);
-
-    if (st == MCP_OK)
-        st = mcp__timer_new(&serve->leave_timer, loop, on_leave_due, serve, err);
-    if (st == MCP_OK)
-        st = mcp__signal_new(&serve->signals[0], loop, SIGTERM, on_signal, serve, err);
-    if (st == MCP_OK)
-        st = mcp__signal_new(&serve->signals[1], loop, SIGINT, on_signal, serve, err);
-    return st;
-}
-
-/* From now on, other threads can stop it. */
-static void attach(mcp__serve *serve)
-{
-    pthread_mutex_lock(&serve->stop->lock);
-    serve->stop->serving = serve;
-    if (serve->stop->is_requested)
-        post_stop(serve);
-    serve->stop->is_requested = false;
-    pthread_mutex_unlock(&serve->stop->lock);
-}
 
 mcp_status mcp__serve_open(mcp__serve *serve, const mcp__serve_driver *driver,
                            const mcp__serve_setup *setup, int long_threads, int max_queued,
@@ -234,13 +203,24 @@ mcp_status mcp__serve_open(mcp__serve *serve, const mcp__serve_driver *driver,
     st = mcp__task_table_new(&serve->tasks, &serve->context, err);
     serve->context.tasks = serve->tasks;
     if (st == MCP_OK)
-        st = make_handles(serve, err);
+        st = mcp__timer_new(&serve->due_timer, serve->loop, on_due, serve, err);
+    if (st == MCP_OK)
+        st = mcp__timer_new(&serve->leave_timer, serve->loop, on_leave_due, serve, err);
+    if (st == MCP_OK)
+        st = mcp__signal_new(&serve->signals[0], serve->loop, SIGTERM, on_signal, serve, err);
+    if (st == MCP_OK)
+        st = mcp__signal_new(&serve->signals[1], serve->loop, SIGINT, on_signal, serve, err);
     return st;
 }
 
 void mcp__serve_run(mcp__serve *serve)
 {
-    attach(serve);
+    pthread_mutex_lock(&serve->stop->lock);
+    serve->stop->serving = serve;
+    if (serve->stop->is_requested)
+        post_stop(serve);
+    serve->stop->is_requested = false;
+    pthread_mutex_unlock(&serve->stop->lock);
     mcp__loop_before_wait(serve->loop, before_wait, serve);
     mcp__loop_run(serve->loop);
 }

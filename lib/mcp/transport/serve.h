@@ -18,6 +18,8 @@
 #include "net/loop.h"
 #include "net/pool.h"
 
+struct mcp_http_options;
+
 typedef struct mcp__serve mcp__serve;
 
 /** By which other threads stop a server: its own, initialized and destroyed with it. */
@@ -29,7 +31,7 @@ typedef struct mcp__stop {
 
 /** Any thread: end what serves as SIGTERM does; where nothing serves yet, end the next as soon as
  *  it begins. */
-void mcp__stop_request(mcp__stop *stop);
+void mcp__stop_request(mcp__stop *request);
 
 /** What to serve. */
 typedef struct mcp__serve_setup {
@@ -117,5 +119,20 @@ bool mcp__serve_close(mcp__serve *serve);
 
 /** After mcp__serve_close has returned true and the sessions are gone. */
 void mcp__serve_free(mcp__serve *serve);
+
+/* ---- what serves; each blocks ---------------------------------------------------------------- */
+
+/**
+ * One client on standard input and output (stdio.c), until input has ended and all is answered, a
+ * stop is requested, or no reader is left.
+ *
+ * @return MCP_OK; MCP_E_IO (the descriptors cannot be used, or fail); MCP_E_NOMEM
+ */
+mcp_status mcp__stdio_serve(mcp__serve_setup *setup, mcp_error *err);
+
+/** Many clients over HTTP (http.c), until a signal or a stop that is requested. @return as
+ *  mcp_server_http */
+mcp_status mcp__httpd_serve(mcp__serve_setup *setup, const struct mcp_http_options *options,
+                            mcp_error *err);
 
 #endif

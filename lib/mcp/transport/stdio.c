@@ -14,8 +14,6 @@
  *     output has failed  the same, and MCP_E_IO is returned
  *     an answer is lost  there was no memory for it: no further line is read, calls are asked to stop
  */
-#include "mcp/transport/stdio.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,8 +25,8 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
+#include "mcp/transport/serve.h"
 #include "net/lines.h"
-#include "net/writer.h"
 
 #define QUEUED_MAX_BYTES ((size_t)4 * 1024 * 1024) /* for a slow reader; then no line is taken */
 #define BYTES_A_TURN ((size_t)256 * 1024)
@@ -36,10 +34,8 @@
 
 /* The process's descriptors and signal handling, as they were. */
 struct outside {
-    int in; /* what was descriptor 0 and 1; -1: not taken yet */
-    int out;
-    int in_flags; /* reading and writing may make a socket non-blocking for all who share it */
-    int out_flags;
+    int own[2];   /* what was descriptor 0 and 1; -1: not taken yet */
+    int flags[2]; /* reading and writing may make a socket non-blocking for all who share it */
     struct sigaction broken_pipe;
     bool ignores_broken_pipe;
 };
@@ -52,11 +48,9 @@ struct stdio {
     mcp__writer *writer;
     mcp__session session;
     bool has_session;
-    bool has_lost; /* an answer: there was no memory for it */
-    bool
-        /* the client is gone, or cannot be answered, and calls were stopped for that */
-        is_abandoned;
-    int read_errno; /* why input cannot be read; 0: it can, or it has ended */
+    bool has_lost;     /* an answer: there was no memory for it */
+    bool is_abandoned; /* calls were stopped: nobody is left to be answered */
+    int read_errno;    /* why input cannot be read; 0: it can, or it has ended */
 };
 
 /* ---- the peer -------------------------------------------------------------------------------- */
@@ -158,17 +152,6 @@ static void on_gone(void *data)
     mcp__serve_end(data, "answers cannot be sent any more");
 }
 
-static void stop_for_nobody(struct stdio *stdio)
-{
-    if (stdio->is_abandoned)
-        return;
-    stdio->is_abandoned = true;
-    close_input(&stdio->serve);
-    refuse_waiting(&stdio->serve);
-    mcp__serve_stop_calls(&stdio->serve, MCP_STOP_CLIENT_GONE);
-    mcp__serve_stop_calls(&stdio->serve, MCP_STOP_SHUTDOWN);
-}
-
 /* ---- the loop's turn ------------------------------------------------------------------------- */
 
 static bool has_room(const struct stdio *stdio)
@@ -253,8 +236,13 @@ static int64_t settle(mcp__serve *self)
     int64_t due_ms = mcp__dispatch_tick(&stdio->session, now_ms);
     int64_t tasks_ms = mcp__dispatch_tasks_tick(self->tasks, now_ms);
     mcp__writer_flush(stdio->writer);
-    if (mcp__writer_is_gone(stdio->writer) || stdio->has_lost)
-        stop_for_nobody(stdio);
+    if ((mcp__writer_is_gone(stdio->writer) || stdio->has_lost) && !stdio->is_abandoned) {
+        stdio->is_abandoned = true;
+        close_input(self);
+        refuse_waiting(self);
+        mcp__serve_stop_calls(self, MCP_STOP_CLIENT_GONE);
+        mcp__serve_stop_calls(self, MCP_STOP_SHUTDOWN);
+    }
     if (stdio->has_lines && has_room(stdio))
         return now_ms; /* take another turn at once */
     return tasks_ms < due_ms ? tasks_ms : due_ms;
@@ -262,32 +250,22 @@ static int64_t settle(mcp__serve *self)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static int take_descriptor(int fd, int replacement)
+static bool take_descriptor(struct outside *outside, int fd, int replacement)
 {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-
-    if (own >= 0 && dup2(replacement, fd) < 0) {
-        (void)close(own);
-        return -1;
-    }
-    return own;
-}
-
-static void give_back(int *own, int fd, int flags)
-{
-    if (*own < 0)
-        return;
-    (void)fcntl(*own, F_SETFL, flags);
-    (void)dup2(*own, fd);
-    (void)close(*own);
-    *own = -1;
+    outside->own[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return outside->own[fd] >= 0 && dup2(replacement, fd) >= 0;
 }
 
 static void leave_outside(struct outside *outside)
 {
     (void)fflush(stdout); /* what was printed meanwhile still goes to standard error */
-    give_back(&outside->in, STDIN_FILENO, outside->in_flags);
-    give_back(&outside->out, STDOUT_FILENO, outside->out_flags);
+    for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++) {
+        if (outside->own[fd] < 0)
+            continue;
+        (void)fcntl(outside->own[fd], F_SETFL, outside->flags[fd]);
+        (void)dup2(outside->own[fd], fd);
+        (void)close(outside->own[fd]);
+    }
     if (outside->ignores_broken_pipe)
         (void)sigaction(SIGPIPE, &outside->broken_pipe, NULL);
 }
@@ -304,17 +282,10 @@ static int open_nothing(void)
     return high;
 }
 
-static bool is_open(int fd)
-{
-    return fcntl(fd, F_GETFD) >= 0;
-}
-
 /* A descriptor that was closed when the program began may be held by one that leads the other
  * way. */
-static bool leads(int fd, int wrong_way)
+static bool leads(int flags, int wrong_way)
 {
-    int flags = fcntl(fd, F_GETFL);
-
     return flags >= 0 && (flags & O_ACCMODE) != wrong_way && (flags & O_PATH) == 0;
 }
 
@@ -322,26 +293,24 @@ static mcp_status take_outside(struct outside *outside, mcp_error *err)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-    *outside = (struct outside){ .in = -1,
-                                 .out = -1,
-                                 .in_flags = fcntl(STDIN_FILENO, F_GETFL),
-                                 .out_flags = fcntl(STDOUT_FILENO, F_GETFL) };
-    if (!leads(STDIN_FILENO, O_WRONLY))
+    *outside = (struct outside){
+        .own = { -1, -1 }, .flags = { fcntl(STDIN_FILENO, F_GETFL), fcntl(STDOUT_FILENO, F_GETFL) }
+    };
+    if (!leads(outside->flags[0], O_WRONLY))
         return mcp_error_set(err, MCP_E_IO, "standard input is closed");
-    if (!leads(STDOUT_FILENO, O_RDONLY))
+    if (!leads(outside->flags[1], O_RDONLY))
         return mcp_error_set(err, MCP_E_IO, "standard output is closed");
     int nothing = open_nothing();
     if (nothing < 0)
         return mcp_error_errno(err, errno, "/dev/null cannot be opened");
-    if (!is_open(STDERR_FILENO)) /* else the next thing opened would take its place */
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* else the next thing opened would take its place */
         (void)dup2(nothing, STDERR_FILENO);
     (void)fflush(stdout);
-    outside->in = take_descriptor(STDIN_FILENO, nothing);
-    if (outside->in >= 0)
-        outside->out = take_descriptor(STDOUT_FILENO, STDERR_FILENO);
+    bool is_taken = take_descriptor(outside, STDIN_FILENO, nothing) &&
+                    take_descriptor(outside, STDOUT_FILENO, STDERR_FILENO);
     int cause = errno;
     (void)close(nothing);
-    if (outside->out < 0) {
+    if (!is_taken) {
         leave_outside(outside);
         return mcp_error_errno(err, cause, "standard input and output cannot be taken over");
     }
@@ -369,10 +338,11 @@ static mcp_status open_transport(struct stdio *stdio, const mcp__serve_setup *se
         return st;
     stdio->has_session = true;
     stdio->session.listener = &stdio->peer;
-    st = mcp__writer_new(&stdio->writer, serve->loop, outside->out, on_gone, stdio, err);
+    st = mcp__writer_new(&stdio->writer, serve->loop, outside->own[STDOUT_FILENO], on_gone, stdio,
+                         err);
     if (st != MCP_OK)
         return st;
-    return mcp__lines_new(&stdio->lines, serve->loop, outside->in,
+    return mcp__lines_new(&stdio->lines, serve->loop, outside->own[STDIN_FILENO],
                           serve->options->limits.message_max_bytes, on_input, stdio, err);
 }
 

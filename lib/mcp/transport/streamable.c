@@ -14,9 +14,6 @@
  * An id in Mcp-Session-Id is a name, not a right: it is looked up together with its principal, and
  * what is not found is 404, whatever the reason: a client then opens another session.
  */
-#include "mcp/transport/streamable.h"
-
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,8 +22,6 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/headers.h"
 #include "mcp/core/message/message.h"
-#include "mcp/transport/authorize.h"
-#include "mcp/transport/http/body_reader.h"
 #include "mcp/transport/http/peer.h"
 
 #define BAD_REQUEST (-32000)
@@ -34,49 +29,52 @@
 #define CLAIM "io.modelcontextprotocol/protocolVersion"
 
 /* One request, as far as it was looked at. */
-struct visit {
-    mcp__web *web;
+struct request {
+    mcp__headers headers; /* first; for the dispatch */
+    mcp__httpd *httpd;
     mcp__http_exchange *exchange;
     mcp__incoming *incoming; /* NULL: no message */
-    const mcp_json *value;
-    mcp__message message; /* sorted, unless it is a batch */
+    mcp__message message;    /* sorted, unless it is a batch */
     mcp__accepted accepted;
     bool is_batch;
     bool is_request; /* or has one in it */
 };
 
-/* The headers, for the dispatch. */
-struct fields {
-    mcp__headers headers; /* first */
-    const mcp__http_exchange *exchange;
-};
-
 static const char *read_field(const mcp__headers *self, const char *name, size_t *count)
 {
-    const mcp__http_exchange *exchange = ((const struct fields *)self)->exchange;
+    const mcp__http_exchange *exchange = ((const struct request *)self)->exchange;
 
     *count = mcp__http_field_count(exchange, name);
     return mcp__http_field(exchange, name);
 }
 
-static struct fields fields_of(const mcp__http_exchange *exchange)
+static struct request request_of(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    return (struct fields){ .headers.field = read_field, .exchange = exchange };
+    return (struct request){ .headers.field = read_field,
+                             .httpd = httpd,
+                             .exchange = exchange,
+                             .message.kind = MCP__INVALID };
 }
 
 /* -32000 is no code of 2026-07-28. */
-static int bad_request(const mcp__web *web, const mcp__http_exchange *exchange)
+static int bad_request(const struct request *request)
 {
-    struct fields fields = fields_of(exchange);
-    bool is_stateless = web->serve.options->oldest > MCP_REVISION_NEWEST_SESSION ||
-                        mcp__headers_are_stateless(&fields.headers);
+    bool is_stateless = request->httpd->serve.options->oldest > MCP_REVISION_NEWEST_SESSION ||
+                        mcp__headers_are_stateless(&request->headers);
 
     return is_stateless ? mcp_status_code(MCP_E_REQUEST) : BAD_REQUEST;
 }
 
-static bool is_method(const mcp__http_exchange *exchange, const char *method)
+static void refuse(const struct request *request, int status, int code, const char *message)
 {
-    return strcmp(mcp__http_method(exchange), method) == 0;
+    const mcp_json *id = request->message.kind == MCP__RESPONSE ? NULL : request->message.id;
+
+    mcp__httpd_refuse(request->httpd, request->exchange, status, code, id, message);
+}
+
+static bool is_method(const struct request *request, const char *method)
+{
+    return mcp__httpd_is_method(request->exchange, method);
 }
 
 /* ---- the head -------------------------------------------------------------------------------- */
@@ -96,128 +94,88 @@ static mcp__accepted accepted_of(const mcp__http_exchange *exchange)
     return has_any ? accepted : (mcp__accepted){ .json = true, .events = true };
 }
 
-static bool serves_sessions(const mcp__web *web)
+void mcp__streamable_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    return web->serve.options->oldest <= MCP_REVISION_NEWEST_SESSION &&
-           web->http.sessions == MCP_SESSIONS_REQUIRED;
-}
-
-static void refuse_method(mcp__web *web, mcp__http_exchange *exchange)
-{
-    const char *allowed = serves_sessions(web) ? "POST, GET, DELETE" : "POST";
-
-    mcp__web_answer_with(web, exchange, 405, "Allow", allowed, NULL);
-}
-
-static void check_post(mcp__web *web, mcp__http_exchange *exchange)
-{
-    const char *type = mcp__http_field(exchange, "Content-Type");
+    const struct request request = request_of(httpd, exchange);
+    bool has_sessions = httpd->serve.options->oldest <= MCP_REVISION_NEWEST_SESSION &&
+                        httpd->http.sessions == MCP_SESSIONS_REQUIRED;
+    bool is_get = is_method(&request, "GET"), is_post = is_method(&request, "POST");
     mcp__accepted accepted = accepted_of(exchange);
 
-    if (!type || !mcp__field_is_type(type, "application/json"))
-        mcp__web_refuse(web, exchange, 415, bad_request(web, exchange), NULL,
-                        "the Content-Type must be application/json");
-    else if (!accepted.json && !accepted.events)
-        mcp__web_refuse(web, exchange, 406, bad_request(web, exchange), NULL,
-                        "the client must accept application/json and text/event-stream");
-}
-
-void mcp__streamable_head(mcp__web *web, mcp__http_exchange *exchange)
-{
-    if (is_method(exchange, "POST"))
-        check_post(web, exchange);
-    else if (!serves_sessions(web) ||
-             (!is_method(exchange, "GET") && !is_method(exchange, "DELETE")))
-        refuse_method(web, exchange);
-    else if (is_method(exchange, "GET") && !accepted_of(exchange).events)
-        mcp__web_refuse(web, exchange, 406, bad_request(web, exchange), NULL,
-                        "the client must accept text/event-stream");
+    if (!is_post && (!has_sessions || (!is_get && !is_method(&request, "DELETE"))))
+        mcp__httpd_answer_with(httpd, exchange, 405, "Allow",
+                               has_sessions ? "POST, GET, DELETE" : "POST", NULL);
+    else if (is_post &&
+             !mcp__field_is_type(mcp__http_field(exchange, "Content-Type"), "application/json"))
+        refuse(&request, 415, bad_request(&request), "the Content-Type must be application/json");
+    else if (is_post && !accepted.json && !accepted.events)
+        refuse(&request, 406, bad_request(&request),
+               "the client must accept application/json and text/event-stream");
+    else if (is_get && !accepted.events)
+        refuse(&request, 406, bad_request(&request), "the client must accept text/event-stream");
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-static mcp__session_entry *find_session(const struct visit *visit)
+static mcp__session_entry *find_session(const struct request *request)
 {
-    const char *id = mcp__http_field(visit->exchange, "Mcp-Session-Id");
-    const char *principal = mcp__authorize_name(visit->web);
+    const char *id = mcp__http_field(request->exchange, "Mcp-Session-Id");
+    const char *principal = mcp__httpd_caller_name(request->httpd);
 
-    if (!id || mcp__http_field_count(visit->exchange, "Mcp-Session-Id") != 1)
+    if (!id || mcp__http_field_count(request->exchange, "Mcp-Session-Id") != 1)
         return NULL;
-    return mcp__session_table_find(&visit->web->sessions, id, principal);
+    return mcp__session_table_find(&request->httpd->sessions, id, principal);
 }
 
-static void refuse_session(const struct visit *visit)
+static void refuse_session(const struct request *request)
 {
-    bool is_response = visit->message.kind == MCP__RESPONSE;
-    const mcp_json *id = is_response ? NULL : visit->message.id;
+    int code = mcp_status_code(MCP_E_REQUEST);
 
-    if (mcp__http_field_count(visit->exchange, "Mcp-Session-Id") > 0)
-        mcp__web_refuse(visit->web, visit->exchange, 404, NO_SESSION, id, "Session not found");
-    else if (is_response)
-        mcp__web_refuse(visit->web, visit->exchange, 400, mcp_status_code(MCP_E_REQUEST), NULL,
-                        "a response needs a session");
-    else if (bad_request(visit->web, visit->exchange) != BAD_REQUEST)
-        mcp__web_refuse(visit->web, visit->exchange, 400, mcp_status_code(MCP_E_REQUEST), id,
-                        "batches are not part of this revision");
+    if (mcp__http_field_count(request->exchange, "Mcp-Session-Id") > 0)
+        refuse(request, 404, NO_SESSION, "Session not found");
+    else if (request->message.kind == MCP__RESPONSE)
+        refuse(request, 400, code, "a response needs a session");
+    else if (bad_request(request) != BAD_REQUEST)
+        refuse(request, 400, code, "batches are not part of this revision");
     else
-        mcp__web_refuse(visit->web, visit->exchange, 400, BAD_REQUEST, id,
-                        "Bad request: no valid session: Mcp-Session-Id header is required");
+        refuse(request, 400, BAD_REQUEST,
+               "Bad request: no valid session: Mcp-Session-Id header is required");
 }
 
 /* NULL: the exchange was answered. */
-static mcp__session_entry *need_session(const struct visit *visit)
+static mcp__session_entry *need_session(const struct request *request)
 {
-    mcp__session_entry *entry = find_session(visit);
+    mcp__session_entry *entry = find_session(request);
 
     if (entry)
-        mcp__session_table_touch(&visit->web->sessions, entry, mcp_clock_mono_ms());
+        mcp__session_table_touch(&request->httpd->sessions, entry, mcp_clock_mono_ms());
     else
-        refuse_session(visit);
+        refuse_session(request);
     return entry;
 }
 
-static void refuse_full(const struct visit *visit, const mcp_error *err)
+/* A new session, or an entry for this request alone. NULL: the exchange was answered. */
+static mcp__session_entry *new_entry(const struct request *request, bool is_once)
 {
+    mcp__httpd *httpd = request->httpd;
+    mcp__session_entry *entry = NULL;
+    mcp_error err = MCP_ERROR_INIT;
     mcp_buf body;
 
-    mcp_log_write(&visit->web->serve.options->log, MCP_LOG_WARNING, "a client is turned away: %s",
-                  err->message);
+    mcp_status st = is_once ? mcp__session_table_once(&entry, &httpd->sessions, &err)
+                            : mcp__session_table_add(&entry, &httpd->sessions,
+                                                     mcp__httpd_caller_name(httpd),
+                                                     mcp_clock_mono_ms(), &err);
+    if (st == MCP_OK)
+        return entry;
+    mcp_log_write(&httpd->serve.options->log, MCP_LOG_WARNING, "a client is turned away: %s",
+                  err.message);
     mcp_buf_init(&body, 512);
     (void)mcp_buf_printf(&body,
                          "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,"
                          "\"message\":\"%s\"}}",
-                         mcp_status_code(err->status), mcp_status_words(err->status));
-    mcp__web_answer_with(visit->web, visit->exchange, 503, "Retry-After", "10", &body);
-    mcp_buf_clear(&body);
-}
-
-static mcp__session_entry *open_session(const struct visit *visit)
-{
-    mcp__web *web = visit->web;
-    const char *principal = mcp__authorize_name(web);
-    mcp__session_entry *entry = find_session(visit);
-    mcp_error err = MCP_ERROR_INIT;
-
-    if (entry) {
-        mcp__web_refuse(web, visit->exchange, 400, mcp_status_code(MCP_E_REQUEST),
-                        visit->message.id, "the session is already initialized");
-        return NULL;
-    }
-    if (mcp__session_table_add(&entry, &web->sessions, principal, mcp_clock_mono_ms(), &err) ==
-        MCP_OK)
-        return entry;
-    refuse_full(visit, &err);
-    return NULL;
-}
-
-static mcp__session_entry *borrow_entry(const struct visit *visit)
-{
-    mcp__session_entry *entry = NULL;
-    mcp_error err = MCP_ERROR_INIT;
-
-    if (mcp__session_table_once(&entry, &visit->web->sessions, &err) == MCP_OK)
-        return entry;
-    refuse_full(visit, &err);
+                         mcp_status_code(st), mcp_status_words(st));
+    mcp__httpd_answer_with(httpd, request->exchange, 503, "Retry-After", "10", &body);
     return NULL;
 }
 
@@ -242,239 +200,206 @@ static bool read_event_id(const char *text, uint32_t *stream, uint64_t *number)
     return true;
 }
 
-static void open_stream(const struct visit *visit, mcp__session_entry *entry, const uint64_t *after)
+static void open_stream(const struct request *request, mcp__session_entry *entry,
+                        const uint64_t *after)
 {
-    mcp__accepted accepted = { .events = true };
-    mcp__web_peer *peer = mcp__web_peer_new(visit->web, visit->exchange, entry, false, &accepted);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(request->httpd, request->exchange, entry, false);
 
-    if (peer)
-        mcp__web_peer_listen(peer, after);
+    if (!peer)
+        return;
+    peer->accepted.events = true;
+    mcp__httpd_peer_listen(peer, after);
 }
 
-static void begin_listening(const struct visit *visit, mcp__session_entry *entry)
-{
-    if (mcp__web_peer_find(visit->web, entry, 0))
-        mcp__web_refuse(visit->web, visit->exchange, 409, BAD_REQUEST, NULL,
-                        "the session has a stream already");
-    else
-        open_stream(visit, entry, NULL);
-}
-
-static bool can_resume(const mcp__session_entry *entry, const mcp__web_peer *peer, uint32_t stream,
-                       uint64_t number)
-{
-    if (mcp__event_ring_covers(&entry->events, stream, number))
-        return true;
-    return peer ? number == peer->number : stream == 0 && number == entry->listen_number;
-}
-
-static void resume(const struct visit *visit, mcp__session_entry *entry, const char *last)
+static void resume(const struct request *request, mcp__session_entry *entry, const char *last)
 {
     uint32_t stream = 0;
     uint64_t number = 0;
     bool is_known = read_event_id(last, &stream, &number);
-    mcp__web_peer *peer = is_known ? mcp__web_peer_find(visit->web, entry, stream) : NULL;
+    mcp__httpd_peer *peer = is_known ? mcp__httpd_peer_find(request->httpd, entry, stream) : NULL;
+    bool is_kept = is_known && mcp__event_ring_covers(&entry->events, stream, number);
+    bool is_last = peer ? number == peer->number : stream == 0 && number == entry->listen_number;
 
-    if (!is_known || !can_resume(entry, peer, stream, number)) {
-        mcp__web_refuse(visit->web, visit->exchange, 400, BAD_REQUEST, NULL,
-                        "the events after this Last-Event-ID are not kept");
+    if (!is_known || (!is_kept && !is_last)) {
+        refuse(request, 400, BAD_REQUEST, "the events after this Last-Event-ID are not kept");
         return;
     }
     if (peer)
-        mcp__web_peer_attach(peer, visit->exchange, number);
+        mcp__httpd_peer_attach(peer, request->exchange, number);
     else if (stream > 0)
-        mcp__web_peer_replay(visit->web, visit->exchange, entry, stream, number);
+        mcp__httpd_peer_replay(request->httpd, request->exchange, entry, stream, number);
     else
-        open_stream(visit, entry, &number);
+        open_stream(request, entry, &number);
 }
 
-static void serve_get(const struct visit *visit)
+static void serve_get(const struct request *request)
 {
-    const char *last = mcp__http_field(visit->exchange, "Last-Event-ID");
-    mcp__session_entry *entry = need_session(visit);
+    const char *last = mcp__http_field(request->exchange, "Last-Event-ID");
+    mcp__session_entry *entry = need_session(request);
 
     if (!entry)
         return;
-    if (mcp__session_set_listener(&entry->session, visit->web->caller, NULL) != MCP_OK)
-        mcp__web_refuse(visit->web, visit->exchange, 503, mcp_status_code(MCP_E_NOMEM), NULL,
-                        mcp_status_words(MCP_E_NOMEM));
+    if (mcp__session_set_listener(&entry->session, request->httpd->caller, NULL) != MCP_OK)
+        refuse(request, 503, mcp_status_code(MCP_E_NOMEM), mcp_status_words(MCP_E_NOMEM));
     else if (last)
-        resume(visit, entry, last);
+        resume(request, entry, last);
+    else if (mcp__httpd_peer_find(request->httpd, entry, 0))
+        refuse(request, 409, BAD_REQUEST, "the session has a stream already");
     else
-        begin_listening(visit, entry);
+        open_stream(request, entry, NULL);
 }
 
-static void serve_delete(const struct visit *visit)
+static void serve_delete(const struct request *request)
 {
-    mcp__session_entry *entry = need_session(visit);
+    mcp__session_entry *entry = need_session(request);
     mcp_buf body;
 
     if (!entry)
         return;
-    mcp__session_table_end(&visit->web->sessions, entry);
+    mcp__session_table_end(&request->httpd->sessions, entry);
     mcp_buf_init(&body, 64);
     (void)mcp_buf_puts(&body, "{\"ok\":true}");
-    mcp__web_answer(visit->web, visit->exchange, 200, &body);
-    mcp_buf_clear(&body);
+    mcp__httpd_answer(request->httpd, request->exchange, 200, &body);
 }
 
 /* ---- POST ------------------------------------------------------------------------------------ */
 
-/* One that is empty or too long is answered too. */
-static void look_at_batch(struct visit *visit)
-{
-    const mcp__incoming *incoming = visit->incoming;
-
-    visit->is_batch = true;
-    visit->is_request = incoming->count == 0;
-    for (size_t i = 0; i < incoming->count && !visit->is_request; i++) {
-        mcp__message_kind kind = incoming->elements[i].message.kind;
-        visit->is_request = kind == MCP__REQUEST || kind == MCP__INVALID;
-    }
-}
-
 /* Returns false when the exchange was answered. */
-static bool look_at(struct visit *visit)
+static bool look_at(struct request *request)
 {
-    mcp_error err = visit->incoming->err;
-    mcp_status st = visit->incoming->status;
+    const mcp__incoming *incoming = request->incoming;
+    const mcp_error *err = &incoming->err;
+    mcp_status st = incoming->status;
 
-    if (st == MCP_OK && mcp_json_is_array(visit->value)) {
-        look_at_batch(visit);
+    if (st == MCP_OK && mcp_json_is_array(incoming->whole.value)) {
+        request->is_batch = true;
+        request->is_request = incoming->count == 0; /* empty or too long: it is answered too */
+        for (size_t i = 0; i < incoming->count && !request->is_request; i++) {
+            mcp__message_kind kind = incoming->elements[i].message.kind;
+            request->is_request = kind == MCP__REQUEST || kind == MCP__INVALID;
+        }
         return true;
     }
     if (st == MCP_OK) {
-        visit->message = visit->incoming->whole.message;
-        err = visit->incoming->whole.fault;
-        st = err.status;
+        request->message = incoming->whole.message;
+        err = &incoming->whole.fault;
+        st = err->status;
+    } else {
+        request->message.id = incoming->whole.message.id;
     }
-    if (visit->incoming->status != MCP_OK)
-        visit->message.id = visit->incoming->whole.message.id;
-    visit->is_request = visit->message.kind == MCP__REQUEST;
-    if (st == MCP_OK || (visit->value && visit->message.method))
+    request->is_request = request->message.kind == MCP__REQUEST;
+    if (st == MCP_OK || request->message.method)
         return true; /* a method with faults: the dispatch knows what to say of it */
-    mcp__web_refuse(visit->web, visit->exchange, st == MCP_E_NOMEM || st == MCP_E_BUSY ? 503 : 400,
-                    mcp_status_code(st), visit->message.id, err.message);
+    refuse(request, st == MCP_E_NOMEM || st == MCP_E_BUSY ? 503 : 400, mcp_status_code(st),
+           err->message);
     return false;
 }
 
-static bool is_initialize(const struct visit *visit)
+static bool is_initialize(const struct request *request)
 {
-    return visit->message.method && strcmp(visit->message.method, "initialize") == 0;
+    return request->message.method && strcmp(request->message.method, "initialize") == 0;
 }
 
 /* A response has neither a claim nor a method: it belongs to a session, if to anything. */
-static bool is_stateless(const struct visit *visit)
+static bool is_stateless(const struct request *request)
 {
-    struct fields fields = fields_of(visit->exchange);
-
-    if (visit->is_batch || visit->message.kind == MCP__RESPONSE)
+    if (request->is_batch || request->message.kind == MCP__RESPONSE)
         return false;
-    if (mcp_json_get(visit->message.meta, CLAIM))
+    if (mcp_json_get(request->message.meta, CLAIM))
         return true;
-    return !is_initialize(visit) && mcp__headers_are_stateless(&fields.headers);
+    return !is_initialize(request) && mcp__headers_are_stateless(&request->headers);
 }
 
 /* The version header of the session era must name a revision that we serve. Returns false when the
  * exchange was answered. */
-static bool check_version(const struct visit *visit, mcp_revision *revision)
+static bool check_version(const struct request *request, mcp_revision *revision)
 {
-    const mcp_server_options *options = visit->web->serve.options;
-    const char *name = mcp__http_field(visit->exchange, "MCP-Protocol-Version");
+    const mcp_server_options *options = request->httpd->serve.options;
+    const char *name = mcp__http_field(request->exchange, "MCP-Protocol-Version");
 
     *revision = options->default_revision;
-    if (!name || is_initialize(visit))
+    if (!name || is_initialize(request))
         return true;
     *revision = mcp_revision_find(name);
     if (*revision >= options->oldest && *revision <= options->newest &&
         *revision != MCP_REVISION_NONE)
         return true;
-    mcp__web_refuse(visit->web, visit->exchange, 400, bad_request(visit->web, visit->exchange),
-                    visit->message.id, "Unsupported protocol version in MCP-Protocol-Version");
+    refuse(request, 400, bad_request(request),
+           "Unsupported protocol version in MCP-Protocol-Version");
     return false;
 }
 
-static mcp__session_entry *entry_for(const struct visit *visit, bool *is_once)
+static mcp__session_entry *entry_for(const struct request *request, bool *is_once)
 {
     mcp_revision revision = MCP_REVISION_NONE;
 
     *is_once = false;
-    if (is_stateless(visit))
-        return visit->web->shared;
-    if (!check_version(visit, &revision))
+    if (is_stateless(request))
+        return request->httpd->sessions.shared;
+    if (!check_version(request, &revision))
         return NULL;
-    if (visit->web->http.sessions == MCP_SESSIONS_OFF) {
-        mcp__session_entry *entry = borrow_entry(visit);
+    if (request->httpd->http.sessions == MCP_SESSIONS_OFF) {
+        mcp__session_entry *entry = new_entry(request, true);
         *is_once = true;
-        if (entry && !is_initialize(visit))
+        if (entry && !is_initialize(request))
             entry->session.revision = revision;
         return entry;
     }
-    return is_initialize(visit) && visit->is_request ? open_session(visit) : need_session(visit);
-}
-
-static void refuse_busy(const struct visit *visit)
-{
-    mcp__web_refuse(visit->web, visit->exchange, 200, mcp_status_code(MCP_E_BUSY),
-                    visit->message.id, mcp_status_words(MCP_E_BUSY));
+    if (!is_initialize(request) || !request->is_request)
+        return need_session(request);
+    if (!find_session(request))
+        return new_entry(request, false);
+    refuse(request, 400, mcp_status_code(MCP_E_REQUEST), "the session is already initialized");
+    return NULL;
 }
 
 /* Hands the message over. */
-static void hand_over(struct visit *visit, mcp__session_entry *entry, bool is_once)
+static void hand_over(struct request *request, mcp__session_entry *entry, bool is_once)
 {
-    mcp__web *web = visit->web;
-    struct fields fields = fields_of(visit->exchange);
-    mcp__web_peer *peer = mcp__web_peer_new(web, visit->exchange, entry, is_once, &visit->accepted);
+    mcp__httpd *httpd = request->httpd;
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, request->exchange, entry, is_once);
 
     if (!peer)
         return;
-    if (visit->is_request)
-        mcp__web_peer_expect(peer, &visit->message);
-    peer->peer.headers = &fields.headers;
-    web->counts.messages++;
-    mcp__session_table_work(&web->sessions, entry);
-    mcp__dispatch_incoming(&entry->session, &peer->peer, visit->incoming);
+    peer->accepted = request->accepted;
+    peer->is_request = request->is_request;
+    peer->is_initialize = is_initialize(request) && request->is_request;
+    peer->peer.headers = &request->headers;
+    httpd->counts.messages++;
+    mcp__session_table_work(&httpd->sessions, entry);
+    mcp__dispatch_incoming(&entry->session, &peer->peer, request->incoming);
 }
 
-/* What only a stream can answer. Returns false when the exchange was answered. */
-static bool check_accepted(const struct visit *visit)
+static void serve_post(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp__incoming *incoming)
 {
-    const char *method = visit->message.method;
-
-    if (visit->accepted.events || !method || strcmp(method, "subscriptions/listen") != 0)
-        return true;
-    mcp__web_refuse(visit->web, visit->exchange, 406, mcp_status_code(MCP_E_REQUEST),
-                    visit->message.id, "the client must accept text/event-stream");
-    return false;
-}
-
-static void serve_post(mcp__web *web, mcp__http_exchange *exchange, mcp__incoming *incoming)
-{
-    struct visit visit = { .web = web,
-                           .exchange = exchange,
-                           .message.kind = MCP__INVALID,
-                           .incoming = incoming,
-                           .value = incoming->status == MCP_OK ? incoming->whole.value : NULL,
-                           .accepted = accepted_of(exchange) };
+    struct request request = request_of(httpd, exchange);
     bool is_once = false;
 
-    if (!look_at(&visit) || !check_accepted(&visit))
+    request.incoming = incoming;
+    request.accepted = accepted_of(exchange);
+    if (!look_at(&request))
         return;
-    mcp__session_entry *entry = entry_for(&visit, &is_once);
+    const char *method = request.message.method;
+    if (!request.accepted.events && method && strcmp(method, "subscriptions/listen") == 0) {
+        refuse(&request, 406, mcp_status_code(MCP_E_REQUEST),
+               "the client must accept text/event-stream");
+        return;
+    }
+    mcp__session_entry *entry = entry_for(&request, &is_once);
     if (entry && mcp__dispatch_is_full(&entry->session))
-        refuse_busy(&visit);
+        refuse(&request, 200, mcp_status_code(MCP_E_BUSY), mcp_status_words(MCP_E_BUSY));
     else if (entry)
-        hand_over(&visit, entry, is_once);
+        hand_over(&request, entry, is_once);
 }
 
-void mcp__streamable_request(mcp__web *web, mcp__http_exchange *exchange)
+void mcp__streamable_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    struct visit visit = { .web = web, .exchange = exchange, .message.kind = MCP__INVALID };
+    const struct request request = request_of(httpd, exchange);
 
-    if (is_method(exchange, "GET"))
-        serve_get(&visit);
-    else if (is_method(exchange, "DELETE"))
-        serve_delete(&visit);
+    if (is_method(&request, "GET"))
+        serve_get(&request);
+    else if (is_method(&request, "DELETE"))
+        serve_delete(&request);
     else
-        mcp__body_read(web, exchange, serve_post);
+        mcp__httpd_read_body(httpd, exchange, serve_post);
 }

@@ -11,20 +11,18 @@
  * A large message is read on a worker. Messages are served in the order of their coming, so those
  * that were underway when the connection was paused are read by the worker too.
  */
-#include "mcp/transport/websocket.h"
+#include "mcp/transport/http_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/principal.h"
 #include "net/ws.h"
 
 /* One connection. */
 struct client {
     mcp__peer peer; /* first */
-    mcp__web *web;
+    mcp__httpd *httpd;
     mcp__session_entry *entry;
     mcp__ws *ws;
     mcp_arena *arena; /* pays for the principal; NULL: there is none */
@@ -69,7 +67,7 @@ static void send_text(mcp__peer *peer, mcp_buf *message)
     mcp_status st = mcp__ws_send(client->ws, message->data, message->length, &err);
 
     if (st != MCP_OK && st != MCP_E_STOPPED)
-        mcp_log_write(&client->web->serve.options->log, MCP_LOG_ERROR, "an answer is lost: %s",
+        mcp_log_write(&client->httpd->serve.options->log, MCP_LOG_ERROR, "an answer is lost: %s",
                       err.message);
     if (st == MCP_E_NOMEM)
         abort_request(peer);
@@ -101,8 +99,8 @@ static void free_client(struct client *client)
 
 static void take_message(struct client *client, mcp__incoming *incoming)
 {
-    client->web->counts.messages++;
-    mcp__session_table_work(&client->web->sessions, client->entry);
+    client->httpd->counts.messages++;
+    mcp__session_table_work(&client->httpd->sessions, client->entry);
     mcp__dispatch_incoming(&client->entry->session, &client->peer, incoming);
     hold_back(client);
 }
@@ -117,19 +115,6 @@ static void on_large(void *owner, mcp__incoming *incoming)
     free_client(client);
 }
 
-static mcp_status read_large(struct client *client, const char *text, size_t length)
-{
-    mcp_buf copy;
-
-    mcp_buf_init(&copy, length);
-    (void)mcp_buf_append(&copy, text, length);
-    mcp_status st = mcp__serve_read(&client->web->serve, &copy, on_large, client, NULL);
-    if (st == MCP_OK)
-        client->reading++;
-    hold_back(client);
-    return st;
-}
-
 static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
 {
     struct client *client = data;
@@ -138,11 +123,17 @@ static void on_message(mcp__ws *ws, const char *text, size_t length, void *data)
     if (client->is_leaving)
         return; /* the close that follows answers it */
     if (client->reading > 0 || length > MCP__INCOMING_SMALL) {
-        if (read_large(client, text, length) != MCP_OK)
+        mcp_buf copy;
+        mcp_buf_init(&copy, length);
+        (void)mcp_buf_append(&copy, text, length);
+        mcp_status st = mcp__serve_read(&client->httpd->serve, &copy, on_large, client, NULL);
+        client->reading += st == MCP_OK;
+        hold_back(client);
+        if (st != MCP_OK)
             mcp__ws_close(ws, MCP__WS_INTERNAL);
         return;
     }
-    mcp__incoming_read(&incoming, client->web->serve.options, client->web->serve.context.budget,
+    mcp__incoming_read(&incoming, client->httpd->serve.options, client->httpd->serve.context.budget,
                        text, length);
     take_message(client, &incoming);
 }
@@ -154,8 +145,7 @@ static void on_closed(mcp__ws *ws, void *data)
     (void)ws;
     client->ws = NULL;
     client->entry->session.listener = NULL;
-    mcp__session_table_end(&client->web->sessions, client->entry);
-    client->web->socket_count--;
+    mcp__session_table_end(&client->httpd->sessions, client->entry);
     free_client(client);
 }
 
@@ -164,7 +154,7 @@ static void on_drained(mcp__ws *ws, void *data)
     struct client *client = data;
 
     (void)ws;
-    mcp__web_drained(client->web);
+    mcp__httpd_calls_due(&client->httpd->serve);
     hold_back(client);
 }
 
@@ -177,60 +167,43 @@ static void on_stopping(mcp__ws *ws, void *data)
     leave_when_answered(client);
 }
 
-void mcp__websocket_head(mcp__web *web, mcp__http_exchange *exchange)
+void mcp__websocket_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    if (strcmp(mcp__http_method(exchange), "GET") != 0)
-        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
-    else if (!mcp__ws_is_wanted(exchange))
-        mcp__web_answer_with(web, exchange, 426, "Upgrade", "websocket", NULL);
+    if (!mcp__ws_is_wanted(exchange))
+        mcp__httpd_answer_with(httpd, exchange, 426, "Upgrade", "websocket", NULL);
 }
 
 /* What the opening request's token said holds as long as the connection. */
-static bool name_client(struct client *client)
+static bool open_client(struct client *client, mcp__httpd *httpd)
 {
-    bool is_lost = false;
-
-    if (!client->web->caller)
-        return true;
-    client->arena = mcp_arena_new(0);
-    if (!client->arena)
-        return false;
-    client->peer.principal = mcp__principal_copy(client->arena, client->web->caller, &is_lost);
-    return !is_lost;
-}
-
-static struct client *client_new(mcp__web *web)
-{
-    struct client *client = mcp_alloc_zeroed(1, sizeof(*client));
-
-    if (!client)
-        return NULL;
-    client->web = web;
+    client->httpd = httpd;
     client->peer = (mcp__peer){ .answer = send_text,
                                 .notify = send_text,
                                 .is_slow = is_slow,
                                 .no_reply = no_reply,
                                 .abort = abort_request };
-    bool is_named = name_client(client);
-    if (is_named && mcp__session_table_once(&client->entry, &web->sessions, NULL) == MCP_OK)
-        is_named = mcp__session_set_listener(&client->entry->session, web->caller, NULL) == MCP_OK;
-    if (!is_named || !client->entry) {
-        if (client->entry)
-            mcp__session_table_return(&web->sessions, client->entry);
-        mcp_arena_free(client->arena);
-        free(client);
-        return NULL;
-    }
+    if (!mcp__httpd_copy_caller(httpd, &client->arena, &client->peer.principal) ||
+        mcp__session_table_once(&client->entry, &httpd->sessions, NULL) != MCP_OK ||
+        mcp__session_set_listener(&client->entry->session, httpd->caller, NULL) != MCP_OK)
+        return false;
     client->entry->session.listener = &client->peer;
-    return client;
+    return true;
 }
 
-void mcp__websocket_request(mcp__web *web, mcp__http_exchange *exchange)
+/* One that never had a connection. */
+static void drop_client(struct client *client)
 {
-    struct client *client = client_new(web);
+    if (client->entry)
+        mcp__session_table_return(&client->httpd->sessions, client->entry);
+    free_client(client);
+}
+
+void mcp__websocket_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
+{
+    struct client *client = mcp_alloc_zeroed(1, sizeof *client);
     mcp__ws_options options = {
         .protocol = "mcp",
-        .message_max_bytes = web->serve.options->limits.message_max_bytes,
+        .message_max_bytes = httpd->serve.options->limits.message_max_bytes,
         .message = on_message,
         .closed = on_closed,
         .drained = on_drained,
@@ -238,15 +211,12 @@ void mcp__websocket_request(mcp__web *web, mcp__http_exchange *exchange)
         .data = client,
     };
 
-    if (!client) {
-        mcp__web_answer(web, exchange, 503, NULL);
+    if (!client || !open_client(client, httpd)) {
+        mcp__httpd_answer(httpd, exchange, 503, NULL);
+        if (client)
+            drop_client(client);
         return;
     }
-    if (mcp__ws_accept(&client->ws, exchange, &options, NULL) != MCP_OK) {
-        mcp__session_table_return(&web->sessions, client->entry);
-        mcp_arena_free(client->arena);
-        free(client);
-        return;
-    }
-    web->socket_count++;
+    if (mcp__ws_accept(&client->ws, exchange, &options, NULL) != MCP_OK)
+        drop_client(client);
 }

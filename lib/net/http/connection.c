@@ -18,7 +18,6 @@
  */
 #include "net/http/connection.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -95,17 +94,6 @@ static void give_request_back(connection *conn)
     http->spare = request;
 }
 
-static void unlink_connection(connection *conn)
-{
-    if (conn->previous)
-        conn->previous->next = conn->next;
-    else
-        conn->http->connections = conn->next;
-    if (conn->next)
-        conn->next->previous = conn->previous;
-    conn->http->count--;
-}
-
 static void leave_due_list(connection *conn)
 {
     connection **at = &conn->http->due;
@@ -124,7 +112,13 @@ static void close_connection(connection *conn)
 
     conn->phase = PHASE_CLOSED;
     leave_due_list(conn);
-    unlink_connection(conn);
+    if (conn->previous)
+        conn->previous->next = conn->next;
+    else
+        http->connections = conn->next;
+    if (conn->next)
+        conn->next->previous = conn->previous;
+    http->count--;
     give_request_back(conn);
     mcp__outbox_clear(&conn->out, &http->pieces);
     mcp_buf_clear(&conn->pending);
@@ -132,7 +126,6 @@ static void close_connection(connection *conn)
     conn->tls = NULL;
     mcp__handle_close((uv_handle_t *)&conn->poll);
     (void)close(conn->fd);
-    mcp__http_left(http);
 }
 
 /* The exchange will not be answered: its user is notified. */
@@ -186,7 +179,7 @@ static void on_client_end(connection *conn)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Something can be sent, in parts; 0: there is nothing. Negative: TLS has failed. */
+/* Something can be sent, in parts; 0: there is nothing, or TLS has failed. */
 static int parts_to_send(connection *conn, struct iovec *parts)
 {
     size_t length = 0;
@@ -197,8 +190,10 @@ static int parts_to_send(connection *conn, struct iovec *parts)
         struct iovec plain;
         (void)mcp__outbox_parts(&conn->out, &plain, 1);
         size_t count = plain.iov_len < SEAL_SIZE ? plain.iov_len : SEAL_SIZE;
-        if (mcp__tls_seal(conn->tls, plain.iov_base, count, NULL) != MCP_OK)
-            return -1;
+        if (mcp__tls_seal(conn->tls, plain.iov_base, count, NULL) != MCP_OK) {
+            conn->is_broken = true;
+            return 0;
+        }
         mcp__outbox_drop(&conn->out, &conn->http->pieces, count);
     }
     /* Only read, but iovec has no const. NOLINTNEXTLINE(performance-no-int-to-ptr) */
@@ -227,14 +222,14 @@ static void flush(connection *conn)
         int count = parts_to_send(conn, parts);
         if (count == 0)
             break;
-        message.msg_iovlen = (size_t)(count < 0 ? 0 : count);
-        ssize_t sent = count < 0 ? -1 : sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        message.msg_iovlen = (size_t)count;
+        ssize_t sent = sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent >= 0) {
             note_sent(conn, (size_t)sent);
             has_progress = true;
-        } else if (count > 0 && errno == EAGAIN) {
+        } else if (errno == EAGAIN) {
             conn->is_blocked = true;
-        } else if (count < 0 || errno != EINTR) {
+        } else if (errno != EINTR) {
             conn->is_broken = true;
         }
     }
@@ -242,58 +237,6 @@ static void flush(connection *conn)
         conn->write_deadline_ms = 0;
     else if (has_progress || conn->write_deadline_ms == 0)
         conn->write_deadline_ms = now_ms(conn) + conn->http->options.stall_timeout_ms;
-}
-
-/* A gap in what is sent cannot be mended: the connection ends. */
-static mcp_status after_put(connection *conn, mcp_status st, mcp_error *err)
-{
-    mcp__connection_due(conn);
-    if (st == MCP_OK)
-        return st;
-    conn->is_broken = true;
-    if (st == MCP_E_LIMIT)
-        return mcp_error_set(err, st, "the client reads too slowly");
-    return mcp_error_set(err, st, "no memory to queue bytes for a client");
-}
-
-/* Bytes that may be queued yet. */
-static size_t room_left(const connection *conn)
-{
-    size_t most = conn->http->options.queue_hard_bytes;
-
-    return conn->out.queued < most ? most - conn->out.queued : 0;
-}
-
-mcp_status mcp__connection_put(connection *conn, const void *bytes, size_t length, mcp_error *err)
-{
-    mcp_status st = MCP_E_LIMIT;
-
-    if (length <= room_left(conn))
-        st = mcp__outbox_put(&conn->out, &conn->http->pieces, bytes, length);
-    return after_put(conn, st, err);
-}
-
-mcp_status mcp__connection_put_buf(connection *conn, mcp_buf *bytes, mcp_error *err)
-{
-    mcp_status st = MCP_E_LIMIT;
-
-    if (bytes->length <= room_left(conn))
-        st = mcp__outbox_put_buf(&conn->out, &conn->http->pieces, bytes);
-    mcp_buf_clear(bytes);
-    return after_put(conn, st, err);
-}
-
-mcp_status mcp__connection_give(connection *conn, mcp_buf *bytes, mcp_error *err)
-{
-    return after_put(conn, mcp__outbox_put_buf(&conn->out, &conn->http->pieces, bytes), err);
-}
-
-mcp_status mcp__connection_put_shared(connection *conn, const mcp__shared *run, mcp_error *err)
-{
-    if (run->length <= room_left(conn))
-        return after_put(conn, mcp__outbox_put_shared(&conn->out, run), err);
-    run->release(run->owner);
-    return after_put(conn, MCP_E_LIMIT, err);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -316,7 +259,7 @@ static void refuse(connection *conn, mcp__refusal refusal)
 
     notify_hung_up(conn);
     if (!is_begun)
-        mcp__result_refusal(conn, refusal);
+        mcp__reply_refusal(conn, refusal);
     conn->answer = ANSWER_NONE;
     give_request_back(conn);
     linger(conn);
@@ -493,7 +436,7 @@ static void await_body(connection *conn)
 
     (void)mcp__request_body(request, &length);
     if (request->wants_continue && !request->is_unwanted && length == 0 && request->framing == 0)
-        mcp__result_continue(conn);
+        mcp__reply_continue(conn);
     request->wants_continue = false;
     if (mcp__request_keep(request) != MCP_OK)
         conn->is_broken = true;
@@ -661,7 +604,7 @@ static void go_on(connection *conn)
     } while (!conn->is_broken && !conn->is_blocked && conn->pending.length < before);
 }
 
-static void settle(connection *conn, bool can_write)
+void mcp__connection_settle(connection *conn, bool can_write)
 {
     bool was_blocked = conn->is_blocked;
 
@@ -685,11 +628,6 @@ static void settle(connection *conn, bool can_write)
         poll_for_what_matters(conn);
 }
 
-void mcp__connection_settle(connection *conn)
-{
-    settle(conn, false);
-}
-
 static void on_event(uv_poll_t *handle, int status, int events)
 {
     connection *conn = (connection *)handle;
@@ -702,7 +640,7 @@ static void on_event(uv_poll_t *handle, int status, int events)
     if (conn->phase != PHASE_CLOSED && (events & UV_DISCONNECT))
         on_client_end(conn);
     if (conn->phase != PHASE_CLOSED)
-        settle(conn, (events & UV_WRITABLE) != 0);
+        mcp__connection_settle(conn, (events & UV_WRITABLE) != 0);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -722,7 +660,7 @@ static void on_read_deadline(connection *conn)
         mcp__connection_end(conn);
         return;
     }
-    mcp__connection_settle(conn);
+    mcp__connection_settle(conn, false);
 }
 
 void mcp__connection_tick(connection *conn, int64_t now)
@@ -739,60 +677,38 @@ void mcp__connection_tick(connection *conn, int64_t now)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static void link_connection(connection *conn)
-{
-    mcp__http *http = conn->http;
-
-    conn->next = http->connections;
-    if (conn->next)
-        conn->next->previous = conn;
-    http->connections = conn;
-    http->count++;
-}
-
-/* The struct without its place in the server; frees nothing but itself on failure. */
-static mcp_status connection_make(connection **out, mcp__http *http, int fd, mcp__tls_context *tls,
-                                  mcp_error *err)
+mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_context *tls,
+                               mcp_error *err)
 {
     connection *conn = mcp_alloc_zeroed(1, sizeof *conn);
+    int on = 1;
 
-    if (!conn)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
-    conn->http = http;
-    conn->fd = fd;
-    conn->tls = tls ? mcp__tls_new(tls) : NULL;
-    if (tls && !conn->tls) {
+    if (conn && tls)
+        conn->tls = mcp__tls_new(tls);
+    if (!conn || (tls && !conn->tls)) {
         free(conn);
+        (void)close(fd);
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a connection");
     }
     int code = uv_poll_init(&http->loop->uv, &conn->poll, fd);
     if (code != 0) {
         mcp__tls_free(conn->tls);
         free(conn);
-        return mcp__uv_error(err, code, "a connection cannot be watched");
-    }
-    *out = conn;
-    return MCP_OK;
-}
-
-mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_context *tls,
-                               mcp_error *err)
-{
-    connection *conn = NULL;
-    int on = 1;
-
-    mcp_status st = connection_make(&conn, http, fd, tls, err);
-    if (st != MCP_OK) {
         (void)close(fd);
-        return st;
+        return mcp_error_errno(err, -code, "a connection cannot be watched");
     }
-    assert(conn);
+    conn->http = http;
+    conn->fd = fd;
     conn->is_unix = is_unix;
     mcp_buf_init(&conn->pending,
                  HELD_BACK_SIZE + http->limits.block_max + MCP__INPUT_SIZE + MCP__TLS_ROOM);
     if (!is_unix) /* an answer must not wait for the client's acknowledgement of the one before */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    link_connection(conn);
+    conn->next = http->connections;
+    if (conn->next)
+        conn->next->previous = conn;
+    http->connections = conn;
+    http->count++;
     set_read_deadline(conn, http->options.head_timeout_ms);
     poll_for_what_matters(conn);
     return MCP_OK;

@@ -80,8 +80,8 @@ struct mcp__http {
     http_endpoint *endpoints;
     connection *connections;
     size_t count;
-    connection *due; /* to settle, last in first out */
-    struct turn *turn;
+    connection *due;    /* to settle, last in first out */
+    uv_prepare_t *turn; /* runs before the loop waits */
     mcp__timer *sweep;
     int64_t sweep_ms;
     char *input; /* what recv fills, for all connections */
@@ -111,8 +111,9 @@ mcp_status mcp__connection_new(mcp__http *http, int fd, bool is_unix, mcp__tls_c
  *  forward. */
 void mcp__connection_due(connection *conn);
 
-/** Flush, end what is over, go on with what was held back. */
-void mcp__connection_settle(connection *conn);
+/** Flush, where the socket is not blocked or `can_write` again; end what is over, go on with what
+ *  was held back. */
+void mcp__connection_settle(connection *conn, bool can_write);
 
 /** Look at the clock. */
 void mcp__connection_tick(connection *conn, int64_t now);
@@ -121,23 +122,9 @@ void mcp__connection_tick(connection *conn, int64_t now);
 void mcp__connection_end(connection *conn);
 
 /** Queue a refusal as the connection's last words. */
-void mcp__result_refusal(connection *conn, mcp__refusal refusal);
+void mcp__reply_refusal(connection *conn, mcp__refusal refusal);
 
 /** Queue "100 Continue". */
-void mcp__result_continue(connection *conn);
-
-/** Queue bytes as they are; what cannot be queued breaks the connection. */
-mcp_status mcp__connection_put(connection *conn, const void *bytes, size_t length, mcp_error *err);
-
-mcp_status mcp__connection_put_buf(connection *conn, mcp_buf *bytes, mcp_error *err);
-
-/** The same without a bound, for the last bytes of an answer. */
-mcp_status mcp__connection_give(connection *conn, mcp_buf *bytes, mcp_error *err);
-
-/** The same, not copied: `release` is called, whatever is returned. */
-mcp_status mcp__connection_put_shared(connection *conn, const mcp__shared *run, mcp_error *err);
-
-/** A connection is gone; there may be room for another. */
-void mcp__http_left(mcp__http *http);
+void mcp__reply_continue(connection *conn);
 
 #endif

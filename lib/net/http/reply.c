@@ -73,6 +73,37 @@ static const char *reason_words(int status)
     return "";
 }
 
+/* ---- queueing -------------------------------------------------------------------------------- */
+
+/* A gap in what is sent cannot be mended: the connection ends. */
+static mcp_status after_put(connection *conn, mcp_status st, mcp_error *err)
+{
+    mcp__connection_due(conn);
+    if (st == MCP_OK)
+        return st;
+    conn->is_broken = true;
+    if (st == MCP_E_LIMIT)
+        return mcp_error_set(err, st, "the client reads too slowly");
+    return mcp_error_set(err, st, "no memory to queue bytes for a client");
+}
+
+/* Bytes that may be queued yet. */
+static size_t room_left(const connection *conn)
+{
+    size_t most = conn->http->options.queue_hard_bytes;
+
+    return conn->out.queued < most ? most - conn->out.queued : 0;
+}
+
+static mcp_status put(connection *conn, const void *bytes, size_t length, mcp_error *err)
+{
+    mcp_status st = MCP_E_LIMIT;
+
+    if (length <= room_left(conn))
+        st = mcp__outbox_put(&conn->out, &conn->http->pieces, bytes, length);
+    return after_put(conn, st, err);
+}
+
 /* ---- the head -------------------------------------------------------------------------------- */
 
 /* RFC 9110 section 5.6.7, renewed once a second. */
@@ -95,35 +126,21 @@ static const char *date(mcp__http *http)
     return http->date;
 }
 
-static bool is_field_name(const char *name)
+bool mcp__http_is_token(const char *text, size_t length)
 {
-    const char *at = name;
-
-    while (mcp__is_token_byte(*at))
-        at++;
-    return at > name && *at == '\0';
-}
-
-/* No control byte but the tab: a line end would begin another field, or the body. */
-static bool is_field_value(const char *value)
-{
-    for (; *value; value++) {
-        if ((unsigned char)*value < ' ' ? *value != '\t' : *value == 0x7f)
-            return false;
-    }
-    return true;
+    return mcp__is_token(text, length);
 }
 
 bool mcp__http_field_is_fit(const char *name, const char *value)
 {
-    return is_field_name(name) && is_field_value(value);
+    return mcp__is_token(name, strlen(name)) && mcp__is_field_value(value, strlen(value));
 }
 
 static bool are_fields_fit(const mcp__http_head_out *head)
 {
     for (size_t i = 0; i < head->count; i++) {
         const mcp__http_field_out *field = &head->fields[i];
-        if (!is_field_name(field->name) || (field->value && !is_field_value(field->value)))
+        if (!mcp__http_field_is_fit(field->name, field->value ? field->value : ""))
             return false;
     }
     return true;
@@ -203,7 +220,7 @@ static mcp_status send_head(connection *conn, mcp_buf *out, mcp_error *err)
     mcp_status st = mcp_buf_append(out, "\r\n", 2);
 
     if (st == MCP_OK)
-        return mcp__connection_put(conn, out->data, out->length, err);
+        return put(conn, out->data, out->length, err);
     conn->is_broken = true;
     mcp__connection_due(conn);
     return mcp_error_set(err, st, "no memory for an answer's head");
@@ -254,17 +271,24 @@ static mcp_status reply_unfit(connection *conn, mcp_error *err)
                          "a field of the answer has a byte that no field may have");
 }
 
+/* Whether the exchange is still to be answered, and can be with these fields. */
+static mcp_status check_answer(connection *conn, const mcp__http_head_out *head, mcp_error *err)
+{
+    if (conn->answer != ANSWER_DUE)
+        return over_already(err);
+    return are_fields_fit(head) ? MCP_OK : reply_unfit(conn, err);
+}
+
 mcp_status mcp__http_reply(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                            const void *body, size_t length, mcp_error *err)
 {
-    if (exchange->answer != ANSWER_DUE)
-        return over_already(err);
-    if (!are_fields_fit(head))
-        return reply_unfit(exchange, err);
-    mcp_status st = begin_reply(exchange, head, length, err);
+    mcp_status st = check_answer(exchange, head, err);
+
+    if (st == MCP_OK)
+        st = begin_reply(exchange, head, length, err);
     if (st != MCP_OK || exchange->is_head || !has_body(head->status))
         return st;
-    return mcp__connection_put(exchange, body, length, err);
+    return put(exchange, body, length, err);
 }
 
 /* Other answers, which slow readers have not taken yet, fill the memory that answers may have. One
@@ -283,7 +307,7 @@ static mcp_status refuse_for_room(connection *conn, mcp_error *err)
     static const mcp__refusal refusal = { 503, "too many answers wait to be read; try again" };
 
     if (conn->is_reading) {
-        mcp__result_refusal(conn, refusal);
+        mcp__reply_refusal(conn, refusal);
     } else {
         conn->answer = ANSWER_DONE;
         conn->is_broken = true;
@@ -295,18 +319,15 @@ static mcp_status refuse_for_room(connection *conn, mcp_error *err)
 mcp_status mcp__http_reply_buf(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                                mcp_buf *body, mcp_error *err)
 {
-    mcp_status st = MCP_OK;
+    mcp__pieces *pieces = &exchange->http->pieces;
+    mcp_status st = check_answer(exchange, head, err);
 
-    if (exchange->answer != ANSWER_DUE)
-        st = over_already(err);
-    else if (body->length > LARGE_ANSWER && !has_room_for(exchange, body))
+    if (st == MCP_OK && body->length > LARGE_ANSWER && !has_room_for(exchange, body))
         st = refuse_for_room(exchange, err);
-    else if (!are_fields_fit(head))
-        st = reply_unfit(exchange, err);
-    else
+    if (st == MCP_OK)
         st = begin_reply(exchange, head, body->length, err);
     if (st == MCP_OK && !exchange->is_head && has_body(head->status))
-        st = mcp__connection_give(exchange, body, err);
+        st = after_put(exchange, mcp__outbox_put_buf(&exchange->out, pieces, body), err);
     mcp_buf_clear(body);
     return st;
 }
@@ -325,7 +346,7 @@ static const char *write_refusal(mcp_buf *body, connection *conn, mcp__refusal r
     return "text/plain";
 }
 
-void mcp__result_refusal(connection *conn, mcp__refusal refusal)
+void mcp__reply_refusal(connection *conn, mcp__refusal refusal)
 {
     mcp_buf body;
 
@@ -339,15 +360,15 @@ void mcp__result_refusal(connection *conn, mcp__refusal refusal)
     conn->is_last = true;
     conn->is_head = false;
     if (begin_reply(conn, &head, body.length, NULL) == MCP_OK)
-        (void)mcp__connection_put(conn, body.data, body.length, NULL);
+        (void)put(conn, body.data, body.length, NULL);
     mcp_buf_clear(&body);
 }
 
-void mcp__result_continue(connection *conn)
+void mcp__reply_continue(connection *conn)
 {
     static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
-    (void)mcp__connection_put(conn, line, sizeof(line) - 1, NULL);
+    (void)put(conn, line, sizeof(line) - 1, NULL);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -355,10 +376,10 @@ void mcp__result_continue(connection *conn)
 mcp_status mcp__http_begin(mcp__http_exchange *exchange, const mcp__http_head_out *head,
                            mcp_error *err)
 {
-    if (exchange->answer != ANSWER_DUE)
-        return over_already(err);
-    if (!are_fields_fit(head))
-        return reply_unfit(exchange, err);
+    mcp_status st = check_answer(exchange, head, err);
+
+    if (st != MCP_OK)
+        return st;
     decide_last(exchange, head->is_last || exchange->is_old); /* HTTP/1.0: ended by closing */
     exchange->answer = ANSWER_STREAM;
     exchange->is_chunked = !exchange->is_old;
@@ -366,13 +387,13 @@ mcp_status mcp__http_begin(mcp__http_exchange *exchange, const mcp__http_head_ou
     if (exchange->is_chunked)
         put_field(out, "Transfer-Encoding", "chunked");
     put_connection(out, exchange, true);
-    mcp_status st = send_head(exchange, out, err);
+    st = send_head(exchange, out, err);
     if (st != MCP_OK)
         exchange->answer = ANSWER_DONE;
     return st;
 }
 
-/* The line before a chunk; false when there is nothing to send. */
+/* The line before a chunk; false when there is nothing to send, or no room for it. */
 static bool begins_piece(connection *conn, size_t length, mcp_status *st, mcp_error *err)
 {
     char line[24];
@@ -381,35 +402,38 @@ static bool begins_piece(connection *conn, size_t length, mcp_status *st, mcp_er
     if (*st != MCP_OK || length == 0 || conn->is_head)
         return false;
     if (conn->is_chunked) {
-        int count = snprintf(line, sizeof(line), "%zx\r\n", length);
-        *st = mcp__connection_put(conn, line, (size_t)count, err);
+        int count = snprintf(line, sizeof line, "%zx\r\n", length);
+        *st = put(conn, line, (size_t)count, err);
     }
+    if (*st == MCP_OK && length > room_left(conn))
+        *st = after_put(conn, MCP_E_LIMIT, err);
     return *st == MCP_OK;
 }
 
 static mcp_status end_piece(connection *conn, mcp_status st, mcp_error *err)
 {
-    if (st != MCP_OK || !conn->is_chunked)
-        return st;
-    return mcp__connection_put(conn, "\r\n", 2, err);
+    st = after_put(conn, st, err);
+    return st == MCP_OK && conn->is_chunked ? put(conn, "\r\n", 2, err) : st;
 }
 
 mcp_status mcp__http_write(mcp__http_exchange *exchange, const void *bytes, size_t length,
                            mcp_error *err)
 {
+    mcp__pieces *pieces = &exchange->http->pieces;
     mcp_status st = MCP_OK;
 
-    if (!begins_piece(exchange, length, &st, err))
-        return st;
-    return end_piece(exchange, mcp__connection_put(exchange, bytes, length, err), err);
+    if (begins_piece(exchange, length, &st, err))
+        st = end_piece(exchange, mcp__outbox_put(&exchange->out, pieces, bytes, length), err);
+    return st;
 }
 
 mcp_status mcp__http_write_buf(mcp__http_exchange *exchange, mcp_buf *piece, mcp_error *err)
 {
+    mcp__pieces *pieces = &exchange->http->pieces;
     mcp_status st = MCP_OK;
 
     if (begins_piece(exchange, piece->length, &st, err))
-        st = end_piece(exchange, mcp__connection_put_buf(exchange, piece, err), err);
+        st = end_piece(exchange, mcp__outbox_put_buf(&exchange->out, pieces, piece), err);
     mcp_buf_clear(piece);
     return st;
 }
@@ -419,11 +443,10 @@ mcp_status mcp__http_write_shared(mcp__http_exchange *exchange, const mcp__share
 {
     mcp_status st = MCP_OK;
 
-    if (!begins_piece(exchange, piece->length, &st, err)) {
-        piece->release(piece->owner);
-        return st;
-    }
-    return end_piece(exchange, mcp__connection_put_shared(exchange, piece, err), err);
+    if (begins_piece(exchange, piece->length, &st, err))
+        return end_piece(exchange, mcp__outbox_put_shared(&exchange->out, piece), err);
+    piece->release(piece->owner);
+    return st;
 }
 
 void mcp__http_end(mcp__http_exchange *exchange)
@@ -431,7 +454,7 @@ void mcp__http_end(mcp__http_exchange *exchange)
     if (exchange->answer != ANSWER_STREAM)
         return;
     if (exchange->is_chunked && !exchange->is_head)
-        (void)mcp__connection_put(exchange, "0\r\n\r\n", 5, NULL);
+        (void)put(exchange, "0\r\n\r\n", 5, NULL);
     exchange->answer = ANSWER_DONE;
     mcp__connection_due(exchange);
 }
@@ -481,7 +504,7 @@ mcp_status mcp__http_raw_write(mcp__http_exchange *exchange, const void *bytes, 
 {
     if (exchange->phase != PHASE_RAW)
         return mcp_error_set(err, MCP_E_STOPPED, "the connection is being closed");
-    return mcp__connection_put(exchange, bytes, length, err);
+    return put(exchange, bytes, length, err);
 }
 
 void mcp__http_raw_pause(mcp__http_exchange *exchange, bool is_paused)

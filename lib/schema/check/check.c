@@ -42,46 +42,19 @@ bool mcp__check_step(mcp__check *check, uint64_t steps)
     return true;
 }
 
-bool mcp__check_bytes(mcp__check *check, size_t length)
-{
-    return mcp__check_step(check, 1 + length / MCP__BYTES_A_STEP);
-}
-
-bool mcp__check_hash(uint64_t *out, mcp__check *check, const mcp_json *value)
-{
-    uint64_t left = check->steps_left;
-
-    *out = mcp__value_hash(value, &left);
-    return mcp__check_step(check, left > 0 ? check->steps_left - left : check->steps_left + 1);
-}
-
-bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const char *text,
-                        size_t length)
-{
-    bool matches = false;
-
-    if (!mcp__check_step(check, 1))
-        return false;
-    mcp_status st = mcp__pattern_match(&matches, pattern, &check->matcher, text, length,
-                                       &check->steps_left, check->err);
-    check->status = st == MCP_E_LIMIT ? mcp__finding_limit(check, check->err) : st;
-    return matches;
-}
-
 /* ---- the stack ------------------------------------------------------------------------------ */
 
 static mcp__block *block_new(mcp__check *check, size_t size)
 {
-    size_t room = check->block ? check->block->size * 2 : BLOCK_SIZE;
+    size_t room = check->block->size ? check->block->size * 2 : BLOCK_SIZE;
 
     room = room > BLOCK_MAX ? BLOCK_MAX : room;
     room = room < size ? size : room;
     mcp__block *block = mcp_arena_alloc(check->scratch, sizeof *block + room);
-    if (!block) {
+    if (block)
+        *block = (mcp__block){ .next = check->block->next, .size = room };
+    else
         mcp__check_break(check, mcp__arena_failure(check->scratch), no_memory);
-        return NULL;
-    }
-    block->size = room;
     return block;
 }
 
@@ -90,83 +63,35 @@ void *mcp__stack_take(mcp__check *check, size_t size)
     mcp__block *block = check->block;
 
     size = (size + 7) & ~(size_t)7;
-    if (!block || block->size - block->used < size) {
-        mcp__block *next = block ? block->next : check->first_block;
-        if (!next || next->size < size) {
+    if (block->size - block->used < size) {
+        mcp__block *next = block->next;
+        if (!next || next->size < size)
             next = block_new(check, size);
-            if (!next)
-                return NULL;
-            next->next = block ? block->next : check->first_block;
-        }
-        if (block)
-            block->next = next;
-        else
-            check->first_block = next;
+        if (!next)
+            return NULL;
         next->used = 0;
+        block->next = next;
         check->block = block = next;
     }
-    void *out = block->bytes + block->used;
+    void *out = (unsigned char *)(block + 1) + block->used;
     block->used += size;
-    memset(out, 0, size);
-    return out;
+    return memset(out, 0, size);
 }
 
 mcp__stack_mark mcp__stack_top(const mcp__check *check)
 {
-    return (mcp__stack_mark){ check->block, check->block ? check->block->used : 0 };
+    return (mcp__stack_mark){ check->block, check->block->used };
 }
 
 void mcp__stack_release(mcp__check *check, mcp__stack_mark mark)
 {
     check->block = mark.block;
-    if (mark.block)
-        mark.block->used = mark.used;
-}
-
-/* ---- marks ---------------------------------------------------------------------------------- */
-
-bool mcp__marks_take(mcp__marks *marks, mcp__check *check, const mcp_json *value)
-{
-    size_t count = mcp_json_count(value);
-    size_t words = (count + 63) / 64;
-
-    if (!mcp__check_step(check, words / 8))
-        return false;
-    marks->bits = mcp__stack_take(check, words * sizeof *marks->bits);
-    marks->count = count;
-    return marks->bits != NULL;
-}
-
-void mcp__marks_set(mcp__marks *marks, size_t index)
-{
-    if (marks)
-        marks->bits[index / 64] |= (uint64_t)1 << index % 64;
-}
-
-void mcp__marks_set_all(mcp__marks *marks)
-{
-    if (marks)
-        memset(marks->bits, 0xff, (marks->count + 63) / 64 * sizeof *marks->bits);
-}
-
-bool mcp__marks_has(const mcp__marks *marks, size_t index)
-{
-    return marks->bits[index / 64] >> index % 64 & 1;
-}
-
-void mcp__marks_add(mcp__marks *marks, const mcp__marks *more)
-{
-    for (size_t i = 0; marks && more && i < (marks->count + 63) / 64; i++)
-        marks->bits[i] |= more->bits[i];
+    mark.block->used = mark.used;
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
-void mcp__found_copy(mcp__found *to, const mcp__found *from)
-{
-    memcpy(to, from, offsetof(mcp__found, path) + from->depth * sizeof *from->path);
-}
-
+/* `rule` is NULL for a node that is `false`. */
 static bool record(mcp__check *check, const mcp__rule *rule, const mcp__subschema *node,
                    const mcp_json *value, const mcp__details *details)
 {
@@ -191,30 +116,22 @@ bool mcp__check_refuse(mcp__check *check, const mcp__rule *rule, const mcp_json 
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-static unsigned type_of(const mcp_json *value)
+unsigned mcp__type_of(const mcp_json *value)
 {
-    switch (mcp_json_type_of(value)) {
-    case MCP_JSON_BOOL:
-        return MCP__BOOLEAN;
-    case MCP_JSON_INT:
-    case MCP_JSON_UINT:
-    case MCP_JSON_DOUBLE:
-        return MCP__NUMBER;
-    case MCP_JSON_STRING:
-        return MCP__STRING;
-    case MCP_JSON_ARRAY:
-        return MCP__ARRAY;
-    case MCP_JSON_OBJECT:
-        return MCP__OBJECT;
-    default:
-        return MCP__NULL;
-    }
+    static const unsigned bits[] = {
+        [MCP_JSON_NULL] = MCP__NULL,     [MCP_JSON_BOOL] = MCP__BOOLEAN,
+        [MCP_JSON_INT] = MCP__NUMBER,    [MCP_JSON_UINT] = MCP__NUMBER,
+        [MCP_JSON_DOUBLE] = MCP__NUMBER, [MCP_JSON_STRING] = MCP__STRING,
+        [MCP_JSON_ARRAY] = MCP__ARRAY,   [MCP_JSON_OBJECT] = MCP__OBJECT,
+    };
+
+    return bits[mcp_json_type_of(value)];
 }
 
 static bool check_rules(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
                         mcp__marks *marks)
 {
-    unsigned type = type_of(value);
+    unsigned type = mcp__type_of(value);
 
     for (size_t i = 0; i < node->rule_count; i++) {
         const mcp__rule *rule = &node->rules[i];
@@ -227,17 +144,33 @@ static bool check_rules(mcp__check *check, const mcp__subschema *node, const mcp
     return true;
 }
 
-/* A node that asks what was looked at has marks of its own, and hands them on when the value
- * fits. */
-static bool check_tracked(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                          mcp__marks *marks)
+static bool take_marks(mcp__marks *marks, mcp__check *check, const mcp_json *value)
+{
+    size_t count = mcp_json_count(value);
+    size_t words = (count + 63) / 64;
+
+    if (!mcp__check_step(check, words / 8))
+        return false;
+    marks->bits = mcp__stack_take(check, words * sizeof *marks->bits);
+    marks->count = count;
+    return marks->bits != NULL;
+}
+
+static void add_marks(mcp__marks *marks, const mcp__marks *more)
+{
+    for (size_t i = 0; marks && more && i < (marks->count + 63) / 64; i++)
+        marks->bits[i] |= more->bits[i];
+}
+
+bool mcp__check_apart(mcp__node_check *how, mcp__check *check, const mcp__subschema *node,
+                      const mcp_json *value, mcp__marks *marks)
 {
     mcp__stack_mark top = mcp__stack_top(check);
     mcp__marks own;
-    bool fits = mcp__marks_take(&own, check, value) && check_rules(check, node, value, &own);
+    bool fits = take_marks(&own, check, value) && how(check, node, value, &own);
 
     if (fits)
-        mcp__marks_add(marks, &own);
+        add_marks(marks, &own);
     mcp__stack_release(check, top);
     return fits;
 }
@@ -257,47 +190,10 @@ bool mcp__check_node(mcp__check *check, const mcp__subschema *node, const mcp_js
     check->nesting++;
     if (!outer || outer->resource != node->resource)
         check->scope = &scope;
-    bool fits = node->tracks ? check_tracked(check, node, value, marks)
+    bool fits = node->tracks ? mcp__check_apart(check_rules, check, node, value, marks)
                              : check_rules(check, node, value, marks);
     check->scope = outer;
     check->nesting--;
-    return fits;
-}
-
-static bool check_at(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                     mcp__segment segment)
-{
-    if (check->depth >= MCP__PATH_MAX)
-        return mcp__check_break(check, MCP_E_LIMIT, "the value is nested too deep to check");
-    check->path[check->depth++] = segment;
-    bool fits = mcp__check_node(check, node, value, NULL);
-    check->depth--;
-    return fits;
-}
-
-bool mcp__check_member(mcp__check *check, const mcp__subschema *node, const mcp_json *object,
-                       size_t index)
-{
-    mcp__segment segment = { 0 };
-
-    segment.name = mcp_json_name(object, index, &segment.length);
-    return check_at(check, node, mcp_json_item(object, index), segment);
-}
-
-bool mcp__check_item(mcp__check *check, const mcp__subschema *node, const mcp_json *array,
-                     size_t index)
-{
-    mcp__segment segment = { .index = index };
-
-    return check_at(check, node, mcp_json_item(array, index), segment);
-}
-
-bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                        mcp__marks *marks)
-{
-    check->quiet++;
-    bool fits = mcp__check_node(check, node, value, marks);
-    check->quiet--;
     return fits;
 }
 
@@ -317,6 +213,7 @@ mcp_status mcp_schema_check_within(const mcp_schema *schema, const mcp_json *val
     check->schema = schema;
     check->scratch = scratch;
     check->err = err;
+    check->block = &check->bottom;
     check->steps_left = steps_left ? *steps_left : schema->steps_max;
     bool fits = mcp__check_node(check, schema->root, value, NULL);
     mcp__matcher_clear(&check->matcher);

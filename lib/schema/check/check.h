@@ -17,13 +17,6 @@ enum { MCP__NESTING_MAX = 1000 };
 /* Deepest place in a value: what the reader lets through, and a member's name below it. */
 enum { MCP__PATH_MAX = MCP_JSON_DEPTH_MAX + 2 };
 
-/* One step of the way into the value: a member's name, or an index where the name is NULL. */
-typedef struct mcp__segment {
-    const char *name;
-    size_t length;
-    size_t index;
-} mcp__segment;
-
 /* Resources that are being evaluated, innermost first: what `$dynamicRef` searches. */
 typedef struct mcp__scope {
     const mcp__resource *resource;
@@ -47,14 +40,14 @@ typedef struct mcp__found {
     const mcp_json *actual;
     mcp__details details;
     size_t depth; /* of the value's place */
-    mcp__segment path[MCP__PATH_MAX];
+    mcp__token path[MCP__PATH_MAX];
 } mcp__found;
 
+/* A block of the stack; its bytes follow. */
 typedef struct mcp__block {
     struct mcp__block *next;
     size_t used;
     size_t size;
-    unsigned char bytes[];
 } mcp__block;
 
 /* Where the stack was; see mcp__stack_release. */
@@ -74,11 +67,11 @@ struct mcp__check {
     unsigned quiet; /* above 0: refusals are expected and not recorded */
     const mcp__scope *scope;
     mcp__matcher matcher;
-    mcp__block *first_block;
-    mcp__block *block; /* the top of the stack */
+    mcp__block bottom; /* of the stack; has no bytes */
+    mcp__block *block; /* its top */
     mcp__found found;  /* the last refusal */
     size_t depth;
-    mcp__segment path[MCP__PATH_MAX];
+    mcp__token path[MCP__PATH_MAX];
 };
 
 /* Which members or items of a value some keyword has looked at. NULL where nobody will ask. */
@@ -88,27 +81,19 @@ struct mcp__marks {
 };
 
 /* Does the value fit? */
-bool mcp__check_node(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                     mcp__marks *marks);
+typedef bool mcp__node_check(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
+                             mcp__marks *marks);
+mcp__node_check mcp__check_node;
 
-/* As mcp__check_node, for a member or an item, whose place is one step deeper. */
-bool mcp__check_member(mcp__check *check, const mcp__subschema *node, const mcp_json *object,
-                       size_t index);
-bool mcp__check_item(mcp__check *check, const mcp__subschema *node, const mcp_json *array,
-                     size_t index);
+/* What type the value has, as a bit of node.h; an integer is a number. */
+unsigned mcp__type_of(const mcp_json *value);
 
-/* As mcp__check_node, but a refusal is an answer and leaves no finding. */
-bool mcp__check_quietly(mcp__check *check, const mcp__subschema *node, const mcp_json *value,
-                        mcp__marks *marks);
+/* Check with marks of its own, which are handed on in `marks` only when the value fits. */
+bool mcp__check_apart(mcp__node_check *how, mcp__check *check, const mcp__subschema *node,
+                      const mcp_json *value, mcp__marks *marks);
 
 /* Pay for work; false when the steps are used up or the check has failed before. */
 bool mcp__check_step(mcp__check *check, uint64_t steps);
-
-/* Pay for a look at so many bytes of text, besides the step that every look costs. */
-bool mcp__check_bytes(mcp__check *check, size_t length);
-
-/* The value's hash, paid for. False ends the check. */
-bool mcp__check_hash(uint64_t *out, mcp__check *check, const mcp_json *value);
 
 /* End the check without an answer. */
 bool mcp__check_break(mcp__check *check, mcp_status status, const char *words);
@@ -123,20 +108,6 @@ void *mcp__stack_take(mcp__check *check, size_t size);
 mcp__stack_mark mcp__stack_top(const mcp__check *check);
 void mcp__stack_release(mcp__check *check, mcp__stack_mark mark);
 
-/* Marks for the members or items of a value, none set; from the stack. False ends the check. */
-bool mcp__marks_take(mcp__marks *marks, mcp__check *check, const mcp_json *value);
-void mcp__marks_set(mcp__marks *marks, size_t index);
-void mcp__marks_set_all(mcp__marks *marks);
-bool mcp__marks_has(const mcp__marks *marks, size_t index);
-void mcp__marks_add(mcp__marks *marks, const mcp__marks *more);
-
-/* Does the name match? False as well when the check ends. */
-bool mcp__check_matches(mcp__check *check, const mcp__pattern *pattern, const char *text,
-                        size_t length);
-
-/* Copy a refusal; only the part of the path that is used. */
-void mcp__found_copy(mcp__found *to, const mcp__found *from);
-
 /* Say where the steps ran out, and what can be done about it. Returns MCP_E_LIMIT. */
 mcp_status mcp__finding_limit(const mcp__check *check, mcp_error *err);
 
@@ -148,17 +119,14 @@ mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *che
 #define MCP__KEYWORD(name)                                                                         \
     bool mcp__check_##name(mcp__check *check, const mcp__rule *rule, const mcp_json *value,        \
                            mcp__marks *marks __attribute__((unused)))
-typedef bool mcp__keyword_check(mcp__check *check, const mcp__rule *rule, const mcp_json *value,
-                                mcp__marks *marks);
 mcp__keyword_check mcp__check_type, mcp__check_const, mcp__check_enum, mcp__check_maximum,
     mcp__check_exclusive_maximum, mcp__check_minimum, mcp__check_exclusive_minimum,
-    mcp__check_multiple_of, mcp__check_max_length, mcp__check_min_length, mcp__check_pattern,
+    mcp__check_at_most, mcp__check_at_least, mcp__check_multiple_of, mcp__check_pattern,
     mcp__check_format, mcp__check_required, mcp__check_dependent_required,
     mcp__check_dependent_schemas, mcp__check_property_names, mcp__check_properties,
     mcp__check_pattern_properties, mcp__check_additional, mcp__check_unevaluated_members,
     mcp__check_unique_items, mcp__check_prefix_items, mcp__check_items, mcp__check_contains,
     mcp__check_unevaluated_items, mcp__check_ref, mcp__check_dynamic_ref, mcp__check_all_of,
-    mcp__check_any_of, mcp__check_one_of, mcp__check_not, mcp__check_if, mcp__check_max_count,
-    mcp__check_min_count;
+    mcp__check_any_of, mcp__check_one_of, mcp__check_not, mcp__check_if;
 
 #endif

@@ -167,48 +167,37 @@ static void write_sentence(mcp_buf *out, const mcp__found *found)
 
 static void write_path(mcp_buf *out, const mcp__found *found)
 {
-    for (size_t i = 0; i < found->depth; i++) {
-        const mcp__segment *segment = &found->path[i];
-        if (segment->name)
-            mcp__pointer_token(out, segment->name, segment->length);
-        else
-            mcp_buf_printf(out, "/%zu", segment->index);
-    }
+    for (size_t i = 0; i < found->depth; i++)
+        mcp__pointer_token(out, &found->path[i]);
 }
 
-/* What a buffer holds, as the arena's; the buffer is empty afterwards. NULL when there was no
- * room. */
-static char *keep(mcp_arena *arena, mcp_buf *text)
+static void write_rule(mcp_buf *out, const mcp__subschema *node, const mcp__rule *rule)
 {
-    char *out = NULL;
+    mcp__node_pointer(out, node);
+    if (rule)
+        mcp_buf_printf(out, "/%s", rule->keyword->name);
+}
 
-    if (text->status == MCP_OK)
-        out = mcp_arena_strndup(arena, text->data ? text->data : "", text->length);
-    if (out)
-        mcp_buf_reset(text);
-    return out;
+/* What a buffer holds, as the arena's. */
+static char *keep(mcp_arena *arena, const mcp_buf *text)
+{
+    return mcp_arena_strndup(arena, text->data ? text->data : "", text->length);
 }
 
 static mcp_status fill(mcp_schema_finding *finding, const mcp__found *found, mcp_arena *scratch,
-                       mcp_buf *text)
+                       const mcp_buf *path, const mcp_buf *rule)
 {
     const mcp__details *details = &found->details;
     mcp_schema_finding out = {
         .keyword = found->rule ? found->rule->keyword->name : "false",
+        .instance_path = keep(scratch, path),
+        .schema_path = keep(scratch, rule),
         .expected = found->rule ? found->rule->value : found->node->json,
         .actual = found->actual,
     };
 
-    write_path(text, found);
-    out.instance_path = keep(scratch, text);
-    mcp__node_pointer(text, found->node);
-    if (found->rule)
-        mcp_buf_printf(text, "/%s", out.keyword);
-    out.schema_path = keep(scratch, text);
     if (details->property)
         out.property = mcp_arena_strndup(scratch, details->property, details->property_length);
-    if (text->status != MCP_OK)
-        return text->status;
     if (!out.instance_path || !out.schema_path || (details->property && !out.property))
         return mcp__arena_failure(scratch);
     *finding = out;
@@ -216,21 +205,16 @@ static mcp_status fill(mcp_schema_finding *finding, const mcp__found *found, mcp
 }
 
 /* The place and the rule. Of a long place the end is shown, which says most. */
-static void write_message(mcp_buf *out, const mcp__found *found)
+static void write_message(mcp_buf *out, const mcp_buf *path, const mcp__found *found)
 {
-    write_path(out, found);
-    if (out->length > PATH_SHOWN) {
-        mcp_buf tail;
-        mcp_buf_init(&tail, out->max_bytes);
-        size_t from = out->length - PATH_SHOWN;
-        while (((unsigned char)out->data[from] & 0xc0) == 0x80)
-            from++;
-        mcp_buf_puts(&tail, "...");
-        mcp_buf_append(&tail, out->data + from, out->length - from);
-        mcp_buf_clear(out);
-        *out = tail;
-    }
-    mcp_buf_puts(out, out->length == 0 ? "at the root: " : ": ");
+    size_t from = path->length > PATH_SHOWN ? path->length - PATH_SHOWN : 0;
+
+    while (from > 0 && ((unsigned char)path->data[from] & 0xc0) == 0x80)
+        from++;
+    mcp_buf_puts(out, from > 0 ? "..." : path->length == 0 ? "at the root" : "");
+    if (path->length > 0)
+        mcp_buf_append(out, path->data + from, path->length - from);
+    mcp_buf_puts(out, ": ");
     write_sentence(out, found);
 }
 
@@ -240,10 +224,8 @@ mcp_status mcp__finding_limit(const mcp__check *check, mcp_error *err)
     mcp_buf text;
 
     mcp_buf_init(&text, path_bytes_max);
-    if (check->rule) {
-        mcp__node_pointer(&text, check->rule->node);
-        mcp_buf_printf(&text, "/%s", check->rule->keyword->name);
-    }
+    if (check->rule)
+        write_rule(&text, check->rule->node, check->rule);
     if (text.status == MCP_OK && text.data)
         memcpy(place, text.data, mcp__utf8_cut(text.data, text.length, PATH_SHOWN));
     mcp_buf_clear(&text);
@@ -255,17 +237,24 @@ mcp_status mcp__finding_limit(const mcp__check *check, mcp_error *err)
 
 mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *check, mcp_error *err)
 {
+    const mcp__found *found = &check->found;
     mcp_error message = MCP_ERROR_INIT;
-    mcp_status st = MCP_OK;
+    mcp_buf path;
     mcp_buf text;
 
+    mcp_buf_init(&path, path_bytes_max);
     mcp_buf_init(&text, path_bytes_max);
+    write_path(&path, found);
     if (finding)
-        st = fill(finding, &check->found, check->scratch, &text);
+        write_rule(&text, found->node, found->rule);
+    mcp_status st = path.status != MCP_OK ? path.status : text.status;
+    if (st == MCP_OK && finding)
+        st = fill(finding, found, check->scratch, &path, &text);
     mcp_buf_reset(&text);
-    write_message(&text, &check->found);
-    if (st == MCP_OK)
+    if (st == MCP_OK) {
+        write_message(&text, &path, found);
         st = text.status;
+    }
     if (st == MCP_OK)
         st = mcp_error_set(&message, MCP_E_SCHEMA, "%s", text.data);
     else
@@ -274,6 +263,7 @@ mcp_status mcp__finding_write(mcp_schema_finding *finding, const mcp__check *che
         memcpy(finding->message, message.message, sizeof finding->message);
     if (err)
         *err = message;
+    mcp_buf_clear(&path);
     mcp_buf_clear(&text);
     return st;
 }

@@ -62,7 +62,7 @@ typedef struct universe_body {
     universe_handle member;              /* link: the group that holds this system */
     universe_handle named_by;            /* first link that refers to this body */
     universe_handle names;               /* first link of the references that it makes */
-    universe_handle orbit;               /* block of optional numbers, see body.h */
+    universe_handle orbit;               /* block of optional numbers, see entity.h */
     universe_handle rest;                /* text: all other members, as JSON without braces */
 } universe_body;
 

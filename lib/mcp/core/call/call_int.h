@@ -24,7 +24,6 @@
 #include "mcp/json.h"
 #include "mcp/server.h"
 #include "net/pool.h"
-#include "net/queue.h"
 
 typedef struct mcp__inline_budget mcp__inline_budget;
 typedef struct mcp__subscription mcp__subscription;

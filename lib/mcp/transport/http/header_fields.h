@@ -1,5 +1,6 @@
 /*
- * header_fields.h - media types of a request, and the header fields of an answer.
+ * header_fields.h - header fields: the media types and the origin of a request, and the fields of
+ * an answer.
  */
 #ifndef MCP_TRANSPORT_HTTP_HEADER_FIELDS_H
 #define MCP_TRANSPORT_HTTP_HEADER_FIELDS_H
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "net/http.h"
+#include "mcp/transport/http_int.h"
 
 /** The media types that a client accepts. */
 typedef struct mcp__accepted {
@@ -28,6 +29,31 @@ bool mcp__field_is_type(const char *value, const char *type);
  *  absent. */
 bool mcp__field_is_json(const char *value);
 
+/** Whether a Host field names this machine or one of `hosts` (a name, or a name with its port; ends
+ *  with NULL; may be NULL). */
+bool mcp__host_is_known(const char *host, const char *const *hosts);
+
+/**
+ * Whether an Origin field is the origin of the server itself: http or https of
+ *  - the authority that the request's Host field names,
+ *  - this machine, where `own_port` is the port of a loopback address that is listened on (0:
+ *    none),
+ *  - a name of `hosts`, at the port that stands with it, or else at the default port of http or
+ *    https.
+ *
+ * @param host the request's Host field, which is known
+ */
+bool mcp__origin_is_own(const char *origin, const char *host, int own_port,
+                        const char *const *hosts);
+
+/** Check Host, Origin and Sec-Fetch-Site, and answer the preflight request of a page that may call
+ *  (CORS). @return false: the exchange was answered */
+bool mcp__origin_check_pass(mcp__httpd *httpd, mcp__http_exchange *exchange);
+
+/** The Origin where pages from there may read answers; NULL otherwise. Lives as long as the
+ *  options. */
+const char *mcp__origin_check_origin(const mcp__httpd *httpd, const mcp__http_exchange *exchange);
+
 /** Header fields that a route's handler may set. */
 #define MCP__REST_FIELDS_MAX 16
 
@@ -45,6 +71,17 @@ void mcp__head_add(mcp__head *head, const char *name, const char *value);
 /** Add the fields of a stream of events. */
 void mcp__head_events(mcp__head *head);
 
+/** The fields that a page may read: of answers of MCP, and of routes. */
+#define MCP__EXPOSED "Mcp-Session-Id, WWW-Authenticate"
+#define MCP__EXPOSED_OF_ROUTES "ETag, Location, Next-Cursor, Retry-After, WWW-Authenticate"
+
+/** Let a page of that origin read the answer; NULL: no page may. */
+void mcp__head_share(mcp__head *head, const char *origin, const char *exposed);
+
 mcp__http_head_out mcp__head_out(const mcp__head *head, int status);
+
+/** Answer whole. The exchange is over. @param body taken; NULL or empty: none */
+void mcp__head_reply(const mcp__head *head, mcp__http_exchange *exchange, int status,
+                     mcp_buf *body);
 
 #endif

@@ -8,7 +8,7 @@
  * Probes come from machines that know the server by an address, so these paths are answered before
  * the check of Host. Hence they are served only where an option says so.
  */
-#include "mcp/transport/http/metrics.h"
+#include "mcp/transport/http_int.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -27,27 +27,18 @@
 #define TEXT_MAX ((size_t)8 * 1024 * 1024)
 #define NS_A_SECOND 1000000000
 
-static bool is_path(const mcp__http_exchange *exchange, const char *wanted)
-{
-    size_t length = 0;
-    const char *path = mcp__http_path(exchange, &length);
-
-    return length == strlen(wanted) && memcmp(path, wanted, length) == 0;
-}
-
 static void answer(mcp__http_exchange *exchange, int status, const char *type, mcp_buf *body)
 {
     mcp__head head = { .count = 0 };
 
     mcp__head_add(&head, "Content-Type", type);
     mcp__head_add(&head, "Cache-Control", "no-store");
-    mcp__http_head_out out = mcp__head_out(&head, status);
-    (void)mcp__http_reply_buf(exchange, &out, body, NULL);
+    mcp__head_reply(&head, exchange, status, body);
 }
 
-static void answer_health(const mcp__web *web, mcp__http_exchange *exchange)
+void mcp__metrics_health(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    bool is_ending = web->serve.is_ending;
+    bool is_ending = httpd->serve.is_ending;
     mcp_buf body;
 
     mcp_buf_init(&body, 64);
@@ -57,23 +48,32 @@ static void answer_health(const mcp__web *web, mcp__http_exchange *exchange)
 
 /* ---- families -------------------------------------------------------------------------------- */
 
+/* Without a `type` it is a counter or a gauge: the name says which. */
 static void begin_family(mcp_buf *body, const char *name, const char *type, const char *help)
 {
+    const char *last = strrchr(name, '_');
+
+    if (!type)
+        type = last && strcmp(last, "_total") == 0 ? "counter" : "gauge";
     (void)mcp_buf_printf(body, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put(mcp_buf *body, const char *name, const char *type, const char *help, uint64_t value)
+static void put(mcp_buf *body, const char *name, const char *help, uint64_t value)
 {
-    begin_family(body, name, type, help);
+    begin_family(body, name, NULL, help);
     (void)mcp_buf_printf(body, "%s %" PRIu64 "\n", name, value);
 }
 
-static void put_seconds(mcp_buf *body, const char *name, const char *type, const char *help,
-                        uint64_t ns)
+static void put_ns(mcp_buf *body, uint64_t ns)
 {
-    begin_family(body, name, type, help);
-    (void)mcp_buf_printf(body, "%s %" PRIu64 ".%09" PRIu64 "\n", name, ns / NS_A_SECOND,
-                         ns % NS_A_SECOND);
+    (void)mcp_buf_printf(body, "%" PRIu64 ".%09" PRIu64 "\n", ns / NS_A_SECOND, ns % NS_A_SECOND);
+}
+
+static void put_seconds(mcp_buf *body, const char *name, const char *help, uint64_t ns)
+{
+    begin_family(body, name, NULL, help);
+    (void)mcp_buf_printf(body, "%s ", name);
+    put_ns(body, ns);
 }
 
 /* A label's value, with the escapes of the format. */
@@ -115,25 +115,14 @@ static void put_histogram(mcp_buf *body, const mcp__duration *duration)
         (void)mcp_buf_printf(body, "%" PRIu64 "\n", count);
     }
     put_sample(body, "_sum", duration, NULL);
-    (void)mcp_buf_printf(body, "%" PRIu64 ".%09" PRIu64 "\n", duration->sum_ns / NS_A_SECOND,
-                         duration->sum_ns % NS_A_SECOND);
+    put_ns(body, duration->sum_ns);
     put_sample(body, "_count", duration, NULL);
     (void)mcp_buf_printf(body, "%" PRIu64 "\n", count);
 }
 
-static void put_durations(mcp_buf *body, const mcp__durations *durations)
-{
-    if (!durations->first)
-        return;
-    begin_family(body, "mcp_request_duration_seconds", "histogram",
-                 "Time from a request to its answer, by method and tool or route.");
-    for (const mcp__duration *at = durations->first; at; at = at->next)
-        put_histogram(body, at);
-}
-
 static void put_build(mcp_buf *body, const mcp_server_options *options)
 {
-    begin_family(body, "mcp_build_info", "gauge", "What runs; always 1.");
+    begin_family(body, "mcp_build_info", NULL, "What runs; always 1.");
     (void)mcp_buf_puts(body, "mcp_build_info{");
     put_label(body, "library", mcp_version());
     (void)mcp_buf_putc(body, ',');
@@ -166,9 +155,8 @@ double mcp__process_start_s(void)
         clock_gettime(CLOCK_BOOTTIME, &boot) != 0)
         return 0;
     const char *at = strrchr(text, ')'); /* the name before it may hold anything */
-    for (int field = 2; at && field < 22; field++) {
+    for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
-    }
     if (!at)
         return 0;
     double since_boot_s = strtod(at + 1, NULL) / (double)sysconf(_SC_CLK_TCK);
@@ -192,7 +180,7 @@ static uint64_t count_descriptors(void)
     return count > 3 ? count - 3 : 0; /* ".", "..", and the folder's own */
 }
 
-static void put_process(mcp_buf *body, const mcp__web *web)
+static void put_process(mcp_buf *body, const mcp__httpd *httpd)
 {
     unsigned long long size = 0, resident = 0;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -207,83 +195,66 @@ static void put_process(mcp_buf *body, const mcp__web *web)
         size = strtoull(text, &end, 10);
         resident = strtoull(end, NULL, 10);
     }
-    put_seconds(body, "process_cpu_seconds_total", "counter", "User and system CPU time.",
+    put_seconds(body, "process_cpu_seconds_total", "User and system CPU time.",
                 (uint64_t)cpu.tv_sec * NS_A_SECOND + (uint64_t)cpu.tv_nsec);
-    put(body, "process_open_fds", "gauge", "Open file descriptors.", count_descriptors());
-    put(body, "process_max_fds", "gauge", "Limit of open file descriptors.", limit.rlim_cur);
-    put(body, "process_virtual_memory_bytes", "gauge", "Virtual memory.", size * page);
-    put(body, "process_resident_memory_bytes", "gauge", "Resident memory.", resident * page);
-    begin_family(body, "process_start_time_seconds", "gauge", "Start, in seconds since 1970.");
-    (void)mcp_buf_printf(body, "process_start_time_seconds %.2f\n", web->process_start_s);
+    put(body, "process_open_fds", "Open file descriptors.", count_descriptors());
+    put(body, "process_max_fds", "Limit of open file descriptors.", limit.rlim_cur);
+    put(body, "process_virtual_memory_bytes", "Virtual memory.", size * page);
+    put(body, "process_resident_memory_bytes", "Resident memory.", resident * page);
+    begin_family(body, "process_start_time_seconds", NULL, "Start, in seconds since 1970.");
+    (void)mcp_buf_printf(body, "process_start_time_seconds %.2f\n", httpd->process_start_s);
 }
 
 /* ---- the exposition -------------------------------------------------------------------------- */
 
-static void put_http(mcp_buf *body, const mcp__web *web)
+static void put_http(mcp_buf *body, const mcp__httpd *httpd)
 {
-    const mcp__web_counts *counts = &web->counts;
+    const mcp__httpd_counts *counts = &httpd->counts;
 
-    put(body, "mcp_http_requests_total", "counter", "HTTP requests of any kind.", counts->requests);
-    put(body, "mcp_http_refused_total", "counter", "Requests of a foreign Host or Origin.",
-        counts->refused);
-    put(body, "mcp_http_hangups_total", "counter", "Clients that left before their answer.",
-        counts->hung_up);
-    put(body, "mcp_http_connections", "gauge", "Open connections.",
-        mcp__http_connections(web->listener));
-    put(body, "mcp_messages_total", "counter", "MCP messages.", counts->messages);
-    put(body, "mcp_streams_total", "counter", "Event streams begun.", counts->streams);
-    put(body, "mcp_route_streams", "gauge", "Open event streams of routes.", web->stream_count);
-    put(body, "mcp_route_events_total", "counter", "Events written to streams of routes.",
-        counts->events);
-    put(body, "mcp_route_streams_full_total", "counter", "Queues of slow readers that were full.",
+    put(body, "mcp_http_requests_total", "HTTP requests of any kind.", counts->requests);
+    put(body, "mcp_http_refused_total", "Requests of a foreign Host or Origin.", counts->refused);
+    put(body, "mcp_http_hangups_total", "Clients that left before their answer.", counts->hung_up);
+    put(body, "mcp_http_connections", "Open connections.", mcp__http_connections(httpd->listener));
+    put(body, "mcp_messages_total", "MCP messages.", counts->messages);
+    put(body, "mcp_streams_total", "Event streams begun.", counts->streams);
+    put(body, "mcp_route_streams", "Open event streams of routes.", httpd->stream_count);
+    put(body, "mcp_route_events_total", "Events written to streams of routes.", counts->events);
+    put(body, "mcp_route_streams_full_total", "Queues of slow readers that were full.",
         counts->overruns);
-    put(body, "mcp_unanswered", "gauge", "Open streams and requests without their answer.",
-        web->peer_count);
-    put(body, "mcp_sessions_open", "gauge", "Open sessions.", web->sessions.count);
-    put(body, "mcp_sessions_total", "counter", "Sessions opened.", web->sessions.opened);
+    put(body, "mcp_unanswered", "Open streams and requests without their answer.",
+        httpd->peer_count);
+    put(body, "mcp_sessions_open", "Open sessions.", httpd->sessions.count);
+    put(body, "mcp_sessions_total", "Sessions opened.", httpd->sessions.opened);
 }
 
-static void answer_metrics(const mcp__web *web, mcp__http_exchange *exchange)
+void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp__pool *pool = web->serve.pool;
+    const mcp__pool *pool = httpd->serve.pool;
     mcp_buf body;
 
     mcp_buf_init(&body, TEXT_MAX);
-    put_http(&body, web);
-    put(&body, "mcp_handlers_running", "gauge", "Calls with or before a worker.",
+    put_http(&body, httpd);
+    put(&body, "mcp_handlers_running", "Calls with or before a worker.",
         (uint64_t)mcp__pool_busy(pool));
-    put(&body, "mcp_handlers_stuck", "gauge", "Handlers that run on after a request to stop.",
+    put(&body, "mcp_handlers_stuck", "Handlers that run on after a request to stop.",
         (uint64_t)mcp__pool_given_up(pool));
-    put(&body, "mcp_handlers_given_up_total", "counter",
-        "Handlers that did not stop when they were asked to.", mcp__pool_given_up_total(pool));
-    put(&body, "mcp_tool_output_mismatches_total", "counter",
+    put(&body, "mcp_handlers_given_up_total", "Handlers that did not stop when they were asked to.",
+        mcp__pool_given_up_total(pool));
+    put(&body, "mcp_tool_output_mismatches_total",
         "Results of tools that do not match their output schemas.", mcp__result_mismatches());
-    put_seconds(&body, "mcp_loop_turn_max_seconds", "gauge",
+    put_seconds(&body, "mcp_loop_turn_max_seconds",
                 "The longest that the loop was busy at a stretch.",
-                mcp__loop_turn_max_ns(web->serve.loop));
-    put_durations(&body, &web->durations);
-    put_build(&body, web->serve.options);
-    put_process(&body, web);
-    if (body.status == MCP_OK)
-        answer(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
-    else
-        answer(exchange, 503, NULL, &body);
-    mcp_buf_clear(&body);
-}
-
-bool mcp__metrics_answer(mcp__web *web, mcp__http_exchange *exchange)
-{
-    const char *method = mcp__http_method(exchange);
-    bool is_health = web->http.health && is_path(exchange, "/health");
-    bool is_metrics = web->http.metrics && is_path(exchange, "/metrics");
-
-    if (!is_health && !is_metrics)
-        return false;
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        mcp__web_answer_with(web, exchange, 405, "Allow", "GET", NULL);
-    else if (is_health)
-        answer_health(web, exchange);
-    else
-        answer_metrics(web, exchange);
-    return true;
+                mcp__loop_turn_max_ns(httpd->serve.loop));
+    if (httpd->durations.first)
+        begin_family(&body, "mcp_request_duration_seconds", "histogram",
+                     "Time from a request to its answer, by method and tool or route.");
+    for (const mcp__duration *at = httpd->durations.first; at; at = at->next)
+        put_histogram(&body, at);
+    put_build(&body, httpd->serve.options);
+    put_process(&body, httpd);
+    bool is_whole = body.status == MCP_OK;
+    if (!is_whole)
+        mcp_buf_clear(&body);
+    answer(exchange, is_whole ? 200 : 503,
+           is_whole ? "text/plain; version=0.0.4; charset=utf-8" : NULL, &body);
 }

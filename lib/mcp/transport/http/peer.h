@@ -10,14 +10,14 @@
 #include "mcp/core/message/message.h"
 #include "mcp/core/peer.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/http/http_int.h"
+#include "mcp/transport/http_int.h"
 
-struct mcp__web_peer {
+struct mcp__httpd_peer {
     mcp__peer peer; /* first */
     mcp__exchange_owner owner;
-    mcp__web *web;
-    mcp__web_peer *next, *previous; /* of the web's list */
-    mcp__http_exchange *exchange;   /* NULL: no client is connected */
+    mcp__httpd *httpd;
+    LIST_ENTRY(mcp__httpd_peer) link; /* of the server's list */
+    mcp__http_exchange *exchange;     /* NULL: no client is connected */
     mcp__session_entry *entry;
     const char *origin; /* of a page in a browser that may read the answer; or NULL */
     mcp__accepted accepted;
@@ -34,27 +34,21 @@ struct mcp__web_peer {
     bool is_session;   /* the session ends with this stream (sse_legacy.c) */
 };
 
-/** The text of an event id, with its NUL. */
-#define MCP__EVENT_ID_SIZE 40
-
 /**
- * The peer of a request that has just come.
+ * The peer of a request that has just come. Its client accepts nothing, until `accepted` is set.
  *
  * @param entry what its messages will be given to; the peer ends it where it is `is_once`
  * @return NULL: no memory, the exchange was answered
  */
-mcp__web_peer *mcp__web_peer_new(mcp__web *web, mcp__http_exchange *exchange,
-                                 mcp__session_entry *entry, bool is_once,
-                                 const mcp__accepted *accepted);
+mcp__httpd_peer *mcp__httpd_peer_new(mcp__httpd *httpd, mcp__http_exchange *exchange,
+                                     mcp__session_entry *entry, bool is_once);
 
-/** Begin a stream of events, without ids. @return false: there is no connection for it any more */
-bool mcp__web_peer_begin(mcp__web_peer *peer);
+/** Begin a stream of events. @return false: there is no connection for it any more */
+bool mcp__httpd_peer_begin(mcp__httpd_peer *peer);
 
-/** Send an event without an id. */
-void mcp__web_peer_send(mcp__web_peer *peer, const char *event, const char *text, size_t length);
-
-/** Remember the request that is to be answered. */
-void mcp__web_peer_expect(mcp__web_peer *peer, const mcp__message *message);
+/** Send an event on a stream that has begun. @param id NULL: it has none */
+void mcp__httpd_peer_send(mcp__httpd_peer *peer, const char *name, const char *id, const char *text,
+                          size_t length);
 
 /**
  * Begin the stream that GET opens, for what belongs to no request.
@@ -62,7 +56,7 @@ void mcp__web_peer_expect(mcp__web_peer *peer, const mcp__message *message);
  * @param after the number of the last event that the client saw on an earlier one; NULL: there was
  *              none
  */
-void mcp__web_peer_listen(mcp__web_peer *peer, const uint64_t *after);
+void mcp__httpd_peer_listen(mcp__httpd_peer *peer, const uint64_t *after);
 
 /**
  * Go on with a stream on another connection: send what the client has not seen, and what will come.
@@ -70,26 +64,27 @@ void mcp__web_peer_listen(mcp__web_peer *peer, const uint64_t *after);
  *
  * @param after the number of the last event that the client saw
  */
-void mcp__web_peer_attach(mcp__web_peer *peer, mcp__http_exchange *exchange, uint64_t after);
+void mcp__httpd_peer_attach(mcp__httpd_peer *peer, mcp__http_exchange *exchange, uint64_t after);
 
 /** Look at the clock: comments, and streams where the client has waited long. */
-void mcp__web_peer_tick(mcp__web_peer *peer, int64_t now_ms);
+void mcp__httpd_peer_tick(mcp__httpd_peer *peer, int64_t now_ms);
 
 /** End a stream in order, or a request whose client no longer waits. Frees the peer. */
-void mcp__web_peer_end(mcp__web_peer *peer);
+void mcp__httpd_peer_end(mcp__httpd_peer *peer);
 
 /** The field that says which scopes the client's token lacks for the answer, if it lacks any.
  *  @param field empty; keeps what `head` borrows */
-void mcp__web_peer_challenge(const mcp__web_peer *peer, mcp__head *head, mcp_buf *field);
+void mcp__httpd_peer_challenge(const mcp__httpd_peer *peer, mcp__head *head, mcp_buf *field);
 
 /** Free the peer; its exchange is over. */
-void mcp__web_peer_free(mcp__web_peer *peer);
+void mcp__httpd_peer_free(mcp__httpd_peer *peer);
 
 /** The peer of that session and stream; NULL when there is none. */
-mcp__web_peer *mcp__web_peer_find(mcp__web *web, const mcp__session_entry *entry, uint32_t stream);
+mcp__httpd_peer *mcp__httpd_peer_find(mcp__httpd *httpd, const mcp__session_entry *entry,
+                                      uint32_t stream);
 
 /** Answer a GET for a stream that has ended from what is kept of it. The exchange is over. */
-void mcp__web_peer_replay(mcp__web *web, mcp__http_exchange *exchange, mcp__session_entry *entry,
-                          uint32_t stream, uint64_t after);
+void mcp__httpd_peer_replay(mcp__httpd *httpd, mcp__http_exchange *exchange,
+                            mcp__session_entry *entry, uint32_t stream, uint64_t after);
 
 #endif

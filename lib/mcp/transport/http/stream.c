@@ -38,11 +38,13 @@
 #define BATCH 512                      /* events a turn */
 #define FEED_BYTES ((size_t)64 * 1024) /* in the outbox of one reader */
 #define SHARED_MIN ((size_t)4 * 1024)  /* events from here on are not copied */
+#define EVENT_MAX ((size_t)32 * 1024 * 1024)
+#define AROUND ((size_t)64) /* a guess at what stands around the data */
 #define KEEPALIVE ": keepalive\n\n"
 
 struct mcp_stream {
-    mcp__exchange_owner owner;
-    mcp__node node; /* in the loop's queue while `is_posted` */
+    mcp__exchange_owner owner; /* first */
+    mcp__node node;            /* in the loop's queue while `is_posted` */
     atomic_uint counts;
     mcp_stream_options options; /* defaults filled in, `first` a copy */
 
@@ -58,11 +60,86 @@ struct mcp_stream {
     bool is_over;
 
     /* the loop's */
-    mcp__web *web;
+    mcp__httpd *httpd;
     mcp__http_exchange *exchange; /* NULL: not begun, or over */
-    mcp_stream *next, *previous;  /* of the web's list */
+    LIST_ENTRY(mcp_stream) link;  /* of the server's list */
     int64_t wrote_ms;
 };
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The bytes that go over the wire: written once and shared from then on, so a thousand readers cost
+ * a thousand pointers. The last release frees them, on any thread, hence the memory order of the
+ * decrement: all earlier uses have happened before. */
+struct mcp_event {
+    atomic_uint counts;
+    size_t length;
+    char *bytes;
+};
+
+/* Takes the text. */
+static mcp_status wrap(mcp_event **out, mcp_buf *text, mcp_status st, mcp_error *err)
+{
+    mcp_event *event = st == MCP_OK ? mcp_alloc(sizeof *event) : NULL;
+
+    if (!event) {
+        mcp_buf_clear(text);
+        if (st == MCP_E_PARAMS)
+            return mcp_error_set(err, st,
+                                 "an event's id and name, and a comment, are one line each");
+        if (st == MCP_E_LIMIT)
+            return mcp_error_set(err, st, "an event may have %zu bytes at most", EVENT_MAX);
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for an event");
+    }
+    atomic_init(&event->counts, 1);
+    event->bytes = mcp_buf_take(text, &event->length);
+    *out = event;
+    return MCP_OK;
+}
+
+mcp_status mcp_event_new(mcp_event **out, const char *id, const char *name, const char *data,
+                         size_t length, mcp_error *err)
+{
+    mcp_buf text;
+
+    mcp_buf_init(&text, EVENT_MAX);
+    if (length < EVENT_MAX - AROUND)
+        (void)mcp_buf_reserve(&text, length + AROUND);
+    return wrap(out, &text, mcp__sse_event(&text, name, id, data ? data : "", data ? length : 0),
+                err);
+}
+
+mcp_status mcp_event_comment(mcp_event **out, const char *text, mcp_error *err)
+{
+    mcp_buf line;
+    mcp_status st = MCP_E_PARAMS;
+
+    mcp_buf_init(&line, EVENT_MAX);
+    if (text && !strpbrk(text, "\r\n"))
+        st = mcp_buf_printf(&line, ":%s\n\n", text);
+    return wrap(out, &line, st, err);
+}
+
+mcp_event *mcp_event_retain(mcp_event *event)
+{
+    if (event)
+        (void)atomic_fetch_add_explicit(&event->counts, 1, memory_order_relaxed);
+    return event;
+}
+
+void mcp_event_release(mcp_event *event)
+{
+    if (!event || atomic_fetch_sub_explicit(&event->counts, 1, memory_order_acq_rel) > 1)
+        return;
+    free(event->bytes);
+    free(event);
+}
+
+const char *mcp__event_bytes(const mcp_event *event, size_t *length)
+{
+    *length = event->length;
+    return event->bytes;
+}
 
 /* ---- the queue: under the lock --------------------------------------------------------------- */
 
@@ -93,13 +170,10 @@ static mcp_status grow(mcp_stream *stream)
 
 static mcp_status put(mcp_stream *stream, mcp_event *event)
 {
-    size_t length = 0;
-
-    (void)mcp__event_bytes(event, &length);
     if (stream->is_over || stream->is_closing)
         return MCP_E_STOPPED;
     if (stream->count >= stream->options.queue_events ||
-        (stream->count > 0 && stream->bytes + length > stream->options.queue_bytes)) {
+        (stream->count > 0 && stream->bytes + event->length > stream->options.queue_bytes)) {
         stream->was_full = true;
         return MCP_E_LIMIT;
     }
@@ -107,40 +181,40 @@ static mcp_status put(mcp_stream *stream, mcp_event *event)
         return MCP_E_NOMEM;
     stream->ring[(stream->first + stream->count) % stream->room] = mcp_event_retain(event);
     stream->count++;
-    stream->bytes += length;
+    stream->bytes += event->length;
     post(stream);
     return MCP_OK;
+}
+
+static mcp_event *pop(mcp_stream *stream)
+{
+    mcp_event *event = stream->ring[stream->first];
+
+    stream->first = (stream->first + 1) % stream->room;
+    stream->count--;
+    stream->bytes -= event->length;
+    return event;
 }
 
 /* The events in front, up to about `budget` bytes; their counts go with them. */
 static unsigned take(mcp_stream *stream, mcp_event **out, size_t budget)
 {
     unsigned taken = 0;
-    size_t bytes = 0;
 
-    while (taken < BATCH && stream->count > 0 && bytes < budget) {
-        size_t length = 0;
-        out[taken] = stream->ring[stream->first];
-        (void)mcp__event_bytes(out[taken++], &length);
-        stream->first = (stream->first + 1) % stream->room;
-        stream->count--;
-        bytes += length;
+    for (size_t bytes = 0; taken < BATCH && stream->count > 0 && bytes < budget; taken++) {
+        out[taken] = pop(stream);
+        bytes += out[taken]->length;
     }
-    stream->bytes -= bytes;
     return taken;
 }
 
 static void drop_ring(mcp_stream *stream)
 {
-    while (stream->count > 0) {
-        mcp_event_release(stream->ring[stream->first]);
-        stream->first = (stream->first + 1) % stream->room;
-        stream->count--;
-    }
+    while (stream->count > 0)
+        mcp_event_release(pop(stream));
     free(stream->ring);
     stream->ring = NULL;
     stream->room = stream->first = 0;
-    stream->bytes = 0;
 }
 
 /* ---- any thread ------------------------------------------------------------------------------ */
@@ -189,8 +263,7 @@ void mcp_stream_release(mcp_stream *stream)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Nothing can be sent any more. Gives the loop's count back. */
-static void finish(mcp_stream *stream)
+void mcp__stream_abandon(mcp_stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
     stream->is_over = true;
@@ -203,27 +276,17 @@ static void finish(mcp_stream *stream)
 
 static void leave(mcp_stream *stream)
 {
-    mcp__web *web = stream->web;
+    mcp__httpd *httpd = stream->httpd;
 
-    if (stream->previous)
-        stream->previous->next = stream->next;
-    else
-        web->streams = stream->next;
-    if (stream->next)
-        stream->next->previous = stream->previous;
-    web->stream_count--;
+    LIST_REMOVE(stream, link);
+    httpd->stream_count--;
     stream->exchange = NULL;
-    finish(stream);
-}
-
-static mcp_stream *stream_of(mcp__exchange_owner *owner)
-{
-    return (mcp_stream *)((char *)owner - offsetof(mcp_stream, owner));
+    mcp__stream_abandon(stream);
 }
 
 static void on_hung_up(mcp__exchange_owner *owner)
 {
-    leave(stream_of(owner));
+    leave((mcp_stream *)owner);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -235,7 +298,7 @@ static void release_event(void *owner)
 
 static mcp_status flush_gathered(mcp_stream *stream)
 {
-    mcp_buf *gathered = &stream->web->gathered;
+    mcp_buf *gathered = &stream->httpd->gathered;
     mcp_status st = gathered->status;
 
     if (st == MCP_OK)
@@ -250,8 +313,10 @@ static mcp_status write_events(mcp_stream *stream, mcp_event **events, unsigned 
     mcp_status st = MCP_OK;
 
     for (unsigned i = 0; i < count; i++) {
-        mcp__shared run = { .release = release_event, .owner = events[i] };
-        run.bytes = mcp__event_bytes(events[i], &run.length);
+        mcp__shared run = { .bytes = events[i]->bytes,
+                            .length = events[i]->length,
+                            .release = release_event,
+                            .owner = events[i] };
         if (st == MCP_OK && run.length >= SHARED_MIN) {
             st = flush_gathered(stream);
             if (st == MCP_OK) {
@@ -260,12 +325,12 @@ static mcp_status write_events(mcp_stream *stream, mcp_event **events, unsigned 
             }
         }
         if (st == MCP_OK)
-            st = mcp_buf_append(&stream->web->gathered, run.bytes, run.length);
+            st = mcp_buf_append(&stream->httpd->gathered, run.bytes, run.length);
         mcp_event_release(events[i]);
     }
     if (flush_gathered(stream) != MCP_OK && st == MCP_OK)
         st = MCP_E_NOMEM;
-    stream->web->counts.events += count;
+    stream->httpd->counts.events += count;
     stream->wrote_ms = mcp_clock_mono_ms();
     return st;
 }
@@ -277,14 +342,13 @@ static void go_on(mcp_stream *stream)
     bool is_empty = stream->count == 0;
     bool is_done = is_empty && stream->is_closing;
     bool is_drained = is_empty && stream->was_full;
-    if (is_empty) {
+    if (is_empty)
         stream->was_full = false;
-    } else {
+    else
         post(stream);
-    }
     pthread_mutex_unlock(&stream->lock);
     if (is_drained)
-        stream->web->counts.overruns++;
+        stream->httpd->counts.overruns++;
     if (is_done) {
         mcp__http_end(stream->exchange);
         leave(stream);
@@ -317,7 +381,7 @@ static void feed(mcp_stream *stream)
 
 static void on_drained(mcp__exchange_owner *owner)
 {
-    feed(stream_of(owner));
+    feed((mcp_stream *)owner);
 }
 
 static void on_posted(mcp__node *node)
@@ -334,38 +398,24 @@ static void on_posted(mcp__node *node)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-static mcp_status check_first(const char *first, size_t *length, mcp_error *err)
-{
-    *length = first ? strlen(first) : 0;
-    if (*length == 0 || (first[*length - 1] == '\n' && *length <= FIRST_MAX))
-        return MCP_OK;
-    return mcp_error_set(err, MCP_E_PARAMS,
-                         "what comes first on a stream is whole lines, %zu bytes at most",
-                         FIRST_MAX);
-}
-
-static void fill_options(mcp_stream_options *options)
-{
-    if (options->queue_bytes == 0)
-        options->queue_bytes = QUEUE_BYTES;
-    if (options->queue_events == 0)
-        options->queue_events = QUEUE_EVENTS;
-    if (options->queue_events > QUEUE_EVENTS_MAX)
-        options->queue_events = QUEUE_EVENTS_MAX;
-}
-
 mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, mcp_error *err)
 {
-    size_t length = 0;
-    mcp_status st = check_first(options->first, &length, err);
+    size_t length = options->first ? strlen(options->first) : 0;
 
-    if (st != MCP_OK)
-        return st;
+    if (length > FIRST_MAX || (length > 0 && options->first[length - 1] != '\n'))
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "what comes first on a stream is whole lines, %zu bytes at most",
+                             FIRST_MAX);
     mcp_stream *stream = mcp_alloc_zeroed(1, sizeof *stream + length + 1);
     if (!stream)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a stream");
     stream->options = *options;
-    fill_options(&stream->options);
+    if (options->queue_bytes == 0)
+        stream->options.queue_bytes = QUEUE_BYTES;
+    if (options->queue_events == 0)
+        stream->options.queue_events = QUEUE_EVENTS;
+    if (options->queue_events > QUEUE_EVENTS_MAX)
+        stream->options.queue_events = QUEUE_EVENTS_MAX;
     stream->options.first = memcpy(stream + 1, options->first ? options->first : "", length + 1);
     stream->owner = (mcp__exchange_owner){ .hung_up = on_hung_up, .drained = on_drained };
     stream->node.run = on_posted;
@@ -376,70 +426,47 @@ mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, 
     return MCP_OK;
 }
 
-void mcp__stream_abandon(mcp_stream *stream)
-{
-    finish(stream);
-}
-
-static void write_first(mcp_stream *stream)
-{
-    mcp_buf *out = &stream->web->gathered;
-
-    (void)mcp_buf_puts(out, stream->options.first);
-    if (stream->options.retry_ms > 0)
-        (void)mcp__sse_retry(out, stream->options.retry_ms);
-    (void)flush_gathered(stream); /* a failure ends the connection: hung_up follows */
-}
-
-static void enter(mcp_stream *stream, mcp__web *web, mcp__http_exchange *exchange)
-{
-    stream->web = web;
-    stream->exchange = exchange;
-    stream->next = web->streams;
-    if (web->streams)
-        web->streams->previous = stream;
-    web->streams = stream;
-    web->stream_count++;
-    web->counts.streams++;
-    stream->wrote_ms = mcp_clock_mono_ms();
-    if (stream->options.keepalive_ms <= 0)
-        stream->options.keepalive_ms = web->http.limits.keepalive_ms;
-    mcp__web_quicken(web, stream->options.keepalive_ms / 4 + 1);
-    mcp__http_set_data(exchange, &stream->owner);
-}
-
-void mcp__stream_begin(mcp_stream *stream, mcp__web *web, mcp__http_exchange *exchange,
+void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange,
                        const mcp__http_head_out *head, bool is_bare)
 {
     if (mcp__http_begin(exchange, head, NULL) != MCP_OK) {
-        finish(stream);
+        mcp__stream_abandon(stream);
         return;
     }
-    enter(stream, web, exchange);
+    mcp__http_set_data(exchange, &stream->owner);
+    stream->httpd = httpd;
+    stream->exchange = exchange;
+    LIST_INSERT_HEAD(&httpd->streams, stream, link);
+    httpd->stream_count++;
+    httpd->counts.streams++;
+    stream->wrote_ms = mcp_clock_mono_ms();
+    if (stream->options.keepalive_ms <= 0)
+        stream->options.keepalive_ms = httpd->http.limits.keepalive_ms;
+    mcp__httpd_quicken(httpd, stream->options.keepalive_ms / 4 + 1);
     pthread_mutex_lock(&stream->lock);
-    stream->loop = web->serve.loop;
-    stream->is_closing = stream->is_closing || is_bare || web->serve.is_ending;
+    stream->loop = httpd->serve.loop;
+    stream->is_closing = stream->is_closing || is_bare || httpd->serve.is_ending;
     if (is_bare)
         drop_ring(stream);
     pthread_mutex_unlock(&stream->lock);
-    write_first(stream);
+    (void)mcp_buf_puts(&httpd->gathered, stream->options.first);
+    if (stream->options.retry_ms > 0)
+        (void)mcp__sse_retry(&httpd->gathered, stream->options.retry_ms);
+    (void)flush_gathered(stream); /* a failure ends the connection: hung_up follows */
     feed(stream);
 }
 
 /* ---- the clock, and going -------------------------------------------------------------------- */
 
-static void give_memory_back(mcp_stream *stream)
+void mcp__streams_tick(mcp__httpd *httpd, int64_t now_ms)
 {
-    pthread_mutex_lock(&stream->lock);
-    if (stream->count == 0 && stream->room > KEPT_ROOM)
-        drop_ring(stream);
-    pthread_mutex_unlock(&stream->lock);
-}
+    mcp_stream *stream = LIST_FIRST(&httpd->streams);
 
-void mcp__streams_tick(mcp__web *web, int64_t now_ms)
-{
-    for (mcp_stream *stream = web->streams; stream; stream = stream->next) {
-        give_memory_back(stream);
+    for (; stream; stream = LIST_NEXT(stream, link)) {
+        pthread_mutex_lock(&stream->lock);
+        if (stream->count == 0 && stream->room > KEPT_ROOM)
+            drop_ring(stream);
+        pthread_mutex_unlock(&stream->lock);
         if (now_ms - stream->wrote_ms < stream->options.keepalive_ms ||
             mcp__http_is_blocked(stream->exchange))
             continue;
@@ -448,8 +475,10 @@ void mcp__streams_tick(mcp__web *web, int64_t now_ms)
     }
 }
 
-void mcp__streams_end(mcp__web *web)
+void mcp__streams_end(mcp__httpd *httpd)
 {
-    for (mcp_stream *stream = web->streams; stream; stream = stream->next)
+    mcp_stream *stream = LIST_FIRST(&httpd->streams);
+
+    for (; stream; stream = LIST_NEXT(stream, link))
         mcp_stream_close(stream);
 }

@@ -5,7 +5,7 @@
 #ifndef MCP_TRANSPORT_HTTP_STREAM_H
 #define MCP_TRANSPORT_HTTP_STREAM_H
 
-#include "mcp/transport/http/http_int.h"
+#include "mcp/transport/http_int.h"
 
 /** For mcp_call_stream. @param out yours until mcp__stream_begin or mcp__stream_abandon */
 mcp_status mcp__stream_new(mcp_stream **out, const mcp_stream_options *options, mcp_error *err);
@@ -19,16 +19,16 @@ const char *mcp__event_bytes(const mcp_event *event, size_t *length);
  *
  * @param is_bare the head is all: the stream is over at once
  */
-void mcp__stream_begin(mcp_stream *stream, mcp__web *web, mcp__http_exchange *exchange,
+void mcp__stream_begin(mcp_stream *stream, mcp__httpd *httpd, mcp__http_exchange *exchange,
                        const mcp__http_head_out *head, bool is_bare);
 
-/** It will not begin: its opener is notified. Takes the loop's count. */
+/** Nothing can be sent any more, or ever: its opener is notified. Takes the loop's count. */
 void mcp__stream_abandon(mcp_stream *stream);
 
 /** Look at the clock: comments on silent streams. */
-void mcp__streams_tick(mcp__web *web, int64_t now_ms);
+void mcp__streams_tick(mcp__httpd *httpd, int64_t now_ms);
 
 /** The server goes down: end all after what is queued. */
-void mcp__streams_end(mcp__web *web);
+void mcp__streams_end(mcp__httpd *httpd);
 
 #endif

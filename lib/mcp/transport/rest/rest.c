@@ -14,108 +14,212 @@
 #include "mcp/core/dispatch.h"
 #include "mcp/core/principal.h"
 #include "mcp/transport/http/header_fields.h"
-#include "mcp/transport/http/origin_check.h"
 #include "mcp/transport/http/peer.h"
 #include "mcp/transport/http/stream.h"
-#include "mcp/transport/rest/body.h"
-#include "mcp/transport/rest/problem.h"
 #include "mcp/transport/rest/route_table.h"
 
+#define BODY_MAX ((size_t)4 * 1024)
+#define PATH_ROOM ((size_t)64 * 1024)
 #define CHALLENGE_MAX ((size_t)4 * 1024)
+
+/* ---- error bodies ---------------------------------------------------------------------------- */
+
+/* Both ways the first row counts. */
+static const struct {
+    mcp_status status;
+    int http;
+} statuses[] = {
+    { MCP_E_REQUEST, 400 }, { MCP_E_PARSE, 400 },       { MCP_E_PARAMS, 400 },
+    { MCP_E_SCHEMA, 400 },  { MCP_E_DENIED, 403 },      { MCP_E_DENIED, 401 },
+    { MCP_E_SCOPE, 403 },   { MCP_E_NOT_FOUND, 404 },   { MCP_E_RESOURCE, 404 },
+    { MCP_E_METHOD, 405 },  { MCP_E_TIMEOUT, 504 },     { MCP_E_TIMEOUT, 408 },
+    { MCP_E_EXISTS, 409 },  { MCP_E_LIMIT, 413 },       { MCP_E_LIMIT, 414 },
+    { MCP_E_LIMIT, 431 },   { MCP_E_UNSUPPORTED, 501 }, { MCP_E_BUSY, 503 },
+    { MCP_E_STOPPED, 503 }, { MCP_E_NOMEM, 503 },       { MCP_E_STORAGE, 507 },
+};
+
+int mcp__problem_http(mcp_status status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (statuses[i].status == status)
+            return statuses[i].http;
+    return status == MCP_OK ? 200 : 500;
+}
+
+mcp_status mcp__problem_status(int http_status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (statuses[i].http == http_status)
+            return statuses[i].status;
+    return http_status >= 500 ? MCP_E_INTERNAL : MCP_E_REQUEST;
+}
+
+const char *mcp__problem_write(mcp_buf *body, const mcp_http_options *http,
+                               const mcp_problem *problem)
+{
+    const char *type = "application/json";
+    mcp_json_writer writer;
+
+    /* The words may be a handler's, and a path is the client's: neither is short by nature. */
+    mcp_buf_init(body, BODY_MAX + 6 * strlen(problem->message) +
+                           (problem->path ? 6 * strlen(problem->path) : 0));
+    if (http->problem && http->problem(body, &type, problem, http->routes_data) == MCP_OK &&
+        body->status == MCP_OK && type)
+        return type;
+    mcp_buf_reset(body);
+    mcp_json_writer_init(&writer, body);
+    mcp_write_object(&writer);
+    mcp_write_member_object(&writer, "error");
+    mcp_write_member_string(&writer, "status", mcp_status_name(problem->status));
+    mcp_write_member_string(&writer, "message", problem->message);
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    if (mcp_json_writer_status(&writer) != MCP_OK)
+        mcp_buf_clear(body);
+    return "application/json";
+}
+
+static const char *copy_path(mcp_arena *arena, const mcp__http_exchange *exchange)
+{
+    size_t length = 0;
+    const char *path = mcp__http_path(exchange, &length);
+
+    return length > 0 ? mcp_arena_strndup(arena, path, length) : NULL;
+}
+
+/* The body for a request without a call. Returns its type. */
+static const char *write_refusal(mcp_buf *body, const mcp__httpd *httpd,
+                                 const mcp__http_exchange *exchange, int http_status,
+                                 mcp_status status, const char *message)
+{
+    mcp_arena *arena = mcp_arena_new(PATH_ROOM);
+    mcp_problem problem = { http_status, status, message,
+                            arena ? copy_path(arena, exchange) : NULL };
+    const char *type = mcp__problem_write(body, &httpd->http, &problem);
+
+    mcp_arena_free(arena);
+    return type;
+}
+
+/* `allowed` is the field Allow; NULL: none. */
+static void answer_refusal(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
+                           mcp_status status, const char *message, const char *allowed)
+{
+    mcp__head head = { .count = 0 };
+    mcp_buf body;
+
+    mcp__head_add(&head, "Content-Type",
+                  write_refusal(&body, httpd, exchange, http_status, status, message));
+    mcp__head_add(&head, "Allow", allowed);
+    mcp__head_share(&head, mcp__origin_check_origin(httpd, exchange), MCP__EXPOSED_OF_ROUTES);
+    mcp__head_reply(&head, exchange, http_status, &body);
+}
+
+static void refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_status status,
+                   const char *message)
+{
+    answer_refusal(httpd, exchange, mcp__problem_http(status), status, message, NULL);
+}
+
+void mcp__rest_refuse(mcp__httpd *httpd, mcp__http_exchange *exchange, int http_status,
+                      const char *message)
+{
+    answer_refusal(httpd, exchange, http_status, mcp__problem_status(http_status), message, NULL);
+}
+
+bool mcp__rest_refusal_body(mcp_buf *body, const char **mime_type, const mcp__httpd *httpd,
+                            const mcp__http_exchange *exchange, int http_status,
+                            const char *message)
+{
+    *mime_type = write_refusal(body, httpd, exchange, http_status, mcp__problem_status(http_status),
+                               message);
+    return body->length > 0;
+}
 
 /* ---- back ------------------------------------------------------------------------------------ */
 
-static void put_head(mcp__head *head, const mcp__web_peer *peer, const mcp__rest *rest)
+static void put_head(mcp__head *head, const mcp__httpd_peer *peer, const mcp__rest *rest)
 {
-    mcp__head_share_route(head, peer->origin);
+    mcp__head_share(head, peer->origin, MCP__EXPOSED_OF_ROUTES);
     for (size_t i = 0; rest && i < rest->answer_field_count; i++)
         mcp__head_add(head, rest->answer_fields[i].name, rest->answer_fields[i].value);
 }
 
 /* `rest` is NULL where a worker has it. */
-static void send_back(mcp__web_peer *peer, const mcp__rest *rest, int status, const char *mime_type,
-                      mcp_buf *body)
+static void send_back(mcp__httpd_peer *peer, const mcp__rest *rest, int status,
+                      const char *mime_type, mcp_buf *body)
 {
     mcp__head head = { .count = 0 };
     mcp_buf challenge;
 
     mcp_buf_init(&challenge, CHALLENGE_MAX);
-    mcp__web_peer_challenge(peer, &head, &challenge);
+    mcp__httpd_peer_challenge(peer, &head, &challenge);
     mcp__head_add(&head, "Content-Type", mime_type);
     put_head(&head, peer, rest);
-    mcp__http_head_out out = mcp__head_out(&head, status);
-    if (body->length > 0)
-        (void)mcp__http_reply_buf(peer->exchange, &out, body, NULL);
-    else
-        (void)mcp__http_reply(peer->exchange, &out, NULL, 0, NULL);
+    mcp__head_reply(&head, peer->exchange, status, body);
     mcp_buf_clear(&challenge);
 }
 
-static void send_fault(mcp__web_peer *peer, mcp_status fault, const char *path)
+static void send_fault(mcp__httpd_peer *peer, mcp_status fault, const char *path)
 {
     mcp_problem problem = { mcp__problem_http(fault), fault, mcp_status_words(fault), path };
     mcp_buf body;
 
-    const char *type = mcp__problem_write(&body, &peer->web->http, &problem);
+    const char *type = mcp__problem_write(&body, &peer->httpd->http, &problem);
     send_back(peer, NULL, problem.http_status, type, &body);
-    mcp_buf_clear(&body);
 }
 
-/* The connection is the stream's from now on. */
-static void begin_stream(mcp__web_peer *peer, mcp__rest *rest)
+/* The connection is the stream's from now on; or that of the body, whose first piece is the
+ * message. */
+static void begin(mcp__httpd_peer *peer, mcp__rest *rest, mcp_buf *message)
 {
     mcp__head head = { .count = 0 };
     mcp_stream *stream = rest->stream;
-
-    mcp__head_events(&head);
-    put_head(&head, peer, rest);
-    mcp__http_head_out out = mcp__head_out(&head, 200);
-    rest->stream = NULL;
-    mcp__stream_begin(stream, peer->web, peer->exchange, &out, rest->is_bare);
-}
-
-/* The message is the first piece. */
-static void begin_pieces(mcp__web_peer *peer, mcp__rest *rest, mcp_buf *message)
-{
-    mcp__head head = { .count = 0 };
     mcp__body *body = rest->remainder;
+    int status = rest->http_status && !stream ? rest->http_status : 200;
 
-    mcp__head_add(&head, "Content-Type", rest->mime_type);
+    if (stream)
+        mcp__head_events(&head);
+    else
+        mcp__head_add(&head, "Content-Type", rest->mime_type);
     put_head(&head, peer, rest);
-    mcp__http_head_out out = mcp__head_out(&head, rest->http_status ? rest->http_status : 200);
-    rest->remainder = NULL;
-    mcp__body_begin(body, peer->web, peer->exchange, &out, message, rest->is_bare);
+    mcp__http_head_out out = mcp__head_out(&head, status);
+    if (stream) {
+        rest->stream = NULL;
+        mcp__stream_begin(stream, peer->httpd, peer->exchange, &out, rest->is_bare);
+    } else {
+        rest->remainder = NULL;
+        mcp__body_begin(body, peer->httpd, peer->exchange, &out, message, rest->is_bare);
+    }
 }
 
 static void answer(mcp__peer *self, mcp_buf *message)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)self;
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
     const mcp_call *call = peer->call;
     mcp__rest *rest = mcp__rest_of(call);
     /* Else a worker may have the call; its path never changes. */
     bool is_done = self->fault == MCP_OK;
     bool is_good = is_done && call->status == MCP_OK && !call->answer.error_text;
 
-    if (peer->exchange && is_good && rest->stream)
-        begin_stream(peer, rest);
-    else if (peer->exchange && is_good && rest->remainder)
-        begin_pieces(peer, rest, message);
+    if (peer->exchange && is_good && (rest->stream || rest->remainder))
+        begin(peer, rest, message);
     else if (peer->exchange && is_done)
         send_back(peer, rest, rest->http_status ? rest->http_status : 200, rest->mime_type,
                   message);
     else if (peer->exchange)
         send_fault(peer, self->fault, rest->path);
     mcp_buf_clear(message);
-    mcp__web_peer_free(peer);
+    mcp__httpd_peer_free(peer);
 }
 
 static void no_reply(mcp__peer *self)
 {
-    mcp__web_peer *peer = (mcp__web_peer *)self;
+    mcp__httpd_peer *peer = (mcp__httpd_peer *)self;
 
     if (peer->exchange)
         send_fault(peer, MCP_E_STOPPED, NULL);
-    mcp__web_peer_free(peer);
+    mcp__httpd_peer_free(peer);
 }
 
 static void drop_notification(mcp__peer *self, mcp_buf *message)
@@ -126,21 +230,21 @@ static void drop_notification(mcp__peer *self, mcp_buf *message)
 
 /* ---- there ----------------------------------------------------------------------------------- */
 
-static void look_at_head(mcp__web *web, mcp__http_exchange *exchange)
+void mcp__rest_head(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     mcp_buf allowed;
 
     mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
-    const mcp_route *route = mcp__route_of(web, exchange, &allowed);
+    const mcp_route *route = mcp__route_of(httpd, exchange, &allowed);
     if (!route && allowed.length > 0)
-        mcp__problem_answer(web, exchange, 405, MCP_E_METHOD, "this path does not have this method",
-                            allowed.data);
+        answer_refusal(httpd, exchange, 405, MCP_E_METHOD, "this path does not have this method",
+                       allowed.data);
     else if (!route)
-        mcp__problem_refuse(web, exchange, MCP_E_NOT_FOUND, "there is nothing at this path");
-    else if ((route->flags & MCP_WRITES) && !web->serve.options->allow_write)
-        mcp__problem_refuse(web, exchange, MCP_E_DENIED, "write operations are disabled");
-    else if (!mcp__http_limit_body(exchange, web->http.limits.body_max_bytes))
-        mcp__problem_refuse(web, exchange, MCP_E_LIMIT, "the body is too large");
+        refuse(httpd, exchange, MCP_E_NOT_FOUND, "there is nothing at this path");
+    else if ((route->flags & MCP_WRITES) && !httpd->serve.options->allow_write)
+        refuse(httpd, exchange, MCP_E_DENIED, "write operations are disabled");
+    else if (!mcp__http_limit_body(exchange, httpd->http.limits.body_max_bytes))
+        refuse(httpd, exchange, MCP_E_LIMIT, "the body is too large");
     mcp_buf_clear(&allowed);
 }
 
@@ -151,12 +255,13 @@ static mcp_status out_of_memory(mcp_error *err)
 
 /* ---- what a handler may read of the request -------------------------------------------------- */
 
-static mcp__rest_field *field_of(mcp__rest_field *fields, size_t count, const char *name)
+size_t mcp__rest_field_find(const mcp__rest_field *fields, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcasecmp(fields[i].name, name) == 0)
-            return &fields[i];
-    return NULL;
+    size_t at = 0;
+
+    while (at < count && strcasecmp(fields[at].name, name) != 0)
+        at++;
+    return at;
 }
 
 /* Fields of one name become one list (RFC 9110, section 5.3). http.c bounds their number and
@@ -172,11 +277,14 @@ static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena, const mcp__http
     rest->fields = fields;
     for (size_t i = 0; fields && i < count; i++) {
         (void)mcp__http_field_at(exchange, i, &name, &value);
-        mcp__rest_field *known = field_of(fields, rest->field_count, name);
-        mcp__rest_field *field = known ? known : &fields[rest->field_count++];
-        field->name = known ? known->name : mcp_arena_strdup(arena, name);
-        field->value = known ? mcp_arena_printf(arena, "%s, %s", known->value, value)
-                             : mcp_arena_strdup(arena, value);
+        mcp__rest_field *field = &fields[mcp__rest_field_find(fields, rest->field_count, name)];
+        bool is_known = field < fields + rest->field_count;
+        field->value = is_known ? mcp_arena_printf(arena, "%s, %s", field->value, value)
+                                : mcp_arena_strdup(arena, value);
+        if (!is_known) {
+            field->name = mcp_arena_strdup(arena, name);
+            rest->field_count++;
+        }
         if (!field->name || !field->value)
             return MCP_E_NOMEM;
     }
@@ -184,24 +292,24 @@ static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena, const mcp__http
 }
 
 /* The worker does not see the exchange: what it may read is copied. */
-static mcp_status take_request(mcp_call *call, mcp__web *web, mcp__http_exchange *exchange)
+static mcp_status take_request(mcp_call *call, mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
     mcp__rest *rest = mcp_arena_alloc(call->arena, sizeof *rest);
 
     if (!rest)
         return out_of_memory(&call->err);
-    *rest = (mcp__rest){ .http = &web->http };
-    mcp_buf_init(&rest->body, web->http.limits.body_max_bytes);
+    *rest = (mcp__rest){ .http = &httpd->http };
+    mcp_buf_init(&rest->body, httpd->http.limits.body_max_bytes);
     call->plan.kind = &mcp__rest_kind;
     call->plan.feature = rest;
-    rest->is_bare = strcmp(mcp__http_method(exchange), "HEAD") == 0;
-    rest->path = mcp__problem_path(call->arena, exchange);
+    rest->is_bare = mcp__httpd_is_method(exchange, "HEAD");
+    rest->path = copy_path(call->arena, exchange);
     if (!rest->path || copy_fields(rest, call->arena, exchange) != MCP_OK)
         return out_of_memory(&call->err);
     return mcp__http_body_take(exchange, &rest->body, &call->err);
 }
 
-static mcp_status fill_call(mcp_call *call, mcp__web *web, mcp__http_exchange *exchange,
+static mcp_status fill_call(mcp_call *call, mcp__httpd *httpd, mcp__http_exchange *exchange,
                             const mcp_route *route)
 {
     size_t length = 0;
@@ -211,33 +319,24 @@ static mcp_status fill_call(mcp_call *call, mcp__web *web, mcp__http_exchange *e
     call->request.name = route->path;
     call->plan.method = route->method;
     call->plan.run = route->run;
-    call->plan.data = web->http.routes_data;
+    call->plan.data = httpd->http.routes_data;
     call->plan.flags = route->flags;
     call->plan.inline_budget = route->flags & MCP_NONBLOCKING
-                                   ? &web->inline_budgets[route - web->http.routes]
+                                   ? &httpd->inline_budgets[route - httpd->http.routes]
                                    : NULL;
     call->plan.timeout_ms = route->timeout_ms;
     if (call->plan.timeout_ms == 0 && !(route->flags & MCP_LONG))
-        call->plan.timeout_ms = web->serve.options->limits.timeout_ms;
+        call->plan.timeout_ms = httpd->serve.options->limits.timeout_ms;
     mcp_status st = mcp_json_read(&call->request.id, call->arena, "0", 1, &call->err);
     if (st == MCP_OK)
         st = mcp__route_arguments(&call->request.arguments, call->arena, route, path, length,
                                   mcp__http_query(exchange), &call->err);
-    return st == MCP_OK ? take_request(call, web, exchange) : st;
+    return st == MCP_OK ? take_request(call, httpd, exchange) : st;
 }
 
-static mcp_status name_caller(mcp_call *call, const mcp__web *web)
+static void run(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_call *call)
 {
-    bool is_lost = false;
-
-    call->principal = mcp__principal_copy(call->arena, web->caller, &is_lost);
-    return is_lost ? out_of_memory(&call->err) : MCP_OK;
-}
-
-static void run(mcp__web *web, mcp__http_exchange *exchange, mcp_call *call)
-{
-    mcp__accepted nothing = { .json = false };
-    mcp__web_peer *peer = mcp__web_peer_new(web, exchange, web->shared, false, &nothing);
+    mcp__httpd_peer *peer = mcp__httpd_peer_new(httpd, exchange, httpd->sessions.shared, false);
 
     if (!peer) {
         mcp__call_free(call);
@@ -252,7 +351,7 @@ static void run(mcp__web *web, mcp__http_exchange *exchange, mcp_call *call)
     peer->is_request = true;
     call->peer = &peer->peer;
     call->notification_peer = &peer->peer;
-    mcp__session_table_work(&web->sessions, web->shared);
+    mcp__session_table_work(&httpd->sessions, httpd->sessions.shared);
     mcp__dispatch_call(call);
 }
 
@@ -265,46 +364,32 @@ static bool has_other_body(const mcp__http_exchange *exchange, const mcp_route *
            !mcp__field_is_json(mcp__http_field(exchange, "Content-Type"));
 }
 
-static void serve(mcp__web *web, mcp__http_exchange *exchange)
+void mcp__rest_request(mcp__httpd *httpd, mcp__http_exchange *exchange)
 {
-    const mcp__session *session = &web->shared->session;
-    mcp_arena *arena = mcp__arena_new_within(web->serve.options->limits.arena_max_bytes,
-                                             web->serve.context.budget);
+    mcp__session *session = &httpd->sessions.shared->session;
+    const mcp_route *route = mcp__route_of(httpd, exchange,
+                                           NULL); /* there is one: the head had it */
     mcp_call *call = NULL;
-    mcp_buf allowed;
+    bool is_lost = false;
 
-    mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
-    const mcp_route *route = mcp__route_of(web, exchange,
-                                           &allowed); /* there is one: the head had it */
-    mcp_buf_clear(&allowed);
     if (route && has_other_body(exchange, route)) {
-        mcp_arena_free(arena);
-        mcp__problem_refuse_http(web, exchange, 415, "the Content-Type must be application/json");
+        mcp__rest_refuse(httpd, exchange, 415, "the Content-Type must be application/json");
         return;
     }
+    mcp_arena *arena = mcp__arena_new_within(httpd->serve.options->limits.arena_max_bytes,
+                                             httpd->serve.context.budget);
     if (!route || !arena || mcp__call_new(&call, arena, &session->context, NULL) != MCP_OK) {
         mcp_arena_free(arena);
-        mcp__problem_refuse(web, exchange, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
+        refuse(httpd, exchange, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
         return;
     }
-    call->session = &web->shared->session;
-    mcp_status st = name_caller(call, web);
-    if (st == MCP_OK)
-        st = fill_call(call, web, exchange, route);
+    call->session = session;
+    call->principal = mcp__principal_copy(arena, httpd->caller, &is_lost);
+    mcp_status st = is_lost ? out_of_memory(&call->err) : fill_call(call, httpd, exchange, route);
     if (st == MCP_OK) {
-        run(web, exchange, call);
+        run(httpd, exchange, call);
         return;
     }
-    mcp__problem_refuse(web, exchange, st, call->err.message);
+    refuse(httpd, exchange, st, call->err.message);
     mcp__call_free(call);
 }
-
-const mcp__route_handler mcp__rest_handler = {
-    .check = mcp__route_check,
-    .inline_budgets = mcp__route_inline_budgets,
-    .long_count = mcp__route_long_count,
-    .head = look_at_head,
-    .request = serve,
-    .refuse = mcp__problem_refuse_http,
-    .refusal_body = mcp__problem_body,
-};

@@ -4,18 +4,28 @@
  * The body of an answer is the result object as it is, or the bytes of mcp_call_send, without an
  * envelope. Neither is copied on its way to the connection. The causes of internal errors go to the
  * log, as with tools.
+ *
+ * A body in pieces is written while it is sent: a worker writes a piece, the loop sends it.
+ * While one piece leaves, a worker writes the next, so there are never more than two. Where the
+ * reader is slow the second one waits for it, and no worker does. A reader that takes nothing at
+ * all is given up by the connection, as with every answer: then the source ends.
+ *
+ * All is the loop's but what stands in the struct under "the worker's": that belongs to the worker
+ * from write_next until `done`. When the client hangs up meanwhile the worker continues to the end
+ * of its piece, and `done` frees.
  */
-#include <string.h>
+#include "mcp/transport/rest/rest.h"
+
+#include <stddef.h>
+#include <stdlib.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/call/result.h"
 #include "mcp/core/response.h"
 #include "mcp/http.h"
 #include "mcp/transport/http/stream.h"
-#include "mcp/transport/rest/body.h"
-#include "mcp/transport/rest/problem.h"
-#include "mcp/transport/rest/rest.h"
 #include "net/http.h"
 
 /* ---- the request ----------------------------------------------------------------------------- */
@@ -53,11 +63,10 @@ const char *mcp_call_path(const mcp_call *call)
 const char *mcp_call_header(const mcp_call *call, const char *name)
 {
     const mcp__rest *rest = mcp__rest_of(call);
+    size_t count = rest && name ? rest->field_count : 0;
+    size_t at = count > 0 ? mcp__rest_field_find(rest->fields, count, name) : 0;
 
-    for (size_t i = 0; rest && name && i < rest->field_count; i++)
-        if (strcasecmp(rest->fields[i].name, name) == 0)
-            return rest->fields[i].value;
-    return NULL;
+    return at < count ? rest->fields[at].value : NULL;
 }
 
 const char *mcp_call_last_event_id(const mcp_call *call)
@@ -89,29 +98,20 @@ static bool is_ours(const char *name)
     return false;
 }
 
-static mcp__rest_field *find_field(mcp__rest *rest, const char *name)
-{
-    for (size_t i = 0; i < rest->answer_field_count; i++)
-        if (strcasecmp(rest->answer_fields[i].name, name) == 0)
-            return &rest->answer_fields[i];
-    return NULL;
-}
-
-static mcp_status add_field(mcp_call *call, mcp__rest_field *field, const char *name,
-                            const char *value)
+/* At its index, which is the next free one for a new name. */
+static mcp_status put_field(mcp_call *call, size_t at, const char *name, const char *value)
 {
     mcp__rest *rest = mcp__rest_of(call);
-    mcp__rest_field fresh = { mcp_arena_strdup(call->arena, name),
+    mcp__rest_field field = { mcp_arena_strdup(call->arena, name),
                               mcp_arena_strdup(call->arena, value) };
 
-    if (!field && rest->answer_field_count == MCP__REST_FIELDS_MAX)
+    if (at == MCP__REST_FIELDS_MAX)
         return mcp_error_set(&call->err, MCP_E_LIMIT, "an answer may be given %d fields",
                              MCP__REST_FIELDS_MAX);
-    if (!fresh.name || !fresh.value)
+    if (!field.name || !field.value)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a header field");
-    if (!field)
-        field = &rest->answer_fields[rest->answer_field_count++];
-    *field = fresh;
+    rest->answer_fields[at] = field;
+    rest->answer_field_count += at == rest->answer_field_count;
     return MCP_OK;
 }
 
@@ -125,12 +125,166 @@ mcp_status mcp_call_header_set(mcp_call *call, const char *name, const char *val
     if (!name || is_ours(name) || !mcp__http_field_is_fit(name, value ? value : ""))
         return mcp_error_set(&call->err, MCP_E_PARAMS,
                              "this is no header field that an answer may be given");
-    mcp__rest_field *field = find_field(rest, name);
+    size_t at = mcp__rest_field_find(rest->answer_fields, rest->answer_field_count, name);
     if (value)
-        return add_field(call, field, name, value);
-    if (field)
-        *field = rest->answer_fields[--rest->answer_field_count];
+        return put_field(call, at, name, value);
+    if (at < rest->answer_field_count)
+        rest->answer_fields[at] = rest->answer_fields[--rest->answer_field_count];
     return MCP_OK;
+}
+
+/* ---- bodies in pieces ------------------------------------------------------------------------ */
+
+struct mcp__body {
+    mcp__task task; /* first */
+    mcp__exchange_owner owner;
+    mcp__httpd *httpd;
+    mcp__http_exchange *exchange; /* NULL: the client is gone */
+    bool is_working;              /* a worker has it */
+    bool is_held;                 /* a piece waits for the reader */
+
+    /* the worker's */
+    mcp_body_source source;
+    mcp_buf piece;
+    bool is_last;
+    mcp_status status;
+    mcp_error err;
+};
+
+void mcp__body_free(mcp__body *body)
+{
+    if (!body)
+        return;
+    body->source.done(body->source.data);
+    mcp_buf_clear(&body->piece);
+    free(body);
+}
+
+static mcp__body *body_of(mcp__exchange_owner *owner)
+{
+    return (mcp__body *)((char *)owner - offsetof(mcp__body, owner));
+}
+
+static void on_hung_up(mcp__exchange_owner *owner)
+{
+    mcp__body *body = body_of(owner);
+
+    body->httpd->counts.hung_up++;
+    body->exchange = NULL;
+    if (!body->is_working)
+        mcp__body_free(body);
+}
+
+/* It continues a call, so the bound on waiting calls is not for it. */
+static void write_next(mcp__body *body)
+{
+    mcp__executor *executor = body->httpd->serve.executor;
+
+    body->is_working = true;
+    body->httpd->writing++;
+    executor->adopt(executor, &body->task, MCP__LANE_SHORT);
+    executor->again(executor, &body->task);
+}
+
+/* A piece is there: to the reader, unless it is slow. */
+static void send(mcp__body *body)
+{
+    body->is_held = mcp__http_is_blocked(body->exchange);
+    if (body->is_held)
+        return;
+    if (mcp__http_write_buf(body->exchange, &body->piece, NULL) != MCP_OK)
+        return; /* the connection is closed, and says so: hung_up */
+    if (!body->is_last) {
+        write_next(body);
+        return;
+    }
+    mcp__http_end(body->exchange);
+    mcp__body_free(body);
+}
+
+static void on_drained(mcp__exchange_owner *owner)
+{
+    mcp__body *body = body_of(owner);
+
+    if (body->is_held)
+        send(body);
+}
+
+/* A status that has no words of its own. */
+static mcp_status with_words(mcp_status st, mcp_error *err)
+{
+    return st == MCP_OK ? st : mcp_error_set(err, st, "%s", mcp_status_words(st));
+}
+
+static mcp_status write_piece(mcp_buf *piece, bool *is_last, const mcp_body_source *source,
+                              mcp_error *err)
+{
+    mcp_status st = source->next(piece, is_last, source->data, err);
+
+    return st == MCP_OK ? with_words(piece->status, err) : st;
+}
+
+static bool work(mcp__task *task)
+{
+    mcp__body *body = (mcp__body *)task;
+
+    body->status = write_piece(&body->piece, &body->is_last, &body->source, &body->err);
+    return true;
+}
+
+static void done(mcp__task *task)
+{
+    mcp__body *body = (mcp__body *)task;
+
+    body->httpd->writing--;
+    body->is_working = false;
+    if (body->exchange && body->status == MCP_OK) {
+        send(body);
+        return;
+    }
+    if (body->exchange) { /* half a body and a closed connection tell the client */
+        mcp_log_write(&body->httpd->serve.options->log, MCP_LOG_ERROR, "an answer broke off: %s",
+                      body->err.message);
+        mcp__http_drop(body->exchange);
+    }
+    mcp__body_free(body);
+}
+
+/* Its first piece does not end it. Takes the data of `source` where MCP_OK is returned. */
+static mcp_status body_new(mcp__body **out, const mcp_body_source *source, size_t max_bytes,
+                           mcp_error *err)
+{
+    mcp__body *body = mcp_alloc_zeroed(1, sizeof *body);
+
+    if (!body)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a body in pieces");
+    body->task.work = work;
+    body->task.done = done;
+    body->owner = (mcp__exchange_owner){ .hung_up = on_hung_up, .drained = on_drained };
+    body->source = *source;
+    body->err = (mcp_error)MCP_ERROR_INIT;
+    mcp_buf_init(&body->piece, max_bytes);
+    *out = body;
+    return MCP_OK;
+}
+
+void mcp__body_begin(mcp__body *body, mcp__httpd *httpd, mcp__http_exchange *exchange,
+                     const mcp__http_head_out *head, mcp_buf *first, bool is_bare)
+{
+    body->httpd = httpd;
+    body->exchange = exchange;
+    bool is_begun = mcp__http_begin(exchange, head, NULL) == MCP_OK;
+    if (is_begun && is_bare)
+        mcp__http_end(exchange);
+    if (!is_begun || is_bare) {
+        mcp__body_free(body);
+        return;
+    }
+    mcp__http_set_data(exchange, &body->owner);
+    mcp_buf_clear(&body->piece);
+    body->piece = *first;
+    mcp_buf_init(first, first->max_bytes);
+    send(body);
 }
 
 /* ---- the answer's body ----------------------------------------------------------------------- */
@@ -146,22 +300,19 @@ static mcp_status begin_body(mcp_call *call, const char *mime_type)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "a media type is one line");
     rest->mime_type = mcp_arena_strdup(call->arena, mime_type);
     rest->is_sent = true;
-    mcp__body_abandon(rest->remainder);
+    mcp__body_free(rest->remainder);
     rest->remainder = NULL;
     mcp_buf_reset(&call->answer.message);
-    return rest->mime_type
-               ? MCP_OK
-               : mcp_error_set(&call->err, MCP_E_NOMEM, "%s", mcp_status_words(MCP_E_NOMEM));
+    return with_words(rest->mime_type ? MCP_OK : MCP_E_NOMEM, &call->err);
 }
 
 mcp_status mcp_call_send(mcp_call *call, const char *mime_type, const void *bytes, size_t length)
 {
     mcp_status st = begin_body(call, mime_type);
 
-    if (st != MCP_OK)
-        return st;
-    st = mcp_buf_append(&call->answer.message, bytes, length);
-    return st == MCP_OK ? st : mcp_error_set(&call->err, st, "%s", mcp_status_words(st));
+    if (st == MCP_OK)
+        st = with_words(mcp_buf_append(&call->answer.message, bytes, length), &call->err);
+    return st;
 }
 
 /* The bytes of one buffer into another that is dropped first, without a copy. */
@@ -179,8 +330,8 @@ mcp_status mcp_call_send_buf(mcp_call *call, const char *mime_type, mcp_buf *bod
     if (!body)
         return st == MCP_OK ? mcp_error_set(&call->err, MCP_E_PARAMS, "there is no body to send")
                             : st;
-    if (st == MCP_OK && body->status != MCP_OK)
-        st = mcp_error_set(&call->err, body->status, "%s", mcp_status_words(body->status));
+    if (st == MCP_OK)
+        st = with_words(body->status, &call->err);
     if (st == MCP_OK)
         hand_over(&call->answer.message, body);
     else
@@ -199,13 +350,10 @@ mcp_status mcp_call_send_from(mcp_call *call, const char *mime_type, const mcp_b
     mcp_status st = begin_body(call, mime_type);
 
     if (st == MCP_OK)
-        st = source->next(&call->answer.message, &is_last, source->data, &call->err);
-    if (st == MCP_OK && call->answer.message.status != MCP_OK)
-        st = mcp_error_set(&call->err, call->answer.message.status, "%s",
-                           mcp_status_words(call->answer.message.status));
+        st = write_piece(&call->answer.message, &is_last, source, &call->err);
     if (st == MCP_OK && !is_last)
-        st = mcp__body_new(&mcp__rest_of(call)->remainder, source, call->answer.message.max_bytes,
-                           &call->err);
+        st = body_new(&mcp__rest_of(call)->remainder, source, call->answer.message.max_bytes,
+                      &call->err);
     if (st != MCP_OK || is_last)
         source->done(source->data);
     return st;
@@ -246,10 +394,14 @@ static void render_error(mcp_call *call, mcp_status status, const char *message)
     hand_over(&call->answer.message, &body);
 }
 
-static mcp_status render_result(mcp_call *call)
+static mcp_status render_body(mcp_call *call)
 {
     mcp__rest *rest = mcp__rest_of(call);
 
+    if (rest->stream)
+        return MCP_OK;
+    if (rest->is_sent)
+        return call->answer.message.status;
     if (call->answer.result.holds == MCP__DRAFT_EMPTY) {
         rest->http_status = rest->http_status ? rest->http_status : 204;
         return MCP_OK;
@@ -259,15 +411,6 @@ static mcp_status render_result(mcp_call *call)
     if (st == MCP_OK)
         hand_over(&call->answer.message, &call->answer.result.text);
     return st;
-}
-
-static mcp_status render_body(mcp_call *call)
-{
-    const mcp__rest *rest = mcp__rest_of(call);
-
-    if (rest->stream)
-        return MCP_OK;
-    return rest->is_sent ? call->answer.message.status : render_result(call);
 }
 
 static void render(mcp_call *call)
@@ -298,7 +441,7 @@ static void release(mcp_call *call)
     mcp_buf_clear(&rest->body);
     if (rest->stream)
         mcp__stream_abandon(rest->stream);
-    mcp__body_abandon(rest->remainder);
+    mcp__body_free(rest->remainder);
 }
 
 const mcp__call_kind mcp__rest_kind = {

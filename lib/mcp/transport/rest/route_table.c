@@ -67,12 +67,7 @@ int mcp__route_long_count(const mcp_route *routes)
     return count;
 }
 
-/* ---- matching -------------------------------------------------------------------------------- */
-
-static bool is_variable(const char *segment, size_t length)
-{
-    return length > 2 && segment[0] == '{' && segment[length - 1] == '}';
-}
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static size_t segment_length(const char *at, const char *end)
 {
@@ -106,48 +101,6 @@ static bool is_said(const char *wanted, size_t length, const char *got, size_t g
             return false;
     }
     return at == got_length;
-}
-
-static bool fits(const char *pattern, const char *path, size_t length)
-{
-    const char *pattern_end = pattern + strlen(pattern);
-    const char *path_end = path + length;
-
-    if (length > 1 && path_end[-1] == '/' && path_end[-2] != '/')
-        path_end--;
-    while (pattern < pattern_end && path < path_end) {
-        if (*pattern != '/' || *path != '/')
-            return false;
-        size_t wanted = segment_length(++pattern, pattern_end);
-        size_t got = segment_length(++path, path_end);
-        bool varies = is_variable(pattern, wanted);
-        if (varies ? got == 0 : !is_said(pattern, wanted, path, got))
-            return false;
-        pattern += wanted;
-        path += got;
-    }
-    return pattern == pattern_end && path == path_end;
-}
-
-static bool is_method(const mcp_route *route, const char *method)
-{
-    return strcmp(route->method, method) == 0 ||
-           (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
-}
-
-const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, const char *path,
-                                 size_t length, mcp_buf *allowed)
-{
-    for (const mcp_route *route = routes; route && route->path; route++) {
-        if (!fits(route->path, path, length))
-            continue;
-        if (is_method(route, method))
-            return route;
-        if (allowed->length > 0)
-            (void)mcp_buf_puts(allowed, ", ");
-        (void)mcp_buf_puts(allowed, route->method);
-    }
-    return NULL;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -212,23 +165,30 @@ static bool take(struct gathering *all, const char *name, const char *value)
     return true;
 }
 
-static bool take_variables(struct gathering *all, const char *pattern, const char *path,
-                           size_t length)
+/* Whether a path fits a pattern; then its variables are taken, unless `all` is NULL. */
+static bool fits(const char *pattern, const char *path, size_t length, struct gathering *all)
 {
     const char *pattern_end = pattern + strlen(pattern);
     const char *path_end = path + length;
 
+    if (length > 1 && path_end[-1] == '/' && path_end[-2] != '/')
+        path_end--;
     while (pattern < pattern_end && path < path_end) {
+        if (*pattern != '/' || *path != '/')
+            return false;
         size_t wanted = segment_length(++pattern, pattern_end);
         size_t got = segment_length(++path, path_end);
-        if (is_variable(pattern, wanted) &&
+        bool varies = wanted > 2 && pattern[0] == '{' && pattern[wanted - 1] == '}';
+        if (varies ? got == 0 : !is_said(pattern, wanted, path, got))
+            return false;
+        if (varies && all &&
             !take(all, mcp_arena_strndup(all->arena, pattern + 1, wanted - 2),
                   decode(all->arena, path, got, false)))
             return false;
         pattern += wanted;
         path += got;
     }
-    return true;
+    return pattern == pattern_end && path == path_end;
 }
 
 static bool take_query(struct gathering *all, const char *query)
@@ -268,8 +228,7 @@ mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mc
     mcp_buf_init(&text, (size_t)256 * 1024);
     mcp_json_writer_init(&writer, &text);
     mcp_write_object(&writer);
-    is_good = take_variables(&all, route->path, path, length) &&
-              (!query || take_query(&all, query));
+    is_good = fits(route->path, path, length, &all) && (!query || take_query(&all, query));
     mcp_write_end(&writer);
     mcp_status st = mcp_json_writer_status(&writer);
     if (st == MCP_OK && is_good)
@@ -282,13 +241,27 @@ mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mc
 
 /* ---- of a request ---------------------------------------------------------------------------- */
 
-const mcp_route *mcp__route_of(const mcp__web *web, const mcp__http_exchange *exchange,
+const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, const char *path,
+                                 size_t length, mcp_buf *allowed)
+{
+    for (const mcp_route *route = routes; route && route->path; route++) {
+        if (!fits(route->path, path, length, NULL))
+            continue;
+        if (strcmp(route->method, strcmp(method, "HEAD") == 0 ? "GET" : method) == 0)
+            return route;
+        if (allowed)
+            (void)mcp_buf_printf(allowed, "%s%s", allowed->length > 0 ? ", " : "", route->method);
+    }
+    return NULL;
+}
+
+const mcp_route *mcp__route_of(const mcp__httpd *httpd, const mcp__http_exchange *exchange,
                                mcp_buf *allowed)
 {
     size_t length = 0;
     const char *path = mcp__http_path(exchange, &length);
 
-    return mcp__route_find(web->http.routes, mcp__http_method(exchange), path, length, allowed);
+    return mcp__route_find(httpd->http.routes, mcp__http_method(exchange), path, length, allowed);
 }
 
 /* A client that is refused a token looks at these paths for an authorization server. */
@@ -309,14 +282,12 @@ static bool is_of_authorization(const mcp__http_exchange *exchange)
     return false;
 }
 
-bool mcp__route_is_open(const mcp__web *web, const mcp__http_exchange *exchange)
+bool mcp__route_is_open(const mcp__httpd *httpd, const mcp__http_exchange *exchange)
 {
     mcp_buf allowed;
 
-    if (!mcp__web_is_route(web, exchange))
-        return false;
     mcp_buf_init(&allowed, MCP__ROUTE_ALLOWED_MAX);
-    const mcp_route *route = mcp__route_of(web, exchange, &allowed);
+    const mcp_route *route = mcp__route_of(httpd, exchange, &allowed);
     bool is_path = route || allowed.length > 0;
     mcp_buf_clear(&allowed);
     return is_path ? route && (route->flags & MCP_PUBLIC) : is_of_authorization(exchange);

@@ -8,7 +8,7 @@
 #include "mcp/buf.h"
 #include "mcp/core/call/execute.h"
 #include "mcp/http.h"
-#include "mcp/transport/http/http_int.h"
+#include "mcp/transport/http_int.h"
 
 /** Segments of a path, and members of a query, that are looked at; more are refused. */
 #define MCP__ROUTE_PARTS 64
@@ -28,7 +28,7 @@ int mcp__route_long_count(const mcp_route *routes);
  *
  * @param path    not decoded
  * @param allowed where the path is known and the method is not: the methods that it has, as the
- *                field Allow; a buffer that is empty
+ *                field Allow; a buffer that is empty, or NULL
  * @return NULL: none; then `allowed` is empty where the path is unknown too
  */
 const mcp_route *mcp__route_find(const mcp_route *routes, const char *method, const char *path,
@@ -48,11 +48,11 @@ mcp_status mcp__route_arguments(const mcp_json **out, mcp_arena *arena, const mc
 #define MCP__ROUTE_ALLOWED_MAX ((size_t)1024)
 
 /** The route of a request; NULL: none. @param allowed then gets the methods that its path has */
-const mcp_route *mcp__route_of(const mcp__web *web, const mcp__http_exchange *exchange,
+const mcp_route *mcp__route_of(const mcp__httpd *httpd, const mcp__http_exchange *exchange,
                                mcp_buf *allowed);
 
-/** Whether the request requires no token: of a route that is MCP_PUBLIC, or for a path of an
- *  authorization server that is not served (404). */
-bool mcp__route_is_open(const mcp__web *web, const mcp__http_exchange *exchange);
+/** Whether a request of no path of MCP's requires no token: its route is MCP_PUBLIC, or its path is
+ *  one of an authorization server and not served (404). */
+bool mcp__route_is_open(const mcp__httpd *httpd, const mcp__http_exchange *exchange);
 
 #endif

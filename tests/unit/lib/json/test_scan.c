@@ -91,8 +91,8 @@ static void agrees_with_reading_on_damaged_texts(void **state)
         "{\"a\":[-1.5e+3,0,10,true,false,null,\"\\u00e4\\ud83d\\ude00\\n\xC3\xA4\"],"
         "\"b\":{\"\":[]} }";
     static const char damage[] = "{}[],:\"\\ \n0-1.eEtfnu/+aA\x01\x7F\x80\xC3\xF0";
-    char text[sizeof(whole)];
-    size_t length = sizeof(whole) - 1;
+    char text[sizeof whole];
+    size_t length = sizeof whole - 1;
 
     (void)state;
     for (size_t cut = 0; cut <= length; cut++)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -234,7 +235,7 @@ static void a_line_without_memory_is_skipped(void **state)
     scratch_open(&folder);
     scratch_write(&folder, "in", text, size + 14);
     int fd = open(scratch_path(&folder, "in"), O_RDONLY | O_CLOEXEC);
-    mcp__alloc_fail_after(4); /* the reader, what it carries over, two batches */
+    mcp__alloc_fail_after(3); /* the reader, its bytes, the watch */
     assert_int_equal(mcp__lines_new(&lines, loop, fd, 1 << 20, on_input, NULL, NULL), MCP_OK);
     mcp__loop_run(loop);
     mcp__alloc_fail_after(-1);
@@ -246,7 +247,7 @@ static void a_line_without_memory_is_skipped(void **state)
     struct sending sending = { text, size + 14 };
     pthread_t thread;
     seen_length = 0;
-    mcp__alloc_fail_after(5); /* and the watch */
+    mcp__alloc_fail_after(3);
     assert_int_equal(mcp__lines_new(&lines, loop, ends[0], 1 << 20, on_input, NULL, NULL), MCP_OK);
     assert_int_equal(pthread_create(&thread, NULL, send_all, &sending), 0);
     mcp__loop_run(loop);
@@ -285,6 +286,28 @@ static void nothing_comes_from_dev_null_or_a_closed_descriptor(void **state)
     read_from(fd);
     mcp__loop_run(loop);
     assert_string_equal(seen, "<end>\n<end>\n");
+}
+
+/* Line by line as it is typed; its flags stay as they are, for the shell has it too. */
+static void a_terminal_is_read_as_it_is_typed(void **state)
+{
+    int typist = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    (void)state;
+    assert_true(typist >= 0);
+    assert_int_equal(grantpt(typist) + unlockpt(typist), 0);
+    int terminal = open(ptsname(typist), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_int_equal(write(typist, "a\nb", 3), 3);
+    read_from(terminal);
+    assert_int_equal(fcntl(terminal, F_GETFL) & O_NONBLOCK, 0);
+    assert_int_equal(write(typist, "c\n\004", 3), 3); /* 4: the end of the input */
+    mcp__loop_run(loop);
+    assert_string_equal(seen, "a\nbc\n<end>\n");
+    assert_int_equal(mcp__lines_errno(lines), 0);
+    mcp__lines_free(lines);
+    lines = NULL;
+    (void)close(terminal);
+    (void)close(typist);
 }
 
 static void a_socket_without_blocking_is_read_too(void **state)
@@ -368,7 +391,6 @@ static void lines_may_come_byte_by_byte(void **state)
     assert_string_equal(seen, "one\ntwo\nthr\n<end>\n");
 }
 
-/* A large file is read by a thread, which the loop keeps pace with. */
 static void a_large_file_is_read_whole(void **state)
 {
     size_t length = 0;
@@ -445,6 +467,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_is_read_to_its_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_comes_from_dev_null_or_a_closed_descriptor, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_terminal_is_read_as_it_is_typed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_socket_without_blocking_is_read_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flags_are_left_as_they_came, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_pipe_whose_writer_has_gone_is_read_to_its_end, set_up,

@@ -133,9 +133,9 @@ static void pausing_leaves_them_in_the_queue(void **state)
     mcp__listener *listener = listen_on("127.0.0.1", 0);
 
     (void)state;
-    mcp__listener_pause(listener);
+    mcp__listener_pause(listener, true);
     int fd = client_open(mcp__listener_port(listener));
-    mcp__listener_resume(listener);
+    mcp__listener_pause(listener, false);
     take(1);
     close(fd);
     mcp__listener_free(listener);

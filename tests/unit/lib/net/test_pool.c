@@ -121,7 +121,6 @@ static void done_and_submit(mcp__task *task)
     done(task);
 }
 
-/* More than are handed over at once, and a rest that the turn's end hands over. */
 static void what_comes_within_a_turn_is_run(void **state)
 {
     job first = { .worked = 0 };
@@ -138,7 +137,7 @@ static void what_comes_within_a_turn_is_run(void **state)
     close_pool();
 }
 
-/* The loop stops within the turn that submits: the tasks are not forgotten in it. */
+/* The loop stops within the turn that submits: the tasks are not forgotten. */
 static void what_comes_within_the_last_turn_is_run(void **state)
 {
     job first = { .worked = 0 };
@@ -310,7 +309,7 @@ static void spare_threads_come_and_go(void **state)
 
 /* All are asleep when the work comes, and each waits until all have begun: who is woken wakes the
  * next. */
-static void gather_gated(mcp__task *task)
+static void submit_gated(mcp__task *task)
 {
     for (int i = 0; i < 4; i++)
         submit(&followers[i], MCP__LANE_SHORT);
@@ -335,7 +334,7 @@ static void threads_that_are_woken_wake_others(void **state)
         }
         left = 1;
         submit(&first, MCP__LANE_SHORT);
-        first.task.done = gather_gated;
+        first.task.done = submit_gated;
         mcp__loop_run(loop);
         await_begun(&begun, 4);
         left = 4;

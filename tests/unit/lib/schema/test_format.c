@@ -9,7 +9,7 @@
 typedef struct sample {
     const char *format;
     const char *accepted[12];
-    const char *refused[16];
+    const char *refused[17];
 } sample;
 
 static const sample samples[] = {
@@ -30,7 +30,7 @@ static const sample samples[] = {
     { "duration",
       { "P4DT12H30M5S", "P4Y", "PT0S", "P0D", "P1M", "PT1M", "PT36H", "P1DT12H", "P2W", "P1Y2M3D" },
       { "", "P", "PT", "P2D1Y", "P1D2H", "P1Y2W", "P1", "4DT1H", "P2S", "PT1D", "P1YT", "P1Y3D",
-        "PT1H3S", "P1W2W" } },
+        "PT1H3S", "P1W2W", "P1T1S" } },
     { "email",
       { "joe.bloggs@example.com", "te~st@example.com", "a+b@x.y", "\"joe bloggs\"@example.com",
         "\"joe\\\"b\"@example.com", "joe@[127.0.0.1]", "joe@[IPv6:::1]" },
@@ -76,75 +76,143 @@ static const sample samples[] = {
     { "regex", { "a|b", "^\\d{3}$", "" }, { "^(abc]", "\\a", "a**" } },
 };
 
+static mcp_schema *asserting(mcp_arena *arena, const char *format)
+{
+    mcp_schema_options options = MCP_SCHEMA_OPTIONS_INIT;
+
+    options.assert_formats = true;
+    return compile(arena, mcp_arena_printf(arena, "{\"format\":\"%s\"}", format), &options);
+}
+
+/* What the schema says to a string of these bytes. */
+static bool accepts(const mcp_schema *schema, const char *text, size_t length)
+{
+    mcp_arena *arena = mcp_arena_new(0);
+    mcp_json_writer writer;
+    mcp_buf json;
+
+    mcp_buf_init(&json, 10000);
+    mcp_json_writer_init(&writer, &json);
+    mcp_write_string_n(&writer, text, length);
+    assert_int_equal(mcp_json_writer_status(&writer), MCP_OK);
+    mcp_status st = mcp_schema_check(schema, read_json(arena, json.data), arena, NULL, NULL);
+    assert_true(st == MCP_OK || st == MCP_E_SCHEMA);
+    mcp_buf_clear(&json);
+    mcp_arena_free(arena);
+    return st == MCP_OK;
+}
+
 static void samples_are_sorted_rightly(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        const mcp__format *format = mcp__format_find(samples[i].format);
-        assert_non_null(format);
+        mcp_arena *arena = mcp_arena_new(0);
+        mcp_schema *schema = asserting(arena, samples[i].format);
         for (size_t k = 0; k < 12 && samples[i].accepted[k]; k++) {
             const char *text = samples[i].accepted[k];
-            if (!format->accepts(text, strlen(text)))
-                fail_msg("%s: \"%s\" should be accepted", format->name, text);
+            if (!accepts(schema, text, strlen(text)))
+                fail_msg("%s: \"%s\" should be accepted", samples[i].format, text);
         }
-        for (size_t k = 0; k < 16 && samples[i].refused[k]; k++) {
+        for (size_t k = 0; k < 17 && samples[i].refused[k]; k++) {
             const char *text = samples[i].refused[k];
-            if (format->accepts(text, strlen(text)))
-                fail_msg("%s: \"%s\" should be refused", format->name, text);
+            if (accepts(schema, text, strlen(text)))
+                fail_msg("%s: \"%s\" should be refused", samples[i].format, text);
         }
+        mcp_schema_free(schema);
+        mcp_arena_free(arena);
     }
 }
 
 /* A NUL inside is a character like any other, and none of these formats has it. */
 static void nul_does_not_end_a_text(void **state)
 {
+    static const struct {
+        const char *format;
+        const char *text; /* and a NUL */
+    } cases[] = {
+        { "ipv4", "1.1.1.1" }, { "ipv6", "::1" }, { "date", "2024-02-29" }, { "hostname", "a" },
+        { "email", "a@b" },    { "uri", "a:b" },  { "duration", "P1D" },    { "duration", "P1" },
+    };
+
     (void)state;
-    assert_false(mcp__format_find("ipv4")->accepts("1.1.1.1\0", 8));
-    assert_false(mcp__format_find("ipv6")->accepts("::1\0", 4));
-    assert_false(mcp__format_find("date")->accepts("2024-02-29\0", 11));
-    assert_false(mcp__format_find("hostname")->accepts("a\0", 2));
-    assert_false(mcp__format_find("email")->accepts("a@b\0", 4));
-    assert_false(mcp__format_find("uri")->accepts("a:b\0", 4));
-    assert_false(mcp__format_find("duration")->accepts("P1D\0", 4));
-    assert_false(mcp__format_find("duration")->accepts("P1\0", 3));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mcp_arena *arena = mcp_arena_new(0);
+        mcp_schema *schema = asserting(arena, cases[i].format);
+        if (accepts(schema, cases[i].text, strlen(cases[i].text) + 1))
+            fail_msg("%s: \"%s\" and a NUL should be refused", cases[i].format, cases[i].text);
+        mcp_schema_free(schema);
+        mcp_arena_free(arena);
+    }
 }
 
+/* AddressSanitizer watches what is behind the bytes. */
 static void no_format_reads_past_the_end(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        const mcp__format *format = mcp__format_find(samples[i].format);
+        mcp_arena *arena = mcp_arena_new(0);
+        mcp_schema *schema = asserting(arena, samples[i].format);
         for (size_t k = 0; k < 12 && samples[i].accepted[k]; k++) {
-            for (size_t length = 0; length <= strlen(samples[i].accepted[k]); length++) {
-                char *exact = malloc(length + 1); /* one more, since malloc(0) may be NULL */
-                memcpy(exact + 1, samples[i].accepted[k], length);
-                format->accepts(exact + 1, length);
-                free(exact);
-            }
+            for (size_t length = 0; length <= strlen(samples[i].accepted[k]); length++)
+                (void)accepts(schema, samples[i].accepted[k], length);
         }
+        mcp_schema_free(schema);
+        mcp_arena_free(arena);
+    }
+}
+
+/* Neither the limit of steps nor that of one match is near. */
+static void long_texts_are_judged(void **state)
+{
+    static const struct {
+        const char *format;
+        const char *begin;
+        const char *more;
+    } cases[] = {
+        { "uri", "http://a.b/", "x" }, { "uri", "http://a.b/?", "%20" },
+        { "uri", "a:", "b/" },         { "json-pointer", "/", "a/b~1" },
+        { "regex", "a", "b" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mcp_arena *arena = mcp_arena_new(0);
+        mcp_schema *schema = asserting(arena, cases[i].format);
+        mcp_buf text;
+        mcp_buf_init(&text, 9000);
+        mcp_buf_puts(&text, cases[i].begin);
+        while (text.length < 8000)
+            mcp_buf_puts(&text, cases[i].more);
+        if (!accepts(schema, text.data, text.length))
+            fail_msg("%s: a long one should be accepted", cases[i].format);
+        mcp_buf_puts(&text, "(\"~");
+        if (accepts(schema, text.data, text.length))
+            fail_msg("%s: a long wrong one should be refused", cases[i].format);
+        mcp_buf_clear(&text);
+        mcp_schema_free(schema);
+        mcp_arena_free(arena);
     }
 }
 
 static void formats_assert_only_on_demand(void **state)
 {
-    mcp_schema_options asserting = MCP_SCHEMA_OPTIONS_INIT;
+    mcp_schema_options options = MCP_SCHEMA_OPTIONS_INIT;
 
     (void)state;
-    asserting.assert_formats = true;
+    options.assert_formats = true;
     fits("{\"format\":\"ipv4\"}", "\"no address\"");
-    assert_int_equal(verdict("{\"format\":\"ipv4\"}", "\"no address\"", &asserting), MCP_E_SCHEMA);
-    assert_int_equal(verdict("{\"format\":\"ipv4\"}", "\"1.2.3.4\"", &asserting), MCP_OK);
-    assert_int_equal(verdict("{\"format\":\"ipv4\"}", "12", &asserting), MCP_OK);
-    assert_int_equal(verdict("{\"format\":\"made-up\"}", "\"x\"", &asserting), MCP_OK);
+    assert_int_equal(verdict("{\"format\":\"ipv4\"}", "\"no address\"", &options), MCP_E_SCHEMA);
+    assert_int_equal(verdict("{\"format\":\"ipv4\"}", "\"1.2.3.4\"", &options), MCP_OK);
+    assert_int_equal(verdict("{\"format\":\"ipv4\"}", "12", &options), MCP_OK);
+    assert_int_equal(verdict("{\"format\":\"made-up\"}", "\"x\"", &options), MCP_OK);
     assert_null(mcp__format_find("made-up"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_are_sorted_rightly),
-        cmocka_unit_test(nul_does_not_end_a_text),
-        cmocka_unit_test(no_format_reads_past_the_end),
+        cmocka_unit_test(samples_are_sorted_rightly),    cmocka_unit_test(nul_does_not_end_a_text),
+        cmocka_unit_test(no_format_reads_past_the_end),  cmocka_unit_test(long_texts_are_judged),
         cmocka_unit_test(formats_assert_only_on_demand),
     };
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "inline.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/session_table.h"
-#include "net/inline.h"
 #include "peer_memory.h"
 
 static mcp_server_options options = { .name = "t",

@@ -30,7 +30,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static mcp_status read_text(mcp__prompt_file **out, const char *text, mcp_error *err)
+static mcp_status read_text(const mcp__prompt_file **out, const char *text, mcp_error *err)
 {
     const mcp_file file = { "prompts/p.md", text, strlen(text) };
 
@@ -39,7 +39,7 @@ static mcp_status read_text(mcp__prompt_file **out, const char *text, mcp_error 
 
 static const mcp__prompt_file *good(const char *text)
 {
-    mcp__prompt_file *prompt = NULL;
+    const mcp__prompt_file *prompt = NULL;
     mcp_error err = MCP_ERROR_INIT;
 
     if (read_text(&prompt, text, &err) != MCP_OK)
@@ -174,7 +174,7 @@ static void test_says_what_is_wrong_and_where(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mcp__prompt_file *prompt = NULL;
+        const mcp__prompt_file *prompt = NULL;
         mcp_error err = MCP_ERROR_INIT;
         assert_int_equal(read_text(&prompt, rows[i].text, &err), MCP_E_PARAMS);
         assert_null(prompt);
@@ -187,7 +187,7 @@ static void test_arguments_and_messages_are_bounded(void **state)
 {
     char text[8192];
     int used = snprintf(text, sizeof text, "---\nname: a\n");
-    mcp__prompt_file *prompt = NULL;
+    const mcp__prompt_file *prompt = NULL;
 
     (void)state;
     for (int i = 1; i <= 33; i++) {
@@ -219,7 +219,7 @@ static mcp_status read_once(void *data)
     static const char text[] = "---\nname: a\ntitle: t\nargument: b, required, c\n---\n{{b}}!";
     const mcp_file file = { "prompts/p.md", text, strlen(text) };
     mcp_arena *own = mcp_arena_new(0);
-    mcp__prompt_file *prompt = NULL;
+    const mcp__prompt_file *prompt = NULL;
     mcp_status st = own ? mcp__prompt_file_read(&prompt, own, &file, NULL) : MCP_E_NOMEM;
 
     (void)data;

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "feature_call.h"
-#include "mcp/feature/feature.h"
+#include "mcp/features.h"
 #include "oom.h"
 
 /* clang-format off */
@@ -18,7 +18,7 @@
 /* clang-format on */
 
 static mcp_arena *arena;
-static mcp__prompts *prompts;
+static mcp__features *set;
 static mcp_server_options options;
 static char set_data[] = "data of the set";
 
@@ -89,9 +89,9 @@ static int set_up_names(mcp_tool_names names)
     arena = mcp_arena_new(0);
     options = feature_options();
     options.tool_names = names;
-    if (!arena || mcp__prompts_new(&prompts, &options, NULL) != MCP_OK)
+    if (!arena || mcp__features_new(&set, &options, NULL) != MCP_OK)
         return -1;
-    return mcp__prompts_load(prompts, &features, NULL) == MCP_OK ? 0 : -1;
+    return mcp__prompts_load(set, &features, NULL) == MCP_OK ? 0 : -1;
 }
 
 static int set_up(void **state)
@@ -109,19 +109,20 @@ static int set_up_safe(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    mcp__prompts_free(prompts);
+    mcp__features_drop(set);
     mcp_arena_free(arena);
     return 0;
 }
 
 static mcp_status list(mcp_call *call)
 {
-    return mcp__prompts_list(prompts, call);
+    return mcp__list_answer(&set->prompts, call);
 }
 
 static mcp_status get(mcp_call *call)
 {
-    return mcp__prompts_get(prompts, call);
+    call->features = set;
+    return mcp__prompts_get(call);
 }
 
 static const mcp_json *ask(const char *params)
@@ -138,7 +139,8 @@ static mcp_principal asker;
 static mcp_status get_as_asker(mcp_call *call)
 {
     call->principal = &asker;
-    return mcp__prompts_get(prompts, call);
+    call->features = set;
+    return mcp__prompts_get(call);
 }
 
 static const mcp_json *ask_rich(const char *scopes)
@@ -199,7 +201,7 @@ static void test_safe_names_keep_the_registered_one(void **state)
 static void test_titles_icons_and_meta_as_revisions_know_them(void **state)
 {
     (void)state;
-    assert_int_equal(mcp__prompts_load(prompts, &rich_features, NULL), MCP_OK);
+    assert_int_equal(mcp__prompts_load(set, &rich_features, NULL), MCP_OK);
     assert_json(mcp_json_item(entries_of(MCP_2025_03_26), 3),
                 "{\"name\":\"rich\",\"arguments\":[{\"name\":\"what\","
                 "\"description\":\"Anything\",\"required\":false}]}",
@@ -217,7 +219,7 @@ static void test_titles_icons_and_meta_as_revisions_know_them(void **state)
 static void test_scopes_refuse_or_hide(void **state)
 {
     (void)state;
-    assert_int_equal(mcp__prompts_load(prompts, &rich_features, NULL), MCP_OK);
+    assert_int_equal(mcp__prompts_load(set, &rich_features, NULL), MCP_OK);
     assert_rpc_error(ask_rich("a"), -32600, "a b");
     options.hide_by_scope = true;
     assert_rpc_error(ask_rich("a"), -32602, "no such prompt: rich");
@@ -321,13 +323,13 @@ static void test_an_answer_is_bounded(void **state)
 
 static mcp_status load(const mcp_file *set_files, const mcp_prompt *table, mcp_error *err)
 {
-    const mcp_features set = { .files = set_files, .prompts = table };
-    mcp__prompts *fresh = NULL;
+    const mcp_features more_features = { .files = set_files, .prompts = table };
+    mcp__features *fresh = NULL;
     mcp_status st;
 
-    assert_int_equal(mcp__prompts_new(&fresh, &options, NULL), MCP_OK);
-    st = mcp__prompts_load(fresh, &set, err);
-    mcp__prompts_free(fresh);
+    assert_int_equal(mcp__features_new(&fresh, &options, NULL), MCP_OK);
+    st = mcp__prompts_load(fresh, &more_features, err);
+    mcp__features_drop(fresh);
     return st;
 }
 
@@ -377,13 +379,13 @@ static void test_file_and_table_must_name_the_same(void **state)
 
 static mcp_status load_all(void *data)
 {
-    mcp__prompts *fresh = NULL;
-    mcp_status st = mcp__prompts_new(&fresh, &options, NULL);
+    mcp__features *fresh = NULL;
+    mcp_status st = mcp__features_new(&fresh, &options, NULL);
 
     (void)data;
     if (st == MCP_OK)
         st = mcp__prompts_load(fresh, &features, NULL);
-    mcp__prompts_free(fresh);
+    mcp__features_drop(fresh);
     return st;
 }
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "feature_call.h"
-#include "mcp/feature/feature.h"
+#include "mcp/features.h"
 #include "oom.h"
 
 /* clang-format off */
@@ -18,7 +18,7 @@
 /* clang-format on */
 
 static mcp_arena *arena;
-static mcp__resources *resources;
+static mcp__features *set;
 static mcp_server_options options;
 static char set_data[] = "data of the set";
 
@@ -103,7 +103,7 @@ static mcp_status read_any(mcp_call *call, void *data)
 static const char definitions[] =
     "{\"resources\":["
     "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"title\":\"Plain\",\"mimeType\":\"text/plain\","
-    "\"size\":9,\"icons\":[{\"src\":\"data:,\"}],\"_meta\":{\"k\":1},\"x-own\":true,"
+    "\"size\":9,\"icons\":[{\"src\":\"data:,\"}],\"_meta\":{\"k\":1},\"x-own\":{\"title\":1},"
     "\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5,"
     "\"lastModified\":\"2025-01-12T15:00:58Z\"}},"
     "{\"uri\":\"fix://bytes\",\"name\":\"bytes\"},"
@@ -143,32 +143,33 @@ static int set_up(void **state)
     (void)state;
     arena = mcp_arena_new(0);
     options = feature_options();
-    if (!arena || mcp__resources_new(&resources, &options, NULL) != MCP_OK)
+    if (!arena || mcp__features_new(&set, &options, NULL) != MCP_OK)
         return -1;
-    return mcp__resources_load(resources, &features, NULL) == MCP_OK ? 0 : -1;
+    return mcp__resources_load(set, &features, NULL) == MCP_OK ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    mcp__resources_free(resources);
+    mcp__features_drop(set);
     mcp_arena_free(arena);
     return 0;
 }
 
 static mcp_status list(mcp_call *call)
 {
-    return mcp__resources_list(resources, call);
+    return mcp__list_answer(&set->resources, call);
 }
 
 static mcp_status templates(mcp_call *call)
 {
-    return mcp__resources_templates(resources, call);
+    return mcp__list_answer(&set->templates, call);
 }
 
 static mcp_status read_one(mcp_call *call)
 {
-    return mcp__resources_read(resources, call);
+    call->features = set;
+    return mcp__resources_read(call);
 }
 
 static const mcp_json *read_uri(const char *uri)
@@ -207,19 +208,19 @@ static void test_entries_have_what_their_revision_knows(void **state)
         const char *entry;
     } wanted[] = {
         { MCP_2024_11_05, "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"mimeType\":\"text/plain\","
-                          "\"size\":9,\"x-own\":true,"
+                          "\"size\":9,\"x-own\":{\"title\":1},"
                           "\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5}}" },
         { MCP_2025_03_26, "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"mimeType\":\"text/plain\","
-                          "\"size\":9,\"x-own\":true,"
+                          "\"size\":9,\"x-own\":{\"title\":1},"
                           "\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5}}" },
         { MCP_2025_06_18,
           "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"title\":\"Plain\","
           "\"mimeType\":\"text/plain\",\"size\":9,\"_meta\":{\"k\":1},"
-          "\"x-own\":true,\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5,"
+          "\"x-own\":{\"title\":1},\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5,"
           "\"lastModified\":\"2025-01-12T15:00:58Z\"}}" },
         { MCP_2025_11_25, "{\"uri\":\"fix://plain\",\"name\":\"plain\",\"title\":\"Plain\","
                           "\"mimeType\":\"text/plain\",\"size\":9,\"_meta\":{\"k\":1},"
-                          "\"icons\":[{\"src\":\"data:,\"}],\"x-own\":true,"
+                          "\"icons\":[{\"src\":\"data:,\"}],\"x-own\":{\"title\":1},"
                           "\"annotations\":{\"audience\":[\"user\"],\"priority\":0.5,"
                           "\"lastModified\":\"2025-01-12T15:00:58Z\"}}" },
     };
@@ -341,7 +342,7 @@ static void test_wants_a_uri(void **state)
 
 static mcp_status check_time(mcp_call *call)
 {
-    mcp_status st = mcp__resources_read(resources, call);
+    mcp_status st = read_one(call);
 
     assert_int_equal(call->plan.timeout_ms,
                      strcmp(call->request.name, "fix://plain") ? 250 : 60000);
@@ -363,13 +364,13 @@ static mcp_status load(const char *text, const mcp_resource *table, mcp_error *e
 {
     const mcp_file one[] = { { text ? "resources.json" : NULL, text, text ? strlen(text) : 0 },
                              { 0 } };
-    const mcp_features set = { .files = one, .resources = table };
-    mcp__resources *fresh = NULL;
+    const mcp_features more_features = { .files = one, .resources = table };
+    mcp__features *fresh = NULL;
     mcp_status st;
 
-    assert_int_equal(mcp__resources_new(&fresh, &options, NULL), MCP_OK);
-    st = mcp__resources_load(fresh, &set, err);
-    mcp__resources_free(fresh);
+    assert_int_equal(mcp__features_new(&fresh, &options, NULL), MCP_OK);
+    st = mcp__resources_load(fresh, &more_features, err);
+    mcp__features_drop(fresh);
     return st;
 }
 
@@ -406,6 +407,11 @@ static void test_file_and_table_must_name_the_same(void **state)
         { "{\"resources\":[{\"uri\":\"a:b\"}]}", one_row, "'name'" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":1}]}", one_row, "'name'" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"size\":1.5}]}", one_row, "'size'" },
+        { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"size\":1.0}]}", one_row, "'size'" },
+        { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"title\":null}]}", one_row,
+          "'title' is of type null, not string" },
+        { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"x\":1,\"x\":2}]}", one_row,
+          "duplicate member 'x'" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"size\":-1}]}", one_row, "'size'" },
         { "{\"resources\":[{\"uri\":\"a:b\",\"name\":\"b\",\"name\":\"c\"}]}", one_row,
           "duplicate" },
@@ -450,28 +456,28 @@ static void test_sets_add_up_but_do_not_overlap(void **state)
     static const mcp_resource more[] = { { "b:more", read_nothing, 0, 0 }, { 0 } };
     static const char text[] = "{\"resources\":[{\"uri\":\"b:more\",\"name\":\"more\"}]}";
     const mcp_file one[] = { FILE_OF(text), { 0 } };
-    const mcp_features set = { .files = one, .resources = more };
+    const mcp_features more_features = { .files = one, .resources = more };
     mcp_error err = MCP_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(mcp__resources_load(resources, &set, NULL), MCP_OK);
+    assert_int_equal(mcp__resources_load(set, &more_features, NULL), MCP_OK);
     assert_int_equal(
         mcp_json_count(mcp_json_pointer(feature_ask(list, &options, MCP_2025_06_18, NULL, arena),
                                         "/result/resources")),
         6);
-    assert_int_equal(mcp__resources_load(resources, &set, &err), MCP_E_PARAMS);
+    assert_int_equal(mcp__resources_load(set, &more_features, &err), MCP_E_PARAMS);
     assert_non_null(strstr(err.message, "b:more"));
 }
 
 static mcp_status load_all(void *data)
 {
-    mcp__resources *fresh = NULL;
-    mcp_status st = mcp__resources_new(&fresh, &options, NULL);
+    mcp__features *fresh = NULL;
+    mcp_status st = mcp__features_new(&fresh, &options, NULL);
 
     (void)data;
     if (st == MCP_OK)
         st = mcp__resources_load(fresh, &features, NULL);
-    mcp__resources_free(fresh);
+    mcp__features_drop(fresh);
     return st;
 }
 

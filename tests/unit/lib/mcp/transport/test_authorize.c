@@ -214,6 +214,8 @@ static void without_a_good_token_there_is_a_challenge(void **state)
     expect_challenge(400, "error=\"invalid_request\"");
     post(FILE_TOKEN FILE_TOKEN);
     expect_challenge(400, "error=\"invalid_request\"");
+    post("Authorization: a\r\n" FILE_TOKEN);
+    expect_challenge(400, "error=\"invalid_request\"");
     post("Authorization: Bearer bad\r\n");
     expect_challenge(401,
                      "error=\"invalid_token\", error_description=\"the 'token' is not signed\"");

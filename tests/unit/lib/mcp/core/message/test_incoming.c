@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "inline.h"
 #include "mcp/core/message/batch.h"
 #include "mcp/core/message/incoming.h"
-#include "net/inline.h"
 #include "oom.h"
 
 static const mcp_server_options options = { .limits.message_max_bytes = (size_t)1 << 20,

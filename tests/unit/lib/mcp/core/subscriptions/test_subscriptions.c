@@ -16,7 +16,7 @@
 #include "conversation.h"
 #include "fixture_more.h"
 #include "mcp/core/subscriptions/subscribe.h"
-#include "net/queue.h"
+#include "net/loop.h"
 
 #define THREADS 4
 #define ROUNDS 2000
@@ -76,7 +76,6 @@ static void threads_may_tell_at_once(void **state)
     size_t posted = 0;
 
     (void)state;
-    mcp__queue_init(&box.queue);
     mcp__peer_memory_init(&peer);
     assert_int_equal(mcp_server_new(&server, &options, NULL), MCP_OK);
     setup = mcp__server_context(server, &box.face);
@@ -109,7 +108,7 @@ static void threads_may_tell_at_once(void **state)
     assert_int_equal(empty(&box), 0);
     mcp__peer_memory_clear(&peer);
     mcp_server_free(server);
-    mcp__queue_clear(&box.queue);
+    assert_null(mcp__queue_take(&box.queue));
 }
 
 static void every_session_is_notified_by_its_own_peer(void **state)
@@ -156,7 +155,6 @@ static void many_notifications_go_out_in_turns(void **state)
     char uri[32];
 
     (void)state;
-    mcp__queue_init(&box.queue);
     mcp__peer_memory_init(&peer);
     assert_int_equal(mcp_server_new(&server, &options, NULL), MCP_OK);
     setup = mcp__server_context(server, &box.face);
@@ -186,7 +184,7 @@ static void many_notifications_go_out_in_turns(void **state)
         mcp__session_clear(&sessions[i]);
     mcp__peer_memory_clear(&peer);
     mcp_server_free(server);
-    mcp__queue_clear(&box.queue);
+    assert_null(mcp__queue_take(&box.queue));
 }
 
 static void a_client_subscribes_to_a_thousand(void **state)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/http/header_fields.h"
 
 static void accept_is_read_with_its_weights(void **state)
 {
@@ -101,9 +101,9 @@ static void an_answer_is_shared_with_one_origin_or_none(void **state)
     mcp__head head = { .count = 0 };
 
     (void)state;
-    mcp__head_share(&head, NULL);
+    mcp__head_share(&head, NULL, MCP__EXPOSED);
     expect(&head, "");
-    mcp__head_share(&head, "https://app.example");
+    mcp__head_share(&head, "https://app.example", MCP__EXPOSED);
     expect(&head, "Access-Control-Allow-Origin: https://app.example\n"
                   "Access-Control-Expose-Headers: Mcp-Session-Id, WWW-Authenticate\n"
                   "Cross-Origin-Resource-Policy: cross-origin\n"
@@ -129,7 +129,7 @@ static void there_is_room_for_all(void **state)
     (void)state;
     mcp__head_events(&head);
     mcp__head_add(&head, "Mcp-Session-Id", "1");
-    mcp__head_share(&head, "https://app.example");
+    mcp__head_share(&head, "https://app.example", MCP__EXPOSED);
     mcp__head_add(&head, "WWW-Authenticate", "Bearer");
     mcp__head_add(&head, "Allow", "GET");
     assert_true(mcp__head_out(&head, 200).count <= MCP__HEAD_FIELDS);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/transport/http/origin_check.h"
+#include "mcp/transport/http/header_fields.h"
 #include "rig.h"
 #include "scratch.h"
 #include "web_rig.h"
