@@ -13,12 +13,12 @@
 
 #include <string.h>
 
+#include "mcp/core/call/client.h"
 #include "mcp/core/dispatch.h"
 #include "mcp/core/envelope.h"
-#include "mcp/core/fields.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/session/client.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
+#include "mcp/core/version.h"
 #include "mcp/features.h"
 
 enum {

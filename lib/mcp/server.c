@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "mcp/core/call/client.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/session/client.h"
 #include "mcp/hash.h"
 #include "mcp/http.h"
 #include "mcp/method.h"
@@ -413,6 +413,7 @@ mcp__context mcp__server_context(mcp_server *server, mcp__executor *executor)
         .identity = server->identity,
         .extensions = server->extensions,
         .capabilities = server->capabilities,
+        .mismatches = &server->mismatches,
         .hooks = &mcp__dispatch_hooks,
     };
 }

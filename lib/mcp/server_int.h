@@ -5,10 +5,10 @@
 #define MCP_SERVER_INT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/arena_int.h"
-#include "mcp/core/call/request_state.h"
 #include "mcp/core/session/session.h"
 #include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/features.h"
@@ -35,7 +35,8 @@ struct mcp_server {
     mcp__features *set;
     mcp__subscriptions *subscriptions;
 
-    mcp__arena_budget budget; /* of all calls */
+    mcp__arena_budget budget;        /* of all calls */
+    atomic_uint_fast64_t mismatches; /* results that did not match their output schemas */
     mcp_arena *arena;
     const mcp_json *no_arguments; /* an empty object */
     uint8_t state_key[MCP__STATE_KEY_SIZE];

@@ -2,7 +2,7 @@
  * protocol.mjs - docs/protocol.md tells what the library's tables say.
  *
  * What stands between <!-- methods --> and <!-- /methods -->, and likewise for members, is
- * generated from lib/mcp/method.c and lib/mcp/core/fields.c; "node tests/house/protocol.mjs
+ * generated from lib/mcp/method.c and lib/mcp/core/version.c; "node tests/house/protocol.mjs
  * --write" writes it again. Of the rest it is checked that every revision, path and error code of
  * the library is named, none that it has not, and that the transcripts that rows name as their
  * proof are there.
@@ -76,8 +76,8 @@ function methodTable() {
 }
 
 function memberTable() {
-  const members = rows(source("lib/mcp/core/fields.c"), "} fields[] = {");
-  check(members.length > 15, "the table of members was not found in lib/mcp/core/fields.c");
+  const members = rows(source("lib/mcp/core/version.c"), "} fields[] = {");
+  check(members.length > 15, "the table of members was not found in lib/mcp/core/version.c");
   return table(["member", ...years], members.map(([type, member, from, to]) =>
     [`\`${unquoted(type)}.${unquoted(member).replace(" of any type", "`, of any type")}${/ /.test(member) ? "" : "`"}`,
       ...spread(from, to)]));

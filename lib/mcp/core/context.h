@@ -8,6 +8,7 @@
 #ifndef MCP_CORE_CONTEXT_H
 #define MCP_CORE_CONTEXT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,8 @@ typedef struct mcp__context {
     mcp__subscriptions *subscriptions; /* NULL: nothing changes */
     const mcp__visibility *visibility; /* who may be notified; NULL: everybody */
     mcp__task_table *tasks;            /* NULL: no call can become a task */
+    atomic_uint_fast64_t *mismatches;  /* results of tools that did not match their output schemas,
+                                          of all sessions; NULL: they are not counted. Any thread */
     mcp__durations *durations;         /* counts answers by their time; NULL: none are counted */
     bool is_shared; /* many clients that know nothing of one another, each on a peer of its own:
                        there is no session between them, and an id is unique for its peer only */

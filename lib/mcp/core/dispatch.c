@@ -18,23 +18,16 @@
  * is full the transport stops reading.
  */
 #include "mcp/core/dispatch.h"
-#include "mcp/core/call/input_requests.h"
-#include "mcp/core/call/suspend.h"
-
-#include <assert.h>
 
 #include "mcp/clock.h"
+#include "mcp/core/call/client.h"
 #include "mcp/core/call/execute.h"
-#include "mcp/core/call/progress.h"
+#include "mcp/core/call/input_requests.h"
 #include "mcp/core/call/result.h"
+#include "mcp/core/call/suspend.h"
 #include "mcp/core/envelope.h"
-#include "mcp/core/message/batch.h"
-#include "mcp/core/message/message.h"
-#include "mcp/core/principal.h"
 #include "mcp/core/response.h"
-#include "mcp/core/session/input_responses.h"
-#include "mcp/core/session/url_elicitation.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 #include "mcp/core/task/task.h"
 
 #define STOPPING "the server is going down"
@@ -71,24 +64,16 @@ static void fail(mcp_call *call, mcp_status st)
 
 static void end_call(mcp_call *call, mcp_status st)
 {
-    bool awaits_task = mcp__call_waits_for(call, MCP__WAIT_TASK);
-
-    uncount(call);
-    (void)mcp__call_close(call);
-    mcp__call_table_remove(call->context->calls, call);
-    call->status = st;
-    mcp__call_render(call);
-    if (awaits_task)
+    if (mcp__call_waits_for(call, MCP__WAIT_TASK))
         mcp__task_leave(call);
-    answer_and_free(call);
+    mcp__call_table_remove(call->context->calls, call);
+    fail(call, st);
 }
 
 /* Close an open call without an answer. */
 static void close_call(mcp_call *call)
 {
     mcp__peer *peer = call->peer;
-    bool has_worker = mcp__call_state_of(call) == MCP__CALL_RUNNING ||
-                      mcp__call_waits_for(call, MCP__WAIT_DEFERRED);
 
     if (mcp__call_waits_for(call, MCP__WAIT_TASK))
         mcp__task_leave(call);
@@ -96,7 +81,7 @@ static void close_call(mcp_call *call)
         mcp__call_table_unwait(call->context->calls, call);
     if (mcp__call_waits_for(call, MCP__WAIT_INPUT))
         mcp__input_responses_withdraw(call);
-    mcp__execute_stop(call, MCP_STOP_CANCELLED);
+    bool has_worker = mcp__execute_stop(call, MCP_STOP_CANCELLED);
     (void)mcp__call_close(call);
     mcp__call_table_remove(call->context->calls, call);
     if (!has_worker) {
@@ -108,7 +93,6 @@ static void close_call(mcp_call *call)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static void on_returned(mcp_call *call);
 static void end_run(mcp_call *call);
 
 /* Clients that share a session are held back together, by the workers' own line. */
@@ -150,10 +134,10 @@ void mcp__dispatch_call(mcp_call *call)
 {
     if (is_overrun(call->context)) {
         fail(call, mcp_error_set(&call->err, MCP_E_BUSY, "server busy"));
-        return;
+    } else {
+        mcp__call_table_add(call->context->calls, call);
+        start_or_wait(call);
     }
-    mcp__call_table_add(call->context->calls, call);
-    start_or_wait(call);
 }
 
 /* The worker is free; the call waits for its client. */
@@ -355,8 +339,7 @@ static void serve_request(mcp_call *call)
     }
 }
 
-/* An error for what is no request, or silence for a notification with a fault: those get no
-   answer. */
+/* An error for what is no request, or silence for a notification with a fault. */
 static void serve_invalid(mcp__session *session, mcp__peer *peer, const mcp__message *message,
                           const mcp_json *value, const mcp_error *err)
 {
@@ -416,15 +399,6 @@ static void serve_value(mcp__session *session, mcp__peer *peer, mcp__peer *notif
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static bool takes_batches(const mcp__session *session)
-{
-    const mcp_server_options *options = session->context.options;
-
-    if (session->revision != MCP_REVISION_NONE)
-        return session->revision == MCP_2025_03_26;
-    return options->oldest <= MCP_2025_03_26 && options->newest >= MCP_2025_03_26;
-}
-
 static bool has_claim(const mcp_json *array)
 {
     for (size_t i = 0; i < mcp_json_count(array); i++) {
@@ -437,9 +411,13 @@ static bool has_claim(const mcp_json *array)
 
 static const char *batch_fault(const mcp__session *session, const mcp_json *array)
 {
+    const mcp_server_options *options = session->context.options;
     size_t count = mcp_json_count(array);
+    bool is_known = session->revision != MCP_REVISION_NONE
+                        ? session->revision == MCP_2025_03_26
+                        : options->oldest <= MCP_2025_03_26 && options->newest >= MCP_2025_03_26;
 
-    if (session->context.is_shared || !takes_batches(session))
+    if (session->context.is_shared || !is_known)
         return "batches are not part of this revision";
     if (count == 0)
         return "a batch must not be empty";
@@ -451,14 +429,14 @@ static const char *batch_fault(const mcp__session *session, const mcp_json *arra
 static void serve_batch(mcp__session *session, mcp__peer *peer, mcp__incoming *incoming)
 {
     const char *fault = batch_fault(session, incoming->whole.value);
-    mcp__peer *batch = NULL;
 
     if (fault) {
         respond(session, peer, NULL, MCP_E_REQUEST, fault);
         return;
     }
-    if (mcp__batch_new(&batch, peer, incoming->count,
-                       session->context.options->limits.reply_max_bytes, NULL) != MCP_OK) {
+    mcp__peer *batch = mcp__batch_new(peer, incoming->count,
+                                      session->context.options->limits.reply_max_bytes);
+    if (!batch) {
         respond(session, peer, NULL, MCP_E_NOMEM, mcp_status_words(MCP_E_NOMEM));
         return;
     }
@@ -494,10 +472,10 @@ void mcp__dispatch_message(mcp__session *session, mcp__peer *peer, const char *t
 void mcp__dispatch_overlong(mcp__session *session, mcp__peer *peer)
 {
     mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = mcp_error_set(&err, MCP_E_PARSE, "a message may have %zu bytes at most",
+                                  session->context.options->limits.message_max_bytes);
 
-    (void)mcp_error_set(&err, MCP_E_PARSE, "a message may have %zu bytes at most",
-                        session->context.options->limits.message_max_bytes);
-    respond(session, peer, NULL, err.status, err.message);
+    respond(session, peer, NULL, st, err.message);
 }
 
 bool mcp__dispatch_is_full(const mcp__session *session)
@@ -507,7 +485,7 @@ bool mcp__dispatch_is_full(const mcp__session *session)
 
 bool mcp__dispatch_is_idle(const mcp__session *session)
 {
-    return !session->calls.first && session->calls.running == 0;
+    return TAILQ_EMPTY(&session->calls.open) && session->calls.running == 0;
 }
 
 static void time_out_input(mcp_call *call)
@@ -522,13 +500,9 @@ static void time_out_input(mcp_call *call)
     end_call(call, st);
 }
 
-static void time_out(mcp_call *call)
+static void time_out_run(mcp_call *call)
 {
-    if (mcp__call_waits_for(call, MCP__WAIT_INPUT)) {
-        time_out_input(call);
-        return;
-    }
-    mcp__execute_stop(call, MCP_STOP_DEADLINE);
+    (void)mcp__execute_stop(call, MCP_STOP_DEADLINE);
     (void)mcp__call_close(call);
     mcp__call_table_remove(call->context->calls, call);
     mcp__result_send_timeout(call);
@@ -544,12 +518,15 @@ int64_t mcp__dispatch_tick(mcp__session *session, int64_t now_ms)
     calls->due_ms = INT64_MAX;
     calls->has_held_reports = false;
     mcp__execute_tick(calls, now_ms);
-    for (mcp_call *call = calls->first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&calls->open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (mcp__call_state_of(call) == MCP__CALL_QUEUED)
             continue;
         if (call->loop.deadline_ms > 0 && call->loop.deadline_ms <= now_ms) {
-            time_out(call);
+            if (mcp__call_waits_for(call, MCP__WAIT_INPUT))
+                time_out_input(call);
+            else
+                time_out_run(call);
             continue;
         }
         if (call->loop.deadline_ms > 0)
@@ -574,8 +551,8 @@ static void end_suspended(mcp__session *session, const char *why, bool of_tasks)
 {
     mcp_call *next;
 
-    for (mcp_call *call = session->calls.first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (mcp__call_waits_for(call, MCP__WAIT_SUBSCRIPTION))
             end_call(call, MCP_OK);
         else if (mcp__call_waits_for(call, MCP__WAIT_INPUT) ||
@@ -590,12 +567,12 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
 
     if (why != MCP_STOP_CANCELLED)
         end_suspended(session, "the client is gone, or " STOPPING, false);
-    for (mcp_call *call = session->calls.first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (why == MCP_STOP_CANCELLED)
             close_call(call);
         else if (why != MCP_STOP_CLIENT_GONE || (call->plan.flags & MCP_STOP_ON_HANGUP))
-            mcp__execute_stop(call, why);
+            (void)mcp__execute_stop(call, why);
     }
 }
 
@@ -603,14 +580,14 @@ void mcp__dispatch_hang_up(mcp__session *session, const mcp__peer *notification_
 {
     mcp_call *next;
 
-    for (mcp_call *call = session->calls.first; call; call = next) {
-        next = call->loop.open.next;
+    for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
+        next = TAILQ_NEXT(call, loop.open);
         if (call->notification_peer != notification_peer)
             continue;
         if (mcp__call_is_stateless(call))
             close_call(call);
         else if (call->plan.flags & MCP_STOP_ON_HANGUP)
-            mcp__execute_stop(call, MCP_STOP_CLIENT_GONE);
+            (void)mcp__execute_stop(call, MCP_STOP_CLIENT_GONE);
     }
 }
 
@@ -626,8 +603,8 @@ void mcp__dispatch_abandon(mcp__session *session)
 {
     mcp__dispatch_refuse_waiting(session);
     end_suspended(session, STOPPING, true);
-    while (session->calls.first) {
-        mcp_call *call = session->calls.first;
+    while (!TAILQ_EMPTY(&session->calls.open)) {
+        mcp_call *call = TAILQ_FIRST(&session->calls.open);
         (void)mcp__call_close(call);
         mcp__call_table_remove(&session->calls, call);
         mcp__result_send_fault(call, MCP_E_STOPPED, STOPPING);

@@ -7,14 +7,10 @@
 #ifndef MCP_CORE_DISPATCH_H
 #define MCP_CORE_DISPATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "mcp/core/message/incoming.h"
+#include "mcp/core/message/message.h"
 #include "mcp/core/peer.h"
 #include "mcp/core/session/session.h"
-#include "mcp/core/task/task_table.h"
+#include "mcp/core/task/task.h"
 
 /** For the contexts of sessions. */
 extern const mcp__hooks mcp__dispatch_hooks;

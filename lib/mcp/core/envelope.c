@@ -14,8 +14,8 @@
 
 #include <string.h>
 
+#include "mcp/core/call/client.h"
 #include "mcp/core/headers.h"
-#include "mcp/core/session/client.h"
 #include "mcp/core/session/session.h"
 
 #define PREFIX "io.modelcontextprotocol/"
@@ -64,11 +64,11 @@ static mcp_status check_keys(mcp_call *call)
 static mcp_status check_headers(mcp_call *call, const char *revision, bool are_required)
 {
     const mcp__headers *headers = call->notification_peer->headers;
-    mcp_status st;
 
     if (!headers)
         return MCP_OK;
-    st = mcp__headers_check(headers, "MCP-Protocol-Version", revision, are_required, &call->err);
+    mcp_status st = mcp__headers_check(headers, "MCP-Protocol-Version", revision, are_required,
+                                       &call->err);
     if (st == MCP_OK)
         st = mcp__headers_check(headers, "Mcp-Method", call->request.method, are_required,
                                 &call->err);
@@ -112,14 +112,12 @@ static mcp_status read_log_level(mcp_call *call)
 
 static mcp_status open_stateless(mcp_call *call)
 {
-    const char *name;
-    mcp_status st;
+    const char *name = mcp_json_get_string(call->request.meta, KEY_REVISION);
 
     call->request.revision = oldest_stateless; /* whose rules for errors hold from here on */
-    st = check_keys(call);
+    mcp_status st = check_keys(call);
     if (st != MCP_OK)
         return st;
-    name = mcp_json_get_string(call->request.meta, KEY_REVISION);
     st = check_headers(call, name, false);
     if (st == MCP_OK)
         st = find_revision(call, name);

@@ -4,8 +4,6 @@
 #ifndef MCP_CORE_ENVELOPE_H
 #define MCP_CORE_ENVELOPE_H
 
-#include <stdbool.h>
-
 #include "mcp/core/call/call_int.h"
 
 /** True when params._meta says which revision the request speaks: then it needs no session. */

@@ -18,7 +18,7 @@
 #include "mcp/version.h"
 
 static mcp_status look(const char **value, const mcp__headers *headers, const char *field,
-                       mcp_error *err)
+                       bool is_required, mcp_error *err)
 {
     size_t count = 0;
     const char *found = headers->field(headers, field, &count);
@@ -26,7 +26,15 @@ static mcp_status look(const char **value, const mcp__headers *headers, const ch
     if (count > 1)
         return mcp_error_set(err, MCP_E_HEADERS, "the header %s comes more than once", field);
     *value = count == 1 ? found : NULL;
+    if (is_required && !*value)
+        return mcp_error_set(err, MCP_E_HEADERS, "the header %s is missing", field);
     return MCP_OK;
+}
+
+static mcp_status disagrees(const char *field, mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_HEADERS, "the header %s does not say what the body says",
+                         field);
 }
 
 bool mcp__headers_are_stateless(const mcp__headers *headers)
@@ -42,16 +50,9 @@ mcp_status mcp__headers_check(const mcp__headers *headers, const char *field, co
                               bool is_required, mcp_error *err)
 {
     const char *value = NULL;
-    mcp_status st = look(&value, headers, field, err);
+    mcp_status st = look(&value, headers, field, is_required, err);
 
-    if (st != MCP_OK || (!value && !is_required))
-        return st;
-    if (!value)
-        return mcp_error_set(err, MCP_E_HEADERS, "the header %s is missing", field);
-    if (strcmp(value, wanted) != 0)
-        return mcp_error_set(err, MCP_E_HEADERS, "the header %s does not say what the body says",
-                             field);
-    return MCP_OK;
+    return st == MCP_OK && value && strcmp(value, wanted) != 0 ? disagrees(field, err) : st;
 }
 
 /* ---- encoded values -------------------------------------------------------------------------- */
@@ -95,17 +96,6 @@ static mcp_status decode(const char **out, size_t *length, const char *field, co
     return MCP_OK;
 }
 
-static mcp_status look_decoded(const char **out, size_t *length, const mcp__headers *headers,
-                               const char *field, mcp_arena *arena, mcp_error *err)
-{
-    const char *value = NULL;
-    mcp_status st = look(&value, headers, field, err);
-
-    if (st == MCP_OK && !value)
-        st = mcp_error_set(err, MCP_E_HEADERS, "the header %s is missing", field);
-    return st == MCP_OK ? decode(out, length, field, value, arena, err) : st;
-}
-
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool is_number(const char *text, size_t length, const mcp_json *wanted)
@@ -139,14 +129,13 @@ static bool agrees(const char *text, size_t length, const mcp_json *wanted)
 mcp_status mcp__headers_check_name(const mcp__headers *headers, const char *field,
                                    const mcp_json *wanted, mcp_arena *arena, mcp_error *err)
 {
-    const char *text = NULL;
+    const char *value = NULL, *text = NULL;
     size_t length = 0;
-    mcp_status st = look_decoded(&text, &length, headers, field, arena, err);
+    mcp_status st = look(&value, headers, field, true, err);
 
-    if (st == MCP_OK && !agrees(text, length, wanted))
-        st = mcp_error_set(err, MCP_E_HEADERS, "the header %s does not say what the body says",
-                           field);
-    return st;
+    if (st == MCP_OK)
+        st = decode(&text, &length, field, value, arena, err);
+    return st == MCP_OK && !agrees(text, length, wanted) ? disagrees(field, err) : st;
 }
 
 mcp_status mcp__headers_check_parameter(const mcp__headers *headers, const char *name,

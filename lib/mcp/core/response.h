@@ -1,10 +1,9 @@
 /*
- * response.h - statuses on the wire, error messages that no call writes, and notifications.
+ * response.h - statuses on the wire, error messages that no call writes, notifications, and the
+ * answers of a batch.
  */
 #ifndef MCP_CORE_RESPONSE_H
 #define MCP_CORE_RESPONSE_H
-
-#include <stdbool.h>
 
 #include "mcp/core/context.h"
 #include "mcp/core/peer.h"
@@ -38,11 +37,20 @@ mcp_status mcp__response_write_error(mcp_buf *out, const mcp_json *id, mcp_revis
 void mcp__notification_begin(mcp_json_writer *writer, mcp_buf *out, size_t max_bytes,
                              const char *method);
 
-/** End it, send it unless it could not be written, and clear its buffer. */
+/** End all that is open in it, send it unless it could not be written, and clear its buffer. */
 void mcp__notification_send(mcp__peer *peer, mcp_json_writer *writer, mcp_buf *message);
 
 /** Answer with an error for which there may be no memory: then context->spare serves. */
 void mcp__response_error(const mcp__context *context, mcp__peer *peer, const mcp_json *id,
                          mcp_revision revision, mcp_status status, const char *message);
+
+/**
+ * The peer of a batch (2025-03-26): it expects `count` messages to end, then sends their answers to
+ * `behind` as one array and frees itself.
+ *
+ * @param max_bytes of one array; what does not fit goes into a further one
+ * @return NULL when there is no memory
+ */
+mcp__peer *mcp__batch_new(mcp__peer *behind, size_t count, size_t max_bytes);
 
 #endif

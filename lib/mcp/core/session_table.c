@@ -7,6 +7,11 @@
  *
  * Only entries that were given work are looked at by the clock: ten thousand idle sessions cost
  * nothing.
+ *
+ * An event is in two lists: that of its session, which is bounded in events and bytes, and that of
+ * the store, which bounds the bytes of all sessions together. Both drop from their old end only, so
+ * what is kept of a stream is always its tail, and finding the event that a client saw last, or the
+ * one after it, proves that nothing between there and now is missing.
  */
 #include "mcp/core/session_table.h"
 
@@ -18,54 +23,118 @@
 
 #define EVICTION_TRIES 32
 
-/* ---- the lists ------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
-static void leave_ages(mcp__session_table *table, mcp__session_entry *entry)
+static size_t weight(const mcp__event *event)
 {
-    if (entry->newer)
-        entry->newer->older = entry->older;
-    else
-        table->newest = entry->older;
-    if (entry->older)
-        entry->older->newer = entry->newer;
-    else
-        table->oldest = entry->newer;
+    return sizeof *event + event->length;
 }
 
-static void enter_ages(mcp__session_table *table, mcp__session_entry *entry)
+/* Only ever the oldest of its ring: the store's oldest is that too. */
+static void drop(mcp__event *event)
 {
-    entry->newer = NULL;
-    entry->older = table->newest;
-    if (table->newest)
-        table->newest->newer = entry;
-    else
-        table->oldest = entry;
-    table->newest = entry;
+    mcp__event_ring *ring = event->ring;
+
+    TAILQ_REMOVE(&ring->events, event, of_ring);
+    TAILQ_REMOVE(&ring->store->events, event, of_store);
+    ring->count--;
+    ring->bytes -= weight(event);
+    ring->store->bytes -= weight(event);
+    free(event);
 }
+
+void mcp__event_ring_init(mcp__event_ring *ring, mcp__event_store *store)
+{
+    *ring = (mcp__event_ring){ .store = store };
+    TAILQ_INIT(&ring->events);
+}
+
+void mcp__event_ring_clear(mcp__event_ring *ring)
+{
+    while (!TAILQ_EMPTY(&ring->events))
+        drop(TAILQ_FIRST(&ring->events));
+}
+
+static mcp__event *event_new(mcp__event_ring *ring, uint32_t stream, uint64_t number,
+                             const char *text, size_t length)
+{
+    mcp__event *event = length <= MCP__EVENTS_MAX_BYTES
+                            ? mcp_alloc_zeroed(1, sizeof *event + length)
+                            : NULL;
+
+    if (!event)
+        return NULL;
+    event->ring = ring;
+    event->stream = stream;
+    event->number = number;
+    event->length = length;
+    if (length > 0)
+        memcpy(event->text, text, length);
+    return event;
+}
+
+void mcp__event_ring_put(mcp__event_ring *ring, uint32_t stream, uint64_t number, const char *text,
+                         size_t length)
+{
+    mcp__event_store *store = ring->store;
+    mcp__event *event = event_new(ring, stream, number, text, length);
+
+    if (!event) {
+        mcp__event_ring_clear(ring);
+        return;
+    }
+    TAILQ_INSERT_TAIL(&ring->events, event, of_ring);
+    TAILQ_INSERT_TAIL(&store->events, event, of_store);
+    ring->count++;
+    ring->bytes += weight(event);
+    store->bytes += weight(event);
+    while (ring->count > MCP__EVENTS_MAX || ring->bytes > MCP__EVENTS_MAX_BYTES)
+        drop(TAILQ_FIRST(&ring->events));
+    /* Dropping moves the first on: its ring's store is this one, which the analyzer cannot know. */
+    while (store->bytes > store->max_bytes)
+        drop(TAILQ_FIRST(&store->events)); /* NOLINT(clang-analyzer-unix.Malloc) */
+}
+
+bool mcp__event_ring_covers(const mcp__event_ring *ring, uint32_t stream, uint64_t number)
+{
+    bool has_tail = false;
+    uint64_t last = 0;
+
+    for (const mcp__event *event = TAILQ_FIRST(&ring->events); event;
+         event = TAILQ_NEXT(event, of_ring)) {
+        if (event->stream != stream)
+            continue;
+        if (event->number <= number + 1)
+            has_tail = true;
+        last = event->number;
+    }
+    return has_tail && number <= last;
+}
+
+const mcp__event *mcp__event_ring_next(const mcp__event_ring *ring, uint32_t stream,
+                                       uint64_t number)
+{
+    const mcp__event *event = TAILQ_FIRST(&ring->events);
+
+    while (event && (event->stream != stream || event->number <= number))
+        event = TAILQ_NEXT(event, of_ring);
+    return event;
+}
+
+/* ---- those that may have open calls ---------------------------------------------------------- */
 
 void mcp__session_table_work(mcp__session_table *table, mcp__session_entry *entry)
 {
-    if (entry->is_busy)
-        return;
+    if (!entry->is_busy)
+        LIST_INSERT_HEAD(&table->busy, entry, busy);
     entry->is_busy = true;
-    entry->previous_busy = NULL;
-    entry->next_busy = table->busy;
-    if (table->busy)
-        table->busy->previous_busy = entry;
-    table->busy = entry;
 }
 
-static void leave_busy(mcp__session_table *table, mcp__session_entry *entry)
+static void leave_busy(mcp__session_entry *entry)
 {
-    if (!entry->is_busy)
-        return;
+    if (entry->is_busy)
+        LIST_REMOVE(entry, busy);
     entry->is_busy = false;
-    if (entry->previous_busy)
-        entry->previous_busy->next_busy = entry->next_busy;
-    else
-        table->busy = entry->next_busy;
-    if (entry->next_busy)
-        entry->next_busy->previous_busy = entry->previous_busy;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -74,6 +143,8 @@ void mcp__session_table_init(mcp__session_table *table, const mcp__session_table
 {
     *table = (mcp__session_table){ .options = *options,
                                    .events.max_bytes = options->events_max_bytes };
+    TAILQ_INIT(&table->events.events);
+    TAILQ_INIT(&table->ages);
     mcp__map_init(&table->by_id, NULL);
 }
 
@@ -101,22 +172,12 @@ static mcp_status entry_new(mcp__session_entry **out, mcp__session_table *table,
     return MCP_OK;
 }
 
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = mcp_alloc(size);
-
-    if (copy)
-        memcpy(copy, text, size);
-    return copy;
-}
-
 /* The one that was idle longest among the oldest few, and to which nobody is connected. */
 static bool evict_one(mcp__session_table *table)
 {
-    mcp__session_entry *entry = table->oldest;
+    mcp__session_entry *entry = TAILQ_FIRST(&table->ages);
 
-    for (int i = 0; entry && i < EVICTION_TRIES; i++, entry = entry->newer) {
+    for (int i = 0; entry && i < EVICTION_TRIES; i++, entry = TAILQ_NEXT(entry, age)) {
         if (entry->open_streams > 0 || !mcp__dispatch_is_idle(&entry->session))
             continue;
         mcp__session_table_end(table, entry);
@@ -128,11 +189,9 @@ static bool evict_one(mcp__session_table *table)
 static mcp_status name_entry(mcp__session_table *table, mcp__session_entry *entry,
                              const char *principal, mcp_error *err)
 {
-    if (principal) {
-        entry->principal = copy_text(principal);
-        if (!entry->principal)
-            return mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
-    }
+    entry->principal = principal ? mcp_alloc_strdup(principal) : NULL;
+    if (principal && !entry->principal)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
     mcp_status st = mcp_random_id(entry->id, err);
     if (st == MCP_OK && mcp__map_put(&table->by_id, entry->id, strlen(entry->id), entry) != MCP_OK)
         st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a session");
@@ -156,7 +215,7 @@ mcp_status mcp__session_table_add(mcp__session_entry **out, mcp__session_table *
         return st;
     }
     entry->used_ms = now_ms;
-    enter_ages(table, entry);
+    TAILQ_INSERT_TAIL(&table->ages, entry, age);
     table->count++;
     table->opened++;
     *out = entry;
@@ -200,29 +259,29 @@ mcp__session_entry *mcp__session_table_find(const mcp__session_table *table, con
 void mcp__session_table_touch(mcp__session_table *table, mcp__session_entry *entry, int64_t now_ms)
 {
     entry->used_ms = now_ms;
-    if (entry->id[0] == '\0' || entry->is_ended || table->newest == entry)
+    if (entry->id[0] == '\0' || entry->is_ended)
         return;
-    leave_ages(table, entry);
-    enter_ages(table, entry);
+    TAILQ_REMOVE(&table->ages, entry, age);
+    TAILQ_INSERT_TAIL(&table->ages, entry, age);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
-static void let_go(mcp__session_table *table, mcp__session_entry *entry)
+void mcp__session_table_return(mcp__session_table *table, mcp__session_entry *entry)
 {
+    if (!entry->is_ended)
+        LIST_INSERT_HEAD(&table->ended, entry, ended);
     entry->is_ended = true;
-    entry->next_ended = table->ended;
-    table->ended = entry;
 }
 
 void mcp__session_table_end(mcp__session_table *table, mcp__session_entry *entry)
 {
     if (entry->is_ended)
         return;
-    let_go(table, entry);
+    mcp__session_table_return(table, entry);
     if (entry->id[0] != '\0') {
         (void)mcp__map_remove(&table->by_id, entry->id, strlen(entry->id));
-        leave_ages(table, entry);
+        TAILQ_REMOVE(&table->ages, entry, age);
         table->count--;
     }
     mcp__dispatch_stop(&entry->session, MCP_STOP_CANCELLED);
@@ -231,27 +290,17 @@ void mcp__session_table_end(mcp__session_table *table, mcp__session_entry *entry
     mcp__event_ring_clear(&entry->events);
 }
 
-void mcp__session_table_return(mcp__session_table *table, mcp__session_entry *entry)
-{
-    if (!entry->is_ended)
-        let_go(table, entry);
-}
-
 static void free_ended(mcp__session_table *table)
 {
-    mcp__session_entry *entry = table->ended;
+    mcp__session_entry *next;
 
-    table->ended = NULL;
-    while (entry) {
-        mcp__session_entry *next = entry->next_ended;
-        if (mcp__dispatch_is_idle(&entry->session)) {
-            leave_busy(table, entry);
-            entry_free(entry);
-        } else {
-            entry->next_ended = table->ended;
-            table->ended = entry;
-        }
-        entry = next;
+    for (mcp__session_entry *entry = LIST_FIRST(&table->ended); entry; entry = next) {
+        next = LIST_NEXT(entry, ended);
+        if (!mcp__dispatch_is_idle(&entry->session))
+            continue;
+        LIST_REMOVE(entry, ended);
+        leave_busy(entry);
+        entry_free(entry);
     }
 }
 
@@ -261,10 +310,10 @@ int64_t mcp__session_table_settle(mcp__session_table *table)
     int64_t due_ms = INT64_MAX;
 
     free_ended(table);
-    for (mcp__session_entry *entry = table->busy; entry; entry = next) {
-        next = entry->next_busy;
+    for (mcp__session_entry *entry = LIST_FIRST(&table->busy); entry; entry = next) {
+        next = LIST_NEXT(entry, busy);
         if (mcp__dispatch_is_idle(&entry->session))
-            leave_busy(table, entry);
+            leave_busy(entry);
         else if (entry->session.calls.due_ms < due_ms)
             due_ms = entry->session.calls.due_ms;
     }
@@ -273,8 +322,8 @@ int64_t mcp__session_table_settle(mcp__session_table *table)
 
 void mcp__session_table_clear(mcp__session_table *table)
 {
-    while (table->oldest)
-        mcp__session_table_end(table, table->oldest);
+    while (!TAILQ_EMPTY(&table->ages))
+        mcp__session_table_end(table, TAILQ_FIRST(&table->ages));
     free_ended(table);
     if (table->shared)
         entry_free(table->shared);
@@ -286,8 +335,8 @@ void mcp__session_table_clear(mcp__session_table *table)
 
 int64_t mcp__session_table_expire(mcp__session_table *table, int64_t now_ms)
 {
-    while (table->oldest) {
-        mcp__session_entry *entry = table->oldest;
+    while (!TAILQ_EMPTY(&table->ages)) {
+        mcp__session_entry *entry = TAILQ_FIRST(&table->ages);
         int64_t due_ms = entry->used_ms + table->options.idle_ms;
         if (due_ms > now_ms)
             return due_ms;
@@ -303,15 +352,16 @@ void mcp__session_table_tick(mcp__session_table *table, int64_t now_ms)
 {
     mcp__session_entry *next;
 
-    for (mcp__session_entry *entry = table->busy; entry; entry = next) {
-        next = entry->next_busy;
+    for (mcp__session_entry *entry = LIST_FIRST(&table->busy); entry; entry = next) {
+        next = LIST_NEXT(entry, busy);
         (void)mcp__dispatch_tick(&entry->session, now_ms);
     }
 }
 
 bool mcp__session_table_is_idle(const mcp__session_table *table)
 {
-    for (const mcp__session_entry *entry = table->busy; entry; entry = entry->next_busy)
+    for (const mcp__session_entry *entry = LIST_FIRST(&table->busy); entry;
+         entry = LIST_NEXT(entry, busy))
         if (!mcp__dispatch_is_idle(&entry->session))
             return false;
     return true;
@@ -319,18 +369,21 @@ bool mcp__session_table_is_idle(const mcp__session_table *table)
 
 void mcp__session_table_stop(mcp__session_table *table, mcp_stop why)
 {
-    for (mcp__session_entry *entry = table->busy; entry; entry = entry->next_busy)
+    for (mcp__session_entry *entry = LIST_FIRST(&table->busy); entry;
+         entry = LIST_NEXT(entry, busy))
         mcp__dispatch_stop(&entry->session, why);
 }
 
 void mcp__session_table_refuse_waiting(mcp__session_table *table)
 {
-    for (mcp__session_entry *entry = table->busy; entry; entry = entry->next_busy)
+    for (mcp__session_entry *entry = LIST_FIRST(&table->busy); entry;
+         entry = LIST_NEXT(entry, busy))
         mcp__dispatch_refuse_waiting(&entry->session);
 }
 
 void mcp__session_table_abandon(mcp__session_table *table)
 {
-    for (mcp__session_entry *entry = table->busy; entry; entry = entry->next_busy)
+    for (mcp__session_entry *entry = LIST_FIRST(&table->busy); entry;
+         entry = LIST_NEXT(entry, busy))
         mcp__dispatch_abandon(&entry->session);
 }

@@ -1,6 +1,6 @@
 /*
  * session_table.h - the sessions of all clients of one server: by id, with their ages and their
- * ends.
+ * ends; and their last events.
  *
  * The loop's alone. Besides those with an id there are entries for one request, for clients that
  * have no session: they hold the request's calls and nothing more.
@@ -8,14 +8,63 @@
 #ifndef MCP_CORE_SESSION_TABLE_H
 #define MCP_CORE_SESSION_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/map.h"
-#include "mcp/core/session/event_ring.h"
 #include "mcp/core/session/session.h"
 #include "mcp/random.h"
+
+/* ---- the last events of a session's streams, kept for a client that lost its connection ------ */
+
+typedef struct mcp__event_ring mcp__event_ring;
+
+/** One event; numbers of a stream rise by one. */
+typedef struct mcp__event {
+    TAILQ_ENTRY(mcp__event) of_ring, of_store;
+    mcp__event_ring *ring;
+    uint32_t stream;
+    uint64_t number;
+    size_t length;
+    char text[]; /* the message, without NUL */
+} mcp__event;
+
+/** What all rings share: a bound on their bytes. */
+typedef struct mcp__event_store {
+    TAILQ_HEAD(, mcp__event) events; /* the oldest first */
+    size_t bytes;
+    size_t max_bytes;
+} mcp__event_store;
+
+/** One session's events. */
+struct mcp__event_ring {
+    mcp__event_store *store;
+    TAILQ_HEAD(, mcp__event) events; /* the oldest first */
+    size_t count;
+    size_t bytes;
+};
+
+/** How many events, and how many bytes, one ring keeps. */
+#define MCP__EVENTS_MAX ((size_t)256)
+#define MCP__EVENTS_MAX_BYTES ((size_t)1024 * 1024)
+
+void mcp__event_ring_init(mcp__event_ring *ring, mcp__event_store *store);
+
+void mcp__event_ring_clear(mcp__event_ring *ring);
+
+/** Keep a copy. What is too large, or finds no memory, is not kept, and then nothing older is
+ *  either: what is kept of a stream has no gaps. */
+void mcp__event_ring_put(mcp__event_ring *ring, uint32_t stream, uint64_t number, const char *text,
+                         size_t length);
+
+/** Whether `number` is one of the stream's, or the one before its first, and all that came after it
+ *  are kept. False for a stream of which nothing is kept. */
+bool mcp__event_ring_covers(const mcp__event_ring *ring, uint32_t stream, uint64_t number);
+
+/** The first kept event of a stream after `number`; NULL when there is none. */
+const mcp__event *mcp__event_ring_next(const mcp__event_ring *ring, uint32_t stream,
+                                       uint64_t number);
+
+/* ---- sessions -------------------------------------------------------------------------------- */
 
 typedef struct mcp__session_entry mcp__session_entry;
 
@@ -28,9 +77,9 @@ struct mcp__session_entry {
     uint64_t listen_number; /* of the last event on the stream that belongs to no request */
     int open_streams;       /* connections that are open for it; the transport counts */
     int64_t used_ms;
-    mcp__session_entry *newer, *older; /* by `used_ms`; those with an id */
-    mcp__session_entry *next_busy, *previous_busy;
-    mcp__session_entry *next_ended;
+    TAILQ_ENTRY(mcp__session_entry) age;
+    LIST_ENTRY(mcp__session_entry) busy;
+    LIST_ENTRY(mcp__session_entry) ended;
     bool is_busy; /* in the list of those that may have open calls */
     bool is_ended;
 };
@@ -52,12 +101,12 @@ typedef struct mcp__session_table {
     mcp__session_table_options options;
     mcp__map by_id;
     mcp__event_store events;
-    mcp__session_entry *newest, *oldest;
-    mcp__session_entry *busy;
-    mcp__session_entry *ended;  /* to be freed once idle */
-    mcp__session_entry *shared; /* NULL: not asked for */
-    size_t count;               /* entries with an id */
-    size_t opened;              /* entries with an id, ever */
+    TAILQ_HEAD(, mcp__session_entry) ages; /* those with an id, by `used_ms`, the oldest first */
+    LIST_HEAD(, mcp__session_entry) busy;
+    LIST_HEAD(, mcp__session_entry) ended; /* to be freed once idle */
+    mcp__session_entry *shared;            /* NULL: not asked for */
+    size_t count;                          /* entries with an id */
+    size_t opened;                         /* entries with an id, ever */
 } mcp__session_table;
 
 void mcp__session_table_init(mcp__session_table *table, const mcp__session_table_options *options);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/base64.h"
-#include "mcp/core/principal.h"
+#include "mcp/core/call/client.h"
 
 #define PAGE_ENTRIES 100
 #define ENTRY_MAX_BYTES ((size_t)4 * 1024 * 1024)

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 #include "mcp/feature/arguments.h"
 #include "mcp/feature/prompt_file.h"
 #include "mcp/features.h"

@@ -16,7 +16,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 #include "mcp/feature/uri_template.h"
 #include "mcp/features.h"
 #include "mcp/files.h"
@@ -171,7 +171,7 @@ static mcp__listed_resource *find(const mcp__features *set, const char *uri)
     return (mcp__listed_resource *)mcp__features_find(set, MCP_FEATURE_RESOURCE, uri, strlen(uri));
 }
 
-/* A member that core/fields.c has no row for is kept: vendors have members of their own. */
+/* A member that core/version.c has no row for is kept: vendors have members of their own. */
 static void write_entry(mcp_json_writer *writer, const mcp_json *entry, const char *type,
                         mcp_revision revision)
 {

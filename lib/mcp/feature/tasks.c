@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "mcp/core/dispatch.h"
-#include "mcp/core/session/input_responses.h"
+#include "mcp/core/session/session.h"
 #include "mcp/core/task/task.h"
 #include "mcp/features.h"
 
@@ -140,7 +140,8 @@ static size_t count_waiting(const mcp__task_entry *entry)
 {
     size_t count = 0;
 
-    for (const mcp_call *call = entry->waiting; call; call = call->loop.next_waiting)
+    for (const mcp_call *call = TAILQ_FIRST(&entry->waiting); call;
+         call = TAILQ_NEXT(call, loop.waiting))
         count++;
     return count;
 }

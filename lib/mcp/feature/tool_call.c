@@ -90,7 +90,7 @@ static mcp_status check_result(mcp_call *call, const mcp__tool *tool)
     if (st == MCP_OK)
         return MCP_OK;
     if (st == MCP_E_SCHEMA)
-        mcp__result_count_mismatch();
+        mcp__result_count_mismatch(call);
     return mcp_error_set(&call->err, st == MCP_E_NOMEM ? st : MCP_E_INTERNAL,
                          "tool %s: the result is not valid: %s", tool->row->name, cause.message);
 }

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 #include "mcp/feature/tool_int.h"
 
 #define SCHEMA_MAX_BYTES ((size_t)8 * 1024 * 1024)

@@ -28,7 +28,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "mcp/clock.h"
-#include "mcp/core/principal.h"
+#include "mcp/core/call/client.h"
 #include "mcp/transport/http/header_fields.h"
 
 #define BLANKS " \t\r"

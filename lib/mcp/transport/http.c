@@ -16,8 +16,8 @@
 
 #include "base/alloc.h"
 #include "mcp/clock.h"
+#include "mcp/core/call/client.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/principal.h"
 #include "mcp/core/response.h"
 #include "mcp/transport/authorize.h"
 #include "mcp/transport/http/header_fields.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "mcp/core/call/durations.h"
+#include "mcp/core/call/result.h"
 #include "mcp/core/session_table.h"
 #include "mcp/http.h"
 #include "mcp/transport/serve.h"

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "mcp/core/context.h"
-#include "mcp/core/message/incoming.h"
-#include "mcp/core/task/task_table.h"
+#include "mcp/core/message/message.h"
+#include "mcp/core/task/task.h"
 #include "net/loop.h"
 #include "net/pool.h"
 

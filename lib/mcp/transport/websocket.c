@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "mcp/core/call/client.h"
 #include "mcp/core/dispatch.h"
 #include "net/ws.h"
 
@@ -47,7 +48,7 @@ static void hold_back(struct client *client)
 
 static void leave_when_answered(struct client *client)
 {
-    if (client->is_leaving && client->ws && !client->entry->session.calls.first)
+    if (client->is_leaving && client->ws && TAILQ_EMPTY(&client->entry->session.calls.open))
         mcp__ws_close(client->ws, MCP__WS_GOING_AWAY);
 }
 

@@ -6,6 +6,11 @@
  *
  * The accessors of arguments look in three places: what the client sent, the `default` of the input
  * schema, and the caller's fallback.
+ *
+ * A call is open from the moment it was accepted until it is answered, timed out or cancelled. Only
+ * open calls can be found, so the id is free again at once, even while a worker still has the call.
+ * The table allocates nothing: all links are in the call. At most calls_max_running +
+ * calls_max_queued calls are open, so 256 buckets keep the chains short.
  */
 #include "mcp/call.h"
 
@@ -14,13 +19,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/call/input_requests.h"
-#include "mcp/core/call/progress.h"
 #include "mcp/core/call/suspend.h"
-#include "mcp/core/principal.h"
 
 const mcp__call_kind mcp__plain_kind = { .finish = NULL };
 
@@ -43,7 +47,7 @@ mcp_status mcp__call_new(mcp_call **out, mcp_arena *arena, const mcp__context *c
     mcp_buf_init(&call->answer.content.text, max_bytes);
     mcp_buf_init(&call->answer.error_data.text, max_bytes);
     mcp_buf_init(&call->answer.message, max_bytes);
-    mcp__progress_init(&call->progress, NULL);
+    mcp__progress_init(&call->progress);
     atomic_init(&call->has_posted, false);
     atomic_init(&call->state, MCP__CALL_QUEUED);
     atomic_init(&call->stop, MCP_STOP_NONE);
@@ -214,26 +218,6 @@ void mcp__call_post(mcp_call *call, mcp__node *node)
     call->context->executor->post(call->context->executor, node);
 }
 
-/* ---- the client ------------------------------------------------------------------------------ */
-
-const char *mcp_call_principal(const mcp_call *call)
-{
-    return call->principal ? call->principal->name : NULL;
-}
-
-bool mcp_call_has_scopes(const mcp_call *call, const char *scopes)
-{
-    return !call->principal || !scopes || mcp__scopes_cover(call->principal->scopes, scopes);
-}
-
-mcp_status mcp_call_require_scopes(mcp_call *call, const char *scopes)
-{
-    if (mcp_call_has_scopes(call, scopes))
-        return MCP_OK;
-    call->answer.scopes_needed = mcp_arena_strdup(call->arena, scopes);
-    return mcp_error_set(&call->err, MCP_E_SCOPE, "%s: %s", mcp_status_words(MCP_E_SCOPE), scopes);
-}
-
 /* ---- answering ------------------------------------------------------------------------------- */
 
 /* The writer of a draft, which begins on the first use. */
@@ -285,6 +269,14 @@ mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json)
     *fresh = (mcp__note){ .name = name, .json = json, .next = call->answer.notes };
     call->answer.notes = fresh;
     return MCP_OK;
+}
+
+void mcp__call_write_notes(const mcp__note *notes, mcp_json_writer *writer)
+{
+    for (; notes; notes = notes->next) {
+        mcp_write_name(writer, notes->name);
+        mcp_write_raw(writer, notes->json, strlen(notes->json));
+    }
 }
 
 /* `text` is the arena's. Bytes that are not UTF-8, of a file name perhaps, are replaced: the text
@@ -340,4 +332,79 @@ mcp_status mcp_call_set_placeholder(mcp_call *call, const char *place, const cha
         end = &(*end)->next;
     *end = fresh;
     return MCP_OK;
+}
+
+/* ---- the table of open calls ----------------------------------------------------------------- */
+
+void mcp__call_table_init(mcp__call_table *table)
+{
+    *table = (mcp__call_table){ .due_ms = INT64_MAX };
+    TAILQ_INIT(&table->open);
+    TAILQ_INIT(&table->queue);
+}
+
+static size_t bucket_of(const mcp_json *id)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(id, &length);
+    uint64_t number = 0;
+    int64_t integer = 0;
+
+    if (text)
+        return mcp__map_hash(text, length) % MCP__CALL_BUCKETS;
+    if (mcp_json_int(id, &integer))
+        number = (uint64_t)integer;
+    else
+        (void)mcp_json_uint(id, &number);
+    return mcp__map_hash((const char *)&number, sizeof number) % MCP__CALL_BUCKETS;
+}
+
+mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
+                                  const mcp__peer *peer)
+{
+    mcp_call *call = LIST_FIRST(&table->buckets[bucket_of(id)]);
+
+    while (call &&
+           ((peer && call->notification_peer != peer) || !mcp_json_equal(call->request.id, id)))
+        call = LIST_NEXT(call, loop.chain);
+    return call;
+}
+
+void mcp__call_table_add(mcp__call_table *table, mcp_call *call)
+{
+    LIST_INSERT_HEAD(&table->buckets[bucket_of(call->request.id)], call, loop.chain);
+    TAILQ_INSERT_TAIL(&table->open, call, loop.open);
+}
+
+void mcp__call_table_remove(mcp__call_table *table, mcp_call *call)
+{
+    LIST_REMOVE(call, loop.chain);
+    TAILQ_REMOVE(&table->open, call, loop.open);
+}
+
+void mcp__call_table_wait(mcp__call_table *table, mcp_call *call)
+{
+    TAILQ_INSERT_TAIL(&table->queue, call, loop.waiting);
+    table->waiting++;
+}
+
+mcp_call *mcp__call_table_next(mcp__call_table *table)
+{
+    mcp_call *call = TAILQ_FIRST(&table->queue);
+
+    if (call)
+        mcp__call_table_unwait(table, call);
+    return call;
+}
+
+void mcp__call_table_unwait(mcp__call_table *table, mcp_call *call)
+{
+    TAILQ_REMOVE(&table->queue, call, loop.waiting);
+    table->waiting--;
+}
+
+void mcp__call_table_due(mcp__call_table *table, int64_t when_ms)
+{
+    if (when_ms < table->due_ms)
+        table->due_ms = when_ms;
 }

@@ -1,5 +1,6 @@
 /*
- * call_int.h - the body of a call, for the files of lib/mcp that make, prepare and answer calls.
+ * call_int.h - the body of a call, and the table of those that are open, for the files of lib/mcp
+ * that make, prepare and answer calls.
  *
  * A call is made by the loop, prepared by a method's function, handed to a worker or answered at
  * once, and freed by the loop. Unless a comment says otherwise a field is written by the thread
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "mcp/auth.h"
 #include "mcp/buf.h"
@@ -93,11 +95,6 @@ typedef struct mcp__continuation {
     bool is_nonblocking;
 } mcp__continuation;
 
-/** Links of a doubly linked list. */
-typedef struct mcp__call_link {
-    mcp_call *next, *previous;
-} mcp__call_link;
-
 /** Room for a status message of a task, with its NUL. */
 #define MCP__PROGRESS_TEXT_SIZE 256
 
@@ -109,9 +106,8 @@ typedef struct mcp__progress {
     double last;
     bool has_last;
 
-    pthread_mutex_t lock; /* guards the reports under way */
-    struct mcp__report *first;
-    struct mcp__report *newest;
+    pthread_mutex_t lock;                          /* guards the reports under way */
+    TAILQ_HEAD(mcp__reports, mcp__report) reports; /* the newest last */
     size_t count;
     bool is_posted; /* `node` is on its way to the loop */
     char *
@@ -169,7 +165,7 @@ struct mcp_call {
     mcp__task work;   /* the executor's hold on it */
     mcp_arena *arena; /* pays for the call itself and all that is read from its message */
     mcp_error err;
-    int64_t began_ns;       /* when its message came; 0: its answer was counted (durations.h) */
+    int64_t began_ns;       /* when its message came; 0: its answer was counted (result.h) */
     mcp_status status;      /* what the handler returned */
     atomic_int state;       /* suspend.c's */
     atomic_int stop;        /* enum mcp_stop; the loop writes, all read */
@@ -246,13 +242,27 @@ struct mcp_call {
 
     /* The loop's own, also while a worker has the call. */
     struct {
-        mcp__call_link open;    /* in the table's list of open calls */
-        mcp__call_link stopped; /* in its list of running calls that were asked to stop */
-        mcp_call *next_waiting; /* for a worker, or for the end of a task */
-        mcp_call *chain;        /* in the table's bucket */
+        TAILQ_ENTRY(mcp_call) open;
+        TAILQ_ENTRY(mcp_call) waiting; /* for a worker, or for the end of a task */
+        LIST_ENTRY(mcp_call) stopped;
+        LIST_ENTRY(mcp_call) chain; /* in a bucket */
         int64_t stuck_ms; /* when its handler is given up; INT64_MAX: it is; 0: not in that list */
         int64_t deadline_ms; /* 0: none */
     } loop;
+};
+
+#define MCP__CALL_BUCKETS 256
+
+/** The calls of one client that are still to be answered. The loop's alone. */
+struct mcp__call_table {
+    LIST_HEAD(, mcp_call) buckets[MCP__CALL_BUCKETS]; /* open calls, by the hash of the id */
+    TAILQ_HEAD(, mcp_call) open;                      /* the same, in the order of coming */
+    TAILQ_HEAD(, mcp_call) queue;  /* of them those that no executor has yet, in that order */
+    LIST_HEAD(, mcp_call) stopped; /* running calls that were asked to stop, open or not */
+    int waiting;                   /* calls in `queue` */
+    int running;                   /* calls that an executor has, open or not */
+    int64_t due_ms;                /* when a deadline passes or a report is due; INT64_MAX: never */
+    bool has_held_reports;         /* some wait for a slow peer */
 };
 
 /** The kind of calls whose result is the object of mcp_call_result. */
@@ -284,11 +294,60 @@ void mcp__call_post(mcp_call *call, mcp__node *node);
 /** Add a member to the result's _meta. Both texts are borrowed while the call lives. */
 mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json);
 
+/** Write the members of _meta that were added. */
+void mcp__call_write_notes(const mcp__note *notes, mcp_json_writer *writer);
+
 /** The `data` object of the error that the call will end with; write members, it is ended for
  *  you. */
 mcp_json_writer *mcp__call_error_data(mcp_call *call);
 
 /** End every object and array that is open in a draft. @return its writer's status */
 mcp_status mcp__draft_end(mcp__draft *draft);
+
+/* ---- reports on the way from a handler to its client (progress.c) ---------------------------- */
+
+/** No reports, and no token. */
+void mcp__progress_init(mcp__progress *progress);
+
+/** Drop what was not sent. */
+void mcp__progress_clear(mcp__progress *progress);
+
+/**
+ * Loop only. Send what is due.
+ *
+ * @return when to call again, or INT64_MAX when nothing waits for time (a slow peer is asked again
+ *         when it has taken something)
+ */
+int64_t mcp__progress_deliver(mcp_call *call, int64_t now_ms);
+
+/** Loop only. Send the newest report whatever the clock says: the answer follows at once. */
+void mcp__progress_finish(mcp_call *call);
+
+/* ---- the table of open calls ----------------------------------------------------------------- */
+
+void mcp__call_table_init(mcp__call_table *table);
+
+/** The open call of that id, among those of one notification peer where `peer` is not NULL; NULL
+ *  when there is none. An id is its type and its value. */
+mcp_call *mcp__call_table_find_of(const mcp__call_table *table, const mcp_json *id,
+                                  const mcp__peer *peer);
+
+/** Add an open call; no other may have its id. */
+void mcp__call_table_add(mcp__call_table *table, mcp_call *call);
+
+/** Take a call out. Not a waiting one (mcp__call_table_unwait first). */
+void mcp__call_table_remove(mcp__call_table *table, mcp_call *call);
+
+/** Put an open call at the end of those that wait. */
+void mcp__call_table_wait(mcp__call_table *table, mcp_call *call);
+
+/** The call that waits longest, no longer waiting; NULL when none does. */
+mcp_call *mcp__call_table_next(mcp__call_table *table);
+
+/** Take a waiting call out of the line. */
+void mcp__call_table_unwait(mcp__call_table *table, mcp_call *call);
+
+/** Have the table looked at by then. */
+void mcp__call_table_due(mcp__call_table *table, int64_t when_ms);
 
 #endif

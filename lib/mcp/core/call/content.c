@@ -17,7 +17,7 @@
 #include "mcp/call.h"
 #include "mcp/core/call/call_int.h"
 #include "mcp/core/call/result.h"
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 #include "json/json_int.h"
 
 #define WORTH_IN_PLACE                                                                             \
@@ -84,47 +84,24 @@ static void write_member_bytes(mcp_call *call, mcp_json_writer *writer, const ch
         mcp__base64_encode(room + 1, bytes, length);
         room[encoded + 1] = '"';
         mcp_write_raw(writer, room, encoded + 2);
-    } else {
-        mcp_write_null(writer);
-        if (call->answer.content.status == MCP_OK)
-            call->answer.content.status = text.status == MCP_OK ? MCP_E_LIMIT : text.status;
+    } else if (writer->status == MCP_OK) {
+        writer->status = text.status == MCP_OK ? MCP_E_LIMIT : text.status;
     }
     mcp_buf_clear(&text);
 }
 
-static mcp_status write_text(mcp_call *call, const char *text, size_t length)
-{
-    mcp_json_writer writer;
-
-    block_begin(call, &writer, "text");
-    write_member_text(&writer, "text", text, length);
-    return block_end(call, &writer);
-}
-
-static mcp_status write_binary(mcp_call *call, const char *type, const void *bytes, size_t length,
-                               const char *mime_type)
-{
-    mcp_json_writer writer;
-
-    block_begin(call, &writer, type);
-    write_member_bytes(call, &writer, "data", bytes, length);
-    mcp_write_member_string(&writer, "mimeType", mime_type);
-    return block_end(call, &writer);
-}
-
-static mcp_status no_memory(mcp_call *call)
-{
-    if (call->answer.content.status == MCP_OK)
-        call->answer.content.status = MCP_E_NOMEM;
-    return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a block of the answer");
-}
-
-/* The answer fails: a block lacks what it must have, or does not belong to this kind of call. */
+/* The answer fails: a block finds no memory, lacks what it must have, or does not belong to this
+ * kind of call. */
 static mcp_status refuse_block(mcp_call *call, mcp_status status, const char *why)
 {
     if (call->answer.content.status == MCP_OK)
         call->answer.content.status = status;
     return mcp_error_set(&call->err, status, "%s", why);
+}
+
+static mcp_status no_memory(mcp_call *call)
+{
+    return refuse_block(call, MCP_E_NOMEM, "no memory for a block of the answer");
 }
 
 static mcp_status missing(mcp_call *call, const char *what)
@@ -153,10 +130,15 @@ mcp_status mcp_call_text(mcp_call *call, const char *text)
 {
     size_t length = text ? strlen(text) : 0;
     const char *utf8 = text ? as_utf8(call, text, &length) : NULL;
+    mcp_json_writer writer;
 
     if (!text)
         return missing(call, "text");
-    return utf8 ? write_text(call, utf8, length) : MCP_E_NOMEM;
+    if (!utf8)
+        return MCP_E_NOMEM;
+    block_begin(call, &writer, "text");
+    write_member_text(&writer, "text", utf8, length);
+    return block_end(call, &writer);
 }
 
 mcp_status mcp_call_text_begin(mcp_call *call, size_t expected_bytes)
@@ -205,21 +187,34 @@ mcp_status mcp_call_text_end(mcp_call *call)
     return block_end(call, &content->writer);
 }
 
-mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type)
+static mcp_status write_binary(mcp_call *call, const char *type, bool is_known, const void *bytes,
+                               size_t length, const char *mime_type)
 {
+    mcp_json_writer writer;
+
     if (!mime_type || (!bytes && length > 0))
         return missing(call, mime_type ? "bytes" : "media type");
-    return write_binary(call, "image", bytes, length, mime_type);
+    if (!is_known) {
+        const char *text = mcp_arena_printf(call->arena, "[%s, %zu bytes, %s]", type, length,
+                                            mime_type);
+        return text ? mcp_call_text(call, text) : no_memory(call);
+    }
+    block_begin(call, &writer, type);
+    write_member_bytes(call, &writer, "data", bytes, length);
+    mcp_write_member_string(&writer, "mimeType", mime_type);
+    return block_end(call, &writer);
+}
+
+mcp_status mcp_call_image(mcp_call *call, const void *bytes, size_t length, const char *mime_type)
+{
+    return write_binary(call, "image", true, bytes, length, mime_type);
 }
 
 mcp_status mcp_call_audio(mcp_call *call, const void *bytes, size_t length, const char *mime_type)
 {
-    if (!mime_type || (!bytes && length > 0))
-        return missing(call, mime_type ? "bytes" : "media type");
-    if (call->request.revision >= MCP_2025_03_26)
-        return write_binary(call, "audio", bytes, length, mime_type);
-    const char *text = mcp_arena_printf(call->arena, "[audio, %zu bytes, %s]", length, mime_type);
-    return text ? mcp_call_text(call, text) : no_memory(call);
+    bool is_known = call->request.revision >= MCP_2025_03_26;
+
+    return write_binary(call, "audio", is_known, bytes, length, mime_type);
 }
 
 mcp_status mcp_call_link(mcp_call *call, const char *uri, const char *name, const char *mime_type)
@@ -274,50 +269,38 @@ mcp_status mcp_call_contents_meta(mcp_call *call, const char *json)
     return st;
 }
 
-static void write_contents_meta(const mcp_call *call, mcp_json_writer *writer)
+/* An entry of `contents`: the text, or else the bytes. */
+static mcp_status write_contents(mcp_call *call, const char *uri, const char *mime_type,
+                                 const void *data, size_t length, bool is_text)
 {
-    if (call->answer.contents_meta &&
-        mcp__field_is_known("ResourceContents", "_meta", call->request.revision))
-        mcp_write_member_value(writer, "_meta", call->answer.contents_meta);
-}
+    mcp_json_writer writer;
 
-/* Begin an entry of `contents`; its data are there, and the call reads a resource. */
-static mcp_status contents_begin(mcp_call *call, mcp_json_writer *writer, const char *uri,
-                                 const char *mime_type, bool has_data)
-{
     if (call->plan.kind->blocks || call->plan.kind->role)
         return refuse_block(call, MCP_E_INTERNAL,
                             "mcp_call_contents_*: the call is not resources/read");
-    if (!has_data)
+    if (!data && length > 0)
         return missing(call, "data");
-    block_begin(call, writer, NULL);
-    write_resource_head(writer, uri ? uri : call->request.name,
+    block_begin(call, &writer, NULL);
+    write_resource_head(&writer, uri ? uri : call->request.name,
                         mime_type ? mime_type : call->answer.mime_type);
-    return MCP_OK;
+    if (is_text)
+        write_member_text(&writer, "text", data, length);
+    else
+        write_member_bytes(call, &writer, "blob", data, length);
+    if (call->answer.contents_meta &&
+        mcp__field_is_known("ResourceContents", "_meta", call->request.revision))
+        mcp_write_member_value(&writer, "_meta", call->answer.contents_meta);
+    return block_end(call, &writer);
 }
 
 mcp_status mcp_call_contents_text(mcp_call *call, const char *uri, const char *mime_type,
                                   const char *text, size_t length)
 {
-    mcp_json_writer writer;
-    mcp_status st = contents_begin(call, &writer, uri, mime_type, text || length == 0);
-
-    if (st != MCP_OK)
-        return st;
-    write_member_text(&writer, "text", text, length);
-    write_contents_meta(call, &writer);
-    return block_end(call, &writer);
+    return write_contents(call, uri, mime_type, text, length, true);
 }
 
 mcp_status mcp_call_contents_blob(mcp_call *call, const char *uri, const char *mime_type,
                                   const void *bytes, size_t length)
 {
-    mcp_json_writer writer;
-    mcp_status st = contents_begin(call, &writer, uri, mime_type, bytes || length == 0);
-
-    if (st != MCP_OK)
-        return st;
-    write_member_bytes(call, &writer, "blob", bytes, length);
-    write_contents_meta(call, &writer);
-    return block_end(call, &writer);
+    return write_contents(call, uri, mime_type, bytes, length, false);
 }

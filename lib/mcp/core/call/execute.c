@@ -127,20 +127,13 @@ static bool work(mcp__task *task)
 
 static void unwatch(mcp_call *call)
 {
-    mcp__call_link *link = &call->loop.stopped;
-
     if (call->loop.stuck_ms == 0)
         return;
     if (call->loop.stuck_ms == INT64_MAX)
         mcp_log_write(&call->context->options->log, MCP_LOG_INFO, "%s has ended at last",
                       mcp_call_name(call));
     call->loop.stuck_ms = 0;
-    if (link->previous)
-        link->previous->loop.stopped.next = link->next;
-    else
-        call->context->calls->stopped = link->next;
-    if (link->next)
-        link->next->loop.stopped.previous = link->previous;
+    LIST_REMOVE(call, loop.stopped);
 }
 
 static void end_run(mcp_call *call)
@@ -303,28 +296,31 @@ mcp_status mcp__execute(bool *is_done, mcp_call *call)
 
 /* ---- handlers that do not stop --------------------------------------------------------------- */
 
-static void watch(mcp_call *call)
+/* Between RUNNING and DEFERRED the state changes on other threads, so the second question is for
+ * the reasons that are the loop's alone. */
+static bool is_running(const mcp_call *call)
 {
-    mcp__call_table *calls = call->context->calls;
+    mcp__call_state state = mcp__call_state_of(call);
 
-    if (call->loop.stuck_ms != 0 || !call->context->executor->give_up)
-        return;
-    call->loop.stuck_ms = mcp_clock_mono_ms() + call->context->options->limits.stuck_handler_ms;
-    call->loop.stopped = (mcp__call_link){ .next = calls->stopped };
-    if (calls->stopped)
-        calls->stopped->loop.stopped.previous = call;
-    calls->stopped = call;
-    mcp__call_table_due(calls, call->loop.stuck_ms);
+    return state == MCP__CALL_RUNNING ||
+           (state == MCP__CALL_SUSPENDED && !mcp__call_waits_for(call, MCP__WAIT_INPUT) &&
+            !mcp__call_waits_for(call, MCP__WAIT_TASK) &&
+            !mcp__call_waits_for(call, MCP__WAIT_SUBSCRIPTION));
 }
 
-void mcp__execute_stop(mcp_call *call, mcp_stop why)
+bool mcp__execute_stop(mcp_call *call, mcp_stop why)
 {
-    bool is_running = mcp__call_state_of(call) == MCP__CALL_RUNNING ||
-                      mcp__call_waits_for(call, MCP__WAIT_DEFERRED);
+    mcp__call_table *calls = call->context->calls;
+    bool has_worker = is_running(call);
 
     mcp__call_set_stop(call, why);
-    if (is_running && why != MCP_STOP_SHUTDOWN)
-        watch(call);
+    if (!has_worker || why == MCP_STOP_SHUTDOWN || call->loop.stuck_ms != 0 ||
+        !call->context->executor->give_up)
+        return has_worker;
+    call->loop.stuck_ms = mcp_clock_mono_ms() + call->context->options->limits.stuck_handler_ms;
+    LIST_INSERT_HEAD(&calls->stopped, call, loop.stopped);
+    mcp__call_table_due(calls, call->loop.stuck_ms);
+    return true;
 }
 
 static void give_up(mcp_call *call)
@@ -350,7 +346,7 @@ static void give_up(mcp_call *call)
 
 void mcp__execute_tick(mcp__call_table *calls, int64_t now_ms)
 {
-    for (mcp_call *call = calls->stopped; call; call = call->loop.stopped.next) {
+    for (mcp_call *call = LIST_FIRST(&calls->stopped); call; call = LIST_NEXT(call, loop.stopped)) {
         if (call->loop.stuck_ms <= now_ms)
             give_up(call);
         mcp__call_table_due(calls, call->loop.stuck_ms);

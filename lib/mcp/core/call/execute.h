@@ -5,11 +5,7 @@
 #ifndef MCP_CORE_CALL_EXECUTE_H
 #define MCP_CORE_CALL_EXECUTE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/call/call_table.h"
 
 /**
  * Loop only. Run the handler of a QUEUED call that is in the table of its context, and render the
@@ -21,8 +17,8 @@
 mcp_status mcp__execute(bool *is_done, mcp_call *call);
 
 /** Loop only. Ask a call to stop. Where a worker has it, its handler is given up if it still runs
- *  after stuck_handler_ms, unless the server stops. */
-void mcp__execute_stop(mcp_call *call, mcp_stop why);
+ *  after stuck_handler_ms, unless the server stops. @return whether a worker has it */
+bool mcp__execute_stop(mcp_call *call, mcp_stop why);
 
 /** Loop only. Give up handlers that were asked to stop and did not, and note when to look again. */
 void mcp__execute_tick(mcp__call_table *calls, int64_t now_ms);

@@ -4,7 +4,7 @@
  *     a session         the requests go out on the call's own stream; the call is suspended without a worker;
  *                       when all responses are there the handler runs again
  *     2026-07-28        the requests are the result; the client calls again with its responses, and with the
- *                       sealed state that the handler needs (request_state.c)
+ *                       sealed state that the handler needs
  *
  * Either way the handler runs from the top each time, so that what may happen only once belongs
  * after its last request, and no thread ever waits for a person. Responses of earlier rounds are
@@ -14,13 +14,21 @@
  */
 #include "mcp/core/call/input_requests.h"
 
+#include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/arena_int.h"
+#include "base/base64.h"
+
 #include "mcp/clock.h"
-#include "mcp/core/call/call_int.h"
-#include "mcp/core/call/request_state.h"
+#include "mcp/hash.h"
 
 #define ROUNDS_MAX 16
+#define PREFIX "v1."
+#define PREFIX_LENGTH (sizeof PREFIX - 1)
+#define HEAD_SIZE ((size_t)8 + MCP_SHA256_SIZE)
+#define TEXT_MAX ((size_t)256 * 1024)
 
 /* The capability that a client must have declared. */
 static const struct kind {
@@ -57,10 +65,12 @@ static mcp__input_response *find_response(const mcp__input_requests *input, cons
     return response;
 }
 
-static void fail(mcp_call *call, mcp_status status)
+/* Note the first failure. @return NULL */
+static const mcp_json *fail(mcp_call *call, mcp_status status)
 {
     if (call->input.status == MCP_OK)
         call->input.status = status;
+    return NULL;
 }
 
 /* MCP_OK when an accepted form holds what was requested, MCP_E_SCHEMA when it does not. Other
@@ -99,39 +109,38 @@ static mcp_status require_kind(mcp_call *call, const struct kind *kind)
 }
 
 /* Whether this can be requested at all. */
-static bool may_request(mcp_call *call, const char *method, const mcp_json *params)
+static mcp_status check_request(mcp_call *call, const char *method, const mcp_json *params)
 {
     const struct kind *kind = find_kind(method, params);
-    mcp_status st;
 
     if (!kind || !call->input.is_allowed)
-        st = mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s cannot be asked in answering %s",
-                           method, call->request.method);
-    else if (call->input.rounds >= ROUNDS_MAX)
-        st = mcp_error_set(&call->err, MCP_E_LIMIT, "the client was asked %d times", ROUNDS_MAX);
-    else
-        st = require_kind(call, kind);
-    if (st != MCP_OK)
-        fail(call, st);
-    return st == MCP_OK;
+        return mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s cannot be asked in answering %s",
+                             method, call->request.method);
+    if (call->input.rounds >= ROUNDS_MAX)
+        return mcp_error_set(&call->err, MCP_E_LIMIT, "the client was asked %d times", ROUNDS_MAX);
+    return require_kind(call, kind);
 }
 
-static void add_request(mcp_call *call, const char *key, const char *method, const mcp_json *params)
+/* @return NULL */
+static const mcp_json *add_request(mcp_call *call, const char *key, const char *method,
+                                   const mcp_json *params)
 {
+    mcp_status st = check_request(call, method, params);
+    mcp__input_request **end = &call->input.requests;
+
+    if (st != MCP_OK)
+        return fail(call, st);
+    for (; *end; end = &(*end)->next)
+        if (strcmp((*end)->key, key) == 0)
+            return NULL;
     mcp__input_request *fresh = mcp_arena_alloc(call->arena, sizeof *fresh);
     char *own_key = mcp_arena_strdup(call->arena, key);
     char *own_method = mcp_arena_strdup(call->arena, method);
-    mcp__input_request **end = &call->input.requests;
-
-    if (!fresh || !own_key || !own_method) {
-        fail(call, mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a request"));
-        return;
-    }
+    if (!fresh || !own_key || !own_method)
+        return fail(call, mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a request"));
     *fresh = (mcp__input_request){ .key = own_key, .method = own_method, .params = params };
-    for (; *end; end = &(*end)->next)
-        if (strcmp((*end)->key, key) == 0)
-            return;
     *end = fresh;
+    return NULL;
 }
 
 static const mcp_json *request_input(mcp_call *call, const char *key, const char *method,
@@ -141,9 +150,8 @@ static const mcp_json *request_input(mcp_call *call, const char *key, const char
 
     if (response && !response->result) {
         call->input.is_refused = true;
-        fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the client could not answer %s",
-                                 method));
-        return NULL;
+        return fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED,
+                                        "the client could not answer %s", method));
     }
     mcp_status st = response ? check_form(call, params, response->result) : MCP_E_SCHEMA;
     if (st == MCP_OK) {
@@ -151,16 +159,14 @@ static const mcp_json *request_input(mcp_call *call, const char *key, const char
         return response->result;
     }
     if (st != MCP_E_SCHEMA) /* it could not be found out, and input again would not help */
-        fail(call, st);
-    else if (may_request(call, method, params))
-        add_request(call, key, method, params);
-    return NULL;
+        return fail(call, st);
+    return add_request(call, key, method, params);
 }
 
 static const mcp_json *missing(mcp_call *call, const char *what)
 {
-    fail(call, mcp_error_set(&call->err, MCP_E_PARAMS, "a request for input has no %s", what));
-    return NULL;
+    return fail(call,
+                mcp_error_set(&call->err, MCP_E_PARAMS, "a request for input has no %s", what));
 }
 
 const mcp_json *mcp_call_request_input(mcp_call *call, const char *key, const char *method,
@@ -171,11 +177,9 @@ const mcp_json *mcp_call_request_input(mcp_call *call, const char *key, const ch
     if (!key || !method)
         return missing(call, key ? "method" : "key");
     if (params && (mcp_json_read(&read, call->arena, params, strlen(params), NULL) != MCP_OK ||
-                   !mcp_json_is_object(read))) {
-        fail(call, mcp_error_set(&call->err, MCP_E_INTERNAL,
-                                 "the params of the question '%s' are no JSON object", key));
-        return NULL;
-    }
+                   !mcp_json_is_object(read)))
+        return fail(call, mcp_error_set(&call->err, MCP_E_INTERNAL,
+                                        "the params of the question '%s' are no JSON object", key));
     return request_input(call, key, method, read);
 }
 
@@ -199,12 +203,12 @@ const mcp_json *mcp_call_elicit_form(mcp_call *call, const char *key, const char
     if (st == MCP_OK)
         response = mcp_call_request_input(call, key, "elicitation/create", params.data);
     else
-        fail(call, mcp_error_set(&call->err, st, "the question '%s' cannot be written", key));
+        (void)fail(call, mcp_error_set(&call->err, st, "the question '%s' cannot be written", key));
     mcp_buf_clear(&params);
     return response;
 }
 
-/* ---- URLs that the user is sent to ----------------------------------------------- */
+/* ---- URLs that the user is sent to ----------------------------------------------------------- */
 
 static void write_url_params(mcp_json_writer *writer, const mcp_call *call, const char *message,
                              const char *url, const char *id)
@@ -252,9 +256,7 @@ static const mcp_json *url_params(mcp_call *call, const char *message, const cha
     else
         (void)mcp_error_set(&call->err, st, "the elicitation '%s' cannot be written", id);
     mcp_buf_clear(&text);
-    if (st != MCP_OK)
-        fail(call, st);
-    return st == MCP_OK ? params : NULL;
+    return st == MCP_OK ? params : fail(call, st);
 }
 
 const mcp_json *mcp_call_sample(mcp_call *call, const char *key, const char *params)
@@ -275,13 +277,6 @@ const mcp_json *mcp_call_elicit_url(mcp_call *call, const char *key, const char 
     return params ? request_input(call, key, "elicitation/create", params) : NULL;
 }
 
-static bool agreed(const mcp_json *response)
-{
-    const char *action = mcp_json_get_string(response, "action");
-
-    return action && strcmp(action, "accept") == 0;
-}
-
 /* That the user agreed to go does not mean that it is done: the request stays. */
 static mcp_status require_by_request(mcp_call *call, const char *message, const char *url,
                                      const char *id)
@@ -295,14 +290,15 @@ static mcp_status require_by_request(mcp_call *call, const char *message, const 
 
     if (!key)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for an elicitation");
-    if (response && !agreed(response->result)) {
+    const char *action = response ? mcp_json_get_string(response->result, "action") : NULL;
+    if (response && (!action || strcmp(action, "accept") != 0)) {
         call->input.is_refused = true;
-        fail(call,
-             mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the user did not agree: %s", message));
+        (void)fail(call, mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "the user did not agree: %s",
+                                       message));
         return call->input.status;
     }
-    if (params && may_request(call, "elicitation/create", params))
-        add_request(call, key, "elicitation/create", params);
+    if (params)
+        (void)add_request(call, key, "elicitation/create", params);
     return mcp_call_input_required(call);
 }
 
@@ -349,6 +345,194 @@ mcp_status mcp_call_set_request_state(mcp_call *call, const char *text)
                : mcp_error_set(&call->err, MCP_E_NOMEM, "no memory to keep a text");
 }
 
+/* ---- requestState: what is called ------------------------------------------------------------ */
+
+/*
+ * The sealed state, requestState:
+ *
+ *     "v1." base64url( expiry, 8 bytes | SHA-256 of what is called, 32 bytes | payload ) "." base64url( HMAC )
+ *
+ * The client holds the text and may do to it what it likes, so it is signed, and bound to the call
+ * that it belongs to: caller, method, name and arguments, the latter in an order of our own, since
+ * a client may write them in another one when it calls again. It is not secret: nothing goes in
+ * that the client did not say or may not know. It can be used again within its life; what may
+ * happen only once must be guarded elsewhere.
+ */
+
+struct member {
+    const char *name;
+    size_t length;
+    const mcp_json *value;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct member *left = a;
+    const struct member *right = b;
+    size_t shorter = left->length < right->length ? left->length : right->length;
+    int order = memcmp(left->name, right->name, shorter);
+
+    return order != 0 ? order : (left->length > right->length) - (left->length < right->length);
+}
+
+static void write_sorted(mcp_json_writer *writer, const mcp_json *value, mcp_arena *arena);
+
+static void write_sorted_object(mcp_json_writer *writer, const mcp_json *object, mcp_arena *arena)
+{
+    size_t count = mcp_json_count(object);
+    struct member *members = mcp_arena_array(arena, count + 1, sizeof *members);
+
+    if (!members) {
+        writer->status = MCP_E_NOMEM;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        members[i].name = mcp_json_name(object, i, &members[i].length);
+        members[i].value = mcp_json_item(object, i);
+    }
+    qsort(members, count, sizeof *members, by_name);
+    /* As pairs, because a writer has no way to write a name that holds NUL. */
+    mcp_write_array(writer);
+    for (size_t i = 0; i < count; i++) {
+        mcp_write_string_n(writer, members[i].name, members[i].length);
+        write_sorted(writer, members[i].value, arena);
+    }
+    mcp_write_bool(writer, true); /* an object, and no array of the same things */
+    mcp_write_end(writer);
+}
+
+static void write_sorted(mcp_json_writer *writer, const mcp_json *value, mcp_arena *arena)
+{
+    if (mcp_json_is_object(value)) {
+        write_sorted_object(writer, value, arena);
+    } else if (mcp_json_is_array(value)) {
+        mcp_write_array(writer);
+        for (size_t i = 0; i < mcp_json_count(value); i++)
+            write_sorted(writer, mcp_json_item(value, i), arena);
+        mcp_write_bool(writer, false);
+        mcp_write_end(writer);
+    } else {
+        mcp_write_value(writer, value);
+    }
+}
+
+static mcp_status digest(uint8_t out[MCP_SHA256_SIZE], mcp_call *call)
+{
+    mcp_json_writer writer;
+    mcp_buf text;
+
+    mcp_buf_init(&text, call->context->options->limits.arena_max_bytes);
+    mcp_json_writer_init(&writer, &text);
+    mcp_write_array(&writer);
+    mcp_write_string(&writer, call->principal ? call->principal->name : NULL);
+    mcp_write_string(&writer, call->request.method);
+    mcp_write_string(&writer, mcp_call_name(call));
+    write_sorted(&writer, mcp_call_arguments(call), call->arena);
+    mcp_write_end(&writer);
+    mcp_status st = mcp_json_writer_status(&writer);
+    if (st == MCP_OK)
+        st = mcp_sha256(out, text.data, text.length, &call->err);
+    else
+        st = mcp_error_set(&call->err, st, "what is called cannot be written");
+    mcp_buf_clear(&text);
+    return st;
+}
+
+/* ---- requestState: sealing ------------------------------------------------------------------- */
+
+static mcp_status sign(uint8_t out[MCP_SHA256_SIZE], mcp_call *call, const char *text,
+                       size_t length)
+{
+    return mcp_hmac_sha256(out, call->context->state_key, MCP__STATE_KEY_SIZE, text, length,
+                           &call->err);
+}
+
+static mcp_status no_memory_to_seal(mcp_call *call)
+{
+    return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for the state of a call");
+}
+
+mcp_status mcp__request_state_seal(const char **out, mcp_call *call, const char *payload,
+                                   size_t length, int64_t now_ms)
+{
+    uint8_t signature[MCP_SHA256_SIZE];
+    uint64_t expiry = htobe64((uint64_t)(now_ms + MCP__STATE_LIFE_MS));
+    uint8_t *bytes = mcp_arena_alloc(call->arena, HEAD_SIZE + length);
+    mcp_status st;
+
+    if (!bytes)
+        return no_memory_to_seal(call);
+    memcpy(bytes, &expiry, sizeof expiry);
+    st = digest(bytes + 8, call);
+    if (st != MCP_OK)
+        return st;
+    memcpy(bytes + HEAD_SIZE, payload, length);
+    const char *body = mcp__base64url_encode(call->arena, bytes, HEAD_SIZE + length);
+    if (!body)
+        return no_memory_to_seal(call);
+    st = sign(signature, call, body, strlen(body));
+    if (st != MCP_OK)
+        return st;
+    const char *tail = mcp__base64url_encode(call->arena, signature, sizeof signature);
+    const char *text = tail ? mcp_arena_printf(call->arena, PREFIX "%s.%s", body, tail) : NULL;
+    if (!text)
+        return no_memory_to_seal(call);
+    if (strlen(text) > TEXT_MAX)
+        return mcp_error_set(&call->err, MCP_E_LIMIT,
+                             "the state of a call is too large to be kept");
+    *out = text;
+    return MCP_OK;
+}
+
+/* ---- requestState: opening ------------------------------------------------------------------- */
+
+static bool is_signed(mcp_call *call, const char *body, size_t body_length, const char *tail,
+                      size_t tail_length)
+{
+    uint8_t wanted[MCP_SHA256_SIZE];
+    size_t length = 0;
+    const char *got = mcp__base64url_decode(call->arena, tail, tail_length, &length);
+
+    return got && length == sizeof wanted && sign(wanted, call, body, body_length) == MCP_OK &&
+           mcp_hash_equal(got, wanted, sizeof wanted);
+}
+
+static bool is_ours(mcp_call *call, const uint8_t *bytes, size_t length, int64_t now_ms)
+{
+    uint8_t wanted[MCP_SHA256_SIZE];
+    uint64_t expiry = 0;
+
+    if (length < HEAD_SIZE)
+        return false;
+    memcpy(&expiry, bytes, sizeof expiry);
+    return (int64_t)be64toh(expiry) >= now_ms && digest(wanted, call) == MCP_OK &&
+           mcp_hash_equal(bytes + 8, wanted, sizeof wanted);
+}
+
+mcp_status mcp__request_state_open(const char **out, size_t *length, mcp_call *call,
+                                   const char *text, size_t text_length, int64_t now_ms)
+{
+    const char *body = text + PREFIX_LENGTH;
+    size_t decoded_length = 0;
+    const char *decoded = NULL;
+    const char *dot = NULL;
+
+    if (text_length > PREFIX_LENGTH && text_length <= TEXT_MAX &&
+        memcmp(text, PREFIX, PREFIX_LENGTH) == 0)
+        dot = memchr(body, '.', text_length - PREFIX_LENGTH);
+    if (dot && is_signed(call, body, (size_t)(dot - body), dot + 1,
+                         text_length - (size_t)(dot + 1 - text)))
+        decoded = mcp__base64url_decode(call->arena, body, (size_t)(dot - body), &decoded_length);
+    if (!decoded || !is_ours(call, (const uint8_t *)decoded, decoded_length, now_ms)) {
+        if (call->err.status == MCP_E_NOMEM || mcp__arena_failure(call->arena) == MCP_E_NOMEM)
+            return no_memory_to_seal(call); /* the client's text may be good */
+        return mcp_error_set(&call->err, MCP_E_PARAMS, "invalid requestState");
+    }
+    *out = decoded + HEAD_SIZE;
+    *length = decoded_length - HEAD_SIZE;
+    return MCP_OK;
+}
+
 /* ---- without a session: the requests are the result ------------------------------------------ */
 
 /* The responses that this run took, and what the handler keeps. */
@@ -371,21 +555,15 @@ static mcp_status write_payload(const mcp__input_requests *input, mcp_buf *out)
     return mcp_json_writer_status(&writer);
 }
 
-static bool has_used_response(const mcp__input_requests *input)
-{
-    const mcp__input_response *response = input->responses;
-
-    while (response && !response->is_used)
-        response = response->next;
-    return response != NULL;
-}
-
 static mcp_status write_state(mcp_call *call, mcp_json_writer *writer)
 {
+    const mcp__input_response *used = call->input.responses;
     const char *sealed = NULL;
     mcp_buf payload;
 
-    if (!call->input.next_state && !has_used_response(&call->input))
+    while (used && !used->is_used)
+        used = used->next;
+    if (!call->input.next_state && !used)
         return MCP_OK;
     mcp_buf_init(&payload, MCP__INPUT_COPY_MAX);
     mcp_status st = write_payload(&call->input, &payload);

@@ -2,14 +2,11 @@
  * input_requests.h - input that a handler requests of its client, and the responses it has: the
  * handler's side.
  *
- * session/input_responses.h is the other side: requests on their way to a client, responses on
- * their way back.
+ * session/session.h has the other side: requests on their way to a client, responses on their way
+ * back.
  */
 #ifndef MCP_CORE_CALL_INPUT_REQUESTS_H
 #define MCP_CORE_CALL_INPUT_REQUESTS_H
-
-#include <stddef.h>
-#include <stdint.h>
 
 #include "mcp/core/call/call_int.h"
 
@@ -39,5 +36,26 @@ mcp_status mcp__input_requests_add(mcp_call *call, const char *key, const mcp_js
 
 /** Free the responses' own arenas. */
 void mcp__input_requests_clear(mcp__input_requests *input);
+
+/* ---- requestState: what a handler knows between two requests, kept by the client in a seal --- */
+
+/** How long a seal holds. */
+#define MCP__STATE_LIFE_MS ((int64_t)600 * 1000)
+
+/**
+ * Seal a payload for this call: its method, name, arguments and caller.
+ *
+ * @param out the arena's, ends in NUL
+ */
+mcp_status mcp__request_state_seal(const char **out, mcp_call *call, const char *payload,
+                                   size_t length, int64_t now_ms);
+
+/**
+ * The payload of a seal that was made for such a call, by this server, not too long ago.
+ *
+ * @return MCP_OK; MCP_E_PARAMS: anything else, and call->err does not say what
+ */
+mcp_status mcp__request_state_open(const char **out, size_t *length, mcp_call *call,
+                                   const char *text, size_t text_length, int64_t now_ms);
 
 #endif

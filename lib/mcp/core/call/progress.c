@@ -18,11 +18,10 @@
  *
  * `lock` guards the list; it is never held while something is formatted, posted or sent.
  */
-#include "mcp/core/call/progress.h"
+#include "mcp/core/call/call_int.h"
 #include "mcp/core/call/suspend.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +29,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "mcp/clock.h"
-#include "mcp/core/call/call_int.h"
-#include "mcp/core/call/call_table.h"
+#include "mcp/core/response.h"
 
 #define SPACING_MS 20
 #define BURST_MS (15 * SPACING_MS) /* as many reports may leave at once after a silence */
@@ -40,7 +38,7 @@
 #define LOG_TEXT_SIZE 4096
 
 struct mcp__report {
-    struct mcp__report *next;
+    TAILQ_ENTRY(mcp__report) line;
     mcp_buf message;
     bool every;
 };
@@ -55,18 +53,56 @@ static void report_free(struct mcp__report *report)
 
 /* ---- on the worker --------------------------------------------------------------------------- */
 
-/* The metadata is the handler's text: it is read, so that nothing but one JSON object can leave. */
-static mcp_status read_metadata(const mcp_json **out, mcp_arena **arena, const char *text)
+/* Begin a report: its params are open. NULL: there is no memory. */
+static struct mcp__report *report_begin(mcp_json_writer *writer, const char *method, bool every)
 {
-    mcp_status st;
+    struct mcp__report *report = mcp_alloc_zeroed(1, sizeof *report);
 
-    *arena = mcp_arena_new(0);
-    if (!*arena)
-        return MCP_E_NOMEM;
-    st = mcp_json_read(out, *arena, text, strlen(text), NULL);
-    if (st == MCP_OK && !mcp_json_is_object(*out))
-        st = MCP_E_PARAMS;
+    if (!report)
+        return NULL;
+    report->every = every;
+    mcp__notification_begin(writer, &report->message, REPORT_MAX_BYTES, method);
+    mcp_write_member_object(writer, "params");
+    return report;
+}
+
+/* Put the report in line, or in the place of the last one. Returns whether the loop must be
+ * told. */
+static bool enqueue(mcp__progress *progress, struct mcp__report *report)
+{
+    pthread_mutex_lock(&progress->lock);
+    struct mcp__report *last = TAILQ_LAST(&progress->reports, mcp__reports);
+    bool replaces = last && ((!last->every && !report->every) || progress->count >= REPORTS_MAX);
+    if (replaces)
+        TAILQ_REMOVE(&progress->reports, last, line);
+    else
+        progress->count++;
+    TAILQ_INSERT_TAIL(&progress->reports, report, line);
+    bool post = !progress->is_posted;
+    progress->is_posted = true;
+    pthread_mutex_unlock(&progress->lock);
+    report_free(replaces ? last : NULL);
+    return post;
+}
+
+/* End the report and send it on its way. Takes it. */
+static mcp_status report_end(mcp_call *call, struct mcp__report *report, mcp_json_writer *writer)
+{
+    mcp_write_end(writer);
+    mcp_write_end(writer);
+    mcp_status st = mcp_json_writer_status(writer);
+    if (st != MCP_OK)
+        report_free(report);
+    else if (enqueue(&call->progress, report))
+        mcp__call_post(call, &call->progress.node);
     return st;
+}
+
+/* A handler's text is read, so that nothing but one JSON value can leave. */
+static mcp_status read_text(const mcp_json **out, mcp_arena **arena, const char *text)
+{
+    *arena = mcp_arena_new(0);
+    return *arena ? mcp_json_read(out, *arena, text, strlen(text), NULL) : MCP_E_NOMEM;
 }
 
 /* Notifications of a task have its note. */
@@ -78,97 +114,28 @@ static void write_meta(mcp_json_writer *writer, const char *key, const mcp_json 
     mcp_write_member_object(writer, "_meta");
     if (key)
         mcp_write_member_value(writer, key, metadata);
-    for (; notes; notes = notes->next) {
-        mcp_write_name(writer, notes->name);
-        mcp_write_raw(writer, notes->json, strlen(notes->json));
-    }
+    mcp__call_write_notes(notes, writer);
     mcp_write_end(writer);
 }
 
-static void write_params(mcp_json_writer *writer, const mcp_json *token,
-                         const mcp_progress *progress, const mcp_json *metadata,
-                         const mcp__note *notes)
+static mcp_status push_progress(mcp_call *call, const mcp_progress *progress,
+                                const mcp_json *metadata)
 {
-    mcp_write_member_object(writer, "params");
-    mcp_write_member_value(writer, "progressToken", token);
-    mcp_write_member_double(writer, "progress", progress->progress);
-    if (progress->total != 0)
-        mcp_write_member_double(writer, "total", progress->total);
-    if (progress->message)
-        mcp_write_member_string(writer, "message", progress->message);
-    if (metadata)
-        mcp_write_member_value(writer, "metadata", metadata);
-    write_meta(writer, metadata ? progress->meta_key : NULL, metadata, notes);
-    mcp_write_end(writer);
-}
-
-static mcp_status format(mcp_buf *out, const mcp_json *token, const mcp_progress *progress,
-                         const mcp__note *notes)
-{
-    const mcp_json *metadata = NULL;
-    mcp_arena *arena = NULL;
     mcp_json_writer writer;
-    mcp_status st = MCP_OK;
-
-    if (progress->metadata)
-        st = read_metadata(&metadata, &arena, progress->metadata);
-    if (st == MCP_OK) {
-        mcp_json_writer_init(&writer, out);
-        mcp_write_object(&writer);
-        mcp_write_member_string(&writer, "jsonrpc", "2.0");
-        mcp_write_member_string(&writer, "method", "notifications/progress");
-        write_params(&writer, token, progress, metadata, notes);
-        mcp_write_end(&writer);
-        st = mcp_json_writer_status(&writer);
-    }
-    mcp_arena_free(arena);
-    return st;
-}
-
-static struct mcp__report *report_new(bool every)
-{
-    struct mcp__report *report = mcp_alloc_zeroed(1, sizeof *report);
+    struct mcp__report *report = report_begin(&writer, "notifications/progress", progress->every);
 
     if (!report)
-        return NULL;
-    report->every = every;
-    mcp_buf_init(&report->message, REPORT_MAX_BYTES);
-    return report;
-}
-
-/* Put the report in line, or in the place of the last one. Returns whether the loop must be
- * told. */
-static bool enqueue(mcp__progress *progress, struct mcp__report *report)
-{
-    struct mcp__report *replaced = NULL;
-
-    pthread_mutex_lock(&progress->lock);
-    struct mcp__report *last = progress->newest;
-    if (last && ((!last->every && !report->every) || progress->count >= REPORTS_MAX)) {
-        struct mcp__report **at = &progress->first;
-        while (*at != last)
-            at = &(*at)->next;
-        *at = report;
-        replaced = last;
-    } else {
-        if (last)
-            last->next = report;
-        else
-            progress->first = report;
-        progress->count++;
-    }
-    progress->newest = report;
-    bool post = !progress->is_posted;
-    progress->is_posted = true;
-    pthread_mutex_unlock(&progress->lock);
-    report_free(replaced);
-    return post;
-}
-
-static void push(mcp_call *call, struct mcp__report *report)
-{
-    if (enqueue(&call->progress, report))
-        mcp__call_post(call, &call->progress.node);
+        return MCP_E_NOMEM;
+    mcp_write_member_value(&writer, "progressToken", call->progress.token);
+    mcp_write_member_double(&writer, "progress", progress->progress);
+    if (progress->total != 0)
+        mcp_write_member_double(&writer, "total", progress->total);
+    if (progress->message)
+        mcp_write_member_string(&writer, "message", progress->message);
+    if (metadata)
+        mcp_write_member_value(&writer, "metadata", metadata);
+    write_meta(&writer, metadata ? progress->meta_key : NULL, metadata, call->answer.notes);
+    return report_end(call, report, &writer);
 }
 
 /* For the status of a task. */
@@ -189,25 +156,26 @@ static void keep_text(mcp__progress *progress, const char *message)
 mcp_status mcp_call_progress(mcp_call *call, const mcp_progress *report)
 {
     mcp__progress *progress = &call->progress;
-    struct mcp__report *fresh;
+    const mcp_json *metadata = NULL;
+    mcp_arena *arena = NULL;
+    mcp_status st = MCP_OK;
 
     if (!report)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "a progress report is missing");
     keep_text(progress, report->message);
-    if (!progress->token)
+    if (!progress->token || (progress->has_last && !(report->progress > progress->last)))
         return MCP_OK;
-    if (progress->has_last && !(report->progress > progress->last))
-        return MCP_OK;
-    fresh = report_new(report->every);
-    mcp_status st = fresh ? format(&fresh->message, progress->token, report, call->answer.notes)
-                          : MCP_E_NOMEM;
-    if (st != MCP_OK) {
-        report_free(fresh);
+    if (report->metadata)
+        st = read_text(&metadata, &arena, report->metadata);
+    if (metadata && !mcp_json_is_object(metadata))
+        st = MCP_E_PARAMS;
+    if (st == MCP_OK)
+        st = push_progress(call, report, metadata);
+    mcp_arena_free(arena);
+    if (st != MCP_OK)
         return mcp_error_set(&call->err, st, "a progress report cannot be written");
-    }
     progress->last = report->progress;
     progress->has_last = true;
-    push(call, fresh);
     return MCP_OK;
 }
 
@@ -222,16 +190,11 @@ static bool wants_log(const mcp_call *call, mcp_level level)
 static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, const char *text,
                            const mcp_json *data)
 {
-    struct mcp__report *fresh = report_new(true);
     mcp_json_writer writer;
+    struct mcp__report *report = report_begin(&writer, "notifications/message", true);
 
-    if (!fresh)
+    if (!report)
         return mcp_error_set(&call->err, MCP_E_NOMEM, "no memory for a log message");
-    mcp_json_writer_init(&writer, &fresh->message);
-    mcp_write_object(&writer);
-    mcp_write_member_string(&writer, "jsonrpc", "2.0");
-    mcp_write_member_string(&writer, "method", "notifications/message");
-    mcp_write_member_object(&writer, "params");
     mcp_write_member_string(&writer, "level", mcp_level_name(level));
     if (logger)
         mcp_write_member_string(&writer, "logger", logger);
@@ -240,14 +203,9 @@ static mcp_status push_log(mcp_call *call, mcp_level level, const char *logger, 
     else
         mcp_write_member_string(&writer, "data", text);
     write_meta(&writer, NULL, NULL, call->answer.notes);
-    mcp_write_end(&writer);
-    mcp_write_end(&writer);
-    mcp_status st = mcp_json_writer_status(&writer);
-    if (st != MCP_OK) {
-        report_free(fresh);
+    mcp_status st = report_end(call, report, &writer);
+    if (st != MCP_OK)
         return mcp_error_set(&call->err, st, "a log message cannot be written");
-    }
-    push(call, fresh);
     return MCP_OK;
 }
 
@@ -270,15 +228,14 @@ mcp_status mcp_call_log(mcp_call *call, mcp_level level, const char *logger, con
 
 mcp_status mcp_call_log_json(mcp_call *call, mcp_level level, const char *logger, const char *json)
 {
-    mcp_arena *arena;
     const mcp_json *data = NULL;
+    mcp_arena *arena = NULL;
 
     if (!json)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "a log message has no data");
     if (!wants_log(call, level))
         return MCP_OK;
-    arena = mcp_arena_new(0);
-    mcp_status st = arena ? mcp_json_read(&data, arena, json, strlen(json), NULL) : MCP_E_NOMEM;
+    mcp_status st = read_text(&data, &arena, json);
     if (st == MCP_OK)
         st = push_log(call, level, logger, NULL, data);
     else
@@ -305,41 +262,35 @@ static void on_posted(mcp__node *node)
     mcp__call_table_due(call->context->calls, mcp__progress_deliver(call, mcp_clock_mono_ms()));
 }
 
-void mcp__progress_init(mcp__progress *progress, const mcp_json *token)
+void mcp__progress_init(mcp__progress *progress)
 {
-    *progress = (mcp__progress){ .token = token, .sent_ms = INT64_MIN / 2 };
+    *progress = (mcp__progress){ .sent_ms = INT64_MIN / 2 };
+    TAILQ_INIT(&progress->reports);
     pthread_mutex_init(&progress->lock, NULL);
     progress->node.run = on_posted;
 }
 
+/* With the lock held; there is one. */
 static struct mcp__report *pop(mcp__progress *progress)
 {
-    struct mcp__report *report = progress->first;
+    struct mcp__report *report = TAILQ_FIRST(&progress->reports);
 
-    progress->first = report->next;
+    TAILQ_REMOVE(&progress->reports, report, line);
     progress->count--;
-    if (!progress->first)
-        progress->newest = NULL;
     return report;
 }
 
-/* Free all but the newest; all, when `keep` is 0. */
+/* Free all but the newest `keep`. */
 static void drop(mcp__progress *progress, size_t keep)
 {
-    struct mcp__report *dropped = NULL;
+    struct mcp__report *report;
 
-    pthread_mutex_lock(&progress->lock);
-    while (progress->count > keep) {
-        struct mcp__report *report = pop(progress);
-        report->next = dropped;
-        dropped = report;
-    }
-    pthread_mutex_unlock(&progress->lock);
-    while (dropped) {
-        struct mcp__report *next = dropped->next;
-        report_free(dropped);
-        dropped = next;
-    }
+    do {
+        pthread_mutex_lock(&progress->lock);
+        report = progress->count > keep ? pop(progress) : NULL;
+        pthread_mutex_unlock(&progress->lock);
+        report_free(report);
+    } while (report);
 }
 
 void mcp__progress_clear(mcp__progress *progress)
@@ -355,24 +306,21 @@ static struct mcp__report *next_report(mcp__progress *progress, int64_t now_ms, 
 
     *due_ms = INT64_MAX;
     pthread_mutex_lock(&progress->lock);
-    if (progress->first) {
-        if (progress->first->every || now_ms - progress->sent_ms >= SPACING_MS)
-            report = pop(progress);
-        else
-            *due_ms = progress->sent_ms + SPACING_MS;
-    }
+    const struct mcp__report *first = TAILQ_FIRST(&progress->reports);
+    if (first && (first->every || now_ms - progress->sent_ms >= SPACING_MS))
+        report = pop(progress);
+    else if (first)
+        *due_ms = progress->sent_ms + SPACING_MS;
     pthread_mutex_unlock(&progress->lock);
     return report;
 }
 
 static void send(mcp_call *call, struct mcp__report *report, int64_t now_ms)
 {
-    mcp__progress *progress = &call->progress;
+    int64_t next_ms = call->progress.sent_ms + SPACING_MS;
     int64_t earliest_ms = now_ms - BURST_MS;
 
-    progress->sent_ms = progress->sent_ms + SPACING_MS > earliest_ms
-                            ? progress->sent_ms + SPACING_MS
-                            : earliest_ms;
+    call->progress.sent_ms = next_ms > earliest_ms ? next_ms : earliest_ms;
     call->notification_peer->notify(call->notification_peer, &report->message);
     report_free(report);
 }

@@ -4,16 +4,25 @@
  * A handler's result is embedded as the bytes it is, not read again. The cause of an internal
  * error, an I/O error or lack of memory goes to the log, and the client gets the constant words of
  * the status.
+ *
+ * Labels of durations come from tables of the program, never from clients: a method that does not
+ * exist counts as "unknown", a tool that is not registered as no tool. SERIES_MAX bounds what
+ * features that come and go may add.
  */
 #include "mcp/core/call/result.h"
-#include "mcp/core/call/durations.h"
 #include "mcp/core/call/input_requests.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/arena_int.h"
-#include "mcp/core/fields.h"
+#include "mcp/clock.h"
 #include "mcp/core/response.h"
+#include "mcp/core/version.h"
+
+#define SERIES_MAX 512
+#define KEY_MAX 512
 
 static bool is_known(const char *member, mcp_revision revision)
 {
@@ -39,10 +48,7 @@ static void write_meta(const mcp_call *call, const mcp__note *notes, mcp_json_wr
         mcp_write_name(writer, "io.modelcontextprotocol/serverInfo");
         mcp_write_raw(writer, identity, strlen(identity));
     }
-    for (; notes; notes = notes->next) {
-        mcp_write_name(writer, notes->name);
-        mcp_write_raw(writer, notes->json, strlen(notes->json));
-    }
+    mcp__call_write_notes(notes, writer);
     mcp_write_end(writer);
 }
 
@@ -241,10 +247,9 @@ static void settle_memory(mcp_call *call)
 {
     if (call->status != MCP_E_NOMEM || mcp__arena_failure(call->arena) != MCP_E_BUSY)
         return;
-    call->status = mcp_error_set(
-        &call->err, MCP_E_BUSY,
-        "the server's memory for calls is in use: try again when others have "
-        "ended");
+    call->status = mcp_error_set(&call->err, MCP_E_BUSY,
+                                 "the server's memory for calls is in use: "
+                                 "try again when others have ended");
     if (call->plan.kind->fail &&
         mcp_call_tool_error_text(call, call->err.message, strlen(call->err.message)) == MCP_OK)
         call->status = MCP_OK;
@@ -268,15 +273,6 @@ static bool is_left_waiting(mcp_call *call)
     return false;
 }
 
-static mcp_status content_status(mcp_call *call)
-{
-    const mcp__draft *content = &call->answer.content;
-
-    if (content->status == MCP_OK && content->holds == MCP__DRAFT_STRING)
-        return mcp_error_set(&call->err, MCP_E_INTERNAL, "a text of the answer was not ended");
-    return content->status;
-}
-
 void mcp__result_render(mcp_call *call)
 {
     if (call->status == MCP_E_INPUT_REQUIRED && call->task.begins == MCP__TASK_BY_HANDLER)
@@ -285,12 +281,17 @@ void mcp__result_render(mcp_call *call)
     settle_memory(call);
     if (is_left_waiting(call))
         return;
+    mcp__draft *content = &call->answer.content;
     mcp_status st = call->status;
 
     if (st == MCP_OK && call->answer.error_text && !call->plan.kind->fail) {
         st = mcp_error_set(&call->err, MCP_E_UNSUPPORTED, "%s", call->answer.error_text);
     } else if (st == MCP_OK) {
-        st = call->answer.error_text ? MCP_OK : content_status(call);
+        if (!call->answer.error_text && content->status == MCP_OK &&
+            content->holds == MCP__DRAFT_STRING)
+            content->status = mcp_error_set(&call->err, MCP_E_INTERNAL,
+                                            "a text of the answer was not ended");
+        st = call->answer.error_text ? MCP_OK : content->status;
         if (st == MCP_OK)
             st = render_result(call);
         if (st == MCP_OK)
@@ -307,6 +308,94 @@ void mcp__call_render(mcp_call *call)
         call->plan.kind->render(call);
     else
         mcp__result_render(call);
+}
+
+/* ---- how long requests take ------------------------------------------------------------------ */
+
+const struct mcp__duration_bound mcp__duration_bounds[MCP__DURATION_BOUNDS] = {
+    { 50000, "5e-05" },      { 100000, "0.0001" },    { 250000, "0.00025" },
+    { 500000, "0.0005" },    { 1000000, "0.001" },    { 2500000, "0.0025" },
+    { 5000000, "0.005" },    { 10000000, "0.01" },    { 25000000, "0.025" },
+    { 50000000, "0.05" },    { 100000000, "0.1" },    { 250000000, "0.25" },
+    { 500000000, "0.5" },    { 1000000000, "1.0" },   { 2500000000, "2.5" },
+    { 5000000000, "5.0" },   { 10000000000, "10.0" }, { 30000000000, "30.0" },
+    { 60000000000, "60.0" },
+};
+
+void mcp__durations_init(mcp__durations *durations)
+{
+    mcp__map_init(&durations->map, NULL);
+    durations->first = NULL;
+    durations->end = &durations->first;
+}
+
+void mcp__durations_clear(mcp__durations *durations)
+{
+    while (durations->first) {
+        mcp__duration *duration = durations->first;
+        durations->first = duration->next;
+        free(duration);
+    }
+    mcp__map_clear(&durations->map);
+}
+
+/* Key and names are one block behind the struct: "method", NUL, "name", NUL. */
+static mcp__duration *add_series(mcp__durations *durations, const char *key, size_t length,
+                                 size_t method_length, bool is_route)
+{
+    mcp__duration *duration = durations->map.count < SERIES_MAX
+                                  ? mcp_alloc_zeroed(1, sizeof *duration + length + 1)
+                                  : NULL;
+
+    if (!duration)
+        return NULL;
+    char *text = memcpy(duration + 1, key, length + 1);
+    duration->method = text;
+    duration->name = text + method_length + 1;
+    duration->is_route = is_route;
+    if (mcp__map_put(&durations->map, text, length, duration) != MCP_OK) {
+        free(duration);
+        return NULL;
+    }
+    *durations->end = duration;
+    durations->end = &duration->next;
+    return duration;
+}
+
+void mcp__durations_add(mcp__durations *durations, const char *method, const char *name,
+                        bool is_route, int64_t ns)
+{
+    char key[KEY_MAX];
+    size_t method_length = strlen(method), name_length = name ? strlen(name) : 0;
+    size_t length = method_length + 1 + name_length, bucket = 0;
+
+    if (length >= sizeof key)
+        return;
+    memcpy(key, method, method_length + 1);
+    memcpy(key + method_length + 1, name ? name : "", name_length + 1);
+    mcp__duration *duration = mcp__map_get(&durations->map, key, length);
+    if (!duration)
+        duration = add_series(durations, key, length, method_length, is_route);
+    if (!duration)
+        return; /* without memory, or beyond the bound: figures are not worth an error */
+    while (bucket < MCP__DURATION_BOUNDS && ns > mcp__duration_bounds[bucket].ns)
+        bucket++;
+    duration->counts[bucket]++;
+    duration->sum_ns += ns > 0 ? (uint64_t)ns : 0;
+}
+
+void mcp__durations_record(mcp_call *call)
+{
+    mcp__durations *durations = call->context->durations;
+    int64_t began_ns = call->began_ns;
+    const char *method = call->plan.method ? call->plan.method : "unknown";
+    bool is_route = method[0] >= 'A' && method[0] <= 'Z'; /* methods of MCP begin small */
+    bool is_named = is_route || (strcmp(method, "tools/call") == 0 && call->plan.flags != 0);
+
+    call->began_ns = 0;
+    if (durations && began_ns != 0)
+        mcp__durations_add(durations, method, is_named ? call->request.name : NULL, is_route,
+                           mcp_clock_mono_ns() - began_ns);
 }
 
 /* ---- on the loop ----------------------------------------------------------------------------- */
@@ -353,16 +442,10 @@ static mcp_status write_timeout(mcp_buf *out, const mcp_call *call)
     return mcp_json_writer_status(&writer);
 }
 
-static atomic_uint_fast64_t mismatches;
-
-void mcp__result_count_mismatch(void)
+void mcp__result_count_mismatch(const mcp_call *call)
 {
-    (void)atomic_fetch_add_explicit(&mismatches, 1, memory_order_relaxed);
-}
-
-uint64_t mcp__result_mismatches(void)
-{
-    return atomic_load_explicit(&mismatches, memory_order_relaxed);
+    if (call->context->mismatches)
+        (void)atomic_fetch_add_explicit(call->context->mismatches, 1, memory_order_relaxed);
 }
 
 void mcp__result_send_timeout(mcp_call *call)

@@ -1,9 +1,11 @@
 /*
- * result.h - the message that answers a call.
+ * result.h - the message that answers a call, and how long requests take until then, by method and
+ * tool: histograms for /metrics.
  */
 #ifndef MCP_CORE_CALL_RESULT_H
 #define MCP_CORE_CALL_RESULT_H
 
+#include "base/map.h"
 #include "mcp/buf.h"
 #include "mcp/core/call/call_int.h"
 
@@ -33,11 +35,8 @@ const char *mcp__result_blocks(const mcp_call *call, size_t *length);
 /** Write the error to the log that the client does not get. */
 void mcp__result_log(const mcp_call *call, const mcp_error *err);
 
-/** Count a result that does not match its tool's output schema. Any thread. */
-void mcp__result_count_mismatch(void);
-
-/** How many such results there were in this process. Any thread. */
-uint64_t mcp__result_mismatches(void);
+/** Count, for the server, a result that does not match its tool's output schema. Any thread. */
+void mcp__result_count_mismatch(const mcp_call *call);
 
 /** Loop only. Give the rendered message to the call's peer. */
 void mcp__result_send(mcp_call *call);
@@ -47,5 +46,46 @@ void mcp__result_send_fault(mcp_call *call, mcp_status status, const char *messa
 
 /** Loop only. Answer that the time limit has passed. Reads nothing that a worker may change. */
 void mcp__result_send_timeout(mcp_call *call);
+
+/* ---- durations ------------------------------------------------------------------------------- */
+
+#define MCP__DURATION_BOUNDS 19
+
+/** The upper bounds of the buckets, in nanoseconds and as text in seconds; beyond the last:
+ *  +Inf. */
+extern const struct mcp__duration_bound {
+    int64_t ns;
+    const char *seconds;
+} mcp__duration_bounds[MCP__DURATION_BOUNDS];
+
+/** One histogram. */
+typedef struct mcp__duration mcp__duration;
+struct mcp__duration {
+    mcp__duration *next;
+    const char *method; /* of MCP or, for a route, of HTTP; its own copy, as `name` */
+    const char *name;   /* of the tool as it is registered, or the route's path; "": neither */
+    bool is_route;
+    uint64_t counts[MCP__DURATION_BOUNDS + 1]; /* not cumulative */
+    uint64_t sum_ns;
+};
+
+/** The loop's alone. */
+struct mcp__durations {
+    mcp__map map; /* from "method name" to its histogram */
+    mcp__duration *first;
+    mcp__duration **end;
+};
+
+void mcp__durations_init(mcp__durations *durations);
+
+void mcp__durations_clear(mcp__durations *durations);
+
+/** A call is answered: count it in its context's durations, if it has any. Once more changes
+ *  nothing. */
+void mcp__durations_record(mcp_call *call);
+
+/** Count one request. @param name NULL: none */
+void mcp__durations_add(mcp__durations *durations, const char *method, const char *name,
+                        bool is_route, int64_t ns);
 
 #endif

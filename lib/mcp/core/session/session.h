@@ -1,16 +1,18 @@
 /*
- * session.h - what a revision of the initialize era keeps for one client, and the calls it has
- * open.
+ * session.h - what a revision of the initialize era keeps for one client, the calls it has open,
+ * and the requests that go to it.
+ *
+ * All on the loop.
  */
 #ifndef MCP_CORE_SESSION_H
 #define MCP_CORE_SESSION_H
 
+#include <sys/queue.h>
+
 #include "base/map.h"
 #include "mcp/core/call/call_int.h"
-#include "mcp/core/call/call_table.h"
 #include "mcp/core/context.h"
 
-/** The loop's alone. */
 struct mcp__session {
     mcp__context context;  /* whose `calls` and `spare` are those below */
     mcp_revision revision; /* as negotiated; NONE: no initialize yet */
@@ -26,8 +28,8 @@ struct mcp__session {
     const mcp_principal *listener_principal; /* where that matters; NULL: no particular one */
     mcp__map elicitations; /* ids of URLs that its user was sent to, each its own copy */
     mcp__map subscribed;   /* URIs that the client subscribed to, to their mcp__interest */
-    mcp__session *next_notified, *previous_notified; /* in the list of context.subscriptions */
-    int64_t last_request_id;                         /* of the last request to the client */
+    LIST_ENTRY(mcp__session) notified; /* in the list of context.subscriptions */
+    int64_t last_request_id;           /* of the last request to the client */
     mcp__call_table calls;
     mcp_buf spare;
 };
@@ -56,5 +58,51 @@ mcp_revision mcp__session_revision(const mcp__session *session);
  */
 mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const mcp_json *params,
                              mcp_error *err);
+
+/** Remember the URLs that a call sent the user to, for the client of a session; NULL: there is
+ *  none. */
+void mcp__url_elicitation_keep(mcp__session *session, const mcp_call *call);
+
+/** Those with these ids are complete: notify the client of its own, each once. */
+void mcp__url_elicitation_complete(mcp__session *session, const mcp__map *ids);
+
+/* ---- requests for input to a client (call/input_requests.h has the handler's side) ----------- */
+
+/** Send the open requests of a suspended call to the client of a session, by one of its peers.
+ *  @return MCP_OK; else the status that the call ends with, call->err filled */
+mcp_status mcp__input_responses_request(mcp_call *call, mcp__session *session, mcp__peer *peer);
+
+/** The client that the requests were sent to is gone: they may be sent to another one. */
+void mcp__input_responses_unsend(mcp_call *call);
+
+/** Notify the client that its responses are no longer needed. */
+void mcp__input_responses_withdraw(mcp_call *call);
+
+/** Whether a response answers a request of one of these calls, sent to the client of the session.
+ *  Its arena is taken where the call needs it. @param ready the call that can continue with it;
+ *  else NULL */
+bool mcp__input_responses_take(mcp_call **ready, const mcp__call_table *calls,
+                               const mcp__session *session, mcp__element *response);
+
+/* ---- of a task without a session: tasks/get lists them, tasks/update brings the responses ---- */
+
+/** Name the requests, each by a name that is used once in the task's life. @return MCP_OK;
+ *  MCP_E_NOMEM */
+mcp_status mcp__input_responses_name(mcp_call *call);
+
+/** Write the open requests as the members of an object. */
+void mcp__input_responses_write_open(const mcp_call *call, mcp_json_writer *writer);
+
+/**
+ * Take responses by the names of their requests; others are ignored.
+ *
+ * @param responses an object; copied
+ * @param steps     that checks of schemas may do for the message they came in
+ * @param is_ready  true when all are there and the handler can continue
+ * @return MCP_OK; MCP_E_PARAMS: a response is no object, none was taken; MCP_E_NOMEM
+ */
+mcp_status mcp__input_responses_take_named(bool *is_ready, mcp_call *call,
+                                           const mcp_json *responses, mcp__steps steps,
+                                           mcp_error *err);
 
 #endif

@@ -1,14 +1,16 @@
 /*
- * subscriptions.h - changes on their way from any thread to the clients that subscribed to them.
+ * subscriptions.h - what clients subscribe to, and changes on their way to them from any thread.
+ *
+ * The loop's alone, unless a function says otherwise.
  */
 #ifndef MCP_CORE_SUBSCRIPTIONS_SUBSCRIPTIONS_H
 #define MCP_CORE_SUBSCRIPTIONS_SUBSCRIPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <sys/queue.h>
 
+#include "base/map.h"
+#include "mcp/core/call/call_int.h"
 #include "mcp/core/context.h"
-#include "mcp/core/subscriptions/interest.h"
 #include "mcp/server.h"
 
 /** Lists that can change. */
@@ -53,7 +55,7 @@ mcp_status mcp__subscriptions_new(mcp__subscriptions **out, mcp_error *err);
 /** No session may be in it. NULL is fine. */
 void mcp__subscriptions_free(mcp__subscriptions *self);
 
-/** Loop only. Have a session, and its listening calls, notified from now on. All are on one
+/** Have a session, and its listening calls, notified from now on. All are on one
  *  loop. */
 void mcp__subscriptions_enter(mcp__subscriptions *self, mcp__session *session);
 void mcp__subscriptions_leave(mcp__subscriptions *self, mcp__session *session);
@@ -68,11 +70,66 @@ mcp_status mcp__subscriptions_resource(mcp__subscriptions *self, const char *uri
 /** Any thread. A URL elicitation is complete. @return as mcp__subscriptions_resource */
 mcp_status mcp__subscriptions_elicited(mcp__subscriptions *self, const char *id, mcp_error *err);
 
-/** Loop only. The subscribers of each URI, of each task. */
-mcp__interests *mcp__subscriptions_by_uri(mcp__subscriptions *self);
-mcp__interests *mcp__subscriptions_by_task(mcp__subscriptions *self);
+/* ---- subscribers ----------------------------------------------------------------------------- */
 
-/** Loop only. How many calls listen: to be counted up and down. */
-int *mcp__subscriptions_listeners(mcp__subscriptions *self);
+typedef struct mcp__topic mcp__topic;
+
+/** One subscription of a client to one key; the subscriber owns the struct. */
+typedef struct mcp__interest {
+    mcp__topic *topic; /* NULL: it is in no index */
+    LIST_ENTRY(mcp__interest) of_topic;
+    mcp__session *session;         /* a session that subscribed, or */
+    mcp_call *call;                /* a call that listens; the other is NULL */
+    struct mcp__interest *of_call; /* the next of the same call */
+} mcp__interest;
+
+/**
+ * Enter an interest in a map of topics. The key's bytes are copied, once for all subscribers.
+ *
+ * @param interest borrowed until it is removed
+ * @return MCP_OK; MCP_E_NOMEM: it is not in
+ */
+mcp_status mcp__interest_add(mcp__map *topics, mcp__interest *interest, const char *key,
+                             size_t length);
+
+/** One that is in no index is passed over. */
+void mcp__interest_remove(mcp__interest *interest);
+
+/** The first subscriber of the key, LIST_NEXT(..., of_topic) the next; NULL: there is none. */
+mcp__interest *mcp__interest_first(const mcp__map *topics, const char *key, size_t length);
+
+/** What a listening call subscribed to. */
+struct mcp__subscription {
+    unsigned lists;           /* enum mcp__list_kind */
+    const mcp_json *uris;     /* an array of strings, or NULL */
+    const mcp_json *tasks;    /* likewise */
+    mcp__interest *interests; /* the loop's: both, in the index of subscribers */
+};
+
+/* Within a session. `uri` ends in NUL. */
+mcp_status mcp__subscribe_add(mcp__session *session, const char *uri, mcp_error *err);
+void mcp__subscribe_remove(mcp__session *session, const char *uri);
+void mcp__subscribe_clear(mcp__session *session);
+
+/**
+ * Without one: read what a call subscribes to.
+ *
+ * @param can_change lists that can change here, enum mcp__list_kind
+ * @param of_uris    changes of resources are notified
+ * @return MCP_OK: the call is suspended, and stays open; MCP_E_PARAMS; MCP_E_LIMIT: too many listen
+ */
+mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_uris);
+
+/** Acknowledge, as the first message of a call that is open now. */
+void mcp__subscribe_acknowledge(mcp_call *call);
+
+/** The call listens no more, or never did. */
+void mcp__subscribe_leave(mcp_call *call);
+
+/** The first subscriber of a task; see mcp__interest_first. */
+mcp__interest *mcp__subscriptions_of_task(const mcp__subscriptions *self, const char *id);
+
+/** Write the member of a notification that says for which listening call it is. */
+void mcp__subscribe_write_id(const mcp_call *call, mcp_json_writer *writer);
 
 #endif

@@ -18,16 +18,343 @@
 #include "mcp/core/task/task.h"
 #include "mcp/core/call/suspend.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "mcp/clock.h"
 #include "mcp/core/call/result.h"
-#include "mcp/core/session/input_responses.h"
+#include "mcp/core/response.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 
+#define ARENA_MAX_BYTES ((size_t)64 * 1024)
+#define POLL_MS 500
+#define MESSAGE_MAX ((size_t)16 * 1024 * 1024)
 #define ROOM_MAX ((size_t)4096) /* around an outcome where it is sent */
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/*
+ * A task is its principal's. Without one it is the session's that began it, and ends with it;
+ * without a session a client is known by nothing but the id itself, which is 128 random bits. A
+ * working task is never forgotten: its tool has its own time limit, or was made to have none. One
+ * that waits for input, or is over, is forgotten when its time since the beginning has passed, and
+ * where it got there only later, a while after that. The number of tasks, of tasks of one client,
+ * and the bytes of their results are bounded.
+ */
+
+mcp_status mcp__task_table_new(mcp__task_table **out, const mcp__context *context, mcp_error *err)
+{
+    mcp__task_table *table = mcp_alloc_zeroed(1, sizeof *table);
+    mcp__context own = *context;
+
+    if (!table)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for tasks");
+    own.is_shared = true; /* clients that know nothing of one another */
+    own.subscriptions = NULL;
+    table->subscriptions = context->subscriptions;
+    own.tasks = table;
+    table->due_ms = INT64_MAX;
+    mcp__map_init(&table->by_id, NULL);
+    table->arena = mcp_arena_new(ARENA_MAX_BYTES);
+    mcp_status st = table->arena ? mcp_json_read(&table->call_id, table->arena, "0", 1, err)
+                                 : mcp_error_set(err, MCP_E_NOMEM, "no memory for tasks");
+    if (st == MCP_OK)
+        st = mcp__session_init(&table->session, &own, err);
+    if (st != MCP_OK) {
+        mcp_arena_free(table->arena);
+        free(table);
+        return st;
+    }
+    *out = table;
+    return MCP_OK;
+}
+
+void mcp__task_table_free(mcp__task_table *table)
+{
+    if (!table)
+        return;
+    while (!LIST_EMPTY(&table->entries)) /* removing moves it on, which the analyzer does not see */
+        mcp__task_table_remove(
+            LIST_FIRST(&table->entries)); /* NOLINT(clang-analyzer-unix.Malloc) */
+    mcp__session_clear(&table->session);
+    mcp__map_clear(&table->by_id);
+    mcp_arena_free(table->arena);
+    free(table);
+}
+
+/* ---- whose a task is ------------------------------------------------------------------------- */
+
+/* By which a call's client is known, next to its principal. */
+static mcp__session *session_of(const mcp_call *call)
+{
+    return mcp__call_is_stateless(call) || call->session->is_once ? NULL : call->session;
+}
+
+bool mcp__task_table_is_of(const mcp__task_entry *entry, const mcp_call *call)
+{
+    const mcp_principal *principal = call->principal;
+
+    if (entry->is_stateless != mcp__call_is_stateless(call) || !entry->principal != !principal)
+        return false;
+    if (principal)
+        return strcmp(entry->principal, principal->name) == 0;
+    return entry->session == session_of(call);
+}
+
+mcp__task_entry *mcp__task_table_find(const mcp__task_table *table, const char *id, size_t length,
+                                      const mcp_call *call)
+{
+    mcp__task_entry *entry = mcp__map_get(&table->by_id, id, length);
+
+    return entry && mcp__task_table_is_of(entry, call) ? entry : NULL;
+}
+
+mcp__task_entry *mcp__task_table_older(const mcp__task_table *table, uint64_t before,
+                                       const mcp_call *call)
+{
+    mcp__task_entry *entry = LIST_FIRST(&table->entries);
+
+    while (entry && (entry->number >= before || !mcp__task_table_is_of(entry, call)))
+        entry = LIST_NEXT(entry, older);
+    return entry;
+}
+
+/* ---- coming and going ------------------------------------------------------------------------ */
+
+static mcp_status check_room(const mcp__task_table *table, const mcp_call *call, mcp_error *err)
+{
+    const mcp_server_options *options = call->context->options;
+    bool is_known = call->principal || session_of(call);
+    size_t own = 0;
+
+    if (table->count >= (size_t)options->limits.tasks_max)
+        return mcp_error_set(err, MCP_E_BUSY, "%d tasks are kept, no more can be: try again later",
+                             options->limits.tasks_max);
+    for (const mcp__task_entry *entry = LIST_FIRST(&table->entries); is_known && entry;
+         entry = LIST_NEXT(entry, older))
+        own += mcp__task_table_is_of(entry, call);
+    if (own >= (size_t)options->limits.tasks_max_per_client)
+        return mcp_error_set(err, MCP_E_BUSY,
+                             "%d tasks of this client are kept, no more can be: try again later",
+                             options->limits.tasks_max_per_client);
+    return MCP_OK;
+}
+
+static mcp_status name_entry(mcp__task_entry *entry, const mcp_principal *principal, mcp_error *err)
+{
+    entry->principal = principal ? mcp_alloc_strdup(principal->name) : NULL;
+    if (principal && !entry->principal)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
+    mcp_status st = mcp_random_id(entry->id, err);
+    if (st == MCP_OK &&
+        mcp__map_put(&entry->table->by_id, entry->id, strlen(entry->id), entry) != MCP_OK)
+        st = mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
+    return st;
+}
+
+mcp_status mcp__task_table_add(mcp__task_entry **out, mcp__task_table *table, const mcp_call *call,
+                               int64_t ttl_ms, mcp_error *err)
+{
+    mcp_status st = check_room(table, call, err);
+
+    if (st != MCP_OK)
+        return st;
+    mcp__task_entry *entry = mcp_alloc_zeroed(1, sizeof *entry);
+    if (!entry)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a task");
+    entry->table = table;
+    entry->is_stateless = mcp__call_is_stateless(call);
+    entry->session = session_of(call);
+    entry->ttl_ms = ttl_ms;
+    entry->began_ms = entry->since_ms = mcp_clock_mono_ms();
+    entry->began_wall_ms = entry->updated_wall_ms = mcp_clock_wall_ms();
+    st = name_entry(entry, call->principal, err);
+    if (st != MCP_OK) {
+        free(entry->principal);
+        free(entry);
+        return st;
+    }
+    entry->number = ++table->last_number;
+    TAILQ_INIT(&entry->waiting);
+    LIST_INSERT_HEAD(&table->entries, entry, older);
+    table->count++;
+    *out = entry;
+    return MCP_OK;
+}
+
+void mcp__task_table_remove(mcp__task_entry *entry)
+{
+    mcp__task_table *table = entry->table;
+
+    assert(!entry->call && TAILQ_EMPTY(&entry->waiting));
+    (void)mcp__map_remove(&table->by_id, entry->id, strlen(entry->id));
+    LIST_REMOVE(entry, older);
+    table->count--;
+    if (entry->owned)
+        table->bytes -= entry->outcome_length;
+    free(entry->owned);
+    free(entry->principal);
+    free(entry);
+}
+
+int64_t mcp__task_table_end_ms(const mcp__task_entry *entry)
+{
+    int64_t end_ms = entry->began_ms + entry->ttl_ms;
+
+    if (entry->status == MCP__TASK_WORKING)
+        return INT64_MAX;
+    return entry->since_ms < end_ms ? end_ms : entry->since_ms + MCP__TASK_LATE_MS;
+}
+
+/* ---- a task on the wire ---------------------------------------------------------------------- */
+
+/*
+ *     2025-11-25     a Task; its result by tasks/result; notifications/tasks/status to its session; everything
+ *                    else that a task sends says in _meta which one it belongs to
+ *     2026-07-28     a Task with other names for its durations, and its input requests or its result inside;
+ *                    notifications/tasks to the subscribers of its id
+ */
+
+static const char *const status_names[] = { "working", "input_required", "completed", "failed",
+                                            "cancelled" };
+
+/* What the two eras call the same. */
+static const struct names {
+    const char *ttl;
+    const char *poll;
+} names[] = { { "ttl", "pollInterval" }, { "ttlMs", "pollIntervalMs" } };
+
+/* The last message of its handler; where it is over, that of its end. */
+static void read_message(const mcp__task_entry *entry, char out[MCP__PROGRESS_TEXT_SIZE],
+                         int64_t *updated_wall_ms)
+{
+    mcp__progress *progress = entry->call ? &entry->call->progress : NULL;
+
+    *updated_wall_ms = entry->updated_wall_ms;
+    if (!progress) {
+        memcpy(out, entry->message, MCP__PROGRESS_TEXT_SIZE);
+        return;
+    }
+    pthread_mutex_lock(&progress->lock);
+    memcpy(out, progress->text, MCP__PROGRESS_TEXT_SIZE);
+    if (progress->text_wall_ms > *updated_wall_ms)
+        *updated_wall_ms = progress->text_wall_ms;
+    pthread_mutex_unlock(&progress->lock);
+}
+
+/* ---- a Task ---------------------------------------------------------------------------------- */
+
+static void write_time(mcp_json_writer *writer, const char *name, int64_t wall_ms)
+{
+    char text[MCP_CLOCK_UTC_SIZE];
+
+    mcp_clock_utc(text, wall_ms, 1);
+    mcp_write_member_string(writer, name, text);
+}
+
+void mcp__task_write(const mcp__task_entry *entry, mcp_json_writer *writer)
+{
+    const struct names *named = &names[entry->is_stateless];
+    char message[MCP__PROGRESS_TEXT_SIZE];
+    int64_t updated_wall_ms;
+
+    read_message(entry, message, &updated_wall_ms);
+    mcp_write_member_string(writer, "taskId", entry->id);
+    mcp_write_member_string(writer, "status", status_names[entry->status]);
+    if (message[0] != '\0')
+        mcp_write_member_string(writer, "statusMessage", message);
+    write_time(writer, "createdAt", entry->began_wall_ms);
+    write_time(writer, "lastUpdatedAt", updated_wall_ms);
+    mcp_write_member_int(writer, named->ttl, entry->ttl_ms);
+    mcp_write_member_int(writer, named->poll, POLL_MS);
+}
+
+void mcp__task_write_detailed(const mcp__task_entry *entry, mcp_json_writer *writer)
+{
+    mcp__task_write(entry, writer);
+    if (entry->status == MCP__TASK_INPUT_REQUIRED) {
+        mcp_write_member_object(writer, "inputRequests");
+        mcp__input_responses_write_open(entry->call, writer);
+        mcp_write_end(writer);
+    } else if (entry->status == MCP__TASK_COMPLETED || entry->status == MCP__TASK_FAILED) {
+        mcp_write_name(writer, entry->is_error ? "error" : "result");
+        mcp_write_raw(writer, entry->outcome, entry->outcome_length);
+    }
+}
+
+static void render_outcome(mcp_call *call)
+{
+    const mcp__task_entry *entry = call->plan.feature;
+    mcp_json_writer writer;
+
+    if (call->status != MCP_OK || !mcp__task_is_over(entry)) {
+        mcp__result_render(call);
+        return;
+    }
+    mcp__response_begin(&writer, &call->answer.message, call->request.id, call->request.revision);
+    mcp_write_name(&writer, entry->is_error ? "error" : "result");
+    mcp_write_raw(&writer, entry->outcome, entry->outcome_length);
+    mcp_write_end(&writer);
+    if (mcp_json_writer_status(&writer) == MCP_OK)
+        return;
+    mcp_buf_clear(&call->answer.message);
+    call->status = mcp_error_set(&call->err, mcp_json_writer_status(&writer),
+                                 "the task's result cannot be written");
+    mcp__result_render(call);
+}
+
+static const mcp__call_kind outcome_kind = { .render = render_outcome };
+
+/* ---- notifications --------------------------------------------------------------------------- */
+
+static void notify_session(const mcp__task_entry *entry)
+{
+    mcp__session *session = entry->session;
+    mcp_json_writer writer;
+    mcp_buf message;
+
+    if (!session || !session->listener || session->revision != MCP_2025_11_25)
+        return;
+    mcp__notification_begin(&writer, &message, MESSAGE_MAX, "notifications/tasks/status");
+    mcp_write_member_object(&writer, "params");
+    mcp__task_write(entry, &writer);
+    mcp__notification_send(session->listener, &writer, &message);
+}
+
+static void notify_subscribers(const mcp__task_entry *entry)
+{
+    const mcp__interest *interest = mcp__subscriptions_of_task(entry->table->subscriptions,
+                                                               entry->id);
+
+    for (; interest; interest = LIST_NEXT(interest, of_topic)) {
+        const mcp_call *call = interest->call;
+        mcp_json_writer writer;
+        mcp_buf message;
+        if (!mcp__task_table_is_of(entry, call))
+            continue;
+        mcp__notification_begin(&writer, &message, call->context->options->limits.reply_max_bytes,
+                                "notifications/tasks"); /* its result is in it */
+        mcp_write_member_object(&writer, "params");
+        mcp__subscribe_write_id(call, &writer);
+        mcp__task_write_detailed(entry, &writer);
+        mcp__notification_send(call->notification_peer, &writer, &message);
+    }
+}
+
+/* Those that follow the task, of its status. */
+static void notify_clients(const mcp__task_entry *entry)
+{
+    if (!entry->is_stateless)
+        notify_session(entry);
+    else if (entry->table->subscriptions)
+        notify_subscribers(entry);
+}
+
+/* ---- its status ------------------------------------------------------------------------------ */
 
 static void look_by(mcp__task_entry *entry)
 {
@@ -83,14 +410,12 @@ static void keep(mcp__task_entry *entry, const char *text, size_t length, bool i
 /* It is over: calls that wait for it are answered. */
 static void end(mcp__task_entry *entry, mcp__task_status status)
 {
-    mcp_call *call;
-
     entry->call = NULL;
     entry->asked_on = NULL;
     set_status(entry, status);
-    mcp__task_notify(entry);
-    while (entry->waiting) {
-        call = entry->waiting;
+    notify_clients(entry);
+    while (!TAILQ_EMPTY(&entry->waiting)) {
+        mcp_call *call = TAILQ_FIRST(&entry->waiting);
         call->context->hooks->end(call, MCP_OK);
     }
 }
@@ -102,29 +427,18 @@ static void end(mcp__task_entry *entry, mcp__task_status status)
 #define RESULT HEAD "\"result\":"
 #define ERROR HEAD "\"error\":"
 
-/* Whether the answer is a tool error. The dispatch answers in place of the call only when the time
- * is over, or with an error. */
-static bool is_failed_tool(const mcp__task_entry *entry)
-{
-    return entry->peer.fault != MCP_OK || entry->call->answer.error_text != NULL;
-}
-
-static void note_failure(mcp__task_entry *entry)
-{
-    if (entry->peer.fault == MCP_OK && entry->call->answer.error_text)
-        (void)snprintf(entry->message, sizeof entry->message, "%s", entry->call->answer.error_text);
-    mcp__utf8_tidy(entry->message, strlen(entry->message), sizeof entry->message - 1);
-}
-
 static void answer(mcp__peer *peer, mcp_buf *message)
 {
     mcp__task_entry *entry = (mcp__task_entry *)peer;
     bool is_error = strncmp(message->data, ERROR, sizeof ERROR - 1) == 0;
     size_t head = is_error ? sizeof ERROR - 1 : sizeof RESULT - 1;
-    bool has_failed = is_error || (!entry->is_stateless && is_failed_tool(entry));
+    /* The dispatch answers in place of the call only when the time is over, or with an error. */
+    bool is_own = peer->fault == MCP_OK;
+    const char *tool_error = is_own ? entry->call->answer.error_text : NULL;
+    bool has_failed = is_error || (!entry->is_stateless && (!is_own || tool_error));
 
-    entry->message[0] = '\0';
-    note_failure(entry);
+    (void)snprintf(entry->message, sizeof entry->message, "%s", tool_error ? tool_error : "");
+    mcp__utf8_tidy(entry->message, strlen(entry->message), sizeof entry->message - 1);
     keep(entry, message->data + head, message->length - head - 1, is_error);
     mcp_buf_clear(message);
     end(entry, has_failed || entry->is_error ? MCP__TASK_FAILED : MCP__TASK_COMPLETED);
@@ -133,8 +447,8 @@ static void answer(mcp__peer *peer, mcp_buf *message)
 /* Where a message of a task goes; NULL: nowhere. */
 static mcp__peer *outlet(const mcp__task_entry *entry)
 {
-    if (entry->waiting)
-        return entry->waiting->notification_peer;
+    if (!TAILQ_EMPTY(&entry->waiting))
+        return TAILQ_FIRST(&entry->waiting)->notification_peer;
     return entry->session ? entry->session->listener : NULL;
 }
 
@@ -169,15 +483,6 @@ static void abort_request(mcp__peer *peer)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-static void write_creation(const mcp__task_entry *entry, mcp_json_writer *writer)
-{
-    if (!entry->is_stateless)
-        mcp_write_member_object(writer, "task");
-    mcp__task_write(entry, writer);
-    if (!entry->is_stateless)
-        mcp_write_end(writer);
-}
-
 /* The call answers as if the task were its result; false: there was no memory for that. */
 static bool answer_with_task(mcp_call *call, const mcp__task_entry *entry)
 {
@@ -186,7 +491,9 @@ static bool answer_with_task(mcp_call *call, const mcp__task_entry *entry)
     call->plan.kind = &mcp__plain_kind;
     call->status = MCP_OK;
     call->answer.result_type = entry->is_stateless ? "task" : NULL;
-    write_creation(entry, mcp_call_result(call));
+    if (!entry->is_stateless)
+        mcp_write_member_object(mcp_call_result(call), "task");
+    mcp__task_write(entry, mcp_call_result(call));
     mcp__result_render(call);
     bool is_there = call->answer.message.length > 0;
     if (is_there)
@@ -283,7 +590,7 @@ mcp_status mcp_call_become_task(mcp_call *call)
 /* Within a session: to a client that waits, if there is one. */
 static mcp_status send_requests(mcp__task_entry *entry)
 {
-    mcp_call *waiting = entry->waiting;
+    mcp_call *waiting = TAILQ_FIRST(&entry->waiting);
     mcp__session *session = waiting ? waiting->session : entry->session;
     mcp__peer *to = outlet(entry);
 
@@ -297,13 +604,6 @@ static mcp_status send_requests(mcp__task_entry *entry)
     return MCP_OK;
 }
 
-/* Whether they went where they may still be answered. */
-static bool is_asked(const mcp__task_entry *entry)
-{
-    return entry->asked_on || (entry->asked_listener && entry->session &&
-                               entry->session->listener == entry->asked_listener);
-}
-
 mcp_status mcp__task_request_input(mcp_call *call)
 {
     mcp__task_entry *entry = call->task.entry;
@@ -312,7 +612,7 @@ mcp_status mcp__task_request_input(mcp_call *call)
     if (st != MCP_OK)
         return st;
     set_status(entry, MCP__TASK_INPUT_REQUIRED);
-    mcp__task_notify(entry);
+    notify_clients(entry);
     return send_requests(entry);
 }
 
@@ -321,14 +621,14 @@ void mcp__task_resume(mcp_call *call)
     call->task.entry->asked_on = NULL;
     call->task.entry->asked_listener = NULL;
     set_status(call->task.entry, MCP__TASK_WORKING);
-    mcp__task_notify(call->task.entry);
+    notify_clients(call->task.entry);
 }
 
 /* ---- waiting for its end --------------------------------------------------------------------- */
 
 void mcp__task_await(mcp_call *call, mcp__task_entry *entry)
 {
-    call->plan.kind = &mcp__task_outcome_kind;
+    call->plan.kind = &outcome_kind;
     call->plan.feature = entry;
     if (!mcp__task_is_over(entry))
         (void)mcp__call_suspend(call, MCP__WAIT_TASK);
@@ -337,14 +637,13 @@ void mcp__task_await(mcp_call *call, mcp__task_entry *entry)
 void mcp__task_enter(mcp_call *call)
 {
     mcp__task_entry *entry = call->plan.feature;
-    mcp_call **at = &entry->waiting;
+    /* whether the requests went where they may still be answered */
+    bool is_asked = entry->asked_on || (entry->asked_listener && entry->session &&
+                                        entry->session->listener == entry->asked_listener);
     mcp_status st = MCP_OK;
 
-    while (*at)
-        at = &(*at)->loop.next_waiting;
-    call->loop.next_waiting = NULL;
-    *at = call;
-    if (entry->status == MCP__TASK_INPUT_REQUIRED && !is_asked(entry))
+    TAILQ_INSERT_TAIL(&entry->waiting, call, loop.waiting);
+    if (entry->status == MCP__TASK_INPUT_REQUIRED && !is_asked)
         st = send_requests(entry);
     if (st != MCP_OK)
         entry->call->context->hooks->end(entry->call, st);
@@ -353,16 +652,12 @@ void mcp__task_enter(mcp_call *call)
 void mcp__task_leave(mcp_call *call)
 {
     mcp__task_entry *entry = call->plan.feature;
-    mcp_call **at = &entry->waiting;
 
-    while (*at && *at != call)
-        at = &(*at)->loop.next_waiting;
-    if (*at)
-        *at = call->loop.next_waiting;
+    TAILQ_REMOVE(&entry->waiting, call, loop.waiting);
     if (entry->asked_on != call)
         return;
     entry->asked_on = NULL;
-    if (entry->waiting)
+    if (!TAILQ_EMPTY(&entry->waiting))
         (void)send_requests(entry); /* where that fails, to the next that waits */
 }
 
@@ -388,8 +683,8 @@ void mcp__task_session_ends(mcp__task_table *table, const mcp__session *session)
 {
     mcp__task_entry *next;
 
-    for (mcp__task_entry *entry = table->newest; entry; entry = next) {
-        next = entry->older;
+    for (mcp__task_entry *entry = LIST_FIRST(&table->entries); entry; entry = next) {
+        next = LIST_NEXT(entry, older);
         if (entry->call && entry->call->input.session == session)
             mcp__input_responses_unsend(entry->call);
         if (entry->session != session)
@@ -411,8 +706,8 @@ void mcp__task_expire(mcp__task_table *table, int64_t now_ms)
     if (table->due_ms > now_ms)
         return;
     table->due_ms = INT64_MAX;
-    for (mcp__task_entry *entry = table->newest; entry; entry = next) {
-        next = entry->older;
+    for (mcp__task_entry *entry = LIST_FIRST(&table->entries); entry; entry = next) {
+        next = LIST_NEXT(entry, older);
         if (mcp__task_table_end_ms(entry) > now_ms) {
             look_by(entry);
             continue;
@@ -426,7 +721,9 @@ void mcp__task_expire(mcp__task_table *table, int64_t now_ms)
 
 void mcp__task_stop(mcp__task_table *table, mcp_stop why)
 {
-    for (mcp__task_entry *entry = table->newest; entry; entry = entry->older)
-        if (!mcp__task_is_over(entry) && (why == MCP_STOP_CANCELLED || !entry->waiting))
+    for (mcp__task_entry *entry = LIST_FIRST(&table->entries); entry;
+         entry = LIST_NEXT(entry, older))
+        if (!mcp__task_is_over(entry) &&
+            (why == MCP_STOP_CANCELLED || TAILQ_EMPTY(&entry->waiting)))
             mcp__task_cancel(entry);
 }

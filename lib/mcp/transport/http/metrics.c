@@ -241,7 +241,8 @@ void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
     put(&body, "mcp_handlers_given_up_total", "Handlers that did not stop when they were asked to.",
         mcp__pool_given_up_total(pool));
     put(&body, "mcp_tool_output_mismatches_total",
-        "Results of tools that do not match their output schemas.", mcp__result_mismatches());
+        "Results of tools that do not match their output schemas.",
+        atomic_load_explicit(httpd->sessions.options.context.mismatches, memory_order_relaxed));
     put_seconds(&body, "mcp_loop_turn_max_seconds",
                 "The longest that the loop was busy at a stretch.",
                 mcp__loop_turn_max_ns(httpd->serve.loop));

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "mcp/core/call/client.h"
 #include "mcp/core/dispatch.h"
-#include "mcp/core/principal.h"
 #include "mcp/transport/http/header_fields.h"
 #include "mcp/transport/http/peer.h"
 #include "mcp/transport/http/stream.h"

@@ -15,7 +15,7 @@
 
 #include "conversation.h"
 #include "fixture_task.h"
-#include "mcp/core/task/task_table.h"
+#include "mcp/core/task/task.h"
 
 /* ---- features -------------------------------------------------------------------------------- */
 
@@ -368,7 +368,7 @@ static void outcomes_of_tasks_have_their_bytes(void **state)
         open_tasks(&options, false);
         free(begin_task(1, "task/big"));
         free(begin_task(2, "task/big"));
-        assert_int_equal(talk.tasks->newest->status,
+        assert_int_equal(LIST_FIRST(&talk.tasks->entries)->status,
                          more < 0 ? MCP__TASK_FAILED : MCP__TASK_COMPLETED);
         conversation_close(&talk);
     }

@@ -473,11 +473,13 @@ static void a_hang_up_stops_who_asked_for_it(void **state)
     conversation_say(&c, CALL("1", "long"));
     conversation_say(&c, CALL("2", "gone"));
     mcp__dispatch_stop(&c.session, MCP_STOP_CLIENT_GONE);
-    assert_int_equal(mcp_call_stop(c.session.calls.first), MCP_STOP_NONE);
-    assert_int_equal(mcp_call_stop(c.session.calls.last), MCP_STOP_CLIENT_GONE);
+    assert_int_equal(mcp_call_stop(TAILQ_FIRST(&c.session.calls.open)), MCP_STOP_NONE);
+    assert_int_equal(mcp_call_stop(TAILQ_NEXT(TAILQ_FIRST(&c.session.calls.open), loop.open)),
+                     MCP_STOP_CLIENT_GONE);
     mcp__dispatch_stop(&c.session, MCP_STOP_SHUTDOWN);
-    assert_int_equal(mcp_call_stop(c.session.calls.first), MCP_STOP_SHUTDOWN);
-    assert_int_equal(mcp_call_stop(c.session.calls.last), MCP_STOP_CLIENT_GONE);
+    assert_int_equal(mcp_call_stop(TAILQ_FIRST(&c.session.calls.open)), MCP_STOP_SHUTDOWN);
+    assert_int_equal(mcp_call_stop(TAILQ_NEXT(TAILQ_FIRST(&c.session.calls.open), loop.open)),
+                     MCP_STOP_CLIENT_GONE);
     while (mcp__inline_step(&c.executor))
         ;
     conversation_expect(&c, ANSWER("1") "\n" ANSWER("2")); /* given soon, still sent */
@@ -490,7 +492,7 @@ static void cancelling_all_leaves_nothing_open(void **state)
     conversation_say(&c, CALL("1", "long"));
     conversation_say(&c, CALL("2", "echo"));
     mcp__dispatch_stop(&c.session, MCP_STOP_CANCELLED);
-    assert_null(c.session.calls.first);
+    assert_true(TAILQ_EMPTY(&c.session.calls.open));
     while (mcp__inline_step(&c.executor))
         ;
     conversation_expect(&c, "");

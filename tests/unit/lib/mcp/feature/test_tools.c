@@ -613,10 +613,9 @@ static void a_broken_promise_is_the_servers_failure(void **state)
 {
     (void)state;
     begin(NULL, "2025-06-18");
-    uint64_t before = mcp__result_mismatches();
     call("promise", "{\"how\":\"wrong\"}", ERROR("-32603", "internal error"));
     call("promise", "{\"how\":\"text\"}", ERROR("-32603", "internal error"));
-    assert_int_equal(mcp__result_mismatches() - before, 2);
+    assert_int_equal(*c.session.context.mismatches, 2);
     conversation_close(&c);
 }
 
@@ -633,14 +632,13 @@ static void a_duplicate_member_is_the_servers_failure(void **state)
 static void a_server_may_skip_the_check_of_results(void **state)
 {
     mcp_server_options trusting = { .skip_output_check = true };
-    uint64_t before = mcp__result_mismatches();
 
     (void)state;
     begin(&trusting, "2025-06-18");
     call("promise", "{\"how\":\"wrong\"}",
          "\"result\":{\"content\":[" TEXT(
              "{\\\"sum\\\":\\\"text\\\"}") "],\"structuredContent\":{\"sum\":\"text\"}}");
-    assert_int_equal(mcp__result_mismatches(), before);
+    assert_int_equal(*c.session.context.mismatches, 0);
     conversation_close(&c);
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mcp/core/call/call_table.h"
+#include "mcp/core/call/call_int.h"
 #include <cmocka.h>
 
 static mcp_server_options options = { .limits.reply_max_bytes = 4096 };
@@ -43,8 +43,7 @@ static void ids_differ_by_type_and_value(void **state)
         assert_null(mcp__call_table_find_of(&table, calls[i]->request.id, NULL));
         mcp__call_free(calls[i]);
     }
-    assert_null(table.first);
-    assert_null(table.last);
+    assert_true(TAILQ_EMPTY(&table.open));
 }
 
 /* Open 1000 calls and close them in a scattered order: 7 has no factor in common with 1000. */
@@ -67,7 +66,7 @@ static void many_calls_come_and_go_in_any_order(void **state)
         assert_null(mcp__call_table_find_of(&table, call->request.id, NULL));
         mcp__call_free(call);
     }
-    assert_null(table.first);
+    assert_true(TAILQ_EMPTY(&table.open));
 }
 
 static void the_line_is_first_come_first_served(void **state)

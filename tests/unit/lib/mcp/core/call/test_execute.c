@@ -264,7 +264,7 @@ static void it_may_be_a_task(void **state)
     (void)snprintf(
         text, sizeof(text),
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tasks/result\",\"params\":{\"taskId\":\"%s\"}}",
-        c.tasks->newest->id);
+        LIST_FIRST(&c.tasks->entries)->id);
     conversation_ask(&c, text, "");
     mcp_call_resume(left, tell, done_words, 0);
     assert_int_equal(c.peer.answers, 1);

@@ -169,7 +169,7 @@ static void what_was_held_back_leaves_when_it_may(void **state)
     (void)state;
     c.executor.is_held = true;
     conversation_say(&c, CALL(TOKEN, "{}"));
-    mcp_call *call = c.session.calls.first;
+    mcp_call *call = TAILQ_FIRST(&c.session.calls.open);
     for (int i = 0; i < 16; i++, first.progress += 0.01)
         assert_int_equal(mcp_call_progress(call, &first), MCP_OK);
     assert_int_equal(c.peer.notifications, 16);
@@ -198,7 +198,7 @@ static void after_the_end_of_a_call_no_report_leaves(void **state)
     (void)state;
     c.executor.is_held = true;
     conversation_say(&c, CALL(TOKEN, "{}"));
-    mcp_call *call = c.session.calls.first;
+    mcp_call *call = TAILQ_FIRST(&c.session.calls.open);
     conversation_ask(
         &c,
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}",

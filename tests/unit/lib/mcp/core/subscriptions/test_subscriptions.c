@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "conversation.h"
 #include "fixture_more.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 #include "net/loop.h"
 
 #define THREADS 4

@@ -44,7 +44,7 @@ static void about(conversation *c, const char *id, const char *method, const cha
     (void)snprintf(
         text, sizeof(text),
         "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":{\"taskId\":\"%s\"%s}}", id,
-        method, c->tasks->newest ? c->tasks->newest->id : "none", more);
+        method, LIST_FIRST(&c->tasks->entries) ? LIST_FIRST(&c->tasks->entries)->id : "none", more);
     conversation_say(c, text);
 }
 
@@ -66,7 +66,7 @@ static void assert_status(conversation *c, const char *status)
     char words[64];
 
     mcp__peer_memory_reset(&c->peer);
-    about(c, "900", "tasks/get", c->tasks->newest->is_stateless ? "," ENVELOPE : "");
+    about(c, "900", "tasks/get", LIST_FIRST(&c->tasks->entries)->is_stateless ? "," ENVELOPE : "");
     (void)snprintf(words, sizeof words, "\"status\":\"%s\"", status);
     assert_heard(c, words);
 }
@@ -303,11 +303,11 @@ static void its_last_report_is_its_message(void **state)
     (void)state;
     open_session(&c, NULL);
     conversation_say(&c, CALL("1", "task/plain", TASK));
-    assert_true(mcp_call_wants_progress(c.tasks->newest->call));
-    assert_int_equal(mcp_call_progress(c.tasks->newest->call, &half_way), MCP_OK);
+    assert_true(mcp_call_wants_progress(LIST_FIRST(&c.tasks->entries)->call));
+    assert_int_equal(mcp_call_progress(LIST_FIRST(&c.tasks->entries)->call, &half_way), MCP_OK);
     about(&c, "2", "tasks/get", "");
     assert_heard(&c, "\"statusMessage\":\"half way\"");
-    assert_int_equal(mcp_call_progress(c.tasks->newest->call, &silent), MCP_OK);
+    assert_int_equal(mcp_call_progress(LIST_FIRST(&c.tasks->entries)->call, &silent), MCP_OK);
     about(&c, "3", "tasks/get", "");
     assert_heard(&c, "\"statusMessage\":\"half way\"");
     conversation_close(&c);
@@ -438,9 +438,9 @@ static void subscribers_are_notified(void **state)
         text, sizeof(text),
         "{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"subscriptions/listen\",\"params\":{"
         "\"notifications\":{\"taskIds\":[\"%s\",\"none\"]}," ENVELOPE "}}",
-        c.tasks->newest->id);
+        LIST_FIRST(&c.tasks->entries)->id);
     conversation_say(&c, text);
-    (void)snprintf(text, sizeof(text), "\"taskIds\":[\"%s\"]", c.tasks->newest->id);
+    (void)snprintf(text, sizeof(text), "\"taskIds\":[\"%s\"]", LIST_FIRST(&c.tasks->entries)->id);
     assert_heard(&c, text);
     assert_true(mcp__inline_step(&c.executor));
     assert_true(heard(&c, "\"io.modelcontextprotocol/subscriptionId\":\"l\""));
@@ -459,7 +459,7 @@ static void a_handler_says_when(void **state)
     c.executor.is_held = false;
     conversation_say(&c, CALL("1", "task/later", "," ENVELOPE));
     assert_heard(&c, "\"resultType\":\"input_required\"");
-    assert_null(c.tasks->newest);
+    assert_null(LIST_FIRST(&c.tasks->entries));
     conversation_say(
         &c,
         CALL(
@@ -533,7 +533,7 @@ static void its_time_begins_with_it(void **state)
     open_session(&c, NULL);
     conversation_say(&c, CALL("1", "task/plain", ",\"task\":{\"ttl\":60000}"));
     assert_true(heard(&c, "\"ttl\":60000"));
-    began_ms = c.tasks->newest->began_ms;
+    began_ms = LIST_FIRST(&c.tasks->entries)->began_ms;
     (void)mcp__dispatch_tasks_tick(c.tasks, began_ms + 59000); /* it works: never forgotten */
     assert_int_equal(c.tasks->count, 1);
     assert_true(mcp__inline_step(&c.executor));
@@ -559,7 +559,7 @@ static void one_that_waits_for_answers_has_an_end(void **state)
     conversation_say(&c, CALL("1", "task/ask", ",\"task\":{\"ttl\":60000}"));
     about(&c, "2", "tasks/result", "");
     mcp__peer_memory_reset(&c.peer);
-    (void)mcp__dispatch_tasks_tick(c.tasks, c.tasks->newest->began_ms + 60000);
+    (void)mcp__dispatch_tasks_tick(c.tasks, LIST_FIRST(&c.tasks->entries)->began_ms + 60000);
     assert_heard(
         &c,
         "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"what the task asked was not answered in time\"}");
@@ -673,7 +673,8 @@ static void only_those_waited_for_outlast_the_clients(void **state)
         about(&c, "3", "tasks/result", ""); /* for the second */
         mcp__peer_memory_reset(&c.peer);
         mcp__dispatch_tasks_stop(c.tasks, reasons[i]);
-        assert_int_equal(c.tasks->oldest->status, MCP__TASK_CANCELLED);
+        assert_int_equal(LIST_NEXT(LIST_FIRST(&c.tasks->entries), older)->status,
+                         MCP__TASK_CANCELLED);
         assert_int_equal(c.peer.answers, 0);
         while (mcp__inline_step(&c.executor))
             ;
@@ -696,7 +697,7 @@ static void callers_of_abandoned_tasks_are_notified(void **state)
     assert_heard(&c,
                  "\"id\":2,\"error\":{\"code\":-32603,\"message\":\"the server is going down\"}");
     mcp__dispatch_abandon(&c.tasks->session);
-    assert_int_equal(c.tasks->newest->status, MCP__TASK_FAILED);
+    assert_int_equal(LIST_FIRST(&c.tasks->entries)->status, MCP__TASK_FAILED);
     conversation_close(&c);
 }
 

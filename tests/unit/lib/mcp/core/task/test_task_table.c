@@ -32,7 +32,8 @@ static mcp__task_entry *add(conversation *c, const mcp_call *call)
 /* These tasks have no calls that could be stopped. */
 static void close_all(conversation *c)
 {
-    for (mcp__task_entry *entry = c->tasks->newest; entry; entry = entry->older)
+    for (mcp__task_entry *entry = LIST_FIRST(&c->tasks->entries); entry;
+         entry = LIST_NEXT(entry, older))
         entry->status = MCP__TASK_COMPLETED;
     conversation_close(c);
 }

@@ -1,8 +1,8 @@
 /*
- * fields.h - in which revisions a member of a type may be sent.
+ * version.h - in which revisions a member of a type may be sent.
  */
-#ifndef MCP_CORE_FIELDS_H
-#define MCP_CORE_FIELDS_H
+#ifndef MCP_CORE_VERSION_H
+#define MCP_CORE_VERSION_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_event_ring.c - what is kept of streams has no gaps, and every bound holds.
+ * test_session_table_events.c - what is kept of streams has no gaps, and every bound holds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "mcp/core/session/event_ring.h"
+#include "mcp/core/session_table.h"
 
 static mcp__event_store store;
 static mcp__event_ring ring, other;
@@ -20,6 +20,7 @@ static int begin(void **state)
 {
     (void)state;
     store = (mcp__event_store){ .max_bytes = (size_t)8 * 1024 * 1024 };
+    TAILQ_INIT(&store.events);
     mcp__event_ring_init(&ring, &store);
     mcp__event_ring_init(&other, &store);
     return 0;
@@ -30,7 +31,7 @@ static int end(void **state)
     (void)state;
     mcp__event_ring_clear(&ring);
     mcp__event_ring_clear(&other);
-    return store.bytes == 0 && !store.oldest && !store.youngest ? 0 : -1;
+    return store.bytes == 0 && TAILQ_EMPTY(&store.events) ? 0 : -1;
 }
 
 static void put(mcp__event_ring *to, uint32_t stream, uint64_t number)
@@ -96,7 +97,7 @@ static void the_store_drops_the_oldest_of_all(void **state)
     put(&other, 1, 2);
     assert_int_equal(ring.count, 1);
     assert_int_equal(other.count, 2);
-    assert_int_equal(ring.oldest->number, 2);
+    assert_int_equal(TAILQ_FIRST(&ring.events)->number, 2);
 }
 
 static void without_memory_nothing_older_is_kept(void **state)

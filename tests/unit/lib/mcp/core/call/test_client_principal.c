@@ -1,5 +1,5 @@
 /*
- * test_principal.c - copies, and scopes as whole words.
+ * test_client_principal.c - copies, and scopes as whole words.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/core/principal.h"
+#include "mcp/core/call/client.h"
 
 static void scopes_are_whole_words(void **state)
 {

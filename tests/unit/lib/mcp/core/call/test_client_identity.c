@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "mcp/buf.h"
-#include "mcp/core/session/client.h"
+#include "mcp/core/call/client.h"
 
 static void expect(const mcp_server_options *options, mcp_revision revision, const char *wanted)
 {

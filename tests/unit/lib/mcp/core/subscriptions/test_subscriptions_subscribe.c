@@ -1,5 +1,6 @@
 /*
- * test_subscribe.c - what clients can subscribe to, its bounds, and which clients are notified.
+ * test_subscriptions_subscribe.c - what clients subscribe to, in both eras, and the index: a key
+ * that changes leads to those who want it, and to nobody else.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include "base/alloc.h"
 #include "conversation.h"
 #include "fixture_more.h"
-#include "mcp/core/subscriptions/subscribe.h"
+#include "mcp/core/subscriptions/subscriptions.h"
 
 #define SUBSCRIBED_MAX 1000
 
@@ -175,6 +176,90 @@ static void only_what_can_change_is_acknowledged(void **state)
     conversation_expect(&c, "");
 }
 
+#define LISTENERS 1000
+#define KEYS 100
+
+static size_t count(const mcp__map *all, const char *key)
+{
+    size_t found = 0;
+
+    for (const mcp__interest *i = mcp__interest_first(all, key, strlen(key)); i;
+         i = LIST_NEXT(i, of_topic))
+        found++;
+    return found;
+}
+
+/* Listener n wants the keys that divide it, so key k has those at 0, k, 2k, ... */
+static void a_key_leads_to_its_listeners_alone(void **state)
+{
+    static mcp__interest interests[LISTENERS][KEYS];
+    mcp__map all;
+    char key[16];
+
+    (void)state;
+    mcp__map_init(&all, NULL);
+    for (int n = 0; n < LISTENERS; n++)
+        for (int k = 1; k < KEYS; k++) {
+            (void)snprintf(key, sizeof key, "a://%d", k);
+            if (n % k == 0)
+                assert_int_equal(mcp__interest_add(&all, &interests[n][k], key, strlen(key)),
+                                 MCP_OK);
+        }
+    for (int k = 1; k < KEYS; k++) {
+        (void)snprintf(key, sizeof key, "a://%d", k);
+        assert_int_equal(count(&all, key), (LISTENERS + k - 1) / k);
+    }
+    assert_int_equal(count(&all, "a://"), 0);
+    assert_int_equal(count(&all, "a://100"), 0);
+    for (int n = 0; n < LISTENERS; n++)
+        for (int k = 1; k < KEYS; k++)
+            mcp__interest_remove(&interests[n][k]); /* those that are not in are passed over */
+    assert_int_equal(all.count, 0);
+    mcp__map_clear(&all);
+}
+
+static void the_first_the_middle_and_the_last_may_leave(void **state)
+{
+    mcp__interest interests[4] = { { 0 } };
+    mcp__map all;
+
+    (void)state;
+    mcp__map_init(&all, NULL);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(mcp__interest_add(&all, &interests[i], "k", 1), MCP_OK);
+    mcp__interest_remove(&interests[1]);
+    assert_int_equal(count(&all, "k"), 3);
+    mcp__interest_remove(&interests[0]);
+    assert_int_equal(count(&all, "k"), 2);
+    mcp__interest_remove(&interests[3]);
+    assert_int_equal(count(&all, "k"), 1);
+    assert_ptr_equal(mcp__interest_first(&all, "k", 1), &interests[2]);
+    mcp__interest_remove(&interests[2]);
+    assert_null(mcp__interest_first(&all, "k", 1));
+    mcp__map_clear(&all);
+}
+
+static void what_finds_no_memory_is_not_in(void **state)
+{
+    mcp__interest interest = { 0 };
+    mcp_status st = MCP_E_NOMEM;
+    mcp__map all;
+
+    (void)state;
+    mcp__map_init(&all, NULL);
+    for (long at = 0; st != MCP_OK; at++) {
+        assert_true(at < 10);
+        mcp__alloc_fail_after(at);
+        st = mcp__interest_add(&all, &interest, "k", 1);
+        mcp__alloc_fail_after(-1);
+        assert_true(st == MCP_OK || st == MCP_E_NOMEM);
+        assert_int_equal(count(&all, "k"), st == MCP_OK);
+    }
+    mcp__interest_remove(&interest);
+    mcp__interest_remove(&interest);
+    mcp__map_clear(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +269,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_subscription_that_cannot_be_kept_is_reported, begin, end),
         cmocka_unit_test_setup_teardown(listening_asks_for_as_much_as_a_session_may, begin, end),
         cmocka_unit_test_setup_teardown(only_what_can_change_is_acknowledged, begin, end),
+        cmocka_unit_test(a_key_leads_to_its_listeners_alone),
+        cmocka_unit_test(the_first_the_middle_and_the_last_may_leave),
+        cmocka_unit_test(what_finds_no_memory_is_not_in),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

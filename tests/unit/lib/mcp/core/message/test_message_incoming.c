@@ -1,5 +1,6 @@
 /*
- * test_incoming.c - texts that become messages, here or on a worker, and what each may cost.
+ * test_message_incoming.c - texts that become messages, here or on a worker, what each may cost,
+ * and those that cannot be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,8 @@
 #include <cmocka.h>
 
 #include "inline.h"
-#include "mcp/core/message/batch.h"
-#include "mcp/core/message/incoming.h"
+#include "mcp/core/message/message.h"
+#include "mcp/core/response.h"
 #include "oom.h"
 
 static const mcp_server_options options = { .limits.message_max_bytes = (size_t)1 << 20,
@@ -208,6 +209,80 @@ static void memory_runs_out_at_every_point(void **state)
     oom_walk(read_copy_once, NULL);
 }
 
+static void the_id_is_the_member_of_the_message(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *id; /* NULL: none is found */
+    } rows[] = {
+        { "{\"id\":1}", "1" },
+        { " {\"a\":{\"id\":2},\"b\":[\"id\",{\"id\":3}],\"id\" : -4 }", "-4" },
+        { "{\"id\":\"x\\\"y\",\"z\":1e400}", "\"x\\\"y\"" },
+        { "{\"a\":\"id\",\"b\":5}", NULL },
+        { "{\"id\":{\"id\":6}}", NULL },
+        { "{\"\\u0069d\":7}", NULL },
+        { "[{\"id\":8}]", NULL },
+        { "{\"id\":9", NULL },
+        { "{\"id\":\"", NULL },
+        { "\"id\"", NULL },
+        { "", NULL },
+        { "{", NULL },
+        { "{\"id\":1,\"id\":2}", "1" },
+    };
+    char text[100];
+    mcp__message_scan scan;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t length = strlen(rows[i].text);
+        memcpy(text, rows[i].text, length);
+        mcp__message_scan_text(&scan, text, length);
+        if (!rows[i].id) {
+            assert_null(scan.id);
+            continue;
+        }
+        assert_non_null(scan.id);
+        assert_int_equal(scan.id_length, strlen(rows[i].id));
+        assert_memory_equal(scan.id, rows[i].id, scan.id_length);
+    }
+}
+
+static void halves_of_pairs_are_replaced_where_people_write(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *after; /* NULL: unchanged */
+    } rows[] = {
+        { "{\"params\":{\"arguments\":{\"a\":[\"\\ud83d\"]}}}",
+          "{\"params\":{\"arguments\":{\"a\":[\"\\uFFFD\"]}}}" },
+        { "{\"params\":{\"argument\":{\"value\":\"\\uDE00x\"}}}",
+          "{\"params\":{\"argument\":{\"value\":\"\\uFFFDx\"}}}" },
+        { "{\"params\":{\"inputResponses\":{\"k\":{\"c\":\"\\ud83d\\u0041\"}}}}",
+          "{\"params\":{\"inputResponses\":{\"k\":{\"c\":\"\\uFFFD\\u0041\"}}}}" },
+        { "{\"result\":{\"content\":{\"a\":\"\\ud83d\"}}}",
+          "{\"result\":{\"content\":{\"a\":\"\\uFFFD\"}}}" },
+        { "{\"params\":{\"arguments\":{\"a\":\"\\ud83d\\ude00 \\\\ud83d\"}}}", NULL },
+        { "{\"params\":{\"name\":\"\\ud83d\"}}", NULL },
+        { "{\"params\":{\"_meta\":{\"arguments\":\"\\ud83d\"}}}", NULL },
+        { "{\"arguments\":{\"a\":\"\\ud83d\"}}", NULL },
+        { "{\"method\":\"\\ud83d\",\"id\":\"\\ud83d\"}", NULL },
+        { "{\"params\":{\"arguments\":{\"a\":\"\\ud8", NULL },
+        { "{\"params\":{\"arguments\":{\"a\":\"\\", NULL },
+    };
+    char text[100];
+    mcp__message_scan scan;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *after = rows[i].after ? rows[i].after : rows[i].text;
+        size_t length = strlen(rows[i].text);
+        memcpy(text, rows[i].text, length);
+        mcp__message_scan_text(&scan, text, length);
+        assert_int_equal(scan.repaired, rows[i].after ? 1 : 0);
+        assert_memory_equal(text, after, length);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +294,8 @@ int main(void)
         cmocka_unit_test(a_worker_reads_a_copy),
         cmocka_unit_test(without_a_worker_nothing_is_held),
         cmocka_unit_test(memory_runs_out_at_every_point),
+        cmocka_unit_test(the_id_is_the_member_of_the_message),
+        cmocka_unit_test(halves_of_pairs_are_replaced_where_people_write),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

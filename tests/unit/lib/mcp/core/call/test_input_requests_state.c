@@ -1,5 +1,6 @@
 /*
- * test_request_state.c - seals: what they bind, when they end, and that no changed byte passes.
+ * test_input_requests_state.c - seals: what they bind, when they end, and that no changed byte
+ * passes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #include "conversation.h"
-#include "mcp/core/call/request_state.h"
+#include "mcp/core/call/input_requests.h"
 #include "mcp/http.h"
 #include "oom.h"
 #include <cmocka.h>

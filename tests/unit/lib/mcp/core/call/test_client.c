@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "feature_call.h"
-#include "mcp/core/session/client.h"
+#include "mcp/core/call/client.h"
 #include <cmocka.h>
 
 static unsigned read_text(const char *text, mcp_arena *arena)

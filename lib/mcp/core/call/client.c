@@ -1,16 +1,18 @@
 /*
- * client.c - the words of initialize, between JSON and what handlers read.
+ * client.c - the words of initialize, between JSON and what handlers read; whose call it is.
  *
  * Capabilities are read once, when they are declared, so that handlers on their threads read a
  * number. Those that the library uses have a row; others are ignored.
+ *
+ * A call outlives the request that it came by, so it has its own copy of the principal. Scopes are
+ * compared as whole words: what one scope includes of another is the authorization server's to say,
+ * by granting both.
  */
-#include "mcp/core/session/client.h"
+#include "mcp/core/call/client.h"
 
-#include <stddef.h>
 #include <string.h>
 
-#include "mcp/core/call/call_int.h"
-#include "mcp/core/fields.h"
+#include "mcp/core/version.h"
 
 /* ---- capabilities of the client -------------------------------------------------------------- */
 
@@ -146,4 +148,74 @@ void mcp__client_write_identity(mcp_json_writer *writer, const mcp_server_option
         mcp_write_raw(writer, options->icons, strlen(options->icons));
     }
     mcp_write_end(writer);
+}
+
+/* ---- principal and scopes -------------------------------------------------------------------- */
+
+const mcp_principal *mcp__principal_copy(mcp_arena *arena, const mcp_principal *principal,
+                                         bool *is_lost)
+{
+    *is_lost = false;
+    if (!principal)
+        return NULL;
+    mcp_principal *copy = mcp_arena_alloc(arena, sizeof *copy);
+    char *name = mcp_arena_strdup(arena, principal->name);
+    char *scopes = mcp_arena_strdup(arena, principal->scopes ? principal->scopes : "");
+    *is_lost = !copy || !name || !scopes;
+    if (*is_lost)
+        return NULL;
+    *copy = (mcp_principal){ name, scopes, principal->expires_ms };
+    return copy;
+}
+
+/* The length of the next word of a list, which *at is moved to; 0: there is none. */
+static size_t next_scope(const char **at)
+{
+    *at += strspn(*at, " ");
+    return strcspn(*at, " ");
+}
+
+bool mcp__scopes_have(const char *list, const char *word, size_t length)
+{
+    for (size_t n = next_scope(&list); n > 0; list += n, n = next_scope(&list))
+        if (n == length && memcmp(list, word, length) == 0)
+            return true;
+    return false;
+}
+
+void mcp__scopes_add(mcp_buf *out, const char *scopes)
+{
+    for (size_t n = next_scope(&scopes); n > 0; scopes += n, n = next_scope(&scopes)) {
+        if (mcp__scopes_have(out->length > 0 ? out->data : "", scopes, n))
+            continue;
+        if (out->length > 0)
+            (void)mcp_buf_putc(out, ' ');
+        (void)mcp_buf_append(out, scopes, n);
+    }
+}
+
+bool mcp__scopes_cover(const char *scopes, const char *wanted)
+{
+    for (size_t n = next_scope(&wanted); n > 0; wanted += n, n = next_scope(&wanted))
+        if (!mcp__scopes_have(scopes, wanted, n))
+            return false;
+    return true;
+}
+
+const char *mcp_call_principal(const mcp_call *call)
+{
+    return call->principal ? call->principal->name : NULL;
+}
+
+bool mcp_call_has_scopes(const mcp_call *call, const char *scopes)
+{
+    return !call->principal || !scopes || mcp__scopes_cover(call->principal->scopes, scopes);
+}
+
+mcp_status mcp_call_require_scopes(mcp_call *call, const char *scopes)
+{
+    if (mcp_call_has_scopes(call, scopes))
+        return MCP_OK;
+    call->answer.scopes_needed = mcp_arena_strdup(call->arena, scopes);
+    return mcp_error_set(&call->err, MCP_E_SCOPE, "%s: %s", mcp_status_words(MCP_E_SCOPE), scopes);
 }

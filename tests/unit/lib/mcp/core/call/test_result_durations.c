@@ -1,5 +1,5 @@
 /*
- * test_durations.c - histograms by method and name, and their bound.
+ * test_result_durations.c - histograms by method and name, and their bound.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "mcp/core/call/durations.h"
+#include "mcp/core/call/result.h"
 
 static void a_time_is_counted_in_its_bucket(void **state)
 {
