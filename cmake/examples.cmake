@@ -26,13 +26,17 @@ file(GLOB bench_support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/su
 add_library(bench_support STATIC EXCLUDE_FROM_ALL ${bench_support_sources})
 target_include_directories(bench_support PUBLIC ${PROJECT_SOURCE_DIR}/bench)
 causeway_test_code(bench_support)
+causeway_link_duckdb(${CMAKE_BINARY_DIR}/bench)
 # bench_program(<target> <name>): the bench of that name; bench/hostile.c sends the messages of a
-# test.
+# test, bench/columns.c calls DuckDB.
 function(bench_program target name)
     add_executable(${target} EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/${name}.c)
     if(name STREQUAL "hostile")
         target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/hostile.c)
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+    endif()
+    if(name STREQUAL "columns")
+        target_link_libraries(${target} PRIVATE DuckDB::headers)
     endif()
     target_link_libraries(${target} PRIVATE bench_support mcp_private ${server_targets} ${kit_targets} mcp)
     causeway_test_code(${target})

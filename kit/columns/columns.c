@@ -1,5 +1,5 @@
 /*
- * columns.c - the object that reads and writes Parquet, and the table of types.
+ * columns.c - the object that reads Parquet, and the table of types.
  */
 #include "columns/columns.h"
 
@@ -42,6 +42,11 @@ columns_type columns_type_from(duckdb_type type)
 const char *columns_type_name(columns_type type)
 {
     return types[type].name;
+}
+
+size_t columns_type_size(columns_type type)
+{
+    return types[type].size;
 }
 
 const columns_column *columns_find(const columns_table *table, const char *name)

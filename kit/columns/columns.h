@@ -1,12 +1,12 @@
 /**
- * columns.h - Parquet files in and out, through DuckDB.
+ * columns.h - Parquet files in, through DuckDB, and out, by a writer of our own (parquet.h).
  *
- * DuckDB is never linked: its library is opened when the first file is read or written, so a
- * program that reads and writes no Parquet file pays nothing. Its path is in the environment
- * variable CAUSEWAY_DUCKDB, else it is the place of the installed library, relative to the program.
+ * DuckDB is never linked: its library is opened when the first file is read, so a program that
+ * reads no Parquet file pays nothing. Its path is in the environment variable CAUSEWAY_DUCKDB, else
+ * it is the place of the installed library, relative to the program. Writing does not need it.
  *
  * Files are passed by descriptor, never by name, so the file that `guard/paths.h` has opened is the
- * file that is read. Threads may share one `columns`; their calls run one after the other.
+ * file that is read. Threads may share one `columns`; their reads run one after the other.
  *
  *     const columns_table *table;
  *     columns_read(&table, app->columns, fd, NULL, arena, err);
@@ -94,17 +94,19 @@ bool columns_is_valid(const columns_column *column, size_t row);
 /** "Int32", "UInt32", "Float64", "Date32", "Utf8", "Boolean", ... or "an unsupported type". */
 const char *columns_type_name(columns_type type);
 
+/** The size of one of a column's `values`; 0 for COLUMNS_OTHER. */
+size_t columns_type_size(columns_type type);
+
 /**
- * Write a Parquet file (ZSTD, row groups of at most 122,880 rows) as "<name>.tmp" in the folder,
- * then rename it.
+ * Write a Parquet file as "<name>.tmp" in the folder, then rename it: parquet.h with its defaults.
+ * A column with `valid` is OPTIONAL in the file, any other REQUIRED. Threads may call it at once.
  *
  * @param dir_fd  the folder
  * @param name    one component, "data.parquet"
- * @param table   every type but COLUMNS_OTHER; at least one column; no rows is fine
- * @return MCP_OK; MCP_E_PARAMS (no column, OTHER, a name twice or empty); MCP_E_IO; MCP_E_NOMEM;
- *         MCP_E_UNSUPPORTED (DuckDB is missing)
+ * @param table   every type but COLUMNS_OTHER; 1 to 1000 columns; no rows is fine
+ * @return MCP_OK; MCP_E_PARAMS (no column, OTHER, a name twice or empty); MCP_E_LIMIT (a row of
+ *         more than 64 MiB); MCP_E_IO; MCP_E_NOMEM
  */
-mcp_status columns_write(columns *self, int dir_fd, const char *name, const columns_table *table,
-                         mcp_error *err);
+mcp_status columns_write(int dir_fd, const char *name, const columns_table *table, mcp_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * columns_int.h - the body of a `columns`, for the files that read and write.
+ * columns_int.h - the body of a `columns`, and the types in DuckDB.
  */
 #ifndef COLUMNS_COLUMNS_INT_H
 #define COLUMNS_COLUMNS_INT_H
@@ -12,8 +12,6 @@
 struct columns {
     pthread_mutex_t turn; /* guards all below: one file at a time */
     struct engine engine;
-    const columns_table *writing; /* the table function reads it */
-    size_t written;               /* rows of it given so far */
 };
 
 /* The name of a type, its name in DuckDB, and the size of one value in memory (0: none). */

@@ -173,12 +173,6 @@ void engine_close(struct engine *engine)
         engine->api->close(&engine->database);
     engine->connection = NULL;
     engine->database = NULL;
-    engine->has_rows_function = false;
-}
-
-const struct engine_api *engine_loaded(void)
-{
-    return &loaded_api;
 }
 
 /* The engine's first line without the path of the descriptor, which has no meaning to a reader:

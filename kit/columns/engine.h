@@ -7,8 +7,6 @@
 #ifndef COLUMNS_ENGINE_H
 #define COLUMNS_ENGINE_H
 
-#include <stdbool.h>
-
 #include <duckdb.h>
 
 #include "mcp/error.h"
@@ -33,31 +31,12 @@
     X(fetch_chunk)                                                                                 \
     X(destroy_data_chunk)                                                                          \
     X(data_chunk_get_size)                                                                         \
-    X(data_chunk_set_size)                                                                         \
     X(data_chunk_get_vector)                                                                       \
-    X(vector_size)                                                                                 \
     X(vector_get_data)                                                                             \
     X(vector_get_validity)                                                                         \
-    X(vector_ensure_validity_writable)                                                             \
-    X(vector_assign_string_element)                                                                \
     X(validity_row_is_valid)                                                                       \
-    X(validity_set_row_invalid)                                                                    \
     X(string_t_length)                                                                             \
-    X(string_t_data)                                                                               \
-    X(create_logical_type)                                                                         \
-    X(destroy_logical_type)                                                                        \
-    X(create_table_function)                                                                       \
-    X(destroy_table_function)                                                                      \
-    X(table_function_set_name)                                                                     \
-    X(table_function_set_extra_info)                                                               \
-    X(table_function_set_bind)                                                                     \
-    X(table_function_set_init)                                                                     \
-    X(table_function_set_function)                                                                 \
-    X(register_table_function)                                                                     \
-    X(bind_get_extra_info)                                                                         \
-    X(bind_add_result_column)                                                                      \
-    X(bind_set_cardinality)                                                                        \
-    X(function_get_extra_info)
+    X(string_t_data)
 
 struct engine_api {
 #define X(name) __typeof__(duckdb_##name) *name;
@@ -70,19 +49,15 @@ struct engine {
     const struct engine_api *api;
     duckdb_database database;
     duckdb_connection connection;
-    bool has_rows_function; /* registered by write.c once an instance */
 };
 
 /*
- * Open the library (once in a process) and an instance that reads and writes descriptors of this
- * process and nothing else. Does nothing when it is already open.
+ * Open the library (once in a process) and an instance that reads descriptors of this process and
+ * nothing else. Does nothing when it is already open.
  *
  * MCP_E_UNSUPPORTED: the library is missing, or is not DuckDB.
  */
 mcp_status engine_open(struct engine *engine, mcp_error *err);
-
-/* The table of functions for callbacks, which run only while an instance is open. */
-const struct engine_api *engine_loaded(void);
 
 /* Close the instance; the library stays. */
 void engine_close(struct engine *engine);
@@ -92,7 +67,7 @@ void engine_close(struct engine *engine);
  * failure that leaves the instance unusable closes it, and the next engine_open opens a new one.
  *
  * `refused` is the status of a failure that is not of the engine itself (memory, a bug):
- * MCP_E_PARSE for reading, MCP_E_IO for writing.
+ * MCP_E_PARSE for reading.
  */
 mcp_status engine_query(struct engine *engine, duckdb_result *result, const char *sql,
                         mcp_status refused, mcp_error *err);

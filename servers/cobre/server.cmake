@@ -1,5 +1,4 @@
 # cobre: the parts of the kit that it is made of, and its own libraries.
-set(server_kit serve cli guard columns)
-find_package(OpenMP REQUIRED COMPONENTS C)
+set(server_kit serve cli guard columns thread)
 find_package(Clp REQUIRED)
-set(server_libraries Clp::Clp OpenMP::OpenMP_C)
+set(server_libraries Clp::Clp)

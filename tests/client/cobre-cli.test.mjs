@@ -371,10 +371,13 @@ describe('cobre run', () => {
         const output = path.join(dir, 'output');
         const value = record(run(['run', dir, '--json']), 'SolverFailure', 3);
         assert.deepEqual(Object.keys(value.context), ['stage', 'iteration', 'opening', 'phase',
-                                                      'solver_status', 'active_penalty_slacks']);
+                                                      'solver_status', 'active_penalty_slacks', 'hydros']);
         assert.equal(value.context.stage, 0);
         assert.equal(value.context.iteration, 1);
         assert.equal(value.context.solver_status, 'infeasible');
+        assert.equal(value.context.hydros.length, 1);
+        assert.match(value.context.hydros[0], /^hydro 0 '.+' lacks 5e\+08 hm3$/);
+        assert.ok(value.message.endsWith(value.context.hydros[0]), value.message);
         assert.equal(statusOf(output, 'training'), 'failed');
         assertUnfinished(output);
     });

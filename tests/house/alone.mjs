@@ -1,6 +1,6 @@
 /*
  * alone.mjs - the library without the servers (-DCAUSEWAY_SERVERS=OFF): it is configured where
- * nothing of the servers' own needs can be found (Clp, OpenMP, DuckDB, cjose; SQLite, libpq,
+ * nothing of the servers' own needs can be found (Clp, DuckDB, cjose; SQLite, libpq,
  * libcurl, zstd), and the example hello builds and answers.
  * usage: node alone.mjs CMAKE CC CXX
  */
@@ -13,7 +13,7 @@ import { finish, top } from "./tree.mjs";
 const [cmake, cc, cxx] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), "mcp-alone-"));
 const build = join(scratch, "build");
-const packages = ["Clp", "OpenMP", "DuckDB", "Cjose"];
+const packages = ["Clp", "DuckDB", "Cjose"];
 const modules = ["sqlite3", "libpq", "libcurl", "libzstd"];
 const findings = [];
 let looked = 0;

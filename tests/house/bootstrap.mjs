@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { finish, top } from "./tree.mjs";
 
-const FOR_TESTS = ["postgresql", "chromium", "clang", "libcmocka-dev", "libomp-dev"];
+const FOR_TESTS = ["postgresql", "chromium", "clang", "libcmocka-dev"];
 const FOR_BUILDS = ["cmake", "g++", "libuv1-dev", "libpq-dev", "libzstd-dev"];
 const CLUSTERS = "/etc/postgresql-common/createcluster.conf";
 const scratch = mkdtempSync(join(tmpdir(), "mcp-bootstrap-"));

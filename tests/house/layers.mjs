@@ -19,7 +19,7 @@ const LIBRARIES = [
   [/^simdjson\.h$/, "simdjson"], [/^pcre2\.h$/, "pcre2"], [/^uv\.h$/, "libuv"], [/^llhttp\.h$/, "llhttp"],
   [/^wslay\//, "wslay"], [/^openssl\//, "openssl"], [/^sqlite3\.h$/, "sqlite"], [/^libpq-fe\.h$/, "libpq"],
   [/^duckdb\.h$/, "duckdb"], [/^cjose\//, "cjose"], [/^curl\//, "curl"], [/^seccomp\.h$/, "seccomp"],
-  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^omp\.h$/, "openmp"], [/^xxhash\.h$/, "xxhash"], [/^zstd\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
+  [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^xxhash\.h$/, "xxhash"], [/^zstd(_errors)?\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
 ];
 
 /* C17, POSIX and Linux; for the C++ file also the headers of the language without a suffix. */
@@ -66,7 +66,7 @@ const ROOMS = {
   "lib/mcp": { rooms: [...CORE, "lib/mcp/feature", "lib/mcp/method", "lib/mcp/transport"] },
   public: { rooms: ["lib/base", "lib/json", "lib/schema"], libraries: [] },
   "kit/db": { libraries: ["sqlite", "libpq"] },
-  "kit/columns": { rooms: ["kit/guard", "kit/proc"], libraries: ["duckdb"] },
+  "kit/columns": { rooms: ["kit/guard", "kit/proc"], libraries: ["duckdb", "zstd"] },
   "kit/guard": {},
   "kit/jobs": { rooms: ["kit/db"] },
   "kit/approvals": { rooms: ["kit/jobs", "kit/db"] },
@@ -83,7 +83,7 @@ const ROOMS = {
   "servers/cobre/stochastic": { rooms: cobre("case") },
   "servers/cobre/lp": { rooms: [], libraries: ["clp"] },
   "servers/cobre/sddp/stage": { rooms: cobre("lp", "case") },
-  "servers/cobre/sddp": { rooms: cobre("sddp/stage", "lp", "stochastic", "case"), libraries: ["openmp"] },
+  "servers/cobre/sddp": { rooms: cobre("sddp/stage", "lp", "stochastic", "case") },
   "servers/cobre/results": { rooms: cobre("sddp", "case") },
   "servers/cobre/run": { rooms: cobre("results", "sddp", "lp", "validate", "case", "findings") },
   "servers/cobre/report": { rooms: cobre("run", "sddp", "lp", "case") },

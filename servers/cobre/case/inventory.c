@@ -76,13 +76,13 @@ static const cobre_column thermal_bounds[] = {
 };
 static const cobre_column hydro_bounds[] = {
     ID("hydro_id", COBRE_HYDROS), STAGE, REAL("min_turbined_m3s", ANY),
-    REAL("max_turbined_m3s", ANY), REAL("min_storage_hm3", ANY), REAL("max_storage_hm3", ANY),
+    REAL("max_turbined_m3s", ANY), REAL("min_storage_hm3", NOT_NEG), REAL("max_storage_hm3", NOT_NEG),
     REAL("min_outflow_m3s", ANY), REAL("max_outflow_m3s", ANY), REAL("min_generation_mw", ANY),
     REAL("max_generation_mw", ANY), REAL("water_withdrawal_m3s", ANY),
     REAL("max_diversion_m3s", ANY), REAL("filling_inflow_m3s", ANY), END
 };
 static const cobre_column line_bounds[] = {
-    ID("line_id", COBRE_LINES), STAGE, REAL("direct_mw", ANY), REAL("reverse_mw", ANY), END
+    ID("line_id", COBRE_LINES), STAGE, REAL("direct_mw", NOT_NEG), REAL("reverse_mw", NOT_NEG), END
 };
 static const cobre_column pumping_bounds[] = {
     ID("station_id", COBRE_STATIONS), STAGE, REAL("min_m3s", ANY), REAL("max_m3s", ANY), END

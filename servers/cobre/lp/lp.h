@@ -5,7 +5,8 @@
  * minimise c.x over lower <= x <= upper, row_lower <= A x <= row_upper. The solver is chosen when
  * linking: each has one file lp_NAME.c. An lp belongs to one thread at a time; different lps may be
  * used by different threads at once. The result of a solve depends only on the program and the
- * basis it starts from, not on earlier solves.
+ * basis it starts from, not on earlier solves. A solver works on the program as scale.h scales it
+ * when it is loaded: the tolerance is 1e-9 of what is usual in the program, whatever the units.
  *
  * A basis is one byte per column, then one per row.
  */
@@ -89,6 +90,9 @@ const uint8_t *lp_basis(lp *model);
 /* Solve from the current basis. A solve without optimum is repeated from scratch and by other
  * methods. */
 lp_status lp_solve(lp *model);
+
+/* What the solver takes for one of a column: differences below 1e-9 of it do not count. */
+double lp_column_unit(const lp *model, int column);
 
 /* The solution of the last lp_solve that was LP_OPTIMAL; valid until the next change of the lp. */
 double lp_objective(const lp *model);

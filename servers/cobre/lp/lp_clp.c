@@ -4,8 +4,9 @@
  *
  * Bounds and the basis are written directly into Clp's arrays, because Clp_copyinStatus allocates
  * on each call. Adding or deleting rows moves the arrays, so the pointers are fetched again after
- * it. Scaling and perturbation are off, since the stage programs are well scaled. A solve depends
- * on bounds, rows and basis only, because Clp discards its work at the end of each and its random
+ * it. Clp holds the program scaled by powers of two (scale.h), so that its tolerances mean the same
+ * in any unit of money or water; its own scaling and perturbation are off. A solve depends on
+ * bounds, rows and basis only, because Clp discards its work at the end of each and its random
  * numbers are seeded at the start.
  *
  * That work memory is freed at the top of the heap, and glibc returns such a block to the kernel at
@@ -29,10 +30,17 @@
 #include <coin/Clp_C_Interface.h>
 
 #include "lp/lp_clp_guard.h"
+#include "lp/optimum.h"
+#include "lp/scale.h"
 #include "mcp/alloc.h"
 #include "mcp/clock.h"
 
 #define PLACE_BITS 7
+
+/* Of the scaled program. */
+#define TOLERANCE 1e-9
+
+#define FIRST_ROW_ROOM 64
 
 struct lp {
     Clp_Simplex *clp;
@@ -40,8 +48,18 @@ struct lp {
     double *lower, *upper, *row_lower, *row_upper; /* Clp's, live */
     uint8_t *status;                               /* Clp's, live */
     bool is_beyond;                                /* a cost or an element is; permanent */
-    bool is_out_of_memory;                         /* Clp has thrown; permanent */
+    bool is_out_of_memory;                         /* a change or a solve was; permanent */
+    bool has_thrown;                               /* Clp has, for lack of memory */
     lp_totals work;
+
+    double *column_scale; /* by column */
+    double objective_scale;
+    double objective, *primal, *reduced; /* the solution in the units of the program */
+    int row_room;                        /* rows that the next arrays have room for */
+    double *row_scale, *duals;
+    double *activity, *size; /* scratch of the check of a solution */
+    size_t number_room;
+    double *numbers; /* scratch of lp_add_rows */
 };
 
 static pthread_once_t heap_once = PTHREAD_ONCE_INIT;
@@ -90,6 +108,141 @@ static bool bounds_beyond(const double *lower, const double *upper, int count)
     return false;
 }
 
+/* ---- scaling --------------------------------------------------------------------------------- */
+
+/* A bound times a power of two. A number that is neither infinite nor fit for Clp becomes NaN. */
+static double scaled_lower(double value, double scale)
+{
+    if (value <= -LP_INFINITY)
+        return -LP_INFINITY;
+    return is_beyond(value) ? NAN : value * scale;
+}
+
+static double scaled_upper(double value, double scale)
+{
+    return -scaled_lower(-value, scale);
+}
+
+/* Room for `rows` rows; false without memory. */
+static bool reserve_rows(lp *model, int rows)
+{
+    int room = model->row_room ? model->row_room : FIRST_ROW_ROOM;
+    double **arrays[] = { &model->row_scale, &model->duals, &model->activity, &model->size };
+
+    if (rows <= model->row_room)
+        return true;
+    while (room < rows)
+        room += room / 2;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        double *larger = mcp_realloc(*arrays[i], (size_t)room * sizeof *larger);
+        if (!larger)
+            return false;
+        *arrays[i] = larger;
+    }
+    model->row_room = room;
+    return true;
+}
+
+/* The arrays by column: one allocation, with column_scale at its start. */
+static bool reserve_columns(lp *model, int columns)
+{
+    double *all = mcp_alloc_zeroed((size_t)columns, 3 * sizeof *all);
+
+    if (!all)
+        return false;
+    model->column_scale = all;
+    model->primal = all + columns;
+    model->reduced = all + 2 * (size_t)columns;
+    return true;
+}
+
+/* The program in scaled numbers: its costs, bounds and elements, in one allocation. */
+static double *scaled_copy(const lp *model, const lp_program *p, lp_program *out)
+{
+    size_t n = (size_t)p->columns, m = (size_t)p->rows, elements = (size_t)p->start[n];
+    double *all = mcp_alloc((3 * n + 2 * m + elements + 1) * sizeof *all);
+
+    if (!all)
+        return NULL;
+    double *lower = all, *upper = lower + n, *cost = upper + n;
+    double *row_lower = cost + n, *row_upper = row_lower + m, *value = row_upper + m;
+    for (size_t j = 0; j < n; j++) {
+        double scale = model->column_scale[j];
+        lower[j] = scaled_lower(p->lower[j], 1.0 / scale);
+        upper[j] = scaled_upper(p->upper[j], 1.0 / scale);
+        cost[j] = p->cost[j] * scale * model->objective_scale;
+        for (int e = p->start[j]; e < p->start[j + 1]; e++)
+            value[e] = p->value[e] * scale * model->row_scale[p->row[e]];
+    }
+    for (size_t i = 0; i < m; i++) {
+        row_lower[i] = scaled_lower(p->row_lower[i], model->row_scale[i]);
+        row_upper[i] = scaled_upper(p->row_upper[i], model->row_scale[i]);
+    }
+    *out = *p;
+    out->lower = lower;
+    out->upper = upper;
+    out->cost = cost;
+    out->row_lower = row_lower;
+    out->row_upper = row_upper;
+    out->value = value;
+    return all;
+}
+
+static bool reserve_numbers(lp *model, size_t count)
+{
+    if (count <= model->number_room)
+        return true;
+    double *larger = mcp_realloc(model->numbers, 2 * count * sizeof *larger);
+    if (!larger)
+        return false;
+    model->numbers = larger;
+    model->number_room = 2 * count;
+    return true;
+}
+
+/* The rows in scaled numbers, in the scratch memory; they are to be the last ones of the model.
+ * False without memory. */
+static bool scaled_rows(lp *model, const lp_rows *rows, lp_rows *out)
+{
+    size_t count = (size_t)rows->count, elements = (size_t)rows->start[rows->count];
+
+    if (!reserve_numbers(model, 2 * count + elements) ||
+        !reserve_rows(model, model->rows + rows->count))
+        return false;
+    double *lower = model->numbers, *upper = lower + count, *value = upper + count;
+    for (int i = 0; i < rows->count; i++) {
+        int first = rows->start[i], length = rows->start[i + 1] - first;
+        double scale = lp_scale_row(length, rows->column + first, rows->value + first,
+                                    model->column_scale);
+        model->row_scale[model->rows + i] = scale;
+        lower[i] = scaled_lower(rows->lower[i], scale);
+        upper[i] = scaled_upper(rows->upper[i], scale);
+        for (int e = first; e < rows->start[i + 1]; e++)
+            value[e] = rows->value[e] * scale * model->column_scale[rows->column[e]];
+    }
+    *out = *rows;
+    out->lower = lower;
+    out->upper = upper;
+    out->value = value;
+    return true;
+}
+
+/* The solution of the scaled program in the units of the program. */
+static void fetch_solution(lp *model)
+{
+    const double *primal = Clp_primalColumnSolution(model->clp);
+    const double *reduced = Clp_dualColumnSolution(model->clp);
+    const double *duals = Clp_dualRowSolution(model->clp);
+
+    model->objective = Clp_objectiveValue(model->clp) / model->objective_scale;
+    for (int j = 0; j < model->columns; j++) {
+        model->primal[j] = primal[j] * model->column_scale[j];
+        model->reduced[j] = reduced[j] / (model->column_scale[j] * model->objective_scale);
+    }
+    for (int i = 0; i < model->rows; i++)
+        model->duals[i] = duals[i] * (model->row_scale[i] / model->objective_scale);
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 /* Rows basic, columns at a finite bound: the basis that always exists. */
@@ -132,6 +285,8 @@ static void load(void *data)
     Clp_setLogLevel(model->clp, 0);
     Clp_scaling(model->clp, 0);
     Clp_setPerturbation(model->clp, 100);
+    Clp_setPrimalTolerance(model->clp, TOLERANCE);
+    Clp_setDualTolerance(model->clp, TOLERANCE);
     Clp_loadProblem(model->clp, program->columns, program->rows, program->start, program->row,
                     program->value, program->lower, program->upper, program->cost,
                     program->row_lower, program->row_upper);
@@ -139,17 +294,45 @@ static void load(void *data)
     Clp_copyinStatus(model->clp, job->basis);
 }
 
+static void free_arrays(lp *model)
+{
+    free(model->column_scale);
+    free(model->row_scale);
+    free(model->duals);
+    free(model->activity);
+    free(model->size);
+    free(model->numbers);
+    free(model);
+}
+
+/* The scaled program into Clp; false without memory. */
+static bool load_scaled(lp *model, const lp_program *program)
+{
+    lp_program scaled;
+    bool is_loaded = false;
+
+    if (!reserve_columns(model, program->columns) || !reserve_rows(model, program->rows))
+        return false;
+    lp_scale_program(program, model->column_scale, model->row_scale, &model->objective_scale);
+    double *numbers = scaled_copy(model, program, &scaled);
+    uint8_t *basis = mcp_alloc_zeroed((size_t)(program->columns + program->rows), 1);
+    struct job job = { .model = model, .program = &scaled, .basis = basis };
+    if (numbers && basis) {
+        pthread_once(&heap_once, keep_heap);
+        is_loaded = lp_clp_run(load, &job);
+    }
+    free(numbers);
+    free(basis);
+    return is_loaded;
+}
+
 mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
 {
     lp *model = mcp_alloc_zeroed(1, sizeof *model);
-    uint8_t *basis = mcp_alloc_zeroed((size_t)(program->columns + program->rows), 1);
-    struct job job = { .model = model, .program = program, .basis = basis };
 
-    pthread_once(&heap_once, keep_heap);
-    bool is_loaded = model && basis && lp_clp_run(load, &job);
-    free(basis);
-    if (!is_loaded) {
-        free(model); /* without Clp's model, see lp_free */
+    if (!model || !load_scaled(model, program)) {
+        if (model)
+            free_arrays(model); /* without Clp's model, see lp_free */
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for an LP");
     }
     model->columns = program->columns;
@@ -167,21 +350,23 @@ void lp_free(lp *model)
     if (!model)
         return;
     /* A model that has thrown frees the same memory twice when it is deleted, so it stays. */
-    if (!model->is_out_of_memory)
+    if (!model->has_thrown)
         Clp_deleteModel(model->clp);
-    free(model);
+    free_arrays(model);
 }
 
 void lp_set_column(lp *model, int column, double lower, double upper)
 {
-    model->lower[column] = lower;
-    model->upper[column] = upper;
+    double inverse = 1.0 / model->column_scale[column];
+
+    model->lower[column] = scaled_lower(lower, inverse);
+    model->upper[column] = scaled_upper(upper, inverse);
 }
 
 void lp_set_row(lp *model, int row, double lower, double upper)
 {
-    model->row_lower[row] = lower;
-    model->row_upper[row] = upper;
+    model->row_lower[row] = scaled_lower(lower, model->row_scale[row]);
+    model->row_upper[row] = scaled_upper(upper, model->row_scale[row]);
 }
 
 /* Run a job that changes the program; false: without memory, now or before. */
@@ -190,7 +375,7 @@ static bool change(void (*work)(void *data), struct job *job)
     lp *model = job->model;
 
     if (!model->is_out_of_memory)
-        model->is_out_of_memory = !lp_clp_run(work, job);
+        model->is_out_of_memory = model->has_thrown = !lp_clp_run(work, job);
     fetch_pointers(model);
     return !model->is_out_of_memory;
 }
@@ -213,13 +398,16 @@ static void delete_rows(void *data)
 
 void lp_add_rows(lp *model, const lp_rows *rows)
 {
-    struct job job = { .model = model, .rows = rows };
+    lp_rows scaled;
+    struct job job = { .model = model, .rows = &scaled };
 
     if (rows->count == 0)
         return;
     model->is_beyond = model->is_beyond || any_beyond(rows->value, rows->start[rows->count]);
-    if (!change(add_rows, &job))
+    if (!scaled_rows(model, rows, &scaled) || !change(add_rows, &job)) {
+        model->is_out_of_memory = true;
         return;
+    }
     memset(model->status + model->columns + model->rows, LP_BASIC, (size_t)rows->count);
     model->rows += rows->count;
 }
@@ -228,8 +416,15 @@ void lp_delete_rows(lp *model, int count, const int *rows)
 {
     struct job job = { .model = model, .count = count, .deleted = rows };
 
-    if (count > 0 && change(delete_rows, &job))
-        model->rows -= count;
+    if (count == 0 || !change(delete_rows, &job))
+        return;
+    for (int i = 0, from = rows[0], to = rows[0]; from < model->rows; from++) {
+        if (i < count && rows[i] == from)
+            i++;
+        else
+            model->row_scale[to++] = model->row_scale[from];
+    }
+    model->rows -= count;
 }
 
 int lp_columns(const lp *model)
@@ -256,11 +451,35 @@ const uint8_t *lp_basis(lp *model)
     return model->status;
 }
 
+/* Whether what Clp calls optimal is so. */
+static bool is_optimal(const lp *model)
+{
+    const lp_claim claim = {
+        .columns = model->columns,
+        .rows = model->rows,
+        .start = Clp_getVectorStarts(model->clp),
+        .length = Clp_getVectorLengths(model->clp),
+        .row = Clp_getIndices(model->clp),
+        .value = Clp_getElements(model->clp),
+        .lower = model->lower,
+        .upper = model->upper,
+        .cost = Clp_getObjCoefficients(model->clp),
+        .row_lower = model->row_lower,
+        .row_upper = model->row_upper,
+        .primal = Clp_primalColumnSolution(model->clp),
+        .dual = Clp_dualRowSolution(model->clp),
+        .activity = model->activity,
+        .size = model->size,
+    };
+
+    return isfinite(Clp_objectiveValue(model->clp)) && lp_claim_holds(&claim);
+}
+
 static lp_status status_of(const lp *model)
 {
     switch (Clp_status(model->clp)) {
     case 0:
-        return isfinite(Clp_objectiveValue(model->clp)) ? LP_OPTIMAL : LP_FAILED;
+        return is_optimal(model) ? LP_OPTIMAL : LP_FAILED;
     case 1:
         return LP_INFEASIBLE;
     case 2:
@@ -318,32 +537,39 @@ lp_status lp_solve(lp *model)
         bounds_beyond(model->row_lower, model->row_upper, model->rows))
         return LP_FAILED;
     if (!lp_clp_run(solve, &job)) {
-        model->is_out_of_memory = true;
+        model->is_out_of_memory = model->has_thrown = true;
         job.end = LP_NO_MEMORY;
     }
+    if (job.end == LP_OPTIMAL)
+        fetch_solution(model);
     model->work.solves++;
     model->work.solver_ns += mcp_clock_mono_ns() - begin;
     return job.end;
 }
 
+double lp_column_unit(const lp *model, int column)
+{
+    return model->column_scale[column];
+}
+
 double lp_objective(const lp *model)
 {
-    return Clp_objectiveValue(model->clp);
+    return model->objective;
 }
 
 const double *lp_primal(const lp *model)
 {
-    return Clp_primalColumnSolution(model->clp);
+    return model->primal;
 }
 
 const double *lp_reduced_costs(const lp *model)
 {
-    return Clp_dualColumnSolution(model->clp);
+    return model->reduced;
 }
 
 const double *lp_duals(const lp *model)
 {
-    return Clp_dualRowSolution(model->clp);
+    return model->duals;
 }
 
 const lp_totals *lp_work(const lp *model)

@@ -217,7 +217,7 @@ static mcp_status write_bounds(results *self, mcp_error *err)
     put_bounds(to, in);
     mcp_status st = guard_open_subdir(&fd, self->out_fd, FOLDER, err);
     if (st == MCP_OK) {
-        st = sheet_write(to, self->engine, fd, "bounds.parquet", err);
+        st = sheet_write(to, fd, "bounds.parquet", err);
         close(fd);
     }
     mcp_arena_free(arena);

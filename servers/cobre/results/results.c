@@ -61,7 +61,7 @@ void results_begin_phase(results *self)
     self->began_wall_ms = mcp_clock_wall_ms();
 }
 
-mcp_status results_begin(results **out, columns *engine, const cobre_case *input, int out_fd,
+mcp_status results_begin(results **out, const cobre_case *input, int out_fd,
                          const results_options *options, mcp_error *err)
 {
     mcp_arena *arena = mcp_arena_new(ARENA_MAX);
@@ -72,7 +72,6 @@ mcp_status results_begin(results **out, columns *engine, const cobre_case *input
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the results");
     }
     self->arena = arena;
-    self->engine = engine;
     self->input = input;
     self->out_fd = out_fd;
     self->options = *options;
@@ -93,7 +92,7 @@ void results_free(results *self)
 {
     if (!self)
         return;
-    results_close_entities(self);
+    results_end_scenarios(self);
     mcp_buf_clear(&self->rows);
     mcp_arena_free(self->arena);
 }

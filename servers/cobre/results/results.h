@@ -6,7 +6,7 @@
  * exactly when the phase is complete. A run holds the directory's lock until it ends.
  *
  *     results_lock(&lock_fd, out_fd, err);               MCP_E_BUSY: another run holds it
- *     results_begin(&results, columns, input, out_fd, &options, err);
+ *     results_begin(&results, input, out_fd, &options, err);
  *     ... in the observer: results_add_iteration(results, row, err);
  *     results_write_training(results, &training, err);
  *     results_begin_simulation(results, err);
@@ -15,7 +15,8 @@
  *     results_free(results);
  *     close(lock_fd);
  *
- * One thread uses a `results`.
+ * One thread uses a `results`. Between begin and end of the simulation it has a thread of its own,
+ * which writes the scenarios.
  *
  * Source: the output page, sections 1 to 5.
  */
@@ -63,10 +64,10 @@ typedef struct results_options {
  * training invalidates an older simulation as well), and write the dictionaries if it trains.
  *
  * @param out     the caller's, freed by results_free
- * @param engine  borrowed until then, as `input` and `out_fd` are
+ * @param input   borrowed until then, as `out_fd` is
  * @param options its texts are borrowed as well
  */
-mcp_status results_begin(results **out, columns *engine, const cobre_case *input, int out_fd,
+mcp_status results_begin(results **out, const cobre_case *input, int out_fd,
                          const results_options *options, mcp_error *err);
 
 /** NULL is allowed. Removes no file. */
@@ -87,13 +88,20 @@ mcp_status results_write_training(results *self, const sddp_training *training, 
 /** Begin the simulation: clear old scenarios. */
 mcp_status results_begin_simulation(results *self, mcp_error *err);
 
-/** Write one scenario's files: costs, buses, hydros, thermals, exchanges. */
+/**
+ * Let one scenario's files be written, by a thread of the simulation's own: costs, buses, hydros,
+ * thermals, exchanges. Waits only while as many scenarios as may wait to be written do.
+ *
+ * @param scenario copied
+ * @return MCP_OK; why the files of an earlier scenario could not be written: nothing more is
+ */
 mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, mcp_error *err);
 
 /**
- * Write metadata.json and, when all scenarios are written, _SUCCESS.
+ * Wait until the scenarios are written, write metadata.json and, when they are all, _SUCCESS.
  *
  * @param failed the simulation ended with an error: status "failed"
+ * @return MCP_OK; why the files of a scenario could not be written (status "failed"); MCP_E_IO
  */
 mcp_status results_end_simulation(results *self, const sddp_simulation *simulation, bool failed,
                                   mcp_error *err);

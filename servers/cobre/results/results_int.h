@@ -6,6 +6,7 @@
 
 #include "mcp/json.h"
 
+#include "results/queue.h"
 #include "results/results.h"
 #include "results/sheet.h"
 
@@ -15,7 +16,6 @@
 enum { ENTITY_COSTS, ENTITY_BUSES, ENTITY_HYDROS, ENTITY_THERMALS, ENTITY_EXCHANGES, ENTITY_COUNT };
 
 struct results {
-    columns *engine;
     const cobre_case *input;
     int out_fd;
     results_options options;
@@ -25,9 +25,10 @@ struct results {
     mcp_buf rows;     /* sddp_iteration after sddp_iteration */
     int64_t shown_ms; /* the time of the last write of convergence.parquet */
 
-    sheet *sheets[ENTITY_COUNT];  /* NULL: the case has none of that entity */
-    int entity_fds[ENTITY_COUNT]; /* simulation/<entity>; -1 before the simulation */
-    uint32_t scenarios_written, scenarios_failed;
+    struct queue_slot *slots; /* of the scenarios, with their sheets */
+    size_t slot_count;
+    int entity_fds[ENTITY_COUNT]; /* simulation/<entity>; -1: no simulation, or no such entity */
+    struct queue scenarios;
 };
 
 /* Remember when a phase began. */
@@ -57,8 +58,7 @@ mcp_status results_write_json(const results *self, const char *relative, mcp_jso
 /* Flush all written files to the disk, then write the marker. */
 mcp_status results_mark_success(const results *self, const char *phase, mcp_error *err);
 
-/* Room for all rows of a scenario; close entity_fds. */
-mcp_status results_make_sheets(results *self, mcp_error *err);
-void results_close_entities(results *self);
+/* Wait for the scenarios that are to be written, and close entity_fds. */
+void results_end_scenarios(results *self);
 
 #endif

@@ -14,17 +14,14 @@ struct sheet {
     size_t next; /* the column of the next value */
 };
 
-static size_t size_of(columns_type type)
+size_t sheet_row_bytes(results_table table)
 {
-    switch (type) {
-    case COLUMNS_BOOL:
-    case COLUMNS_I8:
-        return sizeof(int8_t);
-    case COLUMNS_I32:
-        return sizeof(int32_t);
-    default:
-        return sizeof(int64_t); /* i64 and f64; no table has the others */
-    }
+    const results_schema *schema = results_schema_of(table);
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < schema->count; i++)
+        bytes += columns_type_size(schema->fields[i].type) + schema->fields[i].is_nullable;
+    return bytes;
 }
 
 sheet *sheet_new(mcp_arena *arena, results_table table, size_t rows_max)
@@ -42,7 +39,7 @@ sheet *sheet_new(mcp_arena *arena, results_table table, size_t rows_max)
         columns_column *column = &self->columns[i];
         column->name = field->name;
         column->type = field->type;
-        column->values = mcp_arena_array(arena, rows_max, size_of(field->type));
+        column->values = mcp_arena_array(arena, rows_max, columns_type_size(field->type));
         if (field->is_nullable)
             column->valid = mcp_arena_array(arena, rows_max, 1);
         if (!column->values || (field->is_nullable && !column->valid))
@@ -76,7 +73,7 @@ static void *place(sheet *self, columns_type type)
     size_t row = self->rows - 1;
     if (column->valid)
         ((uint8_t *)column->valid)[row] = 1;
-    return (char *)column->values + row * size_of(type);
+    return (char *)column->values + row * columns_type_size(type);
 }
 
 void sheet_bool(sheet *self, bool value)
@@ -120,8 +117,7 @@ void sheet_zeros(sheet *self, size_t count)
     }
 }
 
-mcp_status sheet_write(const sheet *self, columns *engine, int dir_fd, const char *name,
-                       mcp_error *err)
+mcp_status sheet_write(const sheet *self, int dir_fd, const char *name, mcp_error *err)
 {
     const columns_table table = {
         .rows = self->rows,
@@ -130,5 +126,5 @@ mcp_status sheet_write(const sheet *self, columns *engine, int dir_fd, const cha
     };
 
     assert(self->next == self->schema->count);
-    return columns_write(engine, dir_fd, name, &table, err);
+    return columns_write(dir_fd, name, &table, err);
 }

@@ -24,6 +24,9 @@ typedef struct sheet sheet;
 /* An empty sheet with room for `rows_max` rows, the arena's; NULL when memory is out. */
 sheet *sheet_new(mcp_arena *arena, results_table table, size_t rows_max);
 
+/* The memory of one row of a table. */
+size_t sheet_row_bytes(results_table table);
+
 /* Remove all rows. */
 void sheet_clear(sheet *self);
 
@@ -41,7 +44,6 @@ void sheet_null(sheet *self);
 void sheet_zeros(sheet *self, size_t count);
 
 /* Write the table as file `name` of the folder. */
-mcp_status sheet_write(const sheet *self, columns *engine, int dir_fd, const char *name,
-                       mcp_error *err);
+mcp_status sheet_write(const sheet *self, int dir_fd, const char *name, mcp_error *err);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * simulation.c - the files of each scenario: the decisions for each entity, stage by stage.
  *
- * A scenario is written when it is complete, from sheets that are reused. Rows are in stage order,
- * inside a stage by entity, then block. Values of the whole stage (storages, inflows, water values)
- * repeat on every block's row.
+ * When a scenario is complete its decisions are copied into the sheets of a vacant slot, which the
+ * queue's thread writes; so the solver waits for the disk only when no slot is vacant. Rows are in
+ * stage order, inside a stage by entity, then block. Values of the whole stage (storages, inflows,
+ * water values) repeat on every block's row.
  *
  * Costs are computed from the decisions, not taken from the objective: that their sum equals
  * immediate_cost shows that they are complete (the output page, 5.1).
@@ -17,6 +18,9 @@
 
 #define OPERATING 2            /* codes.json, operative_state */
 #define BINDING_TOLERANCE 1e-6 /* hm3 */
+
+#define QUEUED_MAX 64 /* scenarios that wait to be written */
+#define QUEUED_BYTES ((size_t)64 << 20)
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
@@ -307,21 +311,59 @@ static size_t rows_of(const cobre_case *in, size_t entity)
     return blocks * counts[entity];
 }
 
-mcp_status results_make_sheets(results *self, mcp_error *err)
+/* Room for all rows of one scenario. */
+static mcp_status make_sheets(results *self, struct queue_slot *slot, mcp_error *err)
 {
+    sheet **sheets = mcp_arena_array(self->arena, ENTITY_COUNT, sizeof *sheets);
+
+    if (!sheets)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a scenario");
     for (size_t i = 0; i < ENTITY_COUNT; i++) {
         size_t rows = rows_of(self->input, i);
-        if (rows == 0 || self->sheets[i])
+        if (rows == 0)
             continue;
-        self->sheets[i] = sheet_new(self->arena, entities[i].table, rows);
-        if (!self->sheets[i])
+        sheets[i] = sheet_new(self->arena, entities[i].table, rows);
+        if (!sheets[i])
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for a scenario of %zu rows", rows);
     }
+    slot->sheets = sheets;
     return MCP_OK;
 }
 
-void results_close_entities(results *self)
+/* The scenarios that may wait to be written: two at least, QUEUED_BYTES of them. */
+static size_t slots_wanted(const results *self)
 {
+    size_t scenarios = self->input->config.simulation_scenarios, bytes = 1;
+
+    for (size_t i = 0; i < ENTITY_COUNT; i++)
+        bytes += rows_of(self->input, i) * sheet_row_bytes(entities[i].table);
+    size_t wanted = QUEUED_BYTES / bytes;
+    if (wanted > scenarios)
+        wanted = scenarios;
+    if (wanted > QUEUED_MAX)
+        wanted = QUEUED_MAX;
+    return wanted < 2 ? 2 : wanted;
+}
+
+static mcp_status make_slots(results *self, mcp_error *err)
+{
+    size_t wanted = slots_wanted(self);
+    mcp_status st = MCP_OK;
+
+    if (self->slots)
+        return MCP_OK;
+    self->slots = mcp_arena_array(self->arena, wanted, sizeof *self->slots);
+    if (!self->slots)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu scenarios", wanted);
+    for (size_t i = 0; i < wanted && st == MCP_OK; i++)
+        st = make_sheets(self, &self->slots[i], err);
+    self->slot_count = wanted;
+    return st;
+}
+
+void results_end_scenarios(results *self)
+{
+    queue_end(&self->scenarios);
     for (size_t i = 0; i < ENTITY_COUNT; i++) {
         if (self->entity_fds[i] >= 0)
             close(self->entity_fds[i]);
@@ -335,59 +377,77 @@ static mcp_status make_entity_folder(results *self, size_t entity, mcp_error *er
 
     snprintf(path, sizeof path, "simulation/%s", entities[entity].folder);
     mcp_status st = guard_remove_tree(self->out_fd, path, err);
-    if (st == MCP_OK && self->sheets[entity])
+    if (st == MCP_OK && rows_of(self->input, entity) > 0)
         st = guard_make_dir(&self->entity_fds[entity], self->out_fd, path, err);
+    return st;
+}
+
+static mcp_status write_entity(const results *self, const struct queue_slot *slot, size_t entity,
+                               mcp_error *err)
+{
+    char folder[32];
+    int fd = -1;
+
+    snprintf(folder, sizeof folder, "scenario_id=%04" PRIu32, slot->scenario);
+    mcp_status st = guard_make_dir(&fd, self->entity_fds[entity], folder, err);
+    if (st != MCP_OK)
+        return st;
+    st = sheet_write(slot->sheets[entity], fd, "data.parquet", err);
+    close(fd);
+    return st;
+}
+
+/* The files of one scenario; on the queue's thread. */
+static mcp_status write_slot(const struct queue_slot *slot, void *data, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < ENTITY_COUNT && st == MCP_OK; i++)
+        if (slot->sheets[i])
+            st = write_entity(data, slot, i, &cause);
+    if (st != MCP_OK)
+        mcp_error_set(err, st, "scenario %" PRIu32 ": %s", slot->scenario, cause.message);
     return st;
 }
 
 mcp_status results_begin_simulation(results *self, mcp_error *err)
 {
     results_begin_phase(self);
-    results_close_entities(self);
-    self->scenarios_written = self->scenarios_failed = 0;
-    mcp_status st = results_make_sheets(self, err);
+    results_end_scenarios(self);
+    mcp_status st = make_slots(self, err);
     for (size_t i = 0; i < ENTITY_COUNT && st == MCP_OK; i++)
         st = make_entity_folder(self, i, err);
-    return st;
-}
-
-static mcp_status write_entity(results *self, size_t entity, const sddp_scenario *scenario,
-                               mcp_error *err)
-{
-    char folder[32];
-    int fd = -1;
-
-    sheet_clear(self->sheets[entity]);
-    for (size_t t = 0; t < scenario->stage_count; t++)
-        entities[entity].fill(self->sheets[entity], self->input, &scenario->stages[t]);
-    snprintf(folder, sizeof folder, "scenario_id=%04" PRIu32, scenario->scenario);
-    mcp_status st = guard_make_dir(&fd, self->entity_fds[entity], folder, err);
-    if (st != MCP_OK)
-        return st;
-    st = sheet_write(self->sheets[entity], self->engine, fd, "data.parquet", err);
-    close(fd);
+    if (st == MCP_OK)
+        queue_begin(&self->scenarios, self->slots, self->slot_count, write_slot, self);
     return st;
 }
 
 mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, mcp_error *err)
 {
-    mcp_status st = MCP_OK;
+    struct queue_slot *slot = NULL;
+    mcp_status st = queue_vacant(&slot, &self->scenarios, err);
 
-    for (size_t i = 0; i < ENTITY_COUNT && st == MCP_OK; i++)
-        if (self->sheets[i])
-            st = write_entity(self, i, scenario, err);
-    if (st == MCP_OK)
-        self->scenarios_written++;
-    else
-        self->scenarios_failed++;
-    return st;
+    if (st != MCP_OK)
+        return st;
+    slot->scenario = scenario->scenario;
+    for (size_t i = 0; i < ENTITY_COUNT; i++) {
+        sheet *to = slot->sheets[i];
+        if (!to)
+            continue;
+        sheet_clear(to);
+        for (size_t t = 0; t < scenario->stage_count; t++)
+            entities[i].fill(to, self->input, &scenario->stages[t]);
+    }
+    queue_submit(&self->scenarios);
+    return MCP_OK;
 }
 
 static const char *status_of(const results *self, const sddp_simulation *simulation, bool failed)
 {
-    if (failed || self->scenarios_failed > 0)
+    if (failed || self->scenarios.failed > 0)
         return "failed";
-    return self->scenarios_written == simulation->scenarios_total ? "complete" : "partial";
+    return self->scenarios.written == simulation->scenarios_total ? "complete" : "partial";
 }
 
 static void describe_costs(const sddp_simulation *simulation, mcp_json_writer *writer)
@@ -419,10 +479,10 @@ static mcp_status write_metadata(const results *self, const sddp_simulation *sim
     results_describe_run(self, &writer, status);
     mcp_write_member_object(&writer, "scenarios");
     mcp_write_member_int(&writer, "total", simulation->scenarios_total);
-    mcp_write_member_int(&writer, "completed", self->scenarios_written);
-    mcp_write_member_int(&writer, "failed", self->scenarios_failed);
+    mcp_write_member_int(&writer, "completed", self->scenarios.written);
+    mcp_write_member_int(&writer, "failed", self->scenarios.failed);
     mcp_write_end(&writer);
-    if (self->scenarios_written > 0)
+    if (self->scenarios.written > 0)
         describe_costs(simulation, &writer);
     results_describe_distribution(self, &writer);
     mcp_write_end(&writer);
@@ -432,11 +492,13 @@ static mcp_status write_metadata(const results *self, const sddp_simulation *sim
 mcp_status results_end_simulation(results *self, const sddp_simulation *simulation, bool failed,
                                   mcp_error *err)
 {
+    results_end_scenarios(self);
+    const mcp_error *failure = &self->scenarios.failure;
     const char *words = status_of(self, simulation, failed);
     mcp_status st = write_metadata(self, simulation, words, err);
-
+    if (failure->status != MCP_OK) /* the first, whatever became of the metadata */
+        st = mcp_error_set(err, failure->status, "%s", failure->message);
     if (st == MCP_OK && words[0] == 'c')
         st = results_mark_success(self, "simulation", err);
-    results_close_entities(self);
     return st;
 }

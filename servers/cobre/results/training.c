@@ -66,7 +66,7 @@ static mcp_status write_sheet(results *self, mcp_arena *arena, const sheet *to, 
     mcp_status st = guard_open_subdir(&fd, self->out_fd, folder, err);
 
     if (st == MCP_OK) {
-        st = sheet_write(to, self->engine, fd, name, err);
+        st = sheet_write(to, fd, name, err);
         close(fd);
     }
     mcp_arena_free(arena);

@@ -10,6 +10,8 @@
  */
 #include "run/run.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +35,7 @@ struct run {
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
     mcp_error write_error;    /* of a file of the training, written from a callback */
-    mcp_error scenario_error; /* of a scenario's files; not read by solver threads */
+    mcp_error scenario_error; /* the same of an earlier scenario; not read by solver threads */
 };
 
 static const cobre_run_observer no_observer;
@@ -74,8 +76,27 @@ static int32_t index_of(const sddp_failure *where)
     return walks ? where->scenario : where->opening;
 }
 
+/* A sentence on each hydro whose water balance cannot hold; NULL without memory. */
+static const char *const *hydros_of(const struct run *run)
+{
+    const sddp_failure *where = &run->failure;
+    const char **out = mcp_arena_array(run->arena, where->hydro_count + 1, sizeof *out);
+    for (size_t i = 0; out && i < where->hydro_count; i++) {
+        const cobre_hydro *hydro = &run->input->hydros[where->hydros[i]];
+        double hm3 = where->missing_hm3[i];
+        out[i] = mcp_arena_printf(run->arena, "hydro %" PRId32 " '%s' %s %.6g hm3", hydro->id,
+                                  hydro->name, hm3 > 0 ? "lacks" : "cannot release", fabs(hm3));
+        if (!out[i])
+            return NULL;
+    }
+    return out;
+}
+
 static const char *way_out_of(const sddp_failure *where)
 {
+    if (where->hydro_count > 0)
+        return "Look at the hard limits of the hydros that the context names: minimum storage, "
+               "initial storage, and inflow with no slack.";
     if (strcmp(where->solver_status, "infeasible") == 0)
         return "Look at the hard limits of that stage: minimum storage, initial storage, and "
                "inflow with no slack.";
@@ -88,16 +109,19 @@ static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp
     const sddp_failure *where = &run->failure;
     if (!where->solver_status)
         return mcp_error_set(err, cause->status, "The study failed: %s", cause->message);
+    const char *const *hydros = hydros_of(run);
+    if (!hydros)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the error record");
     return end_with(
         run, COBRE_RUN_SOLVER_FAILED,
-        cobre_record_new(run->arena, "SolverFailure", way_out_of(where),
-                         COBRE_MEMBERS(COBRE_INT("stage", where->stage),
-                                       COBRE_INT("iteration", where->iteration),
-                                       COBRE_INT("opening", index_of(where)),
-                                       COBRE_TEXT("phase", where->phase),
-                                       COBRE_TEXT("solver_status", where->solver_status),
-                                       COBRE_NULL("active_penalty_slacks")),
-                         "%s", cause->message),
+        cobre_record_new(
+            run->arena, "SolverFailure", way_out_of(where),
+            COBRE_MEMBERS(COBRE_INT("stage", where->stage),
+                          COBRE_INT("iteration", where->iteration),
+                          COBRE_INT("opening", index_of(where)), COBRE_TEXT("phase", where->phase),
+                          COBRE_TEXT("solver_status", where->solver_status),
+                          COBRE_NULL("active_penalty_slacks"), COBRE_LIST("hydros", hydros)),
+            hydros[0] ? "%s: %s" : "%s", cause->message, hydros[0]),
         err);
 }
 
@@ -121,8 +145,7 @@ static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_err
     struct run *run = data;
     mcp_status st = results_write_scenario(run->files, scenario, &run->scenario_error);
     if (st != MCP_OK)
-        return mcp_error_set(err, st, "scenario %u: %s", scenario->scenario,
-                             run->scenario_error.message);
+        return mcp_error_set(err, st, "%s", run->scenario_error.message);
     run->scenarios_done++;
     const cobre_progress progress = {
         .done = run->training_steps + run->scenarios_done,
@@ -201,7 +224,7 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
                                                 &write_cause);
     run->out->has_simulation = true;
     if (run->scenario_error.status != MCP_OK)
-        return end_failed(run, "The simulation could not be written", &cause, err);
+        return end_failed(run, "The simulation could not be written", &run->scenario_error, err);
     if (solved != MCP_OK)
         return end_solver_failed(run, &cause, err);
     if (written != MCP_OK)
@@ -261,8 +284,7 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
         .threads = run->order->threads,
         .trains = wants_training(run),
     };
-    mcp_status st = results_begin(&run->files, run->order->engine, run->input, run->out_fd,
-                                  &options, &cause);
+    mcp_status st = results_begin(&run->files, run->input, run->out_fd, &options, &cause);
     return st == MCP_OK ? MCP_OK : end_failed(run, "The output cannot be begun", &cause, err);
 }
 

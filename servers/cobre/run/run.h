@@ -55,7 +55,7 @@ typedef struct cobre_run_observer {
     void (*iteration)(const sddp_iteration *row, const cobre_progress *progress, void *data);
     /** The training has ended and is written. */
     void (*trained)(const sddp_training *training, void *data);
-    /** A scenario is done and written. */
+    /** A scenario is done; its files are written, or wait for the thread that writes them. */
     void (*scenario)(uint32_t done, uint32_t total, int64_t elapsed_ms,
                      const cobre_progress *progress, void *data);
     /** Called before every LP solve, on any of the solver's threads; must be cheap. */

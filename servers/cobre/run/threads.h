@@ -4,8 +4,8 @@
 #ifndef RUN_THREADS_H
 #define RUN_THREADS_H
 
-/** Of `wanted`, as many as the machine gives now: at most COBRE_THREADS_A_CORE per core, and no
- *  more than can be started. At least 1. */
+/** `wanted`, but at most COBRE_THREADS_A_CORE per core, and at least 1. A study works with fewer
+ *  where the system starts no more. */
 unsigned cobre_threads_given(unsigned wanted);
 
 /** More per core gain nothing. */

@@ -1,16 +1,27 @@
 /*
  * pass.c - a parallel loop with one way to stop and one way to fail.
  *
- * OpenMP hands out tasks one by one, because their solves differ in length, and each thread gets
- * its tasks in ascending order, so a thread's first failure is its lowest; the lowest over the
- * threads is picked after the loop.
+ * Threads take tasks one by one, because their solves differ in length, and each gets its tasks in
+ * ascending order, so a thread's first failure is its lowest; the lowest over the threads is picked
+ * under the lock.
+ *
+ * A team is not always faster: tasks may be too few or too short to be worth waking threads for,
+ * and where other programs want the processors, the end of each pass waits for a thread that has
+ * none. So both ways are measured, and the slower one is tried again at growing intervals.
  */
 #include "sddp/pass.h"
 
-#include <omp.h>
+#include <pthread.h>
 
-/* A pass over fewer lines in all (some 200 us of work) is not worth waking threads for. */
-#define LINES_WORTH_THREADS 2000
+#include "mcp/clock.h"
+#include "sddp/stage/elastic.h"
+
+/* Passes until the slower way is tried again. */
+#define FIRST_INTERVAL 16
+#define LAST_INTERVAL 1024
+
+/* The weight of the newest pass in the average. */
+#define NEWEST 0.25
 
 typedef struct outcome {
     size_t index; /* of the failed task; SIZE_MAX: none failed */
@@ -31,6 +42,18 @@ static bool must_halt(pass *p)
     return true;
 }
 
+/* Of an infeasible program: the hydros whose balance cannot hold. */
+static void name_hydros(const solve_input *in, sddp_failure *where)
+{
+    elastic_gap gaps[SDDP_FAILURE_HYDROS];
+
+    where->hydro_count = elastic_gaps(in->program, in->state, in->noise, gaps, SDDP_FAILURE_HYDROS);
+    for (size_t i = 0; i < where->hydro_count; i++) {
+        where->hydros[i] = gaps[i].hydro;
+        where->missing_hm3[i] = gaps[i].hm3;
+    }
+}
+
 mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sddp_failure *where,
                       mcp_error *err)
 {
@@ -40,6 +63,8 @@ mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sdd
     if (st == MCP_E_INTERNAL) {
         where->stage = (int32_t)in->program->stage;
         where->solver_status = lp_status_name(w->end);
+        if (w->end == LP_INFEASIBLE)
+            name_hydros(in, where);
     }
     return st;
 }
@@ -47,7 +72,9 @@ mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sdd
 static void run_one(pass *p, pass_task *task, size_t index, worker *w, outcome *bad,
                     atomic_size_t *first_bad)
 {
-    sddp_failure where = { p->phase, NULL, -1, p->iteration, -1, -1 };
+    sddp_failure where = {
+        .phase = p->phase, .stage = -1, .iteration = p->iteration, .opening = -1, .scenario = -1
+    };
     mcp_error err = MCP_ERROR_INIT;
 
     if (index > atomic_load_explicit(first_bad, memory_order_relaxed))
@@ -62,26 +89,72 @@ static void run_one(pass *p, pass_task *task, size_t index, worker *w, outcome *
     }
 }
 
+/* One pass, shared by the members of the team. */
+typedef struct shared {
+    pass *p;
+    pass_task *task;
+    size_t tasks;
+    atomic_size_t next, first_bad;
+    pthread_mutex_t lock; /* guards `lowest` */
+    outcome *lowest;
+} shared;
+
+static void take_tasks(void *data, unsigned member)
+{
+    shared *all = data;
+    worker *w = &all->p->study->workers[member];
+    outcome bad = { .index = SIZE_MAX };
+
+    for (;;) {
+        size_t index = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed);
+        if (index >= all->tasks)
+            break;
+        run_one(all->p, all->task, index, w, &bad, &all->first_bad);
+    }
+    pthread_mutex_lock(&all->lock);
+    if (bad.index < all->lowest->index)
+        *all->lowest = bad;
+    pthread_mutex_unlock(&all->lock);
+}
+
+static bool goes_together(pass_pace *pace)
+{
+    bool is_faster = pace->together_ns <= pace->alone_ns;
+
+    if (pace->together_ns == 0.0 || pace->alone_ns == 0.0)
+        return pace->together_ns == 0.0;
+    if (++pace->passes < pace->interval)
+        return is_faster;
+    pace->passes = 0;
+    pace->interval = pace->interval < LAST_INTERVAL ? 2 * pace->interval : LAST_INTERVAL;
+    return !is_faster;
+}
+
+static void measure(pass_pace *pace, bool is_together, double ns)
+{
+    double *average = is_together ? &pace->together_ns : &pace->alone_ns;
+    bool was_faster = pace->together_ns <= pace->alone_ns;
+
+    *average = *average == 0.0 ? ns : *average + NEWEST * (ns - *average);
+    if (pace->interval == 0 || was_faster != (pace->together_ns <= pace->alone_ns))
+        pace->interval = FIRST_INTERVAL;
+}
+
 static void run_all(pass *p, pass_task *task, size_t tasks, outcome *lowest)
 {
-    sddp *study = p->study;
-    atomic_size_t first_bad = SIZE_MAX;
+    shared all = { .p = p, .task = task, .tasks = tasks, .first_bad = SIZE_MAX, .lowest = lowest };
+    bool has_choice = p->study->threads > 1 && tasks > 1;
+    bool is_together = has_choice && goes_together(p->pace);
+    int64_t begin = mcp_clock_mono_ns();
 
-    bool is_parallel = study->threads > 1 && tasks > 1 &&
-                       tasks * p->task_lines >= LINES_WORTH_THREADS;
-
-#pragma omp parallel num_threads(study->threads) if (is_parallel)
-    {
-        worker *w = &study->workers[omp_get_thread_num()];
-        outcome bad = { .index = SIZE_MAX };
-
-#pragma omp for schedule(monotonic : dynamic, 1)
-        for (size_t i = 0; i < tasks; i++)
-            run_one(p, task, i, w, &bad, &first_bad);
-#pragma omp critical(sddp_pass_outcome)
-        if (bad.index < lowest->index)
-            *lowest = bad;
-    }
+    pthread_mutex_init(&all.lock, NULL);
+    if (is_together)
+        thread_team_run(p->study->team, take_tasks, &all);
+    else
+        take_tasks(&all, 0);
+    pthread_mutex_destroy(&all.lock);
+    if (has_choice)
+        measure(p->pace, is_together, (double)(mcp_clock_mono_ns() - begin) / (double)tasks);
 }
 
 mcp_status pass_run(pass *p, pass_task *task, size_t tasks, sddp_failure *failure, mcp_error *err)

@@ -1,9 +1,10 @@
 /*
- * pass.h - runs the independent solves of one step over all threads; the only user of OpenMP.
+ * pass.h - runs the independent solves of one step over the threads of the study's team.
  *
  * A task may run on any thread at any time, so it writes only to memory of its own. When tasks
  * fail, the failure of the lowest index is reported: tasks below a failed one still run, those
- * above are skipped, so that the result does not depend on timing.
+ * above are skipped, so that the result does not depend on timing. Only the number of threads that
+ * share a pass does: the one that was faster so far.
  */
 #ifndef SDDP_PASS_H
 #define SDDP_PASS_H
@@ -19,8 +20,8 @@ typedef struct pass {
     const char *phase;             /* for failures */
     int32_t iteration;             /* the same; -1 in simulation */
     sddp_stop halts_at;            /* the mildest stop that halts the pass */
-    size_t task_lines; /* columns and rows that one task solves: a measure of its cost */
-    void *data;        /* the tasks' */
+    pass_pace *pace;               /* of passes of this kind and size; never NULL */
+    void *data;                    /* the tasks' */
     atomic_bool is_halted;
 } pass;
 

@@ -110,11 +110,19 @@ typedef struct sddp_simulation {
     int64_t wall_time_ms, solve_time_us, lp_solves;
 } sddp_simulation;
 
+/** Most hydros that a failure names. */
+#define SDDP_FAILURE_HYDROS 8
+
 /** Where and why a solve failed: the context of a SolverFailure record (errors page, 2.2). */
 typedef struct sddp_failure {
     const char *phase;         /* "forward", "backward", "lower_bound", "simulation"; constant */
     const char *solver_status; /* "infeasible", "unbounded", ...; constant; NULL: no LP failed */
     int32_t stage, iteration, opening, scenario; /* -1: does not apply */
+    /* The hydros whose water balance cannot hold, largest gap first: index in the case, and the
+     * water that it lacks (negative: that it cannot get rid of). */
+    size_t hydro_count;
+    size_t hydros[SDDP_FAILURE_HYDROS];
+    double missing_hm3[SDDP_FAILURE_HYDROS];
 } sddp_failure;
 
 /**

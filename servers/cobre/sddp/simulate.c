@@ -190,13 +190,15 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
                .phase = "simulation",
                .iteration = -1,
                .halts_at = SDDP_STOP_AFTER_ITERATION,
-               .task_lines = study_lines(study) };
+               .pace = &study->simulation_pace };
     size_t scenarios = study->input->config.simulation_scenarios;
     int64_t begin = mcp_clock_mono_ns();
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
     mcp_status st = MCP_OK;
 
-    *failure = (sddp_failure){ "simulation", NULL, -1, -1, -1, -1 };
+    *failure = (sddp_failure){
+        .phase = "simulation", .stage = -1, .iteration = -1, .opening = -1, .scenario = -1
+    };
     *result = (sddp_simulation){ .scenarios_total = (uint32_t)scenarios };
     if (study->is_broken)
         return mcp_error_set(err, MCP_E_NOMEM, "memory ran out in an earlier training");

@@ -110,6 +110,7 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->basis_stores = mcp_arena_array(a, s->stages, sizeof *s->basis_stores);
     s->slack_basis = mcp_arena_array(a, s->stages, sizeof *s->slack_basis);
     s->workers = mcp_arena_array(a, s->threads, sizeof *s->workers);
+    s->backward_pace = mcp_arena_array(a, s->stages, sizeof *s->backward_pace);
     s->initial = mcp_arena_array(a, n, sizeof *s->initial);
     s->discount = mcp_arena_array(a, s->stages, sizeof *s->discount);
     s->trial = mcp_arena_array(a, s->stages * s->scenarios, n * sizeof *s->trial);
@@ -120,8 +121,8 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->order = mcp_arena_array(a, s->openings_max, sizeof *s->order);
     s->slope = mcp_arena_array(a, n, sizeof *s->slope);
     if (!s->programs || !s->pools || !s->basis_stores || !s->slack_basis || !s->workers ||
-        !s->initial || !s->discount || !s->trial || !s->path_cost || !s->outcome || !s->weights ||
-        !s->objectives || !s->order || !s->slope)
+        !s->backward_pace || !s->initial || !s->discount || !s->trial || !s->path_cost ||
+        !s->outcome || !s->weights || !s->objectives || !s->order || !s->slope)
         return out_of_memory(err);
     return MCP_OK;
 }
@@ -237,7 +238,6 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     }
     made->arena = arena;
     made->input = input;
-    made->threads = threads;
     made->lags = lags;
     made->stages = input->stage_count;
     made->scenarios = input->config.forward_passes;
@@ -245,7 +245,11 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     for (size_t t = 0; t < made->stages; t++)
         if (input->stages[t].openings > made->openings_max)
             made->openings_max = input->stages[t].openings;
-    st = make(made, err);
+    st = thread_team_new(&made->team, threads, err);
+    if (st == MCP_OK) {
+        made->threads = thread_team_size(made->team);
+        st = make(made, err);
+    }
     if (st != MCP_OK) {
         sddp_free(made);
         return st;
@@ -261,6 +265,7 @@ void sddp_free(sddp *study)
     for (unsigned i = 0; study->workers && i < study->threads; i++)
         for (size_t t = 0; study->workers[i].workspaces && t < study->stages; t++)
             lp_free(study->workers[i].workspaces[t].model);
+    thread_team_free(study->team);
     mcp_arena_free(study->arena);
 }
 
@@ -437,16 +442,7 @@ mcp_status study_settle(sddp *study, size_t stage, uint32_t iteration, mcp_error
     return study_follow(study, stage, err);
 }
 
-/* ---- sizes and totals ------------------------------------------------------------------------ */
-
-size_t study_lines(const sddp *study)
-{
-    size_t lines = 0;
-
-    for (size_t t = 0; t < study->stages; t++)
-        lines += stage_lp_lines(&study->programs[t]);
-    return lines;
-}
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 int64_t study_solver_ns(const sddp *study)
 {

@@ -22,6 +22,7 @@
 #include "sddp/stage/solve.h"
 #include "sddp/stage/stage_lp.h"
 #include "stochastic/tree.h"
+#include "thread/team.h"
 
 /* A larger study is refused. */
 #define STUDY_MAX_BYTES ((size_t)6 << 30)
@@ -35,10 +36,20 @@ typedef struct basis_store {
     uint64_t version, epoch;
 } basis_store;
 
+/* How long passes of one kind took, by the caller alone and by the whole team: nanoseconds a task,
+ * a moving average; 0: not measured. */
+typedef struct pass_pace {
+    double alone_ns, together_ns;
+    unsigned passes, interval; /* since the slower way was tried; until it is tried again */
+} pass_pace;
+
 struct sddp {
     const cobre_case *input;
     mcp_arena *arena;
-    unsigned threads;
+    thread_team *team;
+    unsigned threads; /* of the team */
+    pass_pace forward_pace, bound_pace, simulation_pace;
+    pass_pace *backward_pace; /* by stage */
     size_t stages, scenarios, lags;
     size_t dimension; /* of the state */
     uint32_t openings_max;
@@ -71,9 +82,6 @@ double *study_trial(const sddp *study, size_t stage, size_t scenario);
 /* The input of a solve of a stage. */
 solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,
                         const uint8_t *basis);
-
-/* Columns and rows of all stages' programs, without cuts. */
-size_t study_lines(const sddp *study);
 
 /* Make room for `extra` cuts of a stage in the pool, the workers and the basis store. */
 mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error *err);

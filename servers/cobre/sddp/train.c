@@ -202,7 +202,9 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     sddp_reason reason = SDDP_ERROR;
     mcp_status st;
 
-    *failure = (sddp_failure){ "forward", NULL, -1, -1, -1, -1 };
+    *failure = (sddp_failure){
+        .phase = "forward", .stage = -1, .iteration = -1, .opening = -1, .scenario = -1
+    };
     *result = (sddp_training){ .reason = SDDP_ERROR };
     if (study->is_broken)
         return mcp_error_set(err, MCP_E_NOMEM, "memory ran out in an earlier training");

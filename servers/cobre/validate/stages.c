@@ -52,6 +52,34 @@ static void check_end(const cobre_input *input, const char *field, int64_t id)
     cobre_report_add(input->report, &finding);
 }
 
+/* Transitions lead from a stage to the next one, or, in a cyclic graph, from the last one back. */
+static void check_step(const cobre_input *input, const cobre_raw_transition *transition)
+{
+    const cobre_raw_stage *last = input->stages + input->stage_count - 1;
+    const cobre_raw_stage *source = (const void *)cobre_input_find(input, COBRE_STUDY_STAGES,
+                                                                   transition->source);
+    const cobre_raw_stage *target = (const void *)cobre_input_find(input, COBRE_STUDY_STAGES,
+                                                                   transition->target);
+
+    if (!source || !target || target == source + 1)
+        return;
+    if (input->graph.is_cyclic && source == last && target->is_study)
+        return;
+    cobre_finding finding = at_stages(COBRE_SEVERITY_ERROR, COBRE_KIND_STAGE_MISMATCH,
+                                      "policy_graph.transitions.target_id");
+    finding.noun = "stage";
+    finding.has_entity_id = true;
+    finding.entity_id = transition->source;
+    finding.message = cobre_report_text(
+        input->report, "the transition from stage %lld to stage %lld skips stages or leads back",
+        (long long)transition->source, (long long)transition->target);
+    finding.suggestion = "Let each transition lead to the next stage; in a cyclic graph one leads "
+                         "from the last stage back.";
+    finding.members = COBRE_MEMBERS(COBRE_INT("stage_id", transition->target),
+                                    COBRE_TEXT("detail", "not the stage after the source"));
+    cobre_report_add(input->report, &finding);
+}
+
 static void check_sum(const cobre_input *input, int64_t source, double sum)
 {
     if (fabs(sum - 1) <= 1e-6)
@@ -110,6 +138,7 @@ static void check_graph(const cobre_input *input)
     for (size_t i = 0; i < graph->transition_count; i++) {
         check_end(input, "policy_graph.transitions.source_id", graph->transitions[i].source);
         check_end(input, "policy_graph.transitions.target_id", graph->transitions[i].target);
+        check_step(input, &graph->transitions[i]);
     }
     check_sums(input);
     if (!graph->is_cyclic || graph->rate > 0)

@@ -66,7 +66,7 @@ static mcp_status step_back(const iteration_run *run, size_t t, mcp_error *err)
                .phase = "backward",
                .iteration = (int32_t)run->iteration,
                .halts_at = SDDP_STOP_NOW,
-               .task_lines = stage_lp_lines(&s->programs[t]),
+               .pace = &s->backward_pace[t],
                .data = &t };
     size_t tasks = s->scenarios * s->tree->openings[t];
     mcp_status st = pass_run(&p, solve_opening, tasks, run->failure, err);

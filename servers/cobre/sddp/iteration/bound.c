@@ -29,7 +29,7 @@ mcp_status bound_run(const iteration_run *run, double *out, mcp_error *err)
                .phase = "lower_bound",
                .iteration = (int32_t)run->iteration,
                .halts_at = SDDP_STOP_NOW,
-               .task_lines = stage_lp_lines(&s->programs[0]) };
+               .pace = &s->bound_pace };
     mcp_status st = pass_run(&p, solve_first, openings, run->failure, err);
     double bound = 0.0;
 

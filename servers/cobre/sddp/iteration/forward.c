@@ -60,7 +60,7 @@ mcp_status forward_run(const iteration_run *run, mcp_error *err)
                .phase = "forward",
                .iteration = (int32_t)run->iteration,
                .halts_at = SDDP_STOP_NOW,
-               .task_lines = study_lines(s) };
+               .pace = &s->forward_pace };
     mcp_status st = pass_run(&p, walk, s->scenarios, run->failure, err);
 
     for (size_t t = 0; st == MCP_OK && t < s->stages; t++)

@@ -141,10 +141,9 @@ static bool is_known(uint32_t cut, const uint32_t *known, size_t count)
     return false;
 }
 
-size_t cuts_violated(const cut_pool *pool, const double *values, double theta,
+size_t cuts_violated(const cut_pool *pool, const double *values, double limit,
                      const uint32_t *known, size_t known_count, uint32_t *out, size_t most)
 {
-    double limit = theta + CUT_TOLERANCE;
     size_t found = 0;
 
     for (size_t i = 0; i < pool->count; i++) {

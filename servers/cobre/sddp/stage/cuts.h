@@ -16,9 +16,6 @@
 #include "mcp/arena.h"
 #include "mcp/error.h"
 
-/* A cut outside the working set counts as violated when theta is lower than its value by more. */
-#define CUT_TOLERANCE 1e-7
-
 typedef struct cut_pool {
     size_t dimension;
     size_t count, capacity;
@@ -61,9 +58,9 @@ size_t cuts_gone(const cut_pool *pool, const uint32_t *rows, size_t count, int *
 /* The value of every cut at a state. */
 void cuts_values(const cut_pool *pool, const double *state, double *values);
 
-/* The most violated cuts outside the working set and outside `known`, worst first, the earlier one
- * on ties; at most `most` of them, which is at most 8. */
-size_t cuts_violated(const cut_pool *pool, const double *values, double theta,
+/* The most violated cuts outside the working set and outside `known`, whose values are above
+ * `limit`: worst first, the earlier one on ties; at most `most` of them, which is at most 8. */
+size_t cuts_violated(const cut_pool *pool, const double *values, double limit,
                      const uint32_t *known, size_t known_count, uint32_t *out, size_t most);
 
 #endif

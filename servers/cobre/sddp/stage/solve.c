@@ -9,10 +9,16 @@
  */
 #include "sddp/stage/solve.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Cuts added at once: more cost rows, fewer cost solves. */
 #define CUTS_AT_ONCE 3
+
+/* A cut outside the working set counts as violated when it is above theta by more: what the solver
+ * tells apart, or the rounding of the cut's value. */
+#define CUT_TOLERANCE 1e-9
+#define CUT_ROUNDING 1e-12
 
 static workspace *workspace_of(worker *w, const solve_input *in)
 {
@@ -137,11 +143,14 @@ static size_t bring_in_violated(worker *w, const solve_input *in)
     workspace *ws = workspace_of(w, in);
     const double *primal = lp_primal(ws->model);
     uint32_t *local = ws->rows + ws->set_count;
+    double theta = primal[program->theta];
+    double limit = theta + CUT_TOLERANCE * lp_column_unit(ws->model, program->theta) +
+                   CUT_ROUNDING * fabs(theta);
 
     for (size_t j = 0; j < pool->dimension; j++)
         w->outgoing[j] = primal[stage_lp_state_column(program, j)];
     cuts_values(pool, w->outgoing, w->values);
-    size_t found = cuts_violated(pool, w->values, primal[program->theta], local, ws->local_count,
+    size_t found = cuts_violated(pool, w->values, limit, local, ws->local_count,
                                  local + ws->local_count, CUTS_AT_ONCE);
     append_rows(w, in, local + ws->local_count, found);
     ws->local_count += found;

@@ -84,8 +84,7 @@ static size_t sample(char *bytes, size_t room)
         texts[i] = words[i];
         valid[i] = i % 5 != 0;
     }
-    assert_int_equal(columns_write(world.engine, world.folder.fd, "sample", &table, &world.err),
-                     MCP_OK);
+    assert_int_equal(columns_write(world.folder.fd, "sample", &table, &world.err), MCP_OK);
     int fd = openat(world.folder.fd, "sample", O_RDONLY | O_CLOEXEC);
     ssize_t length = read(fd, bytes, room);
     close(fd);

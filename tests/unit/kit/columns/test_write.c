@@ -137,8 +137,7 @@ static void every_type_comes_back(void **state)
     const columns_table table = { .rows = ROWS, .column_count = TYPES, .columns = every_type };
 
     fill();
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "all.parquet", &table, &world->err), MCP_OK);
+    assert_int_equal(columns_write(world->folder.fd, "all.parquet", &table, &world->err), MCP_OK);
     const columns_table *back = read_back(world, "all.parquet");
     assert_int_equal(back->rows, ROWS);
     assert_int_equal(back->column_count, TYPES);
@@ -164,8 +163,7 @@ static void types_are_those_of_the_format(void **state)
     struct engine engine = { 0 };
 
     fill();
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "all.parquet", &table, &world->err), MCP_OK);
+    assert_int_equal(columns_write(world->folder.fd, "all.parquet", &table, &world->err), MCP_OK);
     int fd = openat(world->folder.fd, "all.parquet", O_RDONLY | O_CLOEXEC);
     assert_int_equal(engine_open(&engine, &world->err), MCP_OK);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
@@ -189,9 +187,7 @@ static void no_rows_are_a_file_too(void **state)
     struct world *world = *state;
     const columns_table table = { .rows = 0, .column_count = TYPES, .columns = every_type };
 
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "none.parquet", &table, &world->err),
-        MCP_OK);
+    assert_int_equal(columns_write(world->folder.fd, "none.parquet", &table, &world->err), MCP_OK);
     const columns_table *back = read_back(world, "none.parquet");
     assert_int_equal(back->rows, 0);
     assert_int_equal(back->column_count, TYPES);
@@ -209,29 +205,23 @@ static void a_file_is_replaced_whole_or_not_at_all(void **state)
     columns_table table = { .rows = 1, .column_count = 1, .columns = &column };
     struct stat st;
 
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err), MCP_OK);
+    assert_int_equal(columns_write(world->folder.fd, "x.parquet", &table, &world->err), MCP_OK);
     table.rows = 2;
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err), MCP_OK);
+    assert_int_equal(columns_write(world->folder.fd, "x.parquet", &table, &world->err), MCP_OK);
     table.columns = &other;
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err),
-        MCP_E_PARAMS);
+    assert_int_equal(columns_write(world->folder.fd, "x.parquet", &table, &world->err),
+                     MCP_E_PARAMS);
     table.columns = twice;
     table.column_count = 2;
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err),
-        MCP_E_PARAMS);
+    assert_int_equal(columns_write(world->folder.fd, "x.parquet", &table, &world->err),
+                     MCP_E_PARAMS);
     table.column_count = 0;
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "x.parquet", &table, &world->err),
-        MCP_E_PARAMS);
+    assert_int_equal(columns_write(world->folder.fd, "x.parquet", &table, &world->err),
+                     MCP_E_PARAMS);
     table.columns = &column;
     table.column_count = 1;
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "a/x.parquet", &table, &world->err),
-        MCP_E_PARAMS);
+    assert_int_equal(columns_write(world->folder.fd, "a/x.parquet", &table, &world->err),
+                     MCP_E_PARAMS);
     assert_int_equal(read_back(world, "x.parquet")->rows, 2);
     assert_int_equal(fstatat(world->folder.fd, "x.parquet.tmp", &st, 0), -1);
 }
@@ -247,14 +237,11 @@ static void files_follow_one_another(void **state)
     struct world *world = *state;
 
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(
-            columns_write(world->engine, world->folder.fd, "t.parquet", &tables[i], &world->err),
-            MCP_OK);
+        assert_int_equal(columns_write(world->folder.fd, "t.parquet", &tables[i], &world->err),
+                         MCP_OK);
     assert_string_equal(((const char *const *)read_back(world, "t.parquet")->columns[0].values)[1],
                         "b");
-    assert_int_equal(
-        columns_write(world->engine, world->folder.fd, "t.parquet", &tables[1], &world->err),
-        MCP_OK);
+    assert_int_equal(columns_write(world->folder.fd, "t.parquet", &tables[1], &world->err), MCP_OK);
     assert_int_equal(((const int32_t *)read_back(world, "t.parquet")->columns[0].values)[0], 4);
     assert_int_equal(read_back(world, "t.parquet")->rows, 1);
 }
@@ -278,8 +265,7 @@ static void *write_and_read(void *data)
     snprintf(name, sizeof name, "%d.parquet", (int)worker->number);
     for (int i = 0; i < 20 && worker->is_right; i++) {
         const columns_table *back = NULL;
-        mcp_status st = columns_write(worker->world->engine, worker->world->folder.fd, name, &table,
-                                      NULL);
+        mcp_status st = columns_write(worker->world->folder.fd, name, &table, NULL);
         int fd = openat(worker->world->folder.fd, name, O_RDONLY | O_CLOEXEC);
         if (st == MCP_OK)
             st = columns_read(&back, worker->world->engine, fd, NULL, arena, NULL);

@@ -124,8 +124,7 @@ static void a_long_record_is_asked_for_in_parts(void **state)
         rows[i] = (sddp_iteration){
             .iteration = i + 1, .lower_bound = 1, .upper_bound = 2, .forward_passes = 1
         };
-    assert_int_equal(
-        results_begin(&run, served->app.engine, &input, served->folder.fd, &options, &err), MCP_OK);
+    assert_int_equal(results_begin(&run, &input, served->folder.fd, &options, &err), MCP_OK);
     assert_int_equal(results_write_training(run, &training, &err), MCP_OK);
     results_free(run);
 

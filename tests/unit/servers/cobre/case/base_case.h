@@ -182,7 +182,7 @@ static inline void base_read_column(base_column *column, char *text)
 }
 
 /* Write a table in the notation above. */
-static inline void base_write_table(columns *engine, int dir_fd, const char *name, const char *text)
+static inline void base_write_table(int dir_fd, const char *name, const char *text)
 {
     base_column *data = calloc(BASE_COLUMNS_MAX, sizeof *data);
     columns_column list[BASE_COLUMNS_MAX];
@@ -201,14 +201,13 @@ static inline void base_write_table(columns *engine, int dir_fd, const char *nam
         count++;
     }
     const columns_table table = { data[0].rows, count, list };
-    if (columns_write(engine, dir_fd, name, &table, &err) != MCP_OK)
+    if (columns_write(dir_fd, name, &table, &err) != MCP_OK)
         fail_msg("%s: %s", name, err.message);
     free(copy);
     free(data);
 }
 
-static inline void base_write(columns *engine, const scratch *folder, const char *path,
-                              const char *text)
+static inline void base_write(const scratch *folder, const char *path, const char *text)
 {
     const char *slash = strrchr(path, '/');
     size_t length = strlen(path);
@@ -225,14 +224,14 @@ static inline void base_write(columns *engine, const scratch *folder, const char
         assert_int_equal(errno, EEXIST);
     int dir_fd = openat(folder->fd, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(dir_fd >= 0);
-    base_write_table(engine, dir_fd, slash + 1, text);
+    base_write_table(dir_fd, slash + 1, text);
     close(dir_fd);
 }
 
-static inline void base_write_all(columns *engine, const scratch *folder)
+static inline void base_write_all(const scratch *folder)
 {
     for (size_t i = 0; i < BASE_FILE_COUNT; i++)
-        base_write(engine, folder, base_files[i].path, base_files[i].text);
+        base_write(folder, base_files[i].path, base_files[i].text);
 }
 
 static inline const char *base_text(const char *path)

@@ -195,8 +195,7 @@ static int tear_down(void **state)
 static inline results *begin(struct world *world, const results_options *options)
 {
     results *run = NULL;
-    mcp_status st = results_begin(&run, world->engine, &sample_case, world->folder.fd, options,
-                                  &world->err);
+    mcp_status st = results_begin(&run, &sample_case, world->folder.fd, options, &world->err);
 
     if (st != MCP_OK)
         fail_msg("%s", world->err.message);

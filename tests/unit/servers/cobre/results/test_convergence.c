@@ -96,13 +96,11 @@ static void another_table_is_corrupt(void **state)
     scratch_write(&world->folder, "training/x", "", 0);
     int fd = openat(world->folder.fd, "training", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     columns_table table = { .rows = 1, .column_count = 1, .columns = narrow };
-    assert_int_equal(columns_write(world->engine, fd, "convergence.parquet", &table, &world->err),
-                     MCP_OK);
+    assert_int_equal(columns_write(fd, "convergence.parquet", &table, &world->err), MCP_OK);
     assert_int_equal(read_record(world, &record), MCP_E_PARSE);
     assert_non_null(strstr(world->err.message, "no column lower_bound"));
     table.columns = wrong;
-    assert_int_equal(columns_write(world->engine, fd, "convergence.parquet", &table, &world->err),
-                     MCP_OK);
+    assert_int_equal(columns_write(fd, "convergence.parquet", &table, &world->err), MCP_OK);
     assert_int_equal(read_record(world, &record), MCP_E_PARSE);
     assert_non_null(strstr(world->err.message, "column iteration has type Int64 but Int32"));
     close(fd);

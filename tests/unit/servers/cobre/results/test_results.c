@@ -72,9 +72,9 @@ static void links_in_the_directory_are_not_followed(void **state)
 
     scratch_open(&other);
     assert_int_equal(symlinkat(other.path, world->folder.fd, "training"), 0);
-    assert_int_equal(results_begin(&run, world->engine, &sample_case, world->folder.fd,
-                                   &sample_options, &world->err),
-                     MCP_E_DENIED);
+    assert_int_equal(
+        results_begin(&run, &sample_case, world->folder.fd, &sample_options, &world->err),
+        MCP_E_DENIED);
     assert_null(run);
     assert_false(guard_exists(other.fd, "timing"));
     scratch_close(&other);

@@ -24,12 +24,10 @@ static void a_sheet_is_used_again(void **state)
     assert_non_null(to);
     put_bound(to, 3, 1.5);
     put_bound(to, 4, 2.5);
-    assert_int_equal(sheet_write(to, world->engine, world->folder.fd, "a.parquet", &world->err),
-                     MCP_OK);
+    assert_int_equal(sheet_write(to, world->folder.fd, "a.parquet", &world->err), MCP_OK);
     sheet_clear(to);
     put_bound(to, 5, 3.5);
-    assert_int_equal(sheet_write(to, world->engine, world->folder.fd, "b.parquet", &world->err),
-                     MCP_OK);
+    assert_int_equal(sheet_write(to, world->folder.fd, "b.parquet", &world->err), MCP_OK);
     const columns_table *a = read_table(world, "a.parquet"), *b = read_table(world, "b.parquet");
     assert_int_equal(a->rows, 2);
     assert_int_equal(b->rows, 1);
@@ -49,8 +47,7 @@ static void zeros_take_the_type_of_their_column(void **state)
     sheet_null(to);
     sheet_null(to);
     sheet_zeros(to, 15);
-    assert_int_equal(sheet_write(to, world->engine, world->folder.fd, "t.parquet", &world->err),
-                     MCP_OK);
+    assert_int_equal(sheet_write(to, world->folder.fd, "t.parquet", &world->err), MCP_OK);
     const columns_table *table = read_table(world, "t.parquet");
     assert_int_equal(columns_find(table, "overhead_ms")->type, COLUMNS_I64);
     expect_number(table, "overhead_ms", 0, 0);

@@ -38,7 +38,7 @@ struct world {
     /* when to stop, or to break something, and how */
     const char *at; /* a call, "i3" */
     sddp_stop stop_with, stop;
-    const char *remove;
+    const char *remove, *block; /* a folder, and one that becomes a file */
 };
 
 static int setup(void **state)
@@ -102,6 +102,8 @@ static void note(struct world *world, const char *format, ...)
     world->stop = world->stop_with;
     if (world->remove)
         assert_int_equal(guard_remove_tree(world->folder.fd, world->remove, NULL), MCP_OK);
+    if (world->block)
+        scratch_write(&world->folder, world->block, "no folder", 9);
 }
 
 static void on_started(const cobre_run_result *so_far, void *data)
@@ -410,7 +412,13 @@ static void a_stop_keeps_the_scenarios(void **state)
     world->stop_with = SDDP_STOP_AFTER_ITERATION;
     cobre_run_result result = run_both(world);
     assert_int_equal(result.end, COBRE_RUN_PARTIAL);
-    assert_in_range(result.simulation.scenarios_completed, 3, 499);
+    uint32_t completed = result.simulation.scenarios_completed;
+    assert_in_range(completed, 3, 499);
+    for (uint32_t i = 0; i < 500; i++) { /* what was waiting to be written is written */
+        char path[64];
+        snprintf(path, sizeof path, "simulation/buses/scenario_id=%04u/data.parquet", (unsigned)i);
+        assert_int_equal(is_there(world, path), i < completed);
+    }
     assert_true(is_there(world, "training/_SUCCESS"));
     assert_true(is_there(world, "simulation/metadata.json"));
     assert_false(is_there(world, "simulation/_SUCCESS"));
@@ -418,11 +426,13 @@ static void a_stop_keeps_the_scenarios(void **state)
 
 static void files_that_cannot_be_written_fail_the_run(void **state)
 {
+#define LAST "case/output/simulation/buses/scenario_id=0002"
     static const struct {
-        const char *at, *remove, *unfinished;
+        const char *at, *remove, *block, *detail, *unfinished;
     } rows[] = {
-        { "i1", "case/output/training", "training/_SUCCESS" },
-        { "s1/3", "case/output/simulation", "simulation/_SUCCESS" },
+        { "i1", "case/output/training", NULL, "training", "training/_SUCCESS" },
+        { "s1/3", NULL, LAST, "scenario 2: 'scenario_id=0002'", "simulation/_SUCCESS" },
+        { "s2/3", NULL, LAST, "scenario 2: 'scenario_id=0002'", "simulation/_SUCCESS" },
     };
     struct world *world = *state;
 
@@ -430,6 +440,7 @@ static void files_that_cannot_be_written_fail_the_run(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         world->at = rows[i].at;
         world->remove = rows[i].remove;
+        world->block = rows[i].block;
         world->calls[0] = '\0';
         cobre_run_result result = run_both(world);
         assert_int_equal(result.end, COBRE_RUN_FAILED);
@@ -437,6 +448,9 @@ static void files_that_cannot_be_written_fail_the_run(void **state)
         assert_text(record, "/kind", "CheckpointFailed");
         assert_text(record, "/context/operation", "write");
         assert_text(record, "/context/checkpoint_path", "/the/output");
+        const char *detail = mcp_json_string(mcp_json_pointer(record, "/context/detail"), NULL);
+        assert_non_null(detail);
+        assert_non_null(strstr(detail, rows[i].detail));
         assert_false(is_there(world, rows[i].unfinished));
         assert_false(is_there(world, "simulation/_SUCCESS"));
     }

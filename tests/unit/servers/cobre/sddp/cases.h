@@ -251,6 +251,33 @@ static inline void case_d09(case_kit *k)
         kit_bus(k, t, 0)->load_mean = 50.0;
 }
 
+/* All costs of the case times `factor`. */
+static inline void kit_scale_costs(case_kit *k, double factor)
+{
+    for (size_t i = 0; i < k->c.hydro_count; i++)
+        k->hydros[i].inflow_nonnegativity_cost *= factor;
+    for (size_t i = 0; i < k->c.bus_count; i++)
+        for (size_t s = 0; s < k->buses[i].segment_count; s++)
+            k->segments[i][s].cost *= factor;
+    for (size_t i = 0; i < k->c.stage_count * k->c.hydro_count; i++) {
+        cobre_hydro_stage *at = &k->hydro_stages[i];
+        double *const costs[] = { &at->spillage_cost,       &at->diversion_cost,
+                                  &at->turbined_below_cost, &at->outflow_below_cost,
+                                  &at->outflow_above_cost,  &at->generation_below_cost,
+                                  &at->withdrawal_pos_cost, &at->withdrawal_neg_cost,
+                                  &at->storage_below_cost,  &at->filling_target_cost,
+                                  &at->evaporation_cost,    &at->fpha_turbined_cost };
+        for (size_t c = 0; c < sizeof costs / sizeof costs[0]; c++)
+            *costs[c] *= factor;
+    }
+    for (size_t i = 0; i < k->c.stage_count * k->c.thermal_count; i++)
+        k->thermal_stages[i].cost_per_mwh *= factor;
+    for (size_t i = 0; i < k->c.stage_count * k->c.line_count; i++)
+        k->line_stages[i].exchange_cost *= factor;
+    for (size_t i = 0; i < k->c.stage_count * k->c.bus_count; i++)
+        k->bus_stages[i].excess_cost *= factor;
+}
+
 /* Blocks of a stage with their hours; the stage's hours become their sum. */
 static inline void kit_set_blocks(case_kit *k, size_t t, size_t count, const double *hours)
 {

@@ -349,6 +349,72 @@ static void equals_the_deterministic_equivalent(void **state)
     sddp_free(study);
 }
 
+/* ---- numbers of any size --------------------------------------------------------------------- */
+
+static const double factors[] = { 1e-9, 1e-6, 1e-3, 1e4, 1e8, 1e12 };
+
+/* Money may be counted in any unit: the bound is the same number of it. */
+static void costs_in_any_unit(void **state)
+{
+    sddp_training result;
+
+    (void)state;
+    case_tree();
+    kit.c.config.forward_passes = 2;
+    sddp *study = train(1, NULL, &result);
+    double optimum = optimum_of_the_tree(study);
+    sddp_free(study);
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        case_tree();
+        kit.c.config.forward_passes = 2;
+        kit_scale_costs(&kit, factors[i]);
+        study = train(1, NULL, &result);
+        double bound = result.rows[result.iterations - 1].lower_bound / factors[i];
+        assert_true(is_near(bound, optimum, 1e-9));
+        sddp_free(study);
+    }
+}
+
+/* The published bounds of every fifth iteration, in another unit: no iteration is above them. */
+static void bounds_in_any_unit(void **state)
+{
+    sddp_training result;
+    double expected[128];
+
+    (void)state;
+    case_1dtoy(&kit);
+    sddp *study = train(1, NULL, &result);
+    for (size_t i = 0; i < 128; i++)
+        expected[i] = result.rows[i].lower_bound;
+    sddp_free(study);
+    for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++) {
+        case_1dtoy(&kit);
+        kit_scale_costs(&kit, factors[f]);
+        study = train(1, NULL, &result);
+        for (size_t i = 0; i < 128; i++)
+            assert_true(is_near(result.rows[i].lower_bound / factors[f], expected[i], 1e-9));
+        sddp_free(study);
+    }
+}
+
+/* A penalty that no solution pays does not change the bound, however large it is. */
+static void one_very_large_penalty(void **state)
+{
+    sddp_training result;
+
+    (void)state;
+    for (double penalty = 1e4; penalty < 1e13; penalty *= 1e2) {
+        case_1dtoy(&kit);
+        for (size_t t = 0; t < 4; t++)
+            kit_hydro(&kit, t, 0)->outflow_above_cost = penalty;
+        sddp *study = train(1, NULL, &result);
+        for (size_t i = 0; i < 128; i++)
+            assert_true(result.rows[i].lower_bound <= 2605944.5860989215 * (1.0 + 1e-9));
+        assert_true(is_near(result.rows[127].lower_bound, 2605295.121009262, 1e-3));
+        sddp_free(study);
+    }
+}
+
 /* ---- stops ----------------------------------------------------------------------------------- */
 
 typedef struct stopper {
@@ -468,6 +534,9 @@ static void unreachable_storage_is_infeasible(void **state)
         assert_int_equal(failure.iteration, 1);
         assert_int_equal(failure.scenario, 0);
         assert_int_equal(failure.opening, 0);
+        assert_int_equal(failure.hydro_count, 1);
+        assert_int_equal(failure.hydros[0], 0);
+        assert_true(failure.missing_hm3[0] > 600.0 && failure.missing_hm3[0] < 900.0);
         assert_int_equal(result.iterations, 0);
         assert_int_equal(result.reason, SDDP_ERROR);
         assert_int_equal(result.total_cuts, 0);
@@ -515,6 +584,9 @@ int main(void)
         cmocka_unit_test(deterministic_cases),
         cmocka_unit_test(same_bits_with_any_threads),
         cmocka_unit_test(equals_the_deterministic_equivalent),
+        cmocka_unit_test(costs_in_any_unit),
+        cmocka_unit_test(bounds_in_any_unit),
+        cmocka_unit_test(one_very_large_penalty),
         cmocka_unit_test(a_stop_after_the_iteration_completes_it),
         cmocka_unit_test(stopping_now_drops_the_iteration),
         cmocka_unit_test(stopped_before_the_first),

@@ -48,22 +48,22 @@ static inline char *broken_text(const broken *row)
     return text;
 }
 
-static inline void broken_apply(columns *engine, const scratch *folder, const broken *row)
+static inline void broken_apply(const scratch *folder, const broken *row)
 {
     if (!row->with) {
         assert_int_equal(unlinkat(folder->fd, row->file, 0), 0);
         return;
     }
     char *text = broken_text(row);
-    base_write(engine, folder, row->file, text);
+    base_write(folder, row->file, text);
     free(text);
 }
 
-static inline void broken_restore(columns *engine, const scratch *folder, const char *file)
+static inline void broken_restore(const scratch *folder, const char *file)
 {
     unlinkat(folder->fd, file, 0);
     if (base_text(file))
-        base_write(engine, folder, file, base_text(file));
+        base_write(folder, file, base_text(file));
 }
 
 static inline bool broken_is(const broken *row, const cobre_finding *finding)
@@ -125,9 +125,9 @@ static inline void broken_run(columns *engine, const broken *rows, size_t count,
     scratch folder;
 
     scratch_open(&folder);
-    base_write_all(engine, &folder);
+    base_write_all(&folder);
     for (size_t i = 0; i < count; i++) {
-        broken_apply(engine, &folder, &rows[i]);
+        broken_apply(&folder, &rows[i]);
         loaded result = base_load_at(engine, folder.fd, "broken");
         if (result.status != MCP_OK)
             fail_msg("%s: %s", rows[i].file, result.err.message);
@@ -140,7 +140,7 @@ static inline void broken_run(columns *engine, const broken *rows, size_t count,
             assert_int_equal(cobre_report_coverage(result.report)->layers_completed, 5);
         }
         loaded_free(&result);
-        broken_restore(engine, &folder, rows[i].file);
+        broken_restore(&folder, rows[i].file);
     }
     loaded result = base_load_at(engine, folder.fd, "restored");
     assert_loads(&result);

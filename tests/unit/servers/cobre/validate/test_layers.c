@@ -166,7 +166,17 @@ static void stages(void **state)
         { STAGES, "'transitions':[]",
           "'transitions':[{'source_id':0,'target_id':1,'probability':0.4},"
           "{'source_id':0,'target_id':2,'probability':0.5}]",
-          RANGE, 5, 0, "policy_graph.transitions.probability", NULL, 1 },
+          RANGE, 5, 0, "policy_graph.transitions.probability", NULL, 2 },
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':0,'target_id':2,'probability':1}]", STAGE, 5, 0,
+          "policy_graph.transitions.target_id", NULL, 0 },
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':2,'target_id':0,'probability':1}]", STAGE, 5, 2,
+          "policy_graph.transitions.target_id", NULL, 0 },
+        { STAGES, "'finite_horizon','annual_discount_rate':0.1,'transitions':[]",
+          "'cyclic','annual_discount_rate':0.1,"
+          "'transitions':[{'source_id':1,'target_id':0,'probability':1}]",
+          STAGE, 5, 1, "policy_graph.transitions.target_id", NULL, 1 },
         { STAGES, "'finite_horizon','annual_discount_rate':0.1",
           "'cyclic','annual_discount_rate':0", RANGE, 5, NONE, "policy_graph.annual_discount_rate",
           NULL, 1 },

@@ -12,9 +12,9 @@ static loaded load_with(columns *engine, const char *const *replacements)
     scratch folder;
 
     scratch_open(&folder);
-    base_write_all(engine, &folder);
+    base_write_all(&folder);
     for (size_t i = 0; replacements[i]; i += 2)
-        base_write(engine, &folder, replacements[i], replacements[i + 1]);
+        base_write(&folder, replacements[i], replacements[i + 1]);
     loaded result = base_load_at(engine, folder.fd, "/somewhere/base-case/");
     scratch_close(&folder);
     return result;
@@ -300,11 +300,11 @@ static void links_out_of_the_directory_are_refused(void **state)
 
     scratch_open(&folder);
     scratch_open(&outside);
-    base_write_all(*state, &outside);
-    base_write(*state, &outside, "system/hydro_geometry.parquet",
+    base_write_all(&outside);
+    base_write(&outside, "system/hydro_geometry.parquet",
                "hydro_id i32: 1; volume_hm3 f64: 1; height_m f64: 1; area_km2 f64: 1");
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        base_write_all(*state, &folder);
+        base_write_all(&folder);
         unlinkat(folder.fd, paths[i], 0);
         assert_int_equal(symlinkat(scratch_path(&outside, paths[i]), folder.fd, paths[i]), 0);
         loaded result = base_load_at(*state, folder.fd, "linked");
@@ -321,7 +321,7 @@ static void fifos_and_folders_are_refused_without_waiting(void **state)
     scratch folder;
 
     scratch_open(&folder);
-    base_write_all(*state, &folder);
+    base_write_all(&folder);
     assert_int_equal(unlinkat(folder.fd, "stages.json", 0), 0);
     assert_int_equal(mkfifoat(folder.fd, "stages.json", 0600), 0);
     loaded fifo = base_load_at(*state, folder.fd, "fifo");
@@ -342,7 +342,7 @@ static void parquet_cut_short_is_a_parse_error(void **state)
     struct stat whole;
 
     scratch_open(&folder);
-    base_write_all(*state, &folder);
+    base_write_all(&folder);
     int fd = openat(folder.fd, path, O_RDWR | O_CLOEXEC);
     assert_int_equal(fstat(fd, &whole), 0);
     for (off_t size = whole.st_size - 1; size >= 0; size = size > 100 ? size - 97 : size - 50) {

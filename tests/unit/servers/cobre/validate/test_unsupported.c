@@ -71,7 +71,7 @@ static const broken ignored[] = {
     { STAGES, "'transitions':[]",
       "'transitions':["
       "{'source_id':0,'target_id':1,'probability':0.5},"
-      "{'source_id':0,'target_id':2,'probability':0.5}]",
+      "{'source_id':0,'target_id':1,'probability':0.5}]",
       SETTINGS, 5, NONE, "policy_graph.transitions", NULL, 0 },
     { LINES, "'capacity'", "'losses_percent':2,'capacity'", SETTINGS, 5, 0, "losses_percent", NULL,
       0 },
@@ -100,7 +100,7 @@ static void refused(void **state)
 }
 
 /* The base configuration with the original's arithmetic, and the row's own break of it, if any. */
-static void write_compatible(columns *engine, const scratch *folder, const broken *row)
+static void write_compatible(const scratch *folder, const broken *row)
 {
     const broken same = { CONFIG, "'policy'", "'policy'", SETTINGS, 5, NONE, NULL, NULL, 0 };
     bool is_config = strcmp(row->file, CONFIG) == 0;
@@ -110,9 +110,9 @@ static void write_compatible(columns *engine, const scratch *folder, const broke
     assert_non_null(at);
     snprintf(with, sizeof with, "%.*s%s%s", (int)(at - text), text, AS_ORIGINAL,
              at + strlen(METHOD));
-    base_write(engine, folder, CONFIG, with);
+    base_write(folder, CONFIG, with);
     if (!is_config)
-        broken_apply(engine, folder, row);
+        broken_apply(folder, row);
     free(text);
 }
 
@@ -121,15 +121,15 @@ static void ignored_as_the_original_does(void **state)
     scratch folder;
 
     scratch_open(&folder);
-    base_write_all(*state, &folder);
+    base_write_all(&folder);
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
-        write_compatible(*state, &folder, &ignored[i]);
+        write_compatible(&folder, &ignored[i]);
         loaded result = base_load_at(*state, folder.fd, "compatible");
         assert_loads(&result);
         assert_true(result.c->config.original_arithmetic);
         broken_check(&ignored[i], &result, COBRE_SEVERITY_WARNING);
         loaded_free(&result);
-        broken_restore(*state, &folder, ignored[i].file);
+        broken_restore(&folder, ignored[i].file);
     }
     scratch_close(&folder);
 }
@@ -139,13 +139,13 @@ static void still_refused_under_compatibility(void **state)
     scratch folder;
 
     scratch_open(&folder);
-    base_write_all(*state, &folder);
+    base_write_all(&folder);
     for (size_t i = 0; i < sizeof modelled / sizeof modelled[0]; i++) {
-        write_compatible(*state, &folder, &modelled[i]);
+        write_compatible(&folder, &modelled[i]);
         loaded result = base_load_at(*state, folder.fd, "compatible");
         broken_check(&modelled[i], &result, COBRE_SEVERITY_ERROR);
         loaded_free(&result);
-        broken_restore(*state, &folder, modelled[i].file);
+        broken_restore(&folder, modelled[i].file);
     }
     scratch_close(&folder);
 }

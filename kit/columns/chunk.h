@@ -1,0 +1,56 @@
+/*
+ * chunk.h - one column of the row group that is being filled: its pages, and what the footer says
+ * of them.
+ *
+ * Rows are added as PLAIN values; a full page gets its header and is compressed. Pages are data
+ * pages of version 1; before the values of a nullable column come its definition levels.
+ *
+ * Source: parquet.thrift, PageHeader; the specification's encodings PLAIN and RLE.
+ */
+#ifndef COLUMNS_CHUNK_H
+#define COLUMNS_CHUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/buf.h"
+#include "mcp/error.h"
+
+#include "columns/columns.h"
+#include "columns/packer.h"
+#include "columns/statistics.h"
+
+#define CHUNK_PAGE_MAX ((size_t)1 << 20) /* bytes of a page's values; a longer text has its own */
+
+struct chunk {
+    const char *name;
+    columns_type type;
+    bool is_nullable;
+    bool is_packed; /* its pages are compressed; decided by the first */
+    mcp_buf values; /* of the page that is being filled; booleans have a byte each */
+    mcp_buf valid;  /* the same, of a nullable column: a byte a row */
+    mcp_buf pages;  /* the full pages, with their headers */
+    size_t page_rows, page_nulls;
+    size_t unpacked; /* bytes of all pages before compression, with their headers */
+    size_t rows;
+    statistics range;
+};
+
+/* Begin a row group: no rows. */
+void chunk_begin(struct chunk *self);
+
+/* Free the buffers. */
+void chunk_clear(struct chunk *self);
+
+/* Add rows of a column, whose texts are there. MCP_E_LIMIT, MCP_E_NOMEM, MCP_E_INTERNAL (zstd). */
+mcp_status chunk_add(struct chunk *self, struct packer *packer, const columns_column *column,
+                     size_t first, size_t rows, mcp_error *err);
+
+/* Bytes that wait in its buffers. */
+size_t chunk_held(const struct chunk *self);
+
+/* End the row group: append the last page to `to`; the full ones, before it, are in `pages`. */
+mcp_status chunk_finish(struct chunk *self, struct packer *packer, mcp_buf *to, mcp_error *err);
+
+#endif

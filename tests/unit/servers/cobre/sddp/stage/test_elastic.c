@@ -1,0 +1,87 @@
+/*
+ * test_elastic.c - the hydros whose water balance cannot hold, by amounts derived by hand.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../cases.h"
+#include "sddp/stage/elastic.h"
+
+static case_kit kit;
+
+/* Two plants in a row without inflow, from 100 hm3 each; the second must end with `needed`. */
+static size_t gaps_of(double needed, elastic_gap *gaps, size_t most)
+{
+    static const double storage[] = { 100.0, 100.0 }, calm[KIT_ENTITIES];
+    mcp_arena *arena = mcp_arena_new(0);
+    stage_lp stage;
+
+    kit_begin(&kit, 2, 2, 1, 1, 0);
+    kit.hydros[0].downstream = 1;
+    kit_hydro(&kit, 0, 0)->min_storage = 30.0;
+    kit_hydro(&kit, 0, 1)->min_storage = needed;
+    assert_int_equal(stage_lp_build(&stage, arena, &kit.c, 0, 0, NULL), MCP_OK);
+    size_t count = elastic_gaps(&stage, storage, calm, gaps, most);
+    mcp_arena_free(arena);
+    return count;
+}
+
+static void what_upstream_can_give_is_no_gap(void **state)
+{
+    elastic_gap gaps[4];
+
+    (void)state;
+    assert_int_equal(gaps_of(170.0, gaps, 4), 0);
+}
+
+/* 100 + (100 - 30) hm3 are there, 250 are needed: 80 are missing, at the one or the other plant. */
+static void what_is_missing(void **state)
+{
+    elastic_gap gaps[4];
+    double sum = 0.0;
+
+    (void)state;
+    size_t count = gaps_of(250.0, gaps, 4);
+    assert_in_range(count, 1, 2);
+    for (size_t i = 0; i < count; i++)
+        sum += gaps[i].hm3;
+    assert_true(fabs(sum - 80.0) < 1e-6);
+}
+
+/* The first plant cannot give: the gap is the second one's alone. */
+static void the_largest_first(void **state)
+{
+    static const double storage[] = { 10.0, 50.0, 100.0 }, calm[KIT_ENTITIES];
+    mcp_arena *arena = mcp_arena_new(0);
+    elastic_gap gaps[2];
+    stage_lp stage;
+
+    (void)state;
+    kit_begin(&kit, 2, 3, 1, 1, 0);
+    for (size_t h = 0; h < 3; h++)
+        kit_hydro(&kit, 0, h)->min_storage = 100.0;
+    assert_int_equal(stage_lp_build(&stage, arena, &kit.c, 0, 0, NULL), MCP_OK);
+    assert_int_equal(elastic_gaps(&stage, storage, calm, gaps, 2), 2);
+    assert_int_equal(gaps[0].hydro, 0);
+    assert_true(fabs(gaps[0].hm3 - 90.0) < 1e-6);
+    assert_int_equal(gaps[1].hydro, 1);
+    assert_true(fabs(gaps[1].hm3 - 50.0) < 1e-6);
+    assert_int_equal(elastic_gaps(&stage, storage, calm, gaps, 1), 1);
+    assert_int_equal(gaps[0].hydro, 0);
+    mcp_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_upstream_can_give_is_no_gap),
+        cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(the_largest_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
