@@ -122,8 +122,8 @@ mcp_status mcp__tasks_cancel(mcp_call *call);
 mcp_status mcp__tasks_list(mcp_call *call);
 
 /**
- * Whether a call of a tool may run as its client wants it, as a task or not. Its flags are set.
- * Where it is to be a task at once, call->task.begins is set.
+ * Whether a call of a tool may run as its client wants it, as a task or not, on a server with
+ * tasks. Its flags are set. Where it is to be a task at once, call->task.begins is set.
  *
  * @return MCP_OK; MCP_E_METHOD, MCP_E_CAPABILITY, MCP_E_PARAMS: call->err says why
  */

@@ -41,7 +41,8 @@ static void uncount(mcp_call *call)
     if (call->plan.active)
         (*call->plan.active)--;
     call->plan.active = NULL;
-    mcp__subscribe_leave(call);
+    if (call->subscription)
+        mcp__subscribe_leave(call);
 }
 
 /* Takes a call that is closed, and in no table. */
@@ -252,9 +253,10 @@ static mcp_call *make_call(mcp__session *session, mcp__peer *peer, mcp__peer *no
     const mcp__context *context = &session->context;
     mcp_call *call = NULL;
     bool is_lost = false;
-    const mcp_principal *principal = mcp__principal_copy(element->arena,
-                                                         notification_peer->principal, &is_lost);
+    const mcp_principal *principal = NULL;
 
+    if (notification_peer->principal)
+        principal = mcp__principal_copy(element->arena, notification_peer->principal, &is_lost);
     if (is_lost || mcp__call_new(&call, element->arena, context, NULL) != MCP_OK)
         return NULL;
     call->principal = principal;
@@ -356,8 +358,7 @@ static void serve_invalid(mcp__session *session, mcp__peer *peer, const mcp__mes
 
 static bool is_sessionless(const mcp__session *session, const mcp__peer *peer)
 {
-    return session->context.is_shared ||
-           (peer->headers && mcp__headers_are_stateless(peer->headers));
+    return session->context.is_shared || mcp__envelope_is_stateless(peer->headers);
 }
 
 static void serve_response(mcp__session *session, mcp__peer *peer, mcp__element *response)

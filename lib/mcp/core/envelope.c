@@ -25,6 +25,14 @@
 
 static const mcp_revision oldest_stateless = (mcp_revision)(MCP_REVISION_NEWEST_SESSION + 1);
 
+bool mcp__envelope_is_stateless(const mcp__headers *headers)
+{
+    size_t count = 0;
+    const char *version = headers ? headers->field(headers, "MCP-Protocol-Version", &count) : NULL;
+
+    return version && strcmp(version, mcp_revision_name(oldest_stateless)) >= 0;
+}
+
 bool mcp__envelope_is_claimed(const mcp_json *meta)
 {
     return mcp_json_get(meta, KEY_REVISION) != NULL;
@@ -32,7 +40,7 @@ bool mcp__envelope_is_claimed(const mcp_json *meta)
 
 mcp_revision mcp__envelope_revision(const mcp__session *session, const mcp__peer *peer)
 {
-    if (peer->headers && mcp__headers_are_stateless(peer->headers))
+    if (mcp__envelope_is_stateless(peer->headers))
         return MCP_REVISION_NEWEST;
     return session->revision;
 }
@@ -155,13 +163,11 @@ static bool claim_holds(const mcp_json *meta)
 
 mcp_status mcp__envelope_open(mcp_call *call)
 {
-    const mcp__headers *headers = call->notification_peer->headers;
-
     if (strcmp(call->request.method, "initialize") == 0 && !claim_holds(call->request.meta))
         return open_session(call);
     if (mcp__envelope_is_claimed(call->request.meta))
         return open_stateless(call);
-    if (!headers || !mcp__headers_are_stateless(headers))
+    if (!mcp__envelope_is_stateless(call->notification_peer->headers))
         return open_session(call);
     call->request.revision = oldest_stateless;
     return check_keys(call);

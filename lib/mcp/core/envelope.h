@@ -6,6 +6,9 @@
 
 #include "mcp/core/call/call_int.h"
 
+/** Whether MCP-Protocol-Version names a revision without sessions, known to us or not. NULL: no. */
+bool mcp__envelope_is_stateless(const mcp__headers *headers);
+
 /** True when params._meta says which revision the request speaks: then it needs no session. */
 bool mcp__envelope_is_claimed(const mcp_json *meta);
 

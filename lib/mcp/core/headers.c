@@ -15,7 +15,6 @@
 
 #include "base/base64.h"
 #include "base/utf8.h"
-#include "mcp/version.h"
 
 static mcp_status look(const char **value, const mcp__headers *headers, const char *field,
                        bool is_required, mcp_error *err)
@@ -35,15 +34,6 @@ static mcp_status disagrees(const char *field, mcp_error *err)
 {
     return mcp_error_set(err, MCP_E_HEADERS, "the header %s does not say what the body says",
                          field);
-}
-
-bool mcp__headers_are_stateless(const mcp__headers *headers)
-{
-    const char *oldest = mcp_revision_name((mcp_revision)(MCP_REVISION_NEWEST_SESSION + 1));
-    size_t count = 0;
-    const char *version = headers->field(headers, "MCP-Protocol-Version", &count);
-
-    return count > 0 && version && strcmp(version, oldest) >= 0;
 }
 
 mcp_status mcp__headers_check(const mcp__headers *headers, const char *field, const char *wanted,

@@ -27,9 +27,6 @@ struct mcp__headers {
     const char *(*field)(const mcp__headers *self, const char *name, size_t *count);
 };
 
-/** Whether MCP-Protocol-Version names a revision without sessions, known to us or not. */
-bool mcp__headers_are_stateless(const mcp__headers *headers);
-
 /**
  * Whether a field says what the body says. All of these return MCP_OK or MCP_E_HEADERS.
  *

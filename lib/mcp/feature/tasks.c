@@ -68,8 +68,6 @@ mcp_status mcp__tasks_decide(mcp_call *call)
     bool may = call->plan.flags & (MCP_TASK_OPTIONAL | MCP_TASK_REQUIRED);
     const mcp_json *wish = NULL;
 
-    if (!(call->features->capabilities & MCP__CAN_TASKS) || !call->context->tasks)
-        return MCP_OK;
     call->task.ttl_ms = call->context->options->limits.task_ttl_ms;
     if (mcp__call_is_stateless(call))
         return may ? decide_stateless(call) : MCP_OK;

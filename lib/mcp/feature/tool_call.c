@@ -266,7 +266,7 @@ mcp_status mcp__tools_call(mcp_call *call)
     mcp_status st = check_headers(call, tool);
     if (st == MCP_OK && tool->base.scopes)
         st = mcp_call_require_scopes(call, tool->base.scopes);
-    if (st == MCP_OK)
+    if (st == MCP_OK && (call->features->capabilities & MCP__CAN_TASKS) && call->context->tasks)
         st = mcp__tasks_decide(call);
     if (st != MCP_OK)
         return st;

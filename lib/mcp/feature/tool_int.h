@@ -29,7 +29,10 @@ typedef struct mcp__tool {
 int mcp__tool_max_running(const mcp__tool *tool);
 
 /** Whether the tool writes and the server may not. */
-bool mcp__tool_is_disabled(const mcp__tool *tool);
+static inline bool mcp__tool_is_disabled(const mcp__tool *tool)
+{
+    return (tool->row->flags & MCP_WRITES) && !tool->owner->options->allow_write;
+}
 
 /** Whether its result is sent as structured content, too: at first only objects were. */
 bool mcp__tool_is_structured(const mcp__tool *tool, mcp_revision revision);

@@ -115,11 +115,6 @@ mcp_status mcp__tool_complete_schema(const mcp_json **out, mcp_arena *arena, con
 
 /* ---- the entry of tools/list ----------------------------------------------------------------- */
 
-bool mcp__tool_is_disabled(const mcp__tool *tool)
-{
-    return (tool->row->flags & MCP_WRITES) && !tool->owner->options->allow_write;
-}
-
 bool mcp__tool_is_structured(const mcp__tool *tool, mcp_revision revision)
 {
     const char *member = tool->gives_object ? "structuredContent" : "structuredContent of any type";

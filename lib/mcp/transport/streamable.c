@@ -20,6 +20,7 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/dispatch.h"
+#include "mcp/core/envelope.h"
 #include "mcp/core/headers.h"
 #include "mcp/core/message/message.h"
 #include "mcp/transport/http/peer.h"
@@ -60,7 +61,7 @@ static struct request request_of(mcp__httpd *httpd, mcp__http_exchange *exchange
 static int bad_request(const struct request *request)
 {
     bool is_stateless = request->httpd->serve.options->oldest > MCP_REVISION_NEWEST_SESSION ||
-                        mcp__headers_are_stateless(&request->headers);
+                        mcp__envelope_is_stateless(&request->headers);
 
     return is_stateless ? mcp_status_code(MCP_E_REQUEST) : BAD_REQUEST;
 }
@@ -307,7 +308,7 @@ static bool is_stateless(const struct request *request)
         return false;
     if (mcp_json_get(request->message.meta, CLAIM))
         return true;
-    return !is_initialize(request) && mcp__headers_are_stateless(&request->headers);
+    return !is_initialize(request) && mcp__envelope_is_stateless(&request->headers);
 }
 
 /* The version header of the session era must name a revision that we serve. Returns false when the

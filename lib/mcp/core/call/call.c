@@ -80,7 +80,8 @@ void mcp__call_free(mcp_call *call)
         call->plan.kind->release(call);
     clear_buffers(call);
     mcp__progress_clear(&call->progress);
-    mcp__input_requests_clear(&call->input);
+    if (call->input.responses)
+        mcp__input_requests_clear(&call->input);
     mcp_arena_free(call->arena);
 }
 

@@ -92,7 +92,8 @@ static void run_handler(mcp_call *call)
     }
     call->status = call->plan.check ? call->plan.check(call) : MCP_OK;
     call->plan.check = NULL;
-    if (call->status == MCP_OK && call->input.is_allowed && !call->answer.error_text)
+    if (call->status == MCP_OK && call->input.is_allowed && mcp__call_is_stateless(call) &&
+        !call->answer.error_text)
         call->status = mcp__input_requests_read(call);
     if (call->status == MCP_OK && !call->answer.error_text)
         call->status = call->plan.run(call, call->plan.data);

@@ -645,13 +645,10 @@ static mcp_status read_state(mcp_call *call)
 mcp_status mcp__input_requests_read(mcp_call *call)
 {
     const mcp_json *responses = mcp_json_get(call->request.params, "inputResponses");
-    mcp_status st;
 
-    if (!mcp__call_is_stateless(call))
-        return MCP_OK;
     if (responses && !mcp_json_is_object(responses))
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.inputResponses must be an object");
-    st = read_state(call);
+    mcp_status st = read_state(call);
     return st == MCP_OK ? add_responses(call, responses) : st;
 }
 

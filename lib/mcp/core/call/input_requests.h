@@ -17,8 +17,8 @@
 #define MCP__INPUT_COPY_MAX ((size_t)8 * 1024 * 1024)
 
 /**
- * On the worker, before the handler first runs: take the responses and the state that came with a
- * request of 2026-07-28. The call's name and arguments are known.
+ * On the worker, before the handler of a stateless request first runs: take the responses and the
+ * state that came with it. The call's name and arguments are known.
  *
  * @return MCP_OK; MCP_E_PARAMS
  */

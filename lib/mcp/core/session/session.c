@@ -77,17 +77,6 @@ mcp_status mcp__session_set_listener(mcp__session *session, const mcp_principal 
     return MCP_OK;
 }
 
-mcp_revision mcp__session_revision(const mcp__session *session)
-{
-    const mcp_server_options *options = session->context.options;
-
-    if (session->revision != MCP_REVISION_NONE)
-        return session->revision;
-    if (options->default_revision != MCP_REVISION_NONE)
-        return options->default_revision;
-    return options->newest; /* no revision with sessions is served */
-}
-
 mcp_status mcp__session_open(mcp__session *session, mcp_revision revision, const mcp_json *params,
                              mcp_error *err)
 {

@@ -49,7 +49,16 @@ mcp_status mcp__session_set_listener(mcp__session *session, const mcp_principal 
                                      mcp_error *err);
 
 /** The revision that a request without further claim is served under. */
-mcp_revision mcp__session_revision(const mcp__session *session);
+static inline mcp_revision mcp__session_revision(const mcp__session *session)
+{
+    const mcp_server_options *options = session->context.options;
+
+    if (session->revision != MCP_REVISION_NONE)
+        return session->revision;
+    if (options->default_revision != MCP_REVISION_NONE)
+        return options->default_revision;
+    return options->newest; /* no revision with sessions is served */
+}
 
 /**
  * Open the session under a revision, by what the client says about itself.

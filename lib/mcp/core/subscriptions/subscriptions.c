@@ -287,10 +287,8 @@ static mcp_status index_keys(mcp_call *call, mcp__map *topics, const mcp_json *k
 
 void mcp__subscribe_leave(mcp_call *call)
 {
-    mcp__interest *interest = call->subscription ? call->subscription->interests : NULL;
-
-    for (; interest; interest = interest->of_call)
-        mcp__interest_remove(interest);
+    for (mcp__interest *i = call->subscription->interests; i; i = i->of_call)
+        mcp__interest_remove(i);
     call->subscription = NULL;
 }
 

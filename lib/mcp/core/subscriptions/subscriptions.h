@@ -123,7 +123,7 @@ mcp_status mcp__subscribe_listen(mcp_call *call, unsigned can_change, bool of_ur
 /** Acknowledge, as the first message of a call that is open now. */
 void mcp__subscribe_acknowledge(mcp_call *call);
 
-/** The call listens no more, or never did. */
+/** A call that has a subscription listens no more. */
 void mcp__subscribe_leave(mcp_call *call);
 
 /** The first subscriber of a task; see mcp__interest_first. */

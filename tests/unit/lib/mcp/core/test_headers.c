@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "mcp/core/envelope.h"
 #include "mcp/core/headers.h"
 #include <cmocka.h>
 
@@ -42,7 +43,7 @@ static void the_era_stands_in_the_version(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fake fake = fake_of(rows[i].value, rows[i].value ? 1 : 0);
-        assert_int_equal(mcp__headers_are_stateless(&fake.face), rows[i].is_stateless);
+        assert_int_equal(mcp__envelope_is_stateless(&fake.face), rows[i].is_stateless);
     }
 }
 
