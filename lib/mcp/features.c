@@ -18,7 +18,7 @@
 
 #define FEATURES_MAX_BYTES ((size_t)1 << 30)
 
-static void set_free(mcp__features *set)
+void mcp__features_free(mcp__features *set)
 {
     mcp__tools_free(set);
     mcp_arena_free(set->arena);
@@ -84,14 +84,6 @@ mcp_status mcp__features_load(mcp__features *set, const mcp_features *features, 
         st = mcp__completions_load(set, features, err);
     set->capabilities |= mcp__features_capabilities(features);
     return st;
-}
-
-void mcp__features_drop(const mcp__features *set)
-{
-    mcp__features *held = (mcp__features *)set; /* only the count of a shared set ever changes */
-
-    if (held && atomic_fetch_sub(&held->holders, 1) == 1)
-        set_free(held);
 }
 
 mcp__feature *mcp__features_find(const mcp__features *set, mcp_feature kind, const char *name,

@@ -71,8 +71,17 @@ unsigned mcp__features_capabilities(const mcp_features *features);
 /** The lists of such capabilities, enum mcp__list_kind. */
 unsigned mcp__features_lists(unsigned capabilities);
 
+/** Any thread, when no holder is left. */
+void mcp__features_free(mcp__features *set);
+
 /** Any thread. One holder less; NULL is fine. */
-void mcp__features_drop(const mcp__features *set);
+static inline void mcp__features_drop(const mcp__features *set)
+{
+    mcp__features *held = (mcp__features *)set; /* only the count of a shared set ever changes */
+
+    if (held && atomic_fetch_sub(&held->holders, 1) == 1)
+        mcp__features_free(held);
+}
 
 /** The feature of that name, registered or safe, or of that URI or template; NULL: none. */
 mcp__feature *mcp__features_find(const mcp__features *set, mcp_feature kind, const char *name,

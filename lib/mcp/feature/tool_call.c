@@ -149,8 +149,10 @@ static mcp__tool *read_call(mcp_call *call)
 {
     size_t length = 0;
     const char *name = mcp_json_string(mcp_json_get(call->request.params, "name"), &length);
-    mcp__feature *tool = name ? mcp__features_find_shown(call, MCP_FEATURE_TOOL, name, length)
-                              : NULL;
+    mcp__feature *tool = name ? mcp__list_find(&call->features->tools, name, length) : NULL;
+
+    if (tool && !mcp__list_shows(call, MCP_FEATURE_TOOL, tool->name, tool->scopes))
+        tool = NULL;
 
     if (!name)
         (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be the name of a tool");
