@@ -8,7 +8,7 @@
  *     report      progress and summaries for people     run, sddp, lp, case
  *     run         one run: validate, train, simulate    results, sddp, lp, validate, case, findings
  *     results     the output directory                  sddp, case
- *     sddp        training and simulation               sddp/stage, lp, stochastic, case
+ *     sddp        training and simulation; iteration/   sddp/stage, lp, stochastic, case
  *     sddp/stage  one stage: program, cuts, solve       lp, case
  *     lp          the port to an LP solver              -
  *     stochastic  random numbers and the opening tree   case

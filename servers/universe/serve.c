@@ -15,7 +15,7 @@
 #include "shell/line.h"
 #include "shell/open.h"
 
-/* A command holds a worker until its commit is durable, and many share one commit. */
+/* Of states that are written and read; a command that waits for its commit holds none. */
 #define WORKERS 64
 #define GRACE_MS 6000 /* the rest of ten seconds is for the last commits */
 #define CALL_ARENA ((size_t)1 << 30)

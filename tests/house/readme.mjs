@@ -1,10 +1,10 @@
 /*
  * readme.mjs - the README keeps its word: its first block of C is examples/hello.c, each file that
- * it links to and each folder of its map is there, and each command `make X` that it names is a
- * target.
+ * it links to and each folder of its map is there, so is each file of the ways of a request, below
+ * lib/, servers/X/ or the top, and each command `make X` that it names is a target.
  */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { finish, text, top } from "./tree.mjs";
 
 const readme = text("README.md") ?? "";
@@ -37,6 +37,17 @@ for (const line of (/## Folder map[^]*?```text\n([^]*?)```/.exec(readme)?.[1] ??
     parent = names.split(" ")[0];
   for (const name of names.split(" "))
     there(indent === "" ? name : parent + name, "has in its map");
+}
+
+/* Paths of the ways of a request leave out the folder that all files of a way are in. A name that
+ * has no folder is in that of the one before it. */
+const way = /## The way of a request([^]*?)\n## /.exec(readme)?.[1] ?? "";
+let before = "";
+for (const [, path] of way.matchAll(/`([\w/-]+\.c)`/g)) {
+  looked++;
+  if (!["lib", "lib/mcp", ".", "servers/universe", "servers/cobre"].some((root) => [path, join(before, path)].some((name) => existsSync(join(top, root, name)))))
+    findings.push(`README.md names ${path}, which is not there`);
+  before = path.includes("/") ? dirname(path) : before;
 }
 
 for (const [, target] of readme.matchAll(/`?\bmake ([a-z]+)\b(?=`| {2,}#|$)/gm)) {

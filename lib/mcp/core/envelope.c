@@ -38,6 +38,22 @@ bool mcp__envelope_is_claimed(const mcp_json *meta)
     return mcp_json_get(meta, KEY_REVISION) != NULL;
 }
 
+static bool claim_holds(const mcp_json *meta)
+{
+    const char *name = mcp_json_get_string(meta, KEY_REVISION);
+
+    return name && strcmp(name, mcp_revision_name(oldest_stateless)) >= 0 &&
+           mcp_json_is_object(mcp_json_get(meta, KEY_CAPABILITIES));
+}
+
+bool mcp__envelope_is_of_session(const char *method, const mcp_json *meta,
+                                 const mcp__headers *headers)
+{
+    if (method && strcmp(method, "initialize") == 0)
+        return !claim_holds(meta);
+    return !mcp__envelope_is_claimed(meta) && !mcp__envelope_is_stateless(headers);
+}
+
 mcp_revision mcp__envelope_revision(const mcp__session *session, const mcp__peer *peer)
 {
     if (mcp__envelope_is_stateless(peer->headers))
@@ -153,22 +169,13 @@ static mcp_status open_session(mcp_call *call)
     return MCP_OK;
 }
 
-static bool claim_holds(const mcp_json *meta)
-{
-    const char *name = mcp_json_get_string(meta, KEY_REVISION);
-
-    return name && strcmp(name, mcp_revision_name(oldest_stateless)) >= 0 &&
-           mcp_json_is_object(mcp_json_get(meta, KEY_CAPABILITIES));
-}
-
 mcp_status mcp__envelope_open(mcp_call *call)
 {
-    if (strcmp(call->request.method, "initialize") == 0 && !claim_holds(call->request.meta))
+    if (mcp__envelope_is_of_session(call->request.method, call->request.meta,
+                                    call->notification_peer->headers))
         return open_session(call);
     if (mcp__envelope_is_claimed(call->request.meta))
         return open_stateless(call);
-    if (!mcp__envelope_is_stateless(call->notification_peer->headers))
-        return open_session(call);
     call->request.revision = oldest_stateless;
     return check_keys(call);
 }

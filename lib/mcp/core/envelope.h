@@ -9,7 +9,16 @@
 /** Whether MCP-Protocol-Version names a revision without sessions, known to us or not. NULL: no. */
 bool mcp__envelope_is_stateless(const mcp__headers *headers);
 
-/** True when params._meta says which revision the request speaks: then it needs no session. */
+/**
+ * Whether a request is of a session.
+ *
+ * @param method NULL: of a message that has none
+ * @param meta   params._meta
+ */
+bool mcp__envelope_is_of_session(const char *method, const mcp_json *meta,
+                                 const mcp__headers *headers);
+
+/** True when params._meta says which revision the request speaks. */
 bool mcp__envelope_is_claimed(const mcp_json *meta);
 
 /**

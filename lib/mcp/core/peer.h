@@ -34,7 +34,7 @@ struct mcp__peer {
      *  cannot. */
     void (*reconnect)(mcp__peer *peer);
     /** The headers of the message that is being handed in; NULL: the transport has none. Set by the
-     *  transport, good until mcp__dispatch_message returns. */
+     *  transport, good until the dispatch of the message returns. */
     const mcp__headers *headers;
     /** Who sent the message that is being handed in; NULL: nobody in particular. As `headers`. */
     const mcp_principal *principal;

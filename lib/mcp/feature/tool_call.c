@@ -1,11 +1,12 @@
 /*
  * tool_call.c - tools/call and its result.
  *
- * A call is checked here, on the loop, in this order: is the tool visible; does the token allow it;
- * may it write; do its arguments fit; is there room for it. Arguments that are large, or take long
- * to check, are checked by the worker instead, once there is room. The first three can be answered
- * without looking at arguments, which may hold anything. What fails from the third on is a result
- * with isError, for the model to read; a call that is no call, or not allowed, is a JSON-RPC error.
+ * A call is checked here, on the loop, in this order: is the tool visible; do the headers say what
+ * the body says; does the token allow it; may it be a task as the client wants it; may it write; do
+ * its arguments fit; is there room for it. Arguments that are large, or take long to check, are
+ * checked by the worker instead, once there is room. A tool that may not write, arguments that do
+ * not fit and a lack of room give a result with isError, for the model to read; the others, and
+ * arguments that cannot be checked, are JSON-RPC errors.
  */
 #include "mcp/core/call/result.h"
 #include "mcp/feature/tool_int.h"

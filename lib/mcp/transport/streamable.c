@@ -27,7 +27,6 @@
 
 #define BAD_REQUEST (-32000)
 #define NO_SESSION (-32001)
-#define CLAIM "io.modelcontextprotocol/protocolVersion"
 
 /* One request, as far as it was looked at. */
 struct request {
@@ -306,9 +305,8 @@ static bool is_stateless(const struct request *request)
 {
     if (request->is_batch || request->message.kind == MCP__RESPONSE)
         return false;
-    if (mcp_json_get(request->message.meta, CLAIM))
-        return true;
-    return !is_initialize(request) && mcp__envelope_is_stateless(&request->headers);
+    return !mcp__envelope_is_of_session(request->message.method, request->message.meta,
+                                        &request->headers);
 }
 
 /* The version header of the session era must name a revision that we serve. Returns false when the

@@ -181,18 +181,18 @@ void universe_catch_up_all(universe_service *service)
  * the service closes and nothing is left. */
 static size_t take(universe_service *service, universe_change **changes)
 {
-    size_t count = 0, orders = 0;
+    size_t count = 0, commands = 0;
     pthread_mutex_lock(&service->lock);
     while (!service->first && !service->closing) {
         service->committer_sleeps = true;
         pthread_cond_wait(&service->work, &service->lock);
     }
     service->committer_sleeps = false;
-    while (service->first && count < COMMIT_MAX && orders < UNIVERSE_BATCH_MAX) {
+    while (service->first && count < COMMIT_MAX && commands < UNIVERSE_BATCH_MAX) {
         universe_change *change = service->first;
         service->first = change->next;
         changes[count++] = change;
-        orders += change->count;
+        commands += change->count;
         if (change->kind == UNIVERSE_CHANGE_CATCH_UP)
             change->live->is_catching_up = false; /* later changes need another */
     }

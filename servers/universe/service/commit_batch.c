@@ -5,7 +5,7 @@
  *     apply                      each change to the working state; a rejected one leaves no trace
  *     freeze, write, commit      entries of the log, the universe's row, the notification
  *     show                       the frozen view becomes what readers get
- *     answer                     each sender's result (outcome.c)
+ *     answer                     each sender's result, or the failure (outcome.c)
  *     publish                    the entries to streams, after the senders were notified (commit.c)
  *
  * Nothing is shown before it is committed. Where the commit fails the working states go back to
@@ -266,7 +266,7 @@ static bool is_tick(const mcp_json *command)
     return type && strcmp(type, "tick") == 0;
 }
 
-/* One accepted order as an entry of the log. */
+/* One accepted command as an entry of the log. */
 static mcp_status record_command(struct batch *batch, struct entered *at,
                                  const universe_change *change, const universe_command *command,
                                  const universe_outcome *outcome, double time, mcp_error *err)
@@ -294,7 +294,7 @@ static mcp_status record_command(struct batch *batch, struct entered *at,
     return st == MCP_OK ? push(batch, at, &entry, err) : st;
 }
 
-/* The sender's events and changes grow with each order. */
+/* The sender's events and changes grow with each command. */
 struct answer {
     mcp_buf events; /* without brackets */
     universe_gatherer touched;
@@ -344,7 +344,7 @@ static void refuse(universe_change *change, size_t at, const universe_outcome *o
     change->out->events_length = outcome->events_length;
 }
 
-/* Applies the orders until one is refused. */
+/* Applies the commands until one is refused. */
 static mcp_status apply_commands(bool *refused, struct batch *batch, struct entered *at,
                                  universe_change *change, struct answer *answer, mcp_error *err)
 {
@@ -369,7 +369,7 @@ static mcp_status apply_commands(bool *refused, struct batch *batch, struct ente
     return st;
 }
 
-/* All orders, or where one fails or is refused some: the caller takes them back. */
+/* All commands, or where one fails or is refused some: the caller takes them back. */
 static mcp_status run_commands(struct batch *batch, struct entered *at, universe_change *change,
                                mcp_error *err)
 {

@@ -1,7 +1,7 @@
 /*
  * service.c - opening and closing the service, and the changes that it takes.
  *
- * Orders and replacements go through the queue of commit.c; a replacement's snapshot is written
+ * Commands and replacements go through the queue of commit.c; a replacement's snapshot is written
  * before it is queued, so a commit never waits for a large one. Creating and deleting need no
  * working state and are transactions of their own.
  */

@@ -13,7 +13,8 @@
  * Threads and locks
  *
  * Every function below may be called from any thread, and may block: on the database, on a commit,
- * on loading. Each wait has a deadline. The service has these threads of its own:
+ * on loading; universe_service_submit_begin does not without `may_wait`. Each wait has a deadline.
+ * The service has these threads of its own:
  *
  *     committer     takes changes from the queue, commits them, notifies their senders, publishes. The working states
  *                   (universe_live.state) are its alone

@@ -7,7 +7,7 @@
  *
  * call->answer.content holds the finished blocks, comma-separated; before a long text that is the
  * first of them, the beginning of the message as well (mcp__result_begin). The first failure sticks
- * in content_status: an answer with a block missing is no answer.
+ * in its `status`: an answer with a block missing is no answer.
  */
 #include <assert.h>
 #include <string.h>

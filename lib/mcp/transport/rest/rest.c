@@ -264,8 +264,8 @@ size_t mcp__rest_field_find(const mcp__rest_field *fields, size_t count, const c
     return at;
 }
 
-/* Fields of one name become one list (RFC 9110, section 5.3). http.c bounds their number and
- * length. */
+/* Fields of one name become one list (RFC 9110, section 5.3). net/http/request.c bounds their
+ * number and length. */
 static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena, const mcp__http_exchange *exchange)
 {
     const char *name = NULL, *value = NULL;
