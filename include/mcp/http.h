@@ -83,7 +83,7 @@ typedef struct mcp_http_options {
     const mcp_http_auth *auth; /* NULL: every client that can connect */
     bool insecure_no_auth;     /* allow a non-loopback address without `auth` */
 
-    mcp_http_limits limits;
+    mcp_http_limits limits; /* zero: the default of each */
 
     /** Called on the serving thread once the server listens. `port` is the actual port, 0 without
      *  TCP. May be NULL. */

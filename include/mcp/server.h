@@ -156,8 +156,8 @@ typedef struct mcp_server_options {
     bool hide_by_scope; /* hide features that the token lacks scopes for instead of refusing them */
     void *data;         /* passed to error_formatter, normalize_arguments and visible */
 
-    mcp_limits limits;
-    mcp_log log; /* zero: silent */
+    mcp_limits limits; /* zero: the default of each */
+    mcp_log log;       /* zero: silent */
 } mcp_server_options;
 
 /** Every field at its safe default. */
