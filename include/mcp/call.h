@@ -116,7 +116,7 @@ bool mcp_call_client_can(const mcp_call *call, unsigned capabilities);
  *
  * @return MCP_OK; MCP_E_CAPABILITY: return it; the error names the missing capabilities
  */
-mcp_status mcp_call_require(mcp_call *call, unsigned capabilities);
+mcp_status mcp_call_require(mcp_call *call, unsigned needed);
 
 /* ---- memory, error, stop --------------------------------------------------------------------- */
 

@@ -191,13 +191,13 @@ void mcp_write_raw(mcp_json_writer *writer, const char *json, size_t length);
 /* A member, name and value, in one call. */
 
 /** mcp_write_name, then mcp_write_string. */
-void mcp_write_member_string(mcp_json_writer *writer, const char *name, const char *text);
+void mcp_write_member_string(mcp_json_writer *writer, const char *name, const char *value);
 /** mcp_write_name, then mcp_write_int. */
-void mcp_write_member_int(mcp_json_writer *writer, const char *name, int64_t number);
+void mcp_write_member_int(mcp_json_writer *writer, const char *name, int64_t value);
 /** mcp_write_name, then mcp_write_double. */
-void mcp_write_member_double(mcp_json_writer *writer, const char *name, double number);
+void mcp_write_member_double(mcp_json_writer *writer, const char *name, double value);
 /** mcp_write_name, then mcp_write_bool. */
-void mcp_write_member_bool(mcp_json_writer *writer, const char *name, bool flag);
+void mcp_write_member_bool(mcp_json_writer *writer, const char *name, bool value);
 /** mcp_write_name, then mcp_write_null. */
 void mcp_write_member_null(mcp_json_writer *writer, const char *name);
 /** mcp_write_name, then mcp_write_value. */

@@ -177,7 +177,7 @@ static size_t plain_size(columns_type type)
         return count;                                                                              \
     }
 
-COPY(copy_i8, int8_t, int32_t)
+COPY(copy_i8, int8_t, int32_t) /* NOLINT(bugprone-signed-char-misuse,cert-str34-c) */
 COPY(copy_i16, int16_t, int32_t)
 COPY(copy_i32, int32_t, int32_t)
 COPY(copy_i64, int64_t, int64_t)

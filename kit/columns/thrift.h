@@ -46,11 +46,11 @@ void thrift_bool(thrift *self, int16_t field, bool value);
 void thrift_i8(thrift *self, int16_t field, int8_t value);
 void thrift_i32(thrift *self, int16_t field, int32_t value);
 void thrift_i64(thrift *self, int16_t field, int64_t value);
-void thrift_binary(thrift *self, int16_t field, const void *bytes, size_t length);
+void thrift_binary(thrift *self, int16_t field, const void *data, size_t size);
 
 /* Begin a list of `count` items, which follow. */
 void thrift_list(thrift *self, int16_t field, thrift_type type, size_t count);
 void thrift_item_i32(thrift *self, int32_t value);
-void thrift_item_binary(thrift *self, const void *bytes, size_t length);
+void thrift_item_binary(thrift *self, const void *data, size_t size);
 
 #endif

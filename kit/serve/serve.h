@@ -164,7 +164,7 @@ typedef struct serve_server {
  * @param data given to the server's functions
  * @return the exit status
  */
-int serve_run(const serve_server *server, const cli_line *line, void *data);
+int serve_run(const serve_server *service, const cli_line *line, void *data);
 
 /* ---- programs and commands ------------------------------------------------------------------- */
 

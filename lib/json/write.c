@@ -274,7 +274,7 @@ static void put_string(mcp_json_writer *writer, const char *text, size_t length)
         return;
     }
     room[0] = '"';
-    if (plain > 0)
+    if (text && plain > 0)
         memcpy(room + 1, text, plain);
     room[1 + plain] = '"';
     if (plain == length) {

@@ -23,8 +23,9 @@ static void write_client_text(mcp_json_writer *json, const char *name, const cha
     size_t length = text ? strnlen(text, TEXT_MAX_BYTES) : 0;
     if (!text)
         return;
-    while (length == TEXT_MAX_BYTES && length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
-        length--;
+    if (length == TEXT_MAX_BYTES)
+        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
+            length--;
     mcp_write_name(json, name);
     mcp_write_string_n(json, text, length);
 }

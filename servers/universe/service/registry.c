@@ -266,9 +266,7 @@ static mcp_status load(universe_service *service, universe_live *live, mcp_error
         live->view = NULL;
         live->failure = failure;
         universe_live_forget(service, live);
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): we use it, so that forgetting did not free
-         * it */
-        release(live);
+        release(live); /* in use, so not freed yet. NOLINT(clang-analyzer-unix.Malloc) */
     }
     pthread_cond_broadcast(&service->loaded);
     pthread_mutex_unlock(&service->lock);

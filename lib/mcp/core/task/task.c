@@ -667,6 +667,7 @@ static void stop(mcp__task_entry *entry, const char *message, const char *error)
 {
     mcp_call *call = entry->call;
 
+    assert(call); /* until the task is over */
     call->context->hooks->close(call);
     (void)snprintf(entry->message, sizeof entry->message, "%s", message);
     keep_constant(entry, error);
