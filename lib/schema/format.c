@@ -83,11 +83,12 @@ static bool has_fitting_second(const char *text, size_t length)
 static bool has_whole_octets(const char *text, size_t length)
 {
     const char *end = text + length;
+    const char *at = memchr(text, '%', length);
 
-    for (; (text = memchr(text, '%', (size_t)(end - text))); text++) {
-        if (end - text < 3 || !isxdigit((unsigned char)text[1]) ||
-            !isxdigit((unsigned char)text[2]))
+    while (at) {
+        if (end - at < 3 || !isxdigit((unsigned char)at[1]) || !isxdigit((unsigned char)at[2]))
             return false;
+        at = memchr(at + 1, '%', (size_t)(end - at - 1));
     }
     return true;
 }
@@ -96,10 +97,12 @@ static bool has_whole_octets(const char *text, size_t length)
 static bool has_whole_escapes(const char *text, size_t length)
 {
     const char *end = text + length;
+    const char *at = memchr(text, '~', length);
 
-    for (; (text = memchr(text, '~', (size_t)(end - text))); text++) {
-        if (end - text < 2 || (text[1] != '0' && text[1] != '1'))
+    while (at) {
+        if (end - at < 2 || (at[1] != '0' && at[1] != '1'))
             return false;
+        at = memchr(at + 1, '~', (size_t)(end - at - 1));
     }
     return true;
 }

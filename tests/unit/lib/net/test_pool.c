@@ -307,8 +307,8 @@ static void spare_threads_come_and_go(void **state)
     sem_destroy(&gate);
 }
 
-/* Threads that got the next task before their lane was told that it may have fewer are in excess: no
- * other is started as long as they are. */
+/* Threads that got the next task before their lane was told that it may have fewer are in excess:
+ * no other is started as long as they are. */
 static void no_thread_is_started_beyond_the_bound(void **state)
 {
     job stuck[2] = { { .worked = 0 } };
