@@ -175,7 +175,8 @@ static void drop_begun(mcp__lines *lines)
 }
 
 /* Add `count` bytes that were read; true when there is something to report: a whole line, or the
-   end of one that is too long. */
+   end of one that is too long. A line that begins behind that end is not dropped yet: the ends are
+   kept of one line only. */
 static bool add(mcp__lines *lines, size_t count)
 {
     char *fresh = lines->bytes + lines->length;
@@ -186,7 +187,7 @@ static bool add(mcp__lines *lines, size_t count)
     lines->length += count;
     if (newline)
         lines->whole = (size_t)(newline - lines->bytes) + 1;
-    else if (lines->length > lines->line_max + 1) /* + 1: a '\r' does not count */
+    else if (!lines->is_overlong && lines->length > lines->line_max + 1) /* + 1: a '\r' */
         drop_begun(lines);
     return newline || lines->is_overlong;
 }
@@ -209,13 +210,24 @@ static bool read_some(mcp__lines *lines)
     return true;
 }
 
-/* An error of the descriptor comes as a status, and again from read, which decides. */
+static void on_readable(uv_poll_t *handle, int status, int events);
+
+static void watch_input(mcp__lines *lines)
+{
+    if (!lines->is_watching)
+        (void)uv_poll_start(lines->watch, UV_READABLE, on_readable);
+    lines->is_watching = true;
+}
+
+/* An error of the descriptor comes as a status, and again from read, which decides: before it,
+ * there may be bytes. */
 static void on_readable(uv_poll_t *handle, int status, int events)
 {
     mcp__lines *lines = handle->data;
 
-    (void)status;
     (void)events;
+    if (status < 0) /* libuv has stopped the handle */
+        lines->is_watching = false;
     if (lines->is_ready) { /* still not taken */
         (void)uv_poll_stop(handle);
         lines->is_watching = false;
@@ -225,6 +237,8 @@ static void on_readable(uv_poll_t *handle, int status, int events)
     lines->is_ready = read_some(lines);
     if (lines->is_ready)
         lines->has_input(lines->data);
+    else
+        watch_input(lines);
 }
 
 /* ---- lines taken ----------------------------------------------------------------------------- */
@@ -242,9 +256,7 @@ static void read_on(mcp__lines *lines)
         lines->bytes = smaller;
         lines->capacity = 2 * READ_SIZE;
     }
-    if (!lines->is_watching)
-        (void)uv_poll_start(lines->watch, UV_READABLE, on_readable);
-    lines->is_watching = true;
+    watch_input(lines);
 }
 
 /* The next whole line, empty ones passed over; false when there is none. */

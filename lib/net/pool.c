@@ -328,12 +328,14 @@ static void pool_again(mcp__executor *self, mcp__task *task)
     mcp__loop_post(pool->loop, &task->node);
 }
 
-static bool lane_is_behind(struct lane *lane)
+/* Whether what is queued lacks a thread that may be. Just after the number was lowered there may be
+ * more threads than that: those that have taken another task meanwhile. */
+static bool lane_lacks_thread(struct lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    bool is_behind = lane->queued > lane->waiting;
+    bool lacks = lane->queued > lane->waiting && lane->threads < lane->allowed;
     pthread_mutex_unlock(&lane->lock);
-    return is_behind;
+    return lacks;
 }
 
 static mcp__given_up pool_give_up(mcp__executor *self, mcp__task *task)
@@ -348,7 +350,7 @@ static mcp__given_up pool_give_up(mcp__executor *self, mcp__task *task)
     if (!lane_allow(lane, 1))
         return MCP__BORNE;
     /* What comes later starts it; a thread that the system refuses now may be had then. */
-    if (lane_is_behind(lane))
+    if (lane_lacks_thread(lane))
         (void)start_thread(pool, lane, NULL);
     return MCP__REPLACED;
 }

@@ -7,6 +7,7 @@
  */
 #include "schema/node.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* RFC 3339 */
@@ -45,10 +46,10 @@
 #define LOCAL_PART "(?=.{1,64}@[^@]*$)(?:" ATOM "(?:\\." ATOM ")*|" QUOTED_STRING ")"
 #define ADDRESS_LITERAL "\\[(?:" IPV4 "|[Ii][Pp][Vv]6:" IPV6 ")\\]"
 
-/* RFC 3986, sections 3 and 4 */
+/* RFC 3986, sections 3 and 4. A group that is repeated for each escape would need memory for each,
+ * so what follows a '%', or a '~' below, is looked at by functions. */
 #define UNRESERVED_SUB_DELIMS "A-Za-z\\d._~!$&'()*+,;="
-#define RUN(more) "[" UNRESERVED_SUB_DELIMS more "-]*"
-#define CHARACTERS(more) RUN(more) "(?:%" HEXDIG HEXDIG RUN(more) ")*"
+#define CHARACTERS(more) "[" UNRESERVED_SUB_DELIMS "%" more "-]*"
 #define IP_LITERAL "\\[(?:" IPV6 "|[Vv]" HEXDIG "+\\.[" UNRESERVED_SUB_DELIMS ":-]+)\\]"
 #define AUTHORITY "(?:" CHARACTERS(":") "@)?(?:" IP_LITERAL "|" CHARACTERS("") ")(?::\\d*)?"
 #define HIER_PART "(?://" AUTHORITY "(?=[/?#]|$)|(?!//))" CHARACTERS(":@/")
@@ -58,7 +59,7 @@
 #define SCHEME "[A-Za-z][A-Za-z\\d+.-]*:"
 
 /* RFC 6901, section 3 */
-#define POINTER "(?:/[^~]*(?:~[01][^~]*)*)?"
+#define POINTER "(?:/[^]*)?"
 
 static int two_digits(const char *at)
 {
@@ -78,6 +79,34 @@ static bool has_fitting_second(const char *text, size_t length)
     return two_digits(time + 6) < 60 || (minute + 1440) % 1440 == 1439;
 }
 
+/* Behind each '%' are two hexadecimal digits. */
+static bool has_whole_octets(const char *text, size_t length)
+{
+    const char *end = text + length;
+    const char *at = memchr(text, '%', length);
+
+    while (at) {
+        if (end - at < 3 || !isxdigit((unsigned char)at[1]) || !isxdigit((unsigned char)at[2]))
+            return false;
+        at = memchr(at + 1, '%', (size_t)(end - at - 1));
+    }
+    return true;
+}
+
+/* Behind each '~' is a 0 or a 1. */
+static bool has_whole_escapes(const char *text, size_t length)
+{
+    const char *end = text + length;
+    const char *at = memchr(text, '~', length);
+
+    while (at) {
+        if (end - at < 2 || (at[1] != '0' && at[1] != '1'))
+            return false;
+        at = memchr(at + 1, '~', (size_t)(end - at - 1));
+    }
+    return true;
+}
+
 static const mcp__format formats[] = {
     { "date-time", "^" FULL_DATE "[Tt]" FULL_TIME "$", has_fitting_second, 0 },
     { "date", "^" FULL_DATE "$", NULL, 0 },
@@ -87,13 +116,14 @@ static const mcp__format formats[] = {
     { "hostname", "^" HOSTNAME "$", NULL, 0 },
     { "ipv4", "^" IPV4 "$", NULL, 0 },
     { "ipv6", "^" IPV6 "$", NULL, 0 },
-    { "uri", "^" URI_CHARACTERS SCHEME HIER_PART QUERY_FRAGMENT "$", NULL, 0 },
+    { "uri", "^" URI_CHARACTERS SCHEME HIER_PART QUERY_FRAGMENT "$", has_whole_octets, 0 },
     /* Only the first segment must be free of colons (section 4.2). */
     { "uri-reference",
-      "^" URI_CHARACTERS "(?:" SCHEME "|(?![^/?#:]*:))" HIER_PART QUERY_FRAGMENT "$", NULL, 0 },
+      "^" URI_CHARACTERS "(?:" SCHEME "|(?![^/?#:]*:))" HIER_PART QUERY_FRAGMENT "$",
+      has_whole_octets, 0 },
     { "uuid", "^" HEXDIG "{8}(?:-" HEXDIG "{4}){3}-" HEXDIG "{12}$", NULL, 0 },
-    { "json-pointer", "^" POINTER "$", NULL, 0 },
-    { "relative-json-pointer", "^(?:0|[1-9]\\d*)(?:#|" POINTER ")$", NULL, 0 },
+    { "json-pointer", "^" POINTER "$", has_whole_escapes, 0 },
+    { "relative-json-pointer", "^(?:0|[1-9]\\d*)(?:#|" POINTER ")$", has_whole_escapes, 0 },
     { "regex", "", mcp__pattern_is_valid, 500 },
 };
 

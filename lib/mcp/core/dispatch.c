@@ -32,6 +32,7 @@
 #include "mcp/core/task/task.h"
 
 #define STOPPING "the server is going down"
+#define GONE "the client is gone, or " STOPPING
 #define OVERLONG_ARENA_MAX (MCP__ID_MAX * 16)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
@@ -150,7 +151,9 @@ static void request_input(mcp_call *call)
 
     mcp__progress_finish(call);
     call->loop.deadline_ms = 0;
-    if (call->task.entry) {
+    if (call->session->is_ending) {
+        st = mcp_error_set(&call->err, MCP_E_STOPPED, GONE);
+    } else if (call->task.entry) {
         st = mcp__task_request_input(call); /* the task's own time is the bound */
     } else {
         call->loop.deadline_ms = mcp_clock_mono_ms() + MCP__INPUT_WAIT_MS;
@@ -570,8 +573,10 @@ void mcp__dispatch_stop(mcp__session *session, mcp_stop why)
 {
     mcp_call *next;
 
-    if (why != MCP_STOP_CANCELLED)
-        end_suspended(session, "the client is gone, or " STOPPING, false);
+    if (why != MCP_STOP_CANCELLED) {
+        session->is_ending = true;
+        end_suspended(session, GONE, false);
+    }
     for (mcp_call *call = TAILQ_FIRST(&session->calls.open); call; call = next) {
         next = TAILQ_NEXT(call, loop.open);
         if (why == MCP_STOP_CANCELLED)

@@ -18,6 +18,7 @@ struct mcp__session {
     mcp_revision revision; /* as negotiated; NONE: no initialize yet */
     bool is_initialized;   /* the client said so */
     bool is_once;          /* for one request: its client is not known by it afterwards */
+    bool is_ending;        /* no input will come from the client: no call waits for it */
     mcp_arena *client;     /* pays for the two below; NULL before initialize */
     const mcp_json *client_info;
     const mcp_json *client_capabilities;

@@ -221,6 +221,58 @@ static void a_longer_line_is_reported_once_and_skipped(void **state)
     test_free(text);
 }
 
+/* As on_input; of a long line its ends are seen. */
+static void on_long_input(void *data)
+{
+    const char *text = NULL;
+    size_t length = 0;
+    char line[16];
+
+    (void)data;
+    for (;;) {
+        switch (mcp__lines_next(lines, &text, &length)) {
+        case MCP__LINE_NONE:
+            return;
+        case MCP__LINE_OVERLONG: {
+            const mcp__line_ends *kept = mcp__lines_ends(lines);
+            assert_true(kept->head_length >= 6 && kept->tail_length >= 6);
+            (void)snprintf(line, sizeof line, "%.6s..%.6s", kept->head,
+                           kept->tail + kept->tail_length - 6);
+            see(line, strlen(line));
+            break;
+        }
+        case MCP__LINE_TEXT:
+            see(text, length);
+            break;
+        case MCP__LINE_END:
+            see("<end>", 5);
+            mcp__loop_stop(loop);
+            return;
+        }
+    }
+}
+
+/* One ends in the read in which the next begins. */
+static void long_lines_that_follow_one_another_keep_their_own_ends(void **state)
+{
+    char *text = test_malloc(250000);
+    size_t length = 0;
+    scratch folder;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        length += (size_t)snprintf(text + length, 80000, "head %d%070000d%d tail\n", i, 0, i);
+    scratch_open(&folder);
+    scratch_write(&folder, "in", text, length);
+    int fd = open(scratch_path(&folder, "in"), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(mcp__lines_new(&lines, loop, fd, 1000, on_long_input, NULL, NULL), MCP_OK);
+    mcp__loop_run(loop);
+    assert_string_equal(seen, "head 0..0 tail\nhead 1..1 tail\nhead 2..2 tail\n<end>\n");
+    (void)close(fd);
+    scratch_close(&folder);
+    test_free(text);
+}
+
 /* Out of memory a line is lost, and said to be; what comes after it is read as ever. */
 static void a_line_without_memory_is_skipped(void **state)
 {
@@ -325,6 +377,30 @@ static void a_socket_without_blocking_is_read_too(void **state)
     lines = NULL;
     (void)close(pair[0]);
     (void)close(pair[1]);
+}
+
+/* What the client did not read of the answers makes its end an error of the socket. */
+static void a_socket_that_was_closed_with_answers_unread_is_read_to_its_end(void **state)
+{
+    char *text = test_malloc(150000);
+    int pair[2];
+
+    (void)state;
+    memset(text, 'x', 150000);
+    for (size_t i = 999; i < 150000; i += 1000)
+        text[i] = '\n';
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(write(pair[1], text, 150000), 150000);
+    assert_int_equal(write(pair[0], "answer\n", 7), 7);
+    (void)close(pair[1]);
+    read_from(pair[0]);
+    mcp__loop_run(loop);
+    assert_int_equal(seen_length, 150000 + 6);
+    assert_int_equal(mcp__lines_errno(lines), 0);
+    mcp__lines_free(lines);
+    lines = NULL;
+    (void)close(pair[0]);
+    test_free(text);
 }
 
 static void flags_are_left_as_they_came(void **state)
@@ -463,12 +539,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_line_as_long_as_allowed_is_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_longer_line_is_reported_once_and_skipped, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(long_lines_that_follow_one_another_keep_their_own_ends,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_without_memory_is_skipped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_is_read_to_its_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_comes_from_dev_null_or_a_closed_descriptor, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_terminal_is_read_as_it_is_typed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_socket_without_blocking_is_read_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_socket_that_was_closed_with_answers_unread_is_read_to_its_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flags_are_left_as_they_came, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_pipe_whose_writer_has_gone_is_read_to_its_end, set_up,
                                         tear_down),

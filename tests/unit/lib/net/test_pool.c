@@ -307,6 +307,48 @@ static void spare_threads_come_and_go(void **state)
     sem_destroy(&gate);
 }
 
+/* Threads that got the next task before their lane was told that it may have fewer are in excess:
+ * no other is started as long as they are. */
+static void no_thread_is_started_beyond_the_bound(void **state)
+{
+    job stuck[2] = { { .worked = 0 } };
+    job more[5] = { { .worked = 0 } };
+    sem_t begun;
+    sem_t gates[2];
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&gates[0], 0, 0);
+    sem_init(&gates[1], 0, 0);
+    open_pool(1, 0); /* and two to spare */
+    for (int i = 0; i < 7; i++) {
+        job *one = i < 2 ? &stuck[i] : &more[i - 2];
+        *one = (job){ .begun = &begun, .gate = &gates[i >= 2] };
+        submit(one, MCP__LANE_SHORT);
+        if (i < 3)
+            await_begun(&begun, 1);
+        if (i < 2)
+            assert_int_equal(executor->give_up(executor, &one->task), MCP__REPLACED);
+    }
+    left = 2;
+    sem_post(&gates[0]);
+    sem_post(&gates[0]);
+    await_begun(&begun, 2); /* both threads have taken another task */
+    mcp__loop_run(loop);
+    assert_int_equal(mcp__pool_given_up(pool), 0);
+    for (int i = 0; i < 3; i++)
+        (void)executor->give_up(executor, &more[i].task);
+    left = 5;
+    for (int i = 0; i < 5; i++)
+        sem_post(&gates[1]);
+    mcp__loop_run(loop);
+    assert_in_range(most_at_once, 1, 3);
+    close_pool();
+    sem_destroy(&begun);
+    sem_destroy(&gates[0]);
+    sem_destroy(&gates[1]);
+}
+
 /* All are asleep when the work comes, and each waits until all have begun: who is woken wakes the
  * next. */
 static void submit_gated(mcp__task *task)
@@ -621,6 +663,7 @@ int main(void)
         cmocka_unit_test(long_tasks_do_not_hold_up_short_ones),
         cmocka_unit_test(given_up_tasks_are_replaced_up_to_a_bound),
         cmocka_unit_test(spare_threads_come_and_go),
+        cmocka_unit_test(no_thread_is_started_beyond_the_bound),
         cmocka_unit_test(threads_that_are_woken_wake_others),
         cmocka_unit_test(a_task_that_was_left_has_no_thread),
         cmocka_unit_test(a_task_may_be_resumed_before_it_is_left),

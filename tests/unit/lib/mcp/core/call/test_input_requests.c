@@ -20,7 +20,7 @@
     "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{\"name\":\"more/roots\"}}"
 #define QUESTION "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n"
 
-static void open_asking(conversation *c)
+static void open_with_roots(conversation *c)
 {
     conversation_open(c, NULL, &fixture_more);
     conversation_say(
@@ -28,6 +28,11 @@ static void open_asking(conversation *c)
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
         "\"2025-06-18\",\"capabilities\":{\"roots\":{}}}}");
     mcp__peer_memory_reset(&c->peer);
+}
+
+static void open_asking(conversation *c)
+{
+    open_with_roots(c);
     conversation_ask(c, ASK, QUESTION);
     assert_int_equal(c->session.calls.running, 0); /* no worker waits */
     assert_false(mcp__dispatch_is_idle(&c->session));
@@ -65,6 +70,24 @@ static void a_client_that_is_gone_ends_it(void **state)
         assert_true(mcp__dispatch_is_idle(&c.session));
         conversation_close(&c);
     }
+}
+
+/* Its handler ran when the end of the input was seen. */
+static void a_client_that_is_gone_is_asked_nothing(void **state)
+{
+    conversation c;
+
+    (void)state;
+    open_with_roots(&c);
+    c.executor.is_held = true;
+    conversation_say(&c, ASK);
+    mcp__dispatch_stop(&c.session, MCP_STOP_CLIENT_GONE);
+    assert_true(mcp__inline_step(&c.executor));
+    conversation_expect(&c,
+                        "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"error\":{\"code\":-32603,\"message\":"
+                        "\"the client is gone, or the server is going down\"}}");
+    assert_true(mcp__dispatch_is_idle(&c.session));
+    conversation_close(&c);
 }
 
 static void what_is_cancelled_or_abandoned_leaves_nothing(void **state)
@@ -179,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_has_five_minutes),
         cmocka_unit_test(a_client_that_is_gone_ends_it),
+        cmocka_unit_test(a_client_that_is_gone_is_asked_nothing),
         cmocka_unit_test(what_is_cancelled_or_abandoned_leaves_nothing),
         cmocka_unit_test(questions_have_an_end),
         cmocka_unit_test(a_session_may_run_out_of_memory),
