@@ -75,7 +75,7 @@ void lp_set_row(lp *model, int row, double lower, double upper);
 /* Append rows; they are basic at first. Without memory the next solve ends in LP_NO_MEMORY. */
 void lp_add_rows(lp *model, const lp_rows *rows);
 
-/* Delete rows by number; the others keep their order. */
+/* Delete rows by ascending number; the others keep their order. */
 void lp_delete_rows(lp *model, int count, const int *rows);
 
 int lp_columns(const lp *model);

@@ -153,7 +153,7 @@ static void run_all(pass *p, pass_task *task, size_t tasks, outcome *lowest)
     else
         take_tasks(&all, 0);
     pthread_mutex_destroy(&all.lock);
-    if (has_choice)
+    if (has_choice && lowest->index == SIZE_MAX && !atomic_load(&p->is_halted))
         measure(p->pace, is_together, (double)(mcp_clock_mono_ns() - begin) / (double)tasks);
 }
 
