@@ -81,7 +81,7 @@ static void set_config(struct builder *b)
     config->inflow_method = (cobre_inflow_method)raw->inflow_method;
     config->simulation_enabled = raw->simulation_enabled && raw->scenarios > 0;
     config->simulation_scenarios = (uint32_t)raw->scenarios;
-    config->policy_path = raw->policy_path ? raw->policy_path : "./policy";
+    config->policy.path = raw->policy_path ? raw->policy_path : "./policy";
     config->original_arithmetic = raw->compatibility != COBRE_ABSENT;
     set_rules(b, config);
 }
@@ -107,6 +107,8 @@ static void set_stage(const cobre_input *input, const cobre_raw_stage *raw, cobr
     stage->id = (int32_t)raw->head.id;
     stage->start_date = raw->start.text;
     stage->end_date = raw->end.text;
+    stage->start = raw->start.day;
+    stage->end = raw->end.day;
     stage->days = raw->end.day - raw->start.day;
     stage->has_season = raw->season != COBRE_ABSENT;
     stage->season_id = stage->has_season ? (uint32_t)raw->season : 0;
@@ -297,7 +299,7 @@ static void place_costs(const double costs[COBRE_COST_COUNT], cobre_hydro_stage 
     stage->withdrawal_neg_cost = costs[COBRE_COST_WITHDRAWAL_NEG];
     stage->storage_below_cost = costs[COBRE_COST_STORAGE_BELOW];
     stage->filling_target_cost = costs[COBRE_COST_FILLING_TARGET];
-    stage->evaporation_cost = costs[COBRE_COST_EVAPORATION];
+    stage->evaporation_pos_cost = stage->evaporation_neg_cost = costs[COBRE_COST_EVAPORATION];
     stage->fpha_turbined_cost = costs[COBRE_COST_FPHA_TURBINED];
 }
 
@@ -347,8 +349,9 @@ static cobre_thermal_stage *start_thermals(struct builder *b)
 
     for (size_t i = 0; i < cells && stages; i++) {
         const cobre_thermal *thermal = &b->built->thermals[i % count];
-        stages[i] = (cobre_thermal_stage){ thermal->min_mw, thermal->max_mw,
-                                           thermal->cost_per_mwh };
+        stages[i] = (cobre_thermal_stage){ .min_mw = thermal->min_mw,
+                                           .max_mw = thermal->max_mw,
+                                           .cost_per_mwh = thermal->cost_per_mwh };
     }
     return stages;
 }

@@ -24,10 +24,9 @@
 enum { COBRE_IN_SAMPLE, COBRE_OUT_OF_SAMPLE, COBRE_EXTERNAL, COBRE_HISTORICAL };
 enum { COBRE_POLICY_FRESH, COBRE_POLICY_WARM_START, COBRE_POLICY_RESUME };
 enum { COBRE_CUT_SINGLE, COBRE_CUT_MULTI };
-enum { COBRE_RULE_SIMULATION = COBRE_RULE_BOUND_STALLING + 1 }; /* continues cobre_rule_kind */
 
 typedef struct cobre_raw_rule {
-    int64_t type; /* cobre_rule_kind or COBRE_RULE_SIMULATION */
+    int64_t type; /* cobre_rule_kind */
     int64_t limit, iterations, replications, period, bound_window;
     double seconds, tolerance, distance_tol, bound_tol;
 } cobre_raw_rule;

@@ -309,7 +309,7 @@ static mcp_status build_study(struct run *run, mcp_error *err)
 /* Policies are not saved yet, so a simulation alone has none. */
 static mcp_status refuse_simulation_alone(struct run *run, mcp_error *err)
 {
-    const char *name = run->input->config.policy_path;
+    const char *name = run->input->config.policy.path;
     const char *path = mcp_arena_printf(run->arena, "%s/%s", run->order->output_name,
                                         strncmp(name, "./", 2) == 0 ? name + 2 : name);
     return end_with(run, COBRE_RUN_REFUSED,

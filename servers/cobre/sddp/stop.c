@@ -26,6 +26,8 @@ static bool fires(const cobre_stopping_rule *rule, const sddp_iteration *rows, s
         return elapsed_seconds >= rule->seconds;
     case COBRE_RULE_BOUND_STALLING:
         return stalls(rule, rows, count);
+    case COBRE_RULE_SIMULATION: /* the loader reads it as an iteration limit */
+        return false;
     }
     return false;
 }

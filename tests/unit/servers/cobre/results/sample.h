@@ -72,7 +72,10 @@ static const cobre_hydro_stage sample_hydro_stages[] = {
     { .min_storage = 0, .max_storage = 50, .max_outflow = INFINITY },
     { .min_storage = 0, .max_storage = 30, .max_outflow = INFINITY },
 };
-static const cobre_thermal_stage sample_thermal_stages[] = { { 5, 100, 30.0 }, { 6, 90, 40.0 } };
+static const cobre_thermal_stage sample_thermal_stages[] = {
+    { .min_mw = 5, .max_mw = 100, .cost_per_mwh = 30.0 },
+    { .min_mw = 6, .max_mw = 90, .cost_per_mwh = 40.0 }
+};
 static const cobre_line_stage sample_line_stages[] = {
     { .direct_mw = 25, .reverse_mw = 15, .exchange_cost = 0.5 },
     { .direct_mw = 26, .reverse_mw = 16, .exchange_cost = 0.5 },

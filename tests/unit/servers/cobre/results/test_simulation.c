@@ -324,7 +324,9 @@ static void fill_hard_case(case_kit *k)
         kit_set_blocks(k, t, 2, hours);
         k->stages[t].openings = 5;
         k->stages[t].discount = 0.95;
-        *kit_line(k, t, 0) = (cobre_line_stage){ 10.0, 10.0, 0.5, NULL, NULL };
+        *kit_line(k, t, 0) = (cobre_line_stage){ .direct_mw = 10.0,
+                                                 .reverse_mw = 10.0,
+                                                 .exchange_cost = 0.5 };
         kit_thermal(k, t, 0)->min_mw = 30.0;
         kit_bus(k, t, 0)->load_mean = t == 1 ? 5.0 : 60.0;
         kit_bus(k, t, 1)->load_mean = 150.0;

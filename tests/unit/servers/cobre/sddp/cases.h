@@ -66,7 +66,7 @@ static inline void kit_config(case_kit *k)
         .max_iterations = 10,
         .has_iteration_limit = true,
         .inflow_method = COBRE_INFLOW_NONE,
-        .policy_path = "./policy",
+        .policy.path = "./policy",
     };
 }
 
@@ -156,7 +156,7 @@ static inline void kit_set_thermal(case_kit *k, size_t i, double max_mw, double 
 {
     k->thermals[i] = (cobre_thermal){ (int32_t)i, "T", 0, 0.0, max_mw, cost };
     for (size_t t = 0; t < k->c.stage_count; t++)
-        *kit_thermal(k, t, i) = (cobre_thermal_stage){ 0.0, max_mw, cost };
+        *kit_thermal(k, t, i) = (cobre_thermal_stage){ .max_mw = max_mw, .cost_per_mwh = cost };
 }
 
 static inline void kit_set_hours(case_kit *k, size_t t, double hours)
@@ -261,12 +261,13 @@ static inline void kit_scale_costs(case_kit *k, double factor)
             k->segments[i][s].cost *= factor;
     for (size_t i = 0; i < k->c.stage_count * k->c.hydro_count; i++) {
         cobre_hydro_stage *at = &k->hydro_stages[i];
-        double *const costs[] = { &at->spillage_cost,       &at->diversion_cost,
-                                  &at->turbined_below_cost, &at->outflow_below_cost,
-                                  &at->outflow_above_cost,  &at->generation_below_cost,
-                                  &at->withdrawal_pos_cost, &at->withdrawal_neg_cost,
-                                  &at->storage_below_cost,  &at->filling_target_cost,
-                                  &at->evaporation_cost,    &at->fpha_turbined_cost };
+        double *const costs[] = { &at->spillage_cost,        &at->diversion_cost,
+                                  &at->turbined_below_cost,  &at->outflow_below_cost,
+                                  &at->outflow_above_cost,   &at->generation_below_cost,
+                                  &at->withdrawal_pos_cost,  &at->withdrawal_neg_cost,
+                                  &at->storage_below_cost,   &at->filling_target_cost,
+                                  &at->evaporation_pos_cost, &at->evaporation_neg_cost,
+                                  &at->fpha_turbined_cost };
         for (size_t c = 0; c < sizeof costs / sizeof costs[0]; c++)
             *costs[c] *= factor;
     }
@@ -327,7 +328,9 @@ static inline void case_wide(case_kit *k, size_t stages, size_t hydros)
         kit_set_blocks(k, t, 3, hours);
         k->stages[t].openings = 6;
         k->stages[t].discount = 0.99;
-        *kit_line(k, t, 0) = (cobre_line_stage){ 80.0, 60.0, 0.5, NULL, NULL };
+        *kit_line(k, t, 0) = (cobre_line_stage){ .direct_mw = 80.0,
+                                                 .reverse_mw = 60.0,
+                                                 .exchange_cost = 0.5 };
         for (size_t b = 0; b < 2; b++) {
             kit_bus(k, t, b)->load_mean = 30.0 * (double)hydros;
             kit_bus(k, t, b)->load_std = b ? 20.0 : 0.0;

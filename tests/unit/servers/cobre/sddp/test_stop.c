@@ -18,10 +18,14 @@ static void history(const double *bounds, size_t count)
         rows[i] = (sddp_iteration){ .iteration = (int32_t)i + 1, .lower_bound = bounds[i] };
 }
 
-static const cobre_stopping_rule limit_3 = { COBRE_RULE_ITERATION_LIMIT, 3, 0.0, 0.0 };
-static const cobre_stopping_rule ten_seconds = { COBRE_RULE_TIME_LIMIT, 0, 10.0, 0.0 };
-static const cobre_stopping_rule stalled_3 = { COBRE_RULE_BOUND_STALLING, 3, 0.0, 0.01 };
-static const cobre_stopping_rule stalled_1 = { COBRE_RULE_BOUND_STALLING, 1, 0.0, 0.01 };
+static const cobre_stopping_rule limit_3 = { .kind = COBRE_RULE_ITERATION_LIMIT, .limit = 3 };
+static const cobre_stopping_rule ten_seconds = { .kind = COBRE_RULE_TIME_LIMIT, .seconds = 10.0 };
+static const cobre_stopping_rule stalled_3 = { .kind = COBRE_RULE_BOUND_STALLING,
+                                               .limit = 3,
+                                               .tolerance = 0.01 };
+static const cobre_stopping_rule stalled_1 = { .kind = COBRE_RULE_BOUND_STALLING,
+                                               .limit = 1,
+                                               .tolerance = 0.01 };
 
 static cobre_config config_of(const cobre_stopping_rule *rules, size_t count, bool all)
 {

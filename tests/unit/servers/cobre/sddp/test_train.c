@@ -503,7 +503,9 @@ static void bound_stalling_converges(void **state)
 
     (void)state;
     case_d02(&kit);
-    kit.rules[0] = (cobre_stopping_rule){ COBRE_RULE_BOUND_STALLING, 3, 0.0, 1e-9 };
+    kit.rules[0] = (cobre_stopping_rule){ .kind = COBRE_RULE_BOUND_STALLING,
+                                          .limit = 3,
+                                          .tolerance = 1e-9 };
     kit.c.config.max_iterations = 100;
     sddp *study = train(1, NULL, &result);
     assert_int_equal(result.reason, SDDP_BOUND_STALLING);

@@ -39,7 +39,7 @@ static void base_case_has_its_configuration(void **state)
     assert_int_equal(config->max_iterations, 20);
     assert_true(config->has_iteration_limit && !config->stop_when_all);
     assert_true(config->simulation_enabled && config->simulation_scenarios == 50);
-    assert_string_equal(config->policy_path, "./policy");
+    assert_string_equal(config->policy.path, "./policy");
     assert_int_equal(config->inflow_method, COBRE_INFLOW_PENALTY);
     assert_int_equal(result.c->file_count, 10);
     assert_string_equal(result.c->files_present[0], "config.json");

@@ -73,7 +73,8 @@ static void line_forwards(void **state)
     kit_begin(&kit, 2, 0, 1, 2, 1);
     kit_set_thermal(&kit, 0, 100.0, 10.0);
     kit.lines[0] = (cobre_line){ .source = 0, .target = 1 };
-    *kit_line(&kit, 0, 0) = (cobre_line_stage){ 30.0, 5.0, 1.0, NULL, NULL };
+    *kit_line(&kit, 0,
+              0) = (cobre_line_stage){ .direct_mw = 30.0, .reverse_mw = 5.0, .exchange_cost = 1.0 };
     kit_bus(&kit, 0, 0)->load_mean = 20.0;
     kit_bus(&kit, 0, 1)->load_mean = 50.0;
     assert_cost(NULL, (50.0 * 10.0 + 30.0 * 1.0 + 20.0 * 1000.0) * HOURS);
@@ -90,7 +91,9 @@ static void line_backwards(void **state)
     kit_set_thermal(&kit, 0, 100.0, 10.0);
     kit.thermals[0].bus = 1;
     kit.lines[0] = (cobre_line){ .source = 0, .target = 1 };
-    *kit_line(&kit, 0, 0) = (cobre_line_stage){ 30.0, 5.0, 1.0, NULL, half };
+    *kit_line(&kit, 0, 0) = (cobre_line_stage){
+        .direct_mw = 30.0, .reverse_mw = 5.0, .exchange_cost = 1.0, .reverse_factor = half
+    };
     kit_bus(&kit, 0, 0)->load_mean = 20.0;
     assert_cost(NULL, (2.5 * 10.0 + 2.5 * 1.0 + 17.5 * 1000.0) * HOURS);
     assert_true(fabs(value_of(stage.reverse, 0) - 2.5) < 1e-9);
