@@ -21,21 +21,12 @@
 #include "mcp/error.h"
 
 #include "case/case.h"
+#include "policy/policy.h"
 
 typedef struct sddp sddp;
 
-/** One row of the convergence record (output page, 3.1). Bounds in currency. */
-typedef struct sddp_iteration {
-    int32_t iteration; /* 1-based */
-    double lower_bound, upper_bound, upper_bound_std, ci_95, gap;
-    int32_t cuts_added, cuts_removed;
-    int64_t cuts_active;
-    int64_t time_forward_ms, time_backward_ms, time_total_ms;
-    int64_t wall_time_ms; /* since training began, at the end of this iteration */
-    int64_t lower_bound_ms, overhead_ms;
-    int32_t forward_passes;
-    int64_t lp_solves;
-} sddp_iteration;
+/** One row of the convergence record: policy/policy.h. */
+typedef policy_iteration sddp_iteration;
 
 /** The decisions of one simulated stage. Arrays belong to the study and are valid during the
  *  callback. Block arrays are entity-major: [entity * blocks + block]. Costs in currency, not
