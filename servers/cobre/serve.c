@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "errors.h"
+#include "features/tools.h"
+#include "gateway/errors.h"
+#include "refusals.h"
 #include "run/run.h"
-#include "tools.h"
 
 /* The first SIGTERM lets the running iteration end, which may take minutes on a large case, and no
  * grace time interrupts it (method page, 10); the second cancels it. */

@@ -89,6 +89,10 @@ const ROOMS = {
   "servers/cobre/sddp": { rooms: cobre("sddp/stage", "sddp/program", "lp", "policy", "stochastic", "hydro", "case") },
   "servers/cobre/results": { rooms: cobre("sddp", "policy", "stochastic", "hydro", "case") },
   "servers/cobre/run": { rooms: cobre("results", "sddp", "lp", "policy", "stochastic", "hydro", "validate", "case", "findings") },
+  "servers/cobre/gateway": { rooms: [...cobre("findings"), "public"] },
+  "servers/cobre/features": {
+    rooms: [...cobre("gateway", "run", "results", "policy", "sddp", "validate", "case/read", "case", "findings"), "public"],
+  },
   "servers/cobre/report": { rooms: cobre("run", "sddp", "lp", "case") },
   "servers/universe/model/pages": { rooms: [] },
   "servers/universe/model": { rooms: universe("model/pages") },

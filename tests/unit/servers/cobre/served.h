@@ -16,9 +16,11 @@
 #include <cmocka.h>
 
 #include "conversation.h"
-#include "errors.h"
+#include "features/tools.h"
+#include "gateway/errors.h"
+#include "mcp/mcp.h"
+#include "refusals.h"
 #include "scratch.h"
-#include "tools.h"
 
 struct served {
     scratch folder; /* the only allowed directory */

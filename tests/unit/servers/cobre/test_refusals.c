@@ -1,5 +1,5 @@
 /*
- * test_errors.c - the kind and the context of each refusal (errors page, sections 2 and 7).
+ * test_refusals.c - the kind and the context of each refusal (errors page, sections 2 and 7).
  */
 #include "served.h"
 

@@ -1,9 +1,9 @@
 /**
- * tools.h - cobre as an MCP server: its tools and what they share.
+ * app.h - what the handlers of cobre's MCP server share.
  *
- * The files of this folder bind cobre to MCP and to the shell. The domain is in the rooms below it;
- * each may include those to its right, and no room includes a header of MCP calls or servers
- * (tests/house/layers.mjs holds both):
+ * features/ has the tools, resources and prompts, gateway/ what these share. The domain is in the
+ * rooms below; each may include those to its right, and none of them includes a header of MCP calls
+ * or servers (tests/house/layers.mjs holds both):
  *
  *     report      progress and summaries for people     run, sddp, lp, case
  *     run         one run: validate, train, simulate    results, sddp, lp, validate, case, findings
@@ -17,8 +17,8 @@
  *     case        the case, its input tables and files  findings
  *     findings    error records and reports             -
  */
-#ifndef COBRE_TOOLS_H
-#define COBRE_TOOLS_H
+#ifndef COBRE_GATEWAY_APP_H
+#define COBRE_GATEWAY_APP_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,7 +26,8 @@
 
 #include "columns/columns.h"
 #include "guard/paths.h"
-#include "mcp/mcp.h"
+#include "mcp/files.h"
+#include "mcp/tool.h"
 
 /** The state shared by the tools of one server. Handlers on several threads use it at once. */
 typedef struct cobre_app {
@@ -43,10 +44,5 @@ extern const mcp_tool cobre_tools[];
 
 /** The files embedded by the build: tools/, schemas/. */
 extern const mcp_file cobre_files[];
-
-/** mcp_server_options.normalize_arguments: accepts the forms of arguments in the contract's
- *  examples. */
-mcp_status cobre_normalize_arguments(mcp_call *call, const char *tool, const mcp_json **arguments,
-                                     void *data);
 
 #endif

@@ -3,10 +3,10 @@
  *
  * Source: the errors page, section 7.
  */
-#ifndef COBRE_ERRORS_H
-#define COBRE_ERRORS_H
+#ifndef COBRE_GATEWAY_ERRORS_H
+#define COBRE_GATEWAY_ERRORS_H
 
-#include "mcp/mcp.h"
+#include "mcp/call.h"
 
 #include "findings/report.h"
 
@@ -37,9 +37,5 @@ mcp_status cobre_refuse_case(mcp_call *call, const cobre_report *report);
  */
 mcp_status cobre_refuse_use(mcp_call *call, const char *settings, const char *suggestion,
                             const char *message);
-
-/** mcp_server_options.error_formatter: the record of a call that the library refuses. */
-mcp_status cobre_refuse_call(mcp_call *call, mcp_refusal reason, const mcp_schema_finding *finding,
-                             void *data);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools.h"
+#include "features/tools.h"
 
 #define ARGUMENTS_MAX ((size_t)8 << 20)
 

@@ -3,7 +3,7 @@
  *
  * Costs are those that examples/cases/README.md derives by hand.
  */
-#include "served.h"
+#include "../served.h"
 
 #include <math.h>
 #include <stdio.h>

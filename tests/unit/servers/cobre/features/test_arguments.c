@@ -3,7 +3,7 @@
  *
  * An unsupported tool checks its arguments as well: IncompatibleSettings means that they are valid.
  */
-#include "served.h"
+#include "../served.h"
 
 static int setup(void **state)
 {
