@@ -261,7 +261,8 @@ typedef struct cobre_hyperplane {
     double gamma_0, gamma_v, gamma_q, gamma_s, kappa;
 } cobre_hyperplane;
 
-/** How computed planes are fitted (case page, 6.9). Absolute limits are NAN when not given. */
+/** How computed planes are fitted (case page, 6.9). The window's limits, hm3 and shares of the
+ *  storage range from 0 to 1, are NAN when not given. */
 typedef struct cobre_fpha_fit {
     bool is_computed; /* else precomputed */
     uint32_t volume_points, turbine_points, spillage_points, max_planes;

@@ -42,13 +42,21 @@ typedef struct hydro_models {
     const hydro_model *at; /* [stage * hydros + hydro] */
     const hydro_fit *fits; /* computed ones, by hydro */
     size_t fit_count;
+    /* What to tell the user: one line each, naming the plant. */
+    const char *const *warnings;
+    size_t warning_count;
 } hydro_models;
+
+/* A computed fit whose kappa is lower than this is a warning: its planes are far above the
+ * production function somewhere, so the scaled ones are far below it elsewhere. */
+#define HYDRO_KAPPA_LOW 0.95
 
 /*
  * Build the models of a case. Its arrays are the arena's.
  *
- * MCP_OK; MCP_E_NOMEM; MCP_E_PARAMS (planes that the case lacks, or that cannot be used: the text
- * names plant and stage)
+ * A plant's computed planes are fitted once, by the first stage that asks for them, and serve every
+ * stage. MCP_OK; MCP_E_NOMEM; MCP_E_PARAMS (planes that the case lacks, or that cannot be used: the
+ * text names plant and stage); MCP_E_LIMIT (a grid of too many points)
  */
 mcp_status hydro_models_build(hydro_models *out, mcp_arena *arena, const cobre_case *input,
                               mcp_error *err);
