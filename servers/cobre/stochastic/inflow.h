@@ -24,6 +24,8 @@ typedef struct lag_move {
     double weight; /* share of the period that the stage covers */
     double spill;  /* share of the next period */
     bool is_last;  /* the period ends: its mean becomes lag 1 */
+    bool
+        is_frozen; /* "cobre-0.5" without months: a path's lags stay, cuts move them all the same */
     /* The first stage of longer periods (quarters after months): the lags become these means of
      * earlier stages' inflows, most recent first; NULL elsewhere. */
     const struct lag_rebuild *rebuild;
