@@ -8,7 +8,7 @@ set(kit_targets)
 # Which module may use which (the layer test holds the includes to it).
 set(kit_uses_jobs db)
 set(kit_uses_approvals jobs db)
-set(kit_uses_columns guard proc)
+set(kit_uses_columns guard proc flat)
 set(kit_uses_serve cli auth guard)
 foreach(module IN ITEMS bus db auth)
     set(kit_uses_${module} thread)
