@@ -340,7 +340,9 @@ static mcp_status prepare(struct run *run, mcp_error *err)
 static mcp_status work(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
-    const sddp_observer observer = { on_iteration, on_scenario, should_stop, run };
+    const sddp_observer observer = {
+        .iteration = on_iteration, .scenario = on_scenario, .should_stop = should_stop, .data = run
+    };
     mcp_status st = prepare(run, err);
     if (st != MCP_OK || out->end != COBRE_RUN_COMPLETED)
         return st;

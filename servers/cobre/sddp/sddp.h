@@ -22,6 +22,7 @@
 
 #include "case/case.h"
 #include "policy/policy.h"
+#include "sddp/records.h"
 
 typedef struct sddp sddp;
 
@@ -64,6 +65,8 @@ typedef enum sddp_stop {
 /** Called back while the study works. Any member may be NULL. */
 typedef struct sddp_observer {
     void (*iteration)(const sddp_iteration *row, void *data);
+    /** Before `iteration` and before `scenario`. */
+    void (*records)(const sddp_records *records, void *data);
     /** A failure ends the simulation with that status. */
     mcp_status (*scenario)(const sddp_scenario *result, void *data, mcp_error *err);
     /** Called before every LP solve, on any of the study's threads; must be cheap. */

@@ -184,7 +184,7 @@ static mcp_status simulate(pass *p, sddp_simulation *result, size_t scenarios,
 mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simulation *result,
                          sddp_failure *failure, mcp_error *err)
 {
-    static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
+    static const sddp_observer nobody = { .data = NULL };
     pass p = { .study = study,
                .observer = observer ? observer : &nobody,
                .phase = "simulation",

@@ -195,7 +195,7 @@ static void summarise(const sddp *s, sddp_training *result, int64_t begin_ns)
 mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training *result,
                       sddp_failure *failure, mcp_error *err)
 {
-    static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
+    static const sddp_observer nobody = { .data = NULL };
     iteration_run run = { study, observer ? observer : &nobody, failure, 0 };
     stopwatch watch = { mcp_clock_mono_ns(), 0 };
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);

@@ -47,7 +47,7 @@ static mcp_status count_task(pass *p, worker *w, size_t index, sddp_failure *whe
     return mcp_error_set(err, MCP_E_INTERNAL, "task %zu", index);
 }
 
-static const sddp_observer nobody = { NULL, NULL, NULL, NULL };
+static const sddp_observer nobody = { .data = NULL };
 
 static void every_task_once(void **state)
 {
@@ -97,7 +97,7 @@ static mcp_status solve_task(pass *p, worker *w, size_t index, sddp_failure *whe
 
 static mcp_status run_with(sddp_stop stop, sddp_stop halts_at)
 {
-    sddp_observer observer = { NULL, NULL, answer, &stop };
+    sddp_observer observer = { .should_stop = answer, .data = &stop };
     pass p = { study, &observer, "forward", 1, halts_at, &pace, NULL, false };
     sddp_failure failure;
 

@@ -199,7 +199,7 @@ static mcp_status check_scenario(const sddp_scenario *result, void *data, mcp_er
 static void check_all(unsigned threads)
 {
     uint32_t next = 0;
-    sddp_observer observer = { NULL, check_scenario, NULL, &next };
+    sddp_observer observer = { .scenario = check_scenario, .data = &next };
     sddp_simulation result;
     sddp *study = trained(threads);
 
@@ -257,7 +257,7 @@ static mcp_status refuse_the_sixth(const sddp_scenario *result, void *data, mcp_
 
 static void a_failing_observer_ends_it(void **state)
 {
-    sddp_observer observer = { NULL, refuse_the_sixth, NULL, NULL };
+    sddp_observer observer = { .scenario = refuse_the_sixth };
     sddp_simulation result;
     sddp_failure failure;
     mcp_error err = MCP_ERROR_INIT;
@@ -282,7 +282,7 @@ static sddp_stop stop_after(void *data)
 static void any_stop_gives_up(void **state)
 {
     int left = 40;
-    sddp_observer observer = { NULL, NULL, stop_after, &left };
+    sddp_observer observer = { .should_stop = stop_after, .data = &left };
     sddp_simulation result;
 
     (void)state;

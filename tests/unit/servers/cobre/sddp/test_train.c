@@ -169,7 +169,7 @@ static mcp_status note_scenario(const sddp_scenario *result, void *data, mcp_err
 
 static void run_everything(everything *out, unsigned threads)
 {
-    sddp_observer observer = { NULL, note_scenario, NULL, out };
+    sddp_observer observer = { .scenario = note_scenario, .data = out };
     sddp_training training;
     sddp_simulation simulation;
     sddp_failure failure;
@@ -445,7 +445,7 @@ static void count_iteration(const sddp_iteration *row, void *data)
 static void a_stop_after_the_iteration_completes_it(void **state)
 {
     stopper s = { .stop = SDDP_STOP_AFTER_ITERATION, .after = 2 * 45 + 20 };
-    sddp_observer observer = { count_iteration, NULL, ask, &s };
+    sddp_observer observer = { .iteration = count_iteration, .should_stop = ask, .data = &s };
     sddp_training result;
 
     (void)state;
@@ -468,7 +468,7 @@ static void stopping_now_drops_the_iteration(void **state)
     (void)state;
     for (int64_t into = 1; into < 45; into += 6) {
         stopper s = { .stop = SDDP_STOP_NOW, .after = 2 * 45 + into };
-        sddp_observer observer = { count_iteration, NULL, ask, &s };
+        sddp_observer observer = { .iteration = count_iteration, .should_stop = ask, .data = &s };
         case_1dtoy(&kit);
         kit_set_limit(&kit, 5);
         sddp *study = train(1, &observer, &result);
@@ -486,7 +486,7 @@ static void stopping_now_drops_the_iteration(void **state)
 static void stopped_before_the_first(void **state)
 {
     stopper s = { .stop = SDDP_STOP_AFTER_ITERATION, .after = 0, .iterations = 1, .seen = 1 };
-    sddp_observer observer = { count_iteration, NULL, ask, &s };
+    sddp_observer observer = { .iteration = count_iteration, .should_stop = ask, .data = &s };
     sddp_training result;
 
     (void)state;
