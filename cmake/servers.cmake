@@ -59,6 +59,16 @@ foreach(server IN LISTS servers)
     install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endforeach()
 
+# The templates of `cobre init`: example cases, without the CSV files that their Parquet files are
+# made of.
+if(TARGET cobre_app)
+    set(templates)
+    foreach(template IN ITEMS 1dtoy two-rivers)
+        list(APPEND templates ${template}/*.json ${template}/*/*.json ${template}/*/*.parquet)
+    endforeach()
+    mcp_embed(cobre_app NAME cobre_templates ROOT ${PROJECT_SOURCE_DIR}/examples/cases FILES ${templates})
+endif()
+
 # The universe's page: esbuild makes one file of its modules and three.js, and the program has it
 # embedded.
 option(CAUSEWAY_PAGE "the page of the universe server; it is made by Node.js, esbuild and three.js" ON)

@@ -39,12 +39,32 @@ static const cli_option *find_option(const cli_line *line, const char *name, siz
     return found ? found : find_in(line->program->options, name, length);
 }
 
-static const cli_command *find_command(const cli_program *program, const char *name)
+/* Whether the command's name has two words and this is the first. */
+static bool begins_with_word(const cli_command *command, const char *word)
+{
+    const char *space = strchr(command->name, ' ');
+
+    return space && is_called(word, command->name, (size_t)(space - command->name));
+}
+
+/* The command of that name; `first` is NULL, or the word before it. */
+static const cli_command *find_command(const cli_program *program, const char *first,
+                                       const char *word)
+{
+    for (const cli_command *command = program->commands; command->name; command++) {
+        size_t length = first && begins_with_word(command, first) ? strlen(first) + 1 : 0;
+        if ((length > 0) == (first != NULL) && strcmp(command->name + length, word) == 0)
+            return command;
+    }
+    return NULL;
+}
+
+static bool is_first_word(const cli_program *program, const char *word)
 {
     for (const cli_command *command = program->commands; command->name; command++)
-        if (strcmp(command->name, name) == 0)
-            return command;
-    return NULL;
+        if (begins_with_word(command, word))
+            return true;
+    return false;
 }
 
 static bool is_single(const cli_program *program)
@@ -93,16 +113,34 @@ static int refuse_option(const cli_line *line, const char *name, size_t length)
     return CLI_USAGE;
 }
 
+/* `name` is the word typed, after line->first_word where there is one. */
 static int refuse_command(const cli_line *line, const char *name)
 {
-    const char *near = NULL;
+    const char *near = NULL, *first = line->first_word;
     size_t distance = CLI_HINT_DISTANCE + 1;
 
     for (const cli_command *command = line->program->commands; command->name; command++)
-        cli_nearer(&near, &distance, name, command->name);
-    fprintf(line->err, "%s: unknown command '%s'", line->program->name, name);
+        if (!first)
+            cli_nearer(&near, &distance, name, command->name);
+        else if (begins_with_word(command, first))
+            cli_nearer(&near, &distance, name, command->name + strlen(first) + 1);
+    fprintf(line->err, "%s: unknown command '%s%s%s'", line->program->name, first ? first : "",
+            first ? " " : "", name);
     if (near)
-        fprintf(line->err, "; did you mean '%s'?", near);
+        fprintf(line->err, "; did you mean '%s%s%s'?", first ? first : "", first ? " " : "", near);
+    fputc('\n', line->err);
+    hint_help(line);
+    return CLI_USAGE;
+}
+
+/* The line ends after the first word of a command of two. */
+static int refuse_half_command(const cli_line *line)
+{
+    fprintf(line->err, "%s: incomplete command '%s'; there is:", line->program->name,
+            line->first_word);
+    for (const cli_command *command = line->program->commands; command->name; command++)
+        if (begins_with_word(command, line->first_word))
+            fprintf(line->err, " '%s'", command->name);
     fputc('\n', line->err);
     hint_help(line);
     return CLI_USAGE;
@@ -251,8 +289,12 @@ static int read_word(cli_line *line, const char *word)
     const char *placeholder = placeholder_in(word, &length);
 
     if (!line->command) {
-        line->command = find_command(line->program, word);
-        return line->command ? 0 : refuse_command(line, word);
+        line->command = find_command(line->program, line->first_word, word);
+        if (!line->command && !line->first_word && is_first_word(line->program, word))
+            line->first_word = word;
+        else if (!line->command)
+            return refuse_command(line, word);
+        return 0;
     }
     if (placeholder)
         return refuse_placeholder(line, "",
@@ -367,6 +409,8 @@ static int read_line(cli_line *line, int argc, char **argv)
         status = read_word_or_option(line, argc, argv, &at, &only_words);
     if (status != 0)
         return status;
+    if (!line->command && line->first_word)
+        return refuse_half_command(line);
     if (!line->command) {
         cli_print_help(line, line->err);
         return CLI_USAGE;

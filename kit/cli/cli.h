@@ -66,7 +66,7 @@ typedef struct cli_line cli_line;
 typedef int cli_command_run(const cli_line *line, void *data);
 
 typedef struct cli_command {
-    const char *name;      /* NULL ends a table */
+    const char *name;      /* of one word or two, "schema export"; NULL ends a table */
     const char *arguments; /* as in usage: "CASE"; NULL: none */
     size_t arguments_min, arguments_max;
     const char *summary;       /* one line */

@@ -19,6 +19,7 @@ struct cli_value {
 struct cli_line {
     const cli_program *program;
     const cli_command *command; /* NULL until its name is read */
+    const char *first_word;     /* of a command of two words, until the second is read */
     FILE *out, *err;
     const char **arguments;
     size_t argument_count;

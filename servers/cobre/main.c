@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "commands.h"
 #include "run/run.h"
 #include "serve/serve.h"
+#include "shell/commands.h"
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
@@ -21,6 +21,17 @@ static const cli_option program_options[] = {
     { 0 },
 };
 
+/* The forms of the answer, of every command. */
+#define OPTION_JSON                                                                                \
+    {                                                                                              \
+        .name = "json", .type = CLI_FLAG, .help = "print the result as one JSON object"            \
+    }
+#define OPTION_FORMAT(choices_)                                                                    \
+    {                                                                                              \
+        .name = "output-format", .type = CLI_CHOICE, .argument = "FORM", .standard = "human",      \
+        .help = "words, or the response envelope", .choices = choices_                             \
+    }
+
 static const cli_option run_options[] = {
     { .name = "output",
       .type = CLI_STRING,
@@ -34,13 +45,25 @@ static const cli_option run_options[] = {
       .standard = "1",
       .min = 1,
       .max = 1024 },
-    { .name = "json", .type = CLI_FLAG, .help = "print the result as one JSON object" },
+    OPTION_JSON,
+    OPTION_FORMAT(cobre_stream_formats),
+    { .name = "no-progress", .type = CLI_FLAG, .help = "leave progress out of json-lines" },
     { .name = "quiet", .type = CLI_FLAG, .help = "say nothing but errors" },
     { 0 },
 };
 
-static const cli_option validate_options[] = {
-    { .name = "json", .type = CLI_FLAG, .help = "print the findings as one JSON object" },
+static const cli_option answer_options[] = { OPTION_JSON, OPTION_FORMAT(cobre_formats), { 0 } };
+
+static const cli_option init_options[] = {
+    { .name = "list", .type = CLI_FLAG, .help = "name the templates" },
+    { .name = "template",
+      .type = CLI_STRING,
+      .argument = "NAME",
+      .help = "what to begin with",
+      .standard = "1dtoy" },
+    { .name = "force", .type = CLI_FLAG, .help = "write into a directory that is not empty" },
+    OPTION_JSON,
+    OPTION_FORMAT(cobre_formats),
     { 0 },
 };
 
@@ -75,6 +98,12 @@ static const char usage_record[] =
     "\"suggestion\":\"Standard error says what is wrong with it.\"}";
 
 static const cli_command commands[] = {
+    { .name = "init",
+      .arguments = "DIR",
+      .arguments_max = 1,
+      .summary = "make a case directory from a template",
+      .options = init_options,
+      .run = cobre_command_init },
     { .name = "run",
       .arguments = "CASE",
       .arguments_min = 1,
@@ -89,14 +118,34 @@ static const cli_command commands[] = {
       .arguments_max = 1,
       .summary = "check a case directory without solving",
       .notes = exit_notes,
-      .options = validate_options,
+      .options = answer_options,
       .run = cobre_command_validate },
+    { .name = "inspect",
+      .arguments = "CASE",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "show what a case directory contains",
+      .notes = exit_notes,
+      .options = answer_options,
+      .run = cobre_command_inspect },
+    { .name = "summary",
+      .arguments = "OUTPUT",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "summarize the training and the simulation of an output directory",
+      .notes = exit_notes,
+      .options = answer_options,
+      .run = cobre_command_summary },
     { .name = "serve",
       .summary = "serve MCP clients (the same as cobre-mcp)",
       .notes = serve_notes,
       .options = serve_options,
       .env_prefix = "COBRE_MCP_",
       .run = cobre_command_serve },
+    { .name = "version",
+      .summary = "show the version, the solver and the build",
+      .options = answer_options,
+      .run = cobre_command_version },
     { 0 },
 };
 

@@ -5,11 +5,11 @@
 
 #include <unistd.h>
 
-#include "commands.h"
 #include "features/tools.h"
 #include "gateway/errors.h"
 #include "refusals.h"
 #include "run/run.h"
+#include "shell/commands.h"
 
 /* The first SIGTERM lets the running iteration end, which may take minutes on a large case, and no
  * grace time interrupts it (method page, 10); the second cancels it. */

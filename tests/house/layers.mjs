@@ -94,7 +94,8 @@ const ROOMS = {
   "servers/cobre/features": {
     rooms: [...cobre("gateway", "run", "results", "policy", "sddp", "validate", "case/read", "case", "findings"), "public"],
   },
-  "servers/cobre/report": { rooms: cobre("run", "sddp", "lp", "case") },
+  "servers/cobre/report": { rooms: cobre("run", "results", "sddp", "lp", "case") },
+  "servers/cobre/shell": { rooms: cobre("report", "run", "results", "sddp", "lp", "validate", "case/read", "case", "findings") },
   "servers/universe/model/pages": { rooms: [] },
   "servers/universe/model": { rooms: universe("model/pages") },
   "servers/universe/model/snapshot": { rooms: universe("model", "model/pages") },

@@ -36,23 +36,6 @@ mcp_status cobre_tool_validate(mcp_call *call, void *data)
     return st;
 }
 
-static void write_inspection(const cobre_inspection *about, mcp_json_writer *out)
-{
-    mcp_write_member_value(out, "config", about->config);
-    mcp_write_member_object(out, "entities");
-    mcp_write_member_int(out, "hydros", about->hydros);
-    mcp_write_member_int(out, "thermals", about->thermals);
-    mcp_write_member_int(out, "buses", about->buses);
-    mcp_write_member_int(out, "lines", about->lines);
-    mcp_write_end(out);
-    mcp_write_member_int(out, "stages", about->stages);
-    mcp_write_member_string(out, "scenario_source", about->scenario_source);
-    mcp_write_member_array(out, "files_present");
-    for (size_t i = 0; i < about->file_count; i++)
-        mcp_write_string(out, about->files_present[i]);
-    mcp_write_end(out);
-}
-
 mcp_status cobre_tool_inspect_case(mcp_call *call, void *data)
 {
     const cobre_app *app = data;
@@ -71,7 +54,7 @@ mcp_status cobre_tool_inspect_case(mcp_call *call, void *data)
         return st;
     if (cobre_report_count(report, COBRE_SEVERITY_ERROR))
         return cobre_refuse_case(call, report);
-    write_inspection(&about, mcp_call_result(call));
+    cobre_inspection_write(&about, mcp_call_result(call));
     return MCP_OK;
 }
 

@@ -5,7 +5,8 @@
  * rooms below; each may include those to its right, and none of them includes a header of MCP calls
  * or servers (tests/house/layers.mjs holds both):
  *
- *     report      progress and summaries for people     run, sddp, lp, case
+ *     shell       the commands of the program           report, run, results, ... but no tools
+ *     report      progress and summaries for people     run, results, sddp, lp, case
  *     run         one run: validate, train, simulate    results, sddp, lp, validate, case, findings
  *     results     the output directory                  sddp, case
  *     sddp        training and simulation; iteration/   sddp/stage, lp, stochastic, case

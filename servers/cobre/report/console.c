@@ -91,8 +91,6 @@ void console_iteration(console *self, const sddp_iteration *row)
 {
     char lower[CLI_FORMAT_SIZE], upper[CLI_FORMAT_SIZE], detail[200];
     bool is_narrow = self->progress.is_terminal && self->progress.width < WIDE;
-    if (row->iteration == 1)
-        self->first_gap = row->gap;
     cli_format_number(lower, row->lower_bound);
     cli_format_number(upper, row->upper_bound);
     int length = snprintf(detail, sizeof detail, "LB: %s  UB: %s  gap: %.1f%%", lower, upper,
@@ -111,15 +109,17 @@ static void say_number(const console *self, const char *label, double value, con
     fprintf(self->stream, "$ %s%s\n", number, tail);
 }
 
-static void say_bounds(const console *self, const sddp_iteration *last)
+static void say_bounds(const console *self, const sddp_training *training)
 {
     char deviation[CLI_FORMAT_SIZE], tail[CLI_FORMAT_SIZE + 8];
+    const sddp_iteration *last = &training->rows[training->iterations - 1];
     cli_format_number(deviation, last->upper_bound_std);
     snprintf(tail, sizeof tail, " +/- %s", deviation);
     say_number(self, "Lower bound:", last->lower_bound, "");
     say_number(self, "Upper bound:", last->upper_bound, tail);
     say_label(self, "Gap:");
-    fprintf(self->stream, "%.1f%% (started at %.1f%%)\n", 100 * last->gap, 100 * self->first_gap);
+    fprintf(self->stream, "%.1f%% (started at %.1f%%)\n", 100 * last->gap,
+            100 * training->rows[0].gap);
 }
 
 static void say_solves(const console *self, int64_t solves)
@@ -128,24 +128,52 @@ static void say_solves(const console *self, int64_t solves)
     fprintf(self->stream, "%lld\n", (long long)solves);
 }
 
-void console_trained(console *self, const sddp_training *training)
+static void say_times(const console *self, const sddp_training *training)
+{
+    char average[CLI_FORMAT_SIZE];
+    double total = 0, forward = 0, backward = 0;
+    for (size_t i = 0; i < training->iterations; i++) {
+        total += (double)training->rows[i].time_total_ms;
+        forward += (double)training->rows[i].time_forward_ms;
+        backward += (double)training->rows[i].time_backward_ms;
+    }
+    if (total < forward + backward)
+        total = forward + backward;
+    snprintf(average, sizeof average, "%.1f ms", total / (double)training->iterations);
+    say_label(self, "Avg iter:");
+    fprintf(self->stream, "%s\n", average);
+    if (total <= 0)
+        return;
+    say_label(self, "Time split:");
+    fprintf(self->stream, "forward %.0f%%, backward %.0f%%, other %.0f%%\n", 100 * forward / total,
+            100 * backward / total, 100 * (total - forward - backward) / total);
+}
+
+void console_say_training(const console *self, const sddp_training *training, const char *reason)
 {
     char duration[CLI_FORMAT_SIZE];
-    cli_progress_end(&self->progress);
-    if (self->is_quiet)
-        return;
+    bool is_stopped = strcmp(reason, sddp_reason_name(SDDP_SHUTDOWN)) == 0;
     cli_format_duration(duration, training->wall_time_ms);
-    fputc('\n', self->stream);
-    say_title(self, training->reason == SDDP_SHUTDOWN ? "Training stopped" : "Training complete");
-    fprintf(self->stream, " in %s (%zu iterations, %s)\n", duration, training->iterations,
-            sddp_reason_name(training->reason));
+    say_title(self, is_stopped ? "Training stopped" : "Training complete");
+    fprintf(self->stream, " in %s (%zu iterations, %s)\n", duration, training->iterations, reason);
     if (training->iterations)
-        say_bounds(self, &training->rows[training->iterations - 1]);
+        say_bounds(self, training);
     say_label(self, "Policy rows:");
     fprintf(self->stream, "%lld active / %lld generated\n", (long long)training->active_cuts,
             (long long)training->total_cuts);
     say_solves(self, training->lp_solves);
+    if (training->iterations)
+        say_times(self, training);
     fputc('\n', self->stream);
+}
+
+void console_trained(console *self, const sddp_training *training)
+{
+    cli_progress_end(&self->progress);
+    if (self->is_quiet)
+        return;
+    fputc('\n', self->stream);
+    console_say_training(self, training, sddp_reason_name(training->reason));
 }
 
 void console_scenario(console *self, uint32_t done, uint32_t total)
@@ -157,7 +185,7 @@ void console_scenario(console *self, uint32_t done, uint32_t total)
     cli_progress_step(&self->progress, done, NULL);
 }
 
-static void say_simulation(const console *self, const sddp_simulation *simulation)
+void console_say_simulation(const console *self, const sddp_simulation *simulation)
 {
     char duration[CLI_FORMAT_SIZE], width[CLI_FORMAT_SIZE], deviation[CLI_FORMAT_SIZE];
     char tail[3 * CLI_FORMAT_SIZE];
@@ -165,13 +193,13 @@ static void say_simulation(const console *self, const sddp_simulation *simulatio
     cli_format_number(width, simulation->ci_95);
     cli_format_number(deviation, simulation->std);
     snprintf(tail, sizeof tail, " +/- %s (std: %s)", width, deviation);
-    fputc('\n', self->stream);
     say_title(self, simulation->stopped ? "Simulation stopped" : "Simulation complete");
     fprintf(self->stream, " in %s (%u of %u scenarios)\n", duration,
             simulation->scenarios_completed, simulation->scenarios_total);
     if (simulation->scenarios_completed)
         say_number(self, "Expected cost:", simulation->mean, tail);
-    say_solves(self, simulation->lp_solves);
+    if (simulation->lp_solves)
+        say_solves(self, simulation->lp_solves);
     fputc('\n', self->stream);
 }
 
@@ -181,8 +209,10 @@ void console_end(console *self, const cobre_run_result *result)
         cli_progress_end(&self->progress);
     if (self->is_quiet || !result)
         return;
-    if (result->has_simulation && result->end != COBRE_RUN_FAILED)
-        say_simulation(self, &result->simulation);
+    if (result->has_simulation && result->end != COBRE_RUN_FAILED) {
+        fputc('\n', self->stream);
+        console_say_simulation(self, &result->simulation);
+    }
     if (result->end != COBRE_RUN_COMPLETED && result->end != COBRE_RUN_PARTIAL)
         return;
     fputs("Output written to ", self->stream);

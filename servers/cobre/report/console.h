@@ -27,7 +27,6 @@ typedef struct console {
     const cobre_case *input; /* once the run has begun */
     cli_progress progress;
     bool is_simulating;
-    double first_gap;
 } console;
 
 /** Print text that may hold names from outside: control characters become '?', so that none
@@ -40,6 +39,15 @@ void console_complain(FILE *stream, const char *word, const char *message, const
 /** Print the header of a run. `stream` is borrowed. */
 void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, unsigned threads,
                    const char *case_dir);
+
+/**
+ * Print the summary of a training, or of a simulation, that ended: from the run, or from its output
+ * directory.
+ *
+ * @param reason why the training ended, "iteration_limit"
+ */
+void console_say_training(const console *self, const sddp_training *training, const char *reason);
+void console_say_simulation(const console *self, const sddp_simulation *simulation);
 
 /* The observer's callbacks, in the order of a run. */
 void console_started(console *self, const cobre_case *input);

@@ -441,11 +441,13 @@ static void write_simulation(const cobre_run_result *result, mcp_json_writer *wr
     mcp_write_end(writer);
 }
 
-void cobre_run_write(const cobre_run_result *result, mcp_json_writer *writer)
+const char *cobre_run_status(const cobre_run_result *result)
 {
-    mcp_write_member_string(writer, "status",
-                            result->end == COBRE_RUN_PARTIAL ? "partial" : "completed");
-    mcp_write_member_string(writer, "output_dir", result->output_dir);
+    return result->end == COBRE_RUN_PARTIAL ? "partial" : "completed";
+}
+
+void cobre_run_write_phases(const cobre_run_result *result, mcp_json_writer *writer)
+{
     if (result->has_training)
         write_training(&result->training, writer);
     else
@@ -454,4 +456,11 @@ void cobre_run_write(const cobre_run_result *result, mcp_json_writer *writer)
         write_simulation(result, writer);
     else
         mcp_write_member_null(writer, "simulation");
+}
+
+void cobre_run_write(const cobre_run_result *result, mcp_json_writer *writer)
+{
+    mcp_write_member_string(writer, "status", cobre_run_status(result));
+    mcp_write_member_string(writer, "output_dir", result->output_dir);
+    cobre_run_write_phases(result, writer);
 }

@@ -114,6 +114,13 @@ typedef struct cobre_run_result {
 mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_arena *arena,
                      mcp_error *err);
 
+/** "completed" or "partial", for a run that ended in one of these ways. */
+const char *cobre_run_status(const cobre_run_result *result);
+
+/** Write the members `training` and `simulation`: an object, or null for a phase that did not
+ *  run. */
+void cobre_run_write_phases(const cobre_run_result *result, mcp_json_writer *writer);
+
 /** Write the members of cobre/run's result: status, output_dir, training, simulation. */
 void cobre_run_write(const cobre_run_result *result, mcp_json_writer *writer);
 

@@ -131,3 +131,20 @@ mcp_status cobre_case_inspect(cobre_inspection *out, int dir_fd, cobre_report *r
         *out = seen;
     return MCP_OK;
 }
+
+void cobre_inspection_write(const cobre_inspection *about, mcp_json_writer *out)
+{
+    mcp_write_member_value(out, "config", about->config);
+    mcp_write_member_object(out, "entities");
+    mcp_write_member_int(out, "hydros", about->hydros);
+    mcp_write_member_int(out, "thermals", about->thermals);
+    mcp_write_member_int(out, "buses", about->buses);
+    mcp_write_member_int(out, "lines", about->lines);
+    mcp_write_end(out);
+    mcp_write_member_int(out, "stages", about->stages);
+    mcp_write_member_string(out, "scenario_source", about->scenario_source);
+    mcp_write_member_array(out, "files_present");
+    for (size_t i = 0; i < about->file_count; i++)
+        mcp_write_string(out, about->files_present[i]);
+    mcp_write_end(out);
+}

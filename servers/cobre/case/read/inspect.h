@@ -31,4 +31,7 @@ typedef struct cobre_inspection {
 mcp_status cobre_case_inspect(cobre_inspection *out, int dir_fd, cobre_report *report,
                               mcp_arena *arena, mcp_error *err);
 
+/** Write the members of cobre/inspect-case's result. */
+void cobre_inspection_write(const cobre_inspection *about, mcp_json_writer *writer);
+
 #endif

@@ -305,6 +305,39 @@ static void wrong_lines_are_reported_with_a_hint(void **state)
     refused(run_program(&program, (const char *const[]){ NULL }), "Usage: prog [OPTIONS] COMMAND");
 }
 
+static const cli_command paired_commands[] = {
+    { .name = "run", .arguments_max = 1, .summary = "train and simulate", .run = show },
+    { .name = "schema export", .summary = "write schemas", .options = run_options, .run = show },
+    { .name = "schema list", .summary = "name the schemas", .run = show },
+    { 0 },
+};
+static const cli_program paired = {
+    .name = "prog",
+    .version = "1",
+    .summary = "Has commands of two words.",
+    .options = shared_options,
+    .commands = paired_commands,
+};
+
+#define RUN_PAIRED(...) run_program(&paired, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void a_command_may_have_two_words(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN_PAIRED("schema", "export", "--output", "d"), 7);
+    assert_string_equal(seen.text, "case=- n=0 out=d threads=1 json=0 mode=fast color=auto");
+    assert_int_equal(RUN_PAIRED("--color=never", "schema", "list"), 7);
+    assert_int_equal(RUN_PAIRED("schema", "export", "--help"), 0);
+    assert_non_null(strstr(out_text, "Usage: prog schema export [OPTIONS]\n"));
+    refused(RUN_PAIRED("schema"),
+            "incomplete command 'schema'; there is: 'schema export' 'schema list'\n");
+    refused(RUN_PAIRED("schema", "exprt"),
+            "unknown command 'schema exprt'; did you mean 'schema export'?");
+    refused(RUN_PAIRED("schema", "run", "a"), "unknown command 'schema run'\n");
+    refused(RUN_PAIRED("export"), "unknown command 'export'\n");
+    refused(RUN_PAIRED("schema", "--output", "d", "export"), "unknown option '--output'");
+}
+
 static void numbers_are_whole_and_within_bounds(void **state)
 {
     static const char *const wrong[] = { "0",  "65",  "", "2x", "1.5", " 2", "99999999999999999999",
@@ -473,6 +506,7 @@ int main(void)
         EACH(the_last_of_two_counts),
         EACH(two_dashes_end_options),
         EACH(wrong_lines_are_reported_with_a_hint),
+        EACH(a_command_may_have_two_words),
         EACH(numbers_are_whole_and_within_bounds),
         EACH(a_name_without_end_is_cut),
         EACH(help_is_made_from_the_tables),

@@ -28,7 +28,7 @@
 #include "scratch.h"
 #include "validate/load.h"
 
-#define BASE_ROWS_MAX 32
+#define BASE_ROWS_MAX 48
 #define BASE_COLUMNS_MAX 14
 
 typedef struct base_file {

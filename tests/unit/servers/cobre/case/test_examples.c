@@ -17,6 +17,8 @@ struct example {
 
 static const struct example examples[] = {
     { "four-stages", NAN },
+    { "1dtoy", NAN },
+    { "two-rivers", NAN },
     { "merit-order", 2994600 },
     { "water-for-later", 3600000 },
     { "two-towns", 5095000 },

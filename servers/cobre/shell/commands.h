@@ -1,8 +1,10 @@
 /**
  * commands.h - the commands of the program cobre, for the table in main.c.
+ *
+ * Each command is one function in the file of its name. They share work.h.
  */
-#ifndef COBRE_COMMANDS_H
-#define COBRE_COMMANDS_H
+#ifndef COBRE_SHELL_COMMANDS_H
+#define COBRE_SHELL_COMMANDS_H
 
 #include "cli/cli.h"
 #include "serve/serve.h"
@@ -19,8 +21,16 @@ enum {
 /** The memory of one case; a larger case is refused. */
 #define COBRE_CASE_ARENA_MAX ((size_t)4 << 30)
 
+/** Choices of --output-format: of run, and of the other commands. */
+extern const char *const cobre_stream_formats[];
+extern const char *const cobre_formats[];
+
 cli_command_run cobre_command_run;
 cli_command_run cobre_command_validate;
+cli_command_run cobre_command_init;
+cli_command_run cobre_command_inspect;
+cli_command_run cobre_command_summary;
+cli_command_run cobre_command_version;
 cli_command_run cobre_command_serve;
 
 #endif

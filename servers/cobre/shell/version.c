@@ -1,0 +1,61 @@
+/*
+ * version.c - cobre version: what this program was built of.
+ */
+#include <sys/utsname.h>
+
+#include "lp/lp.h"
+#include "run/run.h"
+#include "shell/work.h"
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#ifdef NDEBUG
+#define BUILD "release"
+#else
+#define BUILD "debug"
+#endif
+
+static void write_members(const void *of, mcp_json_writer *writer)
+{
+    (void)of;
+    mcp_write_member_string(writer, "version", COBRE_VERSION);
+    mcp_write_member_null(writer, "git_commit");
+    mcp_write_member_null(writer, "build_date");
+    mcp_write_member_string(writer, "compiler", COMPILER);
+    mcp_write_member_string(writer, "solver_backend", lp_solver_name());
+    mcp_write_member_string(writer, "solver_version", lp_solver_version());
+    mcp_write_member_bool(writer, "mpi_available", false);
+    mcp_write_member_array(writer, "features");
+    mcp_write_string(writer, "mcp");
+    mcp_write_string(writer, "parquet");
+    mcp_write_string(writer, "zstd");
+    mcp_write_end(writer);
+}
+
+static void print_words(FILE *out)
+{
+    struct utsname machine;
+    fprintf(out, "cobre   v%s\nsolver: %s %s\ncomm:   local\nzstd:   enabled\n", COBRE_VERSION,
+            lp_solver_name(), lp_solver_version());
+    if (uname(&machine) == 0)
+        fprintf(out, "arch:   %s-%s\n", machine.machine, machine.sysname);
+    fprintf(out, "build:  %s (C17, %s)\n", BUILD, COMPILER);
+}
+
+int cobre_command_version(const cli_line *line, void *data)
+{
+    shell_work work;
+    const shell_answer answer = { .members = write_members };
+    (void)data;
+    int exit_status = shell_begin(&work, line, "version", SHELL_NOTHING);
+    if (exit_status == COBRE_EXIT_DONE && work.format == SHELL_WORDS)
+        print_words(cli_out(line));
+    if (exit_status == COBRE_EXIT_DONE)
+        exit_status = shell_print(&work, &answer);
+    shell_end(&work);
+    return exit_status;
+}

@@ -1,0 +1,257 @@
+/*
+ * cobre-commands.test.mjs - the way of a planner: init, inspect, summary, version; and the forms of
+ * an answer.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { allFiles, cobre, copyCase, DEADLINE_MS, editJson, limit, object, record, run, schemaOf, scratch, start } from './cobre-shell.mjs';
+
+const ENVELOPE = ['$schema', 'command', 'success', 'exit_code', 'cobre_version', 'errors', 'warnings', 'data', 'summary'];
+
+/** The envelope on standard output, its invariants checked. */
+function envelope(done, command) {
+    const value = object(done);
+    assert.deepEqual(Object.keys(value).filter((key) => key !== 'type'), ENVELOPE);
+    assert.equal(value.$schema, 'urn:cobre:response:v1');
+    assert.equal(value.command, command);
+    assert.equal(value.exit_code, done.status);
+    assert.equal(value.success, done.status === 0);
+    assert.equal(value.success, value.errors.length === 0);
+    assert.match(value.cobre_version, /^\d+\.\d+\.\d+$/);
+    for (const error of value.errors)
+        assert.deepEqual(Object.keys(error), ['kind', 'message', 'context', 'suggestion']);
+    return value;
+}
+
+let places = 0;
+const place = () => path.join(scratch, `place-${places++}`);
+
+describe('cobre init', () => {
+    test('the templates are listed, and each makes a case that validates and runs', () => {
+        const list = run(['init', '--list']);
+        assert.equal(list.status, 0);
+        assert.equal(list.stderr, '');
+        const names = list.stdout.trimEnd().split('\n').map((line) => {
+            assert.match(line, /^\S[^ ]{0,15} *  \S/);
+            assert.equal(line.slice(16, 18), '  ');
+            return line.slice(0, 16).trim();
+        });
+        assert.ok(names.includes('1dtoy') && names.length >= 2, names);
+        assert.deepEqual(object(run(['init', '--list', '--json'])).templates.map(({ name }) => name), names);
+        for (const name of names) {
+            const dir = place();
+            const made = run(['init', '--template', name, dir]);
+            assert.equal(made.status, 0, made.stderr);
+            assert.equal(made.stdout, '');
+            assert.match(made.stderr, new RegExp(`^Created ${dir} case directory from template '${name}':$`, 'm'));
+            const files = allFiles(dir).filter((file) => fs.statSync(path.join(dir, file)).isFile()).sort();
+            for (const file of files)
+                assert.ok(made.stderr.includes(`\n  ${file}\n`), `${file} is not named`);
+            assert.equal(run(['validate', dir]).status, 0);
+            editJson(dir, 'config.json', (config) => {
+                config.training.stopping_rules = [{ type: 'iteration_limit', limit: 3 }];
+                config.simulation.num_scenarios = 3;
+            });
+            assert.equal(object(run(['run', dir, '--json', '--quiet'])).status, 'completed');
+        }
+    });
+
+    test('1dtoy is the standard, of ten files', () => {
+        const dir = place();
+        const value = object(run(['init', dir, '--json']));
+        assert.equal(value.template, '1dtoy');
+        assert.equal(value.case_directory, dir);
+        assert.equal(value.files.length, 10);
+        assert.deepEqual(value.files, allFiles(dir).filter((file) => fs.statSync(path.join(dir, file)).isFile()).sort());
+        assert.ok(!value.files.some((file) => file.endsWith('.csv')));
+    });
+
+    test('a directory with something in it is left alone, without --force', () => {
+        const dir = place();
+        fs.mkdirSync(dir);
+        fs.writeFileSync(path.join(dir, 'mine.txt'), 'x');
+        const refused = record(run(['init', dir, '--json']), 'IncompatibleSettings', 2);
+        assert.equal(refused.context.file, dir);
+        assert.match(refused.suggestion, /--force/);
+        assert.deepEqual(allFiles(dir), ['mine.txt']);
+        assert.equal(run(['init', dir, '--force']).status, 0);
+        assert.equal(fs.readFileSync(path.join(dir, 'mine.txt'), 'utf8'), 'x');
+        assert.equal(run(['validate', dir]).status, 0);
+    });
+
+    test('an unknown template, no directory, a place that cannot be made', () => {
+        const unknown = record(run(['init', '--template', '2dtoy', place(), '--json']), 'InvalidEnum', 1);
+        assert.equal(unknown.context.value, '2dtoy');
+        assert.ok(unknown.context.allowed_values.includes('1dtoy'));
+        record(run(['init', '--json']), 'SchemaViolation', 2);
+        const file = place();
+        fs.writeFileSync(file, 'x');
+        for (const bad of [file, `${file}/below`, '/proc/nowhere/case'])
+            record(run(['init', bad, '--json']), 'MissingFile', 2);
+    });
+});
+
+describe('cobre inspect', () => {
+    test('counts and files for people, the tool\'s object for machines', () => {
+        const dir = copyCase('two-rivers');
+        const words = run(['inspect', dir]);
+        assert.equal(words.status, 0, words.stderr);
+        assert.match(words.stdout, /^ {2}stages: +12\n {2}buses: +2\n {2}hydros: +3\n {2}thermals: +4\n {2}lines: +1\n/m);
+        assert.match(words.stdout, /^ {4}system\/hydros\.json$/m);
+        const value = object(run(['inspect', dir, '--json']));
+        schemaOf('inspect-case')(value);
+        assert.equal(value.entities.hydros, 3);
+        assert.equal(value.stages, 12);
+        fs.writeFileSync(path.join(dir, 'system', 'hydros.json'), '{');
+        record(run(['inspect', dir, '--json']), 'ParseError', 1);
+        assert.equal(envelope(run(['inspect', dir, '--output-format', 'json']), 'inspect').errors[0].kind, 'ParseError');
+    });
+});
+
+describe('cobre summary', () => {
+    test('a run in its own words, again from its output directory', () => {
+        const dir = copyCase('four-stages', { training: limit(6), simulation: { num_scenarios: 8 } });
+        const words = run(['run', dir]).stderr;
+        const again = run(['summary', path.join(dir, 'output')]);
+        assert.equal(again.status, 0, again.stderr);
+        assert.equal(again.stdout, '');
+        for (const label of ['Lower bound:', 'Upper bound:', 'Gap:', 'Policy rows:', 'LP solves:', 'Time split:', 'Expected cost:']) {
+            const line = words.split('\n').find((text) => text.includes(label));
+            assert.ok(line && again.stderr.includes(`${line}\n`), `${label} ${line}`);
+        }
+        const value = object(run(['summary', path.join(dir, 'output'), '--json']));
+        assert.equal(value.status, 'complete');
+        assert.equal(value.training.iterations, 6);
+        assert.equal(value.simulation.scenarios, 8);
+        assert.ok(value.simulation.cost_summary.mean > 0);
+        const { data } = envelope(run(['summary', path.join(dir, 'output'), '--output-format', 'json']), 'summary');
+        assert.deepEqual(data, value);
+    });
+
+    test('no output directory, an empty one, broken metadata', () => {
+        record(run(['summary', place(), '--json']), 'OutputNotFound', 2);
+        const dir = place();
+        fs.mkdirSync(path.join(dir, 'training'), { recursive: true });
+        const empty = record(run(['summary', dir, '--json']), 'OutputNotFound', 2);
+        assert.equal(empty.context.expected_content, 'training/metadata.json');
+        for (const text of ['{', '[]', '"x"']) {
+            fs.writeFileSync(path.join(dir, 'training', 'metadata.json'), text);
+            assert.match(record(run(['summary', dir, '--json']), 'OutputCorrupted', 2).message, /training\/metadata\.json/);
+        }
+    });
+});
+
+describe('the forms of an answer', () => {
+    test('the envelope of run and validate', () => {
+        const dir = copyCase('merit-order');
+        const ran = envelope(run(['run', dir, '--output-format', 'json', '--quiet']), 'run');
+        assert.equal(ran.data.output_directory, path.join(dir, 'output'));
+        assert.ok(Math.abs(ran.data.training.final_lower_bound - 2994600) < 1e-3);
+        assert.ok(ran.data.simulation.scenarios > 0);
+        assert.equal(ran.summary.status, 'completed');
+        assert.ok(Number.isInteger(ran.summary.total_time_ms));
+        const valid = envelope(run(['validate', dir, '--output-format=json']), 'validate');
+        assert.equal(valid.data.case_directory, dir);
+        assert.equal(valid.data.layers_completed, 5);
+        assert.match(valid.data.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+        assert.deepEqual(Object.keys(valid.summary), ['files_checked', 'entities_validated', 'error_count', 'warning_count']);
+        editJson(dir, 'system/thermals.json', (file) => { file.thermals[0].bus_id = 99; });
+        const invalid = envelope(run(['validate', dir, '--output-format', 'json']), 'validate');
+        assert.equal(invalid.exit_code, 1);
+        assert.equal(invalid.errors[0].kind, 'MissingReference');
+        assert.equal(invalid.data.entities_validated, null);
+        assert.equal(invalid.summary.error_count, 1);
+        assert.equal(envelope(run(['run', dir, '--output-format', 'json']), 'run').data, null);
+        assert.equal(envelope(run(['run', place(), '--output-format', 'json']), 'run').exit_code, 2);
+    });
+
+    test('--json and --output-format: the flag decides', () => {
+        const value = object(run(['version', '--json', '--output-format', 'json']));
+        assert.equal(value.version, '2.0.0');
+        assert.equal(value.$schema, undefined);
+        const { data } = envelope(run(['version', '--output-format', 'json']), 'version');
+        assert.deepEqual(Object.keys(data), ['version', 'git_commit', 'build_date', 'compiler', 'solver_backend',
+            'solver_version', 'mpi_available', 'features']);
+        const words = run(['version']);
+        assert.match(words.stdout, /^cobre {3}v2\.0\.0\nsolver: clp \S+\ncomm: {3}local\nzstd: {3}enabled\narch: {3}\S+\nbuild: {2}(release|debug) \(/);
+        const wrong = run(['validate', place(), '--output-format', 'json-lines']);
+        assert.equal(wrong.status, 2);
+        assert.match(wrong.stderr, /--output-format wants human or json, not 'json-lines'/);
+    });
+
+    test('a stream of lines: started, progress, terminated, result', () => {
+        const dir = copyCase('four-stages', { training: limit(5), simulation: { num_scenarios: 4 } });
+        const done = run(['run', dir, '--output-format', 'json-lines']);
+        assert.equal(done.status, 0);
+        assert.equal(done.stderr, '');
+        const lines = done.stdout.trimEnd().split('\n').map((line) => JSON.parse(line));
+        assert.deepEqual(lines.map(({ type }) => type), ['started', ...Array(5).fill('progress'), 'terminated',
+            ...Array(4).fill('progress'), 'result']);
+        for (const line of lines)
+            assert.equal(Object.keys(line)[0], 'type');
+        assert.deepEqual(Object.keys(lines[0]), ['type', 'case', 'stages', 'hydros', 'thermals', 'ranks',
+            'threads_per_rank', 'timestamp', 'cobre_version']);
+        assert.equal(lines[0].case, dir);
+        assert.deepEqual(Object.keys(lines[1]), ['type', 'iteration', 'lower_bound', 'upper_bound', 'upper_bound_std',
+            'ci_95', 'gap', 'wall_time_ms', 'iteration_time_ms']);
+        assert.deepEqual(lines.slice(1, 6).map(({ iteration }) => iteration), [1, 2, 3, 4, 5]);
+        assert.deepEqual(Object.keys(lines[6]), ['type', 'reason', 'iterations', 'final_lb', 'final_ub', 'total_time_ms', 'total_cuts']);
+        assert.equal(lines[6].reason, 'iteration_limit');
+        assert.equal(lines[6].final_lb, lines[5].lower_bound);
+        assert.deepEqual(lines.slice(7, 11).map((line) => [line.phase, line.scenarios_complete, line.scenarios_total]),
+            [1, 2, 3, 4].map((n) => ['simulation', n, 4]));
+        const { type, ...result } = lines[11];
+        assert.deepEqual(Object.keys(result), ENVELOPE);
+        assert.equal(result.success, true);
+        assert.equal(result.data.training.final_lower_bound, lines[6].final_lb);
+        const short = run(['run', dir, '--output-format', 'json-lines', '--no-progress']);
+        assert.deepEqual(short.stdout.trimEnd().split('\n').map((line) => JSON.parse(line).type), ['started', 'terminated', 'result']);
+        const quiet = run(['run', dir, '--output-format', 'json-lines', '--quiet']);
+        assert.deepEqual([quiet.status, quiet.stdout, quiet.stderr], [0, '', '']);
+    });
+
+    test('a stopped run is a failure of the envelope, with its data', async () => {
+        const dir = copyCase('four-stages', { training: limit(1_000_000) });
+        const going = start(['run', dir, '--output-format', 'json']);
+        await going.progress(/ 3\/1000000 iter/);
+        going.child.kill('SIGINT');
+        const value = envelope(await going.end(), 'run');
+        assert.equal(value.exit_code, 130);
+        assert.equal(value.summary.status, 'partial');
+        assert.equal(value.data.training.termination_reason, 'shutdown');
+        assert.equal(value.errors[0].context.signal, 'SIGINT');
+    });
+});
+
+describe('a terminal', () => {
+    /** Run under a terminal of util-linux's script(1); the bytes it showed. */
+    function onTerminal(args, env = {}) {
+        const clean = { ...process.env, TERM: 'xterm', COLUMNS: '', ...env };
+        for (const name of ['NO_COLOR', 'FORCE_COLOR', 'COBRE_COLOR'].filter((key) => !(key in env)))
+            delete clean[name];
+        const line = [cobre, ...args].map((word) => `'${word}'`).join(' ');
+        const done = spawnSync('script', ['-qec', line, '/dev/null'], { encoding: 'utf8', timeout: DEADLINE_MS, env: clean });
+        assert.equal(done.error, undefined);
+        assert.equal(done.status, 0, done.stdout);
+        return done.stdout;
+    }
+
+    test('progress is a bar there, in colours, and neither elsewhere', () => {
+        const dir = copyCase('four-stages', { training: limit(5), simulation: { num_scenarios: 4 } });
+        const shown = onTerminal(['run', dir]);
+        assert.match(shown, /\rTraining   [█░]{10,40} 5\/5 iter/);
+        assert.match(shown, /\u001b\[1m/);
+        assert.doesNotMatch(shown, /starting\.\.\./);
+        const plain = onTerminal(['run', dir], { NO_COLOR: '1' });
+        assert.doesNotMatch(plain, /\u001b\[\d*m/);
+        assert.match(plain, /\u001b\[K/);
+        assert.doesNotMatch(onTerminal(['--color', 'never', 'run', dir]), /\u001b\[\d*m/);
+        assert.match(run(['--color', 'always', 'run', dir]).stderr, /\u001b\[1m/);
+        assert.match(run(['run', dir], { env: { FORCE_COLOR: '1' } }).stderr, /\u001b\[1m/);
+        assert.equal(onTerminal(['run', dir, '--quiet']), '');
+    });
+});
