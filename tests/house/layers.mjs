@@ -88,7 +88,7 @@ const ROOMS = {
   "servers/cobre/sddp/program": { rooms: cobre("lp", "stochastic", "hydro", "case") },
   "servers/cobre/sddp/stage": { rooms: cobre("sddp/program", "lp", "stochastic", "hydro", "case") },
   "servers/cobre/sddp": { rooms: cobre("sddp/stage", "sddp/program", "lp", "policy", "stochastic", "hydro", "case") },
-  "servers/cobre/results": { rooms: cobre("sddp", "policy", "stochastic", "hydro", "case") },
+  "servers/cobre/results": { rooms: cobre("sddp", "sddp/program", "policy", "stochastic", "hydro", "case") },
   "servers/cobre/run": { rooms: cobre("results", "sddp", "lp", "policy", "stochastic", "hydro", "validate", "case", "findings") },
   "servers/cobre/gateway": { rooms: [...cobre("findings"), "public"] },
   "servers/cobre/features": {

@@ -6,7 +6,7 @@
  * stage order, inside a stage by entity, then block. Values of the whole stage (storages, inflows,
  * water values) repeat on every block's row.
  *
- * Costs are computed from the decisions, not taken from the objective: that their sum equals
+ * Costs are those of the decisions, by category, not parts of the objective: that their sum equals
  * immediate_cost shows that they are complete (the output page, 5.1).
  */
 #include <inttypes.h>
@@ -22,88 +22,50 @@
 #define QUEUED_MAX 64 /* scenarios that wait to be written */
 #define QUEUED_BYTES ((size_t)64 << 20)
 
-/* ---- costs ----------------------------------------------------------------------------------- */
-
-struct stage_costs {
-    double thermal, deficit, excess;
-    double outflow_below, outflow_above, turbined, generation, withdrawal;
-    double inflow, spillage, exchange;
-};
-
 static double block_hours(const cobre_case *in, size_t stage, size_t block)
 {
     return in->stages[stage].blocks[block].hours;
 }
 
+/* Place k of an entity. */
+static double value_at(const sddp_stage_result *did, column_region r, size_t entity, size_t k)
+{
+    return did->value[r][entity * did->width[r] + k];
+}
+
+/* ---- costs ----------------------------------------------------------------------------------- */
+
 static double spillage_cost(const cobre_case *in, const sddp_stage_result *did, size_t hydro,
                             size_t block)
 {
     const cobre_hydro_stage *hydro_stage = &in->hydro_stages[did->stage * in->hydro_count + hydro];
-    size_t cell = hydro * did->blocks + block;
 
-    return block_hours(in, did->stage, block) * (did->spilled[cell] * hydro_stage->spillage_cost +
-                                                 did->diverted[cell] * hydro_stage->diversion_cost);
-}
-
-static void add_hydro_costs(struct stage_costs *costs, const cobre_case *in,
-                            const sddp_stage_result *did, size_t h)
-{
-    const cobre_hydro_stage *hydro_stage = &in->hydro_stages[did->stage * in->hydro_count + h];
-    double hours = in->stages[did->stage].hours;
-
-    for (size_t k = 0; k < did->blocks; k++) {
-        size_t cell = h * did->blocks + k;
-        double tau = block_hours(in, did->stage, k);
-        costs->outflow_below += did->outflow_below[cell] * hydro_stage->outflow_below_cost * tau;
-        costs->outflow_above += did->outflow_above[cell] * hydro_stage->outflow_above_cost * tau;
-        costs->turbined += did->turbined_below[cell] * hydro_stage->turbined_below_cost * tau;
-        costs->generation += did->generation_below[cell] * hydro_stage->generation_below_cost * tau;
-        costs->spillage += spillage_cost(in, did, h, k);
-    }
-    costs->withdrawal += hours * (did->withdrawal_neg[h] * hydro_stage->withdrawal_neg_cost +
-                                  did->withdrawal_pos[h] * hydro_stage->withdrawal_pos_cost);
-    costs->inflow += hours * did->inflow_slack[h] * in->hydros[h].inflow_nonnegativity_cost;
+    return block_hours(in, did->stage, block) *
+           (value_at(did, REGION_SPILLED, hydro, block) * hydro_stage->spillage_cost +
+            value_at(did, REGION_DIVERTED, hydro, block) * hydro_stage->diversion_cost);
 }
 
 static double thermal_cost(const cobre_case *in, const sddp_stage_result *did, size_t i, size_t k)
 {
-    return did->thermal_mw[i * did->blocks + k] * block_hours(in, did->stage, k) *
+    return value_at(did, REGION_THERMAL, i, k) * block_hours(in, did->stage, k) *
            in->thermal_stages[did->stage * in->thermal_count + i].cost_per_mwh;
 }
 
 static double exchange_cost(const cobre_case *in, const sddp_stage_result *did, size_t l, size_t k)
 {
-    size_t cell = l * did->blocks + k;
+    double flow = value_at(did, REGION_DIRECT, l, k) + value_at(did, REGION_REVERSE, l, k);
 
-    return (did->direct_mw[cell] + did->reverse_mw[cell]) * block_hours(in, did->stage, k) *
+    return flow * block_hours(in, did->stage, k) *
            in->line_stages[did->stage * in->line_count + l].exchange_cost;
-}
-
-static struct stage_costs add_up(const cobre_case *in, const sddp_stage_result *did)
-{
-    struct stage_costs costs = { 0 };
-
-    for (size_t h = 0; h < in->hydro_count; h++)
-        add_hydro_costs(&costs, in, did, h);
-    for (size_t k = 0; k < did->blocks; k++) {
-        for (size_t i = 0; i < in->thermal_count; i++)
-            costs.thermal += thermal_cost(in, did, i, k);
-        for (size_t l = 0; l < in->line_count; l++)
-            costs.exchange += exchange_cost(in, did, l, k);
-        for (size_t b = 0; b < in->bus_count; b++) {
-            size_t cell = b * did->blocks + k;
-            costs.deficit += did->deficit_cost[cell];
-            costs.excess += did->excess_mw[cell] * block_hours(in, did->stage, k) *
-                            in->bus_stages[did->stage * in->bus_count + b].excess_cost;
-        }
-    }
-    return costs;
 }
 
 static void fill_costs(sheet *to, const cobre_case *in, const sddp_stage_result *did)
 {
-    const struct stage_costs costs = add_up(in, did);
+    double violations = 0.0;
 
+    (void)in;
+    for (cost_category c = COST_OUTFLOW_BELOW; c <= COST_WITHDRAWAL; c++)
+        violations += did->cost[c];
     sheet_row(to);
     sheet_i32(to, (int32_t)did->stage);
     sheet_null(to);
@@ -111,25 +73,11 @@ static void fill_costs(sheet *to, const cobre_case *in, const sddp_stage_result 
     sheet_f64(to, did->objective - did->future_cost);
     sheet_f64(to, did->future_cost);
     sheet_f64(to, did->discount);
-    sheet_f64(to, costs.thermal);
-    sheet_f64(to, 0.0); /* contract */
-    sheet_f64(to, costs.deficit);
-    sheet_f64(to, costs.excess);
-    sheet_zeros(to, 2); /* storage_violation, filling_target: those bounds are hard */
-    sheet_f64(to, costs.outflow_below + costs.outflow_above + costs.turbined + costs.generation +
-                      costs.withdrawal);
-    sheet_f64(to, costs.outflow_below);
-    sheet_f64(to, costs.outflow_above);
-    sheet_f64(to, costs.turbined);
-    sheet_f64(to, costs.generation);
-    sheet_f64(to, 0.0); /* evaporation */
-    sheet_f64(to, costs.withdrawal);
-    sheet_f64(to, costs.inflow);
-    sheet_f64(to, 0.0); /* generic */
-    sheet_f64(to, costs.spillage);
-    sheet_zeros(to, 2); /* fpha_turbined, curtailment */
-    sheet_f64(to, costs.exchange);
-    sheet_f64(to, 0.0); /* pumping */
+    for (cost_category c = 0; c < COST_CATEGORIES; c++) {
+        if (c == COST_OUTFLOW_BELOW)
+            sheet_f64(to, violations);
+        sheet_f64(to, did->cost[c]);
+    }
 }
 
 /* ---- entities -------------------------------------------------------------------------------- */
@@ -140,16 +88,19 @@ static void fill_buses(sheet *to, const cobre_case *in, const sddp_stage_result 
         for (size_t k = 0; k < did->blocks; k++) {
             size_t cell = b * did->blocks + k;
             double hours = block_hours(in, did->stage, k);
+            double deficit = 0.0, excess = value_at(did, REGION_EXCESS, b, k);
+            for (size_t at = k; at < did->width[REGION_DEFICIT]; at += did->blocks)
+                deficit += value_at(did, REGION_DEFICIT, b, at);
             sheet_row(to);
             sheet_i32(to, (int32_t)did->stage);
             sheet_i32(to, (int32_t)k);
             sheet_i32(to, in->buses[b].id);
             sheet_f64(to, did->load_mw[cell]);
             sheet_f64(to, did->load_mw[cell] * hours);
-            sheet_f64(to, did->deficit_mw[cell]);
-            sheet_f64(to, did->deficit_mw[cell] * hours);
-            sheet_f64(to, did->excess_mw[cell]);
-            sheet_f64(to, did->excess_mw[cell] * hours);
+            sheet_f64(to, deficit);
+            sheet_f64(to, deficit * hours);
+            sheet_f64(to, excess);
+            sheet_f64(to, excess * hours);
             sheet_f64(to, did->spot_price[cell]);
         }
 }
@@ -158,7 +109,7 @@ static void fill_thermals(sheet *to, const cobre_case *in, const sddp_stage_resu
 {
     for (size_t i = 0; i < in->thermal_count; i++)
         for (size_t k = 0; k < did->blocks; k++) {
-            double mw = did->thermal_mw[i * did->blocks + k];
+            double mw = value_at(did, REGION_THERMAL, i, k);
             sheet_row(to);
             sheet_i32(to, (int32_t)did->stage);
             sheet_i32(to, (int32_t)k);
@@ -177,8 +128,8 @@ static void fill_exchanges(sheet *to, const cobre_case *in, const sddp_stage_res
 {
     for (size_t l = 0; l < in->line_count; l++)
         for (size_t k = 0; k < did->blocks; k++) {
-            size_t cell = l * did->blocks + k;
-            double direct = did->direct_mw[cell], reverse = did->reverse_mw[cell];
+            double direct = value_at(did, REGION_DIRECT, l, k);
+            double reverse = value_at(did, REGION_REVERSE, l, k);
             double losses = in->lines[l].losses_percent / 100.0 * (direct + reverse);
             double hours = block_hours(in, did->stage, k);
             sheet_row(to);
@@ -204,7 +155,7 @@ static double diverted_to(const cobre_case *in, const sddp_stage_result *did, si
 
     for (size_t u = 0; u < in->hydro_count; u++)
         if (in->hydros[u].diversion_downstream == hydro)
-            flow += did->diverted[u * did->blocks + block];
+            flow += value_at(did, REGION_DIVERTED, u, block);
     return flow;
 }
 
@@ -218,10 +169,10 @@ static double total_inflow(const cobre_case *in, const sddp_stage_result *did, s
         double flow = diverted_to(in, did, hydro, k);
         for (size_t u = 0; u < in->hydro_count; u++)
             if (in->hydros[u].downstream == hydro)
-                flow += did->turbined[u * did->blocks + k] + did->spilled[u * did->blocks + k];
+                flow += value_at(did, REGION_TURBINED, u, k) + value_at(did, REGION_SPILLED, u, k);
         volume += flow * block_hours(in, did->stage, k);
     }
-    return did->inflow[hydro] + volume / in->stages[did->stage].hours;
+    return value_at(did, REGION_INFLOW, hydro, 0) + volume / in->stages[did->stage].hours;
 }
 
 static int8_t binding_code(const cobre_hydro_stage *bounds, double storage)
@@ -236,39 +187,44 @@ static void fill_hydro_row(sheet *to, const cobre_case *in, const sddp_stage_res
                            size_t k, double inflow)
 {
     const cobre_hydro *hydro = &in->hydros[h];
-    size_t cell = h * did->blocks + k;
-    double generation = did->turbined[cell] * hydro->productivity;
+    double turbined = value_at(did, REGION_TURBINED, h, k);
+    double spilled = value_at(did, REGION_SPILLED, h, k);
+    double storage = value_at(did, REGION_STORAGE, h, 0);
+    double generation = did->generation_mw[h * did->blocks + k];
 
     sheet_row(to);
     sheet_i32(to, (int32_t)did->stage);
     sheet_i32(to, (int32_t)k);
     sheet_i32(to, hydro->id);
-    sheet_f64(to, did->turbined[cell]);
-    sheet_f64(to, did->spilled[cell]);
-    sheet_f64(to, did->turbined[cell] + did->spilled[cell]);
-    sheet_f64(to, 0.0); /* evaporation */
+    sheet_f64(to, turbined);
+    sheet_f64(to, spilled);
+    sheet_f64(to, turbined + spilled);
+    sheet_f64(to, value_at(did, REGION_EVAPORATION, h, 0));
     sheet_f64(to, diverted_to(in, did, h, k));
-    sheet_f64(to, did->diverted[cell]);
-    sheet_f64(to, did->inflow[h]);
+    sheet_f64(to, value_at(did, REGION_DIVERTED, h, k));
+    sheet_f64(to, value_at(did, REGION_INFLOW, h, 0));
     sheet_f64(to, inflow);
-    sheet_f64(to, did->storage_initial[h]);
-    sheet_f64(to, did->storage_final[h]);
+    sheet_f64(to, value_at(did, REGION_INCOMING, h, 0));
+    sheet_f64(to, storage);
     sheet_f64(to, generation);
     sheet_f64(to, generation * block_hours(in, did->stage, k));
     sheet_f64(to, hydro->productivity);
     sheet_f64(to, spillage_cost(in, did, h, k));
     sheet_f64(to, did->water_value[h]);
-    sheet_i8(to, binding_code(&in->hydro_stages[did->stage * in->hydro_count + h],
-                              did->storage_final[h]));
+    sheet_i8(to, binding_code(&in->hydro_stages[did->stage * in->hydro_count + h], storage));
     sheet_i8(to, OPERATING);
-    sheet_f64(to, did->turbined_below[cell]);
-    sheet_f64(to, did->outflow_below[cell]);
-    sheet_f64(to, did->outflow_above[cell]);
-    sheet_f64(to, did->generation_below[cell]);
-    sheet_zeros(to, 4); /* storage, filling and the two evaporation violations */
-    sheet_f64(to, did->inflow_slack[h]);
-    sheet_f64(to, did->withdrawal_pos[h]);
-    sheet_f64(to, did->withdrawal_neg[h]);
+    sheet_f64(to, value_at(did, REGION_TURBINED_BELOW, h, k));
+    sheet_f64(to, value_at(did, REGION_OUTFLOW_BELOW, h, k));
+    sheet_f64(to, value_at(did, REGION_OUTFLOW_ABOVE, h, k));
+    sheet_f64(to, value_at(did, REGION_GENERATION_BELOW, h, k));
+    sheet_f64(to, value_at(did, REGION_STORAGE_BELOW, h, 0));
+    sheet_f64(to, value_at(did, REGION_FILLING_BELOW, h, 0) +
+                      value_at(did, REGION_FILLING_TARGET, h, 0));
+    sheet_f64(to, value_at(did, REGION_EVAPORATION_ABOVE, h, 0));
+    sheet_f64(to, value_at(did, REGION_EVAPORATION_BELOW, h, 0));
+    sheet_f64(to, value_at(did, REGION_INFLOW_SLACK, h, 0));
+    sheet_f64(to, value_at(did, REGION_WITHDRAWAL_ABOVE, h, 0));
+    sheet_f64(to, value_at(did, REGION_WITHDRAWAL_BELOW, h, 0));
 }
 
 static void fill_hydros(sheet *to, const cobre_case *in, const sddp_stage_result *did)

@@ -1,9 +1,9 @@
 /*
  * result.c - copies a stage's solution into the arrays of a result.
  *
- * Columns that the program omits are zero. Prices are duals: of the load row per hour of the block,
- * of the water balance as it stands (zero or negative where more water would be of use). Output
- * page, 5.
+ * Places without a column are zero; regions without one share the study's array of zeros. Prices
+ * are duals: of the load row per hour of the block, of the water balance as it stands (zero or
+ * negative where more water would be of use). Output page, 5.
  */
 #include "sddp/result.h"
 
@@ -13,17 +13,35 @@ typedef struct reader {
     const stage_lp *program;
     const double *primal, *duals;
     double *memory; /* advances as arrays are taken from it */
-    size_t blocks;
 } reader;
+
+static size_t columns_of(const stage_lp *p, column_region r)
+{
+    return (size_t)(p->first[r + 1] - p->first[r]);
+}
 
 size_t result_length(const sddp *study, size_t stage)
 {
+    const stage_lp *p = &study->programs[stage];
     const cobre_case *in = study->input;
-    size_t blocks = in->stages[stage].block_count;
-    size_t by_block = 7 * in->hydro_count + in->thermal_count + 2 * in->line_count +
-                      5 * in->bus_count;
+    size_t length = in->hydro_count +
+                    p->blocks * (in->hydro_count + 2 * in->bus_count + in->source_count);
 
-    return by_block * blocks + 7 * in->hydro_count;
+    for (column_region r = 0; r < REGION_COUNT; r++)
+        if (columns_of(p, r) > 0)
+            length += p->values[r];
+    return length;
+}
+
+size_t result_zeros(const sddp *study)
+{
+    size_t most = 0;
+
+    for (size_t t = 0; t < study->stages; t++)
+        for (column_region r = 0; r < REGION_COUNT; r++)
+            if (study->programs[t].values[r] > most)
+                most = study->programs[t].values[r];
+    return most;
 }
 
 static double *take(reader *r, size_t count)
@@ -34,107 +52,104 @@ static double *take(reader *r, size_t count)
     return array;
 }
 
-/* A whole region of columns. */
-static const double *region(reader *r, int first, size_t count)
+static const double *read_region(reader *in, column_region r, const double *zeros)
 {
-    double *array = take(r, count);
+    const stage_lp *p = in->program;
 
-    if (count > 0)
-        memcpy(array, r->primal + first, count * sizeof *array);
-    return array;
+    if (columns_of(p, r) == 0)
+        return zeros;
+    double *values = take(in, p->values[r]);
+    if (columns_of(p, r) < p->values[r])
+        memset(values, 0, p->values[r] * sizeof *values);
+    for (int j = p->first[r]; j < p->first[r + 1]; j++)
+        values[p->place[j]] = in->primal[j];
+    return values;
 }
 
-/* `width` columns an entity from first[entity], zeros where it has none. */
-static const double *optional(reader *r, const int *first, size_t entities, size_t width)
+static void add_costs(const reader *in, double *cost)
 {
-    double *array = take(r, entities * width);
+    const stage_lp *p = in->program;
 
-    for (size_t i = 0; i < entities; i++)
-        for (size_t k = 0; k < width; k++)
-            array[i * width + k] = first[i] == NO_COLUMN ? 0.0 : r->primal[first[i] + (int)k];
-    return array;
-}
-
-static void read_hydros(reader *r, sddp_stage_result *out, const double *state)
-{
-    const stage_lp *p = r->program;
-    size_t hydros = p->input->hydro_count, blocks = r->blocks;
-    double *initial = take(r, hydros), *slack = take(r, hydros), *value = take(r, hydros);
-
-    out->turbined = region(r, p->turbined, hydros * blocks);
-    out->spilled = region(r, p->spilled, hydros * blocks);
-    out->diverted = optional(r, p->diverted, hydros, blocks);
-    out->outflow_below = optional(r, p->outflow_below, hydros, blocks);
-    out->outflow_above = optional(r, p->outflow_above, hydros, blocks);
-    out->turbined_below = optional(r, p->turbined_below, hydros, blocks);
-    out->generation_below = optional(r, p->generation_below, hydros, blocks);
-    out->withdrawal_neg = optional(r, p->withdrawal_neg, hydros, 1);
-    out->withdrawal_pos = optional(r, p->withdrawal_pos, hydros, 1);
-    out->storage_final = region(r, p->storage, hydros);
-    out->inflow = region(r, p->inflow, hydros);
-    for (size_t h = 0; h < hydros; h++) {
-        initial[h] = state[h];
-        slack[h] = p->inflow_slack == NO_COLUMN ? 0.0 : r->primal[p->inflow_slack + (int)h];
-        value[h] = r->duals[p->balance + (int)h] * COST_SCALE;
+    for (column_region r = 0; r < REGION_COUNT; r++) {
+        cost_category category = region_columns[r].category;
+        if (category >= COST_CATEGORIES)
+            continue;
+        for (int j = p->first[r]; j < p->first[r + 1]; j++)
+            cost[category] += in->primal[j] * p->program.cost[j] * COST_SCALE;
     }
-    out->storage_initial = initial;
-    out->inflow_slack = slack;
-    out->water_value = value;
 }
 
-static void read_deficit(reader *r, size_t bus, double *power, double *cost)
+static const double *read_generation(reader *in, const sddp_stage_result *out)
 {
-    const stage_lp *p = r->program;
-    const cobre_bus *entity = &p->input->buses[bus];
+    const stage_lp *p = in->program;
+    const program_site site = program_site_of(p->context, p->stage);
+    double *power = take(in, p->input->hydro_count * p->blocks);
 
-    for (size_t k = 0; k < r->blocks; k++) {
-        power[k] = cost[k] = 0.0;
-        for (size_t s = 0; s < entity->segment_count; s++) {
-            int j = p->deficit[bus] + (int)(s * r->blocks + k);
-            power[k] += r->primal[j];
-            cost[k] += r->primal[j] * p->program.cost[j] * COST_SCALE;
+    for (size_t h = 0; h < p->input->hydro_count; h++)
+        for (size_t k = 0; k < p->blocks; k++) {
+            size_t cell = h * p->blocks + k;
+            power[cell] = site_is_fpha(&site, h)
+                              ? out->value[REGION_GENERATION][cell]
+                              : out->value[REGION_TURBINED][cell] * site_productivity(&site, h);
         }
-    }
+    return power;
 }
 
-static void read_buses(reader *r, sddp_stage_result *out, const double *noise)
+static void read_buses(reader *in, sddp_stage_result *out, const double *noise)
 {
-    const stage_lp *p = r->program;
-    size_t buses = p->input->bus_count, blocks = r->blocks, cells = buses * blocks;
-    double *power = take(r, cells), *cost = take(r, cells);
-    double *load = take(r, cells), *price = take(r, cells);
+    const stage_lp *p = in->program;
+    size_t cells = p->input->bus_count * p->blocks;
+    double *load = take(in, cells), *price = take(in, cells);
 
-    for (size_t i = 0; i < buses; i++) {
-        read_deficit(r, i, power + i * blocks, cost + i * blocks);
-        for (size_t k = 0; k < blocks; k++) {
+    for (size_t i = 0; i < p->input->bus_count; i++)
+        for (size_t k = 0; k < p->blocks; k++) {
             double hours = p->input->stages[p->stage].blocks[k].hours;
-            size_t cell = i * blocks + k;
+            size_t cell = i * p->blocks + k;
             load[cell] = stage_lp_load(p, i, k, noise);
-            price[cell] = r->duals[p->load + (int)cell] * COST_SCALE / hours;
+            price[cell] = in->duals[p->row[ROW_LOAD][i] + (int)k] * COST_SCALE / hours;
         }
-    }
-    out->deficit_mw = power;
-    out->deficit_cost = cost;
     out->load_mw = load;
     out->spot_price = price;
-    out->excess_mw = region(r, p->excess, cells);
+}
+
+/* Also turns the cost of generating into the cost of curtailing. */
+static void read_sources(reader *in, sddp_stage_result *out, const double *noise)
+{
+    const stage_lp *p = in->program;
+    size_t sources = p->input->source_count;
+    double *available = take(in, sources * p->blocks);
+
+    for (size_t j = 0; j < sources; j++)
+        for (size_t k = 0; k < p->blocks; k++) {
+            int column = stage_lp_column(p, REGION_SOURCE, j, k);
+            double power = stage_lp_available(p, j, k, noise);
+            available[j * p->blocks + k] = power;
+            if (column != NO_COLUMN)
+                out->cost[COST_CURTAILMENT] -= power * p->program.cost[column] * COST_SCALE;
+        }
+    out->available_mw = available;
 }
 
 void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size_t stage,
-                 const lp *model, const double *state, const double *noise)
+                 const double *zeros, const lp *model, const double *noise)
 {
     const stage_lp *p = &study->programs[stage];
-    const cobre_case *in = study->input;
-    reader r = { p, lp_primal(model), lp_duals(model), memory, in->stages[stage].block_count };
+    size_t hydros = study->input->hydro_count;
+    reader in = { p, lp_primal(model), lp_duals(model), memory };
 
-    out->stage = stage;
-    out->blocks = r.blocks;
+    *out = (sddp_stage_result){ .stage = stage, .blocks = p->blocks };
     out->objective = lp_objective(model) * COST_SCALE;
-    out->future_cost = p->theta_cost * r.primal[p->theta] * COST_SCALE;
+    out->future_cost = stage_lp_future(p, in.primal) * COST_SCALE;
     out->discount = study->discount[stage];
-    read_hydros(&r, out, state);
-    out->thermal_mw = region(&r, p->thermal, in->thermal_count * r.blocks);
-    out->direct_mw = region(&r, p->direct, in->line_count * r.blocks);
-    out->reverse_mw = region(&r, p->reverse, in->line_count * r.blocks);
-    read_buses(&r, out, noise);
+    memcpy(out->width, p->width, sizeof out->width);
+    for (column_region r = 0; r < REGION_COUNT; r++)
+        out->value[r] = read_region(&in, r, zeros);
+    add_costs(&in, out->cost);
+    out->generation_mw = read_generation(&in, out);
+    read_buses(&in, out, noise);
+    read_sources(&in, out, noise);
+    double *value = take(&in, hydros);
+    for (size_t h = 0; h < hydros; h++)
+        value[h] = in.duals[p->row[ROW_BALANCE][h]] * COST_SCALE;
+    out->water_value = value;
 }

@@ -9,8 +9,11 @@
 /* The number of doubles in the arrays of one stage's result. */
 size_t result_length(const sddp *study, size_t stage);
 
-/* Fill `out`, whose arrays are placed in `memory`, from a solved program. */
+/* The number of zeros that regions without columns need, in any stage. */
+size_t result_zeros(const sddp *study);
+
+/* Fill `out`, whose arrays are placed in `memory` and point to `zeros`, from a solved program. */
 void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size_t stage,
-                 const lp *model, const double *state, const double *noise);
+                 const double *zeros, const lp *model, const double *noise);
 
 #endif

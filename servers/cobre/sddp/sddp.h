@@ -22,6 +22,7 @@
 
 #include "case/case.h"
 #include "policy/policy.h"
+#include "sddp/program/regions.h"
 #include "sddp/records.h"
 
 typedef struct sddp sddp;
@@ -30,22 +31,24 @@ typedef struct sddp sddp;
 typedef policy_iteration sddp_iteration;
 
 /** The decisions of one simulated stage. Arrays belong to the study and are valid during the
- *  callback. Block arrays are entity-major: [entity * blocks + block]. Costs in currency, not
- *  discounted. */
+ *  callback; place k of an entity is [entity * width + k]. Costs in currency, not discounted. */
 typedef struct sddp_stage_result {
     size_t stage, blocks;
-    double objective;                            /* with the discounted future cost */
-    double future_cost;                          /* d_t * theta */
-    double discount;                             /* D_t, 1 at the first stage */
-    const double *turbined, *spilled, *diverted; /* hydro x block, m3/s */
-    const double *outflow_below, *outflow_above, *turbined_below, *generation_below;
-    const double *thermal_mw;                            /* thermal x block */
-    const double *direct_mw, *reverse_mw;                /* line x block */
-    const double *deficit_mw, *deficit_cost, *excess_mw; /* bus x block */
-    const double *load_mw, *spot_price;                  /* bus x block; price per MWh */
-    const double *storage_initial, *storage_final;       /* by hydro, hm3 */
-    const double *inflow, *inflow_slack, *withdrawal_neg, *withdrawal_pos; /* by hydro, m3/s */
-    const double *water_value; /* by hydro, currency per hm3 */
+    double objective;   /* with the discounted future cost */
+    double future_cost; /* its part in the objective */
+    double discount;    /* D_t, 1 at the first stage */
+    /** The columns of the stage's program (regions.h), zeros where the stage has none. */
+    const double *value[REGION_COUNT];
+    size_t width[REGION_COUNT];
+    /** What the columns cost, by category. Curtailment is the available power not generated times
+     *  its price, though the objective has a negative price on the power generated. */
+    double cost[COST_CATEGORIES];
+    /* What is no column. */
+    const double *generation_mw; /* hydro x block, of any production model */
+    const double *load_mw;       /* bus x block */
+    const double *spot_price;    /* bus x block, per MWh: dual of the load balance */
+    const double *available_mw;  /* source x block */
+    const double *water_value;   /* by hydro, currency per hm3: dual of the (first) water balance */
 } sddp_stage_result;
 
 typedef struct sddp_scenario {

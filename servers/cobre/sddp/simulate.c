@@ -29,6 +29,7 @@ typedef struct simulation {
     size_t slot_count;
     size_t first;  /* scenario of the batch's first slot */
     double *costs; /* by scenario */
+    double *zeros; /* result_zeros of them */
 } simulation;
 
 static uint32_t scenario_number(size_t scenario)
@@ -41,6 +42,7 @@ static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_fai
                              mcp_error *err)
 {
     sddp *s = p->study;
+    const simulation *sim = p->data;
     size_t scenario = (size_t)where->scenario;
     uint32_t opening = tree_choose(s->tree, s->input->config.seed, 0, scenario_number(scenario), t);
     const double *noise = tree_noise(s->tree, t, opening);
@@ -52,7 +54,7 @@ static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_fai
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
-    result_fill(result, place->memory[t], s, t, model, w->state, noise);
+    result_fill(result, place->memory[t], s, t, sim->zeros, model, noise);
     place->cost += result->discount * (result->objective - result->future_cost);
     stage_lp_leave(&s->programs[t], lp_primal(model), w->state);
     return MCP_OK;
@@ -99,7 +101,8 @@ static mcp_status make_slots(simulation *sim, sddp *s, mcp_arena *arena, size_t 
         sim->slot_count = scenarios;
     sim->slots = mcp_arena_array(arena, sim->slot_count, sizeof *sim->slots);
     sim->costs = mcp_arena_array(arena, scenarios, 2 * sizeof *sim->costs);
-    if (!sim->slots || !sim->costs)
+    sim->zeros = mcp_arena_array(arena, result_zeros(s), sizeof *sim->zeros);
+    if (!sim->slots || !sim->costs || !sim->zeros)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu scenarios", scenarios);
     for (size_t i = 0; i < sim->slot_count && st == MCP_OK; i++)
         st = make_slot(&sim->slots[i], s, arena, err);

@@ -19,26 +19,39 @@
 #define SOLVER_BYTES_BY_ELEMENT 40.0
 #define FIRST_SET_CAPACITY 64
 
+#define COLUMNS_MAX 1e7 /* of a stage; the same for rows, ten times that for elements */
+
 static mcp_status out_of_memory(mcp_error *err)
 {
     return mcp_error_set(err, MCP_E_NOMEM, "no memory for the study");
 }
 
+static mcp_status too_many_columns(size_t t, double columns, mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_LIMIT,
+                         "the program of stage %zu would have %.0f columns or more; the limit is "
+                         "10 million columns, 10 million rows and 100 million elements",
+                         t, columns);
+}
+
 /* ---- how large it would be ------------------------------------------------------------------- */
 
-static double programs_bytes(const cobre_case *input, size_t lags, unsigned threads)
+/* The programs, once in the study and once in each worker. */
+static mcp_status programs_bytes(double *total, const sddp *s, mcp_error *err)
 {
-    double total = 0.0;
-
-    for (size_t t = 0; t < input->stage_count; t++) {
+    for (size_t t = 0; t < s->stages; t++) {
         double size[3];
-        stage_lp_size(input, t, lags, size);
+        mcp_status st = stage_lp_size(&s->context, t, size, err);
+        if (st != MCP_OK)
+            return st;
         double lines = size[0] + size[1];
-        total += lines * 40.0 + size[2] * 36.0;
-        total += threads * (lines * SOLVER_BYTES_BY_LINE + size[2] * SOLVER_BYTES_BY_ELEMENT);
-        total += (lines + FIRST_SET_CAPACITY) * input->config.forward_passes;
+        *total += lines * 40.0 + size[2] * 36.0;
+        *total += s->threads * (lines * SOLVER_BYTES_BY_LINE + size[2] * SOLVER_BYTES_BY_ELEMENT);
+        *total += (lines + FIRST_SET_CAPACITY) * (double)s->scenarios;
+        if (size[0] > COLUMNS_MAX || size[1] > COLUMNS_MAX || size[2] > 10.0 * COLUMNS_MAX)
+            return too_many_columns(t, size[0], err);
     }
-    return total;
+    return MCP_OK;
 }
 
 static double states_bytes(const cobre_case *input, size_t dimension)
@@ -59,28 +72,35 @@ static double simulation_bytes(const cobre_case *input)
     return input->config.simulation_enabled ? each * input->config.simulation_scenarios : 0.0;
 }
 
-static mcp_status check_size(const cobre_case *input, size_t lags, unsigned threads, mcp_error *err)
+static mcp_status check_bytes(double bytes, mcp_error *err)
 {
-    size_t dimension = input->hydro_count * (1 + lags);
-    double bytes = tree_bytes(input) + programs_bytes(input, lags, threads) +
-                   states_bytes(input, dimension) + simulation_bytes(input);
+    if (bytes <= (double)STUDY_MAX_BYTES)
+        return MCP_OK;
+    return mcp_error_set(err, MCP_E_LIMIT,
+                         "the study would need %.1f GiB of memory; the limit is %.1f GiB: lower "
+                         "num_scenarios, forward_passes or the number of threads",
+                         bytes / 0x1p30, (double)STUDY_MAX_BYTES / 0x1p30);
+}
 
+/* What the counts of the case alone tell, before anything is built. */
+static mcp_status check_counts(const cobre_case *input, mcp_error *err)
+{
     for (size_t t = 0; t < input->stage_count; t++) {
-        double size[3];
-        stage_lp_size(input, t, lags, size);
-        if (size[0] > 1e7 || size[1] > 1e7 || size[2] > 1e8)
-            return mcp_error_set(err, MCP_E_LIMIT,
-                                 "the program of stage %zu would have %.0f columns and %.0f rows; "
-                                 "the limit is 10 million",
-                                 t, size[0], size[1]);
+        double least = stage_lp_least_columns(input, t);
+        if (least > COLUMNS_MAX)
+            return too_many_columns(t, least, err);
     }
-    if (bytes > (double)STUDY_MAX_BYTES)
-        return mcp_error_set(
-            err, MCP_E_LIMIT,
-            "the study would need %.1f GiB of memory; the limit is %.1f GiB: lower "
-            "num_scenarios, forward_passes or the number of threads",
-            bytes / 0x1p30, (double)STUDY_MAX_BYTES / 0x1p30);
-    return MCP_OK;
+    return check_bytes(
+        tree_bytes(input) + states_bytes(input, input->hydro_count) + simulation_bytes(input), err);
+}
+
+static mcp_status check_size(const sddp *s, mcp_error *err)
+{
+    double bytes = tree_bytes(s->input) + states_bytes(s->input, s->dimension) +
+                   simulation_bytes(s->input);
+    mcp_status st = programs_bytes(&bytes, s, err);
+
+    return st == MCP_OK ? check_bytes(bytes, err) : st;
 }
 
 static mcp_status check_case(const cobre_case *input, mcp_error *err)
@@ -194,7 +214,7 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
     mcp_status st = MCP_OK;
 
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
-        st = stage_lp_build(&s->programs[t], s->arena, s->input, t, s->lags, err);
+        st = stage_lp_build(&s->programs[t], s->arena, &s->context, t, err);
         if (st == MCP_OK)
             st = keep_slack_basis(s, t, err);
         if (st == MCP_OK)
@@ -207,8 +227,12 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
 
 static mcp_status make(sddp *s, mcp_error *err)
 {
-    mcp_status st = make_arrays(s, err);
+    mcp_status st = program_context_make(&s->context, s->arena, s->input, NULL, NULL, err);
 
+    if (st == MCP_OK)
+        st = check_size(s, err);
+    if (st == MCP_OK)
+        st = make_arrays(s, err);
     if (st == MCP_OK)
         st = make_workers(s, err);
     if (st == MCP_OK)
@@ -221,13 +245,12 @@ static mcp_status make(sddp *s, mcp_error *err)
 
 mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_error *err)
 {
-    size_t lags = 0;
     mcp_status st = check_case(input, err);
 
     if (threads == 0)
         threads = 1;
     if (st == MCP_OK)
-        st = check_size(input, lags, threads, err);
+        st = check_counts(input, err);
     if (st != MCP_OK)
         return st;
     mcp_arena *arena = mcp_arena_new(STUDY_MAX_BYTES);
@@ -238,10 +261,9 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     }
     made->arena = arena;
     made->input = input;
-    made->lags = lags;
     made->stages = input->stage_count;
     made->scenarios = input->config.forward_passes;
-    made->dimension = input->hydro_count * (1 + lags);
+    made->dimension = input->hydro_count;
     for (size_t t = 0; t < made->stages; t++)
         if (input->stages[t].openings > made->openings_max)
             made->openings_max = input->stages[t].openings;

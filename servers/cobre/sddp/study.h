@@ -17,10 +17,10 @@
 
 #include "case/case.h"
 #include "lp/lp.h"
+#include "sddp/program/stage_lp.h"
 #include "sddp/sddp.h"
 #include "sddp/stage/cuts.h"
 #include "sddp/stage/solve.h"
-#include "sddp/stage/stage_lp.h"
 #include "stochastic/tree.h"
 #include "thread/team.h"
 
@@ -50,10 +50,11 @@ struct sddp {
     unsigned threads; /* of the team */
     pass_pace forward_pace, bound_pace, simulation_pace;
     pass_pace *backward_pace; /* by stage */
-    size_t stages, scenarios, lags;
+    size_t stages, scenarios;
     size_t dimension; /* of the state */
     uint32_t openings_max;
     const noise_tree *tree;
+    program_context context;
     stage_lp *programs;        /* by stage */
     cut_pool *pools;           /* by stage; the last one stays empty */
     basis_store *basis_stores; /* by stage */

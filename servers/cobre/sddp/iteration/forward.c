@@ -28,8 +28,8 @@ static mcp_status walk_stage(pass *p, worker *w, size_t t, size_t scenario, doub
     if (st != MCP_OK)
         return st;
     const double *primal = lp_primal(model);
-    double future = program->theta_cost * primal[program->theta];
-    *cost += s->discount[t] * (lp_objective(model) - future) * COST_SCALE;
+    double stage_cost = lp_objective(model) - stage_lp_future(program, primal);
+    *cost += s->discount[t] * stage_cost * COST_SCALE;
     stage_lp_leave(program, primal, w->state);
     return MCP_OK;
 }

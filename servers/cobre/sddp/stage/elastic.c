@@ -55,7 +55,7 @@ static void fill(elastic *e, const stage_lp *stage)
     memcpy(e->lower, p->lower, columns * sizeof *e->lower);
     memcpy(e->upper, p->upper, columns * sizeof *e->upper);
     for (size_t h = 0; h < stage->input->hydro_count; h++) {
-        int j = p->columns + 2 * (int)h, row = stage->balance + (int)h;
+        int j = p->columns + 2 * (int)h, row = stage->row[ROW_BALANCE][h];
         add_column(e, j, row, -1.0);
         add_column(e, j + 1, row, 1.0);
     }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "sddp/stage/stage_lp.h"
+#include "sddp/program/stage_lp.h"
 
 typedef struct elastic_gap {
     size_t hydro; /* its index */

@@ -10,8 +10,8 @@
 #include "mcp/error.h"
 
 #include "lp/lp.h"
+#include "sddp/program/stage_lp.h"
 #include "sddp/stage/cuts.h"
-#include "sddp/stage/stage_lp.h"
 
 /* The number of rows appended to an lp at once. */
 #define ROW_BATCH 16

@@ -14,16 +14,33 @@ static const double diverted[] = { 3, 1, 0, 0 };
 static const double outflow_below[] = { 2, 0, 0, 0 }, outflow_above[] = { 0, 1, 0, 0 };
 static const double turbined_below[] = { 0, 4, 0, 0 }, generation_below[] = { 1, 0, 0, 0 };
 static const double thermal_mw[] = { 50, 40 }, direct_mw[] = { 10, 0 }, reverse_mw[] = { 0, 20 };
-static const double deficit_mw[] = { 0, 1, 2, 0 }, deficit_cost[] = { 0, 150000, 100000, 0 };
+static const double deficit_mw[] = { 0, 1, 2, 0 };
 static const double excess_mw[] = { 4, 0, 0, 5 };
 static const double load_mw[] = { 60, 70, 80, 90 }, spot_price[] = { 30, 500, 501, 30.5 };
 static const double storage_initial[] = { 30, 20 }, storage_final[] = { 10.0000001, 20 };
 static const double inflow[] = { 12, 6 }, inflow_slack[] = { 2, 0 };
-static const double withdrawal_neg[] = { 1, 0 }, withdrawal_pos[] = { 3, 0 };
+static const double withdrawal_below[] = { 1, 0 }, withdrawal_above[] = { 3, 0 };
+static const double evaporation[] = { 0.5, 0 }, evaporation_above[] = { 0.25, 0 };
+static const double storage_below[] = { 0, 1.5 }, filling_below[] = { 2, 0 };
 static const double water_value[] = { -100, -50 };
+/* 0.5 MW per m3/s, and 2 */
+static const double generation_mw[] = { 5, 10, 10, 30 };
 
 /* 30*(50*100+40*300) + 250000 + 2300 + 15100 + 5600 + 275 + 3500, parts as tested below. */
 #define IMMEDIATE 786775.0
+
+/* clang-format off */
+#define WIDTHS(blocks)                                                                             \
+    { [REGION_STORAGE] = 1, [REGION_INFLOW] = 1, [REGION_INCOMING] = 1, [REGION_INFLOW_SLACK] = 1, \
+      [REGION_EVAPORATION] = 1, [REGION_EVAPORATION_BELOW] = 1, [REGION_EVAPORATION_ABOVE] = 1,    \
+      [REGION_WITHDRAWAL_BELOW] = 1, [REGION_WITHDRAWAL_ABOVE] = 1, [REGION_STORAGE_BELOW] = 1,    \
+      [REGION_FILLING_BELOW] = 1, [REGION_FILLING_TARGET] = 1,                                     \
+      [REGION_TURBINED] = (blocks), [REGION_SPILLED] = (blocks), [REGION_DIVERTED] = (blocks),     \
+      [REGION_THERMAL] = (blocks), [REGION_DIRECT] = (blocks), [REGION_REVERSE] = (blocks),        \
+      [REGION_DEFICIT] = (blocks), [REGION_EXCESS] = (blocks), [REGION_OUTFLOW_BELOW] = (blocks),  \
+      [REGION_OUTFLOW_ABOVE] = (blocks), [REGION_TURBINED_BELOW] = (blocks),                       \
+      [REGION_GENERATION_BELOW] = (blocks) }
+/* clang-format on */
 
 static const sddp_stage_result sample_did[] = {
     { .stage = 0,
@@ -31,54 +48,79 @@ static const sddp_stage_result sample_did[] = {
       .objective = IMMEDIATE + 1000,
       .future_cost = 1000,
       .discount = 1,
-      .turbined = turbined,
-      .spilled = spilled,
-      .diverted = diverted,
-      .outflow_below = outflow_below,
-      .outflow_above = outflow_above,
-      .turbined_below = turbined_below,
-      .generation_below = generation_below,
-      .thermal_mw = thermal_mw,
-      .direct_mw = direct_mw,
-      .reverse_mw = reverse_mw,
-      .deficit_mw = deficit_mw,
-      .deficit_cost = deficit_cost,
-      .excess_mw = excess_mw,
+      .width = WIDTHS(2),
+      .value = { [REGION_TURBINED] = turbined,
+                 [REGION_SPILLED] = spilled,
+                 [REGION_DIVERTED] = diverted,
+                 [REGION_OUTFLOW_BELOW] = outflow_below,
+                 [REGION_OUTFLOW_ABOVE] = outflow_above,
+                 [REGION_TURBINED_BELOW] = turbined_below,
+                 [REGION_GENERATION_BELOW] = generation_below,
+                 [REGION_THERMAL] = thermal_mw,
+                 [REGION_DIRECT] = direct_mw,
+                 [REGION_REVERSE] = reverse_mw,
+                 [REGION_DEFICIT] = deficit_mw,
+                 [REGION_EXCESS] = excess_mw,
+                 [REGION_INCOMING] = storage_initial,
+                 [REGION_STORAGE] = storage_final,
+                 [REGION_INFLOW] = inflow,
+                 [REGION_INFLOW_SLACK] = inflow_slack,
+                 [REGION_EVAPORATION] = evaporation,
+                 [REGION_EVAPORATION_BELOW] = zeros,
+                 [REGION_EVAPORATION_ABOVE] = evaporation_above,
+                 [REGION_STORAGE_BELOW] = storage_below,
+                 [REGION_FILLING_BELOW] = filling_below,
+                 [REGION_FILLING_TARGET] = zeros,
+                 [REGION_WITHDRAWAL_BELOW] = withdrawal_below,
+                 [REGION_WITHDRAWAL_ABOVE] = withdrawal_above },
+      .cost = { [COST_THERMAL] = 30 * (50 * 100 + 40 * 300),
+                [COST_DEFICIT] = 250000,
+                [COST_EXCESS] = 4 * 100 * 2 + 5 * 300 * 1,
+                [COST_OUTFLOW_BELOW] = 2 * 3 * 100,
+                [COST_OUTFLOW_ABOVE] = 1 * 4 * 300,
+                [COST_TURBINED] = 4 * 2 * 300,
+                [COST_GENERATION] = 1 * 5 * 100,
+                [COST_WITHDRAWAL] = 400 * (1 * 8 + 3 * 6),
+                [COST_INFLOW] = 400 * 2 * 7,
+                [COST_SPILLAGE] = 100 * (0.5 + 0.75) + 300 * 0.25 + 300 * 2 * 0.125,
+                [COST_EXCHANGE] = 0.5 * (10 * 100 + 20 * 300) },
+      .generation_mw = generation_mw,
       .load_mw = load_mw,
       .spot_price = spot_price,
-      .storage_initial = storage_initial,
-      .storage_final = storage_final,
-      .inflow = inflow,
-      .inflow_slack = inflow_slack,
-      .withdrawal_neg = withdrawal_neg,
-      .withdrawal_pos = withdrawal_pos,
       .water_value = water_value },
     { .stage = 1,
       .blocks = 1,
       .objective = 5,
       .future_cost = 0,
       .discount = 0.9,
-      .turbined = zeros,
-      .spilled = zeros,
-      .diverted = zeros,
-      .outflow_below = zeros,
-      .outflow_above = zeros,
-      .turbined_below = zeros,
-      .generation_below = zeros,
-      .thermal_mw = zeros,
-      .direct_mw = zeros,
-      .reverse_mw = zeros,
-      .deficit_mw = zeros,
-      .deficit_cost = zeros,
-      .excess_mw = zeros,
+      .width = WIDTHS(1),
+      .value = { [REGION_TURBINED] = zeros,
+                 [REGION_SPILLED] = zeros,
+                 [REGION_DIVERTED] = zeros,
+                 [REGION_OUTFLOW_BELOW] = zeros,
+                 [REGION_OUTFLOW_ABOVE] = zeros,
+                 [REGION_TURBINED_BELOW] = zeros,
+                 [REGION_GENERATION_BELOW] = zeros,
+                 [REGION_THERMAL] = zeros,
+                 [REGION_DIRECT] = zeros,
+                 [REGION_REVERSE] = zeros,
+                 [REGION_DEFICIT] = zeros,
+                 [REGION_EXCESS] = zeros,
+                 [REGION_INFLOW] = zeros,
+                 [REGION_INFLOW_SLACK] = zeros,
+                 [REGION_EVAPORATION] = zeros,
+                 [REGION_EVAPORATION_BELOW] = zeros,
+                 [REGION_EVAPORATION_ABOVE] = zeros,
+                 [REGION_STORAGE_BELOW] = zeros,
+                 [REGION_FILLING_BELOW] = zeros,
+                 [REGION_FILLING_TARGET] = zeros,
+                 [REGION_WITHDRAWAL_BELOW] = zeros,
+                 [REGION_WITHDRAWAL_ABOVE] = zeros,
+                 [REGION_INCOMING] = storage_final,
+                 [REGION_STORAGE] = storage_initial },
+      .generation_mw = zeros,
       .load_mw = zeros,
       .spot_price = zeros,
-      .storage_initial = storage_final,
-      .storage_final = storage_initial,
-      .inflow = zeros,
-      .inflow_slack = zeros,
-      .withdrawal_neg = zeros,
-      .withdrawal_pos = zeros,
       .water_value = zeros },
 };
 
@@ -120,7 +162,7 @@ static const columns_table *entity_table(struct world *world, const char *entity
     return read_table(world, path);
 }
 
-static void costs_are_built_from_what_happened(void **state)
+static void costs_have_a_column_a_category(void **state)
 {
     static const struct {
         const char *name;
@@ -191,7 +233,11 @@ static void hydros_have_a_row_a_block(void **state)
     expect_number(table, "outflow_slack_above_m3s", 1, 1);
     expect_number(table, "turbined_slack_m3s", 1, 4);
     expect_number(table, "generation_slack_mw", 0, 1);
-    expect_number(table, "evaporation_m3s", 0, 0);
+    expect_number(table, "evaporation_m3s", 0, 0.5);
+    expect_number(table, "evaporation_violation_pos_m3s", 1, 0.25);
+    expect_number(table, "evaporation_violation_neg_m3s", 1, 0);
+    expect_number(table, "storage_violation_below_hm3", 2, 1.5);
+    expect_number(table, "filling_target_violation_hm3", 0, 2);
     expect_number(table, "inflow_nonnegativity_slack_m3s", 1, 2);
     expect_number(table, "water_withdrawal_violation_pos_m3s", 0, 3);
     expect_number(table, "water_withdrawal_violation_neg_m3s", 0, 1);
@@ -431,7 +477,7 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        EACH(costs_are_built_from_what_happened),
+        EACH(costs_have_a_column_a_category),
         EACH(hydros_have_a_row_a_block),
         EACH(thermals_exchanges_and_buses_follow),
         EACH(a_complete_simulation_is_marked),

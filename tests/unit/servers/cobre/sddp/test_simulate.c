@@ -66,30 +66,45 @@ static void figures_of_1dtoy(void **state)
 
 /* ---- parts that add up ----------------------------------------------------------------------- */
 
-static double sum_blocks(const double *values, size_t entity, const sddp_stage_result *r,
-                         const cobre_stage *stage)
+static double at(const sddp_stage_result *r, column_region of, size_t entity, size_t k)
+{
+    return r->value[of][entity * r->width[of] + k];
+}
+
+/* Over the blocks of a stage, per hour. */
+static double sum_blocks(const sddp_stage_result *r, column_region of, size_t entity)
 {
     double sum = 0.0;
 
     for (size_t k = 0; k < r->blocks; k++)
-        sum += values[entity * r->blocks + k] * stage->blocks[k].hours;
+        sum += at(r, of, entity, k) * kit.stages[r->stage].blocks[k].hours;
     return sum;
 }
 
 static double cost_of_hydro(const sddp_stage_result *r, size_t h)
 {
-    const cobre_stage *stage = &kit.stages[r->stage];
-    const cobre_hydro_stage *at = kit_hydro(&kit, r->stage, h);
+    const cobre_hydro_stage *price = kit_hydro(&kit, r->stage, h);
 
-    return at->spillage_cost * sum_blocks(r->spilled, h, r, stage) +
-           at->diversion_cost * sum_blocks(r->diverted, h, r, stage) +
-           at->outflow_below_cost * sum_blocks(r->outflow_below, h, r, stage) +
-           at->outflow_above_cost * sum_blocks(r->outflow_above, h, r, stage) +
-           at->turbined_below_cost * sum_blocks(r->turbined_below, h, r, stage) +
-           at->generation_below_cost * sum_blocks(r->generation_below, h, r, stage) +
-           stage->hours * (kit.hydros[h].inflow_nonnegativity_cost * r->inflow_slack[h] +
-                           at->withdrawal_neg_cost * r->withdrawal_neg[h] +
-                           at->withdrawal_pos_cost * r->withdrawal_pos[h]);
+    return price->spillage_cost * sum_blocks(r, REGION_SPILLED, h) +
+           price->diversion_cost * sum_blocks(r, REGION_DIVERTED, h) +
+           price->outflow_below_cost * sum_blocks(r, REGION_OUTFLOW_BELOW, h) +
+           price->outflow_above_cost * sum_blocks(r, REGION_OUTFLOW_ABOVE, h) +
+           price->turbined_below_cost * sum_blocks(r, REGION_TURBINED_BELOW, h) +
+           price->generation_below_cost * sum_blocks(r, REGION_GENERATION_BELOW, h) +
+           kit.stages[r->stage].hours *
+               (kit.hydros[h].inflow_nonnegativity_cost * at(r, REGION_INFLOW_SLACK, h, 0) +
+                price->withdrawal_neg_cost * at(r, REGION_WITHDRAWAL_BELOW, h, 0) +
+                price->withdrawal_pos_cost * at(r, REGION_WITHDRAWAL_ABOVE, h, 0));
+}
+
+static double deficit_at(const sddp_stage_result *r, size_t bus, size_t k, bool priced)
+{
+    double sum = 0.0;
+
+    for (size_t s = 0; s < kit.buses[bus].segment_count; s++)
+        sum += at(r, REGION_DEFICIT, bus, s * r->blocks + k) *
+               (priced ? kit.segments[bus][s].cost : 1.0);
+    return sum;
 }
 
 static double cost_of_parts(const sddp_stage_result *r)
@@ -100,31 +115,39 @@ static double cost_of_parts(const sddp_stage_result *r)
     for (size_t h = 0; h < kit.c.hydro_count; h++)
         cost += cost_of_hydro(r, h);
     for (size_t i = 0; i < kit.c.thermal_count; i++)
-        cost += kit_thermal(&kit, r->stage, i)->cost_per_mwh *
-                sum_blocks(r->thermal_mw, i, r, stage);
+        cost += kit_thermal(&kit, r->stage, i)->cost_per_mwh * sum_blocks(r, REGION_THERMAL, i);
     for (size_t i = 0; i < kit.c.line_count; i++)
         cost += kit_line(&kit, r->stage, i)->exchange_cost *
-                (sum_blocks(r->direct_mw, i, r, stage) + sum_blocks(r->reverse_mw, i, r, stage));
+                (sum_blocks(r, REGION_DIRECT, i) + sum_blocks(r, REGION_REVERSE, i));
     for (size_t b = 0; b < kit.c.bus_count; b++) {
-        cost += kit_bus(&kit, r->stage, b)->excess_cost * sum_blocks(r->excess_mw, b, r, stage);
+        cost += kit_bus(&kit, r->stage, b)->excess_cost * sum_blocks(r, REGION_EXCESS, b);
         for (size_t k = 0; k < r->blocks; k++)
-            cost += r->deficit_cost[b * r->blocks + k];
+            cost += stage->blocks[k].hours * deficit_at(r, b, k, true);
     }
+    return cost;
+}
+
+static double cost_of_categories(const sddp_stage_result *r)
+{
+    double cost = 0.0;
+
+    for (cost_category c = 0; c < COST_CATEGORIES; c++)
+        cost += r->cost[c];
     return cost;
 }
 
 static double power_at(const sddp_stage_result *r, size_t bus, size_t k)
 {
-    double power = r->deficit_mw[bus * r->blocks + k] - r->excess_mw[bus * r->blocks + k];
+    double power = deficit_at(r, bus, k, false) - at(r, REGION_EXCESS, bus, k);
 
     for (size_t h = 0; h < kit.c.hydro_count; h++)
         if (kit.hydros[h].bus == bus)
-            power += kit.hydros[h].productivity * r->turbined[h * r->blocks + k];
+            power += kit.hydros[h].productivity * at(r, REGION_TURBINED, h, k);
     for (size_t i = 0; i < kit.c.thermal_count; i++)
         if (kit.thermals[i].bus == bus)
-            power += r->thermal_mw[i * r->blocks + k];
+            power += at(r, REGION_THERMAL, i, k);
     for (size_t i = 0; i < kit.c.line_count; i++) {
-        double net = r->direct_mw[i * r->blocks + k] - r->reverse_mw[i * r->blocks + k];
+        double net = at(r, REGION_DIRECT, i, k) - at(r, REGION_REVERSE, i, k);
         power += kit.lines[i].target == bus ? net : 0.0;
         power -= kit.lines[i].source == bus ? net : 0.0;
     }
@@ -133,24 +156,24 @@ static double power_at(const sddp_stage_result *r, size_t bus, size_t k)
 
 static double outflow(const sddp_stage_result *r, size_t h)
 {
-    const cobre_stage *stage = &kit.stages[r->stage];
-    return 0.0036 * (sum_blocks(r->turbined, h, r, stage) + sum_blocks(r->spilled, h, r, stage));
+    return 0.0036 * (sum_blocks(r, REGION_TURBINED, h) + sum_blocks(r, REGION_SPILLED, h));
 }
 
 /* What a plant's storage must be at the end of the stage. */
 static double storage_of(const sddp_stage_result *r, size_t h)
 {
     const cobre_stage *stage = &kit.stages[r->stage];
-    double rate = r->inflow[h] + r->inflow_slack[h] - kit_hydro(&kit, r->stage, h)->withdrawal +
-                  r->withdrawal_neg[h] - r->withdrawal_pos[h];
-    double storage = r->storage_initial[h] + 0.0036 * stage->hours * rate - outflow(r, h) -
-                     0.0036 * sum_blocks(r->diverted, h, r, stage);
+    double rate = at(r, REGION_INFLOW, h, 0) + at(r, REGION_INFLOW_SLACK, h, 0) -
+                  kit_hydro(&kit, r->stage, h)->withdrawal + at(r, REGION_WITHDRAWAL_BELOW, h, 0) -
+                  at(r, REGION_WITHDRAWAL_ABOVE, h, 0);
+    double storage = at(r, REGION_INCOMING, h, 0) + 0.0036 * stage->hours * rate - outflow(r, h) -
+                     0.0036 * sum_blocks(r, REGION_DIVERTED, h);
 
     for (size_t u = 0; u < kit.c.hydro_count; u++) {
         if (kit.hydros[u].downstream == h)
             storage += outflow(r, u);
         if (kit.hydros[u].diversion_downstream == h)
-            storage += 0.0036 * sum_blocks(r->diverted, u, r, stage);
+            storage += 0.0036 * sum_blocks(r, REGION_DIVERTED, u);
     }
     return storage;
 }
@@ -164,13 +187,15 @@ static void assert_near(double value, double expected, const char *what)
 static void check_stage(const sddp_stage_result *r, const sddp_stage_result *before)
 {
     assert_near(cost_of_parts(r), r->objective - r->future_cost, "cost");
+    assert_near(cost_of_categories(r), r->objective - r->future_cost, "categories");
     for (size_t b = 0; b < kit.c.bus_count; b++)
         for (size_t k = 0; k < r->blocks; k++)
             assert_near(power_at(r, b, k), r->load_mw[b * r->blocks + k], "load");
     for (size_t h = 0; h < kit.c.hydro_count; h++) {
-        assert_near(storage_of(r, h), r->storage_final[h], "storage");
+        assert_near(storage_of(r, h), at(r, REGION_STORAGE, h, 0), "storage");
         if (before)
-            assert_near(r->storage_initial[h], before->storage_final[h], "storage handed over");
+            assert_near(at(r, REGION_INCOMING, h, 0), at(before, REGION_STORAGE, h, 0),
+                        "storage handed over");
     }
 }
 
@@ -228,18 +253,18 @@ static void parts_of_a_wide_case(void **state)
     for (size_t h = 0; h < 8; h++) {
         kit.hydros[h].inflow_nonnegativity_cost = 900.0;
         for (size_t t = 0; t < 4; t++) {
-            cobre_hydro_stage *at = kit_hydro(&kit, t, h);
-            at->inflow_std = at->inflow_mean;
-            at->min_outflow = 15.0 + (double)h;
-            at->min_turbined = 9.0;
-            at->min_generation = 10.0;
-            at->withdrawal = h % 3 ? 0.0 : 6.0;
-            at->outflow_below_cost = 60.0;
-            at->turbined_below_cost = 30.0;
-            at->generation_below_cost = 40.0;
-            at->withdrawal_neg_cost = 80.0;
-            at->withdrawal_pos_cost = 20.0;
-            at->diversion_cost = 0.02;
+            cobre_hydro_stage *plant = kit_hydro(&kit, t, h);
+            plant->inflow_std = plant->inflow_mean;
+            plant->min_outflow = 15.0 + (double)h;
+            plant->min_turbined = 9.0;
+            plant->min_generation = 10.0;
+            plant->withdrawal = h % 3 ? 0.0 : 6.0;
+            plant->outflow_below_cost = 60.0;
+            plant->turbined_below_cost = 30.0;
+            plant->generation_below_cost = 40.0;
+            plant->withdrawal_neg_cost = 80.0;
+            plant->withdrawal_pos_cost = 20.0;
+            plant->diversion_cost = 0.02;
         }
     }
     check_all(2);

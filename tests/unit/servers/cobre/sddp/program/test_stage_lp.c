@@ -14,12 +14,13 @@
 #include <cmocka.h>
 
 #include "../cases.h"
-#include "sddp/stage/stage_lp.h"
+#include "sddp/program/stage_lp.h"
 
 #define HOURS 730.0
 
 static case_kit kit;
 static mcp_arena *arena;
+static program_context context;
 static stage_lp stage;
 static lp *model;
 
@@ -39,9 +40,15 @@ static int end(void **state)
     return 0;
 }
 
+static void build(size_t t)
+{
+    assert_int_equal(program_context_make(&context, arena, &kit.c, NULL, NULL, NULL), MCP_OK);
+    assert_int_equal(stage_lp_build(&stage, arena, &context, t, NULL), MCP_OK);
+}
+
 static lp_status solve(const double *storage, const double *noise)
 {
-    assert_int_equal(stage_lp_build(&stage, arena, &kit.c, 0, 0, NULL), MCP_OK);
+    build(0);
     assert_int_equal(lp_new(&model, &stage.program, NULL), MCP_OK);
     stage_lp_enter(&stage, model, storage, noise);
     return lp_solve(model);
@@ -58,9 +65,10 @@ static void assert_cost(const double *storage, double expected)
         fail_msg("cost %.12g instead of %.12g", cost, expected);
 }
 
-static double value_of(int first, size_t offset)
+/* Place 0 of an entity in the solution. */
+static double value_of(column_region r, size_t entity)
 {
-    return lp_primal(model)[first + (int)offset];
+    return lp_primal(model)[stage_lp_column(&stage, r, entity, 0)];
 }
 
 /*
@@ -78,7 +86,7 @@ static void line_forwards(void **state)
     kit_bus(&kit, 0, 0)->load_mean = 20.0;
     kit_bus(&kit, 0, 1)->load_mean = 50.0;
     assert_cost(NULL, (50.0 * 10.0 + 30.0 * 1.0 + 20.0 * 1000.0) * HOURS);
-    assert_true(fabs(value_of(stage.direct, 0) - 30.0) < 1e-9);
+    assert_true(fabs(value_of(REGION_DIRECT, 0) - 30.0) < 1e-9);
 }
 
 /* The same line used backwards: its reverse limit is 5, halved by the factor of the block. */
@@ -96,7 +104,7 @@ static void line_backwards(void **state)
     };
     kit_bus(&kit, 0, 0)->load_mean = 20.0;
     assert_cost(NULL, (2.5 * 10.0 + 2.5 * 1.0 + 17.5 * 1000.0) * HOURS);
-    assert_true(fabs(value_of(stage.reverse, 0) - 2.5) < 1e-9);
+    assert_true(fabs(value_of(REGION_REVERSE, 0) - 2.5) < 1e-9);
 }
 
 /*
@@ -153,7 +161,7 @@ static void minimum_outflow(void **state)
     plant->min_outflow = 8.0;
     plant->outflow_below_cost = 500.0;
     assert_cost(&empty, 3.0 * 500.0 * HOURS);
-    assert_true(fabs(value_of(stage.outflow_below[0], 0) - 3.0) < 1e-9);
+    assert_true(fabs(value_of(REGION_OUTFLOW_BELOW, 0) - 3.0) < 1e-9);
 }
 
 /* 60 arrive, 50 may leave: 10 over at 300; 10 pass the turbines, 50 are spilled at 0.01. */
@@ -219,7 +227,7 @@ static void withdrawal_falls_short(void **state)
     plant->withdrawal_neg_cost = 200.0;
     plant->withdrawal_pos_cost = 100.0;
     assert_cost(&empty, 3.0 * 200.0 * HOURS);
-    assert_true(fabs(value_of(stage.withdrawal_neg[0], 0) - 3.0) < 1e-9);
+    assert_true(fabs(value_of(REGION_WITHDRAWAL_BELOW, 0) - 3.0) < 1e-9);
 }
 
 /* 9 arrive, 4 are withdrawn, nothing may flow out (600 over the limit): 5 withdrawn more, at
@@ -327,7 +335,7 @@ static void negative_inflow_at_a_price(void **state)
     kit.c.config.inflow_method = COBRE_INFLOW_PENALTY;
     kit.hydros[0].inflow_nonnegativity_cost = 100.0;
     assert_cost(&empty, 5.0 * 100.0 * HOURS);
-    assert_true(fabs(value_of(stage.inflow_slack, 0) - 5.0) < 1e-9);
+    assert_true(fabs(value_of(REGION_INFLOW_SLACK, 0) - 5.0) < 1e-9);
 }
 
 static void negative_inflow_truncated(void **state)
@@ -338,8 +346,8 @@ static void negative_inflow_truncated(void **state)
     idle_plant(5.0)->inflow_std = 4.0;
     kit.c.config.inflow_method = COBRE_INFLOW_TRUNCATION;
     assert_int_equal(solve(&empty, &low), LP_OPTIMAL);
-    assert_true(value_of(stage.inflow, 0) == 0.0);
-    assert_int_equal(stage.inflow_slack, NO_COLUMN);
+    assert_true(value_of(REGION_INFLOW, 0) == 0.0);
+    assert_int_equal(stage.column[REGION_INFLOW_SLACK][0], NO_COLUMN);
 }
 
 /* Without noise truncation cannot lift it (method page, 3.2); the penalty next to it pays. */
@@ -394,8 +402,8 @@ static void gradient_by_incoming_storage(void **state)
     assert_int_equal(solve(&storage, &calm), LP_OPTIMAL);
     stage_lp_gradient(&stage, lp_reduced_costs(model), &gradient);
     assert_true(fabs(gradient * COST_SCALE + 50.0 / 0.0036) < 1e-6);
-    assert_true(fabs(lp_duals(model)[stage.balance] - gradient) < 1e-12);
-    double price = lp_duals(model)[stage.load] * COST_SCALE / HOURS;
+    assert_true(fabs(lp_duals(model)[stage.row[ROW_BALANCE][0]] - gradient) < 1e-12);
+    double price = lp_duals(model)[stage.row[ROW_LOAD][0]] * COST_SCALE / HOURS;
     assert_true(fabs(price - 50.0) < 1e-9);
 }
 
@@ -413,35 +421,17 @@ static void too_full_at_the_start(void **state)
     assert_true(fabs(outgoing - 1000.0) < 1e-9 && outgoing <= 1000.0);
 }
 
-/* Lag columns hold the state's lags, outgoing lag 1 is the inflow, the others move up. */
-static void lags_move_up(void **state)
-{
-    const double incoming[] = { 1.0, 2.0, 7.0, 8.0, 3.0, 4.0 }, calm[] = { 0.0, 0.0 };
-    double outgoing[6];
-
-    (void)state;
-    kit_begin(&kit, 2, 2, 0, 1, 0);
-    kit_hydro(&kit, 0, 0)->inflow_mean = 11.0;
-    kit_hydro(&kit, 0, 1)->inflow_mean = 12.0;
-    assert_int_equal(stage_lp_build(&stage, arena, &kit.c, 0, 2, NULL), MCP_OK);
-    assert_int_equal(lp_new(&model, &stage.program, NULL), MCP_OK);
-    stage_lp_enter(&stage, model, incoming, calm);
-    assert_int_equal(lp_solve(model), LP_OPTIMAL);
-    stage_lp_leave(&stage, lp_primal(model), outgoing);
-    assert_true(outgoing[2] == 11.0 && outgoing[3] == 12.0);
-    assert_true(outgoing[4] == 7.0 && outgoing[5] == 8.0);
-}
-
-static void estimate_is_no_less_than_the_program(void **state)
+static void size_is_that_of_the_program(void **state)
 {
     double size[3];
 
     (void)state;
     case_wide(&kit, 3, 12);
-    assert_int_equal(stage_lp_build(&stage, arena, &kit.c, 1, 0, NULL), MCP_OK);
-    stage_lp_size(&kit.c, 1, 0, size);
-    assert_true(size[0] >= stage.program.columns);
-    assert_true(size[1] >= stage.program.rows);
+    build(1);
+    assert_int_equal(stage_lp_size(&context, 1, size, NULL), MCP_OK);
+    assert_true(stage_lp_least_columns(&kit.c, 1) <= size[0]);
+    assert_true(size[0] == stage.program.columns);
+    assert_true(size[1] == stage.program.rows);
     assert_true(size[2] >= stage.program.start[stage.program.columns]);
     for (int j = 0; j < stage.program.columns; j++)
         for (int i = stage.program.start[j] + 1; i < stage.program.start[j + 1]; i++)
@@ -475,8 +465,7 @@ int main(void)
         TEST(stochastic_load),
         TEST(gradient_by_incoming_storage),
         TEST(too_full_at_the_start),
-        TEST(lags_move_up),
-        TEST(estimate_is_no_less_than_the_program),
+        TEST(size_is_that_of_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
