@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case/assemble.h"
+#include "case/build/assemble.h"
 #include "case/read/parse.h"
 #include "validate/layers.h"
 

@@ -459,3 +459,28 @@ void cobre_read_fields(cobre_reader *reader, const mcp_json *object, const char 
             read_field(reader, object, prefix, field, record);
     }
 }
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+const mcp_json *cobre_reader_root(cobre_reader *reader, const mcp_json *root, const char *key)
+{
+    const mcp_json *array = NULL;
+    const cobre_field fields[] = { { key, COBRE_FIELD_ARRAY, COBRE_REQUIRED, 0, 0, false,
+                                     COBRE_NO_REGISTRY, NULL },
+                                   COBRE_FIELDS_END };
+
+    cobre_read_fields(reader, root, "", fields, &array);
+    return reader->failed ? NULL : array;
+}
+
+double *cobre_reader_numbers(cobre_reader *reader, const mcp_json *array, const char *path)
+{
+    size_t count = mcp_json_count(array);
+    double *numbers = reader->failed ? NULL : cobre_reader_array(reader, count, sizeof *numbers);
+
+    for (size_t i = 0; i < count && numbers && !reader->failed; i++) {
+        if (!mcp_json_double(mcp_json_item(array, i), &numbers[i]))
+            cobre_reader_type(reader, path, "array of numbers", mcp_json_item(array, i));
+    }
+    return reader->failed ? NULL : numbers;
+}

@@ -126,6 +126,16 @@ void *cobre_reader_array(cobre_reader *reader, size_t count, size_t size);
 /** False, reported, unless the value is an object. */
 bool cobre_reader_is_object(cobre_reader *reader, const mcp_json *value, const char *path);
 
+/** The array of a file's only key; NULL, reported, when it is absent. */
+const mcp_json *cobre_reader_root(cobre_reader *reader, const mcp_json *root, const char *key);
+
+/**
+ * The numbers of an array; anything else in it is reported.
+ *
+ * @return the arena's; NULL when the reader failed
+ */
+double *cobre_reader_numbers(cobre_reader *reader, const mcp_json *array, const char *path);
+
 /* ---- the problems ---------------------------------------------------------------------------- */
 
 void cobre_reader_missing(cobre_reader *reader, const char *path);

@@ -7,6 +7,7 @@
 #include "case/input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int compare(const void *a, const void *b)
 {
@@ -28,6 +29,11 @@ bool cobre_registry_sort(void *items, size_t count, size_t size, int64_t *duplic
         }
     }
     return true;
+}
+
+bool cobre_model_is_fpha(const char *word)
+{
+    return strcmp(word, "fpha") == 0;
 }
 
 const cobre_entity *cobre_registry_at(const cobre_registry_items *items, size_t index)

@@ -16,6 +16,7 @@
 #include "mcp/json.h"
 
 #include "case/case.h"
+#include "case/expression.h"
 #include "case/inventory.h"
 #include "findings/report.h"
 
@@ -48,7 +49,9 @@ typedef struct cobre_raw_config {
     int64_t cut_formulation;
     const mcp_json *forward_pass;
     bool cut_selection_enabled;
-    int64_t cut_method, cut_check_frequency, cut_basis_window, cut_max_active;
+    int64_t cut_method, cut_threshold, cut_memory_window, cut_check_frequency, cut_basis_window,
+        cut_max_active;
+    double cut_epsilon, cut_tolerance;
     cobre_raw_source training_source, simulation_source;
     int64_t inflow_method;
     int64_t compatibility, storage_bounds, cycle_rounds;
@@ -56,11 +59,20 @@ typedef struct cobre_raw_config {
     int64_t scenarios, policy_type;
     const char *policy_path;
     int64_t policy_mode;
-    const mcp_json *boundary, *checkpointing;
+    bool validate_compatibility, checkpoints, store_basis;
+    int64_t first_checkpoint, checkpoint_interval;
+    const mcp_json *boundary;
+    const char *boundary_path;
+    int64_t boundary_stage;
     bool export_states, export_stochastic;
-    int64_t order_selection;
+    int64_t max_order, order_selection, min_observations;
+    double max_coefficient;
     bool upper_bound_enabled;
+    int64_t upper_bound_first, upper_bound_interval;
+    double lipschitz_fallback, lipschitz_scale;
 } cobre_raw_config;
+
+enum { COBRE_SELECT_PACF, COBRE_SELECT_PACF_ANNUAL, COBRE_SELECT_FIXED };
 
 /** The beginning of every record of a registry. */
 typedef struct cobre_entity {
@@ -140,7 +152,15 @@ typedef struct cobre_raw_hydro {
     double min_storage, max_storage, min_outflow, max_outflow;
     int64_t model;
     double productivity, min_turbined, max_turbined, min_generation, max_generation;
-    const mcp_json *tailrace, *losses, *efficiency, *evaporation, *diversion, *filling;
+    const mcp_json *tailrace_json, *losses_json, *efficiency_json, *evaporation_json, *diversion,
+        *filling;
+    cobre_tailrace_kind tailrace;
+    double *tailrace_coefficients;
+    cobre_point *tailrace_points;
+    size_t tailrace_count; /* of either */
+    cobre_head_loss loss;
+    double loss_value, efficiency;                        /* efficiency NAN: none */
+    double evaporation_mm[12], evaporation_reference[12]; /* NAN: not given */
     int64_t diversion_downstream;
     double diversion_max;
     int64_t filling_start;
@@ -149,6 +169,29 @@ typedef struct cobre_raw_hydro {
 } cobre_raw_hydro;
 
 enum { COBRE_MODEL_CONSTANT, COBRE_MODEL_LINEARIZED, COBRE_MODEL_FPHA };
+
+/** One range of stages, or one season, of a production model. */
+typedef struct cobre_raw_range {
+    int64_t start, end; /* stage ids, end COBRE_ABSENT: open; or `start` the season */
+    const char *model;  /* "fpha" selects planes */
+    const mcp_json *config_json;
+    int64_t source; /* of the planes: index into precomputed, computed */
+    int64_t volume_points, turbine_points, spillage_points, max_planes;
+    const mcp_json *window_json;
+    double volume_min, volume_max, percentile_min, percentile_max;
+    double productivity; /* override; NAN: none */
+} cobre_raw_range;
+
+enum { COBRE_MODEL_BY_STAGE, COBRE_MODEL_BY_SEASON };
+enum { COBRE_PLANES_PRECOMPUTED, COBRE_PLANES_COMPUTED };
+
+/** A hydro's entry of hydro_production_models.json. */
+typedef struct cobre_raw_model {
+    int64_t hydro, mode;
+    const char *default_model;
+    cobre_raw_range *ranges;
+    size_t range_count;
+} cobre_raw_model;
 
 typedef struct cobre_raw_thermal {
     cobre_entity head;
@@ -169,6 +212,8 @@ typedef struct cobre_raw_station { /* a pumping station */
     double consumption, min, max;
 } cobre_raw_station;
 
+enum { COBRE_CONTRACT_IMPORT, COBRE_CONTRACT_EXPORT };
+
 typedef struct cobre_raw_contract {
     cobre_entity head;
     int64_t bus, type, entry, exit;
@@ -181,6 +226,8 @@ typedef struct cobre_raw_constraint { /* a generic constraint */
     int64_t sense;
     bool slack_enabled;
     double slack_penalty;
+    cobre_raw_term *terms;
+    size_t term_count;
 } cobre_raw_constraint;
 
 typedef struct cobre_registry_items {
@@ -203,6 +250,19 @@ typedef struct cobre_raw_storage {
     double value;
 } cobre_raw_storage;
 
+typedef struct cobre_raw_past {
+    int64_t hydro;
+    double *values;   /* most recent first */
+    int64_t *seasons; /* NULL: not given */
+    size_t count;
+} cobre_raw_past;
+
+typedef struct cobre_raw_recent {
+    int64_t hydro;
+    cobre_date start, end;
+    double value;
+} cobre_raw_recent;
+
 /** One block's factors of an entity in a stage; `reverse` is used by lines alone. */
 typedef struct cobre_raw_factor {
     int64_t entity, stage, block;
@@ -214,6 +274,42 @@ typedef struct cobre_raw_factors {
     cobre_raw_factor *items; /* in file order */
     size_t count;
 } cobre_raw_factors;
+
+/* ---- correlation.json ------------------------------------------------------------------------ */
+
+typedef struct cobre_raw_member {
+    int64_t type; /* cobre_noise_class */
+    int64_t id;
+} cobre_raw_member;
+
+typedef struct cobre_raw_group {
+    const char *name;
+    const mcp_json *entities_json, *matrix_json;
+    cobre_raw_member *members;
+    size_t count;
+    double *matrix; /* [row * count + column] */
+} cobre_raw_group;
+
+typedef struct cobre_raw_profile {
+    const char *name;
+    cobre_raw_group *groups;
+    size_t group_count;
+} cobre_raw_profile;
+
+typedef struct cobre_raw_schedule {
+    int64_t stage;
+    const char *profile_name;
+    size_t profile; /* index */
+} cobre_raw_schedule;
+
+typedef struct cobre_raw_correlation {
+    bool present;
+    const char *method;
+    cobre_raw_profile *profiles;
+    size_t profile_count;
+    cobre_raw_schedule *schedule;
+    size_t schedule_count;
+} cobre_raw_correlation;
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
@@ -230,16 +326,25 @@ typedef struct cobre_input {
     cobre_raw_season *seasons;
     size_t season_count;
     bool has_seasons;
+    int64_t cycle; /* cobre_cycle */
     cobre_raw_penalties penalties;
     cobre_registry_items registries[COBRE_REGISTRY_COUNT];
 
     cobre_raw_storage *storages, *filling_storages;
     size_t storage_count, filling_storage_count;
-    cobre_raw_storage *past_inflows; /* the hydros that have some */
+    cobre_raw_past *past_inflows;
     size_t past_inflow_count;
+    cobre_raw_recent *recent;
+    size_t recent_count;
+    cobre_raw_model *models; /* sorted by hydro */
+    size_t model_count;
+    cobre_raw_correlation correlation;
     cobre_raw_factors load_factors, exchange_factors, source_factors;
     cobre_table tables[COBRE_FILE_COUNT]; /* of the Parquet files */
 } cobre_input;
+
+/** Whether a production model's word selects planes; any other means constant productivity. */
+bool cobre_model_is_fpha(const char *word);
 
 /** The record at an index of a registry. */
 const cobre_entity *cobre_registry_at(const cobre_registry_items *items, size_t index);

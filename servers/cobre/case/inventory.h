@@ -28,8 +28,8 @@ typedef enum cobre_file_id {
     COBRE_FILE_COUNT
 } cobre_file_id;
 
-/* The columns of the supported files in the order of the tables in inventory.c; the entity
- * first. */
+/* The columns of the files in the order of the tables in inventory.c; the entity first, but for the
+ * files of scenarios and openings. */
 enum { COBRE_COL_ENTITY, COBRE_COL_STAGE };
 enum { COBRE_STATS_MEAN = 2, COBRE_STATS_STD };
 enum { COBRE_TB_BLOCK = 2, COBRE_TB_MIN, COBRE_TB_MAX, COBRE_TB_COST };
@@ -39,7 +39,25 @@ enum { COBRE_HB_MIN_TURBINED = 2, COBRE_HB_MAX_TURBINED, COBRE_HB_MIN_STORAGE, C
        COBRE_HB_MAX_GENERATION, COBRE_HB_WITHDRAWAL, COBRE_HB_DIVERSION, COBRE_HB_FILLING };
 /* clang-format on */
 enum { COBRE_LB_DIRECT = 2, COBRE_LB_REVERSE };
-enum { COBRE_PENALTY_COST = 2 }; /* the bus's, the line's, the first of the hydro's (cobre_cost) */
+enum { COBRE_PB_MIN = 2, COBRE_PB_MAX };
+enum { COBRE_CB_MIN = 2, COBRE_CB_MAX, COBRE_CB_PRICE };
+enum { COBRE_SB_AVAILABLE = 2 };
+enum { COBRE_GB_BLOCK = 2, COBRE_GB_BOUND };
+enum { COBRE_GEO_VOLUME = 1, COBRE_GEO_HEIGHT, COBRE_GEO_AREA };
+enum {
+    COBRE_PLANE_ID = 2,
+    COBRE_PLANE_0,
+    COBRE_PLANE_V,
+    COBRE_PLANE_Q,
+    COBRE_PLANE_S,
+    COBRE_PLANE_KAPPA
+};
+enum { COBRE_AR_LAG = 2, COBRE_AR_COEFFICIENT, COBRE_AR_RATIO };
+enum { COBRE_ANNUAL_COEFFICIENT = 2, COBRE_ANNUAL_MEAN, COBRE_ANNUAL_STD };
+enum { COBRE_HISTORY_DATE = 1, COBRE_HISTORY_VALUE };
+enum { COBRE_EXT_STAGE, COBRE_EXT_SCENARIO, COBRE_EXT_ENTITY, COBRE_EXT_VALUE };
+enum { COBRE_OPEN_STAGE, COBRE_OPEN_OPENING, COBRE_OPEN_ENTITY, COBRE_OPEN_VALUE };
+enum { COBRE_PENALTY_COST = 2 }; /* the bus's, line's, source's, the first of the hydro's */
 
 typedef struct cobre_file {
     const char *path;

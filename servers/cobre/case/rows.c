@@ -132,10 +132,18 @@ static void check_values(cobre_reader *reader, const cobre_table *table)
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
+/* A double holds every id; a null comes first. */
+static double key_at(const cobre_table *table, size_t column, size_t row)
+{
+    if (table->spec->columns[column].type == COLUMNS_F64)
+        return cobre_table_real(table, column, row);
+    return (double)cobre_table_int(table, column, row);
+}
+
 static int compare_keys(const cobre_table *table, size_t a, size_t b)
 {
     for (size_t i = 0; i < table->spec->keys; i++) {
-        int64_t x = cobre_table_int(table, i, a), y = cobre_table_int(table, i, b);
+        double x = key_at(table, i, a), y = key_at(table, i, b);
         if (x != y)
             return x < y ? -1 : 1;
     }
@@ -178,7 +186,8 @@ static void sort_rows(cobre_reader *reader, cobre_table *table)
         order[i] = i;
     qsort_r(order, table->rows, sizeof *order, compare_rows, table);
     for (size_t i = 1; i < table->rows && !reader->failed; i++) {
-        if (table->spec->keys > 0 && compare_keys(table, order[i - 1], order[i]) == 0)
+        if (table->spec->repeats != COBRE_REPEATS_ALLOWED &&
+            compare_keys(table, order[i - 1], order[i]) == 0)
             repeated(reader, table, order[i]);
     }
     table->order = order;

@@ -26,7 +26,11 @@ typedef struct cobre_column {
 } cobre_column;
 
 /** The meaning of two rows with one key. */
-typedef enum cobre_repeats { COBRE_REPEATS_REFUSED, COBRE_REPEATS_LAST_WINS } cobre_repeats;
+typedef enum cobre_repeats {
+    COBRE_REPEATS_REFUSED,
+    COBRE_REPEATS_LAST_WINS,
+    COBRE_REPEATS_ALLOWED /* a later layer judges them */
+} cobre_repeats;
 
 typedef struct cobre_table_spec {
     const cobre_column *columns;

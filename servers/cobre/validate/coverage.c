@@ -2,7 +2,8 @@
  * coverage.c - layer 4: statistics cover every entity in every study stage of its life.
  *
  * A statistics file without rows counts as absent. One finding per entity lists its gaps, so that a
- * hydro without any row is one finding and not one per stage. Source: the errors page, section 5.4.
+ * hydro without any row is one finding and not one per stage. External scenarios and openings must
+ * be complete tables. Source: the errors page, sections 5.4 and 5.8.
  */
 #include "validate/layers.h"
 
@@ -80,6 +81,187 @@ static void check_entity(const cobre_input *input, const struct demand *demand,
         report_gap(input, demand, record, first, missing);
 }
 
+/* ---- files by stage and scenario ------------------------------------------------------------- */
+
+/* A file whose rows must fill a table of stage index, number within the stage, and entity. */
+struct cube {
+    cobre_file_id file;
+    cobre_registry registry; /* COBRE_NO_REGISTRY: entities are numbered */
+    const bool *needed;      /* by index in the registry; NULL: all of them */
+    size_t entities;         /* that need rows */
+    bool every_stage;        /* each study stage needs rows */
+};
+
+static size_t study_stages(const cobre_input *input)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < input->stage_count; i++)
+        count += input->stages[i].is_study;
+    return count;
+}
+
+static void report_cube(const cobre_input *input, const struct cube *cube, size_t row,
+                        const char *field, const char *expected, const char *message)
+{
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_COVERAGE_MISMATCH, 4,
+                                             cobre_files_known[cube->file].path, field);
+
+    finding.row = row == COBRE_NONE ? 0 : (int64_t)row + 1;
+    finding.message = message;
+    finding.suggestion = "Number the rows of each stage from 0 without gaps, one row per entity.";
+    finding.members = COBRE_MEMBERS(COBRE_TEXT("missing_dimension", field),
+                                    COBRE_TEXT("expected_coverage", expected));
+    cobre_report_add(input->report, &finding);
+}
+
+static bool is_needed(const cobre_input *input, const struct cube *cube, size_t row)
+{
+    int64_t id = cobre_table_int(&input->tables[cube->file], COBRE_EXT_ENTITY, row);
+
+    if (!cube->needed)
+        return true;
+    size_t entity = cobre_input_index(input, cube->registry, id);
+    return entity != COBRE_NONE && cube->needed[entity];
+}
+
+/* The rows of one number in one stage, from `begin` on in key order; returns the row after them. */
+static size_t check_number(const cobre_input *input, const struct cube *cube, size_t begin,
+                           int64_t expected)
+{
+    const cobre_table *table = &input->tables[cube->file];
+    const char *word = table->spec->columns[COBRE_EXT_SCENARIO].name;
+    size_t first = table->order[begin], end = begin, rows = 0;
+    int64_t stage = cobre_table_int(table, COBRE_EXT_STAGE, first);
+    int64_t number = cobre_table_int(table, COBRE_EXT_SCENARIO, first);
+
+    for (; end < table->rows; end++) {
+        size_t row = table->order[end];
+        if (cobre_table_int(table, COBRE_EXT_STAGE, row) != stage ||
+            cobre_table_int(table, COBRE_EXT_SCENARIO, row) != number)
+            break;
+        rows += is_needed(input, cube, row);
+    }
+    if (number != expected)
+        report_cube(input, cube, first, word, "0 to n-1",
+                    cobre_report_text(input->report, "stage %lld has no %s %lld, but %lld",
+                                      (long long)stage, word, (long long)expected,
+                                      (long long)number));
+    else if (rows != cube->entities)
+        report_cube(input, cube, first, table->spec->columns[COBRE_EXT_ENTITY].name, "every entity",
+                    cobre_report_text(input->report,
+                                      "%s %lld of stage %lld has %zu rows of %zu entities", word,
+                                      (long long)number, (long long)stage, rows, cube->entities));
+    return end;
+}
+
+static void check_entities(const cobre_input *input, const struct cube *cube)
+{
+    const cobre_table *table = &input->tables[cube->file];
+    const char *field = table->spec->columns[COBRE_EXT_ENTITY].name;
+
+    for (size_t row = 0; row < table->rows && cube->registry == COBRE_NO_REGISTRY; row++) {
+        int64_t entity = cobre_table_int(table, COBRE_EXT_ENTITY, row);
+        if (entity < (int64_t)cube->entities)
+            continue;
+        report_cube(input, cube, row, field, "hydros and stochastic buses",
+                    cobre_report_text(input->report, "%s %lld, but there are %zu entities", field,
+                                      (long long)entity, cube->entities));
+        return;
+    }
+}
+
+static void report_stage(const cobre_input *input, const struct cube *cube, int64_t stage,
+                         size_t row, const char *trouble)
+{
+    report_cube(input, cube, row, "stage_id", "the study stages, numbered from 0",
+                cobre_report_text(input->report, "stage %lld %s", (long long)stage, trouble));
+}
+
+/* The rows of one stage from `begin` on, with its first problem; returns the row after them. */
+static size_t check_cube_stage(const cobre_input *input, const struct cube *cube, size_t begin,
+                               int64_t stages)
+{
+    const cobre_table *table = &input->tables[cube->file];
+    int64_t stage = cobre_table_int(table, COBRE_EXT_STAGE, table->order[begin]), number = 0;
+    size_t errors = cobre_report_count(input->report, COBRE_SEVERITY_ERROR), at = begin;
+
+    if (stage < 0 || stage >= stages)
+        report_stage(input, cube, stage, table->order[begin], "does not exist");
+    while (at < table->rows && cobre_table_int(table, COBRE_EXT_STAGE, table->order[at]) == stage) {
+        if (cobre_report_count(input->report, COBRE_SEVERITY_ERROR) == errors)
+            at = check_number(input, cube, at, number++);
+        else
+            at++;
+    }
+    return at;
+}
+
+static void check_cube(const cobre_input *input, const struct cube *cube)
+{
+    const cobre_table *table = &input->tables[cube->file];
+    int64_t stages = (int64_t)study_stages(input), next = 0;
+
+    check_entities(input, cube);
+    for (size_t at = 0; at < table->rows;) {
+        int64_t stage = cobre_table_int(table, COBRE_EXT_STAGE, table->order[at]);
+        for (; cube->every_stage && next < stage && next < stages; next++)
+            report_stage(input, cube, next, COBRE_NONE, "has no rows");
+        next = stage + 1;
+        at = check_cube_stage(input, cube, at, stages);
+    }
+    for (; cube->every_stage && next < stages; next++)
+        report_stage(input, cube, next, COBRE_NONE, "has no rows");
+}
+
+/* The entities with noise: those with a row of statistics in a study stage, and a deviation where
+ * that is asked for. NULL when memory is out. */
+static const bool *noisy(const cobre_input *input, cobre_file_id stats, cobre_registry registry,
+                         bool by_deviation, size_t *count)
+{
+    const cobre_table *table = &input->tables[stats];
+    bool *flags = mcp_arena_array(input->arena, input->registries[registry].count, sizeof *flags);
+
+    *count = 0;
+    if (!flags)
+        cobre_report_out_of_memory(input->report);
+    for (size_t row = 0; row < table->rows && flags; row++) {
+        int64_t id = cobre_table_int(table, COBRE_COL_ENTITY, row);
+        int64_t stage = cobre_table_int(table, COBRE_COL_STAGE, row);
+        size_t entity = cobre_input_index(input, registry, id);
+        if (entity == COBRE_NONE || flags[entity] ||
+            !cobre_input_find(input, COBRE_STUDY_STAGES, stage) ||
+            (by_deviation && !(cobre_table_real(table, COBRE_STATS_STD, row) > 0)))
+            continue;
+        flags[entity] = true;
+        (*count)++;
+    }
+    return flags;
+}
+
+static void check_cubes(const cobre_input *input)
+{
+    const cobre_raw_source *a = &input->config.training_source;
+    const cobre_raw_source *b = &input->config.simulation_source;
+    size_t hydros = input->registries[COBRE_HYDROS].count, buses = 0, sources = 0;
+    const bool *loads = noisy(input, COBRE_FILE_LOAD_STATS, COBRE_BUSES, true, &buses);
+    const bool *winds = noisy(input, COBRE_FILE_SOURCE_STATS, COBRE_SOURCES, false, &sources);
+    const struct cube cubes[] = {
+        { COBRE_FILE_EXTERNAL_INFLOW, COBRE_HYDROS, NULL, hydros,
+          a->inflow == COBRE_EXTERNAL || b->inflow == COBRE_EXTERNAL },
+        { COBRE_FILE_EXTERNAL_LOAD, COBRE_BUSES, loads, buses,
+          a->load == COBRE_EXTERNAL || b->load == COBRE_EXTERNAL },
+        { COBRE_FILE_EXTERNAL_NCS, COBRE_SOURCES, winds, sources,
+          a->ncs == COBRE_EXTERNAL || b->ncs == COBRE_EXTERNAL },
+        { COBRE_FILE_OPENINGS, COBRE_NO_REGISTRY, NULL, hydros + buses, true },
+    };
+
+    for (size_t i = 0; i < sizeof cubes / sizeof cubes[0] && loads && winds; i++) {
+        if (input->tables[cubes[i].file].rows > 0)
+            check_cube(input, &cubes[i]);
+    }
+}
+
 void cobre_check_coverage(const cobre_input *input)
 {
     static const struct demand demands[] = {
@@ -94,4 +276,5 @@ void cobre_check_coverage(const cobre_input *input)
         for (size_t i = 0; i < items->count; i++)
             check_entity(input, &demands[d], cobre_registry_at(items, i));
     }
+    check_cubes(input);
 }

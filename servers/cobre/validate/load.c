@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "case/assemble.h"
+#include "case/build/assemble.h"
 #include "case/files.h"
 #include "case/input.h"
 #include "case/read/parse.h"
@@ -99,23 +99,23 @@ static int64_t files_checked(const cobre_input *input)
     return count;
 }
 
-static mcp_status build(const cobre_case **out, const struct work *work, const char *directory,
+static mcp_status build(const cobre_case **out, const cobre_input *input, const char *directory,
                         mcp_error *err)
 {
     cobre_case *built = NULL;
-    mcp_status st = cobre_assemble(&built, work->input, directory, err);
+    mcp_status st = cobre_assemble(&built, input, directory, err);
 
     if (st != MCP_OK)
         return st;
-    built->files_present = cobre_files_list(work->input->present, work->arena, &built->file_count);
+    built->files_present = cobre_files_list(input->present, input->arena, &built->file_count);
     if (!built->files_present)
         return mcp_error_set(err, MCP_E_NOMEM, "out of memory for the list of files");
     *out = built;
     return MCP_OK;
 }
 
-mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *directory,
-                           columns *engine, cobre_report *report, mcp_arena *arena, mcp_error *err)
+mcp_status cobre_input_load(cobre_input **out, int dir_fd, columns *engine, cobre_report *report,
+                            mcp_arena *arena, mcp_error *err)
 {
     cobre_input *input = mcp_arena_alloc(arena, sizeof *input);
     const struct work work = { dir_fd, engine, input, report, arena };
@@ -127,6 +127,18 @@ mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *direc
     input->report = report;
     for (size_t i = 0; i < COBRE_FILE_COUNT && st == MCP_OK; i++)
         st = read_file(&work, (cobre_file_id)i, err);
+    *out = input;
+    return st;
+}
+
+mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *directory,
+                           columns *engine, cobre_report *report, mcp_arena *arena, mcp_error *err)
+{
+    cobre_input *input = NULL;
+    mcp_status st = cobre_input_load(&input, dir_fd, engine, report, arena, err);
+
+    if (!input)
+        return st;
     if (st == MCP_OK && cobre_report_count(report, COBRE_SEVERITY_ERROR) == 0)
         cobre_check_layers(input);
     cobre_report_sort(report);
@@ -136,6 +148,6 @@ mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *direc
     if (st == MCP_OK && cobre_report_status(report) != MCP_OK)
         st = mcp_error_set(err, cobre_report_status(report), "out of memory for the findings");
     if (st == MCP_OK && cobre_report_count(report, COBRE_SEVERITY_ERROR) == 0)
-        st = build(out, &work, directory, err);
+        st = build(out, input, directory, err);
     return st;
 }

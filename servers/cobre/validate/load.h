@@ -12,6 +12,7 @@
 #include "mcp/error.h"
 
 #include "case/case.h"
+#include "case/input.h"
 #include "columns/columns.h"
 #include "findings/report.h"
 
@@ -29,5 +30,14 @@
  */
 mcp_status cobre_case_load(const cobre_case **out, int dir_fd, const char *directory,
                            columns *engine, cobre_report *report, mcp_arena *arena, mcp_error *err);
+
+/**
+ * Layers 1 and 2 alone: the contents of the files, unresolved.
+ *
+ * @param out the arena's; incomplete when the report holds an error
+ * @return as cobre_case_load
+ */
+mcp_status cobre_input_load(cobre_input **out, int dir_fd, columns *engine, cobre_report *report,
+                            mcp_arena *arena, mcp_error *err);
 
 #endif

@@ -151,19 +151,25 @@ static void check_factors(const cobre_input *input, cobre_file_id file, cobre_se
     }
 }
 
-static void check_storages(const cobre_input *input, const cobre_raw_storage *list, size_t count,
-                           const char *field, cobre_severity severity)
+/* A hydro that initial_conditions.json names. */
+static void check_initial(const cobre_input *input, int64_t hydro, const char *field,
+                          cobre_severity severity)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (cobre_input_find(input, COBRE_HYDROS, list[i].hydro))
-            continue;
-        cobre_finding finding = cobre_finding_in(severity, COBRE_KIND_MISSING_REFERENCE, 3,
-                                                 cobre_files_known[COBRE_FILE_INITIAL].path, field);
-        finding.noun = "hydro";
-        finding.has_entity_id = true;
-        finding.entity_id = list[i].hydro;
-        report_missing(input, &finding, "hydro_id", list[i].hydro, COBRE_HYDROS);
-    }
+    if (cobre_input_find(input, COBRE_HYDROS, hydro))
+        return;
+    cobre_finding finding = cobre_finding_in(severity, COBRE_KIND_MISSING_REFERENCE, 3,
+                                             cobre_files_known[COBRE_FILE_INITIAL].path, field);
+    finding.noun = "hydro";
+    finding.has_entity_id = true;
+    finding.entity_id = hydro;
+    report_missing(input, &finding, "hydro_id", hydro, COBRE_HYDROS);
+}
+
+static void check_storages(const cobre_input *input, const cobre_raw_storage *list, size_t count,
+                           const char *field)
+{
+    for (size_t i = 0; i < count; i++)
+        check_initial(input, list[i].hydro, field, COBRE_SEVERITY_ERROR);
 }
 
 void cobre_check_references(const cobre_input *input)
@@ -178,10 +184,13 @@ void cobre_check_references(const cobre_input *input)
                   COBRE_SOURCES, "ncs_id");
     check_factors(input, COBRE_FILE_EXCHANGE_FACTORS, COBRE_SEVERITY_WARNING,
                   &input->exchange_factors, COBRE_LINES, "line_id");
-    check_storages(input, input->storages, input->storage_count, "storage.hydro_id",
-                   COBRE_SEVERITY_ERROR);
+    check_storages(input, input->storages, input->storage_count, "storage.hydro_id");
     check_storages(input, input->filling_storages, input->filling_storage_count,
-                   "filling_storage.hydro_id", COBRE_SEVERITY_ERROR);
-    check_storages(input, input->past_inflows, input->past_inflow_count, "past_inflows.hydro_id",
-                   COBRE_SEVERITY_WARNING);
+                   "filling_storage.hydro_id");
+    for (size_t i = 0; i < input->past_inflow_count; i++)
+        check_initial(input, input->past_inflows[i].hydro, "past_inflows.hydro_id",
+                      COBRE_SEVERITY_WARNING);
+    for (size_t i = 0; i < input->recent_count; i++)
+        check_initial(input, input->recent[i].hydro, "recent_observations.hydro_id",
+                      COBRE_SEVERITY_WARNING);
 }

@@ -103,7 +103,9 @@ static bool checkpointing(const cobre_input *input, const void *record)
     bool enabled = false;
 
     (void)record;
-    return mcp_json_bool(mcp_json_get(input->config.checkpointing, "enabled"), &enabled) && enabled;
+    return mcp_json_bool(mcp_json_pointer(input->config.json, "/policy/checkpointing/enabled"),
+                         &enabled) &&
+           enabled;
 }
 
 static bool exports(const cobre_input *input, const void *record)
@@ -180,7 +182,7 @@ static bool fpha(const cobre_input *input, const void *record)
 static bool evaporation(const cobre_input *input, const void *record)
 {
     (void)input;
-    return ((const cobre_raw_hydro *)record)->evaporation != NULL;
+    return ((const cobre_raw_hydro *)record)->evaporation_json != NULL;
 }
 
 static bool filling(const cobre_input *input, const void *record)

@@ -65,13 +65,16 @@ static const cobre_field fields[] = {
     SEEN("training.cut_selection", OBJECT, 0, object),
     PRESET("training.cut_selection.enabled", BOOL, 0, cut_selection_enabled, 0),
     CHOICE("training.cut_selection.method", COBRE_OPTIONAL, cut_method, cut_methods, -1),
-    SEEN("training.cut_selection.threshold", UINT32, 0, integer),
-    SEEN("training.cut_selection.memory_window", UINT32, COBRE_OPTIONAL, integer),
-    SEEN("training.cut_selection.domination_epsilon", REAL, COBRE_OPTIONAL, real),
+    PRESET("training.cut_selection.threshold", UINT32, 0, cut_threshold, 0),
+    KEPT("training.cut_selection.memory_window", UINT32, COBRE_OPTIONAL, cut_memory_window),
+    KEPT("training.cut_selection.domination_epsilon", REAL, COBRE_OPTIONAL | COBRE_NOT_NEGATIVE,
+         cut_epsilon),
     PRESET("training.cut_selection.check_frequency", UINT32, 0, cut_check_frequency, 5),
-    SEEN("training.cut_selection.cut_activity_tolerance", REAL, 0, real),
+    PRESET("training.cut_selection.cut_activity_tolerance", REAL, COBRE_NOT_NEGATIVE, cut_tolerance,
+           0),
     PRESET("training.cut_selection.basis_activity_window", UINT32, 0, cut_basis_window, 5),
-    KEPT("training.cut_selection.max_active_per_stage", UINT32, COBRE_OPTIONAL, cut_max_active),
+    KEPT("training.cut_selection.max_active_per_stage", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
+         cut_max_active),
     SEEN("training.solver", OBJECT, 0, object),
     SEEN("training.solver.retry_max_attempts", UINT32, 0, integer),
     SEEN("training.solver.retry_time_budget_seconds", REAL, 0, real),
@@ -91,33 +94,39 @@ static const cobre_field fields[] = {
     KEPT("simulation.scenario_source", OBJECT, COBRE_OPTIONAL, simulation_source.json),
     KEPT("policy.path", TEXT, 0, policy_path),
     CHOICE("policy.mode", 0, policy_mode, policy_modes, 0),
-    SEEN("policy.validate_compatibility", BOOL, 0, flag),
-    KEPT("policy.checkpointing", OBJECT, 0, checkpointing),
-    SEEN("policy.checkpointing.enabled", BOOL, COBRE_OPTIONAL, flag),
-    SEEN("policy.checkpointing.initial_iteration", UINT32, COBRE_OPTIONAL, integer),
-    SEEN("policy.checkpointing.interval_iterations", UINT32, COBRE_OPTIONAL, integer),
-    SEEN("policy.checkpointing.store_basis", BOOL, COBRE_OPTIONAL, flag),
+    PRESET("policy.validate_compatibility", BOOL, 0, validate_compatibility, 1),
+    SEEN("policy.checkpointing", OBJECT, 0, object),
+    PRESET("policy.checkpointing.enabled", BOOL, COBRE_OPTIONAL, checkpoints, 1),
+    PRESET("policy.checkpointing.initial_iteration", UINT32, COBRE_OPTIONAL, first_checkpoint, 1),
+    PRESET("policy.checkpointing.interval_iterations", UINT32, COBRE_OPTIONAL, checkpoint_interval,
+           0),
+    PRESET("policy.checkpointing.store_basis", BOOL, COBRE_OPTIONAL, store_basis, 1),
     SEEN("policy.checkpointing.compress", BOOL, COBRE_OPTIONAL, flag),
     KEPT("policy.boundary", OBJECT, COBRE_OPTIONAL, boundary),
     PRESET("exports.states", BOOL, 0, export_states, 0),
     PRESET("exports.stochastic", BOOL, 0, export_stochastic, 0),
-    SEEN("estimation.max_order", UINT32, 0, integer),
+    PRESET("estimation.max_order", UINT32, 0, max_order, 6),
     CHOICE("estimation.order_selection", 0, order_selection, selections, 0),
-    SEEN("estimation.min_observations_per_season", UINT32, 0, integer),
-    SEEN("estimation.max_coefficient_magnitude", REAL, COBRE_OPTIONAL, real),
+    PRESET("estimation.min_observations_per_season", UINT32, 0, min_observations, 30),
+    KEPT("estimation.max_coefficient_magnitude", REAL, COBRE_OPTIONAL | COBRE_POSITIVE,
+         max_coefficient),
     PRESET("upper_bound_evaluation.enabled", BOOL, COBRE_OPTIONAL, upper_bound_enabled, 0),
-    SEEN("upper_bound_evaluation.initial_iteration", UINT32, COBRE_OPTIONAL, integer),
-    SEEN("upper_bound_evaluation.interval_iterations", UINT32, COBRE_OPTIONAL, integer),
+    PRESET("upper_bound_evaluation.initial_iteration", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
+           upper_bound_first, 1),
+    PRESET("upper_bound_evaluation.interval_iterations", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
+           upper_bound_interval, 10),
     SEEN("upper_bound_evaluation.lipschitz", OBJECT, COBRE_OPTIONAL, object),
     SEEN("upper_bound_evaluation.lipschitz.mode", TEXT, COBRE_OPTIONAL, text),
-    SEEN("upper_bound_evaluation.lipschitz.fallback_value", REAL, COBRE_OPTIONAL, real),
-    SEEN("upper_bound_evaluation.lipschitz.scale_factor", REAL, COBRE_OPTIONAL, real),
+    KEPT("upper_bound_evaluation.lipschitz.fallback_value", REAL,
+         COBRE_OPTIONAL | COBRE_NOT_NEGATIVE, lipschitz_fallback),
+    PRESET("upper_bound_evaluation.lipschitz.scale_factor", REAL, COBRE_OPTIONAL | COBRE_POSITIVE,
+           lipschitz_scale, 1),
     COBRE_FIELDS_END
 };
 
 static const cobre_field boundary_fields[] = {
-    SEEN("path", TEXT, COBRE_REQUIRED, text), SEEN("source_stage", UINT32, COBRE_REQUIRED, integer),
-    COBRE_FIELDS_END
+    KEPT("path", TEXT, COBRE_REQUIRED, boundary_path),
+    KEPT("source_stage", UINT32, COBRE_REQUIRED, boundary_stage), COBRE_FIELDS_END
 };
 
 /* ---- stopping rules -------------------------------------------------------------------------- */
@@ -138,11 +147,12 @@ static const cobre_field *const rule_fields[] = {
         RULE("iterations", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, iterations),
         RULE("tolerance", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, tolerance), COBRE_FIELDS_END },
     [COBRE_RULE_SIMULATION] = (const cobre_field[]){
-        RULE("replications", UINT32, COBRE_REQUIRED, replications),
-        RULE("period", UINT32, COBRE_REQUIRED, period),
-        RULE("bound_window", UINT32, COBRE_REQUIRED, bound_window),
-        RULE("distance_tol", REAL, COBRE_REQUIRED, distance_tol),
-        RULE("bound_tol", REAL, COBRE_REQUIRED, bound_tol), COBRE_FIELDS_END },
+        RULE("replications", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, replications),
+        RULE("period", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, period),
+        RULE("bound_window", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, bound_window),
+        RULE("distance_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, distance_tol),
+        RULE("bound_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, bound_tol),
+        COBRE_FIELDS_END },
 };
 /* clang-format on */
 
@@ -198,6 +208,12 @@ static void check_class_keys(cobre_reader *reader, const mcp_json *source, const
     }
 }
 
+static void check_year(cobre_reader *reader, const char *path, int64_t year)
+{
+    if (!reader->failed && (year < 1 || year > 9999))
+        cobre_reader_range(reader, path, (double)year, 1, 9999, "must be a year, 1 to 9999");
+}
+
 static void check_years(cobre_reader *reader, const mcp_json *years, const char *path)
 {
     int64_t from = 0, to = 0, year = 0;
@@ -210,6 +226,8 @@ static void check_years(cobre_reader *reader, const mcp_json *years, const char 
         else if (from > to)
             cobre_reader_range(reader, path, (double)from, -INFINITY, (double)to,
                                "must not begin after it ends");
+        check_year(reader, path, from);
+        check_year(reader, path, to);
         return;
     }
     if (!mcp_json_is_array(years)) {
@@ -219,6 +237,8 @@ static void check_years(cobre_reader *reader, const mcp_json *years, const char 
     for (size_t i = 0; i < mcp_json_count(years) && !reader->failed; i++) {
         if (!mcp_json_int(mcp_json_item(years, i), &year))
             cobre_reader_type(reader, path, "array of integers", mcp_json_item(years, i));
+        else
+            check_year(reader, path, year);
     }
 }
 

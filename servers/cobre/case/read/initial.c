@@ -118,75 +118,93 @@ static const cobre_field past_fields[] = {
     COBRE_F(struct past_members, "season_ids", ARRAY, COBRE_OPTIONAL, seasons), COBRE_FIELDS_END
 };
 
-static void check_past(cobre_reader *reader, const char *prefix, const struct past_members *past)
+static void read_seasons(cobre_reader *reader, const char *path, const mcp_json *array,
+                         cobre_raw_past *past)
 {
-    char path[96];
-    double value = 0;
     uint64_t season = 0;
 
-    snprintf(path, sizeof path, "%svalues_m3s", prefix);
-    for (size_t i = 0; i < mcp_json_count(past->values) && !reader->failed; i++) {
-        if (!mcp_json_double(mcp_json_item(past->values, i), &value))
-            cobre_reader_type(reader, path, "array of numbers", mcp_json_item(past->values, i));
-    }
-    snprintf(path, sizeof path, "%sseason_ids", prefix);
-    for (size_t i = 0; i < mcp_json_count(past->seasons) && !reader->failed; i++) {
-        if (!mcp_json_uint(mcp_json_item(past->seasons, i), &season))
-            cobre_reader_type(reader, path, "array of integers", mcp_json_item(past->seasons, i));
-    }
-    if (!reader->failed && past->seasons &&
-        mcp_json_count(past->seasons) != mcp_json_count(past->values))
+    if (mcp_json_count(array) != past->count) {
         cobre_reader_violation(reader, path, "as many as values_m3s", "another number of entries",
                                "Give one season id per value, or none at all.");
+        return;
+    }
+    past->seasons = cobre_reader_array(reader, past->count, sizeof *past->seasons);
+    for (size_t i = 0; i < past->count && !reader->failed; i++) {
+        if (!mcp_json_uint(mcp_json_item(array, i), &season))
+            cobre_reader_type(reader, path, "array of integers", mcp_json_item(array, i));
+        else if (season > UINT32_MAX)
+            cobre_reader_range(reader, path, (double)season, 0, UINT32_MAX, "must fit 32 bits");
+        else
+            past->seasons[i] = (int64_t)season;
+    }
+}
+
+static void read_past_entry(cobre_reader *reader, const char *prefix, const mcp_json *entry,
+                            cobre_raw_past *past)
+{
+    struct past_members members;
+    char path[96];
+
+    cobre_read_fields(reader, entry, prefix, past_fields, &members);
+    if (reader->failed)
+        return;
+    past->hydro = members.hydro;
+    past->count = mcp_json_count(members.values);
+    snprintf(path, sizeof path, "%svalues_m3s", prefix);
+    past->values = cobre_reader_numbers(reader, members.values, path);
+    snprintf(path, sizeof path, "%sseason_ids", prefix);
+    if (!reader->failed && members.seasons)
+        read_seasons(reader, path, members.seasons, past);
+}
+
+static int compare_past(const void *a, const void *b)
+{
+    int64_t x = ((const cobre_raw_past *)a)->hydro, y = ((const cobre_raw_past *)b)->hydro;
+
+    return x < y ? -1 : x > y;
 }
 
 static void read_past(cobre_reader *reader, const mcp_json *array, cobre_input *input)
 {
     size_t count = mcp_json_count(array);
-    cobre_raw_storage *list = cobre_reader_array(reader, count, sizeof *list);
-    struct past_members members;
+    cobre_raw_past *list = cobre_reader_array(reader, count, sizeof *list);
     char prefix[64];
 
     for (size_t i = 0; i < count && !reader->failed; i++) {
         const mcp_json *entry = mcp_json_item(array, i);
-        if (!entry_prefix(reader, entry, "past_inflows", i, prefix, sizeof prefix))
-            return;
-        cobre_read_fields(reader, entry, prefix, past_fields, &members);
-        if (!reader->failed)
-            check_past(reader, prefix, &members);
-        list[i].hydro = members.hydro;
+        if (entry_prefix(reader, entry, "past_inflows", i, prefix, sizeof prefix))
+            read_past_entry(reader, prefix, entry, &list[i]);
     }
-    refuse_repeats(reader, "past_inflows", list, count);
+    if (count > 1 && !reader->failed)
+        qsort(list, count, sizeof *list, compare_past);
+    for (size_t i = 1; i < count && !reader->failed; i++) {
+        if (list[i - 1].hydro == list[i].hydro)
+            cobre_reader_duplicate(reader, "hydro_id", list[i].hydro, "past_inflows");
+    }
     input->past_inflows = list;
     input->past_inflow_count = reader->failed ? 0 : count;
 }
 
 /* ---- recent observations --------------------------------------------------------------------- */
 
-struct observation {
-    int64_t hydro;
-    cobre_date start, end;
-    double value;
-};
-
 static const cobre_field observation_fields[] = {
-    COBRE_F(struct observation, "hydro_id", INT32, COBRE_REQUIRED, hydro),
-    COBRE_F(struct observation, "start_date", DATE, COBRE_REQUIRED, start),
-    COBRE_F(struct observation, "end_date", DATE, COBRE_REQUIRED, end),
-    COBRE_F(struct observation, "value_m3s", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, value),
+    COBRE_F(cobre_raw_recent, "hydro_id", INT32, COBRE_REQUIRED, hydro),
+    COBRE_F(cobre_raw_recent, "start_date", DATE, COBRE_REQUIRED, start),
+    COBRE_F(cobre_raw_recent, "end_date", DATE, COBRE_REQUIRED, end),
+    COBRE_F(cobre_raw_recent, "value_m3s", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, value),
     COBRE_FIELDS_END
 };
 
 static int compare_observations(const void *a, const void *b)
 {
-    const struct observation *x = a, *y = b;
+    const cobre_raw_recent *x = a, *y = b;
 
     if (x->hydro != y->hydro)
         return x->hydro < y->hydro ? -1 : 1;
     return x->start.day < y->start.day ? -1 : x->start.day > y->start.day;
 }
 
-static void refuse_overlaps(cobre_reader *reader, struct observation *list, size_t count)
+static void refuse_overlaps(cobre_reader *reader, cobre_raw_recent *list, size_t count)
 {
     if (count > 1 && !reader->failed)
         qsort(list, count, sizeof *list, compare_observations);
@@ -203,10 +221,10 @@ static void refuse_overlaps(cobre_reader *reader, struct observation *list, size
     }
 }
 
-static void read_recent(cobre_reader *reader, const mcp_json *array)
+static void read_recent(cobre_reader *reader, const mcp_json *array, cobre_input *input)
 {
     size_t count = mcp_json_count(array);
-    struct observation *list = cobre_reader_array(reader, count, sizeof *list);
+    cobre_raw_recent *list = cobre_reader_array(reader, count, sizeof *list);
     char prefix[64];
 
     for (size_t i = 0; i < count && !reader->failed; i++) {
@@ -219,6 +237,8 @@ static void read_recent(cobre_reader *reader, const mcp_json *array)
                                    list[i].end.text, "The end date is exclusive.");
     }
     refuse_overlaps(reader, list, count);
+    input->recent = list;
+    input->recent_count = reader->failed ? 0 : count;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -238,5 +258,5 @@ void cobre_read_initial(cobre_reader *reader, const mcp_json *root, cobre_input 
     if (!reader->failed)
         read_past(reader, members.past, input);
     if (!reader->failed)
-        read_recent(reader, members.recent);
+        read_recent(reader, members.recent, input);
 }

@@ -21,6 +21,9 @@ cobre_read cobre_read_config, cobre_read_penalties, cobre_read_stages, cobre_rea
 /** The member table of a registry of system/; NULL for the others. */
 const cobre_field *cobre_registry_fields(cobre_registry registry);
 
+/** Tailrace, losses, efficiency and evaporation of a hydro whose plain members are read. */
+void cobre_read_head(cobre_reader *reader, cobre_raw_hydro *hydro);
+
 /** Deficit segments, global or of a bus. */
 void cobre_read_segments(cobre_reader *reader, const mcp_json *array, const char *path,
                          cobre_deficit_segment **segments, size_t *count);

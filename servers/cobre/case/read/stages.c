@@ -286,6 +286,25 @@ static void read_season(cobre_reader *reader, const mcp_json *json, size_t index
     cobre_reader_entity(reader, NULL, NULL);
 }
 
+static int compare_seasons(const void *a, const void *b)
+{
+    int64_t x = ((const cobre_raw_season *)a)->id, y = ((const cobre_raw_season *)b)->id;
+
+    return x < y ? -1 : x > y;
+}
+
+static void sort_seasons(cobre_reader *reader, cobre_input *input)
+{
+    if (!reader->failed && input->season_count > 1)
+        qsort(input->seasons, input->season_count, sizeof *input->seasons, compare_seasons);
+    for (size_t i = 1; i < input->season_count && !reader->failed; i++) {
+        if (input->seasons[i].id == input->seasons[i - 1].id) {
+            reader->noun = "season";
+            cobre_reader_duplicate(reader, "id", input->seasons[i].id, "season_definitions");
+        }
+    }
+}
+
 static void read_seasons(cobre_reader *reader, const mcp_json *object, cobre_input *input)
 {
     struct season_root root;
@@ -297,7 +316,9 @@ static void read_seasons(cobre_reader *reader, const mcp_json *object, cobre_inp
     input->seasons = cobre_reader_array(reader, input->season_count, sizeof *input->seasons);
     for (size_t i = 0; i < input->season_count && !reader->failed; i++)
         read_season(reader, mcp_json_item(root.seasons, i), i, &input->seasons[i]);
+    sort_seasons(reader, input);
     input->has_seasons = !reader->failed;
+    input->cycle = root.cycle;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

@@ -80,10 +80,10 @@ static const cobre_field hydro_fields[] = {
     HYDRO("generation.max_turbined_m3s", REAL, REQ | NOT_NEG, max_turbined),
     HYDRO("generation.min_generation_mw", REAL, REQ, min_generation),
     HYDRO("generation.max_generation_mw", REAL, REQ, max_generation),
-    HYDRO("tailrace", OBJECT, COBRE_OPTIONAL, tailrace),
-    HYDRO("hydraulic_losses", OBJECT, COBRE_OPTIONAL, losses),
-    HYDRO("efficiency", OBJECT, COBRE_OPTIONAL, efficiency),
-    HYDRO("evaporation", OBJECT, COBRE_OPTIONAL, evaporation),
+    HYDRO("tailrace", OBJECT, COBRE_OPTIONAL, tailrace_json),
+    HYDRO("hydraulic_losses", OBJECT, COBRE_OPTIONAL, losses_json),
+    HYDRO("efficiency", OBJECT, COBRE_OPTIONAL, efficiency_json),
+    HYDRO("evaporation", OBJECT, COBRE_OPTIONAL, evaporation_json),
     HYDRO("diversion", OBJECT, COBRE_OPTIONAL, diversion),
     COBRE_R(cobre_raw_hydro, "diversion.downstream_id", 0, diversion_downstream, COBRE_HYDROS),
     HYDRO("diversion.max_flow_m3s", REAL, NOT_NEG, diversion_max),
@@ -105,89 +105,9 @@ static const cobre_field hydro_fields[] = {
     COBRE_FIELDS_END
 };
 
-static const char *const tailrace_types[] = { "polynomial", "piecewise", NULL };
-static const char *const loss_types[] = { "factor", "constant", NULL };
-static const char *const efficiency_types[] = { "constant", NULL };
-
-struct head_members {
-    int64_t type;
-    const mcp_json *array;
-    double value;
-};
-
-#define HEAD(path, type, flags, member) COBRE_F(struct head_members, path, type, flags, member)
-#define HEAD_TYPE(choices) COBRE_C(struct head_members, "type", REQ, type, choices, -1)
-
-/* The required members of a hydro's head model, by its type. */
-static const struct head_model {
-    const char *prefix;
-    const cobre_field type[2];
-    const cobre_field by_type[2][2];
-    /* clang-format off */
-} head_models[] = {
-    { "tailrace.", { HEAD_TYPE(tailrace_types), COBRE_FIELDS_END },
-      { { HEAD("coefficients", ARRAY, REQ, array), COBRE_FIELDS_END },
-        { HEAD("points", ARRAY, REQ, array), COBRE_FIELDS_END } } },
-    { "hydraulic_losses.", { HEAD_TYPE(loss_types), COBRE_FIELDS_END },
-      { { HEAD("value", REAL, REQ, value), COBRE_FIELDS_END },
-        { HEAD("value_m", REAL, REQ, value), COBRE_FIELDS_END } } },
-    { "efficiency.", { HEAD_TYPE(efficiency_types), COBRE_FIELDS_END },
-      { { HEAD("value", REAL, REQ, value), COBRE_FIELDS_END }, { COBRE_FIELDS_END } } },
-};
-/* clang-format on */
-
-static void check_head(cobre_reader *reader, const mcp_json *object, const struct head_model *model)
-{
-    struct head_members members;
-
-    if (!object || reader->failed)
-        return;
-    cobre_read_fields(reader, object, model->prefix, model->type, &members);
-    if (!reader->failed)
-        cobre_read_fields(reader, object, model->prefix, model->by_type[members.type], &members);
-}
-
-/* A dozen numbers, one a month. */
-static void check_months(cobre_reader *reader, const mcp_json *array, const char *path, double min,
-                         double max)
-{
-    double value = 0;
-
-    if (mcp_json_count(array) != 12) {
-        cobre_reader_violation(reader, path, "12 numbers",
-                               cobre_report_text(reader->report, "%zu", mcp_json_count(array)),
-                               "Give one number a month.");
-        return;
-    }
-    for (size_t i = 0; i < 12 && !reader->failed; i++) {
-        if (!mcp_json_double(mcp_json_item(array, i), &value))
-            cobre_reader_type(reader, path, "array of numbers", mcp_json_item(array, i));
-        else if (value < min || value > max)
-            cobre_reader_range(reader, path, value, min, max, "must lie within the storage bounds");
-    }
-}
-
-static void check_evaporation(cobre_reader *reader, const cobre_raw_hydro *hydro)
-{
-    static const cobre_field fields[] = { HEAD("coefficients_mm", ARRAY, REQ, array),
-                                          COBRE_FIELDS_END };
-    static const cobre_field volumes[] = {
-        HEAD("reference_volumes_hm3", ARRAY, COBRE_OPTIONAL, array), COBRE_FIELDS_END
-    };
-    struct head_members members;
-
-    cobre_read_fields(reader, hydro->evaporation, "evaporation.", fields, &members);
-    if (!reader->failed)
-        check_months(reader, members.array, "evaporation.coefficients_mm", -INFINITY, INFINITY);
-    cobre_read_fields(reader, hydro->evaporation, "evaporation.", volumes, &members);
-    if (!reader->failed && members.array)
-        check_months(reader, members.array, "evaporation.reference_volumes_hm3", hydro->min_storage,
-                     hydro->max_storage);
-}
-
 static void check_hydro(cobre_reader *reader, void *record)
 {
-    const cobre_raw_hydro *hydro = record;
+    cobre_raw_hydro *hydro = record;
 
     if (hydro->model != COBRE_MODEL_FPHA && isnan(hydro->productivity))
         cobre_reader_missing(reader, "generation.productivity_mw_per_m3s");
@@ -197,11 +117,7 @@ static void check_hydro(cobre_reader *reader, void *record)
         cobre_reader_missing(reader, "diversion.max_flow_m3s");
     else if (hydro->filling && hydro->filling_start == COBRE_ABSENT)
         cobre_reader_missing(reader, "filling.start_stage_id");
-    check_head(reader, hydro->tailrace, &head_models[0]);
-    check_head(reader, hydro->losses, &head_models[1]);
-    check_head(reader, hydro->efficiency, &head_models[2]);
-    if (!reader->failed && hydro->evaporation)
-        check_evaporation(reader, hydro);
+    cobre_read_head(reader, hydro);
 }
 
 /* ---- thermals and the rarer ones ------------------------------------------------------------- */

@@ -42,8 +42,9 @@ static const broken modelled[] = {
     { "scenarios/inflow_history.parquet", NULL,
       "hydro_id i32: 1; date date: 9000; value_m3s f64: 4", SETTINGS, 5, NONE, NULL, NULL, 0 },
     { "scenarios/noise_openings.parquet", NULL,
-      "stage_id i32: 0; opening_index u32: 0; entity_index u32: 0; value f64: 0", SETTINGS, 5, NONE,
-      NULL, NULL, 0 },
+      "stage_id i32: 0 0 0 1 1 1 2 2 2; opening_index u32: 0 0 0 0 0 0 0 0 0;"
+      "entity_index u32: 0 1 2 0 1 2 0 1 2; value f64: 0 0 0 0 0 0 0 0 0",
+      SETTINGS, 5, NONE, NULL, NULL, 0 },
     { "scenarios/correlation.json", NULL,
       "{'method':'spectral','profiles':{'default':{'correlation_groups':[{'name':'a',"
       "'entities':[],'matrix':[]}]}}}",
@@ -166,7 +167,7 @@ static void harmless_features_warn(void **state)
           "hydro_id i32: 1; stage_id i32: 0; max_diversion_m3s f64: 3", SETTINGS, 5, NONE,
           "max_diversion_m3s", NULL, 0 },
         { "scenarios/external_load_scenarios.parquet", NULL,
-          "stage_id i32: 0; scenario_id i32: 0; bus_id i32: 0; value_mw f64: 1", SETTINGS, 5, NONE,
+          "stage_id i32: 0; scenario_id i32: 0; bus_id i32: 1; value_mw f64: 1", SETTINGS, 5, NONE,
           NULL, NULL, 0 },
     };
 

@@ -4,7 +4,7 @@
  */
 #include "../base_case.h"
 
-#include "case/assemble.h"
+#include "case/build/assemble.h"
 #include "case/read/parse.h"
 #include "oom.h"
 #include "validate/layers.h"

@@ -297,7 +297,7 @@ static void optional_json(void **state)
           "'slack':{'enabled':true}}]}",
           SCHEMA, 2, 4, "slack.penalty", NULL, 0 },
         { "system/hydro_production_models.json", NULL,
-          "{'production_models':[{'hydro_id':1,'selection_mode':'always'}]}", ENUM, 2, NONE,
+          "{'production_models':[{'hydro_id':1,'selection_mode':'always'}]}", ENUM, 2, 1,
           "production_models[0].selection_mode", NULL, 0 },
     };
 
