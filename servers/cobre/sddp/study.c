@@ -236,7 +236,9 @@ static mcp_status make(sddp *s, mcp_error *err)
     if (st == MCP_OK)
         st = make_workers(s, err);
     if (st == MCP_OK)
-        st = tree_sample(&s->tree, s->arena, s->input, err);
+        st = inflow_model_build(&s->inflow, s->arena, s->input, err);
+    if (st == MCP_OK)
+        st = tree_sample(&s->tree, s->arena, s->input, &s->inflow, err);
     if (st != MCP_OK)
         return st;
     set_starting_values(s);

@@ -53,6 +53,7 @@ struct sddp {
     size_t stages, scenarios;
     size_t dimension; /* of the state */
     uint32_t openings_max;
+    inflow_model inflow;
     const noise_tree *tree;
     program_context context;
     stage_lp *programs;        /* by stage */

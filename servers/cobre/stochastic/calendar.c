@@ -49,12 +49,21 @@ int32_t calendar_month_days(int32_t year, int32_t month)
 }
 
 /* A week belongs to the year of its Thursday. 1970-01-01 was one. */
+static cobre_day thursday_of(cobre_day day)
+{
+    return floor_division(day + 3, 7) * 7;
+}
+
+int32_t calendar_iso_year(cobre_day day)
+{
+    return calendar_date_of(thursday_of(day)).year;
+}
+
 uint32_t calendar_iso_week(cobre_day day)
 {
-    cobre_day thursday = floor_division(day + 3, 7) * 7;
-    cobre_day new_year = calendar_day_of(calendar_date_of(thursday).year, 1, 1);
+    cobre_day new_year = calendar_day_of(calendar_iso_year(day), 1, 1);
 
-    return (uint32_t)((thursday - new_year) / 7 + 1);
+    return (uint32_t)((thursday_of(day) - new_year) / 7 + 1);
 }
 
 int32_t calendar_overlap(calendar_span a, calendar_span b)

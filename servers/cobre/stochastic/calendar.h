@@ -23,8 +23,9 @@ cobre_day calendar_day_of(int32_t year, int32_t month, int32_t day);
 /* Days of the month, 28 to 31. */
 int32_t calendar_month_days(int32_t year, int32_t month);
 
-/* The week of ISO 8601: 1 to 53. */
+/* The week of ISO 8601, 1 to 53, and the year that it belongs to. */
 uint32_t calendar_iso_week(cobre_day day);
+int32_t calendar_iso_year(cobre_day day);
 
 /* Days from `start` to the exclusive `end`. */
 typedef struct calendar_span {

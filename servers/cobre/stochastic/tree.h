@@ -2,8 +2,8 @@
  * tree.h - the opening tree: the finite set of noises of each stage.
  *
  * Built once before training, never changed, read by all threads. A noise is one vector per stage
- * and opening: a deviate per hydro, then one per stochastic bus, in id order. Method page, 4.3 and
- * 4.4.
+ * and opening; noise.h says whose deviates it holds. The openings of a stage are equally likely.
+ * Method page, 4.3 and 4.4.
  */
 #ifndef STOCHASTIC_TREE_H
 #define STOCHASTIC_TREE_H
@@ -15,23 +15,27 @@
 #include "mcp/error.h"
 
 #include "case/case.h"
+#include "stochastic/inflow.h"
 
 typedef struct noise_tree {
-    size_t dimension; /* hydros, then stochastic buses */
+    size_t dimension; /* of a noise vector */
     size_t stage_count;
     const uint32_t *openings; /* by stage */
     double *const *noise;     /* by stage: [opening * dimension + i] */
 } noise_tree;
 
 /*
- * Sample the tree of a case: sample average approximation, seeded by (seed, opening, stage id).
+ * Sample the tree of a case by the method of each stage, or take the case's own openings.
  *
- * out is the arena's. MCP_OK; MCP_E_NOMEM (also when the arena's bound is reached).
+ * model: gives the residuals of historical years, and the correlation
+ * out is the arena's; the others are not kept. MCP_OK; MCP_E_NOMEM (also when the arena's bound is
+ * reached); MCP_E_PARAMS (a method that cannot be used: the text names the stage); MCP_E_LIMIT
  */
 mcp_status tree_sample(const noise_tree **out, mcp_arena *arena, const cobre_case *input,
-                       mcp_error *err);
+                       const inflow_model *model, mcp_error *err);
 
-/* The number of bytes that tree_sample needs; a double, so that it cannot overflow. */
+/* The number of bytes that tree_sample needs at most, history apart; a double, so that it cannot
+ * overflow. */
 double tree_bytes(const cobre_case *input);
 
 /* The noise of one opening. */
