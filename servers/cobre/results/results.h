@@ -32,7 +32,9 @@
 #include "mcp/error.h"
 
 #include "case/case.h"
+#include "hydro/model.h"
 #include "sddp/sddp.h"
+#include "stochastic/inflow.h"
 
 /* ---- the lock -------------------------------------------------------------------------------- */
 
@@ -57,6 +59,9 @@ typedef struct results_options {
     const char *solver_version; /* NULL: left out */
     unsigned threads;
     bool trains; /* a training comes first: older results are invalid */
+    /* What the study is built from. */
+    const hydro_models *hydros; /* NULL: every plant has its entity's productivity */
+    const inflow_model *inflow; /* NULL: inflows have no lags */
 } results_options;
 
 /**
@@ -89,8 +94,8 @@ mcp_status results_write_training(results *self, const sddp_training *training, 
 mcp_status results_begin_simulation(results *self, mcp_error *err);
 
 /**
- * Let one scenario's files be written, by a thread of the simulation's own: costs, buses, hydros,
- * thermals, exchanges. Waits only while as many scenarios as may wait to be written do.
+ * Let one scenario's files be written, by a thread of the simulation's own: a file for each entity
+ * of the case (entities.c). Waits only while as many scenarios as may wait to be written do.
  *
  * @param scenario copied
  * @return MCP_OK; why the files of an earlier scenario could not be written: nothing more is

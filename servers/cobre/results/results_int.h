@@ -6,14 +6,12 @@
 
 #include "mcp/json.h"
 
+#include "results/entities.h"
 #include "results/queue.h"
 #include "results/results.h"
 #include "results/sheet.h"
 
 #define RESULTS_TEXT_MAX ((size_t)256 << 20) /* of one JSON or CSV file */
-
-/* The entities of the simulation, in the order in which they are written. */
-enum { ENTITY_COSTS, ENTITY_BUSES, ENTITY_HYDROS, ENTITY_THERMALS, ENTITY_EXCHANGES, ENTITY_COUNT };
 
 struct results {
     const cobre_case *input;
@@ -25,6 +23,7 @@ struct results {
     mcp_buf rows;     /* sddp_iteration after sddp_iteration */
     int64_t shown_ms; /* the time of the last write of convergence.parquet */
 
+    struct entity_case entities;
     struct queue_slot *slots; /* of the scenarios, with their sheets */
     size_t slot_count;
     int entity_fds[ENTITY_COUNT]; /* simulation/<entity>; -1: no simulation, or no such entity */

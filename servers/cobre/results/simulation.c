@@ -1,13 +1,8 @@
 /*
- * simulation.c - the files of each scenario: the decisions for each entity, stage by stage.
+ * simulation.c - the files of the scenarios, and the simulation's metadata.
  *
  * When a scenario is complete its decisions are copied into the sheets of a vacant slot, which the
- * queue's thread writes; so the solver waits for the disk only when no slot is vacant. Rows are in
- * stage order, inside a stage by entity, then block. Values of the whole stage (storages, inflows,
- * water values) repeat on every block's row.
- *
- * Costs are those of the decisions, by category, not parts of the objective: that their sum equals
- * immediate_cost shows that they are complete (the output page, 5.1).
+ * queue's thread writes; so the solver waits for the disk only when no slot is vacant.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,255 +11,12 @@
 #include "guard/paths.h"
 #include "results/results_int.h"
 
-#define OPERATING 2            /* codes.json, operative_state */
-#define BINDING_TOLERANCE 1e-6 /* hm3 */
-
 #define QUEUED_MAX 64 /* scenarios that wait to be written */
 #define QUEUED_BYTES ((size_t)64 << 20)
 
-static double block_hours(const cobre_case *in, size_t stage, size_t block)
+static size_t rows_of(const results *self, size_t entity)
 {
-    return in->stages[stage].blocks[block].hours;
-}
-
-/* Place k of an entity. */
-static double value_at(const sddp_stage_result *did, column_region r, size_t entity, size_t k)
-{
-    return did->value[r][entity * did->width[r] + k];
-}
-
-/* ---- costs ----------------------------------------------------------------------------------- */
-
-static double spillage_cost(const cobre_case *in, const sddp_stage_result *did, size_t hydro,
-                            size_t block)
-{
-    const cobre_hydro_stage *hydro_stage = &in->hydro_stages[did->stage * in->hydro_count + hydro];
-
-    return block_hours(in, did->stage, block) *
-           (value_at(did, REGION_SPILLED, hydro, block) * hydro_stage->spillage_cost +
-            value_at(did, REGION_DIVERTED, hydro, block) * hydro_stage->diversion_cost);
-}
-
-static double thermal_cost(const cobre_case *in, const sddp_stage_result *did, size_t i, size_t k)
-{
-    return value_at(did, REGION_THERMAL, i, k) * block_hours(in, did->stage, k) *
-           in->thermal_stages[did->stage * in->thermal_count + i].cost_per_mwh;
-}
-
-static double exchange_cost(const cobre_case *in, const sddp_stage_result *did, size_t l, size_t k)
-{
-    double flow = value_at(did, REGION_DIRECT, l, k) + value_at(did, REGION_REVERSE, l, k);
-
-    return flow * block_hours(in, did->stage, k) *
-           in->line_stages[did->stage * in->line_count + l].exchange_cost;
-}
-
-static void fill_costs(sheet *to, const cobre_case *in, const sddp_stage_result *did)
-{
-    double violations = 0.0;
-
-    (void)in;
-    for (cost_category c = COST_OUTFLOW_BELOW; c <= COST_WITHDRAWAL; c++)
-        violations += did->cost[c];
-    sheet_row(to);
-    sheet_i32(to, (int32_t)did->stage);
-    sheet_null(to);
-    sheet_f64(to, did->objective);
-    sheet_f64(to, did->objective - did->future_cost);
-    sheet_f64(to, did->future_cost);
-    sheet_f64(to, did->discount);
-    for (cost_category c = 0; c < COST_CATEGORIES; c++) {
-        if (c == COST_OUTFLOW_BELOW)
-            sheet_f64(to, violations);
-        sheet_f64(to, did->cost[c]);
-    }
-}
-
-/* ---- entities -------------------------------------------------------------------------------- */
-
-static void fill_buses(sheet *to, const cobre_case *in, const sddp_stage_result *did)
-{
-    for (size_t b = 0; b < in->bus_count; b++)
-        for (size_t k = 0; k < did->blocks; k++) {
-            size_t cell = b * did->blocks + k;
-            double hours = block_hours(in, did->stage, k);
-            double deficit = 0.0, excess = value_at(did, REGION_EXCESS, b, k);
-            for (size_t at = k; at < did->width[REGION_DEFICIT]; at += did->blocks)
-                deficit += value_at(did, REGION_DEFICIT, b, at);
-            sheet_row(to);
-            sheet_i32(to, (int32_t)did->stage);
-            sheet_i32(to, (int32_t)k);
-            sheet_i32(to, in->buses[b].id);
-            sheet_f64(to, did->load_mw[cell]);
-            sheet_f64(to, did->load_mw[cell] * hours);
-            sheet_f64(to, deficit);
-            sheet_f64(to, deficit * hours);
-            sheet_f64(to, excess);
-            sheet_f64(to, excess * hours);
-            sheet_f64(to, did->spot_price[cell]);
-        }
-}
-
-static void fill_thermals(sheet *to, const cobre_case *in, const sddp_stage_result *did)
-{
-    for (size_t i = 0; i < in->thermal_count; i++)
-        for (size_t k = 0; k < did->blocks; k++) {
-            double mw = value_at(did, REGION_THERMAL, i, k);
-            sheet_row(to);
-            sheet_i32(to, (int32_t)did->stage);
-            sheet_i32(to, (int32_t)k);
-            sheet_i32(to, in->thermals[i].id);
-            sheet_f64(to, mw);
-            sheet_f64(to, mw * block_hours(in, did->stage, k));
-            sheet_f64(to, thermal_cost(in, did, i, k));
-            sheet_bool(to, false);
-            sheet_null(to);
-            sheet_null(to);
-            sheet_i8(to, OPERATING);
-        }
-}
-
-static void fill_exchanges(sheet *to, const cobre_case *in, const sddp_stage_result *did)
-{
-    for (size_t l = 0; l < in->line_count; l++)
-        for (size_t k = 0; k < did->blocks; k++) {
-            double direct = value_at(did, REGION_DIRECT, l, k);
-            double reverse = value_at(did, REGION_REVERSE, l, k);
-            double losses = in->lines[l].losses_percent / 100.0 * (direct + reverse);
-            double hours = block_hours(in, did->stage, k);
-            sheet_row(to);
-            sheet_i32(to, (int32_t)did->stage);
-            sheet_i32(to, (int32_t)k);
-            sheet_i32(to, in->lines[l].id);
-            sheet_f64(to, direct);
-            sheet_f64(to, reverse);
-            sheet_f64(to, direct - reverse);
-            sheet_f64(to, (direct - reverse) * hours);
-            sheet_f64(to, losses);
-            sheet_f64(to, losses * hours);
-            sheet_f64(to, exchange_cost(in, did, l, k));
-            sheet_i8(to, OPERATING);
-        }
-}
-
-/* The flow that other plants divert to this one in a block. */
-static double diverted_to(const cobre_case *in, const sddp_stage_result *did, size_t hydro,
-                          size_t block)
-{
-    double flow = 0.0;
-
-    for (size_t u = 0; u < in->hydro_count; u++)
-        if (in->hydros[u].diversion_downstream == hydro)
-            flow += value_at(did, REGION_DIVERTED, u, block);
-    return flow;
-}
-
-/* The plant's total inflow, averaged over the stage: incremental inflow, outflow of the plants
- * upstream, and diverted flow. */
-static double total_inflow(const cobre_case *in, const sddp_stage_result *did, size_t hydro)
-{
-    double volume = 0.0;
-
-    for (size_t k = 0; k < did->blocks; k++) {
-        double flow = diverted_to(in, did, hydro, k);
-        for (size_t u = 0; u < in->hydro_count; u++)
-            if (in->hydros[u].downstream == hydro)
-                flow += value_at(did, REGION_TURBINED, u, k) + value_at(did, REGION_SPILLED, u, k);
-        volume += flow * block_hours(in, did->stage, k);
-    }
-    return value_at(did, REGION_INFLOW, hydro, 0) + volume / in->stages[did->stage].hours;
-}
-
-static int8_t binding_code(const cobre_hydro_stage *bounds, double storage)
-{
-    bool is_empty = storage <= bounds->min_storage + BINDING_TOLERANCE;
-    bool is_full = storage >= bounds->max_storage - BINDING_TOLERANCE;
-
-    return (int8_t)(is_empty + 2 * is_full);
-}
-
-static void fill_hydro_row(sheet *to, const cobre_case *in, const sddp_stage_result *did, size_t h,
-                           size_t k, double inflow)
-{
-    const cobre_hydro *hydro = &in->hydros[h];
-    double turbined = value_at(did, REGION_TURBINED, h, k);
-    double spilled = value_at(did, REGION_SPILLED, h, k);
-    double storage = value_at(did, REGION_STORAGE, h, 0);
-    double generation = did->generation_mw[h * did->blocks + k];
-
-    sheet_row(to);
-    sheet_i32(to, (int32_t)did->stage);
-    sheet_i32(to, (int32_t)k);
-    sheet_i32(to, hydro->id);
-    sheet_f64(to, turbined);
-    sheet_f64(to, spilled);
-    sheet_f64(to, turbined + spilled);
-    sheet_f64(to, value_at(did, REGION_EVAPORATION, h, 0));
-    sheet_f64(to, diverted_to(in, did, h, k));
-    sheet_f64(to, value_at(did, REGION_DIVERTED, h, k));
-    sheet_f64(to, value_at(did, REGION_INFLOW, h, 0));
-    sheet_f64(to, inflow);
-    sheet_f64(to, value_at(did, REGION_INCOMING, h, 0));
-    sheet_f64(to, storage);
-    sheet_f64(to, generation);
-    sheet_f64(to, generation * block_hours(in, did->stage, k));
-    sheet_f64(to, hydro->productivity);
-    sheet_f64(to, spillage_cost(in, did, h, k));
-    sheet_f64(to, did->water_value[h]);
-    sheet_i8(to, binding_code(&in->hydro_stages[did->stage * in->hydro_count + h], storage));
-    sheet_i8(to, OPERATING);
-    sheet_f64(to, value_at(did, REGION_TURBINED_BELOW, h, k));
-    sheet_f64(to, value_at(did, REGION_OUTFLOW_BELOW, h, k));
-    sheet_f64(to, value_at(did, REGION_OUTFLOW_ABOVE, h, k));
-    sheet_f64(to, value_at(did, REGION_GENERATION_BELOW, h, k));
-    sheet_f64(to, value_at(did, REGION_STORAGE_BELOW, h, 0));
-    sheet_f64(to, value_at(did, REGION_FILLING_BELOW, h, 0) +
-                      value_at(did, REGION_FILLING_TARGET, h, 0));
-    sheet_f64(to, value_at(did, REGION_EVAPORATION_ABOVE, h, 0));
-    sheet_f64(to, value_at(did, REGION_EVAPORATION_BELOW, h, 0));
-    sheet_f64(to, value_at(did, REGION_INFLOW_SLACK, h, 0));
-    sheet_f64(to, value_at(did, REGION_WITHDRAWAL_ABOVE, h, 0));
-    sheet_f64(to, value_at(did, REGION_WITHDRAWAL_BELOW, h, 0));
-}
-
-static void fill_hydros(sheet *to, const cobre_case *in, const sddp_stage_result *did)
-{
-    for (size_t h = 0; h < in->hydro_count; h++) {
-        double inflow = total_inflow(in, did, h);
-        for (size_t k = 0; k < did->blocks; k++)
-            fill_hydro_row(to, in, did, h, k, inflow);
-    }
-}
-
-static const struct {
-    const char *folder;
-    results_table table;
-    void (*fill)(sheet *to, const cobre_case *in, const sddp_stage_result *did);
-} entities[ENTITY_COUNT] = {
-    [ENTITY_COSTS] = { "costs", RESULTS_COSTS, fill_costs },
-    [ENTITY_BUSES] = { "buses", RESULTS_BUSES, fill_buses },
-    [ENTITY_HYDROS] = { "hydros", RESULTS_HYDROS, fill_hydros },
-    [ENTITY_THERMALS] = { "thermals", RESULTS_THERMALS, fill_thermals },
-    [ENTITY_EXCHANGES] = { "exchanges", RESULTS_EXCHANGES, fill_exchanges },
-};
-
-/* ---- the phase ------------------------------------------------------------------------------- */
-
-static size_t rows_of(const cobre_case *in, size_t entity)
-{
-    const size_t counts[ENTITY_COUNT] = {
-        [ENTITY_BUSES] = in->bus_count,
-        [ENTITY_HYDROS] = in->hydro_count,
-        [ENTITY_THERMALS] = in->thermal_count,
-        [ENTITY_EXCHANGES] = in->line_count,
-    };
-    size_t blocks = 0;
-
-    if (entity == ENTITY_COSTS)
-        return in->stage_count;
-    for (size_t t = 0; t < in->stage_count; t++)
-        blocks += in->stages[t].block_count;
-    return blocks * counts[entity];
+    return entity_folders[entity].rows(&self->entities);
 }
 
 /* Room for all rows of one scenario. */
@@ -275,10 +27,10 @@ static mcp_status make_sheets(results *self, struct queue_slot *slot, mcp_error 
     if (!sheets)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a scenario");
     for (size_t i = 0; i < ENTITY_COUNT; i++) {
-        size_t rows = rows_of(self->input, i);
+        size_t rows = rows_of(self, i);
         if (rows == 0)
             continue;
-        sheets[i] = sheet_new(self->arena, entities[i].table, rows);
+        sheets[i] = sheet_new(self->arena, entity_folders[i].table, rows);
         if (!sheets[i])
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for a scenario of %zu rows", rows);
     }
@@ -292,7 +44,7 @@ static size_t slots_wanted(const results *self)
     size_t scenarios = self->input->config.simulation_scenarios, bytes = 1;
 
     for (size_t i = 0; i < ENTITY_COUNT; i++)
-        bytes += rows_of(self->input, i) * sheet_row_bytes(entities[i].table);
+        bytes += rows_of(self, i) * sheet_row_bytes(entity_folders[i].table);
     size_t wanted = QUEUED_BYTES / bytes;
     if (wanted > scenarios)
         wanted = scenarios;
@@ -301,20 +53,24 @@ static size_t slots_wanted(const results *self)
     return wanted < 2 ? 2 : wanted;
 }
 
+/* Made by the first simulation of a run; a failure leaves no slots. */
 static mcp_status make_slots(results *self, mcp_error *err)
 {
     size_t wanted = slots_wanted(self);
-    mcp_status st = MCP_OK;
 
     if (self->slots)
         return MCP_OK;
-    self->slots = mcp_arena_array(self->arena, wanted, sizeof *self->slots);
-    if (!self->slots)
+    struct queue_slot *slots = mcp_arena_array(self->arena, wanted, sizeof *slots);
+    if (!slots)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu scenarios", wanted);
-    for (size_t i = 0; i < wanted && st == MCP_OK; i++)
-        st = make_sheets(self, &self->slots[i], err);
+    for (size_t i = 0; i < wanted; i++) {
+        mcp_status st = make_sheets(self, &slots[i], err);
+        if (st != MCP_OK)
+            return st;
+    }
+    self->slots = slots;
     self->slot_count = wanted;
-    return st;
+    return MCP_OK;
 }
 
 void results_end_scenarios(results *self)
@@ -331,9 +87,9 @@ static mcp_status make_entity_folder(results *self, size_t entity, mcp_error *er
 {
     char path[64];
 
-    snprintf(path, sizeof path, "simulation/%s", entities[entity].folder);
+    snprintf(path, sizeof path, "simulation/%s", entity_folders[entity].path);
     mcp_status st = guard_remove_tree(self->out_fd, path, err);
-    if (st == MCP_OK && rows_of(self->input, entity) > 0)
+    if (st == MCP_OK && rows_of(self, entity) > 0)
         st = guard_make_dir(&self->entity_fds[entity], self->out_fd, path, err);
     return st;
 }
@@ -393,7 +149,7 @@ mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, 
             continue;
         sheet_clear(to);
         for (size_t t = 0; t < scenario->stage_count; t++)
-            entities[i].fill(to, self->input, &scenario->stages[t]);
+            entity_folders[i].fill(to, &self->entities, &scenario->stages[t]);
     }
     queue_submit(&self->scenarios);
     return MCP_OK;

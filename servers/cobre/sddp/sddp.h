@@ -48,6 +48,7 @@ typedef struct sddp_stage_result {
     const double *load_mw;       /* bus x block */
     const double *spot_price;    /* bus x block, per MWh: dual of the load balance */
     const double *available_mw;  /* source x block */
+    const double *lags;          /* incoming, m3/s: [lag * hydros + hydro]; NULL without lags */
     const double *water_value;   /* by hydro, currency per hm3: dual of the (first) water balance */
 } sddp_stage_result;
 
