@@ -13,7 +13,15 @@
 #define FOLDER "training/dictionaries"
 
 /* Codes: the output page, section 4. */
-enum entity_type { TYPE_HYDRO = 0, TYPE_THERMAL = 1, TYPE_BUS = 2, TYPE_LINE = 3 };
+enum entity_type {
+    TYPE_HYDRO = 0,
+    TYPE_THERMAL = 1,
+    TYPE_BUS = 2,
+    TYPE_LINE = 3,
+    TYPE_STATION = 4,
+    TYPE_CONTRACT = 5,
+    TYPE_SOURCE = 7
+};
 enum bound_type {
     BOUND_STORAGE_MIN,
     BOUND_STORAGE_MAX,
@@ -126,6 +134,15 @@ static mcp_status write_entities(results *self, mcp_error *err)
         put_entity(&buf, TYPE_BUS, in->buses[i].id, in->buses[i].name, in->buses[i].id);
     for (size_t i = 0; i < in->line_count; i++)
         put_entity(&buf, TYPE_LINE, in->lines[i].id, in->lines[i].name, -1);
+    for (size_t i = 0; i < in->station_count; i++)
+        put_entity(&buf, TYPE_STATION, in->stations[i].id, in->stations[i].name,
+                   in->buses[in->stations[i].bus].id);
+    for (size_t i = 0; i < in->contract_count; i++)
+        put_entity(&buf, TYPE_CONTRACT, in->contracts[i].id, in->contracts[i].name,
+                   in->buses[in->contracts[i].bus].id);
+    for (size_t i = 0; i < in->source_count; i++)
+        put_entity(&buf, TYPE_SOURCE, in->sources[i].id, in->sources[i].name,
+                   in->buses[in->sources[i].bus].id);
     return results_write_text(self, FOLDER "/entities.csv", &buf, err);
 }
 
@@ -180,6 +197,13 @@ static void put_hydro_bounds(sheet *to, const cobre_case *in, size_t h, size_t s
     put_bound(to, TYPE_HYDRO, id, stage, BOUND_GENERATION_MAX, bounds->max_generation);
 }
 
+static void put_flow_bounds(sheet *to, enum entity_type type, int32_t id, size_t stage,
+                            double least, double most)
+{
+    put_bound(to, type, id, stage, BOUND_FLOW_MIN, least);
+    put_bound(to, type, id, stage, BOUND_FLOW_MAX, most);
+}
+
 static void put_bounds(sheet *to, const cobre_case *in)
 {
     for (size_t h = 0; h < in->hydro_count; h++)
@@ -187,17 +211,23 @@ static void put_bounds(sheet *to, const cobre_case *in)
             put_hydro_bounds(to, in, h, t);
     for (size_t i = 0; i < in->thermal_count; i++)
         for (size_t t = 0; t < in->stage_count; t++) {
-            const cobre_thermal_stage *bounds = &in->thermal_stages[t * in->thermal_count + i];
-            put_bound(to, TYPE_THERMAL, in->thermals[i].id, t, BOUND_GENERATION_MIN,
-                      bounds->min_mw);
-            put_bound(to, TYPE_THERMAL, in->thermals[i].id, t, BOUND_GENERATION_MAX,
-                      bounds->max_mw);
+            const cobre_thermal_stage *at = &in->thermal_stages[t * in->thermal_count + i];
+            put_bound(to, TYPE_THERMAL, in->thermals[i].id, t, BOUND_GENERATION_MIN, at->min_mw);
+            put_bound(to, TYPE_THERMAL, in->thermals[i].id, t, BOUND_GENERATION_MAX, at->max_mw);
         }
     for (size_t l = 0; l < in->line_count; l++)
+        for (size_t t = 0; t < in->stage_count; t++)
+            put_flow_bounds(to, TYPE_LINE, in->lines[l].id, t, 0.0,
+                            in->line_stages[t * in->line_count + l].direct_mw);
+    for (size_t j = 0; j < in->station_count; j++)
         for (size_t t = 0; t < in->stage_count; t++) {
-            put_bound(to, TYPE_LINE, in->lines[l].id, t, BOUND_FLOW_MIN, 0.0);
-            put_bound(to, TYPE_LINE, in->lines[l].id, t, BOUND_FLOW_MAX,
-                      in->line_stages[t * in->line_count + l].direct_mw);
+            const cobre_station_stage *at = &in->station_stages[t * in->station_count + j];
+            put_flow_bounds(to, TYPE_STATION, in->stations[j].id, t, at->min_m3s, at->max_m3s);
+        }
+    for (size_t c = 0; c < in->contract_count; c++)
+        for (size_t t = 0; t < in->stage_count; t++) {
+            const cobre_contract_stage *at = &in->contract_stages[t * in->contract_count + c];
+            put_flow_bounds(to, TYPE_CONTRACT, in->contracts[c].id, t, at->min_mw, at->max_mw);
         }
 }
 
@@ -205,7 +235,8 @@ static mcp_status write_bounds(results *self, mcp_error *err)
 {
     const cobre_case *in = self->input;
     size_t rows = in->stage_count *
-                  (8 * in->hydro_count + 2 * in->thermal_count + 2 * in->line_count);
+                  (8 * in->hydro_count + 2 * (in->thermal_count + in->line_count +
+                                              in->station_count + in->contract_count));
     mcp_arena *arena = mcp_arena_new((size_t)1 << 30);
     sheet *to = arena ? sheet_new(arena, RESULTS_BOUNDS, rows) : NULL;
     int fd = -1;
@@ -224,9 +255,39 @@ static mcp_status write_bounds(results *self, mcp_error *err)
     return st;
 }
 
-/* The state is the storages; dimension_index is the place in a cut's coefficients. */
+/* ---- state_dictionary.json ------------------------------------------------------------------- */
+
+static void describe_state(mcp_json_writer *writer, const char *type, int32_t id, size_t lag,
+                           size_t index)
+{
+    mcp_write_object(writer);
+    mcp_write_member_string(writer, "type", type);
+    mcp_write_member_string(writer, "entity_type", "hydro");
+    mcp_write_member_int(writer, "entity_id", id);
+    if (lag > 0)
+        mcp_write_member_int(writer, "lag_index", (int64_t)lag);
+    mcp_write_member_string(writer, "unit", lag > 0 ? "m3/s" : "hm3");
+    mcp_write_member_int(writer, "dimension_index", (int64_t)index);
+    mcp_write_end(writer);
+}
+
+/* The most lags that a plant's inflow uses at any stage. */
+static size_t order_of(const inflow_model *model, size_t hydro)
+{
+    size_t order = 0;
+
+    for (size_t t = 0; t < model->stages; t++)
+        if (model->order[t * model->hydros + hydro] > order)
+            order = model->order[t * model->hydros + hydro];
+    return order;
+}
+
+/* Storages, then the lags of each plant. dimension_index is the place in a cut's coefficients,
+ * which have every lag of all plants, lag after lag. */
 static mcp_status write_state(results *self, mcp_error *err)
 {
+    const inflow_model *model = self->options.inflow;
+    size_t hydros = self->input->hydro_count;
     mcp_json_writer writer;
     mcp_buf buf;
 
@@ -235,14 +296,12 @@ static mcp_status write_state(results *self, mcp_error *err)
     mcp_write_object(&writer);
     mcp_write_member_string(&writer, "version", "1.0");
     mcp_write_member_array(&writer, "state_variables");
-    for (size_t h = 0; h < self->input->hydro_count; h++) {
-        mcp_write_object(&writer);
-        mcp_write_member_string(&writer, "type", "storage");
-        mcp_write_member_string(&writer, "entity_type", "hydro");
-        mcp_write_member_int(&writer, "entity_id", self->input->hydros[h].id);
-        mcp_write_member_string(&writer, "unit", "hm3");
-        mcp_write_member_int(&writer, "dimension_index", (int64_t)h);
-        mcp_write_end(&writer);
+    for (size_t h = 0; h < hydros; h++)
+        describe_state(&writer, "storage", self->input->hydros[h].id, 0, h);
+    for (size_t h = 0; model && h < hydros; h++) {
+        size_t order = order_of(model, h);
+        for (size_t lag = 1; lag <= order; lag++)
+            describe_state(&writer, "inflow_lag", self->input->hydros[h].id, lag, hydros * lag + h);
     }
     mcp_write_end(&writer);
     mcp_write_end(&writer);

@@ -1,8 +1,8 @@
 /*
  * entities.c - the rows of the simulation's files, from the decisions of a stage.
  *
- * Rows are by entity, then block. Values of the whole stage (storages, inflows, water values) repeat
- * on every block's row. Entities that the stage lacks are deactivated and have zeros; of
+ * Rows are by entity, then block. Values of the whole stage (storages, inflows, water values) are
+ * repeated on every block's row. Entities that the stage lacks are deactivated and have zeros; of
  * non-controllable sources only those that are there have rows. Output page, 5.
  *
  * Costs are those of the decisions, by category, not parts of the objective: that their sum equals
@@ -390,14 +390,10 @@ static void number_constraints(const cobre_case *input, size_t *first)
 }
 
 mcp_status entity_case_make(struct entity_case *out, mcp_arena *arena, const cobre_case *input,
-                            const results_options *options, mcp_error *err)
+                            const hydro_models *models, size_t lags, mcp_error *err)
 {
+    struct entity_case made = { .input = input, .models = models, .lags = lags };
     size_t blocks = 0;
-    struct entity_case made = {
-        .input = input,
-        .models = options->hydros,
-        .lags = options->inflow ? options->inflow->lags : 0,
-    };
 
     for (size_t t = 0; t < input->stage_count; t++)
         if (input->stages[t].block_count > blocks)

@@ -6,8 +6,9 @@
 
 #include <stddef.h>
 
-#include "results/results.h"
+#include "hydro/model.h"
 #include "results/sheet.h"
+#include "sddp/sddp.h"
 
 /* The folders, in the order in which they are written. */
 enum {
@@ -45,8 +46,8 @@ struct entity_folder {
 
 extern const struct entity_folder entity_folders[ENTITY_COUNT];
 
-/* Its arrays are the arena's. MCP_OK; MCP_E_NOMEM. */
+/* models may be NULL. The arrays of out are the arena's. MCP_OK; MCP_E_NOMEM. */
 mcp_status entity_case_make(struct entity_case *out, mcp_arena *arena, const cobre_case *input,
-                            const results_options *options, mcp_error *err);
+                            const hydro_models *models, size_t lags, mcp_error *err);
 
 #endif

@@ -80,7 +80,8 @@ mcp_status results_begin(results **out, const cobre_case *input, int out_fd,
         self->entity_fds[i] = -1;
     results_begin_phase(self);
     self->shown_ms = self->began_ms;
-    mcp_status st = entity_case_make(&self->entities, arena, input, options, err);
+    mcp_status st = entity_case_make(&self->entities, arena, input, options->hydros,
+                                     options->inflow ? options->inflow->lags : 0, err);
     if (st == MCP_OK)
         st = prepare_directory(self, err);
     if (st == MCP_OK)

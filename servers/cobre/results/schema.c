@@ -120,7 +120,7 @@ static const results_field exchanges[] = {
     { "reverse_flow_mw", F64, "MW", "Flow from target to source" },
     { "net_flow_mw", F64, "MW", "Direct less reverse flow" },
     { "net_flow_mwh", F64, "MWh", "Energy of the net flow" },
-    { "losses_mw", F64, "MW", "Losses of both flows; not in the balance" },
+    { "losses_mw", F64, "MW", "Losses of both flows" },
     { "losses_mwh", F64, "MWh", "Energy of the losses" },
     { "exchange_cost", F64, "$", "Cost of both flows" },
     OPERATIVE_STATE,

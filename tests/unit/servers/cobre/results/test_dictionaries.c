@@ -48,6 +48,84 @@ static void entities_are_listed_by_kind(void **state)
                         "3,5,tie,-1,0\n");
 }
 
+/* The sample case with a pumping station, two contracts and a source. */
+static const cobre_station stations[] = { { .id = 8, .name = "lift", .bus = 1 } };
+static const cobre_contract contracts[] = { { .id = 2, .name = "buy" },
+                                            { .id = 4, .name = "sell" } };
+static const cobre_source sources[] = { { .id = 6, .name = "wind", .bus = 1 } };
+static const cobre_station_stage station_stages[] = { { 1, 2, false }, { 3, 4, false } };
+static const cobre_contract_stage contract_stages[] = {
+    { 5, 6, 70, false }, { 0, 9, -1, false }, { 7, 8, 70, false }, { 0, 10, -1, false }
+};
+
+static void run_begins_with_more(struct world *world, const inflow_model *inflow)
+{
+    static cobre_case input;
+    results_options options = sample_options;
+    results *run = NULL;
+
+    input = sample_case;
+    input.stations = stations;
+    input.station_count = 1;
+    input.station_stages = station_stages;
+    input.contracts = contracts;
+    input.contract_count = 2;
+    input.contract_stages = contract_stages;
+    input.sources = sources;
+    input.source_count = 1;
+    options.inflow = inflow;
+    if (results_begin(&run, &input, world->folder.fd, &options, &world->err) != MCP_OK)
+        fail_msg("%s", world->err.message);
+    results_free(run);
+}
+
+static void further_kinds_follow(void **state)
+{
+    struct world *world = *state;
+
+    run_begins_with_more(world, NULL);
+    assert_non_null(strstr(read_text(world, "training/dictionaries/entities.csv"),
+                           "\n3,5,tie,-1,0\n"
+                           "4,8,lift,11,0\n"
+                           "5,2,buy,10,0\n"
+                           "5,4,sell,10,0\n"
+                           "7,6,wind,11,0\n"));
+    const columns_table *table = read_table(world, "training/dictionaries/bounds.parquet");
+    /* entity kind and id, stage, bound, value: after the 37 rows of the kinds before */
+    static const double expected[][5] = {
+        { 4, 8, 0, 8, 1 }, { 4, 8, 0, 9, 2 }, { 4, 8, 1, 8, 3 }, { 4, 8, 1, 9, 4 },
+        { 5, 2, 0, 8, 5 }, { 5, 2, 0, 9, 6 }, { 5, 2, 1, 8, 7 }, { 5, 2, 1, 9, 8 },
+        { 5, 4, 0, 8, 0 }, { 5, 4, 0, 9, 9 }, { 5, 4, 1, 8, 0 }, { 5, 4, 1, 9, 10 },
+    };
+    static const char *const names[] = { "entity_type_code", "entity_id", "stage_id",
+                                         "bound_type_code", "bound_value" };
+    assert_int_equal(table->rows, 37 + 12);
+    for (size_t row = 0; row < 12; row++)
+        for (size_t i = 0; i < 5; i++)
+            expect_number(table, names[i], 37 + row, expected[row][i]);
+}
+
+/* Two lags in the model. The first plant uses both at the second stage, the second plant none. */
+static void lags_follow_the_storages(void **state)
+{
+    static const uint32_t order[] = { 1, 0, 2, 0 };
+    static const inflow_model inflow = { .stages = 2, .hydros = 2, .lags = 2, .order = order };
+    struct world *world = *state;
+
+    run_begins_with_more(world, &inflow);
+    const mcp_json *json = read_json(world, "training/dictionaries/state_dictionary.json");
+    assert_int_equal(mcp_json_count(mcp_json_get(json, "state_variables")), 4);
+    expect_pointer_text(json, "/state_variables/2/type", "inflow_lag");
+    expect_pointer_int(json, "/state_variables/2/entity_id", 1);
+    expect_pointer_int(json, "/state_variables/2/lag_index", 1);
+    expect_pointer_text(json, "/state_variables/2/unit", "m3/s");
+    expect_pointer_int(json, "/state_variables/2/dimension_index", 2);
+    expect_pointer_int(json, "/state_variables/3/lag_index", 2);
+    expect_pointer_int(json, "/state_variables/3/dimension_index",
+                       4); /* 2 storages, 2 first lags */
+    assert_null(mcp_json_pointer(json, "/state_variables/0/lag_index"));
+}
+
 static void variables_are_those_of_all_tables(void **state)
 {
     struct world *world = *state;
@@ -107,6 +185,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(codes_have_their_names),
         EACH(entities_are_listed_by_kind),
+        EACH(further_kinds_follow),
+        EACH(lags_follow_the_storages),
         EACH(variables_are_those_of_all_tables),
         EACH(bounds_are_listed_by_entity_then_stage),
         EACH(the_state_is_the_storages),
