@@ -25,8 +25,11 @@ static const char *const void_for_training[] = {
     "training/metadata.json",
     "training/convergence.parquet",
     "training/timing/iterations.parquet",
+    "training/solver",
+    "training/cut_selection",
 };
-static const char *const void_for_all[] = { "simulation/_SUCCESS", "simulation/metadata.json" };
+static const char *const void_for_all[] = { "simulation/_SUCCESS", "simulation/metadata.json",
+                                            "simulation/solver" };
 
 static mcp_status remove_all(int out_fd, const char *const *names, size_t count, mcp_error *err)
 {
@@ -76,6 +79,8 @@ mcp_status results_begin(results **out, const cobre_case *input, int out_fd,
     self->out_fd = out_fd;
     self->options = *options;
     mcp_buf_init(&self->rows, ROWS_BYTES_MAX);
+    mcp_buf_init(&self->process_times, ROWS_BYTES_MAX);
+    mcp_buf_init(&self->worker_times, ROWS_BYTES_MAX);
     for (size_t i = 0; i < ENTITY_COUNT; i++)
         self->entity_fds[i] = -1;
     results_begin_phase(self);
@@ -84,6 +89,8 @@ mcp_status results_begin(results **out, const cobre_case *input, int out_fd,
                                      options->inflow ? options->inflow->lags : 0, err);
     if (st == MCP_OK)
         st = prepare_directory(self, err);
+    if (st == MCP_OK && options->trains)
+        records_begin(&self->records, arena, out_fd, "training");
     if (st == MCP_OK)
         *out = self;
     else
@@ -96,7 +103,10 @@ void results_free(results *self)
     if (!self)
         return;
     results_end_scenarios(self);
+    records_abort(&self->records);
     mcp_buf_clear(&self->rows);
+    mcp_buf_clear(&self->process_times);
+    mcp_buf_clear(&self->worker_times);
     mcp_arena_free(self->arena);
 }
 

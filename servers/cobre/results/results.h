@@ -7,7 +7,8 @@
  *
  *     results_lock(&lock_fd, out_fd, err);               MCP_E_BUSY: another run holds it
  *     results_begin(&results, input, out_fd, &options, err);
- *     ... in the observer: results_add_iteration(results, row, err);
+ *     ... in the observer: results_add_records(results, records, err);
+ *                          results_add_iteration(results, row, err);
  *     results_write_training(results, &training, err);
  *     results_begin_simulation(results, err);
  *     ... in the observer: results_write_scenario(results, scenario, err);
@@ -83,6 +84,12 @@ void results_free(results *self);
  * processes can follow a run.
  */
 mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_error *err);
+
+/**
+ * Keep the statistics of an iteration or a simulated scenario: rows of the files below timing/,
+ * solver/ and cut_selection/. Copied.
+ */
+mcp_status results_add_records(results *self, const sddp_records *records, mcp_error *err);
 
 /**
  * Write all files of the training. The status in metadata.json is "failed" for SDDP_ERROR,

@@ -8,10 +8,21 @@
 
 #include "results/entities.h"
 #include "results/queue.h"
+#include "results/records.h"
 #include "results/results.h"
 #include "results/sheet.h"
 
 #define RESULTS_TEXT_MAX ((size_t)256 << 20) /* of one JSON or CSV file */
+
+/* A row of timing/iterations. */
+struct process_row {
+    uint32_t iteration;
+    sddp_process_times times;
+};
+struct worker_row {
+    uint32_t iteration;
+    sddp_worker_times times;
+};
 
 struct results {
     const cobre_case *input;
@@ -22,6 +33,10 @@ struct results {
 
     mcp_buf rows;     /* sddp_iteration after sddp_iteration */
     int64_t shown_ms; /* the time of the last write of convergence.parquet */
+
+    struct record_files records;
+    mcp_buf process_times; /* struct process_row after struct process_row */
+    mcp_buf worker_times;  /* struct worker_row after struct worker_row */
 
     struct entity_case entities;
     struct queue_slot *slots; /* of the scenarios, with their sheets */

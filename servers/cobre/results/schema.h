@@ -9,6 +9,8 @@
 
 #include "columns/columns.h"
 
+#define RESULTS_COLUMNS_MAX 40 /* of a table */
+
 /* In the order of variables.csv. */
 typedef enum results_table {
     RESULTS_COSTS,

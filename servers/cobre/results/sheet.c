@@ -96,6 +96,21 @@ void sheet_i64(sheet *self, int64_t value)
     *(int64_t *)place(self, COLUMNS_I64) = value;
 }
 
+void sheet_u32(sheet *self, uint32_t value)
+{
+    *(uint32_t *)place(self, COLUMNS_U32) = value;
+}
+
+void sheet_u64(sheet *self, uint64_t value)
+{
+    *(uint64_t *)place(self, COLUMNS_U64) = value;
+}
+
+void sheet_text(sheet *self, const char *value)
+{
+    *(const char **)place(self, COLUMNS_TEXT) = value;
+}
+
 void sheet_f64(sheet *self, double value)
 {
     *(double *)place(self, COLUMNS_F64) = value;
@@ -117,14 +132,40 @@ void sheet_zeros(sheet *self, size_t count)
     }
 }
 
-mcp_status sheet_write(const sheet *self, int dir_fd, const char *name, mcp_error *err)
+static columns_table table_of(const sheet *self)
 {
-    const columns_table table = {
+    assert(self->next == self->schema->count);
+    return (columns_table){
         .rows = self->rows,
         .column_count = self->schema->count,
         .columns = self->columns,
     };
+}
 
-    assert(self->next == self->schema->count);
+mcp_status sheet_write(const sheet *self, int dir_fd, const char *name, mcp_error *err)
+{
+    const columns_table table = table_of(self);
+
     return columns_write(dir_fd, name, &table, err);
+}
+
+mcp_status sheet_file_open(parquet_writer **out, results_table table, int dir_fd, const char *name,
+                           mcp_error *err)
+{
+    const results_schema *schema = results_schema_of(table);
+    const parquet_options options = { .level = 1 };
+    parquet_column described[RESULTS_COLUMNS_MAX];
+
+    assert(schema->count <= RESULTS_COLUMNS_MAX);
+    for (size_t i = 0; i < schema->count; i++)
+        described[i] = (parquet_column){ schema->fields[i].name, schema->fields[i].type,
+                                         schema->fields[i].is_nullable };
+    return parquet_writer_open(out, dir_fd, name, described, schema->count, &options, err);
+}
+
+mcp_status sheet_append(const sheet *self, parquet_writer *file, mcp_error *err)
+{
+    const columns_table table = table_of(self);
+
+    return parquet_writer_append(file, &table, err);
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "columns/parquet.h"
 #include "mcp/arena.h"
 
 #include "results/schema.h"
@@ -37,7 +38,10 @@ void sheet_bool(sheet *self, bool value);
 void sheet_i8(sheet *self, int8_t value);
 void sheet_i32(sheet *self, int32_t value);
 void sheet_i64(sheet *self, int64_t value);
+void sheet_u32(sheet *self, uint32_t value);
+void sheet_u64(sheet *self, uint64_t value);
 void sheet_f64(sheet *self, double value);
+void sheet_text(sheet *self, const char *value); /* borrowed until the sheet is written */
 void sheet_null(sheet *self);
 
 /* `count` zeros of type f64 or i64. */
@@ -45,5 +49,12 @@ void sheet_zeros(sheet *self, size_t count);
 
 /* Write the table as file `name` of the folder. */
 mcp_status sheet_write(const sheet *self, int dir_fd, const char *name, mcp_error *err);
+
+/* Begin a file that takes sheets of a table batch by batch, compressed fast (zstd level 1). */
+mcp_status sheet_file_open(parquet_writer **out, results_table table, int dir_fd, const char *name,
+                           mcp_error *err);
+
+/* Append all rows of the sheet to such a file. */
+mcp_status sheet_append(const sheet *self, parquet_writer *file, mcp_error *err);
 
 #endif

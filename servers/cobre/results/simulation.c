@@ -130,9 +130,11 @@ mcp_status results_begin_simulation(results *self, mcp_error *err)
     mcp_status st = make_slots(self, err);
     for (size_t i = 0; i < ENTITY_COUNT && st == MCP_OK; i++)
         st = make_entity_folder(self, i, err);
-    if (st == MCP_OK)
-        queue_begin(&self->scenarios, self->slots, self->slot_count, write_slot, self);
-    return st;
+    if (st != MCP_OK)
+        return st;
+    records_begin(&self->records, self->arena, self->out_fd, "simulation");
+    queue_begin(&self->scenarios, self->slots, self->slot_count, write_slot, self);
+    return MCP_OK;
 }
 
 mcp_status results_write_scenario(results *self, const sddp_scenario *scenario, mcp_error *err)
@@ -207,7 +209,9 @@ mcp_status results_end_simulation(results *self, const sddp_simulation *simulati
     results_end_scenarios(self);
     const mcp_error *failure = &self->scenarios.failure;
     const char *words = status_of(self, simulation, failed);
-    mcp_status st = write_metadata(self, simulation, words, err);
+    mcp_status st = records_end(&self->records, err);
+    if (st == MCP_OK)
+        st = write_metadata(self, simulation, words, err);
     if (failure->status != MCP_OK) /* the first, whatever became of the metadata */
         st = mcp_error_set(err, failure->status, "%s", failure->message);
     if (st == MCP_OK && words[0] == 'c')

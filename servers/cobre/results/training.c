@@ -1,5 +1,5 @@
 /*
- * training.c - the convergence record, its timing, and the training's metadata.
+ * training.c - the convergence record, timing, and the training's metadata.
  *
  * The observer's rows are kept, so that the record can be written while the training runs; at its
  * end the study's own rows are written, which are equal.
@@ -34,28 +34,97 @@ static void fill_convergence(sheet *to, const sddp_iteration *row)
     sheet_i64(to, row->lp_solves);
 }
 
+/* ---- timing ---------------------------------------------------------------------------------- */
+
 /* Times of the whole process: the columns that a worker does not fill. */
-static void fill_process_timing(sheet *to, const sddp_iteration *row)
+static void fill_process_timing(sheet *to, const struct process_row *row)
 {
+    const sddp_process_times *times = &row->times;
+
     sheet_row(to);
-    sheet_i32(to, row->iteration);
+    sheet_i32(to, (int32_t)row->iteration);
     sheet_i32(to, 0);
     sheet_null(to);
-    sheet_zeros(to, 5); /* forward_wall to cut_sync */
-    sheet_i64(to, row->lower_bound_ms);
-    sheet_zeros(to, 8); /* state_exchange to fwd_scheduling_overhead */
-    sheet_i64(to, row->overhead_ms);
+    sheet_zeros(to, 2); /* forward_wall, backward_wall */
+    sheet_i64(to, times->cut_selection_ms);
+    sheet_i64(to, times->allreduce_ms);
+    sheet_i64(to, times->cut_sync_ms);
+    sheet_i64(to, times->lower_bound_ms);
+    sheet_i64(to, times->state_exchange_ms);
+    sheet_i64(to, times->cut_batch_ms);
+    sheet_i64(to, 0); /* bwd_setup */
+    sheet_i64(to, times->backward_imbalance_ms);
+    sheet_i64(to, times->backward_scheduling_ms);
+    sheet_i64(to, 0); /* fwd_setup */
+    sheet_i64(to, times->forward_imbalance_ms);
+    sheet_i64(to, times->forward_scheduling_ms);
+    sheet_i64(to, times->overhead_ms);
 }
 
-static void fill_worker_timing(sheet *to, const sddp_iteration *row)
+static void fill_worker_timing(sheet *to, const struct worker_row *row)
 {
+    const sddp_worker_times *times = &row->times;
+
     sheet_row(to);
-    sheet_i32(to, row->iteration);
-    sheet_i32(to, 0);
-    sheet_i32(to, 0);
-    sheet_i64(to, row->time_forward_ms);
-    sheet_i64(to, row->time_backward_ms);
-    sheet_zeros(to, 13);
+    sheet_i32(to, (int32_t)row->iteration);
+    sheet_i32(to, times->rank);
+    sheet_i32(to, times->worker);
+    sheet_i64(to, times->forward_ms);
+    sheet_i64(to, times->backward_ms);
+    sheet_zeros(to, 6); /* cut_selection to cut_batch_build */
+    sheet_i64(to, times->backward_setup_ms);
+    sheet_zeros(to, 2); /* bwd_load_imbalance, bwd_scheduling_overhead */
+    sheet_i64(to, times->forward_setup_ms);
+    sheet_zeros(to, 3); /* fwd_load_imbalance to overhead */
+}
+
+/* Rows of one iteration in a buffer that is sorted by iteration; `from` moves on to them. */
+static size_t rows_in(const mcp_buf *buf, size_t size, size_t *from, uint32_t iteration)
+{
+    const char *bytes = (const char *)buf->data;
+    size_t all = buf->length / size, count = 0;
+    uint32_t number = 0;
+
+    for (; *from < all; ++*from) {
+        memcpy(&number, bytes + *from * size, sizeof number);
+        if (number >= iteration)
+            break;
+    }
+    while (*from + count < all) {
+        memcpy(&number, bytes + (*from + count) * size, sizeof number);
+        if (number != iteration)
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* Iterations without records, as those before a resume, have what the convergence record holds. */
+static void fill_process(sheet *to, const results *self, const sddp_iteration *row, size_t *from)
+{
+    const struct process_row *rows = (const struct process_row *)(const void *)
+                                         self->process_times.data;
+
+    if (rows_in(&self->process_times, sizeof *rows, from, (uint32_t)row->iteration) > 0)
+        fill_process_timing(to, &rows[*from]);
+    else
+        fill_process_timing(to, &(struct process_row){ (uint32_t)row->iteration,
+                                                       { .lower_bound_ms = row->lower_bound_ms,
+                                                         .overhead_ms = row->overhead_ms } });
+}
+
+static void fill_workers(sheet *to, const results *self, const sddp_iteration *row, size_t *from)
+{
+    const struct worker_row *rows = (const struct worker_row *)(const void *)
+                                        self->worker_times.data;
+    size_t count = rows_in(&self->worker_times, sizeof *rows, from, (uint32_t)row->iteration);
+
+    for (size_t i = 0; i < count; i++)
+        fill_worker_timing(to, &rows[*from + i]);
+    if (count == 0)
+        fill_worker_timing(to, &(struct worker_row){ (uint32_t)row->iteration,
+                                                     { .forward_ms = row->time_forward_ms,
+                                                       .backward_ms = row->time_backward_ms } });
 }
 
 /* Write a sheet of the training; frees `arena`, which holds it. */
@@ -101,17 +170,39 @@ mcp_status results_write_convergence(results *self, const sddp_iteration *rows, 
 mcp_status results_write_timing(results *self, const sddp_iteration *rows, size_t count,
                                 mcp_error *err)
 {
+    size_t workers = self->worker_times.length / sizeof(struct worker_row);
     mcp_arena *arena = NULL;
     sheet *to = NULL;
-    mcp_status st = make_sheet(&arena, &to, RESULTS_ITERATION_TIMING, 2 * count, err);
+    mcp_status st = make_sheet(&arena, &to, RESULTS_ITERATION_TIMING, 2 * count + workers, err);
 
     if (st != MCP_OK)
         return st;
-    for (size_t i = 0; i < count; i++)
-        fill_process_timing(to, &rows[i]);
-    for (size_t i = 0; i < count; i++)
-        fill_worker_timing(to, &rows[i]);
+    for (size_t i = 0, from = 0; i < count; i++)
+        fill_process(to, self, &rows[i], &from);
+    for (size_t i = 0, from = 0; i < count; i++)
+        fill_workers(to, self, &rows[i], &from);
     return write_sheet(self, arena, to, "training/timing", "iterations.parquet", err);
+}
+
+static mcp_status keep_times(results *self, const sddp_records *records, mcp_error *err)
+{
+    struct process_row process = { records->number, records->times };
+    mcp_status st = mcp_buf_append(&self->process_times, &process, sizeof process);
+
+    for (size_t i = 0; i < records->worker_count && st == MCP_OK; i++) {
+        struct worker_row worker = { records->number, records->workers[i] };
+        st = mcp_buf_append(&self->worker_times, &worker, sizeof worker);
+    }
+    return st == MCP_OK ? MCP_OK : mcp_error_set(err, st, "no room for the timing record");
+}
+
+mcp_status results_add_records(results *self, const sddp_records *records, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    if (self->records.phase && self->records.phase[0] == 't')
+        st = keep_times(self, records, err);
+    return st == MCP_OK ? records_append(&self->records, records, err) : st;
 }
 
 mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_error *err)
@@ -219,6 +310,8 @@ mcp_status results_write_training(results *self, const sddp_training *training, 
 
     if (st == MCP_OK)
         st = results_write_timing(self, training->rows, training->iterations, err);
+    if (st == MCP_OK)
+        st = records_end(&self->records, err);
     if (st == MCP_OK)
         st = write_metadata(self, training, err);
     if (st == MCP_OK && strcmp(status_of(training), "complete") == 0)

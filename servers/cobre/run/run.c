@@ -140,6 +140,13 @@ static void on_iteration(const sddp_iteration *row, void *data)
         run->observer->iteration(row, &progress, run->observer->data);
 }
 
+static void on_records(const sddp_records *records, void *data)
+{
+    struct run *run = data;
+    if (run->write_error.status == MCP_OK)
+        results_add_records(run->files, records, &run->write_error);
+}
+
 static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_error *err)
 {
     struct run *run = data;
@@ -341,7 +348,11 @@ static mcp_status work(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
     const sddp_observer observer = {
-        .iteration = on_iteration, .scenario = on_scenario, .should_stop = should_stop, .data = run
+        .iteration = on_iteration,
+        .records = on_records,
+        .scenario = on_scenario,
+        .should_stop = should_stop,
+        .data = run,
     };
     mcp_status st = prepare(run, err);
     if (st != MCP_OK || out->end != COBRE_RUN_COMPLETED)

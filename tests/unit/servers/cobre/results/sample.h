@@ -263,6 +263,10 @@ static inline double number_at(const columns_table *table, const char *name, siz
         return ((const int32_t *)column->values)[row];
     case COLUMNS_I64:
         return (double)((const int64_t *)column->values)[row];
+    case COLUMNS_U32:
+        return ((const uint32_t *)column->values)[row];
+    case COLUMNS_U64:
+        return (double)((const uint64_t *)column->values)[row];
     default:
         return ((const double *)column->values)[row];
     }

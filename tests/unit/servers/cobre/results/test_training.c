@@ -56,6 +56,41 @@ static void timing_rows_add_up(void **state)
     assert_true(forward == 6 && backward == 7 && bound == 3 && rest == 4);
 }
 
+/* Two workers in the second iteration; of the first there are no records, as after a resume. */
+static void timing_takes_the_records(void **state)
+{
+    static const sddp_worker_times workers[] = { { 0, 0, 40, 50, 6, 7 }, { 0, 1, 41, 51, 8, 9 } };
+    static const sddp_records records = {
+        .number = 2,
+        .workers = workers,
+        .worker_count = 2,
+        .times = { 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21 },
+    };
+    /* In the order of the file, from forward_wall_ms on. */
+    static const double expected[5][15] = {
+        { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2 },
+        { 0, 0, 11, 12, 13, 14, 15, 16, 0, 17, 18, 0, 19, 20, 21 },
+        { 4, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 40, 50, 0, 0, 0, 0, 0, 0, 7, 0, 0, 6, 0, 0, 0 },
+        { 41, 51, 0, 0, 0, 0, 0, 0, 9, 0, 0, 8, 0, 0, 0 },
+    };
+    struct world *world = *state;
+    results *run = begin(world, &sample_options);
+
+    assert_int_equal(results_add_records(run, &records, &world->err), MCP_OK);
+    assert_int_equal(results_write_training(run, &sample_training, &world->err), MCP_OK);
+    results_free(run);
+    const columns_table *table = read_table(world, "training/timing/iterations.parquet");
+    assert_int_equal(table->rows, 5);
+    assert_int_equal(table->column_count, 18);
+    expect_number(table, "worker_id", 1, NAN);
+    expect_number(table, "worker_id", 4, 1);
+    expect_number(table, "iteration", 4, 2);
+    for (size_t row = 0; row < 5; row++)
+        for (size_t i = 0; i < 15; i++)
+            expect_number(table, table->columns[3 + i].name, row, expected[row][i]);
+}
+
 static void metadata_tells_the_run(void **state)
 {
     struct world *world = *state;
@@ -149,11 +184,9 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        EACH(the_record_has_a_row_an_iteration),
-        EACH(timing_rows_add_up),
-        EACH(metadata_tells_the_run),
-        EACH(only_a_complete_training_is_marked),
-        EACH(a_training_that_ends_at_once_is_written_too),
+        EACH(the_record_has_a_row_an_iteration),  EACH(timing_rows_add_up),
+        EACH(timing_takes_the_records),           EACH(metadata_tells_the_run),
+        EACH(only_a_complete_training_is_marked), EACH(a_training_that_ends_at_once_is_written_too),
         EACH(the_record_can_be_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
