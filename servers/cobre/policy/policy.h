@@ -18,6 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Larger policies are refused when they are read. */
+#define POLICY_DIMENSION_MAX 1000000
+#define POLICY_STAGES_MAX 100000
+
 /** One row of the convergence record (output page, 3.1). Bounds in currency. */
 typedef struct policy_iteration {
     int32_t iteration; /* 1-based */

@@ -1,0 +1,34 @@
+/*
+ * path.c - takes out of a path what names nothing.
+ */
+#include "policy/path.h"
+
+#include <string.h>
+
+static mcp_status refuse(const char *path, mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_PARAMS,
+                         "policy.path '%.150s' names no directory, or is too long", path);
+}
+
+mcp_status policy_path_plain(char out[POLICY_PATH_SIZE], const char *path, mcp_error *err)
+{
+    size_t length = 0, next = 0;
+
+    for (const char *at = path; *at; at += next) {
+        at += strspn(at, "/");
+        next = strcspn(at, "/");
+        if (next == 0 || (next == 1 && *at == '.'))
+            continue;
+        if (length + next + 2 > POLICY_PATH_SIZE)
+            return refuse(path, err);
+        if (length > 0 || path[0] == '/')
+            out[length++] = '/';
+        memcpy(out + length, at, next);
+        length += next;
+    }
+    if (length == 0)
+        return refuse(path, err);
+    out[length] = '\0';
+    return MCP_OK;
+}

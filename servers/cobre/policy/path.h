@@ -1,0 +1,19 @@
+/*
+ * path.h - the path of the policy directory as config.json gives it.
+ */
+#ifndef COBRE_POLICY_PATH_H
+#define COBRE_POLICY_PATH_H
+
+#include "mcp/error.h"
+
+#define POLICY_PATH_SIZE 4096
+
+/*
+ * The path without "." and empty components: "./runs//policy/" becomes "runs/policy". It stays
+ * absolute if it is so.
+ *
+ * MCP_OK; MCP_E_PARAMS: it names no directory (".", "/"), or is too long.
+ */
+mcp_status policy_path_plain(char out[POLICY_PATH_SIZE], const char *path, mcp_error *err);
+
+#endif
