@@ -379,9 +379,8 @@ static mcp_status check_head(const policy *out, flat_reader *r, const flat_view 
                              version, POLICY_RESUME_VERSION);
     if (completed != out->metadata.completed_iterations || stages->count != out->stage_count)
         return mcp_error_set(
-            err, MCP_E_PARSE,
-            "Resume: %u iterations and %zu stages; metadata.json has %u and %zu", completed,
-            stages->count, out->metadata.completed_iterations, out->stage_count);
+            err, MCP_E_PARSE, "Resume: %u iterations and %zu stages; metadata.json has %u and %zu",
+            completed, stages->count, out->metadata.completed_iterations, out->stage_count);
     return MCP_OK;
 }
 

@@ -16,7 +16,9 @@
 
 static size_t slots_of(const policy_stage *stage)
 {
-    return stage->cut_count > 0 ? (size_t)stage->cuts[stage->cut_count - 1].slot + 1 : 0;
+    size_t filled = stage->cut_count > 0 ? (size_t)stage->cuts[stage->cut_count - 1].slot + 1 : 0;
+
+    return filled > stage->warm_count ? filled : stage->warm_count;
 }
 
 /* Slots with the first block, which stays empty because iterations are counted from 1. */
@@ -30,8 +32,8 @@ static uint32_t capacity_of(const policy *self, const policy_stage *stage)
 }
 
 /* A slot that was never filled: NULL. */
-static void add_cut(flat_builder *to, uint32_t place, const policy *self,
-                    const policy_stage *stage, const policy_cut *cut, uint32_t slot)
+static void add_cut(flat_builder *to, uint32_t place, const policy *self, const policy_stage *stage,
+                    const policy_cut *cut, uint32_t slot)
 {
     flat_table record = flat_add_table(to, place, &policy_cut_layout);
 
@@ -39,8 +41,7 @@ static void add_cut(flat_builder *to, uint32_t place, const policy *self,
     double *slope = flat_add_vector(to, flat_at(&record, CUT_COEFFICIENTS), self->dimension,
                                     sizeof *slope, sizeof *slope);
     if (cut && slope) {
-        const double *from = stage->coefficients +
-                             (size_t)(cut - stage->cuts) * stage->cut_stride;
+        const double *from = stage->coefficients + (size_t)(cut - stage->cuts) * stage->cut_stride;
         for (size_t j = 0; j < self->dimension; j++)
             slope[j] = from[j * stage->state_stride];
     }
@@ -87,7 +88,7 @@ void policy_encode_cuts(mcp_buf *to_buf, const policy *self, size_t stage_index)
     add_active(&to, flat_at(&table, CUTS_ACTIVE), stage);
     uint32_t cuts = flat_add_references(&to, flat_at(&table, CUTS_CUTS), slots);
     for (size_t i = 0; i < slots && to_buf->status == MCP_OK; i++) {
-        bool is_filled = stage->cuts[next].slot == i;
+        bool is_filled = next < stage->cut_count && stage->cuts[next].slot == i;
         add_cut(&to, flat_item(cuts, i), self, stage, is_filled ? &stage->cuts[next] : NULL,
                 (uint32_t)i);
         next += is_filled;
@@ -163,8 +164,7 @@ static void add_bases(flat_builder *to, uint32_t place, const policy_bases *base
 /* One number a cut: the member of policy_cut that `offset` names. */
 static void add_of_cuts(flat_builder *to, uint32_t place, const policy_stage *stage, size_t offset)
 {
-    uint32_t *values = flat_add_vector(to, place, stage->cut_count, sizeof *values,
-                                       sizeof *values);
+    uint32_t *values = flat_add_vector(to, place, stage->cut_count, sizeof *values, sizeof *values);
 
     for (size_t i = 0; values && i < stage->cut_count; i++)
         memcpy(&values[i], (const char *)&stage->cuts[i] + offset, sizeof *values);

@@ -75,8 +75,8 @@ static mcp_status say_unread(int fd, const char *name, const mcp_error *why, mcp
             return mcp_error_set(err, MCP_E_PARSE, "%s: the file is missing", name);
         return say_replaced(err);
     }
-    return mcp_error_set(err, why->status == MCP_E_LIMIT ? MCP_E_PARSE : why->status, "%s: %s", name,
-                         why->message);
+    return mcp_error_set(err, why->status == MCP_E_LIMIT ? MCP_E_PARSE : why->status, "%s: %s",
+                         name, why->message);
 }
 
 /* Read a file into an arena of its own, which the caller frees. */
@@ -246,8 +246,7 @@ mcp_status policy_read_stage(const policy **out, int fd, size_t stage, mcp_arena
     return st;
 }
 
-mcp_status policy_read_summary(const policy_summary **out, int fd, mcp_arena *arena,
-                               mcp_error *err)
+mcp_status policy_read_summary(const policy_summary **out, int fd, mcp_arena *arena, mcp_error *err)
 {
     policy *made = NULL;
     policy_stage *stages = NULL;

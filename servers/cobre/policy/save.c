@@ -140,8 +140,8 @@ static mcp_status write_files(struct saving *self, int fd, bool states, mcp_erro
  * by mistake, and what is there is removed. */
 static mcp_status check_entries(DIR *dir, const char *name, mcp_error *err)
 {
-    static const char *const known[] = { ".",     "..",     "metadata.json", "resume.bin", "cuts",
-                                         "basis", "states" };
+    static const char *const known[] = { ".",    "..",    "metadata.json", "resume.bin",
+                                         "cuts", "basis", "states" };
 
     for (;;) {
         errno = 0;

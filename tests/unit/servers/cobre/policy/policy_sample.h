@@ -46,7 +46,8 @@ static inline void sample_add_cut(sample *self, size_t t, policy_cut cut)
     cut.activity_bits = (uint32_t)(0x80000001u >> i);
     self->cuts[t][i] = cut;
     for (size_t j = 0; j < SAMPLE_DIMENSION; j++)
-        self->coefficients[t][j * SAMPLE_CAPACITY + i] = -0.1 * (double)(i + 1) / (double)(j + t + 1);
+        self->coefficients[t][j * SAMPLE_CAPACITY + i] = -0.1 * (double)(i + 1) /
+                                                         (double)(j + t + 1);
 }
 
 /* The cuts of `iterations`, in their slots; every fourth is not active. */
@@ -59,8 +60,12 @@ static inline void sample_train(sample *self, size_t t, uint32_t iterations)
         for (uint32_t m = 0; m < stage->passes; m++)
             for (uint32_t w = 0; w < openings; w++) {
                 uint32_t slot = (uint32_t)policy_slot(stage, k, m, w);
-                policy_cut cut = { .id = slot - stage->warm_count, .slot = slot, .iteration = k,
-                                   .forward_pass = m, .opening = w, .is_active = slot % 4 != 1 };
+                policy_cut cut = { .id = slot - stage->warm_count,
+                                   .slot = slot,
+                                   .iteration = k,
+                                   .forward_pass = m,
+                                   .opening = w,
+                                   .is_active = slot % 4 != 1 };
                 sample_add_cut(self, t, cut);
             }
 }
@@ -96,8 +101,9 @@ static inline void sample_init(sample *self, uint32_t iterations)
     }
     self->stages[0].warm_count = 2;
     for (uint32_t i = 0; i < 2; i++) {
-        policy_cut warm = { .id = 41 + i, .slot = i, .iteration = 20, .forward_pass = i,
-                            .is_active = true };
+        policy_cut warm = {
+            .id = 41 + i, .slot = i, .iteration = 20, .forward_pass = i, .is_active = true
+        };
         sample_add_cut(self, 0, warm);
     }
     self->stages[1].opening_count = 3;
@@ -113,20 +119,44 @@ static inline void sample_init(sample *self, uint32_t iterations)
     }
     for (uint32_t i = 0; i < iterations; i++)
         self->rows[i] = (policy_iteration){
-            .iteration = (int32_t)i + 1, .lower_bound = 1e6 + i, .upper_bound = 1.1e6 / (i + 3),
-            .upper_bound_std = 17.25, .ci_95 = 3.5, .gap = -0.25, .cuts_added = 8,
-            .cuts_removed = (int32_t)i, .cuts_active = (int64_t)1 << 40, .time_forward_ms = 11,
-            .time_backward_ms = 12, .time_total_ms = 30, .wall_time_ms = 30 * (i + 1),
-            .lower_bound_ms = 5, .overhead_ms = 2, .forward_passes = 2, .lp_solves = 1234567,
+            .iteration = (int32_t)i + 1,
+            .lower_bound = 1e6 + i,
+            .upper_bound = 1.1e6 / (i + 3),
+            .upper_bound_std = 17.25,
+            .ci_95 = 3.5,
+            .gap = -0.25,
+            .cuts_added = 8,
+            .cuts_removed = (int32_t)i,
+            .cuts_active = (int64_t)1 << 40,
+            .time_forward_ms = 11,
+            .time_backward_ms = 12,
+            .time_total_ms = 30,
+            .wall_time_ms = 30 * (i + 1),
+            .lower_bound_ms = 5,
+            .overhead_ms = 2,
+            .forward_passes = 2,
+            .lp_solves = 1234567,
         };
     self->policy = (policy){
-        .metadata = { .cobre_version = "2.0.0", .created_at = "2030-01-02T03:04:05Z",
-                      .completed_iterations = iterations, .final_lower_bound = 1e6 + 0.1,
-                      .best_upper_bound = NAN, .max_iterations = 8, .forward_passes = 2,
-                      .rng_seed = UINT64_MAX, .hydro_ids = sample_hydro_ids, .hydro_count = 2 },
-        .dimension = SAMPLE_DIMENSION, .stages = self->stages, .stage_count = SAMPLE_STAGES,
-        .is_exact = true, .iterations = self->rows, .iteration_count = iterations,
-        .means = self->means, .mean_count = SAMPLE_STAGES, .elapsed_ns = 123456789012345,
+        .metadata = { .cobre_version = "2.0.0",
+                      .created_at = "2030-01-02T03:04:05Z",
+                      .completed_iterations = iterations,
+                      .final_lower_bound = 1e6 + 0.1,
+                      .best_upper_bound = NAN,
+                      .max_iterations = 8,
+                      .forward_passes = 2,
+                      .rng_seed = UINT64_MAX,
+                      .hydro_ids = sample_hydro_ids,
+                      .hydro_count = 2 },
+        .dimension = SAMPLE_DIMENSION,
+        .stages = self->stages,
+        .stage_count = SAMPLE_STAGES,
+        .is_exact = true,
+        .iterations = self->rows,
+        .iteration_count = iterations,
+        .means = self->means,
+        .mean_count = SAMPLE_STAGES,
+        .elapsed_ns = 123456789012345,
     };
 }
 

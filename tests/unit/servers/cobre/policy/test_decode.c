@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "policy_sample.h"
 #include "policy/decode.h"
 #include "policy/encode.h"
+#include "policy_sample.h"
 
 enum { CUTS_0, CUTS_1, CUTS_2, STATES_1, RESUME, METADATA, FILES };
 
@@ -183,8 +183,12 @@ static void records_that_share_coefficients_are_refused(void **state)
     enum { RECORDS = 1000, DIMENSION = 1000 };
     static double zeros[2 * DIMENSION];
     policy_cut cuts[] = { { .id = 1, .iteration = 1 }, { .id = 2, .slot = 1, .iteration = 2 } };
-    policy_stage stage = { .passes = 1, .cuts = cuts, .cut_count = 2, .coefficients = zeros,
-                           .cut_stride = DIMENSION, .state_stride = 1 };
+    policy_stage stage = { .passes = 1,
+                           .cuts = cuts,
+                           .cut_count = 2,
+                           .coefficients = zeros,
+                           .cut_stride = DIMENSION,
+                           .state_stride = 1 };
     policy one = { .dimension = DIMENSION, .stages = &stage, .stage_count = 1 };
     policy_counts counts;
     mcp_error err = MCP_ERROR_INIT;

@@ -15,8 +15,9 @@
 static void what_names_nothing_is_left_out(void **state)
 {
     static const char *const cases[][2] = {
-        { "./policy", "policy" },       { "policy/", "policy" },   { "a//b/./c", "a/b/c" },
-        { "/abs/./policy/", "/abs/policy" }, { "../x", "../x" },   { ".hidden", ".hidden" },
+        { "./policy", "policy" }, { "policy/", "policy" },
+        { "a//b/./c", "a/b/c" },  { "/abs/./policy/", "/abs/policy" },
+        { "../x", "../x" },       { ".hidden", ".hidden" },
     };
     char plain[POLICY_PATH_SIZE];
 

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy_sample.h"
 #include "policy/read.h"
 #include "policy/save.h"
+#include "policy_sample.h"
 #include "scratch.h"
 
 struct world {
@@ -52,7 +52,7 @@ static void a_summary_counts_the_cuts(void **state)
     assert_int_equal(policy_read_summary(&summary, world->fd, world->arena, &world->err), MCP_OK);
     assert_int_equal(summary->stage_count, 3);
     assert_int_equal(summary->dimension, 2);
-    assert_int_equal(summary->stages[0].cuts, 6); /* 2 warm, 2 iterations of 2 passes */
+    assert_int_equal(summary->stages[0].cuts, 6);  /* 2 warm, 2 iterations of 2 passes */
     assert_int_equal(summary->stages[1].cuts, 12); /* the same for 3 openings */
     assert_int_equal(summary->stages[2].cuts, 0);
     assert_int_equal(summary->stages[0].active, 5);

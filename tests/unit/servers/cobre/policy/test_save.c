@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "policy_sample.h"
 #include "policy/read.h"
 #include "policy/save.h"
+#include "policy_sample.h"
 #include "scratch.h"
 
 int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
@@ -128,9 +128,8 @@ static void states_may_have_files_of_their_own(void **state)
     struct world *world = *state;
     policy_save_options options = { .states = true };
 
-    assert_int_equal(policy_save(world->folder.fd, "policy", &world->two.policy, &options,
-                                 &world->err),
-                     MCP_OK);
+    assert_int_equal(
+        policy_save(world->folder.fd, "policy", &world->two.policy, &options, &world->err), MCP_OK);
     assert_true(is_there(world, "policy/states/stage_001.bin"));
     assert_false(is_there(world, "policy/states/stage_000.bin"));
     expect_saved(world, &world->two, "policy");
