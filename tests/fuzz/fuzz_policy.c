@@ -62,7 +62,7 @@ static void try_cuts(policy_bytes from, mcp_arena *arena)
         must(isfinite(stage.cuts[i].intercept));
     }
     for (size_t i = 0; i < stage.cut_count * DIMENSION; i++)
-        must(isfinite(stage.coefficients[i]));
+        must(isfinite(stage.coefficients[0][i]));
     mcp_buf_init(&buf, ARENA_MAX);
     policy_encode_cuts(&buf, &one, 0);
     must(buf.status == MCP_OK);
@@ -71,7 +71,7 @@ static void try_cuts(policy_bytes from, mcp_arena *arena)
     must(again.cut_count == stage.cut_count);
     for (size_t i = 0; i < stage.cut_count; i++)
         must(is_same(&again.cuts[i], &stage.cuts[i]));
-    must(stage.cut_count == 0 || memcmp(again.coefficients, stage.coefficients,
+    must(stage.cut_count == 0 || memcmp(again.coefficients[0], stage.coefficients[0],
                                         stage.cut_count * DIMENSION * sizeof(double)) == 0);
     mcp_buf_clear(&buf);
 }
@@ -83,7 +83,7 @@ static void try_states(policy_bytes from, mcp_arena *arena)
     if (policy_decode_states(&stage, from, DIMENSION, arena, NULL) != MCP_OK)
         return;
     for (size_t i = 0; i < stage.state_count * DIMENSION; i++)
-        must(isfinite(stage.states[i]));
+        must(isfinite(stage.states[0][i]));
 }
 
 /* For a policy of two stages, of which the first has cuts. */

@@ -161,8 +161,10 @@ mcp_status policy_decode_cuts(policy_stage *stage, policy_bytes from, size_t dim
         return st;
     policy_cut *cuts = mcp_arena_array(arena, file.records.count, sizeof *cuts);
     double *slopes = mcp_arena_array(arena, file.records.count, dimension * sizeof *slopes);
-    if (!cuts || !slopes)
+    const double **chunk = mcp_arena_alloc(arena, sizeof *chunk);
+    if (!cuts || !slopes || !chunk)
         return no_memory(err);
+    *chunk = slopes;
     for (size_t i = 0; i < file.records.count; i++) {
         st = read_cut(&record, &file, i, err);
         if (st != MCP_OK)
@@ -180,7 +182,8 @@ mcp_status policy_decode_cuts(policy_stage *stage, policy_bytes from, size_t dim
     stage->opening_count = file.openings;
     stage->cuts = cuts;
     stage->cut_count = count;
-    stage->coefficients = slopes;
+    stage->coefficients = chunk;
+    stage->cuts_a_chunk = count > 0 ? count : 1;
     stage->cut_stride = dimension;
     stage->state_stride = 1;
     return MCP_OK;
@@ -198,12 +201,15 @@ static mcp_status take_states(policy_stage *stage, const flat_items *items, size
         return mcp_error_set(err, MCP_E_PARSE, "%s: %zu numbers are not states of %zu",
                              items->layout->name, items->count, dimension);
     double *states = copy_items(items, arena);
-    if (!states)
+    const double **chunk = mcp_arena_alloc(arena, sizeof *chunk);
+    if (!states || !chunk)
         return no_memory(err);
+    *chunk = states;
     if (!are_finite(states, items->count))
         return mcp_error_set(err, MCP_E_PARSE, "%s: a state is no finite number",
                              items->layout->name);
-    stage->states = states;
+    stage->states = chunk;
+    stage->states_a_chunk = count > 0 ? count : 1;
     stage->state_count = count;
     return MCP_OK;
 }
@@ -316,7 +322,7 @@ static mcp_status take_stage(policy_stage *stage, size_t index, flat_reader *r,
 
     if (st == MCP_OK)
         st = take_bases(stage, index, r, view, arena, err);
-    if (st != MCP_OK || stage->states) /* they have files of their own */
+    if (st != MCP_OK || stage->state_count > 0) /* they have files of their own */
         return st;
     flat_items states = flat_get_items(r, view, RESUMED_STATES, sizeof(double));
     st = pass_on(r, err);

@@ -2,7 +2,8 @@
  * encode.c - a policy as FlatBuffers and JSON.
  *
  * The format has a record for every slot of a pool, filled or not; in memory only the filled ones
- * are there. Coefficients are gathered from the study's arrays, which may be stored by state.
+ * are there. Coefficients are gathered from the study's arrays, which may lie in chunks and by
+ * state.
  */
 #include "policy/encode.h"
 
@@ -40,11 +41,8 @@ static void add_cut(flat_builder *to, uint32_t place, const policy *self, const 
     flat_add_vector(to, flat_at(&record, CUT_STATE), 0, sizeof(double), sizeof(double));
     double *slope = flat_add_vector(to, flat_at(&record, CUT_COEFFICIENTS), self->dimension,
                                     sizeof *slope, sizeof *slope);
-    if (cut && slope) {
-        const double *from = stage->coefficients + (size_t)(cut - stage->cuts) * stage->cut_stride;
-        for (size_t j = 0; j < self->dimension; j++)
-            slope[j] = from[j * stage->state_stride];
-    }
+    for (size_t j = 0; cut && slope && j < self->dimension; j++)
+        slope[j] = policy_coefficient(stage, (size_t)(cut - stage->cuts), j);
     flat_put_u32(to, &record, CUT_SLOT, slot);
     if (!cut) {
         flat_put_u64(to, &record, CUT_ID,
@@ -128,12 +126,13 @@ void policy_encode_basis(mcp_buf *to_buf, const policy *self, size_t stage_index
     add_places(&to, flat_at(&table, BASIS_ROW_STATUS), bases->bytes + bases->columns, rows);
 }
 
-static void add_doubles(flat_builder *to, uint32_t place, const double *values, size_t count)
+static void add_states(flat_builder *to, uint32_t place, const policy_stage *stage, size_t count,
+                       size_t dimension)
 {
-    void *room = flat_add_vector(to, place, count, sizeof *values, sizeof *values);
+    double *room = flat_add_vector(to, place, count * dimension, sizeof *room, sizeof *room);
 
-    if (room)
-        memcpy(room, values, count * sizeof *values);
+    for (size_t i = 0; room && i < count; i++)
+        memcpy(room + i * dimension, policy_state(stage, i, dimension), dimension * sizeof *room);
 }
 
 void policy_encode_states(mcp_buf *to_buf, const policy *self, size_t stage_index)
@@ -146,11 +145,18 @@ void policy_encode_states(mcp_buf *to_buf, const policy *self, size_t stage_inde
     flat_put_u32(&to, &table, STATES_STAGE, (uint32_t)stage_index);
     flat_put_u32(&to, &table, STATES_DIMENSION, (uint32_t)self->dimension);
     flat_put_u32(&to, &table, STATES_COUNT, (uint32_t)stage->state_count);
-    add_doubles(&to, flat_at(&table, STATES_DATA), stage->states,
-                stage->state_count * self->dimension);
+    add_states(&to, flat_at(&table, STATES_DATA), stage, stage->state_count, self->dimension);
 }
 
 /* ---- resume.bin ------------------------------------------------------------------------------ */
+
+static void add_doubles(flat_builder *to, uint32_t place, const double *values, size_t count)
+{
+    void *room = flat_add_vector(to, place, count, sizeof *values, sizeof *values);
+
+    if (room)
+        memcpy(room, values, count * sizeof *values);
+}
 
 static void add_bases(flat_builder *to, uint32_t place, const policy_bases *bases)
 {
@@ -187,8 +193,8 @@ static void add_stage(flat_builder *to, uint32_t place, const policy *self,
     if (set)
         memcpy(set, stage->bases.set, count * size);
     add_bases(to, flat_at(&table, RESUMED_BASES), &stage->bases);
-    add_doubles(to, flat_at(&table, RESUMED_STATES), stage->states,
-                with_states ? stage->state_count * self->dimension : 0);
+    add_states(to, flat_at(&table, RESUMED_STATES), stage, with_states ? stage->state_count : 0,
+               self->dimension);
 }
 
 static void add_row(flat_builder *to, uint32_t place, const policy_iteration *from)

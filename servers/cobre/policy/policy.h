@@ -81,12 +81,12 @@ typedef struct policy_stage {
     uint32_t opening_count; /* multi-cut: the cuts of a trial point; 0: single cut */
     const policy_cut *cuts; /* by slot, ascending; no slot that was never filled */
     size_t cut_count;
-    /* Coefficient j of cut i: [i * cut_stride + j * state_stride]. */
-    const double *coefficients;
-    size_t cut_stride, state_stride;
+    const double *const *coefficients; /* by chunk of cuts: see policy_coefficient */
+    size_t cuts_a_chunk, cut_stride, state_stride;
     policy_bases bases;
-    const double *states; /* visited: [state * dimension + j]; NULL: none are kept */
-    size_t state_count;
+    const double *const *states; /* visited ones, by chunk: see policy_state */
+    size_t states_a_chunk;
+    size_t state_count; /* 0: none are kept */
 } policy_stage;
 
 /** What metadata.json holds, less the counts that the stages give. */
@@ -117,6 +117,20 @@ typedef struct policy {
     size_t mean_count;
     int64_t elapsed_ns; /* of the training */
 } policy;
+
+/** Coefficient j of a cut. */
+static inline double policy_coefficient(const policy_stage *stage, size_t cut, size_t j)
+{
+    const double *chunk = stage->coefficients[cut / stage->cuts_a_chunk];
+
+    return chunk[cut % stage->cuts_a_chunk * stage->cut_stride + j * stage->state_stride];
+}
+
+/** A visited state: `dimension` numbers. */
+static inline const double *policy_state(const policy_stage *stage, size_t state, size_t dimension)
+{
+    return stage->states[state / stage->states_a_chunk] + state % stage->states_a_chunk * dimension;
+}
 
 /**
  * The place of a new cut in its pool, from the iteration, forward pass and opening that made it;

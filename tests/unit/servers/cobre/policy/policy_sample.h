@@ -3,7 +3,7 @@
  *
  * Three stages, states of two numbers, two forward passes, three iterations. The first stage has
  * two cuts of an earlier training; the second has cuts by opening; the last has none. Coefficients
- * are stored by state, as the solver has them.
+ * lie in chunks and by state, as the solver has them.
  */
 #ifndef TESTS_POLICY_SAMPLE_H
 #define TESTS_POLICY_SAMPLE_H
@@ -19,16 +19,18 @@
 
 #include "policy/policy.h"
 
-enum { SAMPLE_DIMENSION = 2, SAMPLE_STAGES = 3, SAMPLE_CAPACITY = 64 };
+enum { SAMPLE_DIMENSION = 2, SAMPLE_STAGES = 3, SAMPLE_CAPACITY = 64, SAMPLE_CHUNK = 4 };
 
 typedef struct sample {
     policy policy;
     policy_stage stages[SAMPLE_STAGES];
     policy_cut cuts[SAMPLE_STAGES][SAMPLE_CAPACITY];
     double coefficients[SAMPLE_STAGES][SAMPLE_DIMENSION * SAMPLE_CAPACITY];
+    const double *chunks[SAMPLE_STAGES][SAMPLE_CAPACITY / SAMPLE_CHUNK];
     uint32_t sets[SAMPLE_STAGES][SAMPLE_CAPACITY];
     uint8_t bases[SAMPLE_STAGES][2 * 32];
     double states[SAMPLE_STAGES][12];
+    const double *state_chunks[SAMPLE_STAGES][3];
     policy_iteration rows[8];
     double means[SAMPLE_STAGES];
 } sample;
@@ -46,8 +48,8 @@ static inline void sample_add_cut(sample *self, size_t t, policy_cut cut)
     cut.activity_bits = (uint32_t)(0x80000001u >> i);
     self->cuts[t][i] = cut;
     for (size_t j = 0; j < SAMPLE_DIMENSION; j++)
-        self->coefficients[t][j * SAMPLE_CAPACITY + i] = -0.1 * (double)(i + 1) /
-                                                         (double)(j + t + 1);
+        self->coefficients[t][(i / SAMPLE_CHUNK * SAMPLE_DIMENSION + j) * SAMPLE_CHUNK +
+                              i % SAMPLE_CHUNK] = -0.1 * (double)(i + 1) / (double)(j + t + 1);
 }
 
 /* The cuts of `iterations`, in their slots; every fourth is not active. */
@@ -95,9 +97,12 @@ static inline void sample_init(sample *self, uint32_t iterations)
         policy_stage *stage = &self->stages[t];
         stage->passes = 2;
         stage->cuts = self->cuts[t];
-        stage->coefficients = self->coefficients[t];
+        for (size_t i = 0; i < SAMPLE_CAPACITY / SAMPLE_CHUNK; i++)
+            self->chunks[t][i] = self->coefficients[t] + i * SAMPLE_CHUNK * SAMPLE_DIMENSION;
+        stage->coefficients = self->chunks[t];
+        stage->cuts_a_chunk = SAMPLE_CHUNK;
         stage->cut_stride = 1;
-        stage->state_stride = SAMPLE_CAPACITY;
+        stage->state_stride = SAMPLE_CHUNK;
     }
     self->stages[0].warm_count = 2;
     for (uint32_t i = 0; i < 2; i++) {
@@ -113,7 +118,10 @@ static inline void sample_init(sample *self, uint32_t iterations)
         sample_fill_bases(self, t);
         for (size_t i = 0; i < 12; i++)
             self->states[t][i] = (double)i / 3 + (double)t;
-        self->stages[t].states = self->states[t];
+        for (size_t i = 0; i < 3; i++)
+            self->state_chunks[t][i] = self->states[t] + i * 2 * SAMPLE_DIMENSION;
+        self->stages[t].states = self->state_chunks[t];
+        self->stages[t].states_a_chunk = 2;
         self->stages[t].state_count = t == 1 ? 6 : 0;
         self->means[t] = 1e6 / (double)(t + 3);
     }
@@ -160,11 +168,6 @@ static inline void sample_init(sample *self, uint32_t iterations)
     };
 }
 
-static inline double coefficient_of(const policy_stage *stage, size_t cut, size_t state)
-{
-    return stage->coefficients[cut * stage->cut_stride + state * stage->state_stride];
-}
-
 static inline void expect_same_cuts(const policy *a, const policy *b, size_t t, bool exact)
 {
     const policy_stage *one = &a->stages[t], *two = &b->stages[t];
@@ -186,7 +189,7 @@ static inline void expect_same_cuts(const policy *a, const policy *b, size_t t, 
         assert_int_equal(left.active_count, right.active_count);
         assert_int_equal(left.activity_bits, right.activity_bits);
         for (size_t j = 0; j < a->dimension; j++)
-            assert_true(coefficient_of(one, i, j) == coefficient_of(two, i, j));
+            assert_true(policy_coefficient(one, i, j) == policy_coefficient(two, i, j));
     }
 }
 
@@ -250,8 +253,9 @@ static inline void expect_same_policy(const policy *a, const policy *b, bool exa
         const policy_stage *one = &a->stages[t], *two = &b->stages[t];
         expect_same_bases(&one->bases, &two->bases);
         assert_int_equal(one->state_count, two->state_count);
-        assert_memory_equal(one->states, two->states,
-                            one->state_count * a->dimension * sizeof(double));
+        for (size_t i = 0; i < one->state_count; i++)
+            assert_memory_equal(policy_state(one, i, a->dimension),
+                                policy_state(two, i, a->dimension), a->dimension * sizeof(double));
     }
     assert_int_equal(a->iteration_count, b->iteration_count);
     for (size_t i = 0; i < a->iteration_count; i++)

@@ -77,14 +77,14 @@ static void expect_sound(const policy *read)
             assert_true(i == 0 || stage->cuts[i - 1].slot < stage->cuts[i].slot);
             assert_true(isfinite(stage->cuts[i].intercept));
             for (size_t j = 0; j < read->dimension; j++)
-                assert_true(isfinite(coefficient_of(stage, i, j)));
+                assert_true(isfinite(policy_coefficient(stage, i, j)));
         }
         for (size_t i = 0; i < stage->bases.set_count; i++)
             assert_true(stage->bases.set[i] < stage->cut_count);
         for (size_t i = 0; i < stage->bases.count * stage->bases.stride; i++)
             assert_true(stage->bases.bytes[i] <= POLICY_PLACE_FIXED);
         for (size_t i = 0; i < stage->state_count * read->dimension; i++)
-            assert_true(isfinite(stage->states[i]));
+            assert_true(isfinite(policy_state(stage, 0, read->dimension)[i]));
     }
     assert_int_equal(read->iteration_count, read->metadata.completed_iterations);
 }
@@ -182,11 +182,13 @@ static void records_that_share_coefficients_are_refused(void **state)
 {
     enum { RECORDS = 1000, DIMENSION = 1000 };
     static double zeros[2 * DIMENSION];
+    const double *chunk = zeros;
     policy_cut cuts[] = { { .id = 1, .iteration = 1 }, { .id = 2, .slot = 1, .iteration = 2 } };
     policy_stage stage = { .passes = 1,
                            .cuts = cuts,
                            .cut_count = 2,
-                           .coefficients = zeros,
+                           .coefficients = &chunk,
+                           .cuts_a_chunk = 2,
                            .cut_stride = DIMENSION,
                            .state_stride = 1 };
     policy one = { .dimension = DIMENSION, .stages = &stage, .stage_count = 1 };

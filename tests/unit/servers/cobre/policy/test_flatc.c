@@ -12,9 +12,9 @@
 
 #include "guard/paths.h"
 #include "mcp/json.h"
-#include "policy_sample.h"
 #include "policy/decode.h"
 #include "policy/encode.h"
+#include "policy_sample.h"
 #include "scratch.h"
 
 extern char **environ;
@@ -102,9 +102,9 @@ static const mcp_json *as_json(struct world *world, const char *root)
     scratch_write(&world->folder, "ours.bin", world->buf.data, world->buf.length);
     mcp_buf_reset(&world->buf);
     run_flatc(world, "--json", root, "ours.bin");
-    assert_int_equal(guard_read_file(&text, &length, world->folder.fd, "ours.json", 1 << 20,
-                                     world->arena, &err),
-                     MCP_OK);
+    assert_int_equal(
+        guard_read_file(&text, &length, world->folder.fd, "ours.json", 1 << 20, world->arena, &err),
+        MCP_OK);
     assert_int_equal(mcp_json_read(&json, world->arena, text, length, &err), MCP_OK);
     return json;
 }
@@ -152,7 +152,8 @@ static void flatc_reads_our_cuts(void **state)
         assert_true(number_at(record, "/forward_pass_index") == cut->forward_pass);
         assert_true(number_at(record, "/opening") == cut->opening);
         assert_true(fabs(number_at(record, "/intercept") - cut->intercept) < 1e-9);
-        assert_true(fabs(number_at(record, "/coefficients/1") - coefficient_of(stage, i, 1)) < 1e-9);
+        assert_true(fabs(number_at(record, "/coefficients/1") - policy_coefficient(stage, i, 1)) <
+                    1e-9);
         assert_true(mcp_json_bool(mcp_json_get(record, "is_active"), &is_active));
         assert_int_equal(is_active, cut->is_active);
         active += is_active;
@@ -224,8 +225,9 @@ static void we_read_cuts_of_flatc(void **state)
     assert_true(stage.cuts[0].id == 9 && stage.cuts[0].iteration == UINT32_MAX);
     assert_true(stage.cuts[0].is_active && !stage.cuts[1].is_active);
     assert_true(stage.cuts[0].intercept == 12.25 && stage.cuts[1].intercept == 0);
-    assert_true(coefficient_of(&stage, 0, 0) == -1.5 && coefficient_of(&stage, 0, 1) == 0.125);
-    assert_true(stage.cuts[1].slot == 2 && coefficient_of(&stage, 1, 0) == -3);
+    assert_true(policy_coefficient(&stage, 0, 0) == -1.5 &&
+                policy_coefficient(&stage, 0, 1) == 0.125);
+    assert_true(stage.cuts[1].slot == 2 && policy_coefficient(&stage, 1, 0) == -3);
 }
 
 int main(void)
