@@ -24,7 +24,7 @@ size_t result_length(const sddp *study, size_t stage)
 {
     const stage_lp *p = &study->programs[stage];
     const cobre_case *in = study->input;
-    size_t length = in->hydro_count +
+    size_t length = in->hydro_count * (1 + study->models.inflow.lags) +
                     p->blocks * (in->hydro_count + 2 * in->bus_count + in->source_count);
 
     for (column_region r = 0; r < REGION_COUNT; r++)
@@ -131,7 +131,7 @@ static void read_sources(reader *in, sddp_stage_result *out, const double *noise
 }
 
 void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size_t stage,
-                 const double *zeros, const lp *model, const double *noise)
+                 const double *zeros, const lp *model, const double *state, const double *noise)
 {
     const stage_lp *p = &study->programs[stage];
     size_t hydros = study->input->hydro_count;
@@ -152,4 +152,9 @@ void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size
     for (size_t h = 0; h < hydros; h++)
         value[h] = in.duals[p->row[ROW_BALANCE][h]] * COST_SCALE;
     out->water_value = value;
+    size_t lags = study->models.inflow.lags * hydros;
+    double *lag = take(&in, lags);
+    if (lags > 0)
+        memcpy(lag, state + hydros, lags * sizeof *lag);
+    out->lags = lags > 0 ? lag : NULL;
 }

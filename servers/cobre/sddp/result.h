@@ -12,8 +12,9 @@ size_t result_length(const sddp *study, size_t stage);
 /* The number of zeros that regions without columns need, in any stage. */
 size_t result_zeros(const sddp *study);
 
-/* Fill `out`, whose arrays are placed in `memory` and point to `zeros`, from a solved program. */
+/* Fill `out`, whose arrays are placed in `memory` and point to `zeros`, from a program solved
+ * at `state`. */
 void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size_t stage,
-                 const double *zeros, const lp *model, const double *noise);
+                 const double *zeros, const lp *model, const double *state, const double *noise);
 
 #endif

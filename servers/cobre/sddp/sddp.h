@@ -23,6 +23,7 @@
 #include "case/case.h"
 #include "policy/policy.h"
 #include "sddp/program/regions.h"
+#include "sddp/program/state.h"
 #include "sddp/records.h"
 
 typedef struct sddp sddp;
@@ -152,5 +153,8 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
 
 /** The noise of one opening, after correlation: `dimension` values, hydros first; the study's. */
 const double *sddp_opening(const sddp *study, size_t stage, uint32_t opening, size_t *dimension);
+
+/** The entries of the state and their order: that of cut coefficients; the study's. */
+const state_table *sddp_state(const sddp *study);
 
 #endif

@@ -54,9 +54,9 @@ static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_fai
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
-    result_fill(result, place->memory[t], s, t, sim->zeros, model, noise);
+    result_fill(result, place->memory[t], s, t, sim->zeros, model, w->state, noise);
     place->cost += result->discount * (result->objective - result->future_cost);
-    stage_lp_leave(&s->programs[t], lp_primal(model), w->state);
+    solve_leave(w, &in, model, w->state);
     return MCP_OK;
 }
 

@@ -152,8 +152,7 @@ static void set_starting_values(sddp *s)
     s->discount[0] = 1.0;
     for (size_t t = 1; t < s->stages; t++)
         s->discount[t] = s->discount[t - 1] * s->input->stages[t - 1].discount;
-    for (size_t h = 0; h < s->input->hydro_count; h++)
-        s->initial[h] = s->input->hydros[h].initial_storage_hm3;
+    state_start(&s->context.state, s->input, s->initial);
     for (size_t t = 0; t < s->stages; t++)
         cuts_init(&s->pools[t], s->dimension);
     for (size_t m = 0; m < s->scenarios && s->dimension > 0; m++)
@@ -162,16 +161,20 @@ static void set_starting_values(sddp *s)
 
 static mcp_status make_workers(sddp *s, mcp_error *err)
 {
-    size_t n = s->dimension;
+    size_t n = s->dimension, hydros = s->input->hydro_count, row = ROW_BATCH * (hydros + 1);
 
     for (unsigned i = 0; i < s->threads; i++) {
         worker *w = &s->workers[i];
         w->workspaces = mcp_arena_array(s->arena, s->stages, sizeof *w->workspaces);
-        w->row_column = mcp_arena_array(s->arena, ROW_BATCH * (n + 1), sizeof *w->row_column);
-        w->row_value = mcp_arena_array(s->arena, ROW_BATCH * (n + 1), sizeof *w->row_value);
+        w->row_column = mcp_arena_array(s->arena, row, sizeof *w->row_column);
+        w->row_value = mcp_arena_array(s->arena, row, sizeof *w->row_value);
         w->state = mcp_arena_array(s->arena, n, sizeof *w->state);
         w->outgoing = mcp_arena_array(s->arena, n, sizeof *w->outgoing);
-        if (!w->workspaces || !w->row_column || !w->row_value || !w->state || !w->outgoing)
+        w->slopes = mcp_arena_array(s->arena, n, sizeof *w->slopes);
+        w->inflow = mcp_arena_array(s->arena, hydros, 2 * sizeof *w->inflow);
+        w->by_inflow = w->inflow + hydros;
+        if (!w->workspaces || !w->row_column || !w->row_value || !w->state || !w->outgoing ||
+            !w->slopes || !w->inflow)
             return out_of_memory(err);
     }
     return MCP_OK;
@@ -227,10 +230,14 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
 
 static mcp_status make(sddp *s, mcp_error *err)
 {
-    mcp_status st = program_context_make(&s->context, s->arena, s->input, NULL, NULL, err);
+    mcp_status st = program_models_build(&s->models, s->arena, s->input, err);
 
     if (st == MCP_OK)
-        st = check_size(s, err);
+        st = program_context_make(&s->context, s->arena, s->input, &s->models, NULL, err);
+    if (st != MCP_OK)
+        return st;
+    s->dimension = s->context.state.dimension;
+    st = check_size(s, err);
     if (st == MCP_OK)
         st = make_arrays(s, err);
     if (st == MCP_OK)
@@ -265,7 +272,6 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     made->input = input;
     made->stages = input->stage_count;
     made->scenarios = input->config.forward_passes;
-    made->dimension = input->hydro_count;
     for (size_t t = 0; t < made->stages; t++)
         if (input->stages[t].openings > made->openings_max)
             made->openings_max = input->stages[t].openings;
@@ -297,6 +303,11 @@ const double *sddp_opening(const sddp *study, size_t stage, uint32_t opening, si
 {
     *dimension = study->tree->dimension;
     return tree_noise(study->tree, stage, opening);
+}
+
+const state_table *sddp_state(const sddp *study)
+{
+    return &study->context.state;
 }
 
 /* ---- cuts and bases -------------------------------------------------------------------------- */
@@ -337,12 +348,13 @@ static mcp_status grow_workspace(sddp *s, workspace *ws, size_t old, size_t capa
 
 static mcp_status grow_scratch(sddp *s, worker *w, size_t capacity, mcp_error *err)
 {
-    double *values = mcp_arena_array(s->arena, capacity, sizeof *values);
+    double *values = mcp_arena_array(s->arena, capacity, 2 * sizeof *values);
     int *gone = mcp_arena_array(s->arena, capacity, sizeof *gone);
 
     if (!values || !gone)
         return out_of_memory(err);
     w->values = values;
+    w->fixed = values + capacity;
     w->gone = gone;
     w->cut_capacity = capacity;
     return MCP_OK;

@@ -55,6 +55,7 @@ struct sddp {
     uint32_t openings_max;
     inflow_model inflow;
     const noise_tree *tree;
+    program_models models;
     program_context context;
     stage_lp *programs;        /* by stage */
     cut_pool *pools;           /* by stage; the last one stays empty */

@@ -28,7 +28,7 @@ static mcp_status solve_opening(pass *p, worker *w, size_t index, sddp_failure *
     if (st != MCP_OK)
         return st;
     outcome[0] = lp_objective(model);
-    stage_lp_gradient(&s->programs[t], lp_reduced_costs(model), outcome + 1);
+    solve_gradient(w, &in, model, outcome + 1);
     return MCP_OK;
 }
 

@@ -30,7 +30,7 @@ static mcp_status walk_stage(pass *p, worker *w, size_t t, size_t scenario, doub
     const double *primal = lp_primal(model);
     double stage_cost = lp_objective(model) - stage_lp_future(program, primal);
     *cost += s->discount[t] * stage_cost * COST_SCALE;
-    stage_lp_leave(program, primal, w->state);
+    solve_leave(w, &in, model, w->state);
     return MCP_OK;
 }
 

@@ -72,15 +72,30 @@ static void number_constraints(const cobre_case *input, size_t *first)
     first[input->stage_count] = input->constraint_row_count;
 }
 
+mcp_status program_models_build(program_models *out, mcp_arena *arena, const cobre_case *input,
+                                mcp_error *err)
+{
+    program_models made;
+    mcp_status st = inflow_model_build(&made.inflow, arena, input, err);
+
+    if (st == MCP_OK)
+        st = hydro_models_build(&made.hydro, arena, input, err);
+    if (st == MCP_OK)
+        *out = made;
+    return st;
+}
+
 mcp_status program_context_make(program_context *out, mcp_arena *arena, const cobre_case *input,
-                                const hydro_model *models, const uint32_t *openings, mcp_error *err)
+                                const program_models *models, const uint32_t *openings,
+                                mcp_error *err)
 {
     size_t stages = input->stage_count;
     double *floor = mcp_arena_array(arena, stages, sizeof *floor);
     size_t *constraint = mcp_arena_array(arena, stages + 1, sizeof *constraint);
     size_t *following = mcp_arena_array(arena, stages, sizeof *following);
     program_context made = { .input = input,
-                             .models = models,
+                             .models = models->hydro.at,
+                             .inflow = &models->inflow,
                              .floor = floor,
                              .constraint = constraint,
                              .extends = !input->config.original_arithmetic };
@@ -94,8 +109,10 @@ mcp_status program_context_make(program_context *out, mcp_arena *arena, const co
     made.openings = openings ? following : NULL;
     number_constraints(input, constraint);
     set_floors(&made, floor);
-    *out = made;
-    return MCP_OK;
+    mcp_status st = state_table_build(&made.state, arena, &models->inflow, err);
+    if (st == MCP_OK)
+        *out = made;
+    return st;
 }
 
 /* ---- a stage --------------------------------------------------------------------------------- */
@@ -116,7 +133,7 @@ program_site program_site_of(const program_context *context, size_t t)
     for (size_t i = 0; i < in->bus_count; i++)
         if (in->buses[i].segment_count > site.segments)
             site.segments = in->buses[i].segment_count;
-    for (size_t h = 0; context->models && h < in->hydro_count; h++)
+    for (size_t h = 0; h < in->hydro_count; h++)
         if (site_model(&site, h)->plane_count > site.planes)
             site.planes = site_model(&site, h)->plane_count;
     if (stage->is_chronological && context->extends)
@@ -137,28 +154,20 @@ cobre_hydro_phase site_phase(const program_site *site, size_t hydro)
 
 const hydro_model *site_model(const program_site *site, size_t hydro)
 {
-    const hydro_model *models = site->context->models;
-
-    return models ? &models[site->t * site->input->hydro_count + hydro] : NULL;
+    return &site->context->models[site->t * site->input->hydro_count + hydro];
 }
 
 bool site_is_fpha(const program_site *site, size_t hydro)
 {
-    const hydro_model *model = site_model(site, hydro);
-
-    return model && model->is_fpha;
+    return site_model(site, hydro)->is_fpha;
 }
 
 bool site_evaporates(const program_site *site, size_t hydro)
 {
-    const hydro_model *model = site_model(site, hydro);
-
-    return model && model->evaporates;
+    return site_model(site, hydro)->evaporates;
 }
 
 double site_productivity(const program_site *site, size_t hydro)
 {
-    const hydro_model *model = site_model(site, hydro);
-
-    return model ? model->productivity : site->input->hydros[hydro].productivity;
+    return site_model(site, hydro)->productivity;
 }

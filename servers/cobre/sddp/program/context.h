@@ -15,27 +15,42 @@
 
 #include "case/case.h"
 #include "hydro/model.h"
+#include "sddp/program/state.h"
+#include "stochastic/inflow.h"
 
 #define COST_SCALE 1000.0
 #define HM3_PER_M3S_HOUR 0.0036
 
 typedef struct program_context {
     const cobre_case *input;
-    const hydro_model *models; /* [stage * hydros + hydro]; NULL: constant productivity */
-    const size_t *openings;    /* multi-cut: by stage, of the stage that follows; else NULL */
-    const double *floor;       /* by stage: the future cost is no less, currency */
-    const size_t *constraint;  /* by stage, stages + 1: its first constraint row */
-    bool extends;              /* method page, 16, is in effect: not compatibility "cobre-0.5" */
+    const hydro_model *models; /* [stage * hydros + hydro] */
+    const inflow_model *inflow;
+    state_table state;
+    const size_t *openings;   /* multi-cut: by stage, of the stage that follows; else NULL */
+    const double *floor;      /* by stage: the future cost is no less, currency */
+    const size_t *constraint; /* by stage, stages + 1: its first constraint row */
+    bool extends;             /* method page, 16, is in effect: not compatibility "cobre-0.5" */
 } program_context;
 
+/* The models of a case; borrowed by its context. */
+typedef struct program_models {
+    inflow_model inflow;
+    hydro_models hydro;
+} program_models;
+
+/* MCP_OK; otherwise as inflow_model_build and hydro_models_build. */
+mcp_status program_models_build(program_models *out, mcp_arena *arena, const cobre_case *input,
+                                mcp_error *err);
+
 /*
- * Collect what all stages need. `models` and `openings` (by stage: those of the stage itself; NULL
- * without multi-cut) are borrowed; the rest is the arena's.
+ * Collect what all stages need. Everything but the context itself is the arena's.
+ *
+ * openings: with multi-cut, by stage: those of the stage itself; NULL: one theta a stage
  *
  * MCP_OK; MCP_E_NOMEM
  */
 mcp_status program_context_make(program_context *out, mcp_arena *arena, const cobre_case *input,
-                                const hydro_model *models, const uint32_t *openings,
+                                const program_models *models, const uint32_t *openings,
                                 mcp_error *err);
 
 /* The stage that follows on stage t; COBRE_NONE at the end of a finite horizon. */
@@ -75,7 +90,6 @@ static inline double site_hours(const program_site *site, size_t block)
 /* How a plant takes part in the stage. */
 cobre_hydro_phase site_phase(const program_site *site, size_t hydro);
 
-/* NULL without models. */
 const hydro_model *site_model(const program_site *site, size_t hydro);
 
 bool site_is_fpha(const program_site *site, size_t hydro);

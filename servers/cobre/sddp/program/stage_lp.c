@@ -274,17 +274,18 @@ size_t stage_lp_lines(const stage_lp *stage)
 
 /* ---- in and out ------------------------------------------------------------------------------ */
 
-/* The inflow of a hydro by the model, raised to zero where the case wants that and there is
- * noise. Method page, 3.2. */
-static double inflow_at(const stage_lp *stage, size_t h, const double *noise)
+void stage_lp_inflow(const stage_lp *stage, const double *state, const double *noise,
+                     double *inflow)
 {
-    const cobre_case *in = stage->input;
-    const cobre_hydro_stage *at = &in->hydro_stages[stage->stage * in->hydro_count + h];
-    double inflow = at->inflow_mean + at->inflow_std * noise[h];
+    const inflow_model *model = stage->context->inflow;
+    const double *sigma = model->sigma + stage->stage * model->hydros;
 
-    if (stage->truncates && inflow < 0.0 && at->inflow_std > 0.0)
-        return 0.0;
-    return inflow;
+    for (size_t h = 0; h < model->hydros; h++) {
+        inflow[h] = inflow_certain(model, stage->stage, h, state + model->hydros) +
+                    sigma[h] * noise[h];
+        if (stage->truncates && inflow[h] < 0.0 && sigma[h] > 0.0)
+            inflow[h] = 0.0;
+    }
 }
 
 double stage_lp_load(const stage_lp *stage, size_t bus, size_t block, const double *noise)
@@ -360,38 +361,31 @@ static void enter_constraints(const stage_lp *stage, lp *model, const double *no
     }
 }
 
-void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *noise)
+void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *inflow,
+                    const double *noise)
 {
     size_t hydros = stage->input->hydro_count;
 
     for (size_t h = 0; h < hydros; h++)
         lp_set_column(model, stage->first[REGION_INCOMING] + (int)h, state[h], state[h]);
-    for (size_t h = 0; h < hydros; h++) {
-        double inflow = inflow_at(stage, h, noise);
-        lp_set_column(model, stage->first[REGION_INFLOW] + (int)h, inflow, inflow);
-    }
+    for (size_t h = 0; h < hydros; h++)
+        lp_set_column(model, stage->first[REGION_INFLOW] + (int)h, inflow[h], inflow[h]);
     enter_loads(stage, model, noise);
     enter_sources(stage, model, noise);
     enter_constraints(stage, model, noise);
 }
 
-int stage_lp_state_column(const stage_lp *stage, size_t j)
+int stage_lp_storage(const stage_lp *stage, size_t hydro)
 {
-    return stage->first[REGION_STORAGE] + (int)j;
+    return stage->first[REGION_STORAGE] + (int)hydro;
 }
 
-void stage_lp_leave(const stage_lp *stage, const double *primal, double *state)
+void stage_lp_leave(const stage_lp *stage, const double *primal, double *storage)
 {
     const lp_program *p = &stage->program;
 
     for (size_t h = 0; h < stage->input->hydro_count; h++) {
-        size_t j = (size_t)stage->first[REGION_STORAGE] + h;
-        state[h] = fmin(fmax(primal[j], p->lower[j]), p->upper[j]);
+        size_t j = (size_t)stage_lp_storage(stage, h);
+        storage[h] = fmin(fmax(primal[j], p->lower[j]), p->upper[j]);
     }
-}
-
-void stage_lp_gradient(const stage_lp *stage, const double *reduced_costs, double *gradient)
-{
-    memcpy(gradient, reduced_costs + stage->first[REGION_INCOMING],
-           stage->input->hydro_count * sizeof *gradient);
 }

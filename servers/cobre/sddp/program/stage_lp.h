@@ -73,8 +73,15 @@ static inline int stage_lp_column(const stage_lp *stage, column_region r, size_t
     return first == NO_COLUMN ? NO_COLUMN : first + (int)k;
 }
 
-/* Put the incoming state and the noise of an opening into an lp that holds this program. */
-void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *noise);
+/* The realized inflows under a noise, by hydro: by the model, raised to zero where the case wants
+ * that and there is noise. Method page, 3.2. */
+void stage_lp_inflow(const stage_lp *stage, const double *state, const double *noise,
+                     double *inflow);
+
+/* Put the incoming state, the realized inflows and the noise of an opening into an lp that holds
+ * this program. */
+void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *inflow,
+                    const double *noise);
 
 /* The load of a bus in a block under a noise: the right-hand side of its row, MW. */
 double stage_lp_load(const stage_lp *stage, size_t bus, size_t block, const double *noise);
@@ -85,11 +92,10 @@ double stage_lp_available(const stage_lp *stage, size_t source, size_t block, co
 /* The discounted future cost in a solution, thousands. */
 double stage_lp_future(const stage_lp *stage, const double *primal);
 
-/* The column that holds entry j of the outgoing state. */
-int stage_lp_state_column(const stage_lp *stage, size_t j);
+/* The column that holds a plant's outgoing storage. */
+int stage_lp_storage(const stage_lp *stage, size_t hydro);
 
-/* After an optimal solve: the outgoing state, and the gradient by the incoming state. */
-void stage_lp_leave(const stage_lp *stage, const double *primal, double *state);
-void stage_lp_gradient(const stage_lp *stage, const double *reduced_costs, double *gradient);
+/* After an optimal solve: the outgoing storages. */
+void stage_lp_leave(const stage_lp *stage, const double *primal, double *storage);
 
 #endif

@@ -119,13 +119,23 @@ size_t cuts_gone(const cut_pool *pool, const uint32_t *rows, size_t count, int *
     return found;
 }
 
+void cuts_intercepts(const cut_pool *pool, double *values)
+{
+    if (pool->count > 0)
+        memcpy(values, pool->intercept, pool->count * sizeof *values);
+}
+
 void cuts_values(const cut_pool *pool, const double *state, double *values)
+{
+    cuts_intercepts(pool, values);
+    cuts_add(pool, 0, pool->dimension, state, values);
+}
+
+void cuts_add(const cut_pool *pool, size_t from, size_t to, const double *state, double *values)
 {
     size_t n = pool->count;
 
-    if (n > 0)
-        memcpy(values, pool->intercept, n * sizeof *values);
-    for (size_t j = 0; j < pool->dimension; j++) {
+    for (size_t j = from; j < to; j++) {
         const double *slope = pool->slope + j * pool->capacity;
         double x = state[j];
         for (size_t i = 0; i < n; i++)

@@ -58,6 +58,11 @@ size_t cuts_gone(const cut_pool *pool, const uint32_t *rows, size_t count, int *
 /* The value of every cut at a state. */
 void cuts_values(const cut_pool *pool, const double *state, double *values);
 
+/* The same in parts: every cut's intercept, and what the entries `from` to `to` of the state add to
+ * the values. */
+void cuts_intercepts(const cut_pool *pool, double *values);
+void cuts_add(const cut_pool *pool, size_t from, size_t to, const double *state, double *values);
+
 /* The most violated cuts outside the working set and outside `known`, whose values are above
  * `limit`: worst first, the earlier one on ties; at most `most` of them, which is at most 8. */
 size_t cuts_violated(const cut_pool *pool, const double *values, double limit,

@@ -96,12 +96,16 @@ static size_t insert(elastic_gap *gaps, size_t count, size_t most, elastic_gap g
 size_t elastic_gaps(const stage_lp *stage, const double *state, const double *noise,
                     elastic_gap *gaps, size_t most)
 {
-    lp *model = load(stage);
+    double *inflow = mcp_alloc_zeroed(stage->input->hydro_count, sizeof *inflow);
+    lp *model = inflow ? load(stage) : NULL;
     size_t count = 0;
 
-    if (!model)
+    if (!model) {
+        free(inflow);
         return 0;
-    stage_lp_enter(stage, model, state, noise);
+    }
+    stage_lp_inflow(stage, state, noise, inflow);
+    stage_lp_enter(stage, model, state, inflow, noise);
     if (lp_solve(model) == LP_OPTIMAL) {
         const double *water = lp_primal(model) + stage->program.columns;
         for (size_t h = 0; h < stage->input->hydro_count; h++) {
@@ -111,5 +115,6 @@ size_t elastic_gaps(const stage_lp *stage, const double *state, const double *no
         }
     }
     lp_free(model);
+    free(inflow);
     return count;
 }

@@ -6,6 +6,9 @@
  * cuts are added as rows and the program is solved again, until none is violated. The next solve of
  * the stage deletes those rows. So neither the order of solves nor the number of workers changes
  * any bit of the results, and the optimum is that over all cuts.
+ *
+ * The row of a cut holds storages and theta alone: what the rest of the outgoing state (state.h)
+ * adds is known before the solve, and is a part of the right-hand side.
  */
 #include "sddp/stage/solve.h"
 
@@ -34,13 +37,13 @@ static void append_batch(worker *w, const solve_input *in, const uint32_t *cuts,
 
     for (size_t i = 0; i < count; i++) {
         start[i] = at;
-        lower[i] = pool->intercept[cuts[i]];
+        lower[i] = w->fixed[cuts[i]];
         upper[i] = LP_INFINITY;
-        for (size_t j = 0; j < pool->dimension; j++) {
+        for (size_t j = 0; j < program->input->hydro_count; j++) {
             double slope = pool->slope[j * pool->capacity + cuts[i]];
             if (slope == 0.0)
                 continue;
-            w->row_column[at] = stage_lp_state_column(program, j);
+            w->row_column[at] = stage_lp_storage(program, j);
             w->row_value[at++] = -slope;
         }
         w->row_column[at] = program->theta;
@@ -102,6 +105,32 @@ static void hold_working_set(worker *w, const solve_input *in)
     ws->epoch = pool->epoch;
 }
 
+static bool has_fixed_part(const solve_input *in)
+{
+    return in->pool->dimension > in->program->input->hydro_count;
+}
+
+/* The right-hand sides of the working set's rows, where they vary. */
+static void set_right_sides(const worker *w, const workspace *ws, const solve_input *in)
+{
+    int first = in->program->program.rows;
+
+    for (size_t i = 0; has_fixed_part(in) && i < ws->set_count; i++)
+        lp_set_row(ws->model, first + (int)i, w->fixed[ws->rows[i]], LP_INFINITY);
+}
+
+/* Realized inflows, the outgoing state but for the storages, and what it adds to the cuts. */
+static void look_ahead(worker *w, const solve_input *in)
+{
+    const cut_pool *pool = in->pool;
+    const state_table *table = &in->program->context->state;
+
+    stage_lp_inflow(in->program, in->state, in->noise, w->inflow);
+    state_advance(table, in->program->stage, in->state, w->inflow, w->outgoing);
+    cuts_intercepts(pool, w->fixed);
+    cuts_add(pool, table->hydros, pool->dimension, w->outgoing, w->fixed);
+}
+
 static mcp_status prepare(worker *w, const solve_input *in, mcp_error *err)
 {
     workspace *ws = workspace_of(w, in);
@@ -111,8 +140,12 @@ static mcp_status prepare(worker *w, const solve_input *in, mcp_error *err)
         if (st != MCP_OK)
             return st;
     }
+    look_ahead(w, in);
     drop_local_rows(w, in);
     hold_working_set(w, in);
+    set_right_sides(w, ws, in);
+    stage_lp_enter(in->program, ws->model, in->state, w->inflow, in->noise);
+    lp_set_basis(ws->model, in->basis);
     return MCP_OK;
 }
 
@@ -147,9 +180,11 @@ static size_t bring_in_violated(worker *w, const solve_input *in)
     double limit = theta + CUT_TOLERANCE * lp_column_unit(ws->model, program->theta) +
                    CUT_ROUNDING * fabs(theta);
 
-    for (size_t j = 0; j < pool->dimension; j++)
-        w->outgoing[j] = primal[stage_lp_state_column(program, j)];
-    cuts_values(pool, w->outgoing, w->values);
+    size_t hydros = program->input->hydro_count;
+    for (size_t j = 0; j < hydros; j++)
+        w->outgoing[j] = primal[stage_lp_storage(program, j)];
+    memcpy(w->values, w->fixed, pool->count * sizeof *w->values);
+    cuts_add(pool, 0, hydros, w->outgoing, w->values);
     size_t found = cuts_violated(pool, w->values, limit, local, ws->local_count,
                                  local + ws->local_count, CUTS_AT_ONCE);
     append_rows(w, in, local + ws->local_count, found);
@@ -165,8 +200,6 @@ mcp_status solve_stage(lp **model, worker *w, const solve_input *in, mcp_error *
 
     if (st != MCP_OK)
         return st;
-    stage_lp_enter(in->program, ws->model, in->state, in->noise);
-    lp_set_basis(ws->model, in->basis);
     w->solves++;
     lp_status end = lp_solve(ws->model);
     if (end != LP_OPTIMAL)
@@ -183,4 +216,55 @@ mcp_status solve_stage(lp **model, worker *w, const solve_input *in, mcp_error *
     }
     *model = ws->model;
     return MCP_OK;
+}
+
+void solve_leave(const worker *w, const solve_input *in, const lp *model, double *state)
+{
+    const state_table *table = &in->program->context->state;
+    size_t n = table->hydros, more = table->dimension - n;
+
+    if (more > 0 && !table->model->moves[in->program->stage].is_frozen)
+        memcpy(state + n, w->outgoing + n, more * sizeof *state);
+    else if (more > 0 && state != in->state)
+        memcpy(state + n, in->state + n, more * sizeof *state);
+    stage_lp_leave(in->program, lp_primal(model), state);
+}
+
+/* What an outgoing entry that is no storage is worth: the sum over the tight cuts of dual times
+ * slope. */
+static void weigh_cuts(worker *w, const solve_input *in, const lp *model)
+{
+    const cut_pool *pool = in->pool;
+    const workspace *ws = workspace_of(w, in);
+    const double *duals = lp_duals(model) + in->program->program.rows;
+    size_t n = in->program->input->hydro_count, tight = 0;
+
+    for (size_t i = 0; i < ws->set_count + ws->local_count; i++)
+        if (duals[i] != 0.0) {
+            w->gone[tight] = (int)ws->rows[i];
+            w->values[tight++] = duals[i];
+        }
+    for (size_t j = n; j < pool->dimension; j++) {
+        const double *slope = pool->slope + j * pool->capacity;
+        double worth = 0.0;
+        for (size_t i = 0; i < tight; i++)
+            worth += w->values[i] * slope[w->gone[i]];
+        w->slopes[j] = worth;
+    }
+}
+
+void solve_gradient(worker *w, const solve_input *in, const lp *model, double *gradient)
+{
+    const stage_lp *program = in->program;
+    const double *reduced = lp_reduced_costs(model);
+    size_t n = program->input->hydro_count;
+
+    if (!has_fixed_part(in)) {
+        memcpy(gradient, reduced + program->first[REGION_INCOMING], n * sizeof *gradient);
+        return;
+    }
+    weigh_cuts(w, in, model);
+    memcpy(w->by_inflow, reduced + program->first[REGION_INFLOW], n * sizeof *w->by_inflow);
+    state_pull_back(&program->context->state, program->stage,
+                    reduced + program->first[REGION_INCOMING], w->by_inflow, w->slopes, gradient);
 }

@@ -31,10 +31,14 @@ typedef struct worker {
     workspace *workspaces; /* by stage */
     size_t cut_capacity;
     double *values;  /* by cut of the largest pool */
+    double *fixed;   /* the same: the value less that of the outgoing storages */
     int *gone;       /* the same */
-    int *row_column; /* ROW_BATCH rows of dimension + 1 elements */
+    int *row_column; /* ROW_BATCH rows of hydros + 1 elements */
     double *row_value;
     double *state, *outgoing; /* by dimension */
+    double *slopes;           /* the same */
+    double *inflow;           /* by hydro: realized in the last solve */
+    double *by_inflow;        /* by hydro */
     int64_t solves;           /* stage programs solved, however many LP solves each took */
     lp_status end;            /* how the last solve ended */
 } worker;
@@ -55,5 +59,11 @@ typedef struct solve_input {
  * MCP_OK; MCP_E_NOMEM; MCP_E_INTERNAL (no optimum; w->end says how it ended).
  */
 mcp_status solve_stage(lp **model, worker *w, const solve_input *in, mcp_error *err);
+
+/* After a solve: the outgoing state, which may replace in->state. */
+void solve_leave(const worker *w, const solve_input *in, const lp *model, double *state);
+
+/* After a solve: the gradient of the optimum by the incoming state. */
+void solve_gradient(worker *w, const solve_input *in, const lp *model, double *gradient);
 
 #endif

@@ -98,6 +98,7 @@ static inline void kit_hydros(case_kit *k)
                                       .productivity = 1.0 };
     for (size_t i = 0; i < k->c.stage_count * k->c.hydro_count; i++)
         k->hydro_stages[i] = (cobre_hydro_stage){
+            .productivity = 1.0,
             .max_storage = 1000.0,
             .max_turbined = 1000.0,
             .max_outflow = INFINITY,
@@ -163,6 +164,13 @@ static inline void kit_set_hours(case_kit *k, size_t t, double hours)
 {
     k->blocks[t][0].hours = hours;
     k->stages[t].hours = hours;
+}
+
+static inline void kit_set_productivity(case_kit *k, size_t h, double value)
+{
+    k->hydros[h].productivity = value;
+    for (size_t t = 0; t < k->c.stage_count; t++)
+        kit_hydro(k, t, h)->productivity = value;
 }
 
 /* A plant as in the data set: outflow and turbines limited alike, productivity 1. */
@@ -296,7 +304,7 @@ static inline void kit_wide_plants(case_kit *k)
         double size = 40.0 + 13.0 * (double)(h % 5);
         k->hydros[h].downstream = h % 4 == 3 ? COBRE_NONE : h + 1;
         k->hydros[h].bus = h % 2;
-        k->hydros[h].productivity = 0.6 + 0.05 * (double)(h % 7);
+        kit_set_productivity(k, h, 0.6 + 0.05 * (double)(h % 7));
         kit_set_hydro(k, h, 2.0 * size, 6.0 * size, size, 300.0);
         for (size_t t = 0; t < k->c.stage_count; t++) {
             cobre_hydro_stage *at = kit_hydro(k, t, h);

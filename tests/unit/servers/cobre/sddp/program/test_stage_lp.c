@@ -20,6 +20,7 @@
 
 static case_kit kit;
 static mcp_arena *arena;
+static program_models models;
 static program_context context;
 static stage_lp stage;
 static lp *model;
@@ -42,16 +43,25 @@ static int end(void **state)
 
 static void build(size_t t)
 {
-    assert_int_equal(program_context_make(&context, arena, &kit.c, NULL, NULL, NULL), MCP_OK);
+    assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
+    assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, t, NULL), MCP_OK);
+}
+
+static lp_status enter(const double *storage, const double *noise)
+{
+    double inflow[KIT_ENTITIES];
+
+    stage_lp_inflow(&stage, storage, noise, inflow);
+    stage_lp_enter(&stage, model, storage, inflow, noise);
+    return lp_solve(model);
 }
 
 static lp_status solve(const double *storage, const double *noise)
 {
     build(0);
     assert_int_equal(lp_new(&model, &stage.program, NULL), MCP_OK);
-    stage_lp_enter(&stage, model, storage, noise);
-    return lp_solve(model);
+    return enter(storage, noise);
 }
 
 /* Solve stage 0 from these storages and without noise; the cost must come out. */
@@ -145,7 +155,7 @@ static void minimum_of_a_thermal(void **state)
 static cobre_hydro_stage *idle_plant(double inflow)
 {
     kit_begin(&kit, 2, 1, 0, 1, 0);
-    kit.hydros[0].productivity = 0.0;
+    kit_set_productivity(&kit, 0, 0.0);
     kit_hydro(&kit, 0, 0)->max_storage = 0.0;
     kit_hydro(&kit, 0, 0)->inflow_mean = inflow;
     return kit_hydro(&kit, 0, 0);
@@ -196,7 +206,7 @@ static void minimum_generation(void **state)
     cobre_hydro_stage *plant = idle_plant(5.0);
 
     (void)state;
-    kit.hydros[0].productivity = 2.0;
+    kit_set_productivity(&kit, 0, 2.0);
     plant->min_generation = 20.0;
     plant->generation_below_cost = 700.0;
     kit_bus(&kit, 0, 0)->load_mean = 10.0;
@@ -210,7 +220,7 @@ static void maximum_generation(void **state)
     cobre_hydro_stage *plant = idle_plant(20.0);
 
     (void)state;
-    kit.hydros[0].productivity = 2.0;
+    kit_set_productivity(&kit, 0, 2.0);
     plant->max_generation = 30.0;
     kit_bus(&kit, 0, 0)->load_mean = 40.0;
     assert_cost(&empty, (10.0 * 1000.0 + 5.0 * 0.01) * HOURS);
@@ -380,8 +390,7 @@ static void stochastic_load(void **state)
     kit_bus(&kit, 0, 1)->load_factor = factor;
     assert_int_equal(solve(NULL, high), LP_OPTIMAL);
     assert_true(fabs(lp_objective(model) * COST_SCALE - 45.0 * 10.0 * HOURS) < 1e-6);
-    stage_lp_enter(&stage, model, NULL, low);
-    assert_int_equal(lp_solve(model), LP_OPTIMAL);
+    assert_int_equal(enter(NULL, low), LP_OPTIMAL);
     assert_true(fabs(lp_objective(model)) < 1e-9);
 }
 
@@ -392,7 +401,6 @@ static void stochastic_load(void **state)
 static void gradient_by_incoming_storage(void **state)
 {
     const double storage = 10.0, calm = 0.0;
-    double gradient;
 
     (void)state;
     kit_begin(&kit, 2, 1, 1, 1, 0);
@@ -400,7 +408,7 @@ static void gradient_by_incoming_storage(void **state)
     kit_hydro(&kit, 0, 0)->max_storage = 0.0;
     kit_bus(&kit, 0, 0)->load_mean = 60.0;
     assert_int_equal(solve(&storage, &calm), LP_OPTIMAL);
-    stage_lp_gradient(&stage, lp_reduced_costs(model), &gradient);
+    double gradient = lp_reduced_costs(model)[stage_lp_column(&stage, REGION_INCOMING, 0, 0)];
     assert_true(fabs(gradient * COST_SCALE + 50.0 / 0.0036) < 1e-6);
     assert_true(fabs(lp_duals(model)[stage.row[ROW_BALANCE][0]] - gradient) < 1e-12);
     double price = lp_duals(model)[stage.row[ROW_LOAD][0]] * COST_SCALE / HOURS;

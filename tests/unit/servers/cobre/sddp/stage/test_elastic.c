@@ -19,6 +19,7 @@ static size_t gaps_of(double needed, elastic_gap *gaps, size_t most)
 {
     static const double storage[] = { 100.0, 100.0 }, calm[KIT_ENTITIES];
     mcp_arena *arena = mcp_arena_new(0);
+    program_models models;
     program_context context;
     stage_lp stage;
 
@@ -26,7 +27,8 @@ static size_t gaps_of(double needed, elastic_gap *gaps, size_t most)
     kit.hydros[0].downstream = 1;
     kit_hydro(&kit, 0, 0)->min_storage = 30.0;
     kit_hydro(&kit, 0, 1)->min_storage = needed;
-    assert_int_equal(program_context_make(&context, arena, &kit.c, NULL, NULL, NULL), MCP_OK);
+    assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
+    assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
     size_t count = elastic_gaps(&stage, storage, calm, gaps, most);
     mcp_arena_free(arena);
@@ -61,6 +63,7 @@ static void the_largest_first(void **state)
     static const double storage[] = { 10.0, 50.0, 100.0 }, calm[KIT_ENTITIES];
     mcp_arena *arena = mcp_arena_new(0);
     elastic_gap gaps[2];
+    program_models models;
     program_context context;
     stage_lp stage;
 
@@ -68,7 +71,8 @@ static void the_largest_first(void **state)
     kit_begin(&kit, 2, 3, 1, 1, 0);
     for (size_t h = 0; h < 3; h++)
         kit_hydro(&kit, 0, h)->min_storage = 100.0;
-    assert_int_equal(program_context_make(&context, arena, &kit.c, NULL, NULL, NULL), MCP_OK);
+    assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
+    assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
     assert_int_equal(elastic_gaps(&stage, storage, calm, gaps, 2), 2);
     assert_int_equal(gaps[0].hydro, 0);

@@ -100,7 +100,7 @@ static void all_cuts_hold(void **state)
         lp *model = solve_case(study, w, v);
         objective[v] = lp_objective(model);
         for (size_t j = 0; j < HYDROS; j++)
-            outgoing[j] = lp_primal(model)[stage_lp_state_column(program, j)];
+            outgoing[j] = lp_primal(model)[stage_lp_storage(program, j)];
         cuts_values(pool, outgoing, w->values);
         for (size_t c = 0; c < pool->count; c++)
             assert_true(w->values[c] <= lp_primal(model)[program->theta] + 2e-7);
