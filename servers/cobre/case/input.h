@@ -343,6 +343,29 @@ typedef struct cobre_input {
     cobre_table tables[COBRE_FILE_COUNT]; /* of the Parquet files */
 } cobre_input;
 
+/** The production model that holds in one stage. */
+typedef struct cobre_raw_choice {
+    bool is_fpha, is_computed;
+    double productivity;          /* of the constant model; NAN: the hydro gives none */
+    const cobre_raw_range *range; /* NULL: none holds */
+} cobre_raw_choice;
+
+/**
+ * The model of a hydro in a stage: by stage the first range that contains it, else the entity's
+ * constant productivity; by season the first entry of the season, else the default model; without
+ * an entry the entity's model.
+ *
+ * @param model NULL: the hydro has no entry
+ */
+cobre_raw_choice cobre_model_choice(const cobre_raw_hydro *hydro, const cobre_raw_model *model,
+                                    int64_t stage, int64_t season);
+
+/** The production model of a hydro; NULL: none. */
+const cobre_raw_model *cobre_input_model(const cobre_input *input, int64_t hydro);
+
+/** Whether some study stage has inflow lags as states while inflows are autoregressive. */
+bool cobre_input_asks_for_lags(const cobre_input *input);
+
 /** Whether a production model's word selects planes; any other means constant productivity. */
 bool cobre_model_is_fpha(const char *word);
 

@@ -27,6 +27,18 @@ void cobre_check_stages(const cobre_input *input);
 /** Layer 5b: the order of the penalties. */
 void cobre_check_penalties(const cobre_input *input);
 
+/** Layers 4 and 5: geometry, evaporation, planes and production models of hydros. */
+void cobre_check_models(const cobre_input *input);
+
+/** Layers 3 and 5: schemes, sampling, correlation, and settings that hang together. */
+void cobre_check_scenarios(const cobre_input *input);
+
+/** Layers 4 and 5: autoregressive inflows and their estimation from history. */
+void cobre_check_series(const cobre_input *input);
+
+/** Layers 3 and 5: the terms of generic constraints. */
+void cobre_check_constraints(const cobre_input *input);
+
 /** Layer 5: features of the format that this version does not model. */
 void cobre_check_unsupported(const cobre_input *input);
 
@@ -38,5 +50,27 @@ cobre_finding cobre_finding_at(cobre_severity severity, cobre_kind kind, int lay
 /** The start of a finding about a whole file or one of its settings. */
 cobre_finding cobre_finding_in(cobre_severity severity, cobre_kind kind, int layer,
                                const char *file, const char *field);
+
+/** The start of a finding at a cell of a Parquet file; the entity is that of its first column. */
+cobre_finding cobre_finding_row(cobre_severity severity, cobre_kind kind, int layer,
+                                const cobre_input *input, cobre_file_id file, size_t column,
+                                size_t row);
+
+/**
+ * Add a finding of PhysicalConstraint; `format` is its message and its detail.
+ *
+ * @param rule the rule's name: "geometry_ascends"
+ */
+void cobre_report_rule(const cobre_input *input, cobre_finding *finding, const char *rule,
+                       const char *suggestion, const char *format, ...) MCP_PRINTF(5, 6);
+
+/** Add a finding of IncompatibleSettings about the finding's field, in the same way. */
+void cobre_report_setting(const cobre_input *input, cobre_finding *finding, const char *suggestion,
+                          const char *format, ...) MCP_PRINTF(4, 5);
+
+/** Add a finding of MissingReference: no record of that id. A warning says that the entry is
+ *  ignored. */
+void cobre_report_reference(const cobre_input *input, cobre_finding *finding, const char *field,
+                            int64_t id, cobre_registry registry);
 
 #endif

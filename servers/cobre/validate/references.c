@@ -7,32 +7,7 @@
  */
 #include "validate/layers.h"
 
-#include <string.h>
-
 #include "case/read/readers.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-static void report_missing(const cobre_input *input, cobre_finding *finding, const char *field,
-                           int64_t id, cobre_registry registry)
-{
-    const char *file = cobre_registry_file(registry), *short_name = base_name(file);
-    const char *value = cobre_report_text(input->report, "%lld", (long long)id);
-    const bool is_error = finding->severity == COBRE_SEVERITY_ERROR;
-
-    finding->message = cobre_report_text(input->report, "%s '%s' not found in %s%s", field, value,
-                                         file, is_error ? "" : "; the entry is ignored");
-    finding->suggestion = cobre_report_text(input->report, "Check that %s '%s' exists in %s.",
-                                            field, value, file);
-    finding->members = COBRE_MEMBERS(COBRE_TEXT("referenced_value", value),
-                                     COBRE_TEXT("referenced_registry", short_name));
-    cobre_report_add(input->report, finding);
-}
 
 /* ---- registries ------------------------------------------------------------------------------ */
 
@@ -47,7 +22,7 @@ static void check_record(const cobre_input *input, cobre_registry registry,
             continue;
         cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_MISSING_REFERENCE,
                                                  3, registry, record, field->path);
-        report_missing(input, &finding, field->path, id, field->refers);
+        cobre_report_reference(input, &finding, field->path, id, field->refers);
     }
 }
 
@@ -62,18 +37,10 @@ static void check_registry(const cobre_input *input, cobre_registry registry)
 
 /* ---- Parquet rows ---------------------------------------------------------------------------- */
 
-static cobre_finding at_row(const cobre_table *table, cobre_file_id id, cobre_severity severity,
-                            const char *column, size_t row)
+static cobre_finding at_cell(cobre_severity severity, const cobre_input *input, cobre_file_id id,
+                             size_t column, size_t row)
 {
-    cobre_finding finding = cobre_finding_in(severity, COBRE_KIND_MISSING_REFERENCE, 3,
-                                             cobre_files_known[id].path, column);
-    cobre_registry registry = table->spec->columns[0].refers;
-
-    finding.row = (int64_t)row + 1;
-    finding.noun = cobre_registry_noun(registry);
-    finding.has_entity_id = finding.noun != NULL;
-    finding.entity_id = cobre_table_int(table, 0, row);
-    return finding;
+    return cobre_finding_row(severity, COBRE_KIND_MISSING_REFERENCE, 3, input, id, column, row);
 }
 
 static void check_column(const cobre_input *input, cobre_file_id id, size_t column)
@@ -86,12 +53,12 @@ static void check_column(const cobre_input *input, cobre_file_id id, size_t colu
         int64_t value = cobre_table_int(table, column, row);
         if (value == COBRE_ABSENT || cobre_input_find(input, spec->refers, value))
             continue;
-        cobre_finding finding = at_row(table, id, COBRE_SEVERITY_ERROR, spec->name, row);
-        report_missing(input, &finding, spec->name, value, spec->refers);
+        cobre_finding finding = at_cell(COBRE_SEVERITY_ERROR, input, id, column, row);
+        cobre_report_reference(input, &finding, spec->name, value, spec->refers);
     }
 }
 
-/* Rows of an override whose stage is no study stage. */
+/* Rows whose stage is no study stage, in files where such rows are skipped. */
 static void warn_stages(const cobre_input *input, cobre_file_id id)
 {
     const cobre_table *table = &input->tables[id];
@@ -99,10 +66,10 @@ static void warn_stages(const cobre_input *input, cobre_file_id id)
     for (size_t i = 0; i < table->rows; i++) {
         size_t row = table->order[i];
         int64_t stage = cobre_table_int(table, COBRE_COL_STAGE, row);
-        if (cobre_input_find(input, COBRE_STUDY_STAGES, stage))
+        if (stage == COBRE_ABSENT || cobre_input_find(input, COBRE_STUDY_STAGES, stage))
             continue;
-        cobre_finding finding = at_row(table, id, COBRE_SEVERITY_WARNING, "stage_id", row);
-        report_missing(input, &finding, "stage_id", stage, COBRE_STUDY_STAGES);
+        cobre_finding finding = at_cell(COBRE_SEVERITY_WARNING, input, id, COBRE_COL_STAGE, row);
+        cobre_report_reference(input, &finding, "stage_id", stage, COBRE_STUDY_STAGES);
     }
 }
 
@@ -114,8 +81,9 @@ static void check_table(const cobre_input *input, cobre_file_id id)
         if (table->spec->columns[i].refers != COBRE_NO_REGISTRY)
             check_column(input, id, i);
     }
-    if (table->rows > 0 && table->spec->repeats == COBRE_REPEATS_LAST_WINS &&
-        table->spec->columns[COBRE_COL_STAGE].refers == COBRE_NO_REGISTRY)
+    bool is_override = table->rows > 0 && table->spec->repeats == COBRE_REPEATS_LAST_WINS &&
+                       table->spec->columns[COBRE_COL_STAGE].refers == COBRE_NO_REGISTRY;
+    if (is_override || id == COBRE_FILE_CONSTRAINT_BOUNDS || id == COBRE_FILE_HYPERPLANES)
         warn_stages(input, id);
 }
 
@@ -132,10 +100,10 @@ static void check_factor(const cobre_input *input, cobre_file_id file, cobre_sev
     finding.has_entity_id = true;
     finding.entity_id = factor->entity;
     if (!cobre_input_find(input, registry, factor->entity))
-        report_missing(input, &finding, entity_key, factor->entity, registry);
+        cobre_report_reference(input, &finding, entity_key, factor->entity, registry);
     finding.field = "stage_id";
     if (!cobre_input_find(input, COBRE_STUDY_STAGES, factor->stage))
-        report_missing(input, &finding, "stage_id", factor->stage, COBRE_STUDY_STAGES);
+        cobre_report_reference(input, &finding, "stage_id", factor->stage, COBRE_STUDY_STAGES);
 }
 
 static void check_factors(const cobre_input *input, cobre_file_id file, cobre_severity severity,
@@ -162,7 +130,19 @@ static void check_initial(const cobre_input *input, int64_t hydro, const char *f
     finding.noun = "hydro";
     finding.has_entity_id = true;
     finding.entity_id = hydro;
-    report_missing(input, &finding, "hydro_id", hydro, COBRE_HYDROS);
+    cobre_report_reference(input, &finding, "hydro_id", hydro, COBRE_HYDROS);
+}
+
+static void check_model(const cobre_input *input, int64_t hydro)
+{
+    if (cobre_input_find(input, COBRE_HYDROS, hydro))
+        return;
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_MISSING_REFERENCE, 3,
+                                             cobre_files_known[COBRE_FILE_MODELS].path, "hydro_id");
+    finding.noun = "hydro";
+    finding.has_entity_id = true;
+    finding.entity_id = hydro;
+    cobre_report_reference(input, &finding, "hydro_id", hydro, COBRE_HYDROS);
 }
 
 static void check_storages(const cobre_input *input, const cobre_raw_storage *list, size_t count,
@@ -189,7 +169,10 @@ void cobre_check_references(const cobre_input *input)
                    "filling_storage.hydro_id");
     for (size_t i = 0; i < input->past_inflow_count; i++)
         check_initial(input, input->past_inflows[i].hydro, "past_inflows.hydro_id",
-                      COBRE_SEVERITY_WARNING);
+                      cobre_input_asks_for_lags(input) ? COBRE_SEVERITY_ERROR
+                                                       : COBRE_SEVERITY_WARNING);
+    for (size_t i = 0; i < input->model_count; i++)
+        check_model(input, input->models[i].hydro);
     for (size_t i = 0; i < input->recent_count; i++)
         check_initial(input, input->recent[i].hydro, "recent_observations.hydro_id",
                       COBRE_SEVERITY_WARNING);

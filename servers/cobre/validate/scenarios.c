@@ -1,0 +1,310 @@
+/*
+ * scenarios.c - layers 3 and 5 for the sources of noise: schemes, sampling methods, correlation,
+ * and the settings of the training that hang together.
+ *
+ * Source: the errors page, sections 5.3, 5.6 and 5.8; the case page, sections 2.3, 2.4 and 7.
+ */
+#include "validate/layers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYER = 5, SOBOL_DIMENSIONS = 21201 };
+
+static cobre_finding in_config(cobre_severity severity, const char *field)
+{
+    return cobre_finding_in(severity, COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER,
+                            cobre_files_known[COBRE_FILE_CONFIG].path, field);
+}
+
+/* ---- schemes --------------------------------------------------------------------------------- */
+
+static void check_external(const cobre_input *input, const char *field, int64_t scheme,
+                           cobre_file_id file)
+{
+    if (scheme != COBRE_EXTERNAL || input->tables[file].rows > 0)
+        return;
+    cobre_finding finding = in_config(COBRE_SEVERITY_ERROR, field);
+    finding.internal_kind = "BusinessRuleViolation";
+    cobre_report_setting(input, &finding, "Add the file, or choose another scheme.",
+                         "the scheme external needs rows in %s", cobre_files_known[file].path);
+}
+
+static void check_source(const cobre_input *input, const cobre_raw_source *source,
+                         const char *const fields[3])
+{
+    check_external(input, fields[0], source->inflow, COBRE_FILE_EXTERNAL_INFLOW);
+    check_external(input, fields[1], source->load, COBRE_FILE_EXTERNAL_LOAD);
+    check_external(input, fields[2], source->ncs, COBRE_FILE_EXTERNAL_NCS);
+    if (source->inflow != COBRE_HISTORICAL || input->tables[COBRE_FILE_HISTORY].rows > 0)
+        return;
+    cobre_finding finding = in_config(COBRE_SEVERITY_ERROR, fields[0]);
+    cobre_report_setting(input, &finding, "Add the file, or choose another scheme.",
+                         "the scheme historical needs rows in %s",
+                         cobre_files_known[COBRE_FILE_HISTORY].path);
+}
+
+static void check_schemes(const cobre_input *input)
+{
+    static const char *const training[] = { "training.scenario_source.inflow.scheme",
+                                            "training.scenario_source.load.scheme",
+                                            "training.scenario_source.ncs.scheme" };
+    static const char *const simulation[] = { "simulation.scenario_source.inflow.scheme",
+                                              "simulation.scenario_source.load.scheme",
+                                              "simulation.scenario_source.ncs.scheme" };
+
+    check_source(input, &input->config.training_source, training);
+    if (input->config.simulation_source.json)
+        check_source(input, &input->config.simulation_source, simulation);
+}
+
+/* ---- sampling methods ------------------------------------------------------------------------ */
+
+static void warn_sobol(const cobre_input *input, const cobre_raw_stage *stage)
+{
+    if ((stage->openings & (stage->openings - 1)) == 0)
+        return;
+    cobre_finding finding = cobre_finding_at(
+        COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER, COBRE_STUDY_STAGES,
+        &stage->head, "num_scenarios");
+    finding.internal_kind = "ModelQuality";
+    cobre_report_rule(input, &finding, "sobol_power_of_two", "Use a power of two.",
+                      "qmc_sobol with %lld openings, which is no power of two",
+                      (long long)stage->openings);
+}
+
+static void refuse_method(const cobre_input *input, const cobre_raw_stage *stage, const char *detail)
+{
+    cobre_finding finding = cobre_finding_at(
+        COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER, COBRE_STUDY_STAGES,
+        &stage->head, "sampling_method");
+
+    cobre_report_setting(input, &finding, "Choose another sampling_method.", "%s", detail);
+}
+
+static void check_sampling(const cobre_input *input)
+{
+    bool has_tree = input->tables[COBRE_FILE_OPENINGS].rows > 0;
+    size_t dimensions = input->registries[COBRE_HYDROS].count +
+                        input->registries[COBRE_BUSES].count +
+                        input->registries[COBRE_SOURCES].count;
+
+    for (size_t i = 0; i < input->stage_count && !has_tree; i++) {
+        const cobre_raw_stage *stage = &input->stages[i];
+        if (!stage->is_study)
+            continue;
+        if (stage->sampling == COBRE_SAMPLING_SELECTIVE)
+            refuse_method(input, stage,
+                          "selective draws nothing: it needs scenarios/noise_openings.parquet");
+        else if (stage->sampling == COBRE_SAMPLING_HISTORICAL &&
+                 input->tables[COBRE_FILE_HISTORY].rows == 0)
+            refuse_method(input, stage,
+                          "historical_residuals needs rows in scenarios/inflow_history.parquet");
+        else if (stage->sampling == COBRE_SAMPLING_SOBOL && dimensions > SOBOL_DIMENSIONS)
+            refuse_method(input, stage, "qmc_sobol has at most 21201 dimensions");
+        else if (stage->sampling == COBRE_SAMPLING_SOBOL)
+            warn_sobol(input, stage);
+    }
+}
+
+/* ---- settings of the training ---------------------------------------------------------------- */
+
+static void check_selection(const cobre_input *input)
+{
+    const cobre_raw_config *config = &input->config;
+
+    if (config->cut_selection_enabled && config->cut_method == COBRE_ABSENT) {
+        cobre_finding finding = in_config(COBRE_SEVERITY_ERROR, "training.cut_selection.method");
+        cobre_report_setting(input, &finding, "Give level1, lml1 or domination, or disable it.",
+                             "cut selection is enabled without a method");
+    }
+    if (config->cut_selection_enabled && config->cut_check_frequency == 0) {
+        cobre_finding finding = in_config(COBRE_SEVERITY_ERROR,
+                                          "training.cut_selection.check_frequency");
+        cobre_report_setting(input, &finding, "Give a number of iterations above 0.",
+                             "check_frequency is 0");
+    }
+    if (config->cut_max_active != COBRE_ABSENT && config->cut_max_active < config->forward_passes) {
+        cobre_finding finding = in_config(COBRE_SEVERITY_WARNING,
+                                          "training.cut_selection.max_active_per_stage");
+        finding.internal_kind = "ModelQuality";
+        cobre_report_setting(input, &finding, "Allow at least one cut per forward pass.",
+                             "the budget of %lld cuts is below the %lld forward passes",
+                             (long long)config->cut_max_active, (long long)config->forward_passes);
+    }
+}
+
+static void warn_fixed(const cobre_input *input)
+{
+    if (input->config.order_selection != COBRE_SELECT_FIXED)
+        return;
+    cobre_finding finding = in_config(COBRE_SEVERITY_WARNING, "estimation.order_selection");
+    finding.internal_kind = "ModelQuality";
+    cobre_report_setting(input, &finding, "Write \"pacf\".",
+                         "order_selection fixed is deprecated and means pacf");
+}
+
+/* Slopes are derived for storages of constant productivity alone (method page, section 16). */
+static void check_inner_bound(const cobre_input *input)
+{
+    const cobre_raw_config *config = &input->config;
+    const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
+    bool needs_slope = input->tables[COBRE_FILE_AR].rows > 0 ||
+                       input->tables[COBRE_FILE_ANNUAL].rows > 0 || input->model_count > 0;
+
+    for (size_t i = 0; i < input->registries[COBRE_HYDROS].count; i++)
+        needs_slope = needs_slope || hydros[i].model == COBRE_MODEL_FPHA;
+    if (!config->upper_bound_enabled || config->compatibility != COBRE_ABSENT || !needs_slope ||
+        !isnan(config->lipschitz_fallback))
+        return;
+    cobre_finding finding = in_config(COBRE_SEVERITY_ERROR,
+                                      "upper_bound_evaluation.lipschitz.fallback_value");
+    cobre_report_setting(input, &finding, "Give fallback_value: the steepest slope of the cost.",
+                         "inflow lags and production functions need fallback_value");
+}
+
+/* ---- correlation ----------------------------------------------------------------------------- */
+
+static const cobre_registry class_registries[] = { COBRE_HYDROS, COBRE_BUSES, COBRE_SOURCES };
+
+static cobre_finding in_correlation(cobre_severity severity, cobre_kind kind, int layer,
+                                    const char *field)
+{
+    return cobre_finding_in(severity, kind, layer, cobre_files_known[COBRE_FILE_CORRELATION].path,
+                            field);
+}
+
+static void check_member(const cobre_input *input, const cobre_raw_group *group,
+                         const cobre_raw_member *member)
+{
+    cobre_registry registry = class_registries[member->type];
+
+    if (!cobre_input_find(input, registry, member->id)) {
+        cobre_finding finding = in_correlation(COBRE_SEVERITY_ERROR, COBRE_KIND_MISSING_REFERENCE,
+                                               3, "entities.id");
+        finding.noun = cobre_registry_noun(registry);
+        finding.has_entity_id = true;
+        finding.entity_id = member->id;
+        cobre_report_reference(input, &finding, "entities.id", member->id, registry);
+    }
+    if (member->type != group->members[0].type) {
+        cobre_finding finding = in_correlation(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT,
+                                               LAYER, "entities.type");
+        cobre_report_rule(input, &finding, "one_class_a_group",
+                          "Give each class a group of its own.",
+                          "group '%.60s' mixes classes: there is no correlation across them",
+                          group->name);
+    }
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    const cobre_raw_member *x = a, *y = b;
+
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* An entity occurs once in a profile; entities of different classes may have one id. */
+static void check_repeats(const cobre_input *input, const cobre_raw_profile *profile)
+{
+    size_t count = 0, used = 0;
+
+    for (size_t i = 0; i < profile->group_count; i++)
+        count += profile->groups[i].count;
+    cobre_raw_member *all = mcp_arena_array(input->arena, count, sizeof *all);
+    if (!all) {
+        cobre_report_out_of_memory(input->report);
+        return;
+    }
+    for (size_t i = 0; i < profile->group_count; i++) {
+        for (size_t k = 0; k < profile->groups[i].count; k++)
+            all[used++] = profile->groups[i].members[k];
+    }
+    if (count > 1)
+        qsort(all, count, sizeof *all, compare_members);
+    for (size_t i = 1; i < count; i++) {
+        if (compare_members(&all[i - 1], &all[i]) != 0)
+            continue;
+        cobre_finding finding = in_correlation(COBRE_SEVERITY_ERROR,
+                                               COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER, "entities");
+        finding.noun = cobre_registry_noun(class_registries[all[i].type]);
+        finding.has_entity_id = true;
+        finding.entity_id = all[i].id;
+        cobre_report_setting(input, &finding, "Let an entity occur once in a profile.",
+                             "%s %lld occurs twice in profile '%.60s'", finding.noun,
+                             (long long)all[i].id, profile->name);
+    }
+}
+
+static void check_profile(const cobre_input *input, const cobre_raw_profile *profile)
+{
+    for (size_t i = 0; i < profile->group_count; i++) {
+        for (size_t k = 0; k < profile->groups[i].count; k++)
+            check_member(input, &profile->groups[i], &profile->groups[i].members[k]);
+    }
+    check_repeats(input, profile);
+}
+
+static void check_schedule(const cobre_input *input)
+{
+    const cobre_raw_correlation *correlation = &input->correlation;
+
+    for (size_t i = 0; i < correlation->schedule_count; i++) {
+        int64_t stage = correlation->schedule[i].stage;
+        if (cobre_input_find(input, COBRE_STUDY_STAGES, stage))
+            continue;
+        cobre_finding finding = in_correlation(COBRE_SEVERITY_WARNING, COBRE_KIND_MISSING_REFERENCE,
+                                               3, "schedule.stage_id");
+        cobre_report_reference(input, &finding, "stage_id", stage, COBRE_STUDY_STAGES);
+    }
+}
+
+static void check_default(const cobre_input *input)
+{
+    const cobre_raw_correlation *correlation = &input->correlation;
+
+    for (size_t i = 0; i < correlation->profile_count; i++) {
+        if (strcmp(correlation->profiles[i].name, "default") == 0)
+            return;
+    }
+    if (correlation->profile_count < 2)
+        return;
+    cobre_finding finding = in_correlation(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS,
+                                           LAYER, "profiles");
+    cobre_report_setting(input, &finding, "Name one of the profiles default.",
+                         "there are %zu profiles and none is named default",
+                         correlation->profile_count);
+}
+
+static void check_correlation(const cobre_input *input)
+{
+    const cobre_raw_correlation *correlation = &input->correlation;
+
+    if (!correlation->present)
+        return;
+    if (strcmp(correlation->method, "spectral") != 0 &&
+        strcmp(correlation->method, "cholesky") != 0) {
+        cobre_finding finding = in_correlation(COBRE_SEVERITY_WARNING,
+                                               COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER, "method");
+        finding.internal_kind = "ModelQuality";
+        cobre_report_setting(input, &finding, "Write \"spectral\".",
+                             "the method '%.60s' is not known; spectral is used",
+                             correlation->method);
+    }
+    for (size_t i = 0; i < correlation->profile_count; i++)
+        check_profile(input, &correlation->profiles[i]);
+    check_schedule(input);
+    check_default(input);
+}
+
+void cobre_check_scenarios(const cobre_input *input)
+{
+    check_schemes(input);
+    check_sampling(input);
+    check_selection(input);
+    warn_fixed(input);
+    check_inner_bound(input);
+    check_correlation(input);
+}
