@@ -26,10 +26,9 @@ static void must(int claim)
 static void write_term(mcp_buf *buf, const cobre_raw_term *term)
 {
     char text[128];
-    int length = snprintf(text, sizeof text, "%c %.*g * %s(%lld",
-                          term->coefficient < 0 ? '-' : '+', DBL_DECIMAL_DIG,
-                          fabs(term->coefficient), cobre_variable_name(term->variable),
-                          (long long)term->id);
+    int length = snprintf(text, sizeof text, "%c %.*g * %s(%lld", term->coefficient < 0 ? '-' : '+',
+                          DBL_DECIMAL_DIG, fabs(term->coefficient),
+                          cobre_variable_name(term->variable), (long long)term->id);
 
     if (term->block != COBRE_ABSENT)
         length += snprintf(text + length, sizeof text - (size_t)length, ", %lld",

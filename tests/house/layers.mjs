@@ -81,7 +81,7 @@ const ROOMS = {
   "servers/cobre/case": { rooms: cobre("findings") },
   "servers/cobre/case/read": { rooms: cobre("case", "findings") },
   "servers/cobre/case/build": { rooms: cobre("case", "findings") },
-  "servers/cobre/validate": { rooms: cobre("case/build", "case/read", "case", "findings") },
+  "servers/cobre/validate": { rooms: cobre("case/build", "case/read", "stochastic", "case", "findings") },
   "servers/cobre/stochastic": { rooms: cobre("case") },
   "servers/cobre/hydro": { rooms: cobre("case") },
   "servers/cobre/policy": { rooms: cobre("case") },

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { DAY_MIN = -719162, DAY_MAX = 2932896 }; /* 0001-01-01 and 9999-12-31, from 1970-01-01 */
+
 int64_t cobre_table_int(const cobre_table *table, size_t column, size_t row)
 {
     const columns_column *data = table->columns[column];
@@ -26,6 +28,15 @@ double cobre_table_real(const cobre_table *table, size_t column, size_t row)
     const columns_column *data = table->columns[column];
 
     return data && columns_is_valid(data, row) ? ((const double *)data->values)[row] : NAN;
+}
+
+size_t cobre_table_entity(const cobre_table_spec *spec)
+{
+    for (size_t i = 0; spec->columns[i].name; i++) {
+        if (spec->columns[i].refers != COBRE_NO_REGISTRY)
+            return i;
+    }
+    return COBRE_COLUMNS_MAX;
 }
 
 /* ---- the columns ----------------------------------------------------------------------------- */
@@ -75,11 +86,12 @@ static void find_columns(cobre_reader *reader, const columns_table *data, cobre_
 
 static void place_in_row(cobre_reader *reader, const cobre_table *table, size_t row)
 {
-    int64_t id = cobre_table_int(table, 0, row);
+    size_t column = cobre_table_entity(table->spec);
+    int64_t id = column < COBRE_COLUMNS_MAX ? cobre_table_int(table, column, row) : COBRE_ABSENT;
 
     reader->row = (int64_t)row + 1;
-    reader->noun = cobre_registry_noun(table->spec->columns[0].refers);
-    reader->has_id = reader->noun && id != COBRE_ABSENT;
+    reader->has_id = id != COBRE_ABSENT;
+    reader->noun = reader->has_id ? cobre_registry_noun(table->spec->columns[column].refers) : NULL;
     reader->id = id;
 }
 
@@ -87,6 +99,8 @@ static const char *broken_rule(const cobre_column *column, double value)
 {
     if (!isfinite(value))
         return "must be finite";
+    if (column->type == COLUMNS_DATE && (value < DAY_MIN || value > DAY_MAX))
+        return "must lie in the years 1 to 9999";
     if ((column->flags & COBRE_POSITIVE) && value <= 0)
         return "must be > 0";
     if ((column->flags & COBRE_NOT_NEGATIVE) && value < 0)

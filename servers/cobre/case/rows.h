@@ -53,6 +53,9 @@ typedef struct cobre_table {
 void cobre_read_rows(cobre_reader *reader, const columns_table *data, const cobre_table_spec *spec,
                      cobre_table *out);
 
+/** The column of the rows' entity: the first that refers to a registry; COBRE_COLUMNS_MAX: none. */
+size_t cobre_table_entity(const cobre_table_spec *spec);
+
 /** The integer of a column in a row; COBRE_ABSENT for null or an absent column. */
 int64_t cobre_table_int(const cobre_table *table, size_t column, size_t row);
 

@@ -40,9 +40,9 @@ static void report_block(const cobre_input *input, cobre_finding *finding, const
                          int64_t block, const cobre_raw_stage *stage)
 {
     finding->internal_kind = "InvalidValue";
-    finding->message = cobre_report_text(input->report, "%s names block %lld, but stage %lld has %zu",
-                                         place, (long long)block, (long long)stage->head.id,
-                                         stage->block_count);
+    finding->message = cobre_report_text(
+        input->report, "%s names block %lld, but stage %lld has %zu", place, (long long)block,
+        (long long)stage->head.id, stage->block_count);
     finding->suggestion = "Use the block ids of the stage in stages.json.";
     finding->members = COBRE_MEMBERS(COBRE_REAL("value", (double)block), COBRE_REAL("min", 0),
                                      COBRE_REAL("max", (double)stage->block_count - 1));

@@ -107,7 +107,7 @@ static void report_cube(const cobre_input *input, const struct cube *cube, size_
     cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_COVERAGE_MISMATCH, 4,
                                              cobre_files_known[cube->file].path, field);
 
-    finding.row = row == COBRE_NONE ? 0 : (int64_t)row + 1;
+    finding.row = row == COBRE_NONE ? 0 : (int64_t)row + 1; /* of many: no entity is named */
     finding.message = message;
     finding.suggestion = "Number the rows of each stage from 0 without gaps, one row per entity.";
     finding.members = COBRE_MEMBERS(COBRE_TEXT("missing_dimension", field),

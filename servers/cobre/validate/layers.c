@@ -56,10 +56,14 @@ cobre_finding cobre_finding_row(cobre_severity severity, cobre_kind kind, int la
     cobre_finding finding = cobre_finding_in(severity, kind, layer, cobre_files_known[file].path,
                                              table->spec->columns[column].name);
 
+    size_t entity = cobre_table_entity(table->spec);
+
     finding.row = (int64_t)row + 1;
-    finding.noun = cobre_registry_noun(table->spec->columns[0].refers);
-    finding.has_entity_id = finding.noun != NULL;
-    finding.entity_id = cobre_table_int(table, 0, row);
+    if (entity == COBRE_COLUMNS_MAX)
+        return finding;
+    finding.noun = cobre_registry_noun(table->spec->columns[entity].refers);
+    finding.has_entity_id = true;
+    finding.entity_id = cobre_table_int(table, entity, row);
     return finding;
 }
 

@@ -51,7 +51,7 @@ cobre_finding cobre_finding_at(cobre_severity severity, cobre_kind kind, int lay
 cobre_finding cobre_finding_in(cobre_severity severity, cobre_kind kind, int layer,
                                const char *file, const char *field);
 
-/** The start of a finding at a cell of a Parquet file; the entity is that of its first column. */
+/** The start of a finding at a cell of a Parquet file; the entity is the row's. */
 cobre_finding cobre_finding_row(cobre_severity severity, cobre_kind kind, int layer,
                                 const cobre_input *input, cobre_file_id file, size_t column,
                                 size_t row);

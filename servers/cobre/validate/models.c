@@ -69,8 +69,8 @@ static void check_planes(const cobre_input *input)
             const struct plane_rule *rule = &plane_rules[k];
             size_t row = table->order[i];
             double value = cobre_table_real(table, rule->column, row);
-            if (isnan(value) || ((rule->above ? value > rule->low : value >= rule->low) &&
-                                 value <= rule->high))
+            if (isnan(value) ||
+                ((rule->above ? value > rule->low : value >= rule->low) && value <= rule->high))
                 continue;
             cobre_finding finding = cobre_finding_row(COBRE_SEVERITY_ERROR,
                                                       COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER, input,
@@ -240,8 +240,7 @@ static void check_fit_of(const cobre_input *input, const cobre_raw_hydro *hydro,
     cobre_finding finding = at_hydro(hydro, lacking);
     cobre_report_rule(input, &finding, "fit_has_head",
                       "Give tailrace, hydraulic_losses and efficiency, or use given planes.",
-                      "computed planes need %s (stage %lld)", lacking,
-                      (long long)demand->computed);
+                      "computed planes need %s (stage %lld)", lacking, (long long)demand->computed);
 }
 
 static double turbined_cost(const cobre_input *input, const cobre_raw_hydro *hydro)

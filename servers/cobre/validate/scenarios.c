@@ -64,20 +64,21 @@ static void warn_sobol(const cobre_input *input, const cobre_raw_stage *stage)
 {
     if ((stage->openings & (stage->openings - 1)) == 0)
         return;
-    cobre_finding finding = cobre_finding_at(
-        COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER, COBRE_STUDY_STAGES,
-        &stage->head, "num_scenarios");
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT,
+                                             LAYER, COBRE_STUDY_STAGES, &stage->head,
+                                             "num_scenarios");
     finding.internal_kind = "ModelQuality";
     cobre_report_rule(input, &finding, "sobol_power_of_two", "Use a power of two.",
                       "qmc_sobol with %lld openings, which is no power of two",
                       (long long)stage->openings);
 }
 
-static void refuse_method(const cobre_input *input, const cobre_raw_stage *stage, const char *detail)
+static void refuse_method(const cobre_input *input, const cobre_raw_stage *stage,
+                          const char *detail)
 {
-    cobre_finding finding = cobre_finding_at(
-        COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER, COBRE_STUDY_STAGES,
-        &stage->head, "sampling_method");
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS,
+                                             LAYER, COBRE_STUDY_STAGES, &stage->head,
+                                             "sampling_method");
 
     cobre_report_setting(input, &finding, "Choose another sampling_method.", "%s", detail);
 }
@@ -190,10 +191,9 @@ static void check_member(const cobre_input *input, const cobre_raw_group *group,
     if (member->type != group->members[0].type) {
         cobre_finding finding = in_correlation(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT,
                                                LAYER, "entities.type");
-        cobre_report_rule(input, &finding, "one_class_a_group",
-                          "Give each class a group of its own.",
-                          "group '%.60s' mixes classes: there is no correlation across them",
-                          group->name);
+        cobre_report_rule(
+            input, &finding, "one_class_a_group", "Give each class a group of its own.",
+            "group '%.60s' mixes classes: there is no correlation across them", group->name);
     }
 }
 

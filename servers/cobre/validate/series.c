@@ -58,8 +58,7 @@ static void report_orphan(const cobre_input *input, const struct group *group)
                                               input, group->file, COBRE_COL_STAGE,
                                               first_row(input, group));
 
-    finding.message = cobre_report_text(input->report,
-                                        "hydro %lld has no statistics in stage %lld",
+    finding.message = cobre_report_text(input->report, "hydro %lld has no statistics in stage %lld",
                                         (long long)group->hydro, (long long)group->stage);
     finding.suggestion = "Add the row to scenarios/inflow_seasonal_stats.parquet.";
     finding.members = COBRE_MEMBERS(COBRE_TEXT("missing_dimension", "stage_id"),
@@ -177,8 +176,8 @@ static void check_past_lengths(const cobre_input *input)
 
     for (size_t i = 0; i < table->rows;) {
         int64_t hydro = cobre_table_int(table, COBRE_COL_ENTITY, table->order[i]), order = 0;
-        for (; i < table->rows &&
-               cobre_table_int(table, COBRE_COL_ENTITY, table->order[i]) == hydro;
+        for (;
+             i < table->rows && cobre_table_int(table, COBRE_COL_ENTITY, table->order[i]) == hydro;
              i++) {
             int64_t lag = cobre_table_int(table, COBRE_AR_LAG, table->order[i]);
             order = lag > order ? lag : order;
@@ -266,10 +265,25 @@ static bool season_contains(const cobre_input *input, const cobre_raw_season *se
     }
 }
 
-/* The season of a date: that of its stage, else that of the definitions (method page, 14). */
-static int64_t season_of(const cobre_input *input, int32_t day)
+/* The days that the stages cover; most of a history lies before them. */
+static calendar_span stage_span(const cobre_input *input)
 {
+    calendar_span span = { INT32_MAX, INT32_MIN };
+
     for (size_t i = 0; i < input->stage_count; i++) {
+        const cobre_raw_stage *stage = &input->stages[i];
+        span.start = stage->start.day < span.start ? stage->start.day : span.start;
+        span.end = stage->end.day > span.end ? stage->end.day : span.end;
+    }
+    return span;
+}
+
+/* The season of a date: that of its stage, else that of the definitions (method page, 14). */
+static int64_t season_of(const cobre_input *input, calendar_span span, int32_t day)
+{
+    bool is_inside = day >= span.start && day < span.end;
+
+    for (size_t i = 0; is_inside && i < input->stage_count; i++) {
         const cobre_raw_stage *stage = &input->stages[i];
         if (day >= stage->start.day && day < stage->end.day && stage->season != COBRE_ABSENT)
             return stage->season;
@@ -380,14 +394,13 @@ static void check_empty_seasons(const cobre_input *input, const struct observati
             k++;
         if (k < count)
             continue;
-        cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_WARNING,
-                                                 COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
-                                                 cobre_files_known[COBRE_FILE_HISTORY].path, "date");
+        cobre_finding finding = cobre_finding_in(
+            COBRE_SEVERITY_WARNING, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
+            cobre_files_known[COBRE_FILE_HISTORY].path, "date");
         finding.internal_kind = "ModelQuality";
-        cobre_report_rule(input, &finding, "season_has_observations",
-                          "Extend the history, or remove the season.",
-                          "no observation falls into season %lld '%.60s'", (long long)season->id,
-                          season->label);
+        cobre_report_rule(
+            input, &finding, "season_has_observations", "Extend the history, or remove the season.",
+            "no observation falls into season %lld '%.60s'", (long long)season->id, season->label);
     }
 }
 
@@ -405,9 +418,8 @@ static void check_hydros(const cobre_input *input)
         if (at < table->rows &&
             cobre_table_int(table, COBRE_COL_ENTITY, table->order[at]) == hydro->id)
             continue;
-        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
-                                                 COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
-                                                 COBRE_HYDROS, hydro, NULL);
+        cobre_finding finding = cobre_finding_at(
+            COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER, COBRE_HYDROS, hydro, NULL);
         finding.file = cobre_files_known[COBRE_FILE_HISTORY].path;
         cobre_report_rule(input, &finding, "hydro_has_history",
                           "Add the hydro's observations to the file.",
@@ -423,15 +435,15 @@ static void check_estimation(const cobre_input *input)
         return;
     check_hydros(input);
     if (!input->has_seasons) {
-        cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR,
-                                                 COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
-                                                 cobre_files_known[COBRE_FILE_STAGES].path,
-                                                 "season_definitions");
+        cobre_finding finding = cobre_finding_in(
+            COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
+            cobre_files_known[COBRE_FILE_STAGES].path, "season_definitions");
         cobre_report_rule(input, &finding, "estimation_has_seasons",
                           "Define the seasons in stages.json.",
                           "estimation from inflow_history needs season_definitions");
         return;
     }
+    calendar_span span = stage_span(input);
     struct observation *list = mcp_arena_array(input->arena, table->rows, sizeof *list);
     if (!list) {
         cobre_report_out_of_memory(input->report);
@@ -441,7 +453,8 @@ static void check_estimation(const cobre_input *input)
         size_t row = table->order[i];
         int32_t day = (int32_t)cobre_table_int(table, COBRE_HISTORY_DATE, row);
         list[i] = (struct observation){ cobre_table_int(table, COBRE_COL_ENTITY, row),
-                                        season_of(input, day), calendar_date_of(day).year, row };
+                                        season_of(input, span, day), calendar_date_of(day).year,
+                                        row };
     }
     if (table->rows > 1)
         qsort(list, table->rows, sizeof *list, compare);

@@ -52,6 +52,13 @@ static void check_end(const cobre_input *input, const char *field, int64_t id)
     cobre_report_add(input->report, &finding);
 }
 
+/* The original runs every graph as a chain, whatever its transitions say. */
+static cobre_severity graph_severity(const cobre_input *input)
+{
+    return input->config.compatibility == COBRE_ABSENT ? COBRE_SEVERITY_ERROR
+                                                       : COBRE_SEVERITY_WARNING;
+}
+
 /* Transitions lead from a stage to the next one, or, in a cyclic graph, from the last one back. */
 static void check_step(const cobre_input *input, const cobre_raw_transition *transition)
 {
@@ -65,7 +72,7 @@ static void check_step(const cobre_input *input, const cobre_raw_transition *tra
         return;
     if (input->graph.is_cyclic && source == last && target->is_study)
         return;
-    cobre_finding finding = at_stages(COBRE_SEVERITY_ERROR, COBRE_KIND_STAGE_MISMATCH,
+    cobre_finding finding = at_stages(graph_severity(input), COBRE_KIND_STAGE_MISMATCH,
                                       "policy_graph.transitions.target_id");
     finding.noun = "stage";
     finding.has_entity_id = true;
@@ -101,10 +108,29 @@ static void check_sum(const cobre_input *input, int64_t source, double sum)
 
 static int compare_transitions(const void *a, const void *b)
 {
-    int64_t x = ((const cobre_raw_transition *)a)->source;
-    int64_t y = ((const cobre_raw_transition *)b)->source;
+    const cobre_raw_transition *x = a, *y = b;
 
-    return x < y ? -1 : x > y;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return x->target < y->target ? -1 : x->target > y->target;
+}
+
+/* Only the last stage of a cycle has a choice; `sorted` is sorted by source. */
+static void check_branches(const cobre_input *input, const cobre_raw_transition *sorted)
+{
+    for (size_t i = 1; i < input->graph.transition_count; i++) {
+        if (sorted[i].source != sorted[i - 1].source || sorted[i].target == sorted[i - 1].target)
+            continue;
+        cobre_finding finding = at_stages(graph_severity(input), COBRE_KIND_INCOMPATIBLE_SETTINGS,
+                                          "policy_graph.transitions");
+        finding.noun = "stage";
+        finding.has_entity_id = true;
+        finding.entity_id = sorted[i].source;
+        cobre_report_setting(input, &finding, "Keep one transition from each stage.",
+                             "stage %lld leads to stages %lld and %lld, but a graph cannot branch",
+                             (long long)sorted[i].source, (long long)sorted[i - 1].target,
+                             (long long)sorted[i].target);
+    }
 }
 
 static void check_sums(const cobre_input *input)
@@ -122,6 +148,7 @@ static void check_sums(const cobre_input *input)
         sorted[i] = graph->transitions[i];
     if (graph->transition_count > 1)
         qsort(sorted, graph->transition_count, sizeof *sorted, compare_transitions);
+    check_branches(input, sorted);
     for (size_t i = 0; i < graph->transition_count; i++) {
         sum += sorted[i].probability;
         if (i + 1 < graph->transition_count && sorted[i + 1].source == sorted[i].source)
@@ -129,6 +156,35 @@ static void check_sums(const cobre_input *input)
         check_sum(input, sorted[i].source, sum);
         sum = 0;
     }
+}
+
+/* The rate of a stage: that of the first transition that leaves it, else the graph's. */
+static double rate_of(const cobre_raw_graph *graph, int64_t stage)
+{
+    for (size_t i = 0; i < graph->transition_count; i++) {
+        if (graph->transitions[i].source == stage)
+            return isnan(graph->transitions[i].rate) ? graph->rate : graph->transitions[i].rate;
+    }
+    return graph->rate;
+}
+
+/* Whether some stage of the cycle is discounted: from the target of the last stage's transition. */
+static bool cycle_is_discounted(const cobre_input *input)
+{
+    const cobre_raw_graph *graph = &input->graph;
+    const cobre_raw_stage *last = input->stages + input->stage_count - 1;
+    int64_t start = INT64_MIN;
+
+    for (size_t i = graph->transition_count; i > 0 && input->stage_count > 0; i--) {
+        if (graph->transitions[i - 1].source == last->head.id)
+            start = graph->transitions[i - 1].target;
+    }
+    for (size_t i = 0; i < input->stage_count; i++) {
+        const cobre_raw_stage *stage = &input->stages[i];
+        if (stage->is_study && stage->head.id >= start && rate_of(graph, stage->head.id) > 0)
+            return true;
+    }
+    return false;
 }
 
 static void check_graph(const cobre_input *input)
@@ -141,13 +197,13 @@ static void check_graph(const cobre_input *input)
         check_step(input, &graph->transitions[i]);
     }
     check_sums(input);
-    if (!graph->is_cyclic || graph->rate > 0)
+    if (!graph->is_cyclic || (graph->rate > 0 && cycle_is_discounted(input)))
         return;
     cobre_finding finding = at_stages(COBRE_SEVERITY_ERROR, COBRE_KIND_OUT_OF_RANGE,
                                       "policy_graph.annual_discount_rate");
     finding.internal_kind = "InvalidValue";
-    finding.message = "a cyclic graph needs an annual_discount_rate above 0";
-    finding.suggestion = "Set a discount rate, or make the graph finite_horizon.";
+    finding.message = "a cyclic graph needs a discount rate above 0 in its cycle";
+    finding.suggestion = "Set annual_discount_rate, or make the graph finite_horizon.";
     finding.members = COBRE_MEMBERS(COBRE_REAL("value", graph->rate), COBRE_REAL("min", 0),
                                     COBRE_NULL("max"));
     cobre_report_add(input->report, &finding);

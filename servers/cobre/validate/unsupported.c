@@ -122,17 +122,6 @@ static bool cyclic(const cobre_input *input, const void *record)
     return input->graph.is_cyclic;
 }
 
-/* The chain is always stage t to t+1; a transition that is not certain is a branch. */
-static bool branching(const cobre_input *input, const void *record)
-{
-    (void)record;
-    for (size_t i = 0; i < input->graph.transition_count; i++) {
-        if (input->graph.transitions[i].probability < 1)
-            return true;
-    }
-    return false;
-}
-
 static bool sampling(const cobre_input *input, const void *record)
 {
     (void)input;
@@ -267,8 +256,6 @@ static const struct unsupported {
       "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
     { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
       "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
-    { COBRE_FILE_STAGES, "policy_graph.transitions", IGNORES, 0, branching,
-      "a graph that branches", "Lead each stage to the next with probability 1." },
     { COBRE_FILE_STAGES, "sampling_method", MODELS, COBRE_STUDY_STAGES, sampling,
       "a sampling method other than saa", "Set sampling_method to \"saa\"." },
     { COBRE_FILE_STAGES, "block_mode", IGNORES, COBRE_STUDY_STAGES, chronological,

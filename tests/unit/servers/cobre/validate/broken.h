@@ -1,5 +1,8 @@
 /*
  * broken.h - one error in the base case gives exactly one finding.
+ *
+ * Findings about features that are not modelled yet are left out of account, so that a rule can be
+ * tested before its feature is built. A test that defines BROKEN_UNSUPPORTED looks at those alone.
  */
 #ifndef TESTS_COBRE_BROKEN_H
 #define TESTS_COBRE_BROKEN_H
@@ -30,9 +33,21 @@ typedef struct broken {
     size_t others;        /* further findings of that severity that follow from it */
 } broken;
 
+/* Files in place of those of the base case, or beyond them: a good case with another feature. */
+static const base_file *broken_context; /* ends with a NULL path; NULL: none */
+
+static inline const char *broken_base(const char *path)
+{
+    for (const base_file *file = broken_context; file && file->path; file++) {
+        if (strcmp(file->path, path) == 0)
+            return file->text;
+    }
+    return base_text(path);
+}
+
 static inline char *broken_text(const broken *row)
 {
-    const char *base = base_text(row->file);
+    const char *base = broken_base(row->file);
     size_t size = (base ? strlen(base) : 0) + strlen(row->with) + 1;
     char *text = malloc(size);
 
@@ -62,8 +77,8 @@ static inline void broken_apply(const scratch *folder, const broken *row)
 static inline void broken_restore(const scratch *folder, const char *file)
 {
     unlinkat(folder->fd, file, 0);
-    if (base_text(file))
-        base_write(folder, file, base_text(file));
+    if (broken_base(file))
+        base_write(folder, file, broken_base(file));
 }
 
 static inline bool broken_is(const broken *row, const cobre_finding *finding)
@@ -100,6 +115,25 @@ static inline void broken_check_record(const cobre_finding *finding, mcp_arena *
     mcp_buf_clear(&buf);
 }
 
+static inline bool broken_counts(const cobre_finding *finding)
+{
+#ifdef BROKEN_UNSUPPORTED
+    return strstr(finding->message, "does not model") != NULL;
+#else
+    return strstr(finding->message, "does not model") == NULL;
+#endif
+}
+
+static inline size_t broken_count(const loaded *result, cobre_severity severity)
+{
+    size_t count = 0, i = 0;
+    const cobre_finding *finding = cobre_report_finding(result->report, severity, i++);
+
+    for (; finding; finding = cobre_report_finding(result->report, severity, i++))
+        count += broken_counts(finding);
+    return count;
+}
+
 static inline void broken_check(const broken *row, const loaded *result, cobre_severity severity)
 {
     const cobre_finding *finding = cobre_report_finding(result->report, severity, 0);
@@ -109,7 +143,7 @@ static inline void broken_check(const broken *row, const loaded *result, cobre_s
         seen = seen || broken_is(row, finding);
         broken_check_record(finding, result->arena);
     }
-    if (seen && cobre_report_count(result->report, severity) == 1 + row->others)
+    if (seen && broken_count(result, severity) == 1 + row->others)
         return;
     print_message("found:\n");
     loaded_print(result, severity);
@@ -126,6 +160,8 @@ static inline void broken_run(columns *engine, const broken *rows, size_t count,
 
     scratch_open(&folder);
     base_write_all(&folder);
+    for (const base_file *file = broken_context; file && file->path; file++)
+        base_write(&folder, file->path, file->text);
     for (size_t i = 0; i < count; i++) {
         broken_apply(&folder, &rows[i]);
         loaded result = base_load_at(engine, folder.fd, "broken");
@@ -135,7 +171,8 @@ static inline void broken_run(columns *engine, const broken *rows, size_t count,
         if (severity == COBRE_SEVERITY_ERROR) {
             assert_null(result.c);
             assert_true(cobre_report_coverage(result.report)->layers_completed <= rows[i].layer);
-        } else {
+        } else if (broken_count(&result, COBRE_SEVERITY_ERROR) ==
+                   cobre_report_count(result.report, COBRE_SEVERITY_ERROR)) {
             assert_loads(&result);
             assert_int_equal(cobre_report_coverage(result.report)->layers_completed, 5);
         }
@@ -143,11 +180,26 @@ static inline void broken_run(columns *engine, const broken *rows, size_t count,
         broken_restore(&folder, rows[i].file);
     }
     loaded result = base_load_at(engine, folder.fd, "restored");
-    assert_loads(&result);
+    if (broken_count(&result, COBRE_SEVERITY_ERROR) > 0)
+        loaded_print(&result, COBRE_SEVERITY_ERROR);
+    assert_int_equal(result.status, MCP_OK);
+    assert_int_equal(broken_count(&result, COBRE_SEVERITY_ERROR), 0);
     loaded_free(&result);
     scratch_close(&folder);
     print_message("  %zu breaks\n", count);
 }
+
+/* The same on another good case. */
+static inline void broken_run_on(columns *engine, const base_file *context, const broken *rows,
+                                 size_t count, cobre_severity severity)
+{
+    broken_context = context;
+    broken_run(engine, rows, count, severity);
+    broken_context = NULL;
+}
+
+#define BROKEN_RUN_ON(engine, context, rows, severity)                                             \
+    broken_run_on(engine, context, rows, sizeof rows / sizeof((rows)[0]), severity)
 
 #define BROKEN_RUN(engine, rows, severity)                                                         \
     broken_run(engine, rows, sizeof rows / sizeof((rows)[0]), severity)

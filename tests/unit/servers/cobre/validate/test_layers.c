@@ -131,13 +131,13 @@ static void plants(void **state)
           "thermal_id i32: 6; stage_id i32: 0; min_generation_mw f64: 31", CAPACITY, 5, 6,
           "min_generation_mw", NULL, 0 },
         { THERMALS, "'bus_id':1", "'bus_id':1,'entry_stage_id':2,'exit_stage_id':2", STAGE, 5, 6,
-          "entry_stage_id", NULL, 1 },
+          "entry_stage_id", NULL, 0 },
         { LINES, "'capacity'", "'entry_stage_id':2,'exit_stage_id':1,'capacity'", STAGE, 5, 0,
-          "entry_stage_id", NULL, 1 },
+          "entry_stage_id", NULL, 0 },
         { HYDROS, "'penalties'", "'entry_stage_id':2,'filling':{'start_stage_id':9},'penalties'",
-          STAGE, 5, 2, "filling.start_stage_id", NULL, 3 },
+          STAGE, 5, 2, "filling.start_stage_id", NULL, 1 },
         { HYDROS, "'penalties'", "'filling':{'start_stage_id':0},'penalties'", STAGE, 5, 2,
-          "entry_stage_id", NULL, 1 },
+          "entry_stage_id", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
@@ -176,10 +176,19 @@ static void stages(void **state)
         { STAGES, "'finite_horizon','annual_discount_rate':0.1,'transitions':[]",
           "'cyclic','annual_discount_rate':0.1,"
           "'transitions':[{'source_id':1,'target_id':0,'probability':1}]",
-          STAGE, 5, 1, "policy_graph.transitions.target_id", NULL, 1 },
+          STAGE, 5, 1, "policy_graph.transitions.target_id", NULL, 0 },
+        { STAGES, "'finite_horizon','annual_discount_rate':0.1,'transitions':[]",
+          "'cyclic','annual_discount_rate':0.1,"
+          "'transitions':[{'source_id':2,'target_id':0,'probability':0.5},"
+          "{'source_id':2,'target_id':1,'probability':0.5}]",
+          SETTINGS, 5, 2, "policy_graph.transitions", NULL, 0 },
+        { STAGES, "'finite_horizon','annual_discount_rate':0.1,'transitions':[]",
+          "'cyclic','annual_discount_rate':0.1,'transitions':[{'source_id':2,'target_id':2,"
+          "'probability':1,'annual_discount_rate_override':0}]",
+          RANGE, 5, NONE, "policy_graph.annual_discount_rate", NULL, 0 },
         { STAGES, "'finite_horizon','annual_discount_rate':0.1",
           "'cyclic','annual_discount_rate':0", RANGE, 5, NONE, "policy_graph.annual_discount_rate",
-          NULL, 1 },
+          NULL, 0 },
         { STAGES, NULL,
           "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0},"
           "'stages':[{'id':0,'start_date':'2030-01-01','end_date':'2030-02-01',"

@@ -1,0 +1,156 @@
+/*
+ * test_scenarios.c - rules about schemes, sampling, correlation and settings that hang together,
+ * one broken at a time.
+ */
+#include "broken.h"
+
+#define PHYSICAL COBRE_KIND_PHYSICAL_CONSTRAINT
+#define SETTINGS COBRE_KIND_INCOMPATIBLE_SETTINGS
+#define REFERENCE COBRE_KIND_MISSING_REFERENCE
+#define COVERAGE COBRE_KIND_COVERAGE_MISMATCH
+
+#define CORRELATION "scenarios/correlation.json"
+#define OPENINGS "scenarios/noise_openings.parquet"
+#define EXTERNAL "scenarios/external_inflow_scenarios.parquet"
+#define MODE "'stopping_mode':'any'"
+
+static const base_file correlated[] = {
+    { CORRELATION,
+      "{'method':'spectral','profiles':{'default':{'correlation_groups':["
+      "{'name':'rivers','entities':[{'type':'inflow','id':1},{'type':'inflow','id':2}],"
+      "'matrix':[[1,0.5],[0.5,1]]},"
+      "{'name':'loads','entities':[{'type':'load','id':1}],'matrix':[[1]]}]},"
+      "'dry':{'correlation_groups':[]}},"
+      "'schedule':[{'stage_id':1,'profile_name':'dry'}]}" },
+    { NULL, NULL },
+};
+
+static void correlation(void **state)
+{
+    static const broken rows[] = {
+        { CORRELATION, "{'type':'inflow','id':2}", "{'type':'inflow','id':9}", REFERENCE, 3, 9,
+          "entities.id", NULL, 0 },
+        { CORRELATION, "{'type':'load','id':1}", "{'type':'load','id':9}", REFERENCE, 3, 9,
+          "entities.id", NULL, 0 },
+        { CORRELATION, "{'type':'load','id':1}", "{'type':'ncs','id':1}", REFERENCE, 3, 1,
+          "entities.id", NULL, 0 },
+        { CORRELATION, "{'type':'inflow','id':2}", "{'type':'load','id':0}", PHYSICAL, 5, NONE,
+          "entities.type", NULL, 0 },
+        { CORRELATION, "{'type':'load','id':1}", "{'type':'inflow','id':1}", SETTINGS, 5, 1,
+          "entities", NULL, 0 },
+        { CORRELATION, "'default'", "'wet'", SETTINGS, 5, NONE, "profiles", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, correlated, rows, COBRE_SEVERITY_ERROR);
+}
+
+static void correlation_warns(void **state)
+{
+    static const broken rows[] = {
+        { CORRELATION, "'spectral'", "'lucky'", SETTINGS, 5, NONE, "method", NULL, 0 },
+        { CORRELATION, "'stage_id':1", "'stage_id':8", REFERENCE, 3, NONE, "schedule.stage_id",
+          NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, correlated, rows, COBRE_SEVERITY_WARNING);
+}
+
+static void schemes(void **state)
+{
+    static const broken rows[] = {
+        { CONFIG, MODE, "'scenario_source':{'seed':1,'inflow':{'scheme':'external'}}", SETTINGS, 5,
+          NONE, "training.scenario_source.inflow.scheme", NULL, 0 },
+        { CONFIG, "'num_scenarios':50",
+          "'scenario_source':{'seed':1,'load':{'scheme':'external'},'ncs':{'scheme':'external'}}",
+          SETTINGS, 5, NONE, "simulation.scenario_source.load.scheme", NULL, 1 },
+        { CONFIG, MODE, "'scenario_source':{'seed':1,'inflow':{'scheme':'historical'}}", SETTINGS,
+          5, NONE, "training.scenario_source.inflow.scheme", NULL, 0 },
+        { STAGES, "'risk_measure'", "'sampling_method':'selective','risk_measure'", SETTINGS, 5, 2,
+          "sampling_method", NULL, 0 },
+        { STAGES, "'risk_measure'", "'sampling_method':'historical_residuals','risk_measure'",
+          SETTINGS, 5, 2, "sampling_method", NULL, 0 },
+        { CONFIG, MODE, "'cut_selection':{'enabled':true}", SETTINGS, 5, NONE,
+          "training.cut_selection.method", NULL, 0 },
+        { CONFIG, MODE, "'cut_selection':{'enabled':true,'method':'lml1','check_frequency':0}",
+          SETTINGS, 5, NONE, "training.cut_selection.check_frequency", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
+}
+
+static void settings_warn(void **state)
+{
+    static const broken rows[] = {
+        { STAGES, "'risk_measure'", "'sampling_method':'qmc_sobol','risk_measure'", PHYSICAL, 5, 2,
+          "num_scenarios", NULL, 0 },
+        { CONFIG, MODE, "'cut_selection':{'max_active_per_stage':1}", SETTINGS, 5, NONE,
+          "training.cut_selection.max_active_per_stage", NULL, 0 },
+    };
+
+    BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
+}
+
+/* A fit of slopes is known for constant productivity alone; with a fallback it is fine. */
+static void inner_bound_needs_a_slope(void **state)
+{
+    static const base_file context[] = {
+        { "system/hydro_production_models.json",
+          "{'production_models':[{'hydro_id':1,'selection_mode':'stage_ranges','stage_ranges':["
+          "{'start_stage_id':0,'model':'constant','productivity_override':2}]}]}" },
+        { NULL, NULL },
+    };
+    static const broken rows[] = {
+        { CONFIG, "'policy':", "'upper_bound_evaluation':{'enabled':true},'policy':", SETTINGS, 5,
+          NONE, "upper_bound_evaluation.lipschitz.fallback_value", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, context, rows, COBRE_SEVERITY_ERROR);
+}
+
+/* Openings of two hydros and the one bus whose load has a deviation. */
+static const base_file given[] = {
+    { OPENINGS, "stage_id i32: 0 0 0 1 1 1 2 2 2; opening_index u32: 0 0 0 0 0 0 0 0 0;"
+                "entity_index u32: 0 1 2 0 1 2 0 1 2; value f64: 0 0 0 0 0 0 0 0 0" },
+    { EXTERNAL, "stage_id i32: 0 0 1 1 2 2 2 2; scenario_id i32: 0 0 0 0 0 0 1 1;"
+                "hydro_id i32: 1 2 1 2 1 2 1 2; value_m3s f64: 1 2 3 4 5 6 7 8" },
+    { CONFIG, "{'training':{'forward_passes':2,'stopping_rules':["
+              "{'type':'iteration_limit','limit':20}],"
+              "'scenario_source':{'seed':1,'inflow':{'scheme':'external'}}}}" },
+    { NULL, NULL },
+};
+
+static void tables_without_gaps(void **state)
+{
+    static const broken rows[] = {
+        { OPENINGS, "u32: 0 0 0 0 0 0 0 0 0;", "u32: 0 0 0 0 0 0 1 1 1;", COVERAGE, 4, NONE,
+          "opening_index", NULL, 0 },
+        { OPENINGS, "u32: 0 0 0 0 0 0 0 0 0;", "u32: 0 0 0 0 0 0 0 0 4294967295;", COVERAGE, 4,
+          NONE, "entity_index", NULL, 0 },
+        { OPENINGS, "entity_index u32: 0 1 2 0 1 2 0 1 2", "entity_index u32: 0 1 2 0 1 2 0 1 3",
+          COVERAGE, 4, NONE, "entity_index", NULL, 0 },
+        { OPENINGS, "i32: 0 0 0 1 1 1 2 2 2", "i32: 0 0 0 1 1 1 3 3 3", COVERAGE, 4, NONE,
+          "stage_id", NULL, 1 }, /* stage 2 is missing, and stage 3 does not exist */
+        { EXTERNAL, "i32: 0 0 0 0 0 0 1 1;", "i32: 0 0 0 0 0 0 2147483647 2147483647;", COVERAGE, 4,
+          NONE, "scenario_id", NULL, 0 },
+        { EXTERNAL, "stage_id i32: 0 0 1 1 2 2 2 2", "stage_id i32: 0 0 2147483647 1 2 2 2 2",
+          COVERAGE, 4, NONE, "stage_id", NULL, 1 },
+        { EXTERNAL, "hydro_id i32: 1 2 1 2 1 2 1 2", "hydro_id i32: 1 2 1 2 1 2 1 3", REFERENCE, 3,
+          3, "hydro_id", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, given, rows, COBRE_SEVERITY_ERROR);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(correlation),
+        cmocka_unit_test(correlation_warns),
+        cmocka_unit_test(schemes),
+        cmocka_unit_test(settings_warn),
+        cmocka_unit_test(inner_bound_needs_a_slope),
+        cmocka_unit_test(tables_without_gaps),
+    };
+
+    return cmocka_run_group_tests(tests, engine_setup, engine_teardown);
+}
