@@ -44,6 +44,18 @@ uint64_t seed_forward(uint64_t base, uint32_t iteration, uint32_t scenario, uint
     return seed_hash(bytes, length);
 }
 
+/* A byte in front keeps these apart from the seeds of seed_forward. */
+uint64_t seed_grouped(uint64_t base, uint32_t iteration, uint32_t scenario, uint32_t group)
+{
+    uint8_t bytes[21] = { 1 };
+    size_t length = put(bytes, 1, base, 8);
+
+    length = put(bytes, length, iteration, 4);
+    length = put(bytes, length, scenario, 4);
+    length = put(bytes, length, group, 4);
+    return seed_hash(bytes, length);
+}
+
 uint64_t seed_stage(uint64_t base, uint32_t stage_id)
 {
     uint8_t bytes[12];

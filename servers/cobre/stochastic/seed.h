@@ -18,6 +18,9 @@ uint64_t seed_opening(uint64_t base, uint32_t opening, uint32_t stage_id);
 /* The seed of one step of a forward path. */
 uint64_t seed_forward(uint64_t base, uint32_t iteration, uint32_t scenario, uint32_t stage);
 
+/* The seed of one step of a path out of sample: stages of a noise group share it. */
+uint64_t seed_grouped(uint64_t base, uint32_t iteration, uint32_t scenario, uint32_t group);
+
 /* The seed of what a whole stage shares. */
 uint64_t seed_stage(uint64_t base, uint32_t stage_id);
 

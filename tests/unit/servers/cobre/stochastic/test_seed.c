@@ -39,12 +39,23 @@ static void every_name_matters(void **state)
     assert_true(seed_opening(42, 1, 2) != seed_opening(42, 2, 1));
 }
 
+/* Method page, 4.1: byte 0x01, the base in 8 bytes, then three numbers in 4, lowest byte first. */
+static void grouped_seeds_hash_their_bytes(void **state)
+{
+    const uint8_t bytes[21] = { 1, 0x2a, 0,    0,    0,    0,    0, 0, 0, 3, 0,
+                                0, 0,    0xff, 0xff, 0xff, 0x7f, 4, 1, 0, 0 };
+
+    (void)state;
+    assert_int_equal(seed_grouped(42, 3, 2147483647u, 260), seed_hash(bytes, sizeof bytes));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_seeds),
         cmocka_unit_test(names_become_bytes),
         cmocka_unit_test(every_name_matters),
+        cmocka_unit_test(grouped_seeds_hash_their_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
