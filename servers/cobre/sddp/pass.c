@@ -104,6 +104,7 @@ static void take_tasks(void *data, unsigned member)
     shared *all = data;
     worker *w = &all->p->study->workers[member];
     outcome bad = { .index = SIZE_MAX };
+    int64_t begin = mcp_clock_mono_ns();
 
     for (;;) {
         size_t index = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed);
@@ -111,6 +112,7 @@ static void take_tasks(void *data, unsigned member)
             break;
         run_one(all->p, all->task, index, w, &bad, &all->first_bad);
     }
+    w->busy_ns = mcp_clock_mono_ns() - begin;
     pthread_mutex_lock(&all->lock);
     if (bad.index < all->lowest->index)
         *all->lowest = bad;
@@ -140,6 +142,20 @@ static void measure(pass_pace *pace, bool is_together, double ns)
         pace->interval = FIRST_INTERVAL;
 }
 
+static void add_times(const pass *p, unsigned members, int64_t wall_ns)
+{
+    int64_t slowest = 0, sum = 0;
+
+    for (unsigned i = 0; i < members; i++) {
+        int64_t busy = p->study->workers[i].busy_ns;
+        p->times->by_worker[i] += busy;
+        slowest = busy > slowest ? busy : slowest;
+        sum += busy;
+    }
+    p->times->imbalance_ns += slowest - sum / members;
+    p->times->scheduling_ns += wall_ns > slowest ? wall_ns - slowest : 0;
+}
+
 static void run_all(pass *p, pass_task *task, size_t tasks, outcome *lowest)
 {
     shared all = { .p = p, .task = task, .tasks = tasks, .first_bad = SIZE_MAX, .lowest = lowest };
@@ -153,8 +169,11 @@ static void run_all(pass *p, pass_task *task, size_t tasks, outcome *lowest)
     else
         take_tasks(&all, 0);
     pthread_mutex_destroy(&all.lock);
+    int64_t wall_ns = mcp_clock_mono_ns() - begin;
+    if (p->times)
+        add_times(p, is_together ? p->study->threads : 1, wall_ns);
     if (has_choice && lowest->index == SIZE_MAX && !atomic_load(&p->is_halted))
-        measure(p->pace, is_together, (double)(mcp_clock_mono_ns() - begin) / (double)tasks);
+        measure(p->pace, is_together, (double)wall_ns / (double)tasks);
 }
 
 mcp_status pass_run(pass *p, pass_task *task, size_t tasks, sddp_failure *failure, mcp_error *err)

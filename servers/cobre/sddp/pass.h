@@ -14,6 +14,13 @@
 #include "sddp/stage/solve.h"
 #include "sddp/study.h"
 
+/* How long passes took: sums over passes, in nanoseconds. */
+typedef struct pass_times {
+    int64_t *by_worker;
+    int64_t imbalance_ns;  /* slowest worker - mean worker, of those that took part */
+    int64_t scheduling_ns; /* wall time - slowest worker */
+} pass_times;
+
 typedef struct pass {
     sddp *study;
     const sddp_observer *observer; /* never NULL */
@@ -21,6 +28,7 @@ typedef struct pass {
     int32_t iteration;             /* the same; -1 in simulation */
     sddp_stop halts_at;            /* the mildest stop that halts the pass */
     pass_pace *pace;               /* of passes of this kind and size; never NULL */
+    pass_times *times;             /* receives more; may be NULL */
     void *data;                    /* the tasks' */
     atomic_bool is_halted;
 } pass;

@@ -83,18 +83,19 @@ typedef enum sddp_reason {
     SDDP_ITERATION_LIMIT,
     SDDP_TIME_LIMIT,
     SDDP_BOUND_STALLING,
+    SDDP_SIMULATION,
     SDDP_SHUTDOWN,
     SDDP_ERROR
 } sddp_reason;
 
-/** "iteration_limit", "time_limit", "bound_stalling", "shutdown", "error". */
+/** "iteration_limit", "time_limit", "bound_stalling", "simulation", "shutdown", "error". */
 const char *sddp_reason_name(sddp_reason reason);
 
 typedef struct sddp_training {
     const sddp_iteration *rows; /* the study's */
     size_t iterations;          /* completed; rows has as many */
     sddp_reason reason;
-    bool converged; /* reason is bound_stalling */
+    bool converged; /* reason is bound_stalling or simulation */
     int64_t total_cuts, active_cuts, peak_active_cuts;
     int64_t wall_time_ms;
     int64_t solve_time_us; /* inside the LP solver, all threads together */

@@ -11,17 +11,18 @@
 
 #include "mcp/clock.h"
 
+#include "sddp/iteration/recorder.h"
 #include "sddp/pass.h"
 #include "sddp/result.h"
 #include "sddp/statistics.h"
 
-#define FIRST_SCENARIO 2147483647u
 #define SLOTS_PER_THREAD 4
 
 typedef struct slot {
     sddp_stage_result *stages;
     double **memory; /* by stage */
     double cost;
+    solve_work work;
 } slot;
 
 typedef struct simulation {
@@ -32,24 +33,19 @@ typedef struct simulation {
     double *zeros; /* result_zeros of them */
 } simulation;
 
-static uint32_t scenario_number(size_t scenario)
-{
-    uint64_t number = (uint64_t)scenario + FIRST_SCENARIO;
-    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-}
-
 static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_failure *where,
                              mcp_error *err)
 {
     sddp *s = p->study;
     const simulation *sim = p->data;
     size_t scenario = (size_t)where->scenario;
-    uint32_t opening = tree_choose(s->tree, s->input->config.seed, 0, scenario_number(scenario), t);
+    uint32_t opening = study_draw(s, 0, study_simulation_number(scenario), t);
     const double *noise = tree_noise(s->tree, t, opening);
     solve_input in = study_input(s, t, w->state, noise, study_basis(s, t, 0));
     sddp_stage_result *result = &place->stages[t];
     lp *model = NULL;
 
+    in.work = &place->work;
     where->opening = (int32_t)opening;
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
@@ -69,6 +65,7 @@ static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mc
 
     where->scenario = (int32_t)(sim->first + index);
     place->cost = 0.0;
+    place->work = (solve_work){ .solves = 0 };
     memcpy(w->state, s->initial, s->dimension * sizeof *w->state);
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
         st = play_stage(p, w, t, place, where, err);
@@ -114,10 +111,12 @@ static mcp_status report_scenarios(const pass *p, const simulation *sim, size_t 
 {
     mcp_status st = MCP_OK;
 
-    for (size_t i = 0; p->observer->scenario && i < count && st == MCP_OK; i++) {
+    for (size_t i = 0; i < count && st == MCP_OK; i++) {
+        recorder_report_scenario(p->observer, (uint32_t)(sim->first + i), &sim->slots[i].work);
         sddp_scenario scenario = { (uint32_t)(sim->first + i), sim->slots[i].cost,
                                    sim->slots[i].stages, p->study->stages };
-        st = p->observer->scenario(&scenario, p->observer->data, err);
+        if (p->observer->scenario)
+            st = p->observer->scenario(&scenario, p->observer->data, err);
     }
     return st;
 }
@@ -161,7 +160,7 @@ static void summarise(sddp_simulation *result, const simulation *sim, size_t sce
 static mcp_status simulate(pass *p, sddp_simulation *result, size_t scenarios,
                            sddp_failure *failure, mcp_error *err)
 {
-    mcp_arena *arena = mcp_arena_new(STUDY_MAX_BYTES);
+    mcp_arena *arena = mcp_arena_new(study_most_bytes());
     simulation sim = { .first = 0 };
 
     if (!arena)
@@ -203,8 +202,6 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
         .phase = "simulation", .stage = -1, .iteration = -1, .opening = -1, .scenario = -1
     };
     *result = (sddp_simulation){ .scenarios_total = (uint32_t)scenarios };
-    if (study->is_broken)
-        return mcp_error_set(err, MCP_E_NOMEM, "memory ran out in an earlier training");
     if (scenarios > 0)
         st = simulate(&p, result, scenarios, failure, err);
     result->wall_time_ms = (mcp_clock_mono_ns() - begin + 500000) / 1000000;

@@ -9,8 +9,19 @@
 #include "case/case.h"
 #include "sddp/sddp.h"
 
-/* Whether the rules end training after the last of `count` rows, and by which reason. */
+/*
+ * Whether the rules end training after the last of `count` rows, and by which reason.
+ *
+ * @param simulated by rule: what a simulation rule says (simulation_rule.h)
+ */
 bool stop_by_rules(sddp_reason *reason, const cobre_config *config, const sddp_iteration *rows,
-                   size_t count, double elapsed_seconds);
+                   size_t count, double elapsed_seconds, const bool *simulated);
+
+/* Whether a rule wants a simulation after the last of `count` rows: every `period` iterations, if
+ * the bound is stable. */
+bool stop_simulates(const cobre_stopping_rule *rule, const sddp_iteration *rows, size_t count);
+
+/* The distance of mean costs by stage from those before, relative to these. */
+double stop_distance(const double *before, const double *now, size_t stages);
 
 #endif

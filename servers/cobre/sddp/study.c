@@ -13,11 +13,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "stochastic/generator.h"
+#include "stochastic/seed.h"
 
 /* Bytes an LP solver keeps by column or row and by element; measured, rounded up. */
 #define SOLVER_BYTES_BY_LINE 250.0
 #define SOLVER_BYTES_BY_ELEMENT 40.0
 #define FIRST_SET_CAPACITY 64
+
+/* The machine's memory when it does not say. */
+#define FALLBACK_GIB 4
+
+#define FIRST_SIMULATED 2147483647u
 
 #define COLUMNS_MAX 1e7 /* of a stage; the same for rows, ten times that for elements */
 
@@ -32,6 +41,15 @@ static mcp_status too_many_columns(size_t t, double columns, mcp_error *err)
                          "the program of stage %zu would have %.0f columns or more; the limit is "
                          "10 million columns, 10 million rows and 100 million elements",
                          t, columns);
+}
+
+size_t study_most_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+
+    if (pages <= 0 || page <= 0)
+        return (size_t)FALLBACK_GIB << 30;
+    return (size_t)pages / 10 * 9 * (size_t)page;
 }
 
 /* ---- how large it would be ------------------------------------------------------------------- */
@@ -74,12 +92,12 @@ static double simulation_bytes(const cobre_case *input)
 
 static mcp_status check_bytes(double bytes, mcp_error *err)
 {
-    if (bytes <= (double)STUDY_MAX_BYTES)
+    if (bytes <= (double)study_most_bytes())
         return MCP_OK;
     return mcp_error_set(err, MCP_E_LIMIT,
                          "the study would need %.1f GiB of memory; the limit is %.1f GiB: lower "
                          "num_scenarios, forward_passes or the number of threads",
-                         bytes / 0x1p30, (double)STUDY_MAX_BYTES / 0x1p30);
+                         bytes / 0x1p30, (double)study_most_bytes() / 0x1p30);
 }
 
 /* What the counts of the case alone tell, before anything is built. */
@@ -127,34 +145,52 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
 
     s->programs = mcp_arena_array(a, s->stages, sizeof *s->programs);
     s->pools = mcp_arena_array(a, s->stages, sizeof *s->pools);
+    s->node = mcp_arena_array(a, s->stages, sizeof *s->node);
     s->basis_stores = mcp_arena_array(a, s->stages, sizeof *s->basis_stores);
     s->slack_basis = mcp_arena_array(a, s->stages, sizeof *s->slack_basis);
     s->workers = mcp_arena_array(a, s->threads, sizeof *s->workers);
     s->backward_pace = mcp_arena_array(a, s->stages, sizeof *s->backward_pace);
     s->initial = mcp_arena_array(a, n, sizeof *s->initial);
-    s->discount = mcp_arena_array(a, s->stages, sizeof *s->discount);
-    s->trial = mcp_arena_array(a, s->stages * s->scenarios, n * sizeof *s->trial);
+    s->discount = mcp_arena_array(a, s->positions, sizeof *s->discount);
+    s->trial = mcp_arena_array(a, s->trials * s->scenarios, n * sizeof *s->trial);
     s->path_cost = mcp_arena_array(a, s->scenarios, sizeof *s->path_cost);
     s->outcome = mcp_arena_array(a, tasks, (n + 1) * sizeof *s->outcome);
     s->weights = mcp_arena_array(a, s->openings_max, sizeof *s->weights);
     s->objectives = mcp_arena_array(a, s->openings_max, sizeof *s->objectives);
     s->order = mcp_arena_array(a, s->openings_max, sizeof *s->order);
     s->slope = mcp_arena_array(a, n, sizeof *s->slope);
-    if (!s->programs || !s->pools || !s->basis_stores || !s->slack_basis || !s->workers ||
-        !s->backward_pace || !s->initial || !s->discount || !s->trial || !s->path_cost ||
-        !s->outcome || !s->weights || !s->objectives || !s->order || !s->slope)
+    if (!s->programs || !s->pools || !s->node || !s->basis_stores || !s->slack_basis ||
+        !s->workers || !s->backward_pace || !s->initial || !s->discount || !s->trial ||
+        !s->path_cost || !s->outcome || !s->weights || !s->objectives || !s->order || !s->slope)
         return out_of_memory(err);
     return MCP_OK;
+}
+
+/* The last stage of a cycle and the one before its first lead to the same stage; their future cost
+ * is the same where their risk measures are. */
+static bool may_share(const sddp *s)
+{
+    const cobre_stage *last = &s->input->stages[s->stages - 1];
+    const cobre_stage *before = &s->input->stages[s->cycle_start - 1];
+
+    if (last->is_cvar != before->is_cvar)
+        return false;
+    return !last->is_cvar ||
+           (last->cvar_alpha == before->cvar_alpha && last->cvar_lambda == before->cvar_lambda);
 }
 
 static void set_starting_values(sddp *s)
 {
     s->discount[0] = 1.0;
-    for (size_t t = 1; t < s->stages; t++)
-        s->discount[t] = s->discount[t - 1] * s->input->stages[t - 1].discount;
+    for (size_t p = 1; p < s->positions; p++)
+        s->discount[p] = s->discount[p - 1] * s->input->stages[study_stage_at(s, p - 1)].discount;
     state_start(&s->context.state, s->input, s->initial);
-    for (size_t t = 0; t < s->stages; t++)
-        cuts_init(&s->pools[t], s->dimension);
+    for (size_t t = 0; t < s->stages; t++) {
+        s->node[t] = t;
+        cuts_init(&s->pools[t], s->dimension, 1);
+    }
+    if (s->cycle_start != COBRE_NONE && s->cycle_start > 0 && may_share(s))
+        s->node[s->stages - 1] = s->cycle_start - 1;
     for (size_t m = 0; m < s->scenarios && s->dimension > 0; m++)
         memcpy(study_trial(s, 0, m), s->initial, s->dimension * sizeof *s->initial);
 }
@@ -173,8 +209,11 @@ static mcp_status make_workers(sddp *s, mcp_error *err)
         w->slopes = mcp_arena_array(s->arena, n, sizeof *w->slopes);
         w->inflow = mcp_arena_array(s->arena, hydros, 2 * sizeof *w->inflow);
         w->by_inflow = w->inflow + hydros;
+        w->limits = mcp_arena_array(s->arena, s->openings_max, sizeof *w->limits);
+        w->stage_work = mcp_arena_array(s->arena, s->stages, sizeof *w->stage_work);
+        w->opening_work = mcp_arena_array(s->arena, s->openings_max, sizeof *w->opening_work);
         if (!w->workspaces || !w->row_column || !w->row_value || !w->state || !w->outgoing ||
-            !w->slopes || !w->inflow)
+            !w->slopes || !w->inflow || !w->limits || !w->stage_work || !w->opening_work)
             return out_of_memory(err);
     }
     return MCP_OK;
@@ -198,17 +237,24 @@ static mcp_status keep_slack_basis(sddp *s, size_t t, mcp_error *err)
     return MCP_OK;
 }
 
+/* How often a path walks the cycle. */
+static size_t rounds_of(const sddp *s)
+{
+    return 1 + (s->positions - s->stages) / (s->stages - s->cycle_start);
+}
+
 static mcp_status make_basis_store(sddp *s, size_t t, mcp_error *err)
 {
     size_t length = stage_lp_lines(&s->programs[t]);
     basis_store *store = &s->basis_stores[t];
 
     store->stride = length + FIRST_SET_CAPACITY;
-    store->bytes = mcp_arena_array(s->arena, s->scenarios, store->stride);
+    store->slots = s->scenarios * (t >= s->cycle_start ? rounds_of(s) : 1);
+    store->bytes = mcp_arena_array(s->arena, store->slots, store->stride);
     if (!store->bytes)
         return out_of_memory(err);
-    for (size_t m = 0; m < s->scenarios; m++)
-        memcpy(study_basis(s, t, m), s->slack_basis[t], length);
+    for (size_t i = 0; i < store->slots; i++)
+        memcpy(study_basis(s, t, i), s->slack_basis[t], length);
     return MCP_OK;
 }
 
@@ -222,9 +268,9 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
             st = keep_slack_basis(s, t, err);
         if (st == MCP_OK)
             st = make_basis_store(s, t, err);
-        if (st == MCP_OK)
-            st = study_reserve_cuts(s, t, 1, err);
     }
+    for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
+        st = study_reserve_cuts(s, t, 1, err);
     return st;
 }
 
@@ -252,6 +298,20 @@ static mcp_status make(sddp *s, mcp_error *err)
     return make_stages(s, err);
 }
 
+/* The positions of a training path. */
+static void set_path(sddp *s)
+{
+    const cobre_case *in = s->input;
+    bool is_cyclic = in->is_cyclic && !in->config.original_arithmetic;
+    size_t rounds = in->config.cycle_rounds > 0 ? in->config.cycle_rounds : 1;
+
+    s->cycle_start = is_cyclic ? in->cycle_start : COBRE_NONE;
+    s->positions = s->stages;
+    if (is_cyclic)
+        s->positions += (rounds - 1) * (s->stages - s->cycle_start);
+    s->trials = s->positions + is_cyclic;
+}
+
 mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_error *err)
 {
     mcp_status st = check_case(input, err);
@@ -262,7 +322,7 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
         st = check_counts(input, err);
     if (st != MCP_OK)
         return st;
-    mcp_arena *arena = mcp_arena_new(STUDY_MAX_BYTES);
+    mcp_arena *arena = mcp_arena_new(study_most_bytes());
     sddp *made = arena ? mcp_arena_alloc(arena, sizeof *made) : NULL;
     if (!made) {
         mcp_arena_free(arena);
@@ -272,6 +332,7 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     made->input = input;
     made->stages = input->stage_count;
     made->scenarios = input->config.forward_passes;
+    set_path(made);
     for (size_t t = 0; t < made->stages; t++)
         if (input->stages[t].openings > made->openings_max)
             made->openings_max = input->stages[t].openings;
@@ -312,36 +373,102 @@ const state_table *sddp_state(const sddp *study)
 
 /* ---- cuts and bases -------------------------------------------------------------------------- */
 
-uint8_t *study_basis(const sddp *study, size_t stage, size_t scenario)
+size_t study_stage_at(const sddp *study, size_t position)
 {
-    return study->basis_stores[stage].bytes + scenario * study->basis_stores[stage].stride;
+    if (position < study->stages)
+        return position;
+    return study->cycle_start + (position - study->stages) % (study->stages - study->cycle_start);
 }
 
-double *study_trial(const sddp *study, size_t stage, size_t scenario)
+cut_pool *study_pool(const sddp *study, size_t stage)
 {
-    return study->trial + (stage * study->scenarios + scenario) * study->dimension;
+    return &study->pools[study->node[stage]];
+}
+
+bool study_leads_node(const sddp *study, size_t stage)
+{
+    return study->node[stage] == stage;
+}
+
+size_t study_node_stride(const sddp *study)
+{
+    return study->cycle_start == COBRE_NONE ? 0 : study->stages - study->cycle_start;
+}
+
+size_t study_node_visits(const sddp *study, size_t stage)
+{
+    if (!study_leads_node(study, stage) || stage + 1 >= study->trials)
+        return 0;
+    if (study->cycle_start == COBRE_NONE || stage + 1 < study->cycle_start)
+        return 1;
+    if (stage + 1 == study->cycle_start && study_leads_node(study, study->stages - 1))
+        return 1;
+    return 1 + (study->trials - 2 - stage) / study_node_stride(study);
+}
+
+uint8_t *study_basis(const sddp *study, size_t stage, size_t slot)
+{
+    return study->basis_stores[stage].bytes + slot * study->basis_stores[stage].stride;
+}
+
+/* The state after the last position uses the bases of its stage's last round. */
+uint8_t *study_basis_at(const sddp *study, size_t position, size_t scenario)
+{
+    size_t stage = study_stage_at(study, position), round = 0;
+
+    if (position >= study->positions)
+        position -= study->stages - study->cycle_start;
+    if (position >= study->stages)
+        round = 1 + (position - study->stages) / (study->stages - study->cycle_start);
+    return study_basis(study, stage, round * study->scenarios + scenario);
+}
+
+double *study_trial(const sddp *study, size_t position, size_t scenario)
+{
+    return study->trial + (position * study->scenarios + scenario) * study->dimension;
+}
+
+uint32_t study_simulation_number(size_t scenario)
+{
+    uint64_t number = (uint64_t)scenario + FIRST_SIMULATED;
+    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+}
+
+uint32_t study_draw(const sddp *study, uint32_t iteration, uint32_t scenario, size_t position)
+{
+    uint64_t seed = seed_forward(study->input->config.seed, iteration, scenario,
+                                 (uint32_t)position);
+    generator g = generator_seeded(seed);
+
+    return generator_below(&g, study->tree->openings[study_stage_at(study, position)]);
 }
 
 solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,
                         const uint8_t *basis)
 {
-    return (
-        solve_input){ &study->programs[stage], &study->pools[stage], state, noise, basis, NULL };
+    return (solve_input){ .program = &study->programs[stage],
+                          .pool = study_pool(study, stage),
+                          .state = state,
+                          .noise = noise,
+                          .basis = basis };
 }
 
 static mcp_status grow_workspace(sddp *s, workspace *ws, size_t old, size_t capacity,
                                  mcp_error *err)
 {
     uint32_t *rows = mcp_arena_array(s->arena, capacity, sizeof *rows);
+    uint32_t *hits = mcp_arena_array(s->arena, capacity, sizeof *hits);
     uint8_t *tight = mcp_arena_alloc(s->arena, capacity);
 
-    if (!rows || !tight)
+    if (!rows || !hits || !tight)
         return out_of_memory(err);
     if (old > 0) {
         memcpy(rows, ws->rows, old * sizeof *rows);
+        memcpy(hits, ws->hits, old * sizeof *hits);
         memcpy(tight, ws->tight, old);
     }
     ws->rows = rows;
+    ws->hits = hits;
     ws->tight = tight;
     return MCP_OK;
 }
@@ -372,25 +499,31 @@ static mcp_status grow_basis_rows(sddp *s, basis_store *store, size_t capacity, 
     return MCP_OK;
 }
 
+/* What the solves of a stage need for a pool of `capacity` cuts. */
+static mcp_status grow_stage(sddp *s, size_t stage, size_t capacity, mcp_error *err)
+{
+    size_t old = study_pool(s, stage)->capacity;
+    mcp_status st = MCP_OK;
+
+    for (unsigned i = 0; i < s->threads && st == MCP_OK; i++) {
+        worker *w = &s->workers[i];
+        st = grow_workspace(s, &w->workspaces[stage], old, capacity, err);
+        if (st == MCP_OK && capacity > w->cut_capacity)
+            st = grow_scratch(s, w, capacity, err);
+    }
+    return st == MCP_OK ? grow_basis_rows(s, &s->basis_stores[stage], capacity, err) : st;
+}
+
 mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error *err)
 {
-    cut_pool *pool = &study->pools[stage];
+    cut_pool *pool = study_pool(study, stage);
     size_t capacity = cuts_capacity_for(pool, extra);
     mcp_status st = MCP_OK;
 
-    if (capacity == pool->capacity)
-        return MCP_OK;
-    for (unsigned i = 0; i < study->threads && st == MCP_OK; i++) {
-        worker *w = &study->workers[i];
-        st = grow_workspace(study, &w->workspaces[stage], pool->capacity, capacity, err);
-        if (st == MCP_OK && capacity > w->cut_capacity)
-            st = grow_scratch(study, w, capacity, err);
-    }
-    if (st == MCP_OK)
-        st = grow_basis_rows(study, &study->basis_stores[stage], capacity, err);
-    if (st == MCP_OK)
-        st = cuts_grow(pool, study->arena, capacity, err);
-    return st;
+    for (size_t t = 0; capacity > pool->capacity && t < study->stages && st == MCP_OK; t++)
+        if (study_pool(study, t) == pool)
+            st = grow_stage(study, t, capacity, err);
+    return st == MCP_OK ? cuts_reserve(pool, study->arena, extra, err) : st;
 }
 
 static mcp_status widen_basis_store(sddp *s, size_t t, size_t needed, mcp_error *err)
@@ -402,11 +535,11 @@ static mcp_status widen_basis_store(sddp *s, size_t t, size_t needed, mcp_error 
         return MCP_OK;
     while (stride < needed)
         stride += stride / 2;
-    uint8_t *bytes = mcp_arena_array(s->arena, s->scenarios, stride);
+    uint8_t *bytes = mcp_arena_array(s->arena, store->slots, stride);
     if (!bytes)
         return out_of_memory(err);
-    for (size_t m = 0; m < s->scenarios; m++)
-        memcpy(bytes + m * stride, store->bytes + m * store->stride, store->stride);
+    for (size_t i = 0; i < store->slots; i++)
+        memcpy(bytes + i * stride, store->bytes + i * store->stride, store->stride);
     store->bytes = bytes;
     store->stride = stride;
     return MCP_OK;
@@ -429,9 +562,9 @@ static bool shorten(uint8_t *rows, size_t count, const int *gone, size_t gone_co
     return is_sound;
 }
 
-mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
+static mcp_status follow_stage(sddp *study, size_t stage, mcp_error *err)
 {
-    cut_pool *pool = &study->pools[stage];
+    cut_pool *pool = study_pool(study, stage);
     basis_store *store = &study->basis_stores[stage];
     size_t fixed = stage_lp_lines(&study->programs[stage]);
     int *gone = study->workers[0].gone;
@@ -439,14 +572,12 @@ mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
     if (store->version == pool->version && store->epoch == pool->epoch)
         return MCP_OK;
     mcp_status st = widen_basis_store(study, stage, fixed + pool->set_count, err);
-    if (st != MCP_OK) {
-        study->is_broken = true;
+    if (st != MCP_OK)
         return st;
-    }
     size_t gone_count = cuts_gone(pool, store->rows, store->row_count, gone);
     size_t kept = store->row_count - gone_count;
-    for (size_t m = 0; m < study->scenarios; m++) {
-        uint8_t *basis = study_basis(study, stage, m);
+    for (size_t i = 0; i < store->slots; i++) {
+        uint8_t *basis = study_basis(study, stage, i);
         if (!shorten(basis + fixed, store->row_count, gone, gone_count)) {
             memcpy(basis, study->slack_basis[stage], fixed);
             memset(basis + fixed, LP_BASIC, kept);
@@ -460,22 +591,44 @@ mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
     return MCP_OK;
 }
 
-mcp_status study_settle(sddp *study, size_t stage, uint32_t iteration, mcp_error *err)
+mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
 {
-    cut_pool *pool = &study->pools[stage];
+    mcp_status st = MCP_OK;
+
+    for (size_t t = 0; t < study->stages && st == MCP_OK; t++)
+        if (study->node[t] == study->node[stage])
+            st = follow_stage(study, t, err);
+    return st;
+}
+
+mcp_status study_settle(sddp *study, size_t stage, mcp_error *err)
+{
+    cut_pool *pool = study_pool(study, stage);
     uint8_t *all = study->workers[0].workspaces[stage].tight;
 
-    for (unsigned i = 1; i < study->threads; i++) {
-        uint8_t *tight = study->workers[i].workspaces[stage].tight;
-        for (size_t c = 0; c < pool->count; c++)
-            all[c] |= tight[c];
-        memset(tight, 0, pool->count);
+    for (unsigned i = 0; i < study->threads; i++) {
+        workspace *ws = &study->workers[i].workspaces[stage];
+        for (size_t c = 0; c < pool->count; c++) {
+            all[c] |= ws->tight[c];
+            pool->hits[c] += ws->hits[c];
+        }
     }
     for (size_t c = 0; c < pool->count; c++)
-        if (all[c])
-            cuts_touch(pool, (uint32_t)c, iteration);
-    memset(all, 0, pool->count);
+        if (all[c] && pool->record[c].is_active)
+            cuts_touch(pool, (uint32_t)c);
+    study_forget_notes(study, stage);
     return study_follow(study, stage, err);
+}
+
+void study_forget_notes(sddp *study, size_t stage)
+{
+    size_t count = study_pool(study, stage)->count;
+
+    for (unsigned i = 0; i < study->threads; i++) {
+        workspace *ws = &study->workers[i].workspaces[stage];
+        memset(ws->tight, 0, count);
+        memset(ws->hits, 0, count * sizeof *ws->hits);
+    }
 }
 
 /* ---- totals ---------------------------------------------------------------------------------- */

@@ -24,13 +24,11 @@
 #include "stochastic/tree.h"
 #include "thread/team.h"
 
-/* A larger study is refused. */
-#define STUDY_MAX_BYTES ((size_t)6 << 30)
-
-/* The starting bases of one stage's solves: one per scenario, all for the same rows. */
+/* The starting bases of one stage's solves, all for the same rows: one per scenario, and in a cycle
+ * one per round and scenario. */
 typedef struct basis_store {
-    uint8_t *bytes; /* [scenario * stride] */
-    size_t stride;
+    uint8_t *bytes; /* [slot * stride] */
+    size_t stride, slots;
     uint32_t *rows; /* the cuts whose rows the bases know */
     size_t row_count;
     uint64_t version, epoch;
@@ -43,6 +41,12 @@ typedef struct pass_pace {
     unsigned passes, interval; /* since the slower way was tried; until it is tried again */
 } pass_pace;
 
+/* The visited states of training: by iteration, as `trial`. */
+typedef struct state_archive {
+    double **blocks;
+    size_t count, capacity;
+} state_archive;
+
 struct sddp {
     const cobre_case *input;
     mcp_arena *arena;
@@ -51,36 +55,72 @@ struct sddp {
     pass_pace forward_pace, bound_pace, simulation_pace;
     pass_pace *backward_pace; /* by stage */
     size_t stages, scenarios;
+    /* A training path walks positions: the stages in order, then the cycle's again, round by round.
+     * A trial state lies before each position, and in a cycle also after the last one. */
+    size_t cycle_start; /* the stage after the last one; COBRE_NONE: the horizon is finite */
+    size_t positions, trials;
     size_t dimension; /* of the state */
     uint32_t openings_max;
     inflow_model inflow;
     const noise_tree *tree;
     program_models models;
     program_context context;
-    stage_lp *programs;        /* by stage */
-    cut_pool *pools;           /* by stage; the last one stays empty */
+    stage_lp *programs; /* by stage */
+    /* By node of the graph, numbered by its first stage: the future cost after it. Stages that the
+     * same stage follows share a node; in a finite horizon that of the last stage stays empty. */
+    cut_pool *pools;
+    size_t *node;              /* by stage */
     basis_store *basis_stores; /* by stage */
     uint8_t **slack_basis;     /* by stage: the basis of a freshly loaded program */
     worker *workers;           /* by thread */
     double *initial;           /* the state before the first stage */
-    double *discount;          /* D_t by stage */
-    double *
-        trial; /* [(stage * scenarios + scenario) * dimension]: the incoming states of the stages */
+    double *discount;          /* D by position */
+    double *trial;     /* [(position * scenarios + scenario) * dimension]: the incoming states */
     double *path_cost; /* by scenario */
     double *outcome;   /* [task * (1 + dimension)]: objective and gradient of a backward solve */
     double *weights, *objectives; /* by opening */
     uint32_t *order;              /* by opening */
     double *slope;                /* by dimension: the cut being made */
+    state_archive visited;        /* empty where nothing needs it */
+    struct recorder *recorder;    /* training's; NULL before it */
+    struct rollback *rollback;
     sddp_iteration *rows;
     size_t row_count, row_capacity;
-    bool is_broken; /* memory ran out during a change of the cuts */
+    int64_t peak_active; /* most active cuts at the end of an iteration */
+    double *rule_memory; /* what the simulation rules look back on (simulation_rule.c) */
+    size_t rule_memory_length;
+    bool *rule_fires; /* by stopping rule: its simulation of the last iteration says stop */
 };
 
-/* The basis of (stage, scenario). */
-uint8_t *study_basis(const sddp *study, size_t stage, size_t scenario);
+/* A study that needs more is refused: what the machine has, less some for everything else. */
+size_t study_most_bytes(void);
 
-/* The state that a scenario brings to a stage. */
-double *study_trial(const sddp *study, size_t stage, size_t scenario);
+/* The stage at a position; the first stage of the cycle after the last. */
+size_t study_stage_at(const sddp *study, size_t position);
+
+/* The cuts of a stage's future cost. */
+cut_pool *study_pool(const sddp *study, size_t stage);
+
+/* Whether a stage is the first of its node: the one to count the node's pool by. */
+bool study_leads_node(const sddp *study, size_t stage);
+
+/* How often a path ends a stage of the node that a stage leads; 0: it leads none, or its future is
+ * never visited. The first time is at position stage + 1, the others follow at a fixed distance. */
+size_t study_node_visits(const sddp *study, size_t stage);
+size_t study_node_stride(const sddp *study);
+
+/* A basis of a stage; the one of (position, scenario). */
+uint8_t *study_basis(const sddp *study, size_t stage, size_t slot);
+uint8_t *study_basis_at(const sddp *study, size_t position, size_t scenario);
+
+/* The state that a scenario brings to a position. */
+double *study_trial(const sddp *study, size_t position, size_t scenario);
+
+/* The opening of a forward path at a position. */
+uint32_t study_draw(const sddp *study, uint32_t iteration, uint32_t scenario, size_t position);
+
+/* The scenario number of a simulated path; training never uses one of these. Method page, 9. */
+uint32_t study_simulation_number(size_t scenario);
 
 /* The input of a solve of a stage. */
 solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,
@@ -89,9 +129,12 @@ solve_input study_input(const sddp *study, size_t stage, const double *state, co
 /* Make room for `extra` cuts of a stage in the pool, the workers and the basis store. */
 mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error *err);
 
-/* After a pass over a stage: tight cuts are added to the working set, and the bases follow the
- * set. MCP_OK; MCP_E_NOMEM. */
-mcp_status study_settle(sddp *study, size_t stage, uint32_t iteration, mcp_error *err);
+/* After a pass over a stage: tight cuts are added to the working set, hits to the pool, and the
+ * bases follow the set. MCP_OK; MCP_E_NOMEM. */
+mcp_status study_settle(sddp *study, size_t stage, mcp_error *err);
+
+/* Forget what the workers noted since the last settling of a stage. */
+void study_forget_notes(sddp *study, size_t stage);
 
 /* After other changes of a working set: the bases follow. MCP_OK; MCP_E_NOMEM. */
 mcp_status study_follow(sddp *study, size_t stage, mcp_error *err);

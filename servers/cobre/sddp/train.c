@@ -11,11 +11,12 @@
 #include "mcp/clock.h"
 
 #include "sddp/iteration/iteration.h"
+#include "sddp/iteration/management.h"
+#include "sddp/iteration/recorder.h"
+#include "sddp/iteration/rollback.h"
+#include "sddp/iteration/simulation_rule.h"
 #include "sddp/statistics.h"
 #include "sddp/stop.h"
-
-/* A cut that was slack in every solve of this many iterations leaves the working set. */
-#define SET_MEMORY 8
 
 #define FIRST_ROWS 128
 
@@ -32,7 +33,7 @@ static int64_t rounded_ms(int64_t ns)
 const char *sddp_reason_name(sddp_reason reason)
 {
     static const char *const names[] = { "iteration_limit", "time_limit", "bound_stalling",
-                                         "shutdown", "error" };
+                                         "simulation",      "shutdown",   "error" };
     return names[reason];
 }
 
@@ -52,48 +53,37 @@ static mcp_status reserve_row(sddp *s, mcp_error *err)
     return MCP_OK;
 }
 
+/* The cuts of all stages; the active ones. */
 static int64_t cuts_of(const sddp *s)
 {
     int64_t total = 0;
 
     for (size_t t = 0; t < s->stages; t++)
-        total += (int64_t)s->pools[t].count;
+        if (study_leads_node(s, t))
+            total += (int64_t)s->pools[t].count;
     return total;
 }
 
-/* Drop the iteration: its cuts, one per scenario and stage, and the marks of its solves. */
-static mcp_status take_back(sddp *s, size_t completed, mcp_error *err)
+static int64_t active_cuts_of(const sddp *s)
 {
-    mcp_status st = MCP_OK;
+    int64_t total = 0;
 
-    for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
-        for (unsigned i = 0; i < s->threads; i++)
-            memset(s->workers[i].workspaces[t].tight, 0, s->pools[t].capacity);
-        if (t + 1 < s->stages)
-            cuts_truncate(&s->pools[t], completed * s->scenarios);
-        st = study_follow(s, t, err);
-    }
-    return st;
+    for (size_t t = 0; t < s->stages; t++)
+        if (study_leads_node(s, t))
+            total += (int64_t)s->pools[t].active;
+    return total;
 }
 
-static mcp_status prune_sets(sddp *s, uint32_t iteration, mcp_error *err)
-{
-    mcp_status st = MCP_OK;
-
-    for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
-        if (iteration > SET_MEMORY)
-            cuts_prune(&s->pools[t], iteration - SET_MEMORY);
-        st = study_follow(s, t, err);
-    }
-    return st;
-}
-
-/* The three steps; `row` receives bounds and times. */
+/* The steps; `row` receives bounds and times. */
 static mcp_status run_steps(const iteration_run *run, sddp_iteration *row, mcp_error *err)
 {
     int64_t begin = mcp_clock_mono_ns(), middle = 0, late = 0;
-    mcp_status st = forward_run(run, err);
+    mcp_status st = MCP_OK;
 
+    for (size_t t = 0; t < run->study->stages; t++)
+        cuts_begin_iteration(&run->study->pools[t]); /* nothing where the pool is not used */
+    recorder_begin(run->study);
+    st = forward_run(run, err);
     if (st == MCP_OK) {
         middle = mcp_clock_mono_ns();
         st = backward_run(run, err);
@@ -102,15 +92,19 @@ static mcp_status run_steps(const iteration_run *run, sddp_iteration *row, mcp_e
         late = mcp_clock_mono_ns();
         st = bound_run(run, &row->lower_bound, err);
     }
+    int64_t bounded = mcp_clock_mono_ns(), removed = 0;
     if (st == MCP_OK)
-        st = prune_sets(run->study, run->iteration, err);
+        st = management_run(run, &removed, err);
+    row->cuts_removed = (int32_t)removed;
     row->time_forward_ms = rounded_ms(middle - begin);
     row->time_backward_ms = rounded_ms(late - middle);
-    row->lower_bound_ms = rounded_ms(mcp_clock_mono_ns() - late);
+    row->lower_bound_ms = rounded_ms(bounded - late);
+    run->study->recorder->times.bound = bounded - late;
     return st;
 }
 
-static void finish_row(const sddp *s, sddp_iteration *row, stopwatch *watch, int64_t solves_before)
+static void finish_row(const sddp *s, sddp_iteration *row, stopwatch *watch, int64_t solves_before,
+                       int64_t cuts_before)
 {
     statistics costs = statistics_of(s->path_cost, s->scenarios);
     int64_t elapsed_ms = rounded_ms(mcp_clock_mono_ns() - watch->start_ns);
@@ -119,8 +113,8 @@ static void finish_row(const sddp *s, sddp_iteration *row, stopwatch *watch, int
     row->upper_bound_std = costs.std;
     row->ci_95 = costs.half_width;
     row->gap = (costs.mean - row->lower_bound) / fmax(1.0, fabs(costs.mean));
-    row->cuts_added = (int32_t)((s->stages - 1) * s->scenarios);
-    row->cuts_active = cuts_of(s);
+    row->cuts_added = (int32_t)(cuts_of(s) - cuts_before);
+    row->cuts_active = active_cuts_of(s);
     row->time_total_ms = elapsed_ms - watch->reported_ms;
     row->wall_time_ms = elapsed_ms;
     int64_t known = row->time_forward_ms + row->time_backward_ms + row->lower_bound_ms;
@@ -135,18 +129,24 @@ static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error 
 {
     sddp *s = run->study;
     sddp_iteration row = { .iteration = (int32_t)run->iteration };
-    int64_t solves_before = study_solves(s);
+    int64_t solves_before = study_solves(s), cuts_before = cuts_of(s);
     mcp_status st = reserve_row(s, err);
 
     if (st == MCP_OK)
-        st = run_steps(run, &row, err);
+        st = rollback_mark(s, err);
+    if (st != MCP_OK)
+        return st;
+    st = run_steps(run, &row, err);
     if (st != MCP_OK) {
-        if (take_back(s, s->row_count, NULL) != MCP_OK)
-            s->is_broken = true;
+        rollback_return(s);
         return st;
     }
-    finish_row(s, &row, watch, solves_before);
+    finish_row(s, &row, watch, solves_before, cuts_before);
     s->rows[s->row_count++] = row;
+    if (row.cuts_active > s->peak_active)
+        s->peak_active = row.cuts_active;
+    s->recorder->times.overhead = row.overhead_ms * 1000000;
+    recorder_report(s, run->observer, run->iteration);
     if (run->observer->iteration)
         run->observer->iteration(&row, run->observer->data);
     return MCP_OK;
@@ -157,38 +157,78 @@ static bool must_stop(const sddp_observer *observer)
     return observer->should_stop && observer->should_stop(observer->data) != SDDP_STOP_NONE;
 }
 
-static mcp_status train(iteration_run *run, stopwatch *watch, sddp_reason *reason, mcp_error *err)
+/* Whether the rules end the training after the last iteration. */
+static mcp_status check_rules(const iteration_run *run, const stopwatch *watch, bool *ends,
+                              sddp_reason *reason, mcp_error *err)
+{
+    const sddp *s = run->study;
+    double elapsed = (double)(mcp_clock_mono_ns() - watch->start_ns) * 1e-9;
+    mcp_status st = simulation_rule_check(run, err);
+
+    *ends = st == MCP_OK &&
+            stop_by_rules(reason, &s->input->config, s->rows, s->row_count, elapsed, s->rule_fires);
+    return st;
+}
+
+/* The rules on the iteration before, then the next iteration; `ends` the training. */
+static mcp_status step(iteration_run *run, stopwatch *watch, bool *ends, sddp_reason *reason,
+                       mcp_error *err)
 {
     sddp *s = run->study;
+    mcp_status st = MCP_OK;
 
-    for (;;) {
-        if (must_stop(run->observer)) {
-            *reason = SDDP_SHUTDOWN;
-            return MCP_OK;
-        }
-        run->iteration = (uint32_t)s->row_count + 1;
-        mcp_error trouble = MCP_ERROR_INIT;
-        mcp_status st = iterate(run, watch, &trouble);
-        *reason = st == MCP_E_STOPPED ? SDDP_SHUTDOWN : SDDP_ERROR;
-        if (st == MCP_E_STOPPED)
-            return MCP_OK;
-        if (st != MCP_OK)
-            return mcp_error_set(err, st, "%s", trouble.message);
-        double elapsed = (double)(mcp_clock_mono_ns() - watch->start_ns) * 1e-9;
-        if (stop_by_rules(reason, &s->input->config, s->rows, s->row_count, elapsed)) {
-            if (must_stop(run->observer))
-                *reason = SDDP_SHUTDOWN;
-            return MCP_OK;
-        }
+    if (simulation_rule_is_pending(s)) {
+        st = check_rules(run, watch, ends, reason, err);
+    } else if (s->row_count >= s->input->config.max_iterations) {
+        *reason = SDDP_ITERATION_LIMIT;
+        *ends = true;
     }
+    if (st != MCP_OK || *ends)
+        return st;
+    run->iteration = (uint32_t)s->row_count + 1;
+    return iterate(run, watch, err);
+}
+
+static mcp_status train(iteration_run *run, stopwatch *watch, sddp_reason *reason, mcp_error *err)
+{
+    bool ends = false;
+
+    while (!ends) {
+        mcp_error trouble = MCP_ERROR_INIT;
+        *reason = SDDP_SHUTDOWN;
+        if (must_stop(run->observer))
+            return MCP_OK;
+        mcp_status st = step(run, watch, &ends, reason, &trouble);
+        if (st == MCP_OK)
+            continue;
+        *reason = st == MCP_E_STOPPED ? SDDP_SHUTDOWN : SDDP_ERROR;
+        return st == MCP_E_STOPPED ? MCP_OK : mcp_error_set(err, st, "%s", trouble.message);
+    }
+    return MCP_OK;
+}
+
+/* What the first training needs. */
+static mcp_status prepare(sddp *s, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    if (!s->recorder)
+        st = recorder_new(&s->recorder, s, err);
+    if (st == MCP_OK && !s->rollback)
+        st = rollback_new(&s->rollback, s, err);
+    if (st == MCP_OK)
+        st = simulation_rule_prepare(s, err);
+    return st;
 }
 
 static void summarise(const sddp *s, sddp_training *result, int64_t begin_ns)
 {
     result->rows = s->rows;
     result->iterations = s->row_count;
-    result->converged = result->reason == SDDP_BOUND_STALLING;
-    result->total_cuts = result->active_cuts = result->peak_active_cuts = cuts_of(s);
+    result->converged = result->reason == SDDP_BOUND_STALLING || result->reason == SDDP_SIMULATION;
+    result->total_cuts = cuts_of(s);
+    result->active_cuts = active_cuts_of(s);
+    result->peak_active_cuts = s->peak_active;
     result->wall_time_ms = rounded_ms(mcp_clock_mono_ns() - begin_ns);
 }
 
@@ -206,9 +246,9 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
         .phase = "forward", .stage = -1, .iteration = -1, .opening = -1, .scenario = -1
     };
     *result = (sddp_training){ .reason = SDDP_ERROR };
-    if (study->is_broken)
-        return mcp_error_set(err, MCP_E_NOMEM, "memory ran out in an earlier training");
-    st = train(&run, &watch, &reason, err);
+    st = prepare(study, err);
+    if (st == MCP_OK)
+        st = train(&run, &watch, &reason, err);
     result->reason = reason;
     summarise(study, result, watch.start_ns);
     result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;

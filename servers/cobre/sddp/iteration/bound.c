@@ -1,7 +1,9 @@
 /*
- * bound.c - the lower bound: the first stage under each of its openings, with all cuts.
+ * bound.c - the lower bound: the first stage under each of its openings, with all cuts, those that
+ * selection has deactivated too, so that the bound never falls.
  */
 #include "sddp/iteration/iteration.h"
+#include "sddp/iteration/recorder.h"
 #include "sddp/pass.h"
 #include "sddp/risk.h"
 
@@ -13,6 +15,8 @@ static mcp_status solve_first(pass *p, worker *w, size_t opening, sddp_failure *
                                  study_basis(s, 0, 0));
     lp *model = NULL;
 
+    in.all_cuts = true;
+    in.work = &w->opening_work[opening];
     where->opening = (int32_t)opening;
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st == MCP_OK)
@@ -34,7 +38,8 @@ mcp_status bound_run(const iteration_run *run, double *out, mcp_error *err)
     double bound = 0.0;
 
     if (st == MCP_OK)
-        st = study_settle(s, 0, run->iteration, err);
+        st = study_settle(s, 0, err);
+    recorder_take_bound(s);
     if (st != MCP_OK)
         return st;
     risk_weights(s->weights, &s->input->stages[0], s->input->config.original_arithmetic,

@@ -1,35 +1,38 @@
 /*
- * forward.c - the forward pass: one task per scenario, which solves all stages in order.
+ * forward.c - the forward pass: one task per scenario, which solves all positions in order.
  *
- * The opening of a scenario at a stage is drawn from (seed, iteration, scenario, stage), so the
- * walk does not depend on the thread. Each solve starts from the basis of its (stage, scenario) and
- * leaves its own there: for the backward solves of this iteration, and for the next forward pass.
+ * The opening of a scenario at a position is drawn from (seed, iteration, scenario, position), so
+ * the walk does not depend on the thread. Each solve starts from the basis of its (position,
+ * scenario) and leaves its own there: for the backward solves of this iteration, and for the next
+ * forward pass.
  */
 #include <string.h>
 
 #include "sddp/iteration/iteration.h"
+#include "sddp/iteration/recorder.h"
 #include "sddp/pass.h"
 
 /* One stage of a walk: solves at `state`, which then becomes the next stage's; adds the cost. */
-static mcp_status walk_stage(pass *p, worker *w, size_t t, size_t scenario, double *cost,
+static mcp_status walk_stage(pass *p, worker *w, size_t position, size_t scenario, double *cost,
                              sddp_failure *where, mcp_error *err)
 {
     sddp *s = p->study;
+    size_t t = study_stage_at(s, position);
     const stage_lp *program = &s->programs[t];
-    uint32_t opening = tree_choose(s->tree, s->input->config.seed, (uint32_t)p->iteration,
-                                   (uint32_t)scenario, t);
-    uint8_t *basis = study_basis(s, t, scenario);
+    uint32_t opening = study_draw(s, (uint32_t)p->iteration, (uint32_t)scenario, position);
+    uint8_t *basis = study_basis_at(s, position, scenario);
     solve_input in = study_input(s, t, w->state, tree_noise(s->tree, t, opening), basis);
     lp *model = NULL;
 
     in.keep_basis = basis;
+    in.work = &w->stage_work[t];
     where->opening = (int32_t)opening;
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
     const double *primal = lp_primal(model);
     double stage_cost = lp_objective(model) - stage_lp_future(program, primal);
-    *cost += s->discount[t] * stage_cost * COST_SCALE;
+    *cost += s->discount[position] * stage_cost * COST_SCALE;
     solve_leave(w, &in, model, w->state);
     return MCP_OK;
 }
@@ -42,9 +45,11 @@ static mcp_status walk(pass *p, worker *w, size_t scenario, sddp_failure *where,
 
     where->scenario = (int32_t)scenario;
     memcpy(w->state, s->initial, bytes);
-    for (size_t t = 0; t < s->stages; t++) {
-        memcpy(study_trial(s, t, scenario), w->state, bytes);
-        mcp_status st = walk_stage(p, w, t, scenario, &cost, where, err);
+    for (size_t i = 0; i < s->trials; i++) {
+        memcpy(study_trial(s, i, scenario), w->state, bytes);
+        if (i == s->positions)
+            break;
+        mcp_status st = walk_stage(p, w, i, scenario, &cost, where, err);
         if (st != MCP_OK)
             return st;
     }
@@ -60,10 +65,12 @@ mcp_status forward_run(const iteration_run *run, mcp_error *err)
                .phase = "forward",
                .iteration = (int32_t)run->iteration,
                .halts_at = SDDP_STOP_NOW,
-               .pace = &s->forward_pace };
+               .pace = &s->forward_pace,
+               .times = &s->recorder->forward };
     mcp_status st = pass_run(&p, walk, s->scenarios, run->failure, err);
 
     for (size_t t = 0; st == MCP_OK && t < s->stages; t++)
-        st = study_settle(s, t, run->iteration, err);
+        st = study_settle(s, t, err);
+    recorder_take_forward(s);
     return st;
 }

@@ -20,7 +20,7 @@ typedef struct iteration_run {
 /* Walk every scenario through the stages: fills the study's trial states and path costs. */
 mcp_status forward_run(const iteration_run *run, mcp_error *err);
 
-/* From the last stage to the second: solve every opening at every trial state, and add one cut
+/* From the last position to the second: solve every opening at every trial state, and add one cut
  * per scenario to the stage before. */
 mcp_status backward_run(const iteration_run *run, mcp_error *err);
 

@@ -10,24 +10,24 @@
 
 #include <string.h>
 
-#define FIRST_CAPACITY 64
+#define FIRST_CAPACITY CUT_CHUNK
 
-void cuts_init(cut_pool *pool, size_t dimension)
+void cuts_init(cut_pool *pool, size_t dimension, size_t thetas)
 {
-    *pool = (cut_pool){ .dimension = dimension };
+    *pool = (cut_pool){ .dimension = dimension, .thetas = thetas };
 }
 
 static void copy_into(cut_pool *to, const cut_pool *from)
 {
     size_t n = from->count;
 
+    if (from->chunks > 0)
+        memcpy(to->slope, from->slope, from->chunks * sizeof *to->slope);
     if (n == 0)
         return;
     memcpy(to->intercept, from->intercept, n * sizeof *to->intercept);
-    for (size_t j = 0; j < from->dimension; j++)
-        memcpy(to->slope + j * to->capacity, from->slope + j * from->capacity,
-               n * sizeof *to->slope);
-    memcpy(to->last_tight, from->last_tight, n * sizeof *to->last_tight);
+    memcpy(to->record, from->record, n * sizeof *to->record);
+    memcpy(to->hits, from->hits, n * sizeof *to->hits);
     memcpy(to->set, from->set, from->set_count * sizeof *to->set);
     memcpy(to->in_set, from->in_set, n);
 }
@@ -41,39 +41,62 @@ size_t cuts_capacity_for(const cut_pool *pool, size_t extra)
     return capacity;
 }
 
-mcp_status cuts_grow(cut_pool *pool, mcp_arena *arena, size_t capacity, mcp_error *err)
+static mcp_status grow(cut_pool *pool, mcp_arena *arena, size_t capacity, mcp_error *err)
 {
     cut_pool larger = *pool;
 
     if (capacity <= pool->capacity)
         return MCP_OK;
     larger.capacity = capacity;
-    larger.intercept = mcp_arena_array(arena, larger.capacity, sizeof *larger.intercept);
-    larger.slope = mcp_arena_array(arena, larger.capacity, pool->dimension * sizeof *larger.slope);
-    larger.last_tight = mcp_arena_array(arena, larger.capacity, sizeof *larger.last_tight);
-    larger.set = mcp_arena_array(arena, larger.capacity, sizeof *larger.set);
-    larger.in_set = mcp_arena_array(arena, larger.capacity, 1);
-    if (!larger.intercept || !larger.slope || !larger.last_tight || !larger.set || !larger.in_set)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu cuts", larger.capacity);
+    larger.intercept = mcp_arena_array(arena, capacity, sizeof *larger.intercept);
+    larger.slope = mcp_arena_array(arena, capacity / CUT_CHUNK, sizeof *larger.slope);
+    larger.record = mcp_arena_array(arena, capacity, sizeof *larger.record);
+    larger.hits = mcp_arena_array(arena, capacity, sizeof *larger.hits);
+    larger.set = mcp_arena_array(arena, capacity, sizeof *larger.set);
+    larger.in_set = mcp_arena_array(arena, capacity, 1);
+    if (!larger.intercept || !larger.slope || !larger.record || !larger.hits || !larger.set ||
+        !larger.in_set)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu cuts", capacity);
     copy_into(&larger, pool);
     *pool = larger;
     return MCP_OK;
 }
 
-void cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t iteration)
+mcp_status cuts_reserve(cut_pool *pool, mcp_arena *arena, size_t extra, mcp_error *err)
+{
+    mcp_status st = grow(pool, arena, cuts_capacity_for(pool, extra), err);
+
+    while (st == MCP_OK && pool->chunks * CUT_CHUNK < pool->count + extra) {
+        double *chunk = mcp_arena_array(arena, pool->dimension, CUT_CHUNK * sizeof *chunk);
+        if (!chunk)
+            return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu cuts", pool->count + extra);
+        pool->slope[pool->chunks++] = chunk;
+    }
+    return st;
+}
+
+double cuts_slope(const cut_pool *pool, size_t cut, size_t j)
+{
+    return pool->slope[cut / CUT_CHUNK][j * CUT_CHUNK + cut % CUT_CHUNK];
+}
+
+void cuts_append(cut_pool *pool, double intercept, const double *slope, const cut_record *record)
 {
     size_t cut = pool->count++;
+    double *chunk = pool->slope[cut / CUT_CHUNK];
 
     pool->intercept[cut] = intercept;
     for (size_t j = 0; j < pool->dimension; j++)
-        pool->slope[j * pool->capacity + cut] = slope[j];
+        chunk[j * CUT_CHUNK + cut % CUT_CHUNK] = slope[j];
+    pool->record[cut] = *record;
+    pool->hits[cut] = 0;
     pool->in_set[cut] = 0;
-    cuts_touch(pool, (uint32_t)cut, iteration);
+    pool->active += record->is_active;
 }
 
-void cuts_touch(cut_pool *pool, uint32_t cut, uint32_t iteration)
+void cuts_touch(cut_pool *pool, uint32_t cut)
 {
-    pool->last_tight[cut] = iteration;
+    pool->record[cut].window |= 1;
     if (pool->in_set[cut])
         return;
     pool->in_set[cut] = 1;
@@ -81,13 +104,15 @@ void cuts_touch(cut_pool *pool, uint32_t cut, uint32_t iteration)
     pool->version++;
 }
 
-void cuts_prune(cut_pool *pool, uint32_t oldest)
+/* The set keeps its active cuts, and of those the ones with a bit of `window`. */
+static void keep_tight(cut_pool *pool, uint32_t window)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < pool->set_count; i++) {
         uint32_t cut = pool->set[i];
-        if (cut < pool->count && pool->last_tight[cut] >= oldest)
+        bool is_there = cut < pool->count && pool->record[cut].is_active;
+        if (is_there && (pool->record[cut].window & window) != 0)
             pool->set[kept++] = cut;
         else
             pool->in_set[cut] = 0;
@@ -97,13 +122,61 @@ void cuts_prune(cut_pool *pool, uint32_t oldest)
     pool->set_count = kept;
 }
 
+void cuts_prune(cut_pool *pool, unsigned iterations)
+{
+    keep_tight(pool, UINT32_MAX >> (32 - iterations));
+}
+
 void cuts_truncate(cut_pool *pool, size_t count)
 {
     if (count == pool->count)
         return;
+    for (size_t i = count; i < pool->count; i++)
+        pool->active -= pool->record[i].is_active;
     pool->count = count;
     pool->epoch++;
-    cuts_prune(pool, 0);
+    keep_tight(pool, UINT32_MAX);
+}
+
+void cuts_begin_iteration(cut_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        pool->record[i].window <<= 1;
+}
+
+void cuts_end_iteration(cut_pool *pool, uint32_t iteration)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        cut_record *record = &pool->record[i];
+        if (pool->hits[i] == 0)
+            continue;
+        uint32_t room = UINT32_MAX - record->active_count;
+        record->active_count += pool->hits[i] < room ? pool->hits[i] : room;
+        record->last_active = iteration;
+        pool->hits[i] = 0;
+    }
+}
+
+void cuts_take_back(cut_pool *pool, size_t count)
+{
+    cuts_truncate(pool, count);
+    for (size_t i = 0; i < count; i++) {
+        pool->hits[i] = 0;
+        pool->record[i].window >>= 1;
+    }
+}
+
+void cuts_set_rows(cut_pool *pool, const uint32_t *set, size_t count)
+{
+    for (size_t i = 0; i < pool->set_count; i++)
+        pool->in_set[pool->set[i]] = 0;
+    for (size_t i = 0; i < count; i++) {
+        pool->set[i] = set[i];
+        pool->in_set[set[i]] = 1;
+    }
+    pool->set_count = count;
+    pool->version++;
+    pool->epoch++;
 }
 
 size_t cuts_gone(const cut_pool *pool, const uint32_t *rows, size_t count, int *gone)
@@ -133,34 +206,56 @@ void cuts_values(const cut_pool *pool, const double *state, double *values)
 
 void cuts_add(const cut_pool *pool, size_t from, size_t to, const double *state, double *values)
 {
-    size_t n = pool->count;
-
-    for (size_t j = from; j < to; j++) {
-        const double *slope = pool->slope + j * pool->capacity;
-        double x = state[j];
-        for (size_t i = 0; i < n; i++)
-            values[i] += slope[i] * x;
+    for (size_t at = 0; at < pool->count; at += CUT_CHUNK) {
+        const double *slope = pool->slope[at / CUT_CHUNK];
+        size_t left = pool->count - at, count = left < CUT_CHUNK ? left : CUT_CHUNK;
+        for (size_t j = from; j < to; j++) {
+            double x = state[j];
+            for (size_t i = 0; i < count; i++)
+                values[at + i] += slope[j * CUT_CHUNK + i] * x;
+        }
     }
 }
 
-static bool is_known(uint32_t cut, const uint32_t *known, size_t count)
+static bool is_known(uint32_t cut, const cut_search *search)
 {
-    for (size_t i = 0; i < count; i++)
-        if (known[i] == cut)
+    for (size_t i = 0; i < search->known_count; i++)
+        if (search->known[i] == cut)
             return true;
     return false;
 }
 
-size_t cuts_violated(const cut_pool *pool, const double *values, double limit,
-                     const uint32_t *known, size_t known_count, uint32_t *out, size_t most)
+static bool is_violated(const cut_pool *pool, uint32_t cut, double value, const cut_search *search)
 {
+    const cut_record *record = &pool->record[cut];
+
+    if (value <= search->limits[pool->thetas > 1 ? record->opening : 0])
+        return false;
+    return !pool->in_set[cut] && (record->is_active || search->with_inactive) &&
+           !is_known(cut, search);
+}
+
+/* By how much a cut is above the limit of its theta, up to a constant for all cuts. */
+static double excess(const cut_pool *pool, const double *values, const cut_search *search,
+                     size_t cut)
+{
+    return pool->thetas > 1 ? values[cut] - search->limits[pool->record[cut].opening] : values[cut];
+}
+
+size_t cuts_violated(const cut_pool *pool, const double *values, const cut_search *search,
+                     uint32_t *out, size_t most)
+{
+    double lowest = search->limits[0];
     size_t found = 0;
 
+    for (size_t i = 1; i < pool->thetas; i++)
+        lowest = search->limits[i] < lowest ? search->limits[i] : lowest;
     for (size_t i = 0; i < pool->count; i++) {
-        if (values[i] <= limit || pool->in_set[i] || is_known((uint32_t)i, known, known_count))
+        if (values[i] <= lowest || !is_violated(pool, (uint32_t)i, values[i], search))
             continue;
+        double size = excess(pool, values, search, i);
         size_t at = found < most ? found++ : most;
-        for (; at > 0 && values[out[at - 1]] < values[i]; at--)
+        for (; at > 0 && excess(pool, values, search, out[at - 1]) < size; at--)
             if (at < most)
                 out[at] = out[at - 1];
         if (at < most)

@@ -4,8 +4,10 @@
  * Before a solve the program is brought to a state that only these decide: the rows of the working
  * set in its order, fresh bounds, a given basis. Then the whole pool is searched; the most violated
  * cuts are added as rows and the program is solved again, until none is violated. The next solve of
- * the stage deletes those rows. So neither the order of solves nor the number of workers changes
- * any bit of the results, and the optimum is that over all cuts.
+ * the stage deletes those rows, unless it continues this one: then the answer depends on the solves
+ * of the group before it too, which one worker makes in a fixed order. So neither the order of
+ * groups nor the number of workers changes any bit of the results, and the optimum is that over all
+ * cuts.
  *
  * The row of a cut holds storages and theta alone: what the rest of the outgoing state (state.h)
  * adds is known before the solve, and is a part of the right-hand side.
@@ -28,6 +30,13 @@ static workspace *workspace_of(worker *w, const solve_input *in)
     return &w->workspaces[in->program->stage];
 }
 
+/* The future cost that a cut bounds. */
+static int theta_of(const solve_input *in, uint32_t cut)
+{
+    const cut_pool *pool = in->pool;
+    return in->program->theta + (pool->thetas > 1 ? (int)pool->record[cut].opening : 0);
+}
+
 static void append_batch(worker *w, const solve_input *in, const uint32_t *cuts, size_t count)
 {
     const cut_pool *pool = in->pool;
@@ -40,13 +49,13 @@ static void append_batch(worker *w, const solve_input *in, const uint32_t *cuts,
         lower[i] = w->fixed[cuts[i]];
         upper[i] = LP_INFINITY;
         for (size_t j = 0; j < program->input->hydro_count; j++) {
-            double slope = pool->slope[j * pool->capacity + cuts[i]];
+            double slope = cuts_slope(pool, cuts[i], j);
             if (slope == 0.0)
                 continue;
             w->row_column[at] = stage_lp_storage(program, j);
             w->row_value[at++] = -slope;
         }
-        w->row_column[at] = program->theta;
+        w->row_column[at] = theta_of(in, cuts[i]);
         w->row_value[at++] = 1.0;
     }
     start[count] = at;
@@ -110,12 +119,13 @@ static bool has_fixed_part(const solve_input *in)
     return in->pool->dimension > in->program->input->hydro_count;
 }
 
-/* The right-hand sides of the working set's rows, where they vary. */
+/* The right-hand sides of all cut rows, where they vary. */
 static void set_right_sides(const worker *w, const workspace *ws, const solve_input *in)
 {
     int first = in->program->program.rows;
+    size_t count = ws->set_count + ws->local_count;
 
-    for (size_t i = 0; has_fixed_part(in) && i < ws->set_count; i++)
+    for (size_t i = 0; has_fixed_part(in) && i < count; i++)
         lp_set_row(ws->model, first + (int)i, w->fixed[ws->rows[i]], LP_INFINITY);
 }
 
@@ -131,7 +141,7 @@ static void look_ahead(worker *w, const solve_input *in)
     cuts_add(pool, table->hydros, pool->dimension, w->outgoing, w->fixed);
 }
 
-static mcp_status prepare(worker *w, const solve_input *in, mcp_error *err)
+static mcp_status load(worker *w, const solve_input *in, mcp_error *err)
 {
     workspace *ws = workspace_of(w, in);
 
@@ -140,18 +150,39 @@ static mcp_status prepare(worker *w, const solve_input *in, mcp_error *err)
         if (st != MCP_OK)
             return st;
     }
-    look_ahead(w, in);
     drop_local_rows(w, in);
     hold_working_set(w, in);
+    return MCP_OK;
+}
+
+/* Bring the program to the state that the input alone decides, or, to continue, the group. */
+static mcp_status prepare(worker *w, const solve_input *in, mcp_error *err)
+{
+    workspace *ws = workspace_of(w, in);
+    mcp_status st = MCP_OK;
+
+    look_ahead(w, in);
+    if (in->basis)
+        st = load(w, in, err);
+    if (st != MCP_OK)
+        return st;
     set_right_sides(w, ws, in);
     stage_lp_enter(in->program, ws->model, in->state, w->inflow, in->noise);
-    lp_set_basis(ws->model, in->basis);
+    if (in->basis)
+        lp_set_basis(ws->model, in->basis);
+    w->solves++;
+    if (in->work) {
+        in->work->solves++;
+        in->work->bases += in->basis != NULL;
+    }
     return MCP_OK;
 }
 
 static mcp_status no_optimum(worker *w, const solve_input *in, lp_status end, mcp_error *err)
 {
     w->end = end;
+    if (in->work)
+        in->work->failed++;
     if (end == LP_NO_MEMORY)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the LP of stage %zu",
                              in->program->stage);
@@ -176,44 +207,78 @@ static size_t bring_in_violated(worker *w, const solve_input *in)
     workspace *ws = workspace_of(w, in);
     const double *primal = lp_primal(ws->model);
     uint32_t *local = ws->rows + ws->set_count;
-    double theta = primal[program->theta];
-    double limit = theta + CUT_TOLERANCE * lp_column_unit(ws->model, program->theta) +
-                   CUT_ROUNDING * fabs(theta);
+    cut_search search = { w->limits, local, ws->local_count, in->all_cuts };
 
     size_t hydros = program->input->hydro_count;
+    if (ws->set_count + ws->local_count >= (in->all_cuts ? pool->count : pool->active))
+        return 0;
+    for (size_t i = 0; i < pool->thetas; i++) {
+        double theta = primal[program->theta + (int)i];
+        double unit = lp_column_unit(ws->model, program->theta + (int)i);
+        w->limits[i] = theta + CUT_TOLERANCE * unit + CUT_ROUNDING * fabs(theta);
+    }
     for (size_t j = 0; j < hydros; j++)
         w->outgoing[j] = primal[stage_lp_storage(program, j)];
     memcpy(w->values, w->fixed, pool->count * sizeof *w->values);
     cuts_add(pool, 0, hydros, w->outgoing, w->values);
-    size_t found = cuts_violated(pool, w->values, limit, local, ws->local_count,
-                                 local + ws->local_count, CUTS_AT_ONCE);
+    size_t found = cuts_violated(pool, w->values, &search, local + ws->local_count, CUTS_AT_ONCE);
     append_rows(w, in, local + ws->local_count, found);
     ws->local_count += found;
     return found;
+}
+
+void solve_work_add(solve_work *sum, const solve_work *more)
+{
+    sum->solves += more->solves;
+    sum->failed += more->failed;
+    sum->retried += more->retried;
+    sum->attempts += more->attempts;
+    sum->bases += more->bases;
+    for (size_t i = 0; i < SOLVE_RETRY_LEVELS; i++)
+        sum->levels[i] += more->levels[i];
+    sum->pivots += more->pivots;
+    sum->solver_ns += more->solver_ns;
+}
+
+/* One solve of the LP, counted. */
+static lp_status solve_lp(lp *model, solve_work *work)
+{
+    lp_totals before = *lp_work(model);
+    lp_status end = lp_solve(model);
+
+    if (!work)
+        return end;
+    int64_t attempts = lp_work(model)->retries - before.retries;
+    work->pivots += (uint64_t)(lp_work(model)->pivots - before.pivots);
+    work->solver_ns += lp_work(model)->solver_ns - before.solver_ns;
+    work->attempts += (uint32_t)attempts;
+    if (attempts > 0 && end == LP_OPTIMAL) {
+        int64_t last = attempts < SOLVE_RETRY_LEVELS ? attempts : SOLVE_RETRY_LEVELS;
+        work->retried++;
+        work->levels[last - 1]++;
+    }
+    return end;
 }
 
 mcp_status solve_stage(lp **model, worker *w, const solve_input *in, mcp_error *err)
 {
     workspace *ws = workspace_of(w, in);
     size_t fixed = stage_lp_lines(in->program);
+    bool is_first = true;
     mcp_status st = prepare(w, in, err);
 
     if (st != MCP_OK)
         return st;
-    w->solves++;
-    lp_status end = lp_solve(ws->model);
-    if (end != LP_OPTIMAL)
-        return no_optimum(w, in, end, err);
-    const uint8_t *basis = lp_basis(ws->model);
-    if (in->keep_basis)
-        memcpy(in->keep_basis, basis, fixed + ws->set_count);
-    note_tight_rows(ws, basis + fixed);
-    while (ws->set_count + ws->local_count < in->pool->count && bring_in_violated(w, in)) {
-        end = lp_solve(ws->model);
+    do {
+        lp_status end = solve_lp(ws->model, in->work);
         if (end != LP_OPTIMAL)
             return no_optimum(w, in, end, err);
-        note_tight_rows(ws, lp_basis(ws->model) + fixed);
-    }
+        const uint8_t *basis = lp_basis(ws->model);
+        if (is_first && in->keep_basis)
+            memcpy(in->keep_basis, basis, fixed + ws->set_count);
+        is_first = false;
+        note_tight_rows(ws, basis + fixed);
+    } while (bring_in_violated(w, in) > 0);
     *model = ws->model;
     return MCP_OK;
 }
@@ -245,10 +310,9 @@ static void weigh_cuts(worker *w, const solve_input *in, const lp *model)
             w->values[tight++] = duals[i];
         }
     for (size_t j = n; j < pool->dimension; j++) {
-        const double *slope = pool->slope + j * pool->capacity;
         double worth = 0.0;
         for (size_t i = 0; i < tight; i++)
-            worth += w->values[i] * slope[w->gone[i]];
+            worth += w->values[i] * cuts_slope(pool, (size_t)w->gone[i], j);
         w->slopes[j] = worth;
     }
 }
@@ -267,4 +331,15 @@ void solve_gradient(worker *w, const solve_input *in, const lp *model, double *g
     memcpy(w->by_inflow, reduced + program->first[REGION_INFLOW], n * sizeof *w->by_inflow);
     state_pull_back(&program->context->state, program->stage,
                     reduced + program->first[REGION_INCOMING], w->by_inflow, w->slopes, gradient);
+}
+
+void solve_count_active(worker *w, const solve_input *in, double tolerance)
+{
+    workspace *ws = workspace_of(w, in);
+    const double *duals = lp_duals(ws->model) + in->program->program.rows;
+    size_t count = ws->set_count + ws->local_count;
+
+    for (size_t i = 0; i < count; i++)
+        if (duals[i] > tolerance)
+            ws->hits[ws->rows[i]]++;
 }

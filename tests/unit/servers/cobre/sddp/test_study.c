@@ -116,20 +116,23 @@ static void bases_follow_the_set(void **state)
     const lp_program *program = &study->programs[0].program;
     size_t fixed = (size_t)(program->columns + program->rows);
     const double slope = -1.0;
-    for (uint32_t i = 0; i < 3; i++)
-        cuts_append(&study->pools[0], 10.0, &slope, i);
+    for (uint32_t i = 0; i < 3; i++) {
+        cuts_begin_iteration(&study->pools[0]);
+        cuts_append(&study->pools[0], 10.0, &slope, &(cut_record){ .is_active = true });
+        cuts_touch(&study->pools[0], i);
+    }
     assert_int_equal(study_follow(study, 0, NULL), MCP_OK);
     uint8_t *basis = study_basis(study, 0, 0);
     memcpy(basis + fixed, tight, 3);
     basis[0] = LP_AT_UPPER;
 
-    cuts_prune(&study->pools[0], 1);
+    cuts_prune(&study->pools[0], 2);
     assert_int_equal(study_follow(study, 0, NULL), MCP_OK);
     assert_int_equal(basis[0], LP_AT_UPPER);
     assert_int_equal(basis[fixed], LP_AT_LOWER);
     assert_int_equal(basis[fixed + 1], LP_BASIC);
 
-    cuts_prune(&study->pools[0], 2);
+    cuts_prune(&study->pools[0], 1);
     assert_int_equal(study_follow(study, 0, NULL), MCP_OK);
     assert_memory_equal(basis, study->slack_basis[0], fixed);
     assert_int_equal(basis[fixed], LP_BASIC);

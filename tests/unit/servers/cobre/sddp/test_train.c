@@ -483,6 +483,37 @@ static void stopping_now_drops_the_iteration(void **state)
     }
 }
 
+/* A training that is stopped anywhere, then continued, gives the bits of one without a stop. */
+static void stops_leave_no_trace(void **state)
+{
+    sddp_training whole, result;
+    sddp_failure failure;
+
+    (void)state;
+    for (int64_t after = 50; after < 430; after += 61) {
+        case_wide(&kit, 4, 5);
+        kit_set_limit(&kit, 6);
+        kit.c.config.selection = (cobre_cut_selection){ .method = COBRE_SELECTION_LML1,
+                                                        .memory_window = 1,
+                                                        .check_frequency = 2,
+                                                        .max_active = 9 };
+        sddp *undisturbed = train(1, NULL, &whole);
+        stopper s = { .stop = SDDP_STOP_NOW, .after = after };
+        sddp_observer observer = { .should_stop = ask, .data = &s };
+        sddp *study = train(2, &observer, &result);
+        assert_int_equal(result.reason, SDDP_SHUTDOWN);
+        assert_int_equal(sddp_train(study, NULL, &result, &failure, NULL), MCP_OK);
+        assert_int_equal(result.iterations, 6);
+        for (size_t i = 0; i < 6; i++) {
+            assert_true(result.rows[i].lower_bound == whole.rows[i].lower_bound);
+            assert_true(result.rows[i].upper_bound == whole.rows[i].upper_bound);
+            assert_int_equal(result.rows[i].cuts_active, whole.rows[i].cuts_active);
+        }
+        sddp_free(undisturbed);
+        sddp_free(study);
+    }
+}
+
 static void stopped_before_the_first(void **state)
 {
     stopper s = { .stop = SDDP_STOP_AFTER_ITERATION, .after = 0, .iterations = 1, .seen = 1 };
@@ -496,6 +527,67 @@ static void stopped_before_the_first(void **state)
     assert_int_equal(result.reason, SDDP_SHUTDOWN);
     sddp_free(study);
 }
+
+/* ---- cut selection --------------------------------------------------------------------------- */
+
+/* No selection raises the bound above the optimum or lets it fall; with the gentle ones here it
+ * still converges. */
+static void bounds_with_selection(void **state)
+{
+    static const cobre_cut_selection rules[] = {
+        { .method = COBRE_SELECTION_LEVEL1, .threshold = 0, .check_frequency = 5 },
+        { .method = COBRE_SELECTION_LML1, .memory_window = 6, .check_frequency = 3 },
+        { .method = COBRE_SELECTION_DOMINATION, .epsilon = 0.0, .check_frequency = 4 },
+    };
+    sddp_training result;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        case_tree();
+        kit.c.config.forward_passes = 2;
+        kit.c.config.selection = rules[i];
+        sddp *study = train(2, NULL, &result);
+        double optimum = optimum_of_the_tree(study);
+        int64_t removed = 0;
+        for (size_t k = 0; k < result.iterations; k++) {
+            const sddp_iteration *row = &result.rows[k];
+            assert_true(row->lower_bound <= optimum * (1.0 + 1e-9));
+            if (k > 0)
+                assert_true(row->lower_bound >= row[-1].lower_bound * (1.0 - 1e-9));
+            removed += row->cuts_removed;
+            assert_int_equal(row->cuts_active, 4 * (int64_t)(k + 1) - removed);
+            if (row->iteration % (int32_t)rules[i].check_frequency != 0)
+                assert_int_equal(row->cuts_removed, 0);
+        }
+        assert_true(removed > 0);
+        assert_int_equal(result.total_cuts, 4 * (int64_t)result.iterations);
+        assert_int_equal(result.active_cuts, result.total_cuts - removed);
+        assert_true(is_near(result.rows[39].lower_bound, optimum, 1e-7));
+        sddp_free(study);
+    }
+}
+
+/* Five cuts a stage at most; the bound takes all cuts of the first stage, so it never falls. */
+static void a_budget_of_cuts(void **state)
+{
+    sddp_training result;
+
+    (void)state;
+    case_tree();
+    kit.c.config.selection.max_active = 5;
+    sddp *study = train(1, NULL, &result);
+    for (size_t k = 0; k < result.iterations; k++) {
+        assert_int_equal(result.rows[k].cuts_active, k < 5 ? 2 * (k + 1) : 10);
+        if (k > 0)
+            assert_true(result.rows[k].lower_bound >=
+                        result.rows[k - 1].lower_bound * (1.0 - 1e-9));
+    }
+    assert_true(result.rows[39].lower_bound <= optimum_of_the_tree(study) * (1.0 + 1e-9));
+    assert_int_equal(result.peak_active_cuts, 10);
+    sddp_free(study);
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static void bound_stalling_converges(void **state)
 {
@@ -591,7 +683,10 @@ int main(void)
         cmocka_unit_test(one_very_large_penalty),
         cmocka_unit_test(a_stop_after_the_iteration_completes_it),
         cmocka_unit_test(stopping_now_drops_the_iteration),
+        cmocka_unit_test(stops_leave_no_trace),
         cmocka_unit_test(stopped_before_the_first),
+        cmocka_unit_test(bounds_with_selection),
+        cmocka_unit_test(a_budget_of_cuts),
         cmocka_unit_test(bound_stalling_converges),
         cmocka_unit_test(unreachable_storage_is_infeasible),
         cmocka_unit_test(backward_failures_name_the_opening),

@@ -46,7 +46,7 @@ static void cut_of_d02(void **state)
     assert_true(is_near(*study_trial(study, 1, 0), 73.72));
     assert_int_equal(study->pools[0].count, 1);
     assert_true(is_near(study->pools[0].intercept[0], 2555.0));
-    assert_true(is_near(study->pools[0].slope[0], -0.05 / 0.0036));
+    assert_true(is_near(cuts_slope(&study->pools[0], 0, 0), -0.05 / 0.0036));
     assert_int_equal(study->pools[1].count, 0);
     sddp_free(study);
 }

@@ -12,15 +12,18 @@
 
 static mcp_arena *arena;
 
-/* Cut i of the pool is i + (1 + i) x - y. */
+/* Cut i of the pool is i + (1 + i) x - y, made and tight in iteration i + 1. */
 static void fill(cut_pool *pool, size_t count)
 {
     arena = mcp_arena_new(0);
-    cuts_init(pool, 2);
+    cuts_init(pool, 2, 1);
     for (size_t i = 0; i < count; i++) {
         const double slope[] = { 1.0 + (double)i, -1.0 };
-        assert_int_equal(cuts_grow(pool, arena, cuts_capacity_for(pool, 1), NULL), MCP_OK);
-        cuts_append(pool, (double)i, slope, (uint32_t)i);
+        assert_int_equal(cuts_reserve(pool, arena, 1, NULL), MCP_OK);
+        cuts_begin_iteration(pool);
+        cuts_append(pool, (double)i, slope,
+                    &(cut_record){ .iteration = (uint32_t)i + 1, .is_active = true });
+        cuts_touch(pool, (uint32_t)i);
     }
 }
 
@@ -60,9 +63,9 @@ static void old_cuts_leave_and_return(void **state)
     (void)state;
     fill(&pool, 5);
     uint64_t version = pool.version;
-    cuts_prune(&pool, 3);
+    cuts_prune(&pool, 2);
     assert_true(pool.version > version);
-    cuts_touch(&pool, 1, 9);
+    cuts_touch(&pool, 1);
     assert_int_equal(pool.set_count, 3);
     assert_int_equal(pool.set[0], 3);
     assert_int_equal(pool.set[1], 4);
@@ -71,7 +74,7 @@ static void old_cuts_leave_and_return(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(gone[i], i);
     version = pool.version;
-    cuts_touch(&pool, 1, 10);
+    cuts_touch(&pool, 1);
     assert_true(pool.version == version);
     mcp_arena_free(arena);
 }
@@ -87,10 +90,20 @@ static void truncation_forgets(void **state)
     assert_int_equal(pool.count, 4);
     assert_int_equal(pool.set_count, 4);
     assert_true(pool.epoch > epoch);
-    cuts_append(&pool, 0.5, (double[]){ 0.0, 0.0 }, 7);
+    assert_int_equal(pool.active, 4);
+    cuts_append(&pool, 0.5, (double[]){ 0.0, 0.0 }, &(cut_record){ .is_active = true });
+    cuts_touch(&pool, 4);
     assert_int_equal(pool.set_count, 5);
+    assert_int_equal(pool.active, 5);
     assert_int_equal(pool.set[4], 4);
     mcp_arena_free(arena);
+}
+
+static size_t violated(const cut_pool *pool, const double *values, double limit,
+                       const uint32_t *known, size_t known_count, uint32_t *out, size_t most)
+{
+    const cut_search search = { &limit, known, known_count, false };
+    return cuts_violated(pool, values, &search, out, most);
 }
 
 /* Values 0, 5, 3, 5, 9, 4 against theta 3.5, with 4 in the set and 1 known: 3 first, then 5. */
@@ -103,17 +116,16 @@ static void most_violated_first(void **state)
 
     (void)state;
     fill(&pool, 6);
-    cuts_prune(&pool, 100);
-    cuts_touch(&pool, 4, 100);
-    assert_int_equal(cuts_violated(&pool, values, 3.5, known, 1, out, 3), 2);
+    cuts_set_rows(&pool, (uint32_t[]){ 4 }, 1);
+    assert_int_equal(violated(&pool, values, 3.5, known, 1, out, 3), 2);
     assert_int_equal(out[0], 3);
     assert_int_equal(out[1], 5);
-    assert_int_equal(cuts_violated(&pool, values, 3.5, NULL, 0, out, 2), 2);
+    assert_int_equal(violated(&pool, values, 3.5, NULL, 0, out, 2), 2);
     assert_int_equal(out[0], 1);
     assert_int_equal(out[1], 3);
-    assert_int_equal(cuts_violated(&pool, values, -1.0, NULL, 0, out, 1), 1);
+    assert_int_equal(violated(&pool, values, -1.0, NULL, 0, out, 1), 1);
     assert_int_equal(out[0], 1);
-    assert_int_equal(cuts_violated(&pool, values, 5.0, NULL, 0, out, 3), 0);
+    assert_int_equal(violated(&pool, values, 5.0, NULL, 0, out, 3), 0);
     mcp_arena_free(arena);
 }
 
@@ -126,8 +138,8 @@ static void the_limit(void **state)
 
     (void)state;
     fill(&pool, 2);
-    cuts_prune(&pool, 100);
-    assert_int_equal(cuts_violated(&pool, values, 1.0, NULL, 0, out, 3), 1);
+    cuts_set_rows(&pool, NULL, 0);
+    assert_int_equal(violated(&pool, values, 1.0, NULL, 0, out, 3), 1);
     assert_int_equal(out[0], 1);
     mcp_arena_free(arena);
 }
@@ -139,11 +151,81 @@ static void a_state_without_entries(void **state)
 
     (void)state;
     arena = mcp_arena_new(0);
-    cuts_init(&pool, 0);
-    assert_int_equal(cuts_grow(&pool, arena, cuts_capacity_for(&pool, 1), NULL), MCP_OK);
-    cuts_append(&pool, 3.0, NULL, 1);
+    cuts_init(&pool, 0, 1);
+    assert_int_equal(cuts_reserve(&pool, arena, 1, NULL), MCP_OK);
+    cuts_append(&pool, 3.0, NULL, &(cut_record){ .is_active = true });
     cuts_values(&pool, NULL, &value);
     assert_true(value == 3.0);
+    mcp_arena_free(arena);
+}
+
+/* Cut 1 constrains no more: it leaves the set, and only a search for all cuts finds it. */
+static void deactivated_cuts_are_left_out(void **state)
+{
+    const double values[] = { 4.0, 9.0, 5.0 }, limit = 1.0;
+    uint32_t out[3];
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 3);
+    pool.record[1].is_active = false;
+    pool.active--;
+    cuts_prune(&pool, 32);
+    assert_int_equal(pool.set_count, 2);
+    cuts_set_rows(&pool, NULL, 0);
+    const cut_search active = { &limit, NULL, 0, false }, all = { &limit, NULL, 0, true };
+    assert_int_equal(cuts_violated(&pool, values, &active, out, 3), 2);
+    assert_int_equal(out[0], 2);
+    assert_int_equal(out[1], 0);
+    assert_int_equal(cuts_violated(&pool, values, &all, out, 3), 3);
+    assert_int_equal(out[0], 1);
+    mcp_arena_free(arena);
+}
+
+/* Multi-cut: each cut is held against its own theta, and the worst is the one most above it. */
+static void limits_by_theta(void **state)
+{
+    const double values[] = { 10.0, 7.0, 3.0 }, limits[] = { 9.5, 4.0, 5.0 };
+    const cut_search search = { limits, NULL, 0, false };
+    uint32_t out[3];
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 3);
+    pool.thetas = 3;
+    for (uint32_t i = 0; i < 3; i++)
+        pool.record[i].opening = i;
+    cuts_set_rows(&pool, NULL, 0);
+    assert_int_equal(cuts_violated(&pool, values, &search, out, 3), 2);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 0);
+    mcp_arena_free(arena);
+}
+
+/* Hits become activity at the end of an iteration; one taken back leaves no trace. */
+static void activity_of_iterations(void **state)
+{
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 2);
+    assert_int_equal(pool.record[0].window, 2);
+    cuts_begin_iteration(&pool);
+    pool.hits[0] = 3;
+    cuts_touch(&pool, 0);
+    cuts_end_iteration(&pool, 7);
+    assert_int_equal(pool.record[0].active_count, 3);
+    assert_int_equal(pool.record[0].last_active, 7);
+    assert_int_equal(pool.record[0].window, 5);
+    assert_int_equal(pool.record[1].active_count, 0);
+    cuts_begin_iteration(&pool);
+    pool.hits[1] = 2;
+    cuts_touch(&pool, 1);
+    cuts_take_back(&pool, 2);
+    cuts_end_iteration(&pool, 8);
+    assert_int_equal(pool.record[1].active_count, 0);
+    assert_int_equal(pool.record[0].window, 5);
+    assert_int_equal(pool.record[1].window, 2);
     mcp_arena_free(arena);
 }
 
@@ -154,8 +236,8 @@ static void growth_is_all_or_nothing(void **state)
 
     (void)state;
     arena = mcp_arena_new(1000);
-    cuts_init(&pool, 40);
-    assert_int_equal(cuts_grow(&pool, arena, 64, &err), MCP_E_NOMEM);
+    cuts_init(&pool, 40, 1);
+    assert_int_equal(cuts_reserve(&pool, arena, 1, &err), MCP_E_NOMEM);
     assert_int_equal(pool.capacity, 0);
     assert_null(pool.slope);
     mcp_arena_free(arena);
@@ -164,10 +246,17 @@ static void growth_is_all_or_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_survive_growth),     cmocka_unit_test(new_cuts_are_in_the_set),
-        cmocka_unit_test(old_cuts_leave_and_return), cmocka_unit_test(truncation_forgets),
-        cmocka_unit_test(most_violated_first),       cmocka_unit_test(the_limit),
-        cmocka_unit_test(a_state_without_entries),   cmocka_unit_test(growth_is_all_or_nothing),
+        cmocka_unit_test(values_survive_growth),
+        cmocka_unit_test(new_cuts_are_in_the_set),
+        cmocka_unit_test(old_cuts_leave_and_return),
+        cmocka_unit_test(truncation_forgets),
+        cmocka_unit_test(most_violated_first),
+        cmocka_unit_test(the_limit),
+        cmocka_unit_test(a_state_without_entries),
+        cmocka_unit_test(growth_is_all_or_nothing),
+        cmocka_unit_test(limits_by_theta),
+        cmocka_unit_test(activity_of_iterations),
+        cmocka_unit_test(deactivated_cuts_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ static void all_cuts_hold(void **state)
         for (size_t c = 0; c < pool->count; c++)
             assert_true(w->values[c] <= lp_primal(model)[program->theta] + 2e-7);
     }
-    cuts_prune(pool, UINT32_MAX);
+    cuts_set_rows(pool, NULL, 0);
     assert_int_equal(pool->set_count, 0);
     assert_int_equal(study_follow(study, STAGE, NULL), MCP_OK);
     for (size_t v = 0; v < SOLVES; v++)
@@ -121,7 +121,7 @@ static void a_stage_solve_counts_once(void **state)
     worker *w = &study->workers[0];
 
     (void)state;
-    cuts_prune(&study->pools[STAGE], UINT32_MAX);
+    cuts_set_rows(&study->pools[STAGE], NULL, 0);
     assert_int_equal(study_follow(study, STAGE, NULL), MCP_OK);
     int64_t before = w->solves, lp_before = lp_work(w->workspaces[STAGE].model)->solves;
     for (size_t v = 0; v < SOLVES; v++)
