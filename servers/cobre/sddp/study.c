@@ -77,8 +77,8 @@ static double states_bytes(const cobre_case *input, size_t dimension)
     double openings = 0.0, passes = input->config.forward_passes, n = (double)dimension;
 
     for (size_t t = 0; t < input->stage_count; t++)
-        if (input->stages[t].openings > openings)
-            openings = input->stages[t].openings;
+        if (tree_openings_most(input, t) > openings)
+            openings = tree_openings_most(input, t);
     return sizeof(double) * passes * (n * (double)input->stage_count + openings * (n + 1.0));
 }
 
@@ -130,7 +130,7 @@ static mcp_status check_case(const cobre_case *input, mcp_error *err)
     if (input->config.forward_passes == 0)
         return mcp_error_set(err, MCP_E_PARAMS, "training.forward_passes must be at least 1");
     for (size_t t = 0; t < input->stage_count; t++)
-        if (input->stages[t].openings == 0)
+        if (tree_openings_most(input, t) == 0)
             return mcp_error_set(err, MCP_E_PARAMS, "stage %d has no openings (num_scenarios 0)",
                                  (int)input->stages[t].id);
     return MCP_OK;
@@ -334,8 +334,8 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     made->scenarios = input->config.forward_passes;
     set_path(made);
     for (size_t t = 0; t < made->stages; t++)
-        if (input->stages[t].openings > made->openings_max)
-            made->openings_max = input->stages[t].openings;
+        if (tree_openings_most(input, t) > made->openings_max)
+            made->openings_max = tree_openings_most(input, t);
     st = thread_team_new(&made->team, threads, err);
     if (st == MCP_OK) {
         made->threads = thread_team_size(made->team);

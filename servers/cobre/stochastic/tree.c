@@ -36,13 +36,18 @@ typedef struct planter {
     const correlation *correlation;
 } planter;
 
+uint32_t tree_openings_most(const cobre_case *input, size_t stage)
+{
+    return input->scenarios.openings ? input->scenarios.opening_counts[stage]
+                                     : input->stages[stage].openings;
+}
+
 double tree_bytes(const cobre_case *input)
 {
     double vectors = 0, most = 0;
 
     for (size_t t = 0; t < input->stage_count; t++) {
-        double openings = input->scenarios.openings ? input->scenarios.opening_counts[t]
-                                                    : input->stages[t].openings;
+        double openings = tree_openings_most(input, t);
         vectors += openings;
         most = openings > most ? openings : most;
     }
@@ -64,10 +69,10 @@ static uint32_t openings_of(const planter *p, size_t t)
 {
     const cobre_scenarios *scenarios = &p->input->scenarios;
     const cobre_scenario_source *source = &p->input->config.training_source;
-    uint32_t openings = p->input->stages[t].openings;
+    uint32_t openings = tree_openings_most(p->input, t);
 
     if (scenarios->openings)
-        return scenarios->opening_counts[t];
+        return openings;
     if (p->input->stages[t].sampling == COBRE_SAMPLING_HISTORICAL && p->windows.count < openings)
         openings = (uint32_t)p->windows.count;
     if (source->inflow == COBRE_SCHEME_EXTERNAL)

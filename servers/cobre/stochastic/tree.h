@@ -34,6 +34,10 @@ typedef struct noise_tree {
 mcp_status tree_sample(const noise_tree **out, mcp_arena *arena, const cobre_case *input,
                        const inflow_model *model, mcp_error *err);
 
+/* The most openings that a stage's tree can have: the case's own, else num_scenarios, of which
+ * history and external files may leave fewer. */
+uint32_t tree_openings_most(const cobre_case *input, size_t stage);
+
 /* The number of bytes that tree_sample needs at most, history apart; a double, so that it cannot
  * overflow. */
 double tree_bytes(const cobre_case *input);

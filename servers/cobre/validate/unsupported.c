@@ -122,12 +122,6 @@ static bool cyclic(const cobre_input *input, const void *record)
     return input->graph.is_cyclic;
 }
 
-static bool sampling(const cobre_input *input, const void *record)
-{
-    (void)input;
-    return ((const cobre_raw_stage *)record)->sampling != 0;
-}
-
 static bool chronological(const cobre_input *input, const void *record)
 {
     const cobre_raw_stage *stage = record;
@@ -256,8 +250,6 @@ static const struct unsupported {
       "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
     { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
       "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
-    { COBRE_FILE_STAGES, "sampling_method", MODELS, COBRE_STUDY_STAGES, sampling,
-      "a sampling method other than saa", "Set sampling_method to \"saa\"." },
     { COBRE_FILE_STAGES, "block_mode", IGNORES, COBRE_STUDY_STAGES, chronological,
       "chronological blocks", "Set block_mode to \"parallel\"." },
     { COBRE_FILE_HYDROS, "entry_stage_id", IGNORES, COBRE_HYDROS, hydro_life,
@@ -307,10 +299,6 @@ static const struct unsupported {
       "external load scenarios", "Remove the file." },
     { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL,
       "external source scenarios", "Remove the file." },
-    { COBRE_FILE_CORRELATION, NULL, MODELS, 0, NULL,
-      "correlated noise", "Remove the file: noise is independent between entities then." },
-    { COBRE_FILE_OPENINGS, NULL, MODELS, 0, NULL,
-      "a given opening tree", "Remove the file: openings are drawn from training.tree_seed then." },
     { COBRE_FILE_CONSTRAINT_BOUNDS, NULL, MODELS, 0, NULL,
       "generic constraints", "Remove the file." },
     { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL,

@@ -25,8 +25,6 @@ static const broken modelled[] = {
     { CONFIG, "'mode':'fresh'", "'mode':'resume'", SETTINGS, 5, NONE, "policy.mode", NULL, 0 },
     { CONFIG, "'mode':'fresh'", "'boundary':{'path':'p','source_stage':0}", SETTINGS, 5, NONE,
       "policy.boundary", NULL, 0 },
-    { STAGES, "'risk_measure'", "'sampling_method':'lhs','risk_measure'", SETTINGS, 5, 2,
-      "sampling_method", NULL, 0 },
     { HYDROS, "'constant_productivity'", "'fpha'", SETTINGS, 5, 2, "generation.model", NULL, 0 },
     { HYDROS, "'penalties'",
       "'evaporation':{'coefficients_mm':[1,1,1,1,1,1,1,1,1,1,1,1]},'penalties'", SETTINGS, 5, 2,
@@ -43,14 +41,6 @@ static const broken modelled[] = {
       SETTINGS, 5, NONE, NULL, NULL, 0 },
     { "scenarios/inflow_history.parquet", NULL,
       "hydro_id i32: 1; date date: 9000; value_m3s f64: 4", SETTINGS, 5, NONE, NULL, NULL, 0 },
-    { "scenarios/noise_openings.parquet", NULL,
-      "stage_id i32: 0 0 0 1 1 1 2 2 2; opening_index u32: 0 0 0 0 0 0 0 0 0;"
-      "entity_index u32: 0 1 2 0 1 2 0 1 2; value f64: 0 0 0 0 0 0 0 0 0",
-      SETTINGS, 5, NONE, NULL, NULL, 0 },
-    { "scenarios/correlation.json", NULL,
-      "{'method':'spectral','profiles':{'default':{'correlation_groups':[{'name':'a',"
-      "'entities':[],'matrix':[]}]}}}",
-      SETTINGS, 5, NONE, NULL, NULL, 0 },
 };
 
 /* Ignored by the original: refused, but ignored with a warning when the case selects its
