@@ -83,7 +83,8 @@ static bool is_name(char c)
 
 static void skip_space(struct text *text)
 {
-    text->at += strspn(text->at, " \t\r\n");
+    while (*text->at == ' ' || *text->at == '\t' || *text->at == '\r' || *text->at == '\n')
+        text->at++;
 }
 
 /* Whether the next sign is `c`; it is passed. */

@@ -430,6 +430,16 @@ static void read_value(cobre_reader *reader, const char *path, const cobre_field
     }
 }
 
+/* Whether the object around a member is there. */
+static bool is_within(const mcp_json *object, const char *path)
+{
+    for (const char *dot = strchr(path, '.'); dot && object; dot = strchr(path, '.')) {
+        object = mcp_json_get_n(object, path, (size_t)(dot - path));
+        path = dot + 1;
+    }
+    return mcp_json_is_object(object);
+}
+
 static void read_field(cobre_reader *reader, const mcp_json *object, const char *prefix,
                        const cobre_field *field, void *record)
 {
@@ -443,7 +453,8 @@ static void read_field(cobre_reader *reader, const mcp_json *object, const char 
         snprintf(path, sizeof path, "%s%.*s", prefix, (int)culprit_length, field->path);
         cobre_reader_type(reader, path, "object", culprit);
     } else if (!value || (mcp_json_is_null(value) && (field->flags & COBRE_NULLABLE))) {
-        if (field->flags & COBRE_REQUIRED)
+        if ((field->flags & COBRE_REQUIRED) ||
+            ((field->flags & COBRE_WITHIN) && is_within(object, field->path)))
             cobre_reader_missing(reader, path);
     } else {
         read_value(reader, path, field, value, record);

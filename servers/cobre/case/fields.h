@@ -60,6 +60,7 @@ enum {
     COBRE_NOT_NEGATIVE = 4,
     COBRE_POSITIVE = 8,
     COBRE_AT_MOST_ONE = 16,
+    COBRE_WITHIN = 32, /* required where the object around it is there */
     COBRE_OPTIONAL = COBRE_NULLABLE
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "case/read/inspect.h"
+#include "case/schema/schema.h"
 #include "features/tools.h"
 #include "gateway/directory.h"
 #include "gateway/errors.h"
@@ -63,14 +64,7 @@ mcp_status cobre_tool_inspect_case(mcp_call *call, void *data)
 mcp_status cobre_tool_get_config_schema(mcp_call *call, void *data)
 {
     (void)data;
-    const mcp_file *file = mcp_files_find(cobre_files, "schemas/config.schema.json");
-    if (!file)
-        return mcp_error_set(mcp_call_error(call), MCP_E_INTERNAL,
-                             "schemas/config.schema.json is not embedded");
-    const mcp_json *schema = NULL;
-    mcp_status st = mcp_json_read(&schema, mcp_call_arena(call), file->bytes, file->length,
-                                  mcp_call_error(call));
-    if (st == MCP_OK)
-        mcp_write_member_value(mcp_call_result(call), "schema", schema);
-    return st;
+    mcp_write_name(mcp_call_result(call), "schema");
+    cobre_schema_write(cobre_schema_of(COBRE_FILE_CONFIG), mcp_call_result(call));
+    return MCP_OK;
 }

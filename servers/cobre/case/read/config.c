@@ -137,24 +137,30 @@ static const cobre_field rule_type[] = {
     COBRE_C(cobre_raw_rule, "type", COBRE_REQUIRED, type, rule_types, -1), COBRE_FIELDS_END
 };
 
-/* clang-format off */
-static const cobre_field *const rule_fields[] = {
-    [COBRE_RULE_ITERATION_LIMIT] = (const cobre_field[]){
-        RULE("limit", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, limit), COBRE_FIELDS_END },
-    [COBRE_RULE_TIME_LIMIT] = (const cobre_field[]){
-        RULE("seconds", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, seconds), COBRE_FIELDS_END },
-    [COBRE_RULE_BOUND_STALLING] = (const cobre_field[]){
-        RULE("iterations", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, iterations),
-        RULE("tolerance", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, tolerance), COBRE_FIELDS_END },
-    [COBRE_RULE_SIMULATION] = (const cobre_field[]){
-        RULE("replications", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, replications),
-        RULE("period", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, period),
-        RULE("bound_window", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, bound_window),
-        RULE("distance_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, distance_tol),
-        RULE("bound_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, bound_tol),
-        COBRE_FIELDS_END },
+static const cobre_field limit_fields[] = {
+    RULE("limit", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, limit), COBRE_FIELDS_END
 };
-/* clang-format on */
+static const cobre_field time_fields[] = {
+    RULE("seconds", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, seconds), COBRE_FIELDS_END
+};
+static const cobre_field stalling_fields[] = {
+    RULE("iterations", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, iterations),
+    RULE("tolerance", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, tolerance), COBRE_FIELDS_END
+};
+static const cobre_field simulation_fields[] = {
+    RULE("replications", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, replications),
+    RULE("period", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, period),
+    RULE("bound_window", UINT32, COBRE_REQUIRED | COBRE_POSITIVE, bound_window),
+    RULE("distance_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, distance_tol),
+    RULE("bound_tol", REAL, COBRE_REQUIRED | COBRE_NOT_NEGATIVE, bound_tol),
+    COBRE_FIELDS_END
+};
+static const cobre_field *const rule_fields[] = {
+    [COBRE_RULE_ITERATION_LIMIT] = limit_fields,
+    [COBRE_RULE_TIME_LIMIT] = time_fields,
+    [COBRE_RULE_BOUND_STALLING] = stalling_fields,
+    [COBRE_RULE_SIMULATION] = simulation_fields,
+};
 
 static void read_rule(cobre_reader *reader, const mcp_json *json, size_t index,
                       cobre_raw_rule *rule)
@@ -208,37 +214,54 @@ static void check_class_keys(cobre_reader *reader, const mcp_json *source, const
     }
 }
 
-static void check_year(cobre_reader *reader, const char *path, int64_t year)
+static void check_year(cobre_reader *reader, const char *path, int64_t number)
 {
-    if (!reader->failed && (year < 1 || year > 9999))
-        cobre_reader_range(reader, path, (double)year, 1, 9999, "must be a year, 1 to 9999");
+    if (!reader->failed && (number < 1 || number > 9999))
+        cobre_reader_range(reader, path, (double)number, 1, 9999, "must be a year, 1 to 9999");
 }
 
-static void check_years(cobre_reader *reader, const mcp_json *years, const char *path)
-{
-    int64_t from = 0, to = 0, year = 0;
+struct years {
+    int64_t from, to;
+};
 
-    if (mcp_json_is_object(years)) {
-        if (!mcp_json_int(mcp_json_get(years, "from"), &from) ||
-            !mcp_json_int(mcp_json_get(years, "to"), &to))
-            cobre_reader_violation(reader, path, "integers from and to", "something else",
-                                   "Write {\"from\": 1990, \"to\": 2020}.");
-        else if (from > to)
-            cobre_reader_range(reader, path, (double)from, -INFINITY, (double)to,
-                               "must not begin after it ends");
-        check_year(reader, path, from);
-        check_year(reader, path, to);
+static const cobre_field year_fields[] = {
+    COBRE_F(struct years, "from", INT32, COBRE_REQUIRED, from),
+    COBRE_F(struct years, "to", INT32, COBRE_REQUIRED, to), COBRE_FIELDS_END
+};
+
+static void check_year_range(cobre_reader *reader, const mcp_json *json, const char *path)
+{
+    struct years given;
+    char prefix[128];
+
+    snprintf(prefix, sizeof prefix, "%.100s.", path);
+    cobre_read_fields(reader, json, prefix, year_fields, &given);
+    if (reader->failed)
+        return;
+    if (given.from > given.to)
+        cobre_reader_range(reader, path, (double)given.from, -INFINITY, (double)given.to,
+                           "must not begin after it ends");
+    check_year(reader, path, given.from);
+    check_year(reader, path, given.to);
+}
+
+static void check_years(cobre_reader *reader, const mcp_json *list, const char *path)
+{
+    int64_t number = 0;
+
+    if (mcp_json_is_object(list)) {
+        check_year_range(reader, list, path);
         return;
     }
-    if (!mcp_json_is_array(years)) {
-        cobre_reader_type(reader, path, "array or object", years);
+    if (!mcp_json_is_array(list)) {
+        cobre_reader_type(reader, path, "array or object", list);
         return;
     }
-    for (size_t i = 0; i < mcp_json_count(years) && !reader->failed; i++) {
-        if (!mcp_json_int(mcp_json_item(years, i), &year))
-            cobre_reader_type(reader, path, "array of integers", mcp_json_item(years, i));
+    for (size_t i = 0; i < mcp_json_count(list) && !reader->failed; i++) {
+        if (!mcp_json_int(mcp_json_item(list, i), &number))
+            cobre_reader_type(reader, path, "array of integers", mcp_json_item(list, i));
         else
-            check_year(reader, path, year);
+            check_year(reader, path, number);
     }
 }
 
@@ -340,3 +363,58 @@ void cobre_read_config(cobre_reader *reader, const mcp_json *root, cobre_input *
     config->has_tree_seed = mcp_json_is_number(mcp_json_pointer(root, "/training/tree_seed"));
     input->config = *config;
 }
+
+/* ---- the shape ------------------------------------------------------------------------------- */
+
+#define RULE_SHAPE(table, type)                                                                    \
+    {                                                                                              \
+        .tables = { rule_type, table }, .tag = "type", .tag_value = type                           \
+    }
+
+static const cobre_shape limit_rule = RULE_SHAPE(limit_fields, "iteration_limit");
+static const cobre_shape time_rule = RULE_SHAPE(time_fields, "time_limit");
+static const cobre_shape stalling_rule = RULE_SHAPE(stalling_fields, "bound_stalling");
+static const cobre_shape simulation_rule = RULE_SHAPE(simulation_fields, "simulation");
+static const cobre_shape any_rule = {
+    .kind = COBRE_SHAPE_EITHER,
+    .either = (const cobre_shape *const[]){ &limit_rule, &time_rule, &stalling_rule,
+                                            &simulation_rule, NULL },
+};
+static const cobre_shape rules = { .kind = COBRE_SHAPE_LIST, .of = &any_rule };
+
+static const cobre_shape year = { .kind = COBRE_SHAPE_INTEGER, .min = 1, .max = 9999 };
+static const cobre_shape year_list = { .kind = COBRE_SHAPE_LIST, .of = &year };
+static const cobre_joint year_joints[] = { { "from", &year }, { "to", &year }, { NULL, NULL } };
+static const cobre_shape year_range = { .tables = { year_fields }, .joints = year_joints };
+static const cobre_shape years = {
+    .kind = COBRE_SHAPE_EITHER,
+    .either = (const cobre_shape *const[]){ &year_list, &year_range, NULL },
+};
+static const cobre_joint source_joints[] = { { "historical_years", &years }, { NULL, NULL } };
+
+/* A class that is not in_sample asks for a seed. */
+#define ASKS_FOR_SEED(class)                                                                       \
+    "{\"if\":{\"properties\":{\"" class                                                            \
+        "\":{\"properties\":{\"scheme\":{\"not\":{\"const\":"                                      \
+        "\"in_sample\"}}},\"required\":[\"scheme\"]}},\"required\":[\"" class                      \
+        "\"]},"                                                                                    \
+        "\"then\":{\"required\":[\"seed\"],\"properties\":{\"seed\":{\"type\":\"integer\"}}}}"
+
+static const cobre_shape source = {
+    .tables = { source_fields },
+    .joints = source_joints,
+    .is_closed = true,
+    .rules = "[" ASKS_FOR_SEED("inflow") "," ASKS_FOR_SEED("load") "," ASKS_FOR_SEED("ncs") "]",
+};
+static const cobre_shape boundary = { .tables = { boundary_fields } };
+static const cobre_shape basis_window = { .kind = COBRE_SHAPE_INTEGER, .min = 1, .max = 31 };
+static const cobre_joint joints[] = {
+    { "training.stopping_rules", &rules },
+    { "training.scenario_source", &source },
+    { "training.cut_selection.basis_activity_window", &basis_window },
+    { "simulation.scenario_source", &source },
+    { "policy.boundary", &boundary },
+    { NULL, NULL },
+};
+
+const cobre_shape cobre_shape_config = { .tables = { fields }, .joints = joints };

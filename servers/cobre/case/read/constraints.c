@@ -72,3 +72,8 @@ void cobre_read_constraints(cobre_reader *reader, const mcp_json *root, cobre_in
     input->registries[COBRE_CONSTRAINTS] = (cobre_registry_items){ list, count, sizeof *list };
     input->entries[COBRE_FILE_CONSTRAINTS] = count;
 }
+
+/* ---- the shape ------------------------------------------------------------------------------- */
+
+static const cobre_shape constraint_shape = { .tables = { constraint_fields } };
+const cobre_shape cobre_shape_constraints = { .key = "constraints", .of = &constraint_shape };

@@ -115,12 +115,12 @@ static void read_group(cobre_reader *reader, const mcp_json *json, const char *p
     group->count = mcp_json_count(group->entities_json);
     group->members = cobre_reader_array(reader, group->count, sizeof *group->members);
     for (size_t i = 0; i < group->count && !reader->failed; i++) {
-        const mcp_json *member = mcp_json_item(group->entities_json, i);
+        const mcp_json *item = mcp_json_item(group->entities_json, i);
         snprintf(path, sizeof path, "%.150s.entities[%zu]", place, i);
-        if (!cobre_reader_is_object(reader, member, path))
+        if (!cobre_reader_is_object(reader, item, path))
             return;
         snprintf(path, sizeof path, "%.150s.entities[%zu].", place, i);
-        cobre_read_fields(reader, member, path, member_fields, &group->members[i]);
+        cobre_read_fields(reader, item, path, member_fields, &group->members[i]);
     }
     snprintf(path, sizeof path, "%s.", place);
     if (!reader->failed)
@@ -213,3 +213,27 @@ void cobre_read_correlation(cobre_reader *reader, const mcp_json *root, cobre_in
     kept->present = !reader->failed;
     input->correlation = *kept;
 }
+
+/* ---- the shape ------------------------------------------------------------------------------- */
+
+static const cobre_shape entry = { .kind = COBRE_SHAPE_NUMBER, .min = -1, .max = 1 };
+static const cobre_shape matrix_row = { .kind = COBRE_SHAPE_LIST, .of = &entry };
+static const cobre_shape matrix = { .kind = COBRE_SHAPE_LIST, .of = &matrix_row };
+static const cobre_shape member = { .tables = { member_fields } };
+static const cobre_shape members = { .kind = COBRE_SHAPE_LIST, .of = &member };
+static const cobre_joint group_joints[] = { { "entities", &members },
+                                            { "matrix", &matrix },
+                                            { NULL, NULL } };
+static const cobre_shape group_shape = { .tables = { group_fields }, .joints = group_joints };
+static const cobre_shape groups = { .kind = COBRE_SHAPE_LIST, .of = &group_shape };
+static const cobre_joint profile_joints[] = { { "correlation_groups", &groups }, { NULL, NULL } };
+static const cobre_shape profile_shape = { .tables = { profile_fields }, .joints = profile_joints };
+static const cobre_shape profiles = { .kind = COBRE_SHAPE_MAP, .of = &profile_shape, .least = 1 };
+static const cobre_shape scheduled = { .tables = { schedule_fields } };
+static const cobre_shape schedule = { .kind = COBRE_SHAPE_LIST, .of = &scheduled };
+static const cobre_shape method = { .kind = COBRE_SHAPE_TEXT, .pattern = "." };
+static const cobre_joint root_joints[] = {
+    { "method", &method }, { "profiles", &profiles }, { "schedule", &schedule }, { NULL, NULL }
+};
+
+const cobre_shape cobre_shape_correlation = { .tables = { root_fields }, .joints = root_joints };

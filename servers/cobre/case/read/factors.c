@@ -23,15 +23,19 @@ struct factor_entry {
     const mcp_json *blocks;
 };
 
-/* clang-format off */
-#define ENTRY(entity_key)                                                                         \
-    (const cobre_field[]){                                                                        \
-        COBRE_F(struct factor_entry, entity_key, INT32, COBRE_REQUIRED, entity),                  \
-        COBRE_F(struct factor_entry, "stage_id", INT32, COBRE_REQUIRED, stage),                   \
-        COBRE_F(struct factor_entry, "block_factors", ARRAY, COBRE_REQUIRED, blocks),             \
-        COBRE_FIELDS_END                                                                          \
+#define ENTRY(entity_key)                                                                          \
+    {                                                                                              \
+        COBRE_F(struct factor_entry, entity_key, INT32, COBRE_REQUIRED, entity),                   \
+            COBRE_F(struct factor_entry, "stage_id", INT32, COBRE_REQUIRED, stage),                \
+            COBRE_F(struct factor_entry, "block_factors", ARRAY, COBRE_REQUIRED, blocks),          \
+            COBRE_FIELDS_END                                                                       \
     }
 
+static const cobre_field load_entry[] = ENTRY("bus_id");
+static const cobre_field source_entry[] = ENTRY("ncs_id");
+static const cobre_field line_entry[] = ENTRY("line_id");
+
+/* clang-format off */
 static const cobre_field one_factor[] = {
     COBRE_F(cobre_raw_factor, "block_id", UINT32, COBRE_REQUIRED, block),
     COBRE_F(cobre_raw_factor, "factor", REAL, COBRE_REQUIRED | COBRE_POSITIVE, factor),
@@ -45,11 +49,11 @@ static const cobre_field two_factors[] = {
     COBRE_FIELDS_END
 };
 
-static const struct factor_file load_file = { "load_factors", "bus_id", ENTRY("bus_id"), one_factor,
+static const struct factor_file load_file = { "load_factors", "bus_id", load_entry, one_factor,
                                               "bus", true };
 static const struct factor_file source_file = { "non_controllable_factors", "ncs_id",
-                                                ENTRY("ncs_id"), one_factor, "source", true };
-static const struct factor_file line_file = { "exchange_factors", "line_id", ENTRY("line_id"),
+                                                source_entry, one_factor, "source", true };
+static const struct factor_file line_file = { "exchange_factors", "line_id", line_entry,
                                               two_factors, "line", false };
 /* clang-format on */
 
@@ -170,3 +174,20 @@ void cobre_read_exchange_factors(cobre_reader *reader, const mcp_json *root, cob
     input->entries[COBRE_FILE_EXCHANGE_FACTORS] = read_factors(reader, root, &line_file,
                                                                &input->exchange_factors);
 }
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static const cobre_shape one = { .tables = { one_factor } };
+static const cobre_shape two = { .tables = { two_factors } };
+static const cobre_shape ones = { .kind = COBRE_SHAPE_LIST, .of = &one };
+static const cobre_shape twos = { .kind = COBRE_SHAPE_LIST, .of = &two };
+static const cobre_joint one_joints[] = { { "block_factors", &ones }, { NULL, NULL } };
+static const cobre_joint two_joints[] = { { "block_factors", &twos }, { NULL, NULL } };
+static const cobre_shape load_shape = { .tables = { load_entry }, .joints = one_joints };
+static const cobre_shape source_shape = { .tables = { source_entry }, .joints = one_joints };
+static const cobre_shape line_shape = { .tables = { line_entry }, .joints = two_joints };
+
+const cobre_shape cobre_shape_load_factors = { .key = "load_factors", .of = &load_shape };
+const cobre_shape cobre_shape_source_factors = { .key = "non_controllable_factors",
+                                                 .of = &source_shape };
+const cobre_shape cobre_shape_exchange_factors = { .key = "exchange_factors", .of = &line_shape };

@@ -260,3 +260,26 @@ void cobre_read_initial(cobre_reader *reader, const mcp_json *root, cobre_input 
     if (!reader->failed)
         read_recent(reader, members.recent, input);
 }
+
+/* ---- the shape ------------------------------------------------------------------------------- */
+
+static const cobre_shape number = { .kind = COBRE_SHAPE_NUMBER };
+static const cobre_shape season_id = { .kind = COBRE_SHAPE_INTEGER, .max = UINT32_MAX };
+static const cobre_shape values = { .kind = COBRE_SHAPE_LIST, .of = &number };
+static const cobre_shape season_ids = { .kind = COBRE_SHAPE_LIST, .of = &season_id };
+static const cobre_joint past_joints[] = { { "values_m3s", &values },
+                                           { "season_ids", &season_ids },
+                                           { NULL, NULL } };
+static const cobre_shape storage = { .tables = { storage_fields } };
+static const cobre_shape past_entry = { .tables = { past_fields }, .joints = past_joints };
+static const cobre_shape observation = { .tables = { observation_fields } };
+static const cobre_shape storages = { .kind = COBRE_SHAPE_LIST, .of = &storage };
+static const cobre_shape past_list = { .kind = COBRE_SHAPE_LIST, .of = &past_entry };
+static const cobre_shape observations = { .kind = COBRE_SHAPE_LIST, .of = &observation };
+static const cobre_joint root_joints[] = { { "storage", &storages },
+                                           { "filling_storage", &storages },
+                                           { "past_inflows", &past_list },
+                                           { "recent_observations", &observations },
+                                           { NULL, NULL } };
+
+const cobre_shape cobre_shape_initial = { .tables = { root_fields }, .joints = root_joints };

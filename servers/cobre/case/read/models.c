@@ -151,20 +151,21 @@ static void check_references(cobre_reader *reader, const cobre_raw_hydro *hydro,
     }
 }
 
+static const cobre_field month_fields[] = { HEAD("coefficients_mm", ARRAY, COBRE_REQUIRED, array),
+                                            COBRE_FIELDS_END };
+static const cobre_field volume_fields[] = {
+    HEAD("reference_volumes_hm3", ARRAY, COBRE_OPTIONAL, array), COBRE_FIELDS_END
+};
+
 static void read_evaporation(cobre_reader *reader, cobre_raw_hydro *hydro)
 {
-    static const cobre_field fields[] = { HEAD("coefficients_mm", ARRAY, COBRE_REQUIRED, array),
-                                          COBRE_FIELDS_END };
-    static const cobre_field volumes[] = {
-        HEAD("reference_volumes_hm3", ARRAY, COBRE_OPTIONAL, array), COBRE_FIELDS_END
-    };
     const char *path = "evaporation.reference_volumes_hm3";
     struct head head;
 
-    cobre_read_fields(reader, hydro->evaporation_json, "evaporation.", fields, &head);
+    cobre_read_fields(reader, hydro->evaporation_json, "evaporation.", month_fields, &head);
     if (!reader->failed)
         read_months(reader, head.array, "evaporation.coefficients_mm", hydro->evaporation_mm);
-    cobre_read_fields(reader, hydro->evaporation_json, "evaporation.", volumes, &head);
+    cobre_read_fields(reader, hydro->evaporation_json, "evaporation.", volume_fields, &head);
     if (reader->failed || !head.array)
         return;
     read_months(reader, head.array, path, hydro->evaporation_reference);
@@ -370,3 +371,79 @@ void cobre_read_models(cobre_reader *reader, const mcp_json *root, cobre_input *
     input->model_count = count;
     input->entries[COBRE_FILE_MODELS] = count;
 }
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static const cobre_shape number = { .kind = COBRE_SHAPE_NUMBER };
+static const cobre_shape numbers = { .kind = COBRE_SHAPE_LIST, .of = &number, .least = 1 };
+static const cobre_shape months = { .kind = COBRE_SHAPE_LIST, .of = &number, .count = 12 };
+static const cobre_shape point = { .tables = { point_fields } };
+static const cobre_shape points = { .kind = COBRE_SHAPE_LIST, .of = &point, .least = 1 };
+
+static const cobre_joint polynomial_joints[] = { { "coefficients", &numbers }, { NULL, NULL } };
+static const cobre_joint piecewise_joints[] = { { "points", &points }, { NULL, NULL } };
+static const cobre_joint evaporation_joints[] = { { "coefficients_mm", &months },
+                                                  { "reference_volumes_hm3", &months },
+                                                  { NULL, NULL } };
+
+#define PART(part, index, value)                                                                   \
+    .tables = { part.type, part.by_type[index] }, .tag = "type", .tag_value = value
+
+static const cobre_shape polynomial = { PART(tailrace_part, 0, "polynomial"),
+                                        .joints = polynomial_joints };
+static const cobre_shape piecewise = { PART(tailrace_part, 1, "piecewise"),
+                                       .joints = piecewise_joints };
+static const cobre_shape loss_factor = { PART(loss_part, 0, "factor") };
+static const cobre_shape loss_constant = { PART(loss_part, 1, "constant") };
+
+#define EITHER(...)                                                                                \
+    {                                                                                              \
+        .kind = COBRE_SHAPE_EITHER, .either = (const cobre_shape *const[])                         \
+        {                                                                                          \
+            __VA_ARGS__, NULL                                                                      \
+        }                                                                                          \
+    }
+
+const cobre_shape cobre_shape_tailrace = EITHER(&polynomial, &piecewise);
+const cobre_shape cobre_shape_losses = EITHER(&loss_factor, &loss_constant);
+const cobre_shape cobre_shape_efficiency = { PART(efficiency_part, 0, "constant") };
+const cobre_shape cobre_shape_evaporation = { .tables = { month_fields, volume_fields },
+                                              .joints = evaporation_joints };
+
+static const cobre_shape at_least_two = { .kind = COBRE_SHAPE_INTEGER,
+                                          .min = 2,
+                                          .max = UINT32_MAX };
+static const cobre_joint config_joints[] = { { "volume_discretization_points", &at_least_two },
+                                             { "turbine_discretization_points", &at_least_two },
+                                             { "spillage_discretization_points", &at_least_two },
+                                             { NULL, NULL } };
+static const cobre_shape fpha_config = { .tables = { config_fields }, .joints = config_joints };
+static const cobre_joint range_joints[] = { { "fpha_config", &fpha_config }, { NULL, NULL } };
+
+#define RANGES(mode)                                                                               \
+    {                                                                                              \
+        .tables = { place_fields[mode], range_fields }, .joints = range_joints                     \
+    }
+
+static const cobre_shape stage_range = RANGES(COBRE_MODEL_BY_STAGE);
+static const cobre_shape season_range = RANGES(COBRE_MODEL_BY_SEASON);
+static const cobre_shape stage_ranges = { .kind = COBRE_SHAPE_LIST, .of = &stage_range };
+static const cobre_shape season_ranges = { .kind = COBRE_SHAPE_LIST, .of = &season_range };
+static const cobre_joint stage_joints[] = { { "stage_ranges", &stage_ranges }, { NULL, NULL } };
+static const cobre_joint season_joints[] = { { "seasons", &season_ranges }, { NULL, NULL } };
+
+static const cobre_shape by_stage = {
+    .tables = { model_fields, mode_fields[COBRE_MODEL_BY_STAGE] },
+    .joints = stage_joints,
+    .tag = "selection_mode",
+    .tag_value = "stage_ranges",
+};
+static const cobre_shape by_season = {
+    .tables = { model_fields, mode_fields[COBRE_MODEL_BY_SEASON] },
+    .joints = season_joints,
+    .tag = "selection_mode",
+    .tag_value = "seasonal",
+};
+static const cobre_shape any_model = EITHER(&by_stage, &by_season);
+
+const cobre_shape cobre_shape_models = { .key = "production_models", .of = &any_model };

@@ -140,3 +140,12 @@ void cobre_read_penalties(cobre_reader *reader, const mcp_json *root, cobre_inpu
     settle(kept->costs, COBRE_COST_EVAPORATION_NEG, COBRE_COST_EVAPORATION);
     input->penalties = *kept;
 }
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static const cobre_shape segment = { .tables = { segment_fields } };
+static const cobre_joint joints[] = { { "bus.deficit_segments", &cobre_shape_segments },
+                                      { NULL, NULL } };
+
+const cobre_shape cobre_shape_segments = { .kind = COBRE_SHAPE_LIST, .of = &segment, .least = 1 };
+const cobre_shape cobre_shape_penalties = { .tables = { fields }, .joints = joints };

@@ -8,6 +8,7 @@
 #define COBRE_CASE_READ_READERS_H
 
 #include "case/input.h"
+#include "case/shape.h"
 
 /** The type of all of them. */
 typedef void cobre_read(cobre_reader *reader, const mcp_json *root, cobre_input *input);
@@ -17,6 +18,17 @@ cobre_read cobre_read_config, cobre_read_penalties, cobre_read_stages, cobre_rea
     cobre_read_stations, cobre_read_contracts, cobre_read_models, cobre_read_load_factors,
     cobre_read_source_factors, cobre_read_exchange_factors, cobre_read_correlation,
     cobre_read_constraints;
+
+/** The shapes of the files. */
+extern const cobre_shape cobre_shape_config, cobre_shape_penalties, cobre_shape_stages,
+    cobre_shape_initial, cobre_shape_buses, cobre_shape_lines, cobre_shape_hydros,
+    cobre_shape_thermals, cobre_shape_sources, cobre_shape_stations, cobre_shape_contracts,
+    cobre_shape_models, cobre_shape_load_factors, cobre_shape_source_factors,
+    cobre_shape_exchange_factors, cobre_shape_correlation, cobre_shape_constraints;
+
+/** Shapes of parts that several files or readers share. */
+extern const cobre_shape cobre_shape_segments, cobre_shape_tailrace, cobre_shape_losses,
+    cobre_shape_efficiency, cobre_shape_evaporation;
 
 /** The member table of a registry of system/; NULL for the others. */
 const cobre_field *cobre_registry_fields(cobre_registry registry);

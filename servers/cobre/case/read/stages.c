@@ -342,3 +342,51 @@ void cobre_read_stages(cobre_reader *reader, const mcp_json *root, cobre_input *
         read_seasons(reader, members.seasons, input);
     input->graph = members.kept;
 }
+
+/* ---- the shape ------------------------------------------------------------------------------- */
+
+static const cobre_shape block = { .tables = { block_fields } };
+static const cobre_shape blocks = { .kind = COBRE_SHAPE_LIST, .of = &block, .least = 1 };
+static const cobre_shape cvar = { .tables = { risk_fields } };
+static const cobre_shape expectation = {
+    .kind = COBRE_SHAPE_TEXT,
+    .pattern = "^[Ee][Xx][Pp][Ee][Cc][Tt][Aa][Tt][Ii][Oo][Nn]$",
+};
+static const cobre_shape risk = {
+    .kind = COBRE_SHAPE_EITHER,
+    .either = (const cobre_shape *const[]){ &expectation, &cvar, NULL },
+};
+static const cobre_joint stage_joints[] = { { "blocks", &blocks },
+                                            { "risk_measure", &risk },
+                                            { NULL, NULL } };
+static const cobre_shape stage_shape = { .tables = { stage_fields, study_fields },
+                                         .joints = stage_joints };
+static const cobre_shape pre_stage = { .tables = { stage_fields } };
+static const cobre_shape study_stages = { .kind = COBRE_SHAPE_LIST, .of = &stage_shape };
+static const cobre_shape pre_stages = { .kind = COBRE_SHAPE_LIST, .of = &pre_stage };
+static const cobre_shape transition = { .tables = { transition_fields } };
+static const cobre_shape transitions = { .kind = COBRE_SHAPE_LIST, .of = &transition };
+
+static const cobre_shape month = { .kind = COBRE_SHAPE_INTEGER, .min = 1, .max = 12 };
+static const cobre_shape day = { .kind = COBRE_SHAPE_INTEGER, .min = 1, .max = 31 };
+static const cobre_joint season_joints[] = { { "month_start", &month },
+                                             { "month_end", &month },
+                                             { "day_start", &day },
+                                             { "day_end", &day },
+                                             { NULL, NULL } };
+static const cobre_shape season_shape = { .tables = { season_fields }, .joints = season_joints };
+static const cobre_shape season_list = { .kind = COBRE_SHAPE_LIST, .of = &season_shape };
+static const cobre_joint definition_joints[] = { { "seasons", &season_list }, { NULL, NULL } };
+static const cobre_shape definitions = { .tables = { season_root_fields },
+                                         .joints = definition_joints };
+
+static const cobre_joint root_joints[] = {
+    { "policy_graph.transitions", &transitions },
+    { "stages", &study_stages },
+    { "pre_study_stages", &pre_stages },
+    { "season_definitions", &definitions },
+    { NULL, NULL },
+};
+const cobre_shape cobre_shape_stages = { .tables = { root_fields },
+                                         .joints = root_joints,
+                                         .forbidden = "scenario_source" };

@@ -34,11 +34,11 @@ static const cobre_field bus_fields[] = {
 
 static void read_bus_segments(cobre_reader *reader, void *record)
 {
-    cobre_raw_bus *bus = record;
+    cobre_raw_bus *raw = record;
 
-    if (bus->segments_json)
-        cobre_read_segments(reader, bus->segments_json, "deficit_segments", &bus->segments,
-                            &bus->segment_count);
+    if (raw->segments_json)
+        cobre_read_segments(reader, raw->segments_json, "deficit_segments", &raw->segments,
+                            &raw->segment_count);
 }
 
 static const cobre_field line_fields[] = {
@@ -85,10 +85,11 @@ static const cobre_field hydro_fields[] = {
     HYDRO("efficiency", OBJECT, COBRE_OPTIONAL, efficiency_json),
     HYDRO("evaporation", OBJECT, COBRE_OPTIONAL, evaporation_json),
     HYDRO("diversion", OBJECT, COBRE_OPTIONAL, diversion),
-    COBRE_R(cobre_raw_hydro, "diversion.downstream_id", 0, diversion_downstream, COBRE_HYDROS),
-    HYDRO("diversion.max_flow_m3s", REAL, NOT_NEG, diversion_max),
+    COBRE_R(cobre_raw_hydro, "diversion.downstream_id", COBRE_WITHIN, diversion_downstream,
+            COBRE_HYDROS),
+    HYDRO("diversion.max_flow_m3s", REAL, COBRE_WITHIN | NOT_NEG, diversion_max),
     HYDRO("filling", OBJECT, COBRE_OPTIONAL, filling),
-    HYDRO("filling.start_stage_id", INT32, 0, filling_start),
+    HYDRO("filling.start_stage_id", INT32, COBRE_WITHIN, filling_start),
     COBRE_P(cobre_raw_hydro, "filling.filling_inflow_m3s", REAL, NOT_NEG, filling_inflow, 0),
     COST("spillage_cost", COBRE_COST_SPILLAGE),
     COST("diversion_cost", COBRE_COST_DIVERSION),
@@ -111,12 +112,6 @@ static void check_hydro(cobre_reader *reader, void *record)
 
     if (hydro->model != COBRE_MODEL_FPHA && isnan(hydro->productivity))
         cobre_reader_missing(reader, "generation.productivity_mw_per_m3s");
-    else if (hydro->diversion && hydro->diversion_downstream == COBRE_ABSENT)
-        cobre_reader_missing(reader, "diversion.downstream_id");
-    else if (hydro->diversion && isnan(hydro->diversion_max))
-        cobre_reader_missing(reader, "diversion.max_flow_m3s");
-    else if (hydro->filling && hydro->filling_start == COBRE_ABSENT)
-        cobre_reader_missing(reader, "filling.start_stage_id");
     cobre_read_head(reader, hydro);
 }
 
@@ -140,16 +135,17 @@ static const cobre_field thermal_fields[] = {
     COBRE_FIELDS_END
 };
 
+static const cobre_field gnl_fields[] = {
+    COBRE_F(struct thermal_members, "lag_stages", INT32, REQ, lag_stages), COBRE_FIELDS_END
+};
+
 static void check_gnl(cobre_reader *reader, void *record)
 {
-    static const cobre_field fields[] = {
-        COBRE_F(struct thermal_members, "lag_stages", INT32, REQ, lag_stages), COBRE_FIELDS_END
-    };
     const cobre_raw_thermal *thermal = record;
     struct thermal_members members;
 
     if (thermal->gnl)
-        cobre_read_fields(reader, thermal->gnl, "gnl_config.", fields, &members);
+        cobre_read_fields(reader, thermal->gnl, "gnl_config.", gnl_fields, &members);
 }
 
 static const cobre_field source_fields[] = {
@@ -298,3 +294,33 @@ void cobre_read_contracts(cobre_reader *reader, const mcp_json *root, cobre_inpu
 {
     read_registry(reader, root, COBRE_CONTRACTS, input);
 }
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static const cobre_joint bus_joints[] = { { "deficit_segments", &cobre_shape_segments },
+                                          { NULL, NULL } };
+static const cobre_joint hydro_joints[] = {
+    { "tailrace", &cobre_shape_tailrace },
+    { "hydraulic_losses", &cobre_shape_losses },
+    { "efficiency", &cobre_shape_efficiency },
+    { "evaporation", &cobre_shape_evaporation },
+    { NULL, NULL },
+};
+static const cobre_shape gnl = { .tables = { gnl_fields } };
+static const cobre_joint thermal_joints[] = { { "gnl_config", &gnl }, { NULL, NULL } };
+
+static const cobre_shape bus = { .tables = { bus_fields }, .joints = bus_joints };
+static const cobre_shape line = { .tables = { line_fields } };
+static const cobre_shape hydro_shape = { .tables = { hydro_fields }, .joints = hydro_joints };
+static const cobre_shape thermal = { .tables = { thermal_fields }, .joints = thermal_joints };
+static const cobre_shape source = { .tables = { source_fields } };
+static const cobre_shape station = { .tables = { station_fields } };
+static const cobre_shape contract = { .tables = { contract_fields } };
+
+const cobre_shape cobre_shape_buses = { .key = "buses", .of = &bus };
+const cobre_shape cobre_shape_lines = { .key = "lines", .of = &line };
+const cobre_shape cobre_shape_hydros = { .key = "hydros", .of = &hydro_shape };
+const cobre_shape cobre_shape_thermals = { .key = "thermals", .of = &thermal };
+const cobre_shape cobre_shape_sources = { .key = "non_controllable_sources", .of = &source };
+const cobre_shape cobre_shape_stations = { .key = "pumping_stations", .of = &station };
+const cobre_shape cobre_shape_contracts = { .key = "contracts", .of = &contract };
