@@ -159,9 +159,11 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->objectives = mcp_arena_array(a, s->openings_max, sizeof *s->objectives);
     s->order = mcp_arena_array(a, s->openings_max, sizeof *s->order);
     s->slope = mcp_arena_array(a, n, sizeof *s->slope);
+    s->loaded = mcp_arena_array(a, s->stages, sizeof *s->loaded);
     if (!s->programs || !s->pools || !s->node || !s->basis_stores || !s->slack_basis ||
         !s->workers || !s->backward_pace || !s->initial || !s->discount || !s->trial ||
-        !s->path_cost || !s->outcome || !s->weights || !s->objectives || !s->order || !s->slope)
+        !s->path_cost || !s->outcome || !s->weights || !s->objectives || !s->order || !s->slope ||
+        !s->loaded)
         return out_of_memory(err);
     return MCP_OK;
 }

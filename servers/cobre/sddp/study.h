@@ -47,6 +47,12 @@ typedef struct state_archive {
     size_t count, capacity;
 } state_archive;
 
+/* Cuts that were loaded with a policy: what they are called there. */
+typedef struct loaded_cuts {
+    const policy_cut *cuts;
+    size_t count;
+} loaded_cuts;
+
 struct sddp {
     const cobre_case *input;
     mcp_arena *arena;
@@ -87,6 +93,8 @@ struct sddp {
     sddp_iteration *rows;
     size_t row_count, row_capacity;
     int64_t peak_active; /* most active cuts at the end of an iteration */
+    loaded_cuts *loaded; /* by node: the first cuts of its pool */
+    uint32_t completed;  /* iterations; more than row_count when earlier ones left no records */
     double *rule_memory; /* what the simulation rules look back on (simulation_rule.c) */
     size_t rule_memory_length;
     bool *rule_fires; /* by stopping rule: its simulation of the last iteration says stop */

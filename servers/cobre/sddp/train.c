@@ -143,6 +143,7 @@ static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error 
     }
     finish_row(s, &row, watch, solves_before, cuts_before);
     s->rows[s->row_count++] = row;
+    s->completed++;
     if (row.cuts_active > s->peak_active)
         s->peak_active = row.cuts_active;
     s->recorder->times.overhead = row.overhead_ms * 1000000;
@@ -179,13 +180,13 @@ static mcp_status step(iteration_run *run, stopwatch *watch, bool *ends, sddp_re
 
     if (simulation_rule_is_pending(s)) {
         st = check_rules(run, watch, ends, reason, err);
-    } else if (s->row_count >= s->input->config.max_iterations) {
+    } else if (s->completed >= s->input->config.max_iterations) {
         *reason = SDDP_ITERATION_LIMIT;
         *ends = true;
     }
     if (st != MCP_OK || *ends)
         return st;
-    run->iteration = (uint32_t)s->row_count + 1;
+    run->iteration = s->completed + 1;
     return iterate(run, watch, err);
 }
 
@@ -237,7 +238,9 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
 {
     static const sddp_observer nobody = { .data = NULL };
     iteration_run run = { study, observer ? observer : &nobody, failure, 0 };
-    stopwatch watch = { mcp_clock_mono_ns(), 0 };
+    /* A resumed training has the time of the iterations before. */
+    int64_t before_ms = study->row_count > 0 ? study->rows[study->row_count - 1].wall_time_ms : 0;
+    stopwatch watch = { mcp_clock_mono_ns() - before_ms * 1000000, before_ms };
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
     sddp_reason reason = SDDP_ERROR;
     mcp_status st;

@@ -92,9 +92,11 @@ static void add_cut(sddp *s, const step *at, size_t scenario, uint32_t iteration
         intercept += s->weights[w] * at_zero;
     }
     cut_pool *pool = study_pool(s, at->before);
+    /* Trial states are numbered in the order of their cuts: the last visit first. */
+    size_t later = study_node_visits(s, s->node[at->before]) - 1 - at->visit;
     cuts_append(pool, intercept, s->slope,
                 &(cut_record){ .iteration = iteration,
-                               .forward = (uint32_t)(at->visit * s->scenarios + scenario),
+                               .forward = (uint32_t)(later * s->scenarios + scenario),
                                .last_active = iteration,
                                .is_active = true });
     cuts_touch(pool, (uint32_t)pool->count - 1);
