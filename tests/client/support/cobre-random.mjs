@@ -1,0 +1,348 @@
+/*
+ * cobre-random.mjs - small random cases: a plain object that holds all numbers of a case, and the
+ * case directory of it.
+ *
+ * randomCase(seed, features) draws each feature of the list with a chance, so that cases differ in
+ * what they combine. Numbers have few digits, so that files and equations hold the same ones. The
+ * openings are given, so the whole scenario tree is known. Names are those of the case-format page.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { writeRows } from './cobre-parquet.mjs';
+
+/** Mulberry32. */
+export function random(seed) {
+    let state = seed >>> 0;
+    const next = () => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let x = Math.imul(state ^ (state >>> 15), state | 1);
+        x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
+        return ((x ^ (x >>> 14)) >>> 0) / 4294967296;
+    };
+    const between = (low, high, digits = 2) => Number((low + (high - low) * next()).toFixed(digits));
+    const integer = (low, high) => low + Math.floor(next() * (high - low + 1));
+    const pick = (items) => items[integer(0, items.length - 1)];
+    const chance = (share) => next() < share;
+    return { between, integer, pick, chance };
+}
+
+const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+
+function randomHydro(r, id, count, buses, has) {
+    const max = r.between(60, 300, 0);
+    const min = r.chance(0.3) ? r.between(0, 0.2 * max, 0) : 0;
+    const turbined = r.between(20, 60, 0);
+    const productivity = r.between(0.4, 1.2, 3);
+    const hydro = {
+        id, bus: r.integer(0, buses - 1), downstream: id + 1 < count && r.chance(0.7) ? id + 1 : null,
+        min, max, initial: r.between(min, max, 1), turbined, productivity,
+        minTurbined: 0, minGeneration: 0, minOutflow: 0, maxOutflow: null,
+        maxGeneration: r.between(0.6 * turbined * productivity, 1.3 * turbined * productivity, 1),
+        diversion: null, withdrawal: [], past: times(2, () => r.between(10, 40, 1)),
+    };
+    if (has('operating limits')) {
+        hydro.minTurbined = r.between(0, 0.3 * turbined, 1);
+        hydro.minOutflow = r.between(0, 15, 1);
+        hydro.maxOutflow = r.chance(0.5) ? r.between(30, 80, 0) : null;
+        hydro.minGeneration = r.between(0, 0.2 * hydro.maxGeneration, 1);
+    }
+    if (has('diversion') && id + 1 < count)
+        hydro.diversion = { downstream: id + 1, max: r.between(5, 20, 0) };
+    return hydro;
+}
+
+/** Concave planes: each is steeper in the flow and lower at zero than none. */
+function randomPlanes(r, hydro) {
+    return times(r.integer(1, 3), (id) => ({
+        id, gamma0: r.between(0, 8, 2), gammaV: r.between(0, 0.05, 4),
+        gammaQ: r.between(0.3, 0.9, 3), gammaS: -r.between(0, 0.05, 4), kappa: r.between(0.96, 1, 3),
+    })).map((plane, i) => ({ ...plane, gamma0: plane.gamma0 + 3 * i, hydro: hydro.id }));
+}
+
+function randomStages(r, count, has) {
+    const start = 2030;
+    return times(count, (t) => {
+        const blocks = r.chance(0.5) ? [r.between(100, 300, 0), r.between(300, 450, 0)]
+                                     : [r.between(600, 744, 0)];
+        const date = (month) => new Date(Date.UTC(start, month, 1)).toISOString().slice(0, 10);
+        return {
+            id: t, start: date(t), end: date(t + 1), blocks, season: t,
+            cvar: has('cvar') && r.chance(0.7)
+                ? { alpha: r.pick([0.2, 0.5, 0.75, 1]), lambda: r.pick([0.25, 0.5, 1]) } : null,
+        };
+    });
+}
+
+const deviates = [-1.6, -1.1, -0.7, -0.3, 0, 0.2, 0.6, 1.2, 1.7];
+
+/** Inflow statistics with a row for the stage before the first, coefficients of up to two lags. */
+function randomInflow(r, hydros, stages, has) {
+    const orders = hydros.map(() => (has('autoregressive') ? r.integer(0, 2) : 0));
+    return {
+        stats: hydros.map(() => times(stages.length + 2, () => ({ mean: r.between(15, 50, 1),
+                                                                 std: r.between(2, 7, 1) }))),
+        coefficients: hydros.map((_, h) => stages.map(() => times(orders[h], (l) => (
+            l === 0 ? r.between(0.1, 0.6, 3) : r.between(-0.2, 0.3, 3))))),
+        ratios: hydros.map((_, h) => stages.map(() => (orders[h] ? r.between(0.6, 1, 3) : 1))),
+    };
+}
+
+function randomSystem(r, has) {
+    const buses = r.integer(1, 2);
+    const count = r.integer(1, 3);
+    const hydros = times(count, (id) => randomHydro(r, id, count, buses, has));
+    const anyBus = () => r.integer(0, buses - 1);
+    return {
+        buses, hydros,
+        thermals: times(r.integer(1, 3), (id) => ({
+            id, bus: anyBus(), min: r.chance(0.3) ? r.between(0, 4, 1) : 0,
+            max: r.between(8, 25, 1), cost: r.between(10, 120, 1) })),
+        lines: buses === 2 ? [{ id: 0, source: 0, target: 1, direct: r.between(5, 30, 0),
+                                reverse: r.between(5, 30, 0), cost: r.between(0.1, 2, 2),
+                                losses: has('line losses') ? r.between(1, 8, 1) : 0 }] : [],
+        sources: has('sources') ? times(r.integer(1, 2), (id) => ({
+            id, bus: anyBus(), max: r.between(5, 20, 1), cost: r.between(0.1, 3, 2) })) : [],
+        stations: has('pumping') && count > 1 ? [{
+            id: 0, bus: anyBus(), source: count - 1, destination: 0,
+            consumption: r.between(0.2, 0.6, 2), min: r.chance(0.3) ? 1 : 0,
+            max: r.between(3, 12, 1) }] : [],
+        contracts: has('contracts') ? times(r.integer(1, 2), (id) => ({
+            id, bus: anyBus(), type: id === 0 ? 'import' : 'export',
+            price: id === 0 ? r.between(30, 150, 1) : -r.between(1, 30, 1),
+            min: r.chance(0.3) ? 1 : 0, max: r.between(3, 10, 1) })) : [],
+        planes: has('fpha') ? randomPlanes(r, hydros[0]) : [],
+        evaporation: has('evaporation') ? hydros.slice(-1).map((hydro) => ({
+            hydro: hydro.id, mm: times(12, () => r.between(20, 120, 0)),
+            area: [r.between(1, 5, 1), r.between(10, 30, 1)] })) : [],
+    };
+}
+
+/** A row for a stage and each of its blocks; "<=" bounds what is sold, ">=" keeps water. */
+function randomConstraints(r, system, stages, has) {
+    const constraints = [];
+    const add = (expression, sense, bound) => constraints.push({
+        id: constraints.length, expression, sense, penalty: r.between(20, 500, 0),
+        rows: stages.filter(() => r.chance(0.7)).map((stage) => ({ stage: stage.id, bound: bound() })),
+    });
+    if (!has('generic constraints'))
+        return [];
+    const last = system.hydros.at(-1);
+    add([[1, 'hydro_storage', 0]], '>=', () => r.between(0, system.hydros[0].max, 0));
+    add([[1, 'thermal_generation', 0], [0.5, 'hydro_generation', last.id]], '<=',
+        () => r.between(5, 30, 1));
+    add([[2, 'hydro_outflow', last.id], [-1, 'hydro_turbined', 0], [1, 'bus_deficit', 0]], '==',
+        () => r.between(5, 40, 1));
+    if (system.lines.length)
+        add([[1, 'line_exchange', 0]], '>=', () => r.between(-10, 10, 1));
+    return constraints.filter((constraint) => constraint.rows.length);
+}
+
+/** A case: `features` lists what may occur. */
+export function randomCase(seed, features) {
+    const r = random(seed);
+    const drawn = new Set(features.filter(() => r.chance(0.5)));
+    const has = (name) => drawn.has(name);
+    const stages = randomStages(r, r.integer(2, 4), has);
+    const system = randomSystem(r, has);
+    const openings = stages.length === 4 ? 2 : r.integer(2, 3);
+    const loads = times(system.buses, () => stages.map(() => ({
+        mean: r.between(20, 60, 1), std: has('stochastic load') ? r.between(1, 6, 1) : 0 })));
+    const noisy = loads.filter((load) => load[0].std > 0).length;
+    for (const hydro of system.hydros)
+        hydro.withdrawal = stages.map(() => (has('withdrawal') ? r.between(0, 4, 1) : 0));
+    return {
+        seed, features: [...drawn], stages, ...system, loads,
+        inflow: randomInflow(r, system.hydros, stages, has),
+        rate: r.chance(0.6) ? r.between(0.02, 0.15, 3) : 0,
+        factors: stages.map((stage) => stage.blocks.map(() => r.between(0.7, 1.3, 2))),
+        available: system.sources.map(() => stages.map(() => ({
+            mean: r.between(0.2, 0.9, 2), factors: stages.map(() => r.between(0.6, 1, 2)) }))),
+        openings: stages.map(() => times(openings, () => times(system.hydros.length + noisy,
+                                                               () => r.pick(deviates)))),
+        constraints: randomConstraints(r, system, stages, has),
+        penalties: {
+            deficit: [{ depth: r.between(5, 20, 0), cost: r.between(300, 800, 0) },
+                      { depth: null, cost: r.between(1000, 4000, 0) }],
+            excess: r.between(0.01, 1, 2), spillage: r.between(0.001, 0.05, 3),
+            diversion: r.between(0.01, 0.1, 2), fpha: r.between(0, 0.02, 3),
+            turbined: r.between(50, 200, 0), outflowBelow: r.between(50, 200, 0),
+            outflowAbove: r.between(50, 200, 0), generation: r.between(50, 200, 0),
+            evaporation: r.between(50, 200, 0), withdrawal: r.between(50, 200, 0),
+            inflow: r.between(500, 2000, 0),
+        },
+    };
+}
+
+/* ---- the directory --------------------------------------------------------------------------- */
+
+function json(dir, file, value) {
+    fs.mkdirSync(path.dirname(path.join(dir, file)), { recursive: true });
+    fs.writeFileSync(path.join(dir, file), JSON.stringify(value));
+}
+
+function writeConfig(dir, c, training) {
+    json(dir, 'config.json', {
+        modeling: { inflow_non_negativity: { method: 'penalty' } },
+        training: { tree_seed: c.seed, ...training },
+        simulation: { enabled: false },
+    });
+}
+
+function writeStages(dir, c) {
+    json(dir, 'stages.json', {
+        policy_graph: { type: 'finite_horizon', annual_discount_rate: c.rate },
+        pre_study_stages: [{ id: -2, start_date: '2029-11-01', end_date: '2029-12-01', season_id: 10 },
+                           { id: -1, start_date: '2029-12-01', end_date: '2030-01-01', season_id: 11 }],
+        stages: c.stages.map((stage, t) => ({
+            id: stage.id, start_date: stage.start, end_date: stage.end, season_id: stage.season,
+            blocks: stage.blocks.map((hours, id) => ({ id, name: `B${id}`, hours })),
+            num_scenarios: c.openings[t].length,
+            risk_measure: stage.cvar ? { cvar: stage.cvar } : 'expectation',
+        })),
+    });
+}
+
+function writePenalties(dir, p) {
+    json(dir, 'penalties.json', {
+        bus: { deficit_segments: p.deficit.map(({ depth, cost }) => ({ depth_mw: depth, cost })),
+               excess_cost: p.excess },
+        line: { exchange_cost: 1 },
+        hydro: {
+            spillage_cost: p.spillage, diversion_cost: p.diversion, fpha_turbined_cost: p.fpha,
+            storage_violation_below_cost: 1000, filling_target_violation_cost: 1000,
+            turbined_violation_below_cost: p.turbined, outflow_violation_below_cost: p.outflowBelow,
+            outflow_violation_above_cost: p.outflowAbove, generation_violation_below_cost: p.generation,
+            evaporation_violation_cost: p.evaporation, water_withdrawal_violation_cost: p.withdrawal,
+            inflow_nonnegativity_cost: p.inflow,
+        },
+        non_controllable_source: { curtailment_cost: 1 },
+    });
+}
+
+function hydroRecord(c, hydro) {
+    const isFpha = c.planes.some((plane) => plane.hydro === hydro.id);
+    const evaporation = c.evaporation.find((entry) => entry.hydro === hydro.id);
+    return {
+        id: hydro.id, name: `H${hydro.id}`, bus_id: hydro.bus, downstream_id: hydro.downstream,
+        reservoir: { min_storage_hm3: hydro.min, max_storage_hm3: hydro.max },
+        outflow: { min_outflow_m3s: hydro.minOutflow, max_outflow_m3s: hydro.maxOutflow },
+        generation: {
+            model: isFpha ? 'fpha' : 'constant_productivity',
+            productivity_mw_per_m3s: hydro.productivity,
+            min_turbined_m3s: hydro.minTurbined, max_turbined_m3s: hydro.turbined,
+            min_generation_mw: hydro.minGeneration, max_generation_mw: hydro.maxGeneration,
+        },
+        ...(hydro.diversion ? { diversion: { downstream_id: hydro.diversion.downstream,
+                                             max_flow_m3s: hydro.diversion.max } } : {}),
+        ...(evaporation ? { evaporation: { coefficients_mm: evaporation.mm } } : {}),
+    };
+}
+
+function writeSystem(dir, c) {
+    const names = (kind, items, more) => items.map((item) => (
+        { id: item.id, name: `${kind}${item.id}`, ...more(item) }));
+    json(dir, 'system/buses.json', { buses: times(c.buses, (id) => ({ id, name: `B${id}` })) });
+    json(dir, 'system/hydros.json', { hydros: c.hydros.map((hydro) => hydroRecord(c, hydro)) });
+    json(dir, 'system/thermals.json', { thermals: names('T', c.thermals, (thermal) => ({
+        bus_id: thermal.bus, cost_per_mwh: thermal.cost,
+        generation: { min_mw: thermal.min, max_mw: thermal.max } })) });
+    json(dir, 'system/lines.json', { lines: names('L', c.lines, (line) => ({
+        source_bus_id: line.source, target_bus_id: line.target, exchange_cost: line.cost,
+        losses_percent: line.losses,
+        capacity: { direct_mw: line.direct, reverse_mw: line.reverse } })) });
+    if (c.sources.length)
+        json(dir, 'system/non_controllable_sources.json', { non_controllable_sources:
+            names('N', c.sources, (source) => ({ bus_id: source.bus, max_generation_mw: source.max,
+                                                 curtailment_cost: source.cost })) });
+    if (c.stations.length)
+        json(dir, 'system/pumping_stations.json', { pumping_stations:
+            names('P', c.stations, (station) => ({
+                bus_id: station.bus, source_hydro_id: station.source,
+                destination_hydro_id: station.destination,
+                consumption_mw_per_m3s: station.consumption,
+                flow: { min_m3s: station.min, max_m3s: station.max } })) });
+    if (c.contracts.length)
+        json(dir, 'system/energy_contracts.json', { contracts:
+            names('C', c.contracts, (contract) => ({
+                bus_id: contract.bus, type: contract.type, price_per_mwh: contract.price,
+                limits: { min_mw: contract.min, max_mw: contract.max } })) });
+}
+
+function writeModels(dir, c) {
+    if (c.planes.length)
+        json(dir, 'system/hydro_production_models.json', { production_models: [{
+            hydro_id: c.planes[0].hydro, selection_mode: 'stage_ranges',
+            stage_ranges: [{ start_stage_id: 0, end_stage_id: null, model: 'fpha',
+                             fpha_config: { source: 'precomputed' } }] }] });
+    writeRows(path.join(dir, 'system/fpha_hyperplanes.parquet'),
+              { hydro_id: 'i32', plane_id: 'i32', gamma_0: 'f64', gamma_v: 'f64', gamma_q: 'f64',
+                gamma_s: 'f64', kappa: 'f64' },
+              c.planes.map((plane) => [plane.hydro, plane.id, plane.gamma0, plane.gammaV,
+                                       plane.gammaQ, plane.gammaS, plane.kappa]));
+    writeRows(path.join(dir, 'system/hydro_geometry.parquet'),
+              { hydro_id: 'i32', volume_hm3: 'f64', height_m: 'f64', area_km2: 'f64' },
+              c.evaporation.flatMap(({ hydro, area }) => [[hydro, 0, 10, area[0]],
+                                                          [hydro, c.hydros[hydro].max, 40, area[1]]]));
+}
+
+function writeScenarios(dir, c) {
+    const stats = { mean_m3s: 'f64', std_m3s: 'f64' };
+    const at = (file) => path.join(dir, 'scenarios', file);
+    writeRows(at('inflow_seasonal_stats.parquet'), { hydro_id: 'i32', stage_id: 'i32', ...stats },
+              c.hydros.flatMap(({ id }) => c.inflow.stats[id].map(({ mean, std }, i) => (
+                  [id, i - 2, mean, std]))));
+    writeRows(at('inflow_ar_coefficients.parquet'),
+              { hydro_id: 'i32', stage_id: 'i32', lag: 'i32', coefficient: 'f64',
+                residual_std_ratio: 'f64' },
+              c.hydros.flatMap(({ id }) => c.inflow.coefficients[id].flatMap((list, t) => (
+                  list.map((value, l) => [id, t, l + 1, value, c.inflow.ratios[id][t]])))));
+    writeRows(at('load_seasonal_stats.parquet'),
+              { bus_id: 'i32', stage_id: 'i32', mean_mw: 'f64', std_mw: 'f64' },
+              c.loads.flatMap((load, bus) => load.map(({ mean, std }, t) => [bus, t, mean, std])));
+    json(dir, 'scenarios/load_factors.json', { load_factors: times(c.buses, (bus) => (
+        c.factors.map((factors, t) => ({
+            bus_id: bus, stage_id: t,
+            block_factors: factors.map((factor, id) => ({ block_id: id, factor })) })))).flat() });
+    writeRows(at('non_controllable_stats.parquet'),
+              { ncs_id: 'i32', stage_id: 'i32', mean: 'f64', std: 'f64' },
+              c.available.flatMap((list, id) => list.map(({ mean }, t) => [id, t, mean, 0.1])));
+    writeRows(at('noise_openings.parquet'),
+              { stage_id: 'i32', opening_index: 'u32', entity_index: 'u32', value: 'f64' },
+              c.openings.flatMap((list, t) => list.flatMap((values, w) => values.map((value, i) => (
+                  [t, w, i, value])))));
+}
+
+const term = ([factor, variable, id]) => `${factor < 0 ? '-' : '+'} ${Math.abs(factor)} * ${variable}(${id})`;
+
+function writeConstraints(dir, c) {
+    const dry = c.hydros.flatMap((hydro) => hydro.withdrawal.map((value, t) => [hydro.id, t, value]));
+    writeRows(path.join(dir, 'constraints/hydro_bounds.parquet'),
+              { hydro_id: 'i32', stage_id: 'i32', water_withdrawal_m3s: 'f64' },
+              dry.filter(([, , value]) => value > 0));
+    if (!c.constraints.length)
+        return;
+    json(dir, 'constraints/generic_constraints.json', { constraints: c.constraints.map((constraint) => ({
+        id: constraint.id, name: `G${constraint.id}`, sense: constraint.sense,
+        expression: constraint.expression.map(term).join(' '),
+        slack: { enabled: true, penalty: constraint.penalty } })) });
+    writeRows(path.join(dir, 'constraints/generic_constraint_bounds.parquet'),
+              { constraint_id: 'i32', stage_id: 'i32', bound: 'f64' },
+              c.constraints.flatMap(({ id, rows }) => rows.map(({ stage, bound }) => [id, stage, bound])));
+}
+
+/** Write the case directory; `training` is merged into config.json. */
+export function writeCase(dir, c, training) {
+    fs.mkdirSync(dir, { recursive: true });
+    writeConfig(dir, c, training);
+    writeStages(dir, c);
+    writePenalties(dir, c.penalties);
+    json(dir, 'initial_conditions.json', {
+        storage: c.hydros.map(({ id, initial }) => ({ hydro_id: id, value_hm3: initial })),
+        filling_storage: [],
+        past_inflows: c.hydros.map(({ id, past }) => ({ hydro_id: id, values_m3s: past })) });
+    writeSystem(dir, c);
+    writeModels(dir, c);
+    writeScenarios(dir, c);
+    writeConstraints(dir, c);
+}
