@@ -126,6 +126,10 @@ mcp_arena *mcp_call_arena(mcp_call *call);
 /** The error object whose message is sent when the handler returns a status other than MCP_OK. */
 mcp_error *mcp_call_error(mcp_call *call);
 
+/** The writer of the `data` of that error, inside an open JSON object: write members; the library
+ *  closes it. Not sent with E_INTERNAL, E_IO and E_NOMEM. A resource's has `uri` in any case. */
+mcp_json_writer *mcp_call_error_data(mcp_call *call);
+
 /** Whether the handler should stop, and why. Cheap: check it in every loop that can take long. A
  *  reason stays set, except that SHUTDOWN and CLIENT_GONE may later become CANCELLED. */
 mcp_stop mcp_call_stop(const mcp_call *call);

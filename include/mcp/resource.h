@@ -26,7 +26,7 @@ extern "C" {
 typedef struct mcp_resource {
     const char *uri;   /* the `uri` or the `uriTemplate` of its entry */
     mcp_handler *read; /* writes mcp_call_contents_text or _blob; MCP_E_RESOURCE: not found */
-    unsigned flags;    /* MCP_READS; MCP_ENCODED_SLASHES */
+    unsigned flags;    /* MCP_READS; MCP_ENCODED_SLASHES, MCP_UNLISTED */
     int timeout_ms;    /* 0: the server's default */
 } mcp_resource;
 

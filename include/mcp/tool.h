@@ -49,9 +49,11 @@ enum mcp_flags {
     MCP_TASK_REQUIRED = 1 << 6, /* refused to clients that do not support tasks */
     MCP_TASK_DEFERRED = 1 << 7, /* with one of the two: becomes a task by mcp_call_become_task */
 
-    MCP_PUBLIC = 1 << 8,          /* routes only: requires no token */
-    MCP_RAW_BODY = 1 << 9,        /* routes only: takes bodies that are not JSON */
-    MCP_ENCODED_SLASHES = 1 << 10 /* a resource template's: see resource.h */
+    MCP_PUBLIC = 1 << 8,           /* routes only: requires no token */
+    MCP_RAW_BODY = 1 << 9,         /* routes only: takes bodies that are not JSON */
+    MCP_ENCODED_SLASHES = 1 << 10, /* a resource template's: see resource.h */
+    MCP_UNLISTED = 1 << 11 /* a resource's: read by those who know its URI, not listed; the page of
+                              a tool, for example */
 };
 
 /** One tool. A table of them ends with a row whose name is NULL. */

@@ -3,11 +3,15 @@
  */
 #include "columns/columns.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "columns/columns_int.h"
 #include "mcp/alloc.h"
+
+#define DAY_US (INT64_C(86400) * 1000000)
 
 static const struct columns_type_row types[] = {
     [COLUMNS_BOOL] = { "Boolean", DUCKDB_TYPE_BOOLEAN, sizeof(uint8_t) },
@@ -24,6 +28,9 @@ static const struct columns_type_row types[] = {
     [COLUMNS_DATE] = { "Date32", DUCKDB_TYPE_DATE, sizeof(int32_t) },
     [COLUMNS_TEXT] = { "Utf8", DUCKDB_TYPE_VARCHAR, sizeof(const char *) },
     [COLUMNS_OTHER] = { "an unsupported type", DUCKDB_TYPE_INVALID, 0 },
+    [COLUMNS_TIMESTAMP] = { "Timestamp", DUCKDB_TYPE_TIMESTAMP, sizeof(int64_t) },
+    [COLUMNS_TIMESTAMP_UTC] = { "TimestampUTC", DUCKDB_TYPE_TIMESTAMP_TZ, sizeof(int64_t) },
+    [COLUMNS_JSON] = { "List", DUCKDB_TYPE_LIST, sizeof(const char *) },
 };
 
 const struct columns_type_row *columns_type_row(columns_type type)
@@ -60,6 +67,40 @@ const columns_column *columns_find(const columns_table *table, const char *name)
 bool columns_is_valid(const columns_column *column, size_t row)
 {
     return !column->valid || column->valid[row];
+}
+
+/* The civil date of a day, by eras of 400 years, each from March to February. */
+void columns_date_text(char out[COLUMNS_MOMENT_SIZE], int32_t day)
+{
+    int64_t shifted = (int64_t)day + 719468; /* days since 0000-03-01 */
+    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    int64_t of_era = shifted - era * 146097;
+    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * of_year + 2) / 153; /* from March */
+    int64_t of_month = of_year - (153 * month + 2) / 5 + 1;
+
+    year += era * 400 + (month >= 10);
+    month = month < 10 ? month + 3 : month - 9;
+    snprintf(out, COLUMNS_MOMENT_SIZE, "%04" PRId64 "-%02" PRId64 "-%02" PRId64, year, month,
+             of_month);
+}
+
+void columns_moment_text(char out[COLUMNS_MOMENT_SIZE], int64_t microseconds, const char *zone)
+{
+    int64_t day = microseconds / DAY_US - (microseconds % DAY_US < 0);
+    int64_t of_day = microseconds - day * DAY_US;
+    int64_t seconds = of_day / 1000000;
+    char fraction[16] = "";
+
+    if (of_day % 1000000 > 0)
+        snprintf(fraction, sizeof fraction, ".%06" PRId64, of_day % 1000000);
+    for (size_t end = strlen(fraction); end > 0 && fraction[end - 1] == '0'; end--)
+        fraction[end - 1] = '\0';
+    columns_date_text(out, (int32_t)day);
+    size_t length = strlen(out);
+    snprintf(out + length, COLUMNS_MOMENT_SIZE - length, "T%02d:%02d:%02d%s%s",
+             (int)(seconds / 3600), (int)(seconds / 60 % 60), (int)(seconds % 60), fraction, zone);
 }
 
 mcp_status columns_open(columns **out, mcp_error *err)

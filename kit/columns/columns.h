@@ -28,20 +28,25 @@ typedef struct columns columns;
 
 /** The type of a column, and the C type of its `values`. */
 typedef enum columns_type {
-    COLUMNS_BOOL, /* uint8_t, 0 or 1 */
-    COLUMNS_I8,   /* int8_t */
-    COLUMNS_I16,  /* int16_t */
-    COLUMNS_I32,  /* int32_t */
-    COLUMNS_I64,  /* int64_t */
-    COLUMNS_U8,   /* uint8_t */
-    COLUMNS_U16,  /* uint16_t */
-    COLUMNS_U32,  /* uint32_t */
-    COLUMNS_U64,  /* uint64_t */
-    COLUMNS_F32,  /* float */
-    COLUMNS_F64,  /* double */
-    COLUMNS_DATE, /* int32_t, days since 1970-01-01 */
-    COLUMNS_TEXT, /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
-    COLUMNS_OTHER /* values is NULL; an unsupported type (nested, decimal, time, ...) */
+    COLUMNS_BOOL,  /* uint8_t, 0 or 1 */
+    COLUMNS_I8,    /* int8_t */
+    COLUMNS_I16,   /* int16_t */
+    COLUMNS_I32,   /* int32_t */
+    COLUMNS_I64,   /* int64_t */
+    COLUMNS_U8,    /* uint8_t */
+    COLUMNS_U16,   /* uint16_t */
+    COLUMNS_U32,   /* uint32_t */
+    COLUMNS_U64,   /* uint64_t */
+    COLUMNS_F32,   /* float */
+    COLUMNS_F64,   /* double */
+    COLUMNS_DATE,  /* int32_t, days since 1970-01-01 */
+    COLUMNS_TEXT,  /* const char *, UTF-8; a text that holds NUL is MCP_E_PARSE */
+    COLUMNS_OTHER, /* values is NULL; an unsupported type (decimal, time, ...) */
+
+    /* These are read and not written. */
+    COLUMNS_TIMESTAMP,     /* int64_t, microseconds since 1970-01-01, of no time zone */
+    COLUMNS_TIMESTAMP_UTC, /* the same, of UTC */
+    COLUMNS_JSON           /* const char *, a JSON array: a repeated field */
 } columns_type;
 
 typedef struct columns_column {
@@ -73,7 +78,8 @@ mcp_status columns_open(columns **out, mcp_error *err);
 void columns_close(columns *self);
 
 /**
- * Read one flat Parquet file into memory.
+ * Read one Parquet file into memory. A group of fields becomes a column for each field,
+ * "group.field"; a repeated group becomes one COLUMNS_JSON for each.
  *
  * @param out     the arena's
  * @param fd      a regular file, open for reading; stays open, its position does not matter
@@ -85,6 +91,53 @@ void columns_close(columns *self);
 mcp_status columns_read(const columns_table **out, columns *self, int fd,
                         const columns_read_options *options, mcp_arena *arena, mcp_error *err);
 
+/** The name of the first column of a selection. */
+#define COLUMNS_FILE "(file)"
+
+/** What the value of an integer column must be; null never is. */
+typedef struct columns_condition {
+    const char *column;
+    int64_t least, most;   /* where `values` is NULL: between the two, inclusive */
+    const int64_t *values; /* one of these */
+    size_t count;
+} columns_condition;
+
+/** Which rows of which files. Names of columns are the program's own, never a user's. */
+typedef struct columns_selection {
+    const int *fds; /* regular files with the same columns */
+    size_t fd_count;
+    const char *const *names; /* of columns, in this order; none: all, as in the first file */
+    size_t name_count;
+    const columns_condition *conditions; /* all must hold */
+    size_t condition_count;
+    const char *const *order; /* columns by which the rows of a file are sorted, null first */
+    size_t order_count;
+    size_t rows_max; /* further rows are counted and not returned; 0 is legal */
+} columns_selection;
+
+/**
+ * Read the rows that match from many Parquet files, and count them, in one pass over the files.
+ *
+ * @param out   the arena's: the index of the row's file in `fds` (COLUMNS_FILE, an U64), then the
+ *              columns; the rows in the order of the files. Without a row, or with rows_max 0, it
+ *              may have no column
+ * @param total how many rows match
+ * @return as columns_read; MCP_E_PARSE when a file lacks a column as well
+ */
+mcp_status columns_select(const columns_table **out, uint64_t *total, columns *self,
+                          const columns_selection *what, mcp_arena *arena, mcp_error *err);
+
+/** What an integer column of a file holds. */
+typedef struct columns_survey {
+    int64_t rows;        /* of the file */
+    int64_t distinct;    /* values that differ, less null */
+    int64_t least, most; /* 0 without a value */
+} columns_survey;
+
+/** Survey a column of one file, without reading it into memory. As columns_select. */
+mcp_status columns_look(columns_survey *out, columns *self, int fd, const char *column,
+                        mcp_error *err);
+
 /** The column of that name; NULL when there is none. */
 const columns_column *columns_find(const columns_table *table, const char *name);
 
@@ -93,6 +146,15 @@ bool columns_is_valid(const columns_column *column, size_t row);
 
 /** "Int32", "UInt32", "Float64", "Date32", "Utf8", "Boolean", ... or "an unsupported type". */
 const char *columns_type_name(columns_type type);
+
+/** Room for the text of a date or a moment. */
+#define COLUMNS_MOMENT_SIZE 96
+
+/** "2030-01-31", the date of a day since 1970-01-01. */
+void columns_date_text(char out[COLUMNS_MOMENT_SIZE], int32_t day);
+
+/** "2030-01-31T08:00:00.5" of microseconds since then, with `zone` behind it: "Z" or "". */
+void columns_moment_text(char out[COLUMNS_MOMENT_SIZE], int64_t microseconds, const char *zone);
 
 /** The size of one of a column's `values`; 0 for COLUMNS_OTHER. */
 size_t columns_type_size(columns_type type);
@@ -103,7 +165,7 @@ size_t columns_type_size(columns_type type);
  *
  * @param dir_fd  the folder
  * @param name    one component, "data.parquet"
- * @param table   every type but COLUMNS_OTHER; 1 to 1000 columns; no rows is fine
+ * @param table   every type before COLUMNS_OTHER; 1 to 1000 columns; no rows is fine
  * @return MCP_OK; MCP_E_PARAMS (no column, OTHER, a name twice or empty); MCP_E_LIMIT (a row of
  *         more than 64 MiB); MCP_E_IO; MCP_E_NOMEM
  */

@@ -6,10 +6,11 @@
  * its own folder; an absolute path of the build would let any user who can create that path run
  * code here.
  *
- * An instance is in memory only. Before the first file it is confined to /proc/self/fd/N, paths of
- * this process's own descriptors; extensions, configuration and all other files are disabled. Its
- * cache of file contents must be off: the cache goes by path and time, and /proc/self/fd/7 is
- * another file in each call.
+ * An instance is in memory only. It scans the files of a selection with up to THREADS_MAX threads.
+ * Before the first file it is confined to /proc/self/fd/N, paths of this process's own
+ * descriptors; extensions, configuration and all other files are disabled. Its cache of file
+ * contents must be off: the cache goes by path and time, and /proc/self/fd/7 is another file in
+ * each call.
  */
 #include "columns/engine.h"
 
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #define PATH_ROOM (PATH_MAX + 256)
+#define THREADS_MAX 4
 
 static const struct {
     const char *symbol;
@@ -34,7 +36,6 @@ static const struct {
 };
 
 static const char *const settings[][2] = {
-    { "threads", "1" },
     { "memory_limit", "2GB" },
     { "enable_external_file_cache", "false" },
     { "autoinstall_known_extensions", "false" },
@@ -122,6 +123,18 @@ static mcp_status load_once(mcp_error *err)
     return st;
 }
 
+static bool set_threads(const struct engine_api *api, duckdb_config config)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    char text[8];
+
+    snprintf(text, sizeof text, "%d",
+             cores < 1             ? 1
+             : cores < THREADS_MAX ? (int)cores
+                                   : THREADS_MAX);
+    return api->set_config(config, "threads", text) == DuckDBSuccess;
+}
+
 static mcp_status open_instance(struct engine *engine, mcp_error *err)
 {
     const struct engine_api *api = engine->api;
@@ -134,6 +147,8 @@ static mcp_status open_instance(struct engine *engine, mcp_error *err)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (api->set_config(config, settings[i][0], settings[i][1]) != DuckDBSuccess)
             st = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting %s", settings[i][0]);
+    if (st == MCP_OK && !set_threads(api, config))
+        st = mcp_error_set(err, MCP_E_UNSUPPORTED, "DuckDB has no setting threads");
     if (st == MCP_OK && api->open_ext(NULL, &engine->database, config, &words) != DuckDBSuccess)
         st = mcp_error_set(err, MCP_E_INTERNAL, "DuckDB does not start: %s", words ? words : "");
     if (words)
@@ -214,6 +229,25 @@ mcp_status engine_query(struct engine *engine, duckdb_result *result, const char
                         mcp_status refused, mcp_error *err)
 {
     if (engine->api->query(engine->connection, sql, result) == DuckDBSuccess)
+        return MCP_OK;
+    return failure_of(engine, result, refused, err);
+}
+
+mcp_status engine_prepare(struct engine *engine, duckdb_prepared_statement *statement,
+                          const char *sql, mcp_status refused, mcp_error *err)
+{
+    if (engine->api->prepare(engine->connection, sql, statement) == DuckDBSuccess)
+        return MCP_OK;
+    const char *words = engine->api->prepare_error(*statement);
+    say(err, refused, words ? words : "DuckDB gives no reason");
+    engine->api->destroy_prepare(statement);
+    return refused;
+}
+
+mcp_status engine_execute(struct engine *engine, duckdb_result *result,
+                          duckdb_prepared_statement statement, mcp_status refused, mcp_error *err)
+{
+    if (engine->api->execute_prepared(statement, result) == DuckDBSuccess)
         return MCP_OK;
     return failure_of(engine, result, refused, err);
 }

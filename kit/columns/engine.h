@@ -21,12 +21,26 @@
     X(disconnect)                                                                                  \
     X(free)                                                                                        \
     X(query)                                                                                       \
+    X(prepare)                                                                                     \
+    X(prepare_error)                                                                               \
+    X(destroy_prepare)                                                                             \
+    X(bind_int64)                                                                                  \
+    X(execute_prepared)                                                                            \
     X(destroy_result)                                                                              \
     X(result_error)                                                                                \
     X(result_error_type)                                                                           \
     X(column_count)                                                                                \
     X(column_name)                                                                                 \
     X(column_type)                                                                                 \
+    X(column_logical_type)                                                                         \
+    X(get_type_id)                                                                                 \
+    X(destroy_logical_type)                                                                        \
+    X(list_type_child_type)                                                                        \
+    X(struct_type_child_count)                                                                     \
+    X(struct_type_child_name)                                                                      \
+    X(struct_type_child_type)                                                                      \
+    X(list_vector_get_child)                                                                       \
+    X(struct_vector_get_child)                                                                     \
     X(row_count)                                                                                   \
     X(fetch_chunk)                                                                                 \
     X(destroy_data_chunk)                                                                          \
@@ -71,5 +85,13 @@ void engine_close(struct engine *engine);
  */
 mcp_status engine_query(struct engine *engine, duckdb_result *result, const char *sql,
                         mcp_status refused, mcp_error *err);
+
+/* Prepare one statement; on MCP_OK the caller destroys it. Failures as of engine_query. */
+mcp_status engine_prepare(struct engine *engine, duckdb_prepared_statement *statement,
+                          const char *sql, mcp_status refused, mcp_error *err);
+
+/* Run a prepared statement; as engine_query. */
+mcp_status engine_execute(struct engine *engine, duckdb_result *result,
+                          duckdb_prepared_statement statement, mcp_status refused, mcp_error *err);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct parquet_writer parquet_writer;
 
 typedef struct parquet_column {
     const char *name;
-    columns_type type; /* all but COLUMNS_OTHER */
+    columns_type type; /* before COLUMNS_OTHER */
     bool is_nullable;  /* OPTIONAL in the file, else REQUIRED */
 } parquet_column;
 

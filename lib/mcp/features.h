@@ -10,7 +10,7 @@
  *                           schema, run, data, flags, timeout_ms; return MCP_OK. The kind's
  *                           `finish` then writes the members of `result` on the worker, from
  *                           call->answer
- *   it cannot be            fill call->err (mcp_error_set), maybe mcp__call_error_data(call), and
+ *   it cannot be            fill call->err (mcp_error_set), maybe mcp_call_error_data(call), and
  *                           return the status
  *
  * `run` NULL is fine: the result is then written by `finish` on the loop.

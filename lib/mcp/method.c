@@ -53,7 +53,7 @@ static mcp_status negotiate(mcp_revision *out, mcp_call *call)
         return mcp_error_set(&call->err, MCP_E_PARAMS, "params.protocolVersion must be a string");
     bool is_served = revision >= options->oldest && revision <= newest;
     if (!is_served && options->strict_version) {
-        mcp_json_writer *data = mcp__call_error_data(call);
+        mcp_json_writer *data = mcp_call_error_data(call);
         mcp__envelope_write_revisions(data, "supported", options->oldest, newest);
         mcp_write_member_string(data, "requested", requested);
         return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "features/resources.h"
 #include "features/tools.h"
 #include "gateway/errors.h"
 #include "refusals.h"
@@ -14,6 +15,9 @@
 /* The first SIGTERM lets the running iteration end, which may take minutes on a large case, and no
  * grace time interrupts it (method page, 10); the second cancels it. */
 #define GRACE_MS (24 * 3600 * 1000)
+
+/* 10,000 rows of the widest table, as text and as structured content. */
+#define REPLY_MAX ((size_t)32 << 20)
 
 /* One large case always fits; several at once where half of the machine's memory has room for
  * them. The other half is for the engine, the solver and other programs. */
@@ -52,8 +56,14 @@ static const serve_server server = {
                  .explicit_is_error = true, /* as every example of the contract has it */
                  .error_formatter = cobre_refuse_call,
                  .normalize_arguments = cobre_normalize_arguments,
-                 .limits = { .arena_max_bytes = COBRE_CASE_ARENA_MAX, .grace_ms = GRACE_MS } },
-    .features = { .files = cobre_files, .tools = cobre_tools },
+                 .limits = { .arena_max_bytes = COBRE_CASE_ARENA_MAX,
+                             .reply_max_bytes = REPLY_MAX,
+                             .grace_ms = GRACE_MS } },
+    .features = { .files = cobre_files,
+                  .tools = cobre_tools,
+                  .resources = cobre_resources,
+                  .prompts = cobre_prompts,
+                  .completions = cobre_completions },
     .open = open_app,
     .close = close_app,
 };

@@ -101,7 +101,7 @@ static mcp_status check_headers(mcp_call *call, const char *revision, bool are_r
 
 static mcp_status refuse_revision(mcp_call *call, const char *requested)
 {
-    mcp_json_writer *data = mcp__call_error_data(call);
+    mcp_json_writer *data = mcp_call_error_data(call);
 
     mcp__envelope_write_revisions(data, "supported", call->context->options->oldest,
                                   call->context->options->newest);

@@ -256,7 +256,8 @@ void mcp__list_scopes(const mcp__list *list, mcp_buf *out)
 
 static bool is_shown(const mcp__list *list, const mcp_call *call, const mcp__feature *feature)
 {
-    return mcp__list_shows(call, list->kind, feature->name, feature->scopes);
+    return !feature->is_unlisted &&
+           mcp__list_shows(call, list->kind, feature->name, feature->scopes);
 }
 
 /* This entry or the first after it that is visible. */

@@ -28,6 +28,7 @@ typedef struct mcp__feature {
     const char *name;          /* as registered: a name, a URI or a template */
     const char *safe_name; /* of a tool or prompt: what hosts without '/' in their rules can take */
     const char *scopes;    /* that a token needs; NULL: none */
+    bool is_unlisted;      /* known by its name alone */
     void *data;            /* for its function */
     mcp__list_text texts[MCP_REVISION_NEWEST + 1]; /* its entry, by mcp_revision */
     mcp__list_text

@@ -226,6 +226,7 @@ static mcp_status add_entry(mcp__features *set, const mcp_json *entry, const str
     st = check_row(resource->row, uri, err);
     if (st != MCP_OK)
         return st;
+    resource->base.is_unlisted = (resource->row->flags & MCP_UNLISTED) != 0;
     const mcp__listed_resource *other = find(set, uri);
     if (other)
         return fault(err, uri, other->is_bound ? "was added before" : "duplicate entry");
@@ -276,7 +277,7 @@ mcp_status mcp__resources_load(mcp__features *set, const mcp_features *features,
 /* The message names no path but the one that the client sent. */
 static mcp_status not_found(mcp_call *call)
 {
-    mcp_write_member_string(mcp__call_error_data(call), "uri", call->request.name);
+    mcp_write_member_string(mcp_call_error_data(call), "uri", call->request.name);
     if (call->err.status == MCP_E_RESOURCE && call->err.message[0])
         return MCP_E_RESOURCE;
     return mcp_error_set(&call->err, MCP_E_RESOURCE, "resource not found: %.*s", SHOWN_MAX,

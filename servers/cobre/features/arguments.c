@@ -1,9 +1,10 @@
 /*
  * arguments.c - forms of arguments that the contract's examples use and its schemas do not allow.
  *
- * The contract's example of cobre/run gives `phases` as an array of one, and its case format has
- * whole numbers as ids where the schema wants text. Both are converted before the check; all other
- * arguments are checked unchanged. Source: the output page, section 10, "Schemas".
+ * The contract's example of cobre/run gives `phases` as an array of one, its case format has whole
+ * numbers as ids where the schema wants text, and the directory of the lines is called exchanges.
+ * These are converted before the check; all other arguments are checked unchanged. Source: the
+ * output page, section 9 and section 10, "Schemas".
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,12 @@ static void write_filters(mcp_json_writer *writer, const mcp_json *filters)
     mcp_write_end(writer);
 }
 
+static bool is_directory_of_lines(const char *name, const mcp_json *value)
+{
+    const char *text = mcp_json_string(value, NULL);
+    return strcmp(name, "entity_type") == 0 && text && strcmp(text, "exchanges") == 0;
+}
+
 static void write_normalized(mcp_json_writer *writer, const mcp_json *arguments)
 {
     mcp_write_object(writer);
@@ -47,6 +54,8 @@ static void write_normalized(mcp_json_writer *writer, const mcp_json *arguments)
         mcp_write_name(writer, name);
         if (strcmp(name, "phases") == 0 && mcp_json_is_array(value) && mcp_json_count(value) == 1)
             mcp_write_value(writer, mcp_json_item(value, 0));
+        else if (is_directory_of_lines(name, value))
+            mcp_write_string(writer, "lines");
         else if (strcmp(name, "filters") == 0 && mcp_json_is_object(value))
             write_filters(writer, value);
         else
@@ -73,7 +82,8 @@ static bool must_normalize(const mcp_json *arguments)
     int64_t id;
     if (has_odd_name(arguments) || has_odd_name(mcp_json_get(arguments, "filters")))
         return false;
-    return mcp_json_is_array(mcp_json_get(arguments, "phases")) ||
+    return is_directory_of_lines("entity_type", mcp_json_get(arguments, "entity_type")) ||
+           mcp_json_is_array(mcp_json_get(arguments, "phases")) ||
            mcp_json_int(mcp_json_pointer(arguments, "/filters/entity_id"), &id);
 }
 

@@ -6,6 +6,7 @@
 #include "features/tools.h"
 #include "gateway/directory.h"
 #include "gateway/errors.h"
+#include "query/filters.h"
 #include "results/results.h"
 
 static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
@@ -22,55 +23,14 @@ static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
     mcp_write_end(out);
 }
 
-/* An integer may lie beyond 64 bits (1e30), and so beyond every iteration. */
-static int64_t iteration_bound(const mcp_json *value)
+static mcp_status refuse_output(mcp_call *call, mcp_status st, const mcp_error *cause)
 {
-    int64_t bound = 0;
-    double number = 0;
-    if (mcp_json_int(value, &bound))
-        return bound;
-    mcp_json_double(value, &number);
-    if (number >= (double)INT32_MAX)
-        return INT32_MAX;
-    return number <= (double)INT32_MIN ? INT32_MIN : (int64_t)number;
-}
+    const cobre_record *record = cobre_output_record(mcp_call_arena(call), st,
+                                                     mcp_arg_string(call, "output_dir"),
+                                                     "training/convergence.parquet", cause);
 
-/* The `iteration_range` of the call; false with an error record when its ends are swapped. */
-static bool iteration_range(mcp_call *call, int64_t range[static 2], mcp_status *answer)
-{
-    const mcp_json *given = mcp_arg_json(call, "iteration_range");
-    range[0] = INT64_MIN;
-    range[1] = INT64_MAX;
-    if (!given)
-        return true;
-    range[0] = iteration_bound(mcp_json_item(given, 0));
-    range[1] = iteration_bound(mcp_json_item(given, 1));
-    if (range[0] <= range[1])
-        return true;
-    *answer = cobre_refuse(call, "OutOfRange", "Give the smaller iteration first.",
-                           COBRE_MEMBERS(COBRE_TEXT("field", "iteration_range"),
-                                         COBRE_INT("value", range[0]), COBRE_NULL("min"),
-                                         COBRE_INT("max", range[1])),
-                           "iteration_range begins at %lld, after its end %lld",
-                           (long long)range[0], (long long)range[1]);
-    return false;
-}
-
-static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *file,
-                                const mcp_error *cause)
-{
-    const char *path = mcp_arg_string(call, "output_dir");
-    if (st == MCP_E_NOT_FOUND)
-        return cobre_refuse(
-            call, "OutputNotFound", "Run the case first, or check the path.",
-            COBRE_MEMBERS(COBRE_TEXT("path", path), COBRE_TEXT("expected_content", file)),
-            "'%s' has no %s", path, file);
-    if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT || st == MCP_E_IO)
-        return cobre_refuse(
-            call, "OutputCorrupted", "Run the case again.",
-            COBRE_MEMBERS(COBRE_TEXT("file", file), COBRE_TEXT("detail", cause->message)),
-            "%s cannot be read: %s", file, cause->message);
-    return mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
+    return record ? cobre_refuse_record(call, record)
+                  : mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
 }
 
 /* More would exceed the longest reply, which holds a result twice. */
@@ -85,13 +45,13 @@ static mcp_status refuse_long(mcp_call *call, size_t count)
                         "%zu iterations exceed the %d of one answer", count, ITERATIONS_MAX);
 }
 
-static bool is_within(const sddp_iteration *row, const int64_t range[static 2])
+static bool is_within(const sddp_iteration *row, const query_range *range)
 {
-    return row->iteration >= range[0] && row->iteration <= range[1];
+    return !range->is_set || (row->iteration >= range->first && row->iteration <= range->last);
 }
 
 static mcp_status write_convergence(mcp_call *call, const results_convergence *history,
-                                    const int64_t range[static 2])
+                                    const query_range *range)
 {
     mcp_json_writer *out = mcp_call_result(call);
     size_t count = 0;
@@ -113,17 +73,20 @@ static mcp_status write_convergence(mcp_call *call, const results_convergence *h
 mcp_status cobre_tool_query_convergence(mcp_call *call, void *data)
 {
     const cobre_app *app = data;
-    int fd = -1;
-    int64_t range[2];
-    mcp_status st = MCP_OK;
+    const cobre_record *refusal = NULL;
     mcp_error cause = MCP_ERROR_INIT;
     results_convergence history;
-    if (!iteration_range(call, range, &st) ||
-        !cobre_open_dir(call, app, "output_dir", &fd, NULL, &st))
+    query_range range;
+    int fd = -1;
+    mcp_status st = query_range_read(&range, &refusal, "iteration_range",
+                                     mcp_arg_json(call, "iteration_range"), mcp_call_arena(call),
+                                     mcp_call_error(call));
+    if (refusal)
+        return cobre_refuse_record(call, refusal);
+    if (st != MCP_OK || !cobre_open_dir(call, app, "output_dir", &fd, NULL, &st))
         return st;
     st = results_read_convergence(&history, app->engine, fd, mcp_call_arena(call), &cause);
     close(fd);
-    if (st != MCP_OK)
-        return refuse_output(call, st, "training/convergence.parquet", &cause);
-    return write_convergence(call, &history, range);
+    return st == MCP_OK ? write_convergence(call, &history, &range)
+                        : refuse_output(call, st, &cause);
 }

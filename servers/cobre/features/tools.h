@@ -13,8 +13,13 @@
 
 mcp_handler cobre_tool_validate;
 mcp_handler cobre_tool_run;
+mcp_handler cobre_tool_query_results;
 mcp_handler cobre_tool_query_convergence;
+mcp_handler cobre_tool_inspect_policy;
+mcp_handler cobre_tool_compare_policies;
 mcp_handler cobre_tool_inspect_case;
+mcp_handler cobre_tool_list_scenarios;
+mcp_handler cobre_tool_export_results;
 mcp_handler cobre_tool_get_config_schema;
 
 /** mcp_server_options.normalize_arguments: accepts the forms of arguments in the contract's

@@ -8,6 +8,7 @@
  *     shell       the commands of the program           report, run, results, ... but no tools
  *     report      progress and summaries for people     run, results, sddp, lp, case
  *     run         one run: validate, train, simulate    results, sddp, lp, validate, case, findings
+ *     query       questions about an output directory   results, case/read, case, findings
  *     results     the output directory                  sddp, case
  *     sddp        training and simulation; iteration/   sddp/stage, lp, stochastic, case
  *     sddp/stage  one stage: program, cuts, solve       lp, case

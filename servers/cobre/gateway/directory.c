@@ -1,5 +1,5 @@
 /*
- * directory.c - opens the directories that calls name.
+ * directory.c - opens the directories that clients name.
  */
 #include "gateway/directory.h"
 
@@ -7,53 +7,93 @@
 
 #include "gateway/errors.h"
 
-static mcp_status refuse_nul(mcp_call *call, const char *argument)
+static const cobre_record *nul_record(mcp_arena *arena, const char *argument)
 {
-    return cobre_refuse(call, "SchemaViolation", "Give the path without NUL bytes.",
-                        COBRE_MEMBERS(COBRE_TEXT("field", argument),
-                                      COBRE_TEXT("expected", "a path without NUL bytes"),
-                                      COBRE_TEXT("actual", "a path with a NUL byte")),
-                        "%s holds a NUL byte", argument);
+    return cobre_record_new(arena, "SchemaViolation", "Give the path without NUL bytes.",
+                            COBRE_MEMBERS(COBRE_TEXT("field", argument),
+                                          COBRE_TEXT("expected", "a path without NUL bytes"),
+                                          COBRE_TEXT("actual", "a path with a NUL byte")),
+                            "%s holds a NUL byte", argument);
 }
 
 /* The message is the same for every path outside, whether it exists or not. */
-static mcp_status refuse_outside(mcp_call *call, const char *path)
+static const cobre_record *outside_record(mcp_arena *arena, const char *path)
 {
-    return cobre_refuse(call, "MissingFile",
-                        "Provide a path within the server's configured allowed directories.",
-                        COBRE_MEMBERS(COBRE_TEXT("path", path)),
-                        "Path '%s' is not within the allowed directories", path);
+    return cobre_record_new(arena, "MissingFile",
+                            "Provide a path within the server's configured allowed directories.",
+                            COBRE_MEMBERS(COBRE_TEXT("path", path)),
+                            "Path '%s' is not within the allowed directories", path);
 }
 
-static mcp_status refuse_absent(mcp_call *call, bool is_case, const char *path,
-                                const mcp_error *cause)
+static const cobre_record *absent_record(mcp_arena *arena, const cobre_place *place,
+                                         const mcp_error *cause)
 {
-    return cobre_refuse(call, is_case ? "MissingFile" : "OutputNotFound",
-                        "Check the path and that it is a directory.",
-                        is_case
-                            ? COBRE_MEMBERS(COBRE_TEXT("file", path))
-                            : COBRE_MEMBERS(COBRE_TEXT("path", path),
-                                            COBRE_TEXT("expected_content", "an output directory")),
-                        "%s", cause->message);
+    if (!place->expected)
+        return cobre_record_new(arena, "MissingFile", "Check the path and that it is a directory.",
+                                COBRE_MEMBERS(COBRE_TEXT("file", place->path)), "%s",
+                                cause->message);
+    return cobre_record_new(arena, "OutputNotFound", "Check the path and that it is a directory.",
+                            COBRE_MEMBERS(COBRE_TEXT("path", place->path),
+                                          COBRE_TEXT("expected_content", place->expected)),
+                            "%s", cause->message);
+}
+
+static mcp_status refused(const cobre_record **refusal, const cobre_record *record, mcp_status st,
+                          mcp_error *err)
+{
+    *refusal = record;
+    return record ? mcp_error_set(err, st, "%s", record->message)
+                  : mcp_error_set(err, MCP_E_NOMEM, "no memory for the error record");
+}
+
+mcp_status cobre_place_open(int *fd, const char **canonical, const cobre_record **refusal,
+                            const cobre_app *app, const cobre_place *place, mcp_arena *arena,
+                            mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+
+    *refusal = NULL;
+    if (!place->path)
+        return refused(refusal, nul_record(arena, place->argument), MCP_E_PARAMS, err);
+    mcp_status st = guard_open_dir(fd, canonical, app->guard, place->path, arena, &cause);
+    if (st == MCP_OK)
+        return MCP_OK;
+    if (st == MCP_E_NOMEM)
+        return mcp_error_set(err, st, "%s", cause.message);
+    if (st == MCP_E_DENIED)
+        return refused(refusal, outside_record(arena, place->path), st, err);
+    return refused(refusal, absent_record(arena, place, &cause), MCP_E_NOT_FOUND, err);
 }
 
 bool cobre_open_dir(mcp_call *call, const cobre_app *app, const char *argument, int *fd,
                     const char **canonical, mcp_status *answer)
 {
-    const char *path = mcp_arg_string(call, argument);
-    mcp_error cause = MCP_ERROR_INIT;
-    if (!path) {
-        *answer = refuse_nul(call, argument);
-        return false;
-    }
-    mcp_status st = guard_open_dir(fd, canonical, app->guard, path, mcp_call_arena(call), &cause);
+    const cobre_place place = {
+        .argument = argument,
+        .path = mcp_arg_string(call, argument),
+        .expected = strcmp(argument, "case_dir") == 0 ? NULL : "an output directory",
+    };
+    const cobre_record *refusal = NULL;
+    mcp_status st = cobre_place_open(fd, canonical, &refusal, app, &place, mcp_call_arena(call),
+                                     mcp_call_error(call));
     if (st == MCP_OK)
         return true;
-    if (st == MCP_E_NOMEM)
-        *answer = mcp_error_set(mcp_call_error(call), st, "%s", cause.message);
-    else if (st == MCP_E_DENIED)
-        *answer = refuse_outside(call, path);
-    else
-        *answer = refuse_absent(call, strcmp(argument, "case_dir") == 0, path, &cause);
+    *answer = refusal ? cobre_refuse_record(call, refusal) : st;
     return false;
+}
+
+const cobre_record *cobre_output_record(mcp_arena *arena, mcp_status st, const char *path,
+                                        const char *file, const mcp_error *cause)
+{
+    if (st == MCP_E_NOT_FOUND)
+        return cobre_record_new(
+            arena, "OutputNotFound", "Run the case first, or check the path.",
+            COBRE_MEMBERS(COBRE_TEXT("path", path), COBRE_TEXT("expected_content", file)),
+            "'%s' has no %s", path, file ? file : "such results");
+    if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT || st == MCP_E_IO)
+        return cobre_record_new(
+            arena, "OutputCorrupted", "Run the case again.",
+            COBRE_MEMBERS(COBRE_TEXT("file", file), COBRE_TEXT("detail", cause->message)),
+            "%s cannot be read: %s", file ? file : "A file", cause->message);
+    return NULL;
 }

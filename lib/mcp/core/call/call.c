@@ -250,7 +250,7 @@ mcp_json_writer *mcp_call_value(mcp_call *call)
     return draft_begin(&call->answer.result, false);
 }
 
-mcp_json_writer *mcp__call_error_data(mcp_call *call)
+mcp_json_writer *mcp_call_error_data(mcp_call *call)
 {
     return draft_begin(&call->answer.error_data, true);
 }

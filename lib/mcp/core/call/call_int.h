@@ -297,10 +297,6 @@ mcp_status mcp__call_note(mcp_call *call, const char *name, const char *json);
 /** Write the members of _meta that were added. */
 void mcp__call_write_notes(const mcp__note *notes, mcp_json_writer *writer);
 
-/** The `data` object of the error that the call will end with; write members, it is ended for
- *  you. */
-mcp_json_writer *mcp__call_error_data(mcp_call *call);
-
 /** End every object and array that is open in a draft. @return its writer's status */
 mcp_status mcp__draft_end(mcp__draft *draft);
 

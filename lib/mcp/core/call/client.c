@@ -89,7 +89,7 @@ mcp_status mcp_call_require(mcp_call *call, unsigned needed)
         return MCP_OK;
     mcp_buf_reset(&call->answer.error_data.text); /* of an earlier request that could not be made */
     call->answer.error_data.holds = MCP__DRAFT_EMPTY;
-    data = mcp__call_error_data(call);
+    data = mcp_call_error_data(call);
     mcp_write_member_object(data, "requiredCapabilities");
     mcp__client_write(data, missing);
     mcp_write_end(data);

@@ -315,7 +315,7 @@ mcp_status mcp_call_require_url_elicitation(mcp_call *call, const char *message,
     if (st != MCP_OK)
         return st;
     bool is_first = call->answer.error_data.holds == MCP__DRAFT_EMPTY;
-    data = mcp__call_error_data(call);
+    data = mcp_call_error_data(call);
     if (is_first)
         mcp_write_member_array(data, "elicitations");
     write_url_params(data, call, message, url, id);

@@ -184,6 +184,110 @@ static void the_descriptor_counts_not_the_name(void **state)
     close(fd);
 }
 
+/* ---- selections ------------------------------------------------------------------------------ */
+
+enum { FILES = 3, FILE_ROWS = 4 };
+
+/* File f has the rows (k, 10 f + k) for k = 3, 2, 1, 0, and a null among the tens of file 2. */
+static void write_files(int fds[FILES])
+{
+    for (int f = 0; f < FILES; f++) {
+        const int32_t keys[FILE_ROWS] = { 3, 2, 1, 0 };
+        int64_t tens[FILE_ROWS];
+        const uint8_t valid[FILE_ROWS] = { 1, f != 2, 1, 1 };
+        char name[] = "0.parquet";
+        for (int i = 0; i < FILE_ROWS; i++)
+            tens[i] = 10 * f + keys[i];
+        const columns_column both[] = { { "key", COLUMNS_I32, keys, NULL },
+                                        { "a \"ten\"", COLUMNS_I64, tens, valid } };
+        const columns_table table = { .rows = FILE_ROWS, .column_count = 2, .columns = both };
+        name[0] = (char)('0' + f);
+        assert_int_equal(columns_write(world.folder.fd, name, &table, &world.err), MCP_OK);
+        fds[f] = openat(world.folder.fd, name, O_RDONLY | O_CLOEXEC);
+        assert_true(fds[f] >= 0);
+    }
+}
+
+static void rows_are_selected_sorted_and_counted(void **state)
+{
+    static const char *const names[] = { "a \"ten\"", "key", "a \"ten\"" };
+    static const char *const order[] = { "key" };
+    const int64_t wanted[] = { 1, 2, 7 };
+    const columns_condition conditions[] = { { .column = "key", .values = wanted, .count = 3 },
+                                             { .column = "key", .least = 0, .most = 2 } };
+    columns_selection what = { .fd_count = FILES,
+                               .names = names,
+                               .name_count = 3,
+                               .conditions = conditions,
+                               .condition_count = 2,
+                               .order = order,
+                               .order_count = 1,
+                               .rows_max = 5 };
+    const columns_table *table = NULL;
+    uint64_t total = 0;
+    int fds[FILES];
+
+    (void)state;
+    write_files(fds);
+    what.fds = fds;
+    assert_int_equal(columns_select(&table, &total, world.engine, &what, world.arena, &world.err),
+                     MCP_OK);
+    assert_int_equal(total, 6); /* the keys 1 and 2 of each file */
+    assert_int_equal(table->rows, 5);
+    assert_int_equal(table->column_count, 4);
+    const uint64_t *file = table->columns[0].values;
+    const int64_t *ten = table->columns[1].values;
+    const int32_t *key = table->columns[2].values;
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(file[i], i / 2);
+        assert_int_equal(key[i], i % 2 + 1);
+        assert_int_equal(ten[i], 10 * (i / 2) + i % 2 + 1);
+    }
+    what.rows_max = 6;
+    assert_int_equal(columns_select(&table, &total, world.engine, &what, world.arena, &world.err),
+                     MCP_OK);
+    assert_int_equal(table->rows, 6);
+    assert_false(columns_is_valid(&table->columns[1], 5));
+
+    what.rows_max = 0;
+    assert_int_equal(columns_select(&table, &total, world.engine, &what, world.arena, &world.err),
+                     MCP_OK);
+    assert_int_equal(total, 6);
+    assert_int_equal(table->rows, 0);
+    for (int f = 0; f < FILES; f++)
+        close(fds[f]);
+}
+
+static void what_cannot_be_selected(void **state)
+{
+    static const char *const names[] = { "none" };
+    columns_selection what = { .rows_max = 1 };
+    const columns_table *table = NULL;
+    uint64_t total = 9;
+    int fds[FILES];
+
+    (void)state;
+    write_files(fds);
+    assert_int_equal(columns_select(&table, &total, world.engine, &what, world.arena, &world.err),
+                     MCP_OK);
+    assert_int_equal(total, 0); /* of no file */
+    what.fds = fds;
+    what.fd_count = 1;
+    assert_int_equal(columns_select(&table, &total, world.engine, &what, world.arena, &world.err),
+                     MCP_OK);
+    assert_int_equal(table->column_count, 3); /* all, after the file */
+    assert_int_equal(total, FILE_ROWS);
+    what.names = names;
+    what.name_count = 1;
+    assert_int_equal(columns_select(&table, &total, world.engine, &what, world.arena, &world.err),
+                     MCP_E_PARSE);
+    what.fds = &world.folder.fd;
+    assert_int_equal(columns_select(&table, &total, world.engine, &what, world.arena, &world.err),
+                     MCP_E_PARAMS);
+    for (int f = 0; f < FILES; f++)
+        close(fds[f]);
+}
+
 static int read_shared(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
     const columns_table *table = NULL;
@@ -237,6 +341,8 @@ int main(void)
         EACH(folders_and_closed_descriptors_are_bad_arguments),
         EACH(rows_and_memory_are_bounded),
         EACH(the_descriptor_counts_not_the_name),
+        EACH(rows_are_selected_sorted_and_counted),
+        EACH(what_cannot_be_selected),
         EACH(files_of_the_shared_cases_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

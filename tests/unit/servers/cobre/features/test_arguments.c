@@ -1,7 +1,7 @@
 /*
  * test_arguments.c - the forms of arguments that are converted; all others are checked unchanged.
  *
- * An unsupported tool checks its arguments as well: IncompatibleSettings means that they are valid.
+ * The directory is opened after the arguments were checked: MissingFile means that they are valid.
  */
 #include "../served.h"
 
@@ -32,10 +32,10 @@ static void whole_numbers_become_entity_ids(void **state)
     static const struct {
         const char *filters, *kind;
     } rows[] = {
-        { "{'entity_id':7}", "IncompatibleSettings" },
-        { "{'limit':5,'entity_id':-9223372036854775808,'columns':['a']}", "IncompatibleSettings" },
-        { "{'entity_id':'7'}", "IncompatibleSettings" },
-        { "{'entity_id':['7','8']}", "IncompatibleSettings" },
+        { "{'entity_id':7}", "MissingFile" },
+        { "{'limit':5,'entity_id':-9223372036854775808,'columns':['stage_id']}", "MissingFile" },
+        { "{'entity_id':'7'}", "MissingFile" },
+        { "{'entity_id':['7','8']}", "MissingFile" },
         { "{'entity_id':7.5}", "TypeMismatch" },
         { "{'entity_id':null}", "TypeMismatch" },
         { "{'entity_id':7,'limit':0}", "OutOfRange" },
@@ -50,6 +50,16 @@ static void whole_numbers_become_entity_ids(void **state)
                  "{'output_dir':'/x','entity_type':'hydros','filters':%s}", rows[i].filters);
         served_refusal(served, "cobre/query-results", arguments, rows[i].kind);
     }
+}
+
+static void the_directory_of_the_lines_is_known_by_its_name(void **state)
+{
+    struct served *served = *state;
+
+    served_refusal(served, "cobre/query-results", "{'output_dir':'/x','entity_type':'exchanges'}",
+                   "MissingFile");
+    served_refusal(served, "cobre/query-results", "{'output_dir':'/x','entity_type':'exchange'}",
+                   "InvalidEnum");
 }
 
 /* Rewritten, "phases\0" would be "phases". */
@@ -70,6 +80,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(phases_of_one_become_their_element, setup, served_close),
         cmocka_unit_test_setup_teardown(whole_numbers_become_entity_ids, setup, served_close),
+        cmocka_unit_test_setup_teardown(the_directory_of_the_lines_is_known_by_its_name, setup,
+                                        served_close),
         cmocka_unit_test_setup_teardown(names_with_nul_are_not_made_fit, setup, served_close),
     };
 

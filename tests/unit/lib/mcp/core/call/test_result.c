@@ -95,7 +95,7 @@ static void causes_inside_the_server_go_to_the_log_alone(void **state)
     for (size_t i = 0; i < 3; i++) {
         call->status = mcp_error_set(&call->err, hidden[i], "/secret/path is broken");
         if (i == 0)
-            mcp_write_member_string(mcp__call_error_data(call), "secret", "x");
+            mcp_write_member_string(mcp_call_error_data(call), "secret", "x");
         (void)snprintf(
             wanted, sizeof wanted,
             "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32603,\"message\":\"%s\"}}",
@@ -111,7 +111,7 @@ static void an_error_may_have_data(void **state)
 {
     (void)state;
     call->status = mcp_error_set(&call->err, MCP_E_RESOURCE, "resource not found");
-    mcp_write_member_string(mcp__call_error_data(call), "uri", "x://y");
+    mcp_write_member_string(mcp_call_error_data(call), "uri", "x://y");
     expect(
         "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32002,\"message\":\"resource not found\",\"data\":{\"uri\":\"x://y\"}}}");
 }
