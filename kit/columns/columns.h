@@ -159,6 +159,29 @@ void columns_moment_text(char out[COLUMNS_MOMENT_SIZE], int64_t microseconds, co
 /** The size of one of a column's `values`; 0 for COLUMNS_OTHER. */
 size_t columns_type_size(columns_type type);
 
+/** The longest statement with its descriptors, in bytes. */
+#define COLUMNS_QUERY_MAX ((size_t)8 << 20)
+
+/**
+ * Run one SELECT over many Parquet files with the same columns:
+ *
+ *     SELECT stage_id, avg(spot_price) AS price FROM files GROUP BY 1 ORDER BY 1
+ *
+ * The statement is the program's own, never a user's. Its table `files` has the columns of the
+ * files and COLUMNS_FILE, the index of the row's file in `fds`. Only the columns that it uses are
+ * read, as long as it names `files` once.
+ *
+ * @param out     the arena's
+ * @param fds     regular files, open for reading; they stay open
+ * @param count   1 or more
+ * @param options rows_max bounds the result; NULL for the defaults
+ * @return as columns_read; MCP_E_PARSE when a file lacks a column as well; MCP_E_LIMIT also beyond
+ *         COLUMNS_QUERY_MAX
+ */
+mcp_status columns_query(const columns_table **out, columns *self, const int *fds, size_t count,
+                         const char *sql, const columns_read_options *options, mcp_arena *arena,
+                         mcp_error *err);
+
 /**
  * Write a Parquet file as "<name>.tmp" in the folder, then rename it: parquet.h with its defaults.
  * A column with `valid` is OPTIONAL in the file, any other REQUIRED. Threads may call it at once.

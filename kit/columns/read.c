@@ -1,5 +1,6 @@
 /*
- * read.c - rows of Parquet files into arrays: one whole file, or a selection from many.
+ * read.c - rows of Parquet files into arrays: one whole file, a selection from many, or a statement
+ * over many.
  *
  * DuckDB opens /proc/self/fd/N, which is the file of the descriptor and no other. A query is
  * limited to one row more than allowed, so neither a file nor its footer decides how much memory is
@@ -299,5 +300,62 @@ mcp_status columns_look(columns_survey *out, columns *self, int fd, const char *
     }
     mcp_buf_clear(&sql);
     mcp_arena_free(arena);
+    return st;
+}
+
+/* ---- a statement ----------------------------------------------------------------------------- */
+
+/* DuckDB numbers the files of a list; a single file has no number. */
+static void put_table(mcp_buf *text, const int *fds, size_t count)
+{
+    mcp_buf_printf(text, "WITH files AS (SELECT *, %s AS \"" COLUMNS_FILE "\" FROM read_parquet([",
+                   count > 1 ? "file_index" : "0::UBIGINT");
+    for (size_t i = 0; i < count; i++)
+        mcp_buf_printf(text, "%s'/proc/self/fd/%d'", i > 0 ? "," : "", fds[i]);
+    mcp_buf_puts(text, "], hive_partitioning = false)) ");
+}
+
+static mcp_status query_in_turn(const columns_table **out, columns *self, const char *sql,
+                                size_t rows_max, mcp_arena *arena, mcp_error *err)
+{
+    duckdb_result result;
+    mcp_status st = engine_open(&self->engine, err);
+
+    if (st != MCP_OK)
+        return st;
+    st = engine_query(&self->engine, &result, sql, MCP_E_PARSE, err);
+    if (st != MCP_OK)
+        return st;
+    st = result_take(out, self->engine.api, &result, rows_max, arena, err);
+    self->engine.api->destroy_result(&result);
+    return st;
+}
+
+mcp_status columns_query(const columns_table **out, columns *self, const int *fds, size_t count,
+                         const char *sql, const columns_read_options *options, mcp_arena *arena,
+                         mcp_error *err)
+{
+    size_t rows_max = options && options->rows_max ? options->rows_max : ROWS_MAX_DEFAULT;
+    struct stat about;
+    mcp_buf text;
+
+    if (count == 0)
+        return mcp_error_set(err, MCP_E_PARAMS, "there is no file to read");
+    /* DuckDB would read a folder as all Parquet files in it. */
+    for (size_t i = 0; i < count; i++)
+        if (fstat(fds[i], &about) != 0 || !S_ISREG(about.st_mode))
+            return mcp_error_set(err, MCP_E_PARAMS, "not a regular file");
+    mcp_buf_init(&text, COLUMNS_QUERY_MAX);
+    put_table(&text, fds, count);
+    mcp_buf_puts(&text, sql);
+    mcp_status st = text.status;
+    if (st == MCP_OK) {
+        pthread_mutex_lock(&self->turn);
+        st = query_in_turn(out, self, text.data, rows_max, arena, err);
+        pthread_mutex_unlock(&self->turn);
+    } else {
+        mcp_error_set(err, st, "the statement names too many files");
+    }
+    mcp_buf_clear(&text);
     return st;
 }

@@ -54,6 +54,58 @@ static const cli_option run_options[] = {
 
 static const cli_option answer_options[] = { OPTION_JSON, OPTION_FORMAT(cobre_formats), { 0 } };
 
+static const cli_option report_options[] = {
+    { .name = "output",
+      .type = CLI_STRING,
+      .argument = "FILE",
+      .help = "the HTML file (default: OUTPUT/report.html)" },
+    { .name = "section",
+      .type = CLI_STRING,
+      .argument = "A,B",
+      .help = "of convergence, costs, storage, marginal_cost, generation, deficit, cuts, solver; "
+              "all without it" },
+    { .name = "entities",
+      .type = CLI_INT,
+      .argument = "N",
+      .help = "hydros and buses that a section shows, the largest first",
+      .standard = "12",
+      .min = 1,
+      .max = 200 },
+    OPTION_JSON,
+    OPTION_FORMAT(cobre_formats),
+    { 0 },
+};
+
+static const char *const export_formats[] = { "csv", "json", NULL };
+
+static const cli_option export_options[] = {
+    { .name = "format",
+      .type = CLI_CHOICE,
+      .argument = "FORM",
+      .help = "of the file",
+      .standard = "csv",
+      .choices = export_formats },
+    { .name = "entity",
+      .type = CLI_STRING,
+      .argument = "A,B",
+      .help = "rows of these entities only, by id or name" },
+    { .name = "stages",
+      .type = CLI_STRING,
+      .argument = "A-B",
+      .help = "rows of these stages only, counted from 0" },
+    { .name = "scenarios",
+      .type = CLI_STRING,
+      .argument = "A-B",
+      .help = "rows of these scenarios only, counted from 0" },
+    { .name = "columns",
+      .type = CLI_STRING,
+      .argument = "A,B",
+      .help = "these columns only, in this order" },
+    OPTION_JSON,
+    OPTION_FORMAT(cobre_formats),
+    { 0 },
+};
+
 static const cli_option init_options[] = {
     { .name = "list", .type = CLI_FLAG, .help = "name the templates" },
     { .name = "template",
@@ -84,6 +136,10 @@ static const char exit_notes[] =
     "Exit status: 0 done; 1 the input is not valid; 2 a file, a directory or the\n"
     "command line; 3 the solver; 4 an internal failure; 130 or 143 stopped by SIGINT\n"
     "or SIGTERM, with what was completed on disk.";
+
+static const char export_notes[] =
+    "TABLE is hydros, thermals, buses, lines, costs or convergence, or the name of another\n"
+    "folder of the simulation.";
 
 static const char serve_notes[] =
     "Clients may name the allowed directories and everything below them: those of the\n"
@@ -136,6 +192,30 @@ static const cli_command commands[] = {
       .notes = exit_notes,
       .options = answer_options,
       .run = cobre_command_summary },
+    { .name = "report",
+      .arguments = "OUTPUT",
+      .arguments_min = 1,
+      .arguments_max = 1,
+      .summary = "write an HTML report of an output directory",
+      .notes = exit_notes,
+      .options = report_options,
+      .run = cobre_command_report },
+    { .name = "compare",
+      .arguments = "OUTPUT OUTPUT",
+      .arguments_min = 2,
+      .arguments_max = 2,
+      .summary = "compare the bounds and costs of two runs of a study",
+      .notes = exit_notes,
+      .options = answer_options,
+      .run = cobre_command_compare },
+    { .name = "export",
+      .arguments = "OUTPUT TABLE",
+      .arguments_min = 2,
+      .arguments_max = 2,
+      .summary = "write rows of a table to a file below OUTPUT/exports",
+      .notes = export_notes,
+      .options = export_options,
+      .run = cobre_command_export },
     { .name = "serve",
       .summary = "serve MCP clients (the same as cobre-mcp)",
       .notes = serve_notes,

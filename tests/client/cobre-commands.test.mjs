@@ -1,6 +1,6 @@
 /*
- * cobre-commands.test.mjs - the way of a planner: init, inspect, summary, version; and the forms of
- * an answer.
+ * cobre-commands.test.mjs - the way of a planner: init, inspect, summary, report, compare, export,
+ * version; and the forms of an answer.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -142,6 +142,127 @@ describe('cobre summary', () => {
             fs.writeFileSync(path.join(dir, 'training', 'metadata.json'), text);
             assert.match(record(run(['summary', dir, '--json']), 'OutputCorrupted', 2).message, /training\/metadata\.json/);
         }
+    });
+});
+
+/* One run of four-stages for all tests that only read. */
+let shared;
+function finishedRun() {
+    if (!shared) {
+        const dir = copyCase('four-stages', { training: limit(6), simulation: { num_scenarios: 8 } });
+        assert.equal(run(['run', dir, '--quiet']).status, 0);
+        shared = path.join(dir, 'output');
+    }
+    return shared;
+}
+
+const metadata = (output, phase) => JSON.parse(fs.readFileSync(path.join(output, phase, 'metadata.json'), 'utf8'));
+
+describe('cobre report', () => {
+    test('--json is the metadata of both phases, and --section adds numbers', () => {
+        const output = finishedRun();
+        const value = object(run(['report', output, '--json']));
+        assert.deepEqual(value, { output_directory: output, status: 'complete', training: metadata(output, 'training'),
+                                  simulation: metadata(output, 'simulation') });
+        assert.ok(!fs.existsSync(path.join(output, 'report.html')), '--json writes no page');
+        const { sections } = object(run(['report', output, '--json', '--section', 'costs,convergence']));
+        assert.deepEqual(Object.keys(sections), ['convergence', 'costs']);
+        assert.deepEqual(sections.convergence.iteration, [1, 2, 3, 4, 5, 6]);
+        const mean = sections.costs.categories.reduce((all, one) => all + one.mean.reduce((a, b) => a + b, 0), 0);
+        assert.ok(Math.abs(mean / value.simulation.cost_summary.mean - 1) < 1e-5);
+        /* The ends of the distribution are the cheapest and the dearest scenario. */
+        const { probability, cost } = sections.costs.distribution;
+        assert.deepEqual([probability.length, probability[0], probability.at(-1)], [51, 0, 100]);
+        assert.ok(Math.abs(cost[0] / value.simulation.cost_summary.min - 1) < 1e-6);
+        assert.ok(Math.abs(cost.at(-1) / value.simulation.cost_summary.max - 1) < 1e-6);
+    });
+
+    test('the envelope, and what is refused', () => {
+        const output = finishedRun();
+        const { data } = envelope(run(['report', output, '--output-format', 'json']), 'report');
+        assert.equal(data.case_name, 'four-stages');
+        assert.equal(data.training.iterations, 6);
+        assert.equal(data.training.threads_per_rank, 1);
+        assert.match(data.metadata.started_at, /Z$/);
+        record(run(['report', place(), '--json']), 'OutputNotFound', 2);
+        const wrong = record(run(['report', output, '--json', '--section', 'costs,coasts']), 'InvalidEnum', 1);
+        assert.equal(wrong.context.value, 'coasts');
+        assert.ok(wrong.context.allowed_values.includes('marginal_cost'));
+        const lost = run(['report', output, '--output', path.join(place(), 'below', 'x.html')]);
+        assert.equal(lost.status, 2);
+        assert.match(lost.stderr, /^error: The report cannot be written to /);
+        assert.equal(run(['report', output, '--entities', '0']).status, 2);
+    });
+
+    test('one file, written whole, its path printed', () => {
+        const output = finishedRun(), file = `${place()}.html`;
+        const done = run(['report', output, '--output', file]);
+        assert.deepEqual([done.status, done.stdout, done.stderr], [0, `${file}\n`, '']);
+        const text = fs.readFileSync(file, 'utf8');
+        assert.ok(text.length < 300_000, `${text.length} bytes`);
+        assert.match(text, /default-src 'none'/);
+        assert.doesNotMatch(text, /(src|href)=["']?(https?:)?\/\//);
+        assert.deepEqual(fs.readdirSync(path.dirname(file)).filter((name) => name.endsWith('.tmp')), []);
+    });
+});
+
+describe('cobre compare', () => {
+    test('two runs of a study: the second less the first', () => {
+        const a = finishedRun(), dir = copyCase('four-stages', { training: limit(3), simulation: { num_scenarios: 8 } });
+        assert.equal(run(['run', dir, '--quiet']).status, 0);
+        const b = path.join(dir, 'output');
+        const value = object(run(['compare', a, b, '--json']));
+        const [first, second] = [a, b].map((output) => object(run(['summary', output, '--json'])));
+        assert.deepEqual([value.run_a, value.run_b, value.compatible], [a, b, true]);
+        assert.deepEqual([value.training.iterations_a, value.training.iterations_b], [6, 3]);
+        const delta = second.training.final_lower_bound - first.training.final_lower_bound;
+        assert.equal(value.training.final_lb_delta, delta);
+        assert.ok(Math.abs(value.training.final_lb_delta_pct - delta / first.training.final_lower_bound) < 1e-12);
+        assert.equal(value.simulation.mean_cost_b, second.simulation.cost_summary.mean);
+        assert.deepEqual(envelope(run(['compare', a, b, '--output-format', 'json']), 'compare').data, value);
+        const words = run(['compare', a, b]);
+        assert.match(words.stdout, /^Lower bound, \$ +\S+ +\S+ +\S+ +[+-]\d+\.\d{3}%$/m);
+        const same = object(run(['compare', a, a, '--json']));
+        assert.deepEqual([same.training.final_lb_delta, same.simulation.mean_cost_delta_pct], [0, 0]);
+    });
+
+    test('runs of other studies are not compared', () => {
+        const dir = copyCase('merit-order');
+        assert.equal(run(['run', dir, '--quiet']).status, 0);
+        const wrong = record(run(['compare', finishedRun(), path.join(dir, 'output'), '--json']), 'IncompatibleRuns', 1);
+        assert.equal(wrong.context.field, 'num_stages');
+        assert.deepEqual([wrong.context.run_a_value, wrong.context.run_b_value], [4, 2]);
+        record(run(['compare', finishedRun(), place(), '--json']), 'OutputNotFound', 2);
+    });
+});
+
+describe('cobre export', () => {
+    test('the flags are the filters of the tool', () => {
+        const output = finishedRun();
+        const value = object(run(['export', output, 'hydros', '--stages', '1-2', '--scenarios', '3', '--entity', 'Serra Azul',
+                                  '--columns', 'scenario_id,stage_id,storage_final_hm3', '--json']));
+        schemaOf('export-results')(value);
+        assert.ok(value.file_path.startsWith(path.join(output, 'exports', 'hydros')), value.file_path);
+        assert.equal(value.rows, 4); /* two stages of two blocks */
+        const lines = fs.readFileSync(value.file_path, 'utf8').trimEnd().split('\n');
+        assert.equal(lines[0], 'scenario_id,stage_id,storage_final_hm3');
+        assert.deepEqual(lines.slice(1).map((line) => line.split(',').slice(0, 2)), [['3', '1'], ['3', '1'], ['3', '2'], ['3', '2']]);
+        assert.equal(fs.statSync(value.file_path).size, value.size_bytes);
+        const words = run(['export', output, 'convergence', '--format', 'json']);
+        assert.equal(words.status, 0, words.stderr);
+        assert.equal(JSON.parse(fs.readFileSync(words.stdout.trimEnd(), 'utf8')).length, 6);
+    });
+
+    test('what is refused: table, range, entity, column', () => {
+        const output = finishedRun();
+        assert.ok(record(run(['export', output, 'rivers', '--json']), 'InvalidEnum', 1).context.allowed_values.includes('hydros'));
+        for (const range of ['x', '3-', '-', '1-2-3'])
+            assert.equal(record(run(['export', output, 'hydros', `--stages=${range}`, '--json']), 'SchemaViolation', 1).context.field, '--stages');
+        record(run(['export', output, 'hydros', '--stages', '3-1', '--json']), 'OutOfRange', 1);
+        record(run(['export', output, 'hydros', '--entity', 'Nowhere', '--json']), 'MissingReference', 1);
+        record(run(['export', output, 'hydros', '--columns', 'depth', '--json']), 'InvalidEnum', 1);
+        record(run(['export', place(), 'hydros', '--json']), 'OutputNotFound', 2);
+        record(run(['export', output, 'lines', '--json']), 'OutputNotFound', 2);
     });
 });
 

@@ -97,8 +97,8 @@ const ROOMS = {
   "servers/cobre/features": {
     rooms: [...cobre("gateway", "run", "query", "results", "policy", "sddp", "validate", "case/schema", "case/read", "case", "findings"), "public"],
   },
-  "servers/cobre/report": { rooms: cobre("run", "results", "sddp", "lp", "case") },
-  "servers/cobre/shell": { rooms: cobre("report", "run", "results", "sddp", "lp", "validate", "case/schema", "case/read", "case", "findings") },
+  "servers/cobre/report": { rooms: cobre("run", "query", "results", "sddp", "lp", "case") },
+  "servers/cobre/shell": { rooms: cobre("report", "run", "query", "results", "sddp", "lp", "validate", "case/schema", "case/read", "case", "findings") },
   "servers/universe/model/pages": { rooms: [] },
   "servers/universe/model": { rooms: universe("model/pages") },
   "servers/universe/model/snapshot": { rooms: universe("model", "model/pages") },

@@ -6,7 +6,7 @@
  * or servers (tests/house/layers.mjs holds both):
  *
  *     shell       the commands of the program           report, run, results, ... but no tools
- *     report      progress and summaries for people     run, results, sddp, lp, case
+ *     report      words, numbers, the HTML report       run, query, results, sddp, lp, case
  *     run         one run: validate, train, simulate    results, sddp, lp, validate, case, findings
  *     query       questions about an output directory   results, case/read, case, findings
  *     results     the output directory                  sddp, case

@@ -30,6 +30,9 @@ cli_command_run cobre_command_validate;
 cli_command_run cobre_command_init;
 cli_command_run cobre_command_inspect;
 cli_command_run cobre_command_summary;
+cli_command_run cobre_command_report;
+cli_command_run cobre_command_compare;
+cli_command_run cobre_command_export;
 cli_command_run cobre_command_version;
 cli_command_run cobre_command_serve;
 

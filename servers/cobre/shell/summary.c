@@ -82,7 +82,7 @@ static int summarize(shell_work *work)
     mcp_status st = report_output_read(&output, work->engine, work->dir_fd, work->arena,
                                        &work->error);
     if (st != MCP_OK)
-        return shell_refuse_output(work, st);
+        return shell_refuse_output(work, work->dir, st);
     if (work->format == SHELL_WORDS)
         print_words(work, &output);
     return shell_print(work, &answer);

@@ -154,23 +154,23 @@ int shell_fail(const shell_work *work)
     return shell_refuse(work, COBRE_EXIT_INTERNAL, &record);
 }
 
-int shell_refuse_output(const shell_work *work, mcp_status st)
+int shell_refuse_output(const shell_work *work, const char *dir, mcp_status st)
 {
     if (st == MCP_E_NOT_FOUND)
         return shell_refuse(
             work, COBRE_EXIT_FILES,
             cobre_record_new(work->arena, "OutputNotFound",
                              "Name the output directory of a run, as in CASE/output.",
-                             COBRE_MEMBERS(COBRE_TEXT("path", work->dir),
+                             COBRE_MEMBERS(COBRE_TEXT("path", dir),
                                            COBRE_TEXT("expected_content", REPORT_TRAINING)),
-                             "%s holds no finished training: %s", work->dir, work->error.message));
+                             "%s holds no finished training: %s", dir, work->error.message));
     if (st == MCP_E_PARSE || st == MCP_E_DENIED || st == MCP_E_LIMIT)
         return shell_refuse(
             work, COBRE_EXIT_FILES,
-            cobre_record_new(work->arena, "OutputCorrupted", "Run the case again.",
-                             COBRE_MEMBERS(COBRE_TEXT("file", work->dir),
-                                           COBRE_TEXT("detail", work->error.message)),
-                             "The output cannot be read: %s", work->error.message));
+            cobre_record_new(
+                work->arena, "OutputCorrupted", "Run the case again.",
+                COBRE_MEMBERS(COBRE_TEXT("file", dir), COBRE_TEXT("detail", work->error.message)),
+                "The output cannot be read: %s", work->error.message));
     return shell_fail(work);
 }
 

@@ -92,9 +92,9 @@ int shell_refuse(const shell_work *work, int exit_status, const cobre_record *re
 /** Print an internal failure, described by work->error. */
 int shell_fail(const shell_work *work);
 
-/** Print why the records of the output directory could not be read, with the status of the reader
+/** Print why the records of an output directory could not be read, with the status of the reader
  *  and work->error. */
-int shell_refuse_output(const shell_work *work, mcp_status st);
+int shell_refuse_output(const shell_work *work, const char *dir, mcp_status st);
 
 /** Write one line of a stream: an object that begins with its type. */
 void shell_print_line(const shell_work *work, const char *type, shell_write *members,
