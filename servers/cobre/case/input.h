@@ -89,7 +89,8 @@ typedef struct cobre_raw_stage {
     const mcp_json *blocks_json, *risk_json;
     cobre_block *blocks;
     size_t block_count;
-    bool lag_state;
+    const mcp_json *state_variables;
+    bool storage_state, lag_state;
     int64_t block_mode, sampling, openings;
     bool is_cvar;
     double alpha, lambda;

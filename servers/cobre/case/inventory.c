@@ -2,7 +2,7 @@
  * inventory.c - the table of the 40 paths, and of the columns of those that are Parquet.
  *
  * These tables are all that layer 2 needs to know of a Parquet file; layer 3 reads the `refers`
- * column. inventory.h numbers the columns of the supported files, in the same order. Source: the
+ * column. An override has the limits of the entity's own value. inventory.h numbers the columns of the supported files, in the same order. Source: the
  * case page, sections 1, 6.8, 6.10, 7 and 8.
  */
 #include "case/inventory.h"
@@ -71,24 +71,25 @@ static const cobre_column source_stats[] = {
 };
 static const cobre_column thermal_bounds[] = {
     ID("thermal_id", COBRE_THERMALS), STAGE, INT("block_id", ANY, COBRE_NO_REGISTRY),
-    REAL("min_generation_mw", ANY), REAL("max_generation_mw", ANY), REAL("cost_per_mwh", NOT_NEG),
+    REAL("min_generation_mw", NOT_NEG), REAL("max_generation_mw", NOT_NEG),
+    REAL("cost_per_mwh", NOT_NEG),
     END
 };
 static const cobre_column hydro_bounds[] = {
-    ID("hydro_id", COBRE_HYDROS), STAGE, REAL("min_turbined_m3s", ANY),
-    REAL("max_turbined_m3s", ANY), REAL("min_storage_hm3", NOT_NEG), REAL("max_storage_hm3", NOT_NEG),
-    REAL("min_outflow_m3s", ANY), REAL("max_outflow_m3s", ANY), REAL("min_generation_mw", ANY),
+    ID("hydro_id", COBRE_HYDROS), STAGE, REAL("min_turbined_m3s", NOT_NEG),
+    REAL("max_turbined_m3s", NOT_NEG), REAL("min_storage_hm3", NOT_NEG), REAL("max_storage_hm3", NOT_NEG),
+    REAL("min_outflow_m3s", NOT_NEG), REAL("max_outflow_m3s", NOT_NEG), REAL("min_generation_mw", ANY),
     REAL("max_generation_mw", ANY), REAL("water_withdrawal_m3s", ANY),
-    REAL("max_diversion_m3s", ANY), REAL("filling_inflow_m3s", ANY), END
+    REAL("max_diversion_m3s", ANY), REAL("filling_inflow_m3s", NOT_NEG), END
 };
 static const cobre_column line_bounds[] = {
     ID("line_id", COBRE_LINES), STAGE, REAL("direct_mw", NOT_NEG), REAL("reverse_mw", NOT_NEG), END
 };
 static const cobre_column pumping_bounds[] = {
-    ID("station_id", COBRE_STATIONS), STAGE, REAL("min_m3s", ANY), REAL("max_m3s", ANY), END
+    ID("station_id", COBRE_STATIONS), STAGE, REAL("min_m3s", NOT_NEG), REAL("max_m3s", NOT_NEG), END
 };
 static const cobre_column contract_bounds[] = {
-    ID("contract_id", COBRE_CONTRACTS), STAGE, REAL("min_mw", ANY), REAL("max_mw", ANY),
+    ID("contract_id", COBRE_CONTRACTS), STAGE, REAL("min_mw", NOT_NEG), REAL("max_mw", NOT_NEG),
     REAL("price_per_mwh", ANY), END
 };
 static const cobre_column source_bounds[] = {

@@ -15,7 +15,7 @@ enum { LAYER = 5, RING_TEXT = 400 };
 struct pair {
     const char *min_name, *max_name;
     size_t min, max;               /* offsets */
-    size_t min_column, max_column; /* in the override file; 0: not there */
+    size_t min_column, max_column; /* in the override file */
 };
 
 struct registry_rules {
@@ -45,11 +45,11 @@ static const struct pair thermal_pairs[] = {
 };
 static const struct pair station_pairs[] = {
     { "flow.min_m3s", "flow.max_m3s", offsetof(cobre_raw_station, min),
-      offsetof(cobre_raw_station, max), 0, 0 },
+      offsetof(cobre_raw_station, max), COBRE_PB_MIN, COBRE_PB_MAX },
 };
 static const struct pair contract_pairs[] = {
     { "limits.min_mw", "limits.max_mw", offsetof(cobre_raw_contract, min),
-      offsetof(cobre_raw_contract, max), 0, 0 },
+      offsetof(cobre_raw_contract, max), COBRE_CB_MIN, COBRE_CB_MAX },
 };
 
 #define LIFE(type) offsetof(type, entry), offsetof(type, exit)
@@ -59,8 +59,8 @@ static const struct registry_rules rules[] = {
     { COBRE_THERMALS, COBRE_FILE_THERMAL_BOUNDS, thermal_pairs, 1, LIFE(cobre_raw_thermal) },
     { COBRE_LINES, COBRE_FILE_COUNT, NULL, 0, LIFE(cobre_raw_line) },
     { COBRE_SOURCES, COBRE_FILE_COUNT, NULL, 0, LIFE(cobre_raw_source_plant) },
-    { COBRE_STATIONS, COBRE_FILE_COUNT, station_pairs, 1, LIFE(cobre_raw_station) },
-    { COBRE_CONTRACTS, COBRE_FILE_COUNT, contract_pairs, 1, LIFE(cobre_raw_contract) },
+    { COBRE_STATIONS, COBRE_FILE_PUMPING_BOUNDS, station_pairs, 1, LIFE(cobre_raw_station) },
+    { COBRE_CONTRACTS, COBRE_FILE_CONTRACT_BOUNDS, contract_pairs, 1, LIFE(cobre_raw_contract) },
 };
 
 static double real_at(const cobre_entity *record, size_t offset)

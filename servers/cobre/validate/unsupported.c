@@ -122,6 +122,16 @@ static bool cyclic(const cobre_input *input, const void *record)
     return input->graph.is_cyclic;
 }
 
+/* Storages are always states, and so are lags that an inflow depends on. */
+static bool state_switches(const cobre_input *input, const void *record)
+{
+    const cobre_raw_stage *stage = record;
+    bool lags = true;
+
+    mcp_json_bool(mcp_json_get(stage->state_variables, "inflow_lags"), &lags);
+    return !stage->storage_state || (!lags && input->tables[COBRE_FILE_AR].rows > 0);
+}
+
 static bool chronological(const cobre_input *input, const void *record)
 {
     const cobre_raw_stage *stage = record;
@@ -244,12 +254,14 @@ static const struct unsupported {
       "the export of states and noise", "Set exports.states and exports.stochastic to false." },
     { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
       "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
-    { COBRE_FILE_CONFIG, "simulation.policy_type", IGNORES, 0, inner_policy,
+    { COBRE_FILE_CONFIG, "simulation.policy_type", HARMLESS, 0, inner_policy,
       "simulating an inner approximation", "Set simulation.policy_type to \"outer\"." },
     { COBRE_FILE_CONFIG, "modeling.storage_bounds", IGNORES, 0, soft_storage,
       "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
     { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
       "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
+    { COBRE_FILE_STAGES, "state_variables", HARMLESS, COBRE_STUDY_STAGES, state_switches,
+      "taking storages or lags out of the state", "Remove state_variables." },
     { COBRE_FILE_STAGES, "block_mode", IGNORES, COBRE_STUDY_STAGES, chronological,
       "chronological blocks", "Set block_mode to \"parallel\"." },
     { COBRE_FILE_HYDROS, "entry_stage_id", IGNORES, COBRE_HYDROS, hydro_life,

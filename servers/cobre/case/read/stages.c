@@ -57,15 +57,13 @@ static const cobre_field stage_fields[] = {
 
 struct study_members {
     cobre_raw_stage kept;
-    const mcp_json *state_variables;
-    bool storage;
 };
 
 static const cobre_field study_fields[] = {
     COBRE_F(struct study_members, "blocks", ARRAY, COBRE_REQUIRED, kept.blocks_json),
     COBRE_C(struct study_members, "block_mode", 0, kept.block_mode, block_modes, 0),
-    COBRE_F(struct study_members, "state_variables", OBJECT, 0, state_variables),
-    COBRE_P(struct study_members, "state_variables.storage", BOOL, 0, storage, 1),
+    COBRE_F(struct study_members, "state_variables", OBJECT, 0, kept.state_variables),
+    COBRE_P(struct study_members, "state_variables.storage", BOOL, 0, kept.storage_state, 1),
     COBRE_P(struct study_members, "state_variables.inflow_lags", BOOL, 0, kept.lag_state, 0),
     COBRE_F(struct study_members, "risk_measure", ANY, 0, kept.risk_json),
     COBRE_F(struct study_members, "num_scenarios", UINT32, COBRE_REQUIRED | COBRE_POSITIVE,

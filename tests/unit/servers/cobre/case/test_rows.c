@@ -1,8 +1,8 @@
 /*
  * test_rows.c - every column of every Parquet file: its type, its nulls and its limits.
  *
- * The list below is the case page's, written out again: sections 6.8, 6.10, 7 and 8. Each column is
- * then tried missing, in wrong types, with a null, with NaN and infinity, at its limit and beyond.
+ * The list below is the case page's, written out again: sections 6.8, 6.10, 7 and 8; an override has
+ * the limits of the entity's value (sections 6.3 to 6.7). Each column is tried missing, in wrong types, with a null, with NaN and infinity, at its limit and beyond.
  */
 #include "base_case.h"
 #include "case/read/parse.h"
@@ -31,17 +31,17 @@ static const struct listed {
     { COBRE_FILE_LOAD_STATS, "bus_id i! - stage_id i! - mean_mw f! - std_mw f! n" },
     { COBRE_FILE_SOURCE_STATS, "ncs_id i! - stage_id i! - mean f! 1 std f! n" },
     { COBRE_FILE_OPENINGS, "stage_id i! - opening_index u! - entity_index u! - value f! -" },
-    { COBRE_FILE_THERMAL_BOUNDS, "thermal_id i! - stage_id i! - min_generation_mw f - "
-                                 "max_generation_mw f - cost_per_mwh f n block_id i -" },
+    { COBRE_FILE_THERMAL_BOUNDS, "thermal_id i! - stage_id i! - min_generation_mw f n "
+                                 "max_generation_mw f n cost_per_mwh f n block_id i -" },
     { COBRE_FILE_HYDRO_BOUNDS,
-      "hydro_id i! - stage_id i! - min_turbined_m3s f - max_turbined_m3s f - min_storage_hm3 f n "
-      "max_storage_hm3 f n min_outflow_m3s f - max_outflow_m3s f - min_generation_mw f - "
-      "max_generation_mw f - max_diversion_m3s f - filling_inflow_m3s f - water_withdrawal_m3s f "
+      "hydro_id i! - stage_id i! - min_turbined_m3s f n max_turbined_m3s f n min_storage_hm3 f n "
+      "max_storage_hm3 f n min_outflow_m3s f n max_outflow_m3s f n min_generation_mw f - "
+      "max_generation_mw f - max_diversion_m3s f - filling_inflow_m3s f n water_withdrawal_m3s f "
       "-" },
     { COBRE_FILE_LINE_BOUNDS, "line_id i! - stage_id i! - direct_mw f n reverse_mw f n" },
-    { COBRE_FILE_PUMPING_BOUNDS, "station_id i! - stage_id i! - min_m3s f - max_m3s f -" },
+    { COBRE_FILE_PUMPING_BOUNDS, "station_id i! - stage_id i! - min_m3s f n max_m3s f n" },
     { COBRE_FILE_CONTRACT_BOUNDS,
-      "contract_id i! - stage_id i! - min_mw f - max_mw f - price_per_mwh f -" },
+      "contract_id i! - stage_id i! - min_mw f n max_mw f n price_per_mwh f -" },
     { COBRE_FILE_SOURCE_BOUNDS, "ncs_id i! - stage_id i! - available_generation_mw f! n" },
     { COBRE_FILE_CONSTRAINT_BOUNDS, "constraint_id i! - stage_id i! - bound f! - block_id i -" },
     { COBRE_FILE_PENALTY_BUS, "bus_id i! - stage_id i! - excess_cost f p" },
