@@ -2,8 +2,8 @@
  * inventory.c - the table of the 40 paths, and of the columns of those that are Parquet.
  *
  * These tables are all that layer 2 needs to know of a Parquet file; layer 3 reads the `refers`
- * column. An override has the limits of the entity's own value. inventory.h numbers the columns of the supported files, in the same order. Source: the
- * case page, sections 1, 6.8, 6.10, 7 and 8.
+ * column. An override has the limits of the entity's own value. inventory.h numbers the columns, in
+ * the same order. Source: the case page, sections 1, 6.8, 6.10, 7 and 8.
  */
 #include "case/inventory.h"
 

@@ -1,8 +1,9 @@
 /*
  * test_rows.c - every column of every Parquet file: its type, its nulls and its limits.
  *
- * The list below is the case page's, written out again: sections 6.8, 6.10, 7 and 8; an override has
- * the limits of the entity's value (sections 6.3 to 6.7). Each column is tried missing, in wrong types, with a null, with NaN and infinity, at its limit and beyond.
+ * The list below is the case page's, written out again: sections 6.8, 6.10, 7 and 8; an override
+ * has the limits of the entity's value (sections 6.3 to 6.7). Each column is tried missing, in
+ * wrong types, with a null, with NaN and infinity, at its limit and beyond.
  */
 #include "base_case.h"
 #include "case/read/parse.h"

@@ -90,7 +90,7 @@ static void one_byte_wrong(void **state)
     scratch_close(&folder);
 }
 
-/* The whole way, from the directory: the finding is ParseError of layer 2, beside those of others. */
+/* From the directory: the finding is ParseError of layer 2, next to those of other files. */
 static void a_damaged_file_is_one_finding(void **state)
 {
     scratch folder;
