@@ -289,6 +289,62 @@ static const results_field bounds[] = {
     { "bound_value", F64, "", "Bound, in the unit of its kind" },
 };
 
+#define STAGE_ID                                                                                   \
+    {                                                                                              \
+        "stage_id", I32, "", "Id of the stage"                                                     \
+    }
+
+static const results_field fpha_planes[] = {
+    { "hydro_id", I32, "", "Hydro plant" },
+    { "stage_id", I32_NULL, "", "Id of the stage; null for all stages" },
+    { "plane_id", I32, "", "Plane of the plant" },
+    { "gamma_0", F64, "MW", "Generation at the origin, before kappa" },
+    { "gamma_v", F64, "MW/hm3", "Slope by the mean storage" },
+    { "gamma_q", F64, "MW/(m3/s)", "Slope by turbined flow" },
+    { "gamma_s", F64, "MW/(m3/s)", "Slope by spilled flow" },
+    { "kappa", F64_NULL, "", "Factor of gamma_0" },
+    { "valid_v_min_hm3", F64_NULL, "hm3", "Smallest volume of the fit" },
+    { "valid_v_max_hm3", F64_NULL, "hm3", "Largest volume of the fit" },
+    { "valid_q_max_m3s", F64_NULL, "m3/s", "Largest turbined flow of the fit" },
+};
+
+static const results_field noise_openings[] = {
+    STAGE,
+    { "opening_index", U32, "", "Opening, counted from 0" },
+    { "entity_index", U32, "", "Place in the noise vector: hydros, buses, sources" },
+    { "value", F64, "", "Deviate, after correlation" },
+};
+
+static const results_field inflow_stats[] = {
+    { "hydro_id", I32, "", "Hydro plant" },
+    STAGE_ID,
+    { "mean_m3s", F64, "m3/s", "Mean inflow" },
+    { "std_m3s", F64, "m3/s", "Standard deviation of the inflow" },
+};
+
+static const results_field inflow_ar[] = {
+    { "hydro_id", I32, "", "Hydro plant" },
+    STAGE_ID,
+    { "lag", I32, "", "Lag, counted from 1" },
+    { "coefficient", F64, "", "Standardized coefficient" },
+    { "residual_std_ratio", F64, "", "Residual deviation over the inflow's" },
+};
+
+static const results_field inflow_annual[] = {
+    { "hydro_id", I32, "", "Hydro plant" },
+    STAGE_ID,
+    { "annual_coefficient", F64, "", "Coefficient of the mean of twelve months" },
+    { "annual_mean_m3s", F64, "m3/s", "Mean of that mean" },
+    { "annual_std_m3s", F64, "m3/s", "Standard deviation of that mean" },
+};
+
+static const results_field load_stats[] = {
+    { "bus_id", I32, "", "Bus" },
+    STAGE_ID,
+    { "mean_mw", F64, "MW", "Mean load" },
+    { "std_mw", F64, "MW", "Standard deviation of the load" },
+};
+
 #define SCHEMA(name, fields)                                                                       \
     {                                                                                              \
         name, fields, sizeof fields / sizeof((fields)[0])                                          \
@@ -312,6 +368,12 @@ static const results_schema schemas[] = {
     [RESULTS_SOLVER_ITERATIONS] = SCHEMA("solver_iterations", solver_iterations),
     [RESULTS_RETRY_HISTOGRAM] = SCHEMA("retry_histogram", retry_histogram),
     [RESULTS_BOUNDS] = SCHEMA("bounds", bounds),
+    [RESULTS_FPHA_PLANES] = SCHEMA("fpha_hyperplanes", fpha_planes),
+    [RESULTS_NOISE_OPENINGS] = SCHEMA("noise_openings", noise_openings),
+    [RESULTS_INFLOW_STATS] = SCHEMA("inflow_seasonal_stats", inflow_stats),
+    [RESULTS_INFLOW_AR] = SCHEMA("inflow_ar_coefficients", inflow_ar),
+    [RESULTS_INFLOW_ANNUAL] = SCHEMA("inflow_annual_component", inflow_annual),
+    [RESULTS_LOAD_STATS] = SCHEMA("load_seasonal_stats", load_stats),
 };
 
 const results_schema *results_schema_of(results_table table)

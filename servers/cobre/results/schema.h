@@ -30,7 +30,14 @@ typedef enum results_table {
     RESULTS_SOLVER_ITERATIONS,
     RESULTS_RETRY_HISTOGRAM,
     RESULTS_TABLE_COUNT,
-    RESULTS_BOUNDS = RESULTS_TABLE_COUNT /* dictionaries/bounds.parquet, not in variables.csv */
+    /* Not in variables.csv. */
+    RESULTS_BOUNDS = RESULTS_TABLE_COUNT, /* dictionaries/bounds.parquet */
+    RESULTS_FPHA_PLANES,                  /* hydro_models/fpha_hyperplanes.parquet */
+    RESULTS_NOISE_OPENINGS,               /* here and below: of stochastic/ */
+    RESULTS_INFLOW_STATS,
+    RESULTS_INFLOW_AR,
+    RESULTS_INFLOW_ANNUAL,
+    RESULTS_LOAD_STATS
 } results_table;
 
 typedef struct results_field {

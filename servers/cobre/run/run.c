@@ -19,6 +19,7 @@
 #include "lp/lp.h"
 #include "mcp/clock.h"
 #include "results/results.h"
+#include "results/study/study_files.h"
 #include "validate/load.h"
 
 struct run {
@@ -290,9 +291,60 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
         .solver_version = lp_solver_version(),
         .threads = run->order->threads,
         .trains = wants_training(run),
+        .hydros = sddp_parts_of(run->study).hydros,
+        .inflow = sddp_parts_of(run->study).inflow,
     };
     mcp_status st = results_begin(&run->files, run->input, run->out_fd, &options, &cause);
     return st == MCP_OK ? MCP_OK : end_failed(run, "The output cannot be begun", &cause, err);
+}
+
+/* ---- what the study is built from ------------------------------------------------------------ */
+
+static mcp_status warn(struct run *run, const char *text, mcp_error *err)
+{
+    cobre_run_result *out = run->out;
+    const char **warnings = mcp_arena_array(run->arena, out->warning_count + 1, sizeof *warnings);
+    char *copy = mcp_arena_strdup(run->arena, text);
+    if (!warnings || !copy)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a warning");
+    for (size_t i = 0; i < out->warning_count; i++)
+        warnings[i] = out->warnings[i];
+    warnings[out->warning_count++] = copy;
+    out->warnings = warnings;
+    return MCP_OK;
+}
+
+/* A failing export is a warning (the output page, 7). */
+static mcp_status export_stochastic(struct run *run, const study_files *files, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = run->input->config.export_stochastic
+                        ? study_write_stochastic(files, run->out_fd, &cause)
+                        : study_remove_stochastic(run->out_fd, &cause);
+    if (st == MCP_OK)
+        return MCP_OK;
+    const char *text = mcp_arena_printf(run->arena, "The stochastic model is not exported: %s",
+                                        cause.message);
+    return text ? warn(run, text, err) : mcp_error_set(err, MCP_E_NOMEM, "no memory for a warning");
+}
+
+static mcp_status report_study(struct run *run, mcp_error *err)
+{
+    const sddp_parts parts = sddp_parts_of(run->study);
+    mcp_error cause = MCP_ERROR_INIT;
+    size_t stages = run->input->stage_count;
+    program_scaling *scaling = mcp_arena_array(run->arena, stages, sizeof *scaling);
+    const study_files files = { run->input, parts.hydros, parts.inflow, parts.tree, scaling };
+    mcp_status st = scaling ? MCP_OK : MCP_E_NOMEM;
+    for (size_t t = 0; t < stages && st == MCP_OK; t++)
+        st = sddp_measure(&scaling[t], run->study, t, err);
+    for (size_t i = 0; parts.hydros && i < parts.hydros->warning_count && st == MCP_OK; i++)
+        st = warn(run, parts.hydros->warnings[i], err);
+    if (st != MCP_OK)
+        return mcp_error_set(err, st, "no memory for the reports on the study");
+    if (study_write_reports(&files, run->out_fd, &cause) != MCP_OK)
+        return end_failed(run, "The reports on the study could not be written", &cause, err);
+    return export_stochastic(run, &files, err);
 }
 
 static mcp_status build_study(struct run *run, mcp_error *err)
@@ -341,6 +393,9 @@ static mcp_status prepare(struct run *run, mcp_error *err)
         st = open_output(run, err);
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
         st = begin_files(run, err);
+    bool has_reports = wants_training(run) || !wants_simulation(run);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED && has_reports)
+        st = report_study(run, err);
     return st;
 }
 

@@ -49,7 +49,7 @@ typedef struct cobre_progress {
  */
 typedef struct cobre_run_observer {
     /** The case is valid, the output directory is open and locked, and work begins: `input`,
-     *  `report` (it may hold warnings) and `output_dir` of the result are set. */
+     *  `report` (it may hold warnings), `warnings` and `output_dir` of the result are set. */
     void (*started)(const struct cobre_run_result *so_far, void *data);
     /** An iteration is done. */
     void (*iteration)(const sddp_iteration *row, const cobre_progress *progress, void *data);
@@ -94,10 +94,12 @@ typedef enum cobre_run_end {
 /** Texts are UTF-8; other bytes of the directory's name are replaced. */
 typedef struct cobre_run_result {
     cobre_run_end end;
-    const cobre_report *report; /* never NULL */
-    const cobre_record *record; /* for the last three ends */
-    const char *output_dir;     /* absolute; NULL before it was opened */
-    const cobre_case *input;    /* NULL when invalid */
+    const cobre_report *report;  /* never NULL */
+    const cobre_record *record;  /* for the last three ends */
+    const char *output_dir;      /* absolute; NULL before it was opened */
+    const cobre_case *input;     /* NULL when invalid */
+    const char *const *warnings; /* beyond those of the report: one sentence each */
+    size_t warning_count;
     bool has_training, has_simulation;
     sddp_training training; /* its rows are the arena's */
     sddp_simulation simulation;

@@ -21,10 +21,14 @@
 #include "mcp/error.h"
 
 #include "case/case.h"
+#include "hydro/model.h"
 #include "policy/policy.h"
 #include "sddp/program/regions.h"
+#include "sddp/program/scaling.h"
 #include "sddp/program/state.h"
 #include "sddp/records.h"
+#include "stochastic/inflow.h"
+#include "stochastic/tree.h"
 
 typedef struct sddp sddp;
 
@@ -151,6 +155,18 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
 /** Simulate config.simulation_scenarios scenarios. Any stop abandons the running scenarios. */
 mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simulation *result,
                          sddp_failure *failure, mcp_error *err);
+
+/** What a study was built from; the study's. */
+typedef struct sddp_parts {
+    const noise_tree *tree;
+    const inflow_model *inflow;
+    const hydro_models *hydros;
+} sddp_parts;
+
+sddp_parts sddp_parts_of(const sddp *study);
+
+/** The numbers of a stage's program before and after scaling. MCP_OK; MCP_E_NOMEM. */
+mcp_status sddp_measure(program_scaling *out, const sddp *study, size_t stage, mcp_error *err);
 
 /** The noise of one opening, after correlation: `dimension` values, hydros first; the study's. */
 const double *sddp_opening(const sddp *study, size_t stage, uint32_t opening, size_t *dimension);

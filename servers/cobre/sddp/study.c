@@ -654,3 +654,13 @@ int64_t study_solves(const sddp *study)
         total += study->workers[i].solves;
     return total;
 }
+
+sddp_parts sddp_parts_of(const sddp *study)
+{
+    return (sddp_parts){ study->tree, &study->models.inflow, &study->models.hydro };
+}
+
+mcp_status sddp_measure(program_scaling *out, const sddp *study, size_t stage, mcp_error *err)
+{
+    return program_scaling_of(out, &study->programs[stage].program, err);
+}

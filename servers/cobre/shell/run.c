@@ -107,6 +107,8 @@ static void on_started(const cobre_run_result *so_far, void *data)
     if (!watch->console.is_quiet)
         shell_print_findings(watch->work, watch->console.stream, so_far->report,
                              COBRE_SEVERITY_WARNING);
+    for (size_t i = 0; !watch->console.is_quiet && i < so_far->warning_count; i++)
+        console_complain(watch->console.stream, "warning", so_far->warnings[i], NULL);
     console_started(&watch->console, so_far->input);
     shell_print_line(watch->work, "started", write_started, watch);
 }

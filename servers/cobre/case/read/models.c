@@ -255,7 +255,7 @@ static void check_points(cobre_reader *reader, const char *prefix, const char *n
 static void check_side(cobre_reader *reader, const char *prefix, const char *side, double absolute,
                        double percentile)
 {
-    char path[128];
+    char path[160];
 
     if (reader->failed || isnan(absolute) || isnan(percentile))
         return;

@@ -252,6 +252,8 @@ static void both_phases_run_in_order(void **state)
     assert_text(value, "/simulation/output_files/2",
                 "simulation/thermals"); /* there are no hydros */
     assert_null(mcp_json_pointer(value, "/simulation/output_files/3"));
+    assert_true(is_there(world, "training/scaling_report.json"));
+    assert_true(is_there(world, "training/model_provenance.json"));
     assert_true(is_there(world, "training/_SUCCESS") && is_there(world, "simulation/_SUCCESS"));
 }
 

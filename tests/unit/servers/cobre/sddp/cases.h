@@ -13,7 +13,9 @@
 
 #include "case/case.h"
 
+#ifndef KIT_STAGES /* a bench may need more */
 #define KIT_STAGES 12
+#endif
 #define KIT_BLOCKS 3
 #define KIT_ENTITIES 24
 
