@@ -15,7 +15,7 @@
 #include "mcp/error.h"
 
 #include "case/case.h"
-#include "stochastic/inflow.h"
+#include "stochastic/tables.h"
 
 /* The largest number of members of a group. */
 #define CORRELATION_MEMBERS_MAX 1024

@@ -3,7 +3,8 @@
  *
  * A coefficient a_l of the files relates standardized inflows: psi_l = a_l * sd / sd_lag, and
  * base = mean - sum psi_l * mean_lag. The statistics of a lag are those of the stage so many ids
- * before; before the first stage that has any, those of its season. An annual component weighs the
+ * before (of the period before, where stages are parts of periods); before the first stage that
+ * has any, those of its season. An annual component weighs the
  * mean of the last twelve lags: a twelfth of it goes to each.
  *
  * Without coefficients base and sigma are mean and deviation bit for bit.
@@ -12,6 +13,7 @@
 
 #include <inttypes.h>
 
+#include "stochastic/history/estimate.h"
 #include "stochastic/lags.h"
 
 #define YEAR_LAGS 12
@@ -35,10 +37,6 @@ static mcp_status take_stats(builder *b, mcp_error *err)
     const cobre_case *input = b->input;
     inflow_tables *tables = &b->model->tables;
 
-    tables->stats = input->scenarios.inflow_stats;
-    tables->stats_count = input->scenarios.inflow_stats_count;
-    if (tables->stats_count > 0)
-        return MCP_OK;
     size_t hydros = input->hydro_count, stages = input->stage_count;
     cobre_inflow_stats *rows = mcp_arena_array(b->arena, hydros, stages * sizeof *rows);
     if (!rows)
@@ -58,6 +56,8 @@ static mcp_status take_tables(builder *b, mcp_error *err)
     const cobre_scenarios *scenarios = &b->input->scenarios;
     inflow_tables *tables = &b->model->tables;
 
+    tables->stats = scenarios->inflow_stats;
+    tables->stats_count = scenarios->inflow_stats_count;
     tables->ar = scenarios->ar;
     tables->ar_count = scenarios->ar_count;
     tables->annual = scenarios->annual;
@@ -67,7 +67,9 @@ static mcp_status take_tables(builder *b, mcp_error *err)
         tables->profile_count = scenarios->profile_count;
         tables->profile_of_stage = scenarios->profile_of_stage;
     }
-    return take_stats(b, err);
+    if (estimate_is_needed(b->input))
+        return estimate_tables(tables, b->arena, b->input, err);
+    return tables->stats_count > 0 ? MCP_OK : take_stats(b, err);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------ */
@@ -157,12 +159,39 @@ static void collect_seasons(builder *b, size_t hydro)
     }
 }
 
-/* Mean and deviation of the inflow `lag` stages before a stage. */
+/* The estimates know every season: that of a lag is so many seasons before the stage's. */
+static moments estimated_before(const builder *b, size_t hydro, size_t stage, size_t lag)
+{
+    const inflow_estimate *estimate = b->model->tables.estimate;
+    size_t seasons = estimate->seasons;
+    size_t season = (b->input->stages[stage].season_id + seasons - lag % seasons) % seasons;
+    size_t at = hydro * seasons + season;
+
+    return (moments){ estimate->mean[at], estimate->std[at] };
+}
+
+/* The id of the stage that a lag is of: so many ids before, or where stages are parts of periods,
+ * the last stage of the period so many periods before. */
+static int64_t id_before(const builder *b, size_t stage, size_t lag)
+{
+    const cobre_stage *stages = b->input->stages;
+    size_t u = stage;
+
+    if (!b->model->accumulates || b->input->config.original_arithmetic)
+        return (int64_t)stages[stage].id - (int64_t)lag;
+    while (u > 0 && lag > 0)
+        lag -= b->model->moves[--u].is_last;
+    return (int64_t)stages[u].id - (int64_t)lag;
+}
+
+/* Mean and deviation of the inflow of a lag of a stage. */
 static moments moments_before(const builder *b, size_t hydro, size_t stage, size_t lag)
 {
-    int64_t id = (int64_t)b->input->stages[stage].id - (int64_t)lag;
+    int64_t id = id_before(b, stage, lag);
     const cobre_inflow_stats *row = find_stats(b, hydro, (int32_t)id);
 
+    if (!row && b->model->tables.stats_estimated)
+        return estimated_before(b, hydro, stage, lag);
     if (!row && b->seasons > 0) {
         int64_t count = (int64_t)b->seasons;
         int64_t season = (id + b->first_season) % count;
@@ -319,9 +348,9 @@ mcp_status inflow_model_build(inflow_model *out, mcp_arena *arena, const cobre_c
     if (st == MCP_OK)
         st = make_arrays(&b, err);
     if (st == MCP_OK)
-        st = make_coefficients(&b, err);
-    if (st == MCP_OK)
         st = make_lags(&b, err);
+    if (st == MCP_OK)
+        st = make_coefficients(&b, err);
     if (st != MCP_OK)
         return st;
     made.base = b.base;

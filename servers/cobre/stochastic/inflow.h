@@ -17,6 +17,7 @@
 #include "mcp/error.h"
 
 #include "case/case.h"
+#include "stochastic/tables.h"
 
 /* How a stage's realized inflow z moves the lags (method page, 3.1). A stage that is a whole period
  * has weight 1, spill 0 and is_last. */
@@ -37,20 +38,6 @@ typedef struct lag_rebuild {
     const size_t *first, *count; /* by lag */
     const double *const *share;  /* by lag: [count] */
 } lag_rebuild;
-
-/* The case's statistics, given or estimated, as exported under stochastic/. */
-typedef struct inflow_tables {
-    const cobre_inflow_stats *stats;
-    size_t stats_count;
-    const cobre_ar_row *ar;
-    size_t ar_count;
-    const cobre_annual_row *annual;
-    size_t annual_count;
-    const cobre_correlation_profile *profiles;
-    size_t profile_count;
-    const size_t *profile_of_stage; /* by stage; NULL: no correlation */
-    bool stats_estimated, ar_estimated, correlation_estimated;
-} inflow_tables;
 
 typedef struct inflow_model {
     size_t stages, hydros;

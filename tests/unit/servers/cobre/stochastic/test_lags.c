@@ -123,6 +123,26 @@ static void weeks_accumulate_to_months(void **state)
     assert_move(&model.moves[5], 7.0 / 29, 0, true);
 }
 
+/* Lag 1 of a week of January is December, for which its season's last stage stands: of two seasons
+ * the second, which is stage 5. psi = 0.5 * 10 / 20. The original takes the week before. */
+static void weeks_have_lags_of_months(void **state)
+{
+    cobre_day first = calendar_day_of(2024, 1, 1);
+
+    (void)state;
+    begin_case(6, 1, 1);
+    for (size_t t = 0; t < 6; t++)
+        set_stage(t, t < 5 ? 0 : 1, first + 7 * (cobre_day)t, first + 7 * (cobre_day)t + 7);
+    ar[0] = (cobre_ar_row){ 0, 3, 1, 0.5, 0.9 };
+    stats[5] = (cobre_inflow_stats){ 0, 5, 80, 20 };
+    inflow_model model = build();
+    assert_true(fabs(model.psi[3] - 0.25) < 1e-15);
+    assert_true(fabs(model.base[3] - 30.0) < 1e-12);
+    kit.c.config.original_arithmetic = true;
+    model = build();
+    assert_true(fabs(model.psi[3] - 0.5) < 1e-15);
+}
+
 /* A week from 30 December has season 0: January of the next year; the week before, season 11. */
 static void a_week_at_new_year_belongs_to_the_month_it_names(void **state)
 {
@@ -243,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whole_months_move_one_by_one, begin, end),
         cmocka_unit_test_setup_teardown(weeks_accumulate_to_months, begin, end),
+        cmocka_unit_test_setup_teardown(weeks_have_lags_of_months, begin, end),
         cmocka_unit_test_setup_teardown(a_week_at_new_year_belongs_to_the_month_it_names, begin,
                                         end),
         cmocka_unit_test_setup_teardown(quarters_after_months_take_means_of_months, begin, end),

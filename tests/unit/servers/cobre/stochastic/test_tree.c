@@ -292,9 +292,9 @@ static void historical_openings_are_years(void **state)
     kit.c.has_seasons = true;
     set_season(0, 0, "2024-03-01", 10);
     kit.stages[0].sampling = COBRE_SAMPLING_HISTORICAL;
-    for (size_t h = 0; h < 2; h++)
-        *kit_hydro(&kit, 0, h) = (cobre_hydro_stage){ .inflow_mean = 40.0 + (double)h,
-                                                      .inflow_std = 10 };
+    const cobre_inflow_stats stats[] = { { 0, 0, 40, 10 }, { 1, 0, 41, 10 } };
+    kit.c.scenarios.inflow_stats = stats;
+    kit.c.scenarios.inflow_stats_count = 2;
     kit.c.scenarios.history = history;
     kit.c.scenarios.history_count = 8;
     const noise_tree *tree = sample(arena);
