@@ -106,6 +106,17 @@ static const cli_option export_options[] = {
     { 0 },
 };
 
+static const cli_option schema_options[] = {
+    { .name = "output-dir",
+      .type = CLI_STRING,
+      .argument = "DIR",
+      .help = "where to write them",
+      .standard = "." },
+    OPTION_JSON,
+    OPTION_FORMAT(cobre_formats),
+    { 0 },
+};
+
 static const cli_option init_options[] = {
     { .name = "list", .type = CLI_FLAG, .help = "name the templates" },
     { .name = "template",
@@ -216,6 +227,10 @@ static const cli_command commands[] = {
       .notes = export_notes,
       .options = export_options,
       .run = cobre_command_export },
+    { .name = "schema export",
+      .summary = "write the JSON Schemas of the 17 JSON files of a case",
+      .options = schema_options,
+      .run = cobre_command_schema_export },
     { .name = "serve",
       .summary = "serve MCP clients (the same as cobre-mcp)",
       .notes = serve_notes,

@@ -8,6 +8,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
+import Ajv2020 from 'ajv/dist/2020.js';
+
 import { allFiles, cobre, copyCase, DEADLINE_MS, editJson, limit, object, record, run, schemaOf, scratch, start } from './cobre-shell.mjs';
 
 const ENVELOPE = ['$schema', 'command', 'success', 'exit_code', 'cobre_version', 'errors', 'warnings', 'data', 'summary'];
@@ -203,6 +205,36 @@ describe('cobre report', () => {
         assert.match(text, /default-src 'none'/);
         assert.doesNotMatch(text, /(src|href)=["']?(https?:)?\/\//);
         assert.deepEqual(fs.readdirSync(path.dirname(file)).filter((name) => name.endsWith('.tmp')), []);
+    });
+});
+
+describe('cobre schema export', () => {
+    test('17 schemas that compile, and hold for the files of an example', () => {
+        const dir = place();
+        const done = run(['schema', 'export', '--output-dir', dir]);
+        assert.deepEqual([done.status, done.stdout, done.stderr], [0, '', `Exported 17 schema files to ${dir}\n`]);
+        const names = ['buses', 'config', 'correlation', 'energy_contracts', 'exchange_factors', 'generic_constraints', 'hydros',
+            'initial_conditions', 'lines', 'load_factors', 'non_controllable_factors', 'non_controllable_sources', 'penalties',
+            'production_models', 'pumping_stations', 'stages', 'thermals'];
+        assert.deepEqual(fs.readdirSync(dir).sort(), names.map((name) => `${name}.schema.json`));
+        const ajv = new Ajv2020({ strict: false, validateFormats: false });
+        const check = Object.fromEntries(names.map((name) =>
+            [name, ajv.compile(JSON.parse(fs.readFileSync(path.join(dir, `${name}.schema.json`), 'utf8')))]));
+        const example = copyCase('two-rivers');
+        for (const [file, name] of [['config.json', 'config'], ['stages.json', 'stages'], ['penalties.json', 'penalties'],
+            ['initial_conditions.json', 'initial_conditions'], ['system/hydros.json', 'hydros'], ['system/thermals.json', 'thermals'],
+            ['system/buses.json', 'buses'], ['system/lines.json', 'lines'], ['scenarios/load_factors.json', 'load_factors']])
+            assert.ok(check[name](JSON.parse(fs.readFileSync(path.join(example, file), 'utf8'))), `${file}: ${JSON.stringify(check[name].errors)}`);
+        assert.equal(check.buses({ buses: [{ id: 'one', name: 'x' }] }), false);
+        const value = object(run(['schema', 'export', '--output-dir', dir, '--json']));
+        assert.deepEqual(value, { output_directory: dir, files: names.map((name) => `${name}.schema.json`) });
+    });
+
+    test('a place that cannot be written', () => {
+        const file = place();
+        fs.writeFileSync(file, 'x');
+        record(run(['schema', 'export', '--output-dir', file, '--json']), 'MissingFile', 2);
+        assert.match(run(['schema']).stderr, /incomplete command 'schema'; there is: 'schema export'/);
     });
 });
 

@@ -33,6 +33,7 @@ cli_command_run cobre_command_summary;
 cli_command_run cobre_command_report;
 cli_command_run cobre_command_compare;
 cli_command_run cobre_command_export;
+cli_command_run cobre_command_schema_export;
 cli_command_run cobre_command_version;
 cli_command_run cobre_command_serve;
 
