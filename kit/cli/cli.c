@@ -429,13 +429,31 @@ static void hold_standard_descriptors(void)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Whether the i-th word asks for an output format that programs read: "--output-format json", or
+ * the same in one word. */
+static bool asks_for_envelope(int i, int argc, char **argv)
+{
+    static const char name[] = "--output-format";
+    const char *value = i + 1 < argc ? argv[i + 1] : "";
+
+    if (strncmp(argv[i], name, sizeof name - 1) != 0)
+        return false;
+    if (argv[i][sizeof name - 1] == '=')
+        value = argv[i] + sizeof name;
+    return strcmp(value, "json") == 0 || strcmp(value, "json-lines") == 0;
+}
+
 static void print_usage_record(const cli_line *line, int argc, char **argv)
 {
-    for (int i = 1; line->program->usage_record && i < argc; i++)
-        if (strcmp(argv[i], "--json") == 0) {
-            fprintf(line->out, "%s\n", line->program->usage_record);
-            return;
-        }
+    const char *record = NULL;
+
+    for (int i = 1; i < argc && !record; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            record = line->program->usage_record;
+        else if (asks_for_envelope(i, argc, argv))
+            record = line->program->usage_envelope;
+    if (record)
+        fprintf(line->out, "%s\n", record);
 }
 
 int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE *err, void *data)

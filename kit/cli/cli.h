@@ -87,6 +87,8 @@ typedef struct cli_program {
     const cli_command *commands; /* when the first has an empty name, it is the whole program */
     /** Printed as a line of `out` when a line with --json is invalid. NULL: nothing. */
     const char *usage_record;
+    /** The same for a line with --output-format json or json-lines. NULL: nothing. */
+    const char *usage_envelope;
 } cli_program;
 
 /**

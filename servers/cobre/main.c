@@ -159,10 +159,15 @@ static const char serve_notes[] =
     "--tool-names=safe: cobre_run instead of cobre/run.";
 
 /* Answers an invalid line with --json; the reason is on standard error. */
-static const char usage_record[] =
-    "{\"kind\":\"SchemaViolation\",\"message\":\"The command line is not valid\","
-    "\"context\":{\"field\":\"command line\"},"
-    "\"suggestion\":\"Standard error says what is wrong with it.\"}";
+#define USAGE_RECORD                                                                               \
+    "{\"kind\":\"SchemaViolation\",\"message\":\"The command line is not valid\","                 \
+    "\"context\":{\"field\":\"command line\"},"                                                    \
+    "\"suggestion\":\"Standard error says what is wrong with it.\"}"
+
+static const char usage_envelope[] =
+    "{\"$schema\":\"urn:cobre:response:v1\",\"command\":\"cobre\",\"success\":false,\"exit_code\":2,"
+    "\"cobre_version\":\"" COBRE_VERSION "\",\"errors\":[" USAGE_RECORD
+    "],\"warnings\":[],\"data\":null,\"summary\":null}";
 
 static const cli_command commands[] = {
     { .name = "init",
@@ -260,7 +265,8 @@ static const cli_program cobre = {
     .notes = exit_notes,
     .options = program_options,
     .commands = commands,
-    .usage_record = usage_record,
+    .usage_record = USAGE_RECORD,
+    .usage_envelope = usage_envelope,
 };
 
 static const cli_program cobre_mcp = {
@@ -270,7 +276,7 @@ static const cli_program cobre_mcp = {
     .notes = serve_notes,
     .options = program_options,
     .commands = serve_alone,
-    .usage_record = usage_record,
+    .usage_record = USAGE_RECORD,
 };
 
 static const cli_program *program_called(const char *path)

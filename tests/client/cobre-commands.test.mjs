@@ -333,6 +333,8 @@ describe('the forms of an answer', () => {
         assert.match(words.stdout, /^cobre {3}v2\.0\.0\nsolver: clp \S+\ncomm: {3}local\nzstd: {3}enabled\narch: {3}\S+\nbuild: {2}(release|debug) \(/);
         const wrong = run(['validate', place(), '--output-format', 'json-lines']);
         assert.equal(wrong.status, 2);
+        const unknown = envelope(run(['validate', place(), '--output-format', 'json', '--colour']), 'cobre');
+        assert.equal(unknown.errors[0].kind, 'SchemaViolation');
         assert.match(wrong.stderr, /--output-format wants human or json, not 'json-lines'/);
     });
 

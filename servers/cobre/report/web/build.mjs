@@ -1,7 +1,7 @@
 /*
- * build.mjs - builds the report's page: one HTML file with its script, its style, and uPlot with its
- * licence inside, and a mark where the program puts the data. The result depends only on the sources
- * and on the packages.
+ * build.mjs - builds the report's page: one HTML file with its script, its style, and uPlot with
+ * its licence inside, and a mark where the program puts the data. The result depends only on the
+ * sources and on the packages.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -283,6 +283,15 @@ static void a_usage_record_answers_a_line_with_json(void **state)
     assert_int_equal(run_program(&recorded, wrong), CLI_USAGE);
     assert_string_equal(out_text, "{\"kind\":\"Usage\"}\n");
     refused(run_program(&recorded, plain), "unknown option '--wrong'");
+    const char *const one[] = { "--output-format=json", "--wrong", NULL };
+    const char *const two[] = { "--wrong", "--output-format", "json-lines", NULL };
+    const char *const human[] = { "--output-format", "human", "--wrong", NULL };
+    recorded.usage_envelope = "{\"success\":false}";
+    assert_int_equal(run_program(&recorded, one), CLI_USAGE);
+    assert_string_equal(out_text, "{\"success\":false}\n");
+    assert_int_equal(run_program(&recorded, two), CLI_USAGE);
+    assert_string_equal(out_text, "{\"success\":false}\n");
+    refused(run_program(&recorded, human), "unknown option '--output-format'");
 }
 
 static void wrong_lines_are_reported_with_a_hint(void **state)
