@@ -58,7 +58,8 @@ typedef enum cobre_scheme {
 } cobre_scheme;
 
 typedef struct cobre_scenario_source {
-    uint64_t seed; /* absolute value; used by schemes other than in_sample */
+    uint64_t seed; /* absolute value; used by schemes other than in_sample; simulation: that of the
+                      training where it gives one (method page, 9) */
     cobre_scheme inflow, load, ncs;
     const int32_t *years; /* historical: the years allowed, ascending; NULL: all valid ones */
     size_t year_count;

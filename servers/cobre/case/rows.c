@@ -172,6 +172,16 @@ static int compare_rows(const void *left, const void *right, void *data)
     return keys != 0 ? keys : a < b ? -1 : a > b;
 }
 
+/* Most files are: programs write them by their keys. */
+static bool is_sorted(const cobre_table *table)
+{
+    for (size_t row = 1; row < table->rows; row++) {
+        if (compare_keys(table, row - 1, row) > 0)
+            return false;
+    }
+    return true;
+}
+
 static void repeated(cobre_reader *reader, const cobre_table *table, size_t row)
 {
     const char *column = table->spec->columns[table->spec->keys - 1].name;
@@ -198,7 +208,8 @@ static void sort_rows(cobre_reader *reader, cobre_table *table)
         return;
     for (size_t i = 0; i < table->rows; i++)
         order[i] = i;
-    qsort_r(order, table->rows, sizeof *order, compare_rows, table);
+    if (!is_sorted(table))
+        qsort_r(order, table->rows, sizeof *order, compare_rows, table);
     for (size_t i = 1; i < table->rows && !reader->failed; i++) {
         if (table->spec->repeats != COBRE_REPEATS_ALLOWED &&
             compare_keys(table, order[i - 1], order[i]) == 0)

@@ -11,6 +11,7 @@
 struct demand {
     cobre_file_id file;
     cobre_registry registry;
+    bool is_partial; /* entities without any row need none, and a gap is a warning */
 };
 
 static bool has_row(const cobre_table *table, int64_t entity, int64_t stage)
@@ -31,21 +32,28 @@ static bool has_row(const cobre_table *table, int64_t entity, int64_t stage)
     return false;
 }
 
-/* Hydros need rows in their stages of [entry, exit) only. */
+static bool is_within(int64_t entry, int64_t exit, int64_t stage)
+{
+    return (entry == COBRE_ABSENT || stage >= entry) && (exit == COBRE_ABSENT || stage < exit);
+}
+
+/* Hydros and sources need rows in their stages of [entry, exit) only. */
 static bool is_alive(cobre_registry registry, const cobre_entity *record, int64_t stage)
 {
-    if (registry != COBRE_HYDROS)
-        return true;
     const cobre_raw_hydro *hydro = (const void *)record;
-    return (hydro->entry == COBRE_ABSENT || stage >= hydro->entry) &&
-           (hydro->exit == COBRE_ABSENT || stage < hydro->exit);
+    const cobre_raw_source_plant *source = (const void *)record;
+
+    if (registry == COBRE_HYDROS)
+        return is_within(hydro->entry, hydro->exit, stage);
+    return registry != COBRE_SOURCES || is_within(source->entry, source->exit, stage);
 }
 
 static void report_gap(const cobre_input *input, const struct demand *demand,
                        const cobre_entity *record, int64_t first, size_t missing)
 {
     const char *noun = cobre_registry_noun(demand->registry);
-    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_COVERAGE_MISMATCH, 4,
+    cobre_severity severity = demand->is_partial ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR;
+    cobre_finding finding = cobre_finding_at(severity, COBRE_KIND_COVERAGE_MISMATCH, 4,
                                              demand->registry, record, "stage_id");
 
     finding.file = cobre_files_known[demand->file].path;
@@ -67,17 +75,18 @@ static void check_entity(const cobre_input *input, const struct demand *demand,
 {
     const cobre_table *table = &input->tables[demand->file];
     int64_t first = 0;
-    size_t missing = 0;
+    size_t missing = 0, present = 0;
 
     for (size_t i = 0; i < input->stage_count; i++) {
         int64_t stage = input->stages[i].head.id;
-        if (!input->stages[i].is_study || !is_alive(demand->registry, record, stage) ||
-            has_row(table, record->id, stage))
+        if (!input->stages[i].is_study || !is_alive(demand->registry, record, stage))
             continue;
-        if (missing++ == 0)
+        if (has_row(table, record->id, stage))
+            present++;
+        else if (missing++ == 0)
             first = stage;
     }
-    if (missing > 0)
+    if (missing > 0 && (present > 0 || !demand->is_partial))
         report_gap(input, demand, record, first, missing);
 }
 
@@ -265,8 +274,9 @@ static void check_cubes(const cobre_input *input)
 void cobre_check_coverage(const cobre_input *input)
 {
     static const struct demand demands[] = {
-        { COBRE_FILE_INFLOW_STATS, COBRE_HYDROS },
-        { COBRE_FILE_LOAD_STATS, COBRE_BUSES },
+        { COBRE_FILE_INFLOW_STATS, COBRE_HYDROS, false },
+        { COBRE_FILE_LOAD_STATS, COBRE_BUSES, false },
+        { COBRE_FILE_SOURCE_STATS, COBRE_SOURCES, true }, /* a source without any is not random */
     };
 
     for (size_t d = 0; d < sizeof demands / sizeof demands[0]; d++) {

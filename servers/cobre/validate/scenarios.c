@@ -247,12 +247,31 @@ static void check_profile(const cobre_input *input, const cobre_raw_profile *pro
     check_repeats(input, profile);
 }
 
+static void check_scheduled_once(const cobre_input *input, size_t index)
+{
+    const cobre_raw_schedule *schedule = input->correlation.schedule;
+
+    for (size_t i = 0; i < index; i++) {
+        if (schedule[i].stage != schedule[index].stage)
+            continue;
+        cobre_finding finding = in_correlation(
+            COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER, "schedule.stage_id");
+        finding.noun = "stage";
+        finding.has_entity_id = true;
+        finding.entity_id = schedule[index].stage;
+        cobre_report_setting(input, &finding, "Schedule one profile per stage.",
+                             "stage %lld is scheduled twice", (long long)schedule[index].stage);
+        return;
+    }
+}
+
 static void check_schedule(const cobre_input *input)
 {
     const cobre_raw_correlation *correlation = &input->correlation;
 
     for (size_t i = 0; i < correlation->schedule_count; i++) {
         int64_t stage = correlation->schedule[i].stage;
+        check_scheduled_once(input, i);
         if (cobre_input_find(input, COBRE_STUDY_STAGES, stage))
             continue;
         cobre_finding finding = in_correlation(COBRE_SEVERITY_WARNING, COBRE_KIND_MISSING_REFERENCE,

@@ -352,6 +352,9 @@ static void check_blocks(const cobre_input *input)
     for (size_t i = 0; i < input->load_factors.count; i++)
         check_block(input, COBRE_FILE_LOAD_FACTORS, COBRE_SEVERITY_ERROR, "bus",
                     &input->load_factors.items[i]);
+    for (size_t i = 0; i < input->source_factors.count; i++)
+        check_block(input, COBRE_FILE_SOURCE_FACTORS, COBRE_SEVERITY_ERROR, "source",
+                    &input->source_factors.items[i]);
     for (size_t i = 0; i < input->exchange_factors.count; i++)
         check_block(input, COBRE_FILE_EXCHANGE_FACTORS, COBRE_SEVERITY_WARNING, "line",
                     &input->exchange_factors.items[i]);

@@ -86,6 +86,36 @@ static void reference_warnings(void **state)
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
 }
 
+/* A source is random in all stages of its life, or in none; one without statistics is not. */
+static void coverage_of_sources(void **state)
+{
+    static const base_file context[] = {
+        { "system/non_controllable_sources.json",
+          "{'non_controllable_sources':[{'id':3,'name':'Sun','bus_id':0,'max_generation_mw':9},"
+          "{'id':4,'name':'Wind','bus_id':0,'max_generation_mw':9,'entry_stage_id':1}]}" },
+        { "scenarios/non_controllable_stats.parquet",
+          "ncs_id i32: 4 4; stage_id i32: 1 2; mean f64: 0.5 0.5; std f64: 0.1 0.1" },
+        { "scenarios/non_controllable_factors.json",
+          "{'non_controllable_factors':[{'ncs_id':3,'stage_id':0,'block_factors':["
+          "{'block_id':1,'factor':1}]}]}" },
+        { NULL, NULL },
+    };
+    static const broken warned[] = {
+        { "scenarios/non_controllable_stats.parquet", NULL,
+          "ncs_id i32: 4; stage_id i32: 2; mean f64: 0.5; std f64: 0.1", COVERAGE, 4, 4, "stage_id",
+          NULL, 0 },
+    };
+    static const broken refused[] = {
+        { "scenarios/non_controllable_factors.json", "'block_id':1", "'block_id':2", PHYSICAL, 5, 3,
+          "block_id", NULL, 0 },
+        { "scenarios/non_controllable_factors.json", "'ncs_id':3", "'ncs_id':5", REFERENCE, 3, 5,
+          "ncs_id", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, context, warned, COBRE_SEVERITY_WARNING);
+    BROKEN_RUN_ON(*state, context, refused, COBRE_SEVERITY_ERROR);
+}
+
 static void coverage(void **state)
 {
     static const broken rows[] = {
@@ -255,10 +285,11 @@ static void penalty_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(references),     cmocka_unit_test(reference_warnings),
-        cmocka_unit_test(coverage),       cmocka_unit_test(plants),
-        cmocka_unit_test(plant_warnings), cmocka_unit_test(stages),
-        cmocka_unit_test(stage_warnings), cmocka_unit_test(penalty_order),
+        cmocka_unit_test(references),    cmocka_unit_test(reference_warnings),
+        cmocka_unit_test(coverage),      cmocka_unit_test(coverage_of_sources),
+        cmocka_unit_test(plants),        cmocka_unit_test(plant_warnings),
+        cmocka_unit_test(stages),        cmocka_unit_test(stage_warnings),
+        cmocka_unit_test(penalty_order),
     };
 
     return cmocka_run_group_tests(tests, engine_setup, engine_teardown);

@@ -38,6 +38,8 @@ static void correlation(void **state)
           "entities.type", NULL, 0 },
         { CORRELATION, "{'type':'load','id':1}", "{'type':'inflow','id':1}", SETTINGS, 5, 1,
           "entities", NULL, 0 },
+        { CORRELATION, "'schedule':[", "'schedule':[{'stage_id':1,'profile_name':'default'},",
+          SETTINGS, 5, 1, "schedule.stage_id", NULL, 0 },
         { CORRELATION, "'default'", "'wet'", SETTINGS, 5, NONE, "profiles", NULL, 0 },
     };
 
