@@ -397,13 +397,15 @@ struct playing {
     struct world *world;
     results *run;
     double costs[SCENARIOS];
-    double seen[26]; /* sum of each column's absolute values */
+    double available; /* what curtailing all sources would cost, each stage */
+    double seen[26];  /* sum of each column's absolute values */
 };
 
 static const char *const parts[] = {
     "thermal_cost",        "deficit_cost",           "excess_cost",   "hydro_violation_cost",
     "inflow_penalty_cost", "generic_violation_cost", "spillage_cost", "fpha_turbined_cost",
-    "exchange_cost",       "curtailment_cost",
+    "exchange_cost",       "curtailment_cost",       "contract_cost", "pumping_cost",
+    "filling_target_cost", "storage_violation_cost",
 };
 
 static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_error *err)
@@ -425,7 +427,7 @@ static void check_scenario(struct playing *playing, unsigned scenario, size_t st
     const columns_table *table = read_table(playing->world, path);
     assert_int_equal(table->rows, stages);
     for (size_t row = 0; row < table->rows; row++) {
-        double immediate = number_at(table, "immediate_cost", row), sum = 0.0;
+        double immediate = number_at(table, "immediate_cost", row), sum = -playing->available;
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
             sum += number_at(table, parts[i], row);
         if (fabs(sum - immediate) > 1e-7 * fmax(1.0, fabs(immediate)))
@@ -438,23 +440,21 @@ static void check_scenario(struct playing *playing, unsigned scenario, size_t st
     assert_true(fabs(cost - playing->costs[scenario]) <= 1e-9 * fmax(1.0, fabs(cost)));
 }
 
-static void the_costs_of_a_real_study_add_up(void **state)
+/* The columns of costs that must_occur names are not zero throughout. */
+static void check_study(struct world *world, const case_kit *kit, double available,
+                        const int *must_occur, size_t count)
 {
-    static const int must_occur[] = { 4, 6, 8, 9, 12, 13, 14, 15, 16, 18, 19, 21, 24 };
-    struct world *world = *state;
-    static case_kit kit;
-    struct playing playing = { .world = world };
+    struct playing playing = { .world = world, .available = available };
     const sddp_observer observer = { .scenario = on_scenario, .data = &playing };
     sddp_failure failure;
     sddp_training training;
     sddp_simulation simulation;
     sddp *study = NULL;
 
-    fill_hard_case(&kit);
     assert_int_equal(
-        results_begin(&playing.run, &kit.c, world->folder.fd, &sample_options, &world->err),
+        results_begin(&playing.run, &kit->c, world->folder.fd, &sample_options, &world->err),
         MCP_OK);
-    assert_int_equal(sddp_new(&study, &kit.c, 1, &world->err), MCP_OK);
+    assert_int_equal(sddp_new(&study, &kit->c, 1, &world->err), MCP_OK);
     if (sddp_train(study, &observer, &training, &failure, &world->err) != MCP_OK)
         fail_msg("%s", world->err.message);
     assert_int_equal(results_write_training(playing.run, &training, &world->err), MCP_OK);
@@ -465,12 +465,112 @@ static void the_costs_of_a_real_study_add_up(void **state)
     assert_true(is_there(world, "training/_SUCCESS"));
     assert_true(is_there(world, "simulation/_SUCCESS"));
     for (unsigned i = 0; i < SCENARIOS; i++)
-        check_scenario(&playing, i, kit.c.stage_count);
-    for (size_t i = 0; i < sizeof must_occur / sizeof must_occur[0]; i++)
+        check_scenario(&playing, i, kit->c.stage_count);
+    for (size_t i = 0; i < count; i++)
         if (playing.seen[must_occur[i]] == 0.0)
             fail_msg("the case never pays for column %d of costs", must_occur[i]);
     results_free(playing.run);
     sddp_free(study);
+}
+
+static void the_costs_of_a_real_study_add_up(void **state)
+{
+    static const int must_occur[] = { 4, 6, 8, 9, 12, 13, 14, 15, 16, 18, 19, 21, 24 };
+    static case_kit kit;
+
+    fill_hard_case(&kit);
+    check_study(*state, &kit, 0.0, must_occur, sizeof must_occur / sizeof must_occur[0]);
+}
+
+/* The hard case with what the table of regions has besides: a source with too much wind, contracts,
+ * pumping against the stream, a limit on a thermal that its plant exceeds, a production function, a
+ * soft storage above what is there, and evaporation. */
+static void fill_rich_case(case_kit *k)
+{
+    static const cobre_source sources[] = { { .id = 1, .name = "W", .bus = 0, .max_mw = 40 } };
+    static const cobre_source_stage source_stages[] = {
+        { .available_mw = 40, .curtailment_cost = 5 },
+        { .available_mw = 40, .curtailment_cost = 5 },
+        { .available_mw = 40, .curtailment_cost = 5 },
+    };
+    static const cobre_contract contracts[] = { { .id = 1, .name = "I", .bus = 1 },
+                                                { .id = 2, .name = "E", .is_export = true } };
+    static const cobre_contract_stage contract_stages[] = {
+        { 0, 10, 45, false }, { 0, 5, -10, false }, { 0, 10, 45, false },
+        { 0, 5, -10, false }, { 0, 10, 45, false }, { 0, 5, -10, false },
+    };
+    static const cobre_station stations[] = {
+        { .id = 1, .name = "P", .bus = 0, .source = 1, .destination = 0, .consumption = 0.2 }
+    };
+    static const cobre_station_stage station_stages[] = { { 1, 3, false },
+                                                          { 1, 3, false },
+                                                          { 1, 3, false } };
+    static const cobre_term terms[] = { { COBRE_VAR_THERMAL_GENERATION, 0, COBRE_NONE, 1.0 } };
+    static const cobre_constraint constraints[] = { { .id = 1,
+                                                      .name = "C",
+                                                      .sense = COBRE_SENSE_LE,
+                                                      .has_slack = true,
+                                                      .penalty = 7,
+                                                      .terms = terms,
+                                                      .term_count = 1 } };
+    static const cobre_constraint_row rows[] = {
+        { 0, 0, 0, 25 }, { 0, 0, 1, 25 }, { 1, 0, 0, 25 },
+        { 1, 0, 1, 25 }, { 2, 0, 0, 25 }, { 2, 0, 1, 25 }
+    };
+    static const cobre_hyperplane planes[] = {
+        { COBRE_NONE, 0, 0, 0.01, 0.9, 0, 1 },
+        { COBRE_NONE, 1, 8, 0.02, 0.4, -0.01, 1 },
+    };
+    static const cobre_fpha_fit precomputed = { .is_computed = false };
+    static const cobre_geometry lake[] = { { 0, 0, 2 }, { 40, 0, 9 } };
+
+    fill_hard_case(k);
+    k->c.sources = sources;
+    k->c.source_count = 1;
+    k->c.source_stages = source_stages;
+    k->c.contracts = contracts;
+    k->c.contract_count = 2;
+    k->c.contract_stages = contract_stages;
+    k->c.stations = stations;
+    k->c.station_count = 1;
+    k->c.station_stages = station_stages;
+    k->c.constraints = constraints;
+    k->c.constraint_count = 1;
+    k->c.constraint_rows = rows;
+    k->c.constraint_row_count = 6;
+    k->lines[0].losses_percent = 4.0;
+    k->hydros[2].planes = planes;
+    k->hydros[2].plane_count = 2;
+    k->hydros[0].evaporates = true;
+    k->hydros[0].geometry = lake;
+    k->hydros[0].geometry_count = 2;
+    for (uint32_t t = 0; t < 3; t++) {
+        cobre_hydro_stage *at = kit_hydro(k, t, 2);
+        at->is_fpha = true;
+        at->fit = &precomputed;
+        at->fpha_turbined_cost = 0.5;
+        at->withdrawal = 0.0;
+        kit_bus(k, t, 0)->excess_cost = 20.0; /* dearer than curtailing */
+        k->stages[t].has_season = true;
+        k->stages[t].season_id = t;
+        k->hydros[0].evaporation_mm[t] = 120.0;
+        k->hydros[0].evaporation_reference[t] = 15.0;
+        at = kit_hydro(k, t, 0);
+        at->min_storage = 25.0;
+        at->is_soft = true;
+        at->storage_below_cost = 900.0;
+        at->evaporation_neg_cost = at->evaporation_pos_cost = 20.0;
+    }
+}
+
+static void the_costs_of_a_rich_study_add_up(void **state)
+{
+    static const int must_occur[] = { 4, 6, 7, 8, 10, 12, 20, 21, 22, 23, 24 };
+    static case_kit kit;
+
+    fill_rich_case(&kit);
+    check_study(*state, &kit, 40.0 * 700.0 * 5.0, must_occur,
+                sizeof must_occur / sizeof must_occur[0]);
 }
 
 int main(void)
@@ -485,6 +585,7 @@ int main(void)
         EACH(old_scenarios_are_cleared),
         EACH(a_file_that_cannot_be_written_fails_the_simulation),
         EACH(the_costs_of_a_real_study_add_up),
+        EACH(the_costs_of_a_rich_study_add_up),
     };
     (void)sample_training;
     return cmocka_run_group_tests(tests, NULL, NULL);
