@@ -266,9 +266,18 @@ static void describe_state(mcp_json_writer *writer, const char *type, int32_t id
     mcp_write_member_int(writer, "entity_id", id);
     if (lag > 0)
         mcp_write_member_int(writer, "lag_index", (int64_t)lag);
-    mcp_write_member_string(writer, "unit", lag > 0 ? "m3/s" : "hm3");
+    mcp_write_member_string(writer, "unit", strcmp(type, "storage") == 0 ? "hm3" : "m3/s");
     mcp_write_member_int(writer, "dimension_index", (int64_t)index);
     mcp_write_end(writer);
+}
+
+/* Where stages are parts of a period: the running sums, those that become a lag with its index. */
+static void describe_sums(mcp_json_writer *writer, const cobre_case *in, const state_table *state)
+{
+    for (size_t j = 0; j < state->dimension; j++)
+        if (state->entries[j].kind == STATE_SUM)
+            describe_state(writer, "inflow_sum", in->hydros[state->entries[j].hydro].id,
+                           state->entries[j].lag, j);
 }
 
 /* The most lags that a plant's inflow uses at any stage. */
@@ -303,6 +312,8 @@ static mcp_status write_state(results *self, mcp_error *err)
         for (size_t lag = 1; lag <= order; lag++)
             describe_state(&writer, "inflow_lag", self->input->hydros[h].id, lag, hydros * lag + h);
     }
+    if (self->options.state)
+        describe_sums(&writer, self->input, self->options.state);
     mcp_write_end(&writer);
     mcp_write_end(&writer);
     return results_write_json(self, FOLDER "/state_dictionary.json", &writer, err);

@@ -63,6 +63,7 @@ typedef struct results_options {
     /* What the study is built from. */
     const hydro_models *hydros; /* NULL: every plant has its entity's productivity */
     const inflow_model *inflow; /* NULL: inflows have no lags */
+    const state_table *state;   /* NULL: storages, then the lags */
 } results_options;
 
 /**

@@ -293,6 +293,7 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
         .trains = wants_training(run),
         .hydros = sddp_parts_of(run->study).hydros,
         .inflow = sddp_parts_of(run->study).inflow,
+        .state = sddp_state(run->study),
     };
     mcp_status st = results_begin(&run->files, run->input, run->out_fd, &options, &cause);
     return st == MCP_OK ? MCP_OK : end_failed(run, "The output cannot be begun", &cause, err);

@@ -58,7 +58,8 @@ static const cobre_contract_stage contract_stages[] = {
     { 5, 6, 70, false }, { 0, 9, -1, false }, { 7, 8, 70, false }, { 0, 10, -1, false }
 };
 
-static void run_begins_with_more(struct world *world, const inflow_model *inflow)
+static void run_begins_with_more(struct world *world, const inflow_model *inflow,
+                                 const state_table *state)
 {
     static cobre_case input;
     results_options options = sample_options;
@@ -74,6 +75,7 @@ static void run_begins_with_more(struct world *world, const inflow_model *inflow
     input.sources = sources;
     input.source_count = 1;
     options.inflow = inflow;
+    options.state = state;
     if (results_begin(&run, &input, world->folder.fd, &options, &world->err) != MCP_OK)
         fail_msg("%s", world->err.message);
     results_free(run);
@@ -83,7 +85,7 @@ static void further_kinds_follow(void **state)
 {
     struct world *world = *state;
 
-    run_begins_with_more(world, NULL);
+    run_begins_with_more(world, NULL, NULL);
     assert_non_null(strstr(read_text(world, "training/dictionaries/entities.csv"),
                            "\n3,5,tie,-1,0\n"
                            "4,8,lift,11,0\n"
@@ -112,7 +114,7 @@ static void lags_follow_the_storages(void **state)
     static const inflow_model inflow = { .stages = 2, .hydros = 2, .lags = 2, .order = order };
     struct world *world = *state;
 
-    run_begins_with_more(world, &inflow);
+    run_begins_with_more(world, &inflow, NULL);
     const mcp_json *json = read_json(world, "training/dictionaries/state_dictionary.json");
     assert_int_equal(mcp_json_count(mcp_json_get(json, "state_variables")), 4);
     expect_pointer_text(json, "/state_variables/2/type", "inflow_lag");
@@ -124,6 +126,30 @@ static void lags_follow_the_storages(void **state)
     expect_pointer_int(json, "/state_variables/3/dimension_index",
                        4); /* 2 storages, 2 first lags */
     assert_null(mcp_json_pointer(json, "/state_variables/0/lag_index"));
+}
+
+/* One lag, and stages that are parts of a period: the sums come last. */
+static void sums_follow_the_lags(void **state)
+{
+    static const uint32_t order[] = { 1, 1, 1, 1 };
+    static const inflow_model inflow = { .stages = 2, .hydros = 2, .lags = 1, .order = order };
+    static const state_entry entries[] = { { STATE_STORAGE, 0, 0 }, { STATE_STORAGE, 1, 0 },
+                                           { STATE_LAG, 0, 1 },     { STATE_LAG, 1, 1 },
+                                           { STATE_SUM, 0, 0 },     { STATE_SUM, 1, 0 },
+                                           { STATE_SUM, 1, 1 } };
+    static const state_table table = { .hydros = 2, .dimension = 7, .entries = entries };
+    struct world *world = *state;
+
+    run_begins_with_more(world, &inflow, &table);
+    const mcp_json *json = read_json(world, "training/dictionaries/state_dictionary.json");
+    assert_int_equal(mcp_json_count(mcp_json_get(json, "state_variables")), 7);
+    expect_pointer_text(json, "/state_variables/5/type", "inflow_sum");
+    expect_pointer_text(json, "/state_variables/5/unit", "m3/s");
+    expect_pointer_int(json, "/state_variables/5/entity_id", 2);
+    expect_pointer_int(json, "/state_variables/5/dimension_index", 5);
+    assert_null(mcp_json_pointer(json, "/state_variables/5/lag_index"));
+    expect_pointer_int(json, "/state_variables/6/lag_index", 1);
+    expect_pointer_int(json, "/state_variables/6/dimension_index", 6);
 }
 
 static void variables_are_those_of_all_tables(void **state)
@@ -187,6 +213,7 @@ int main(void)
         EACH(entities_are_listed_by_kind),
         EACH(further_kinds_follow),
         EACH(lags_follow_the_storages),
+        EACH(sums_follow_the_lags),
         EACH(variables_are_those_of_all_tables),
         EACH(bounds_are_listed_by_entity_then_stage),
         EACH(the_state_is_the_storages),
