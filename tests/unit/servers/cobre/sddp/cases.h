@@ -18,6 +18,7 @@
 #endif
 #define KIT_BLOCKS 3
 #define KIT_ENTITIES 24
+#define KIT_FEW 3
 
 typedef struct case_kit {
     cobre_case c;
@@ -34,6 +35,15 @@ typedef struct case_kit {
     cobre_line_stage line_stages[KIT_STAGES * KIT_ENTITIES];
     cobre_bus_stage bus_stages[KIT_STAGES * KIT_ENTITIES];
     bool bus_is_stochastic[KIT_ENTITIES];
+    cobre_source sources[KIT_FEW];
+    cobre_station stations[KIT_FEW];
+    cobre_contract contracts[KIT_FEW];
+    cobre_source_stage source_stages[KIT_STAGES * KIT_FEW];
+    cobre_station_stage station_stages[KIT_STAGES * KIT_FEW];
+    cobre_contract_stage contract_stages[KIT_STAGES * KIT_FEW];
+    cobre_constraint constraint;
+    cobre_term terms[KIT_FEW];
+    cobre_constraint_row rows[KIT_STAGES];
 } case_kit;
 
 static inline cobre_hydro_stage *kit_hydro(case_kit *k, size_t t, size_t h)
@@ -54,6 +64,11 @@ static inline cobre_bus_stage *kit_bus(case_kit *k, size_t t, size_t b)
 static inline cobre_line_stage *kit_line(case_kit *k, size_t t, size_t l)
 {
     return &k->line_stages[t * k->c.line_count + l];
+}
+
+static inline cobre_source_stage *kit_source(case_kit *k, size_t t, size_t j)
+{
+    return &k->source_stages[t * k->c.source_count + j];
 }
 
 static inline void kit_config(case_kit *k)
@@ -142,6 +157,14 @@ static inline void kit_begin(case_kit *k, size_t stages, size_t hydros, size_t t
         .line_stages = k->line_stages,
         .bus_stages = k->bus_stages,
         .bus_is_stochastic = k->bus_is_stochastic,
+        .sources = k->sources,
+        .stations = k->stations,
+        .contracts = k->contracts,
+        .source_stages = k->source_stages,
+        .station_stages = k->station_stages,
+        .contract_stages = k->contract_stages,
+        .constraints = &k->constraint,
+        .constraint_rows = k->rows,
     };
     kit_config(k);
     kit_stages(k);
@@ -210,6 +233,57 @@ static inline void case_1dtoy(case_kit *k)
         kit_bus(k, t, 0)->load_mean = 75.0;
         kit_bus(k, t, 0)->excess_cost = 100.0;
     }
+}
+
+/* A source on bus 0 with this much power in every stage. */
+static inline void kit_add_source(case_kit *k, double available, double curtailment_cost)
+{
+    k->c.source_count = 1;
+    k->sources[0] = (cobre_source){ .name = "S", .max_mw = available };
+    for (size_t t = 0; t < k->c.stage_count; t++)
+        k->source_stages[t] = (cobre_source_stage){ .available_mw = available,
+                                                    .curtailment_cost = curtailment_cost };
+}
+
+/* A contract on bus 0. */
+static inline void kit_add_contract(case_kit *k, bool is_export, double most, double price)
+{
+    k->c.contract_count = 1;
+    k->contracts[0] = (cobre_contract){ .name = "C", .is_export = is_export };
+    for (size_t t = 0; t < k->c.stage_count; t++)
+        k->contract_stages[t] = (cobre_contract_stage){ .max_mw = most, .price_per_mwh = price };
+}
+
+/* A pumping station on bus 0, from the first hydro to the second. */
+static inline void kit_add_station(case_kit *k, double most, double consumption)
+{
+    k->c.station_count = 1;
+    k->stations[0] = (cobre_station){
+        .name = "P", .source = 0, .destination = 1, .consumption = consumption
+    };
+    for (size_t t = 0; t < k->c.stage_count; t++)
+        k->station_stages[t] = (cobre_station_stage){ .max_m3s = most };
+}
+
+/* Add `coefficient` times a variable to the kit's generic constraint. */
+static inline void kit_add_term(case_kit *k, cobre_variable variable, size_t entity,
+                                double coefficient)
+{
+    k->constraint.terms = k->terms;
+    k->terms[k->constraint.term_count++] = (cobre_term){ variable, entity, COBRE_NONE,
+                                                         coefficient };
+}
+
+/* Bound the generic constraint in block 0 of every stage; a penalty of 0: it is hard. */
+static inline void kit_set_constraint(case_kit *k, cobre_sense sense, double bound, double penalty)
+{
+    k->constraint.sense = sense;
+    k->constraint.has_slack = penalty > 0.0;
+    k->constraint.penalty = penalty;
+    k->c.constraint_count = 1;
+    k->c.constraint_row_count = k->c.stage_count;
+    for (size_t t = 0; t < k->c.stage_count; t++)
+        k->rows[t] = (cobre_constraint_row){ t, 0, 0, bound };
 }
 
 static inline void case_d01(case_kit *k)
