@@ -5,16 +5,18 @@
  * is an error here. A row whose feature the original ignores is an error too, unless the case asks
  * for the original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored with a
  * warning. A feature that changes no result is a warning at most. Building a feature removes its
- * row. Source: the case page, section 9; the method page, section 16.
+ * row, or, where the original ignores it, leaves the warning under compatibility. Source: the case
+ * page, section 9; the method page, section 16.
  */
 #include "case/input.h"
 #include "validate/layers.h"
 
 /* The original's treatment of the feature, and so the severity of its finding. */
 enum original {
-    MODELS,  /* error */
-    IGNORES, /* error; a warning under compatibility */
-    HARMLESS /* a warning: no result changes */
+    MODELS,   /* error */
+    IGNORES,  /* error; a warning under compatibility */
+    BUILT,    /* the original ignores it: a warning under compatibility alone */
+    HARMLESS, /* a warning: no result changes */
 };
 
 /* True when the input uses the feature; `record` is the registry's record or the stage. */
@@ -166,18 +168,6 @@ static bool thermal_life(const cobre_input *input, const void *record)
     return thermal->entry != COBRE_ABSENT || thermal->exit != COBRE_ABSENT;
 }
 
-static bool fpha(const cobre_input *input, const void *record)
-{
-    (void)input;
-    return ((const cobre_raw_hydro *)record)->model == COBRE_MODEL_FPHA;
-}
-
-static bool evaporation(const cobre_input *input, const void *record)
-{
-    (void)input;
-    return ((const cobre_raw_hydro *)record)->evaporation_json != NULL;
-}
-
 static bool filling(const cobre_input *input, const void *record)
 {
     (void)input;
@@ -256,28 +246,23 @@ static const struct unsupported {
       "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
     { COBRE_FILE_CONFIG, "simulation.policy_type", HARMLESS, 0, inner_policy,
       "simulating an inner approximation", "Set simulation.policy_type to \"outer\"." },
-    { COBRE_FILE_CONFIG, "modeling.storage_bounds", IGNORES, 0, soft_storage,
+    { COBRE_FILE_CONFIG, "modeling.storage_bounds", BUILT, 0, soft_storage,
       "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
     { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
       "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
     { COBRE_FILE_STAGES, "state_variables", HARMLESS, COBRE_STUDY_STAGES, state_switches,
       "taking storages or lags out of the state", "Remove state_variables." },
-    { COBRE_FILE_STAGES, "block_mode", IGNORES, COBRE_STUDY_STAGES, chronological,
+    { COBRE_FILE_STAGES, "block_mode", BUILT, COBRE_STUDY_STAGES, chronological,
       "chronological blocks", "Set block_mode to \"parallel\"." },
-    { COBRE_FILE_HYDROS, "entry_stage_id", IGNORES, COBRE_HYDROS, hydro_life,
+    { COBRE_FILE_HYDROS, "entry_stage_id", BUILT, COBRE_HYDROS, hydro_life,
       "entry and exit of a hydro", "Set entry_stage_id and exit_stage_id to null." },
-    { COBRE_FILE_HYDROS, "generation.model", MODELS, COBRE_HYDROS, fpha,
-      "a production function (fpha)",
-      "Set generation.model to \"constant_productivity\" and give productivity_mw_per_m3s." },
-    { COBRE_FILE_HYDROS, "evaporation", MODELS, COBRE_HYDROS, evaporation,
-      "evaporation", "Set evaporation to null: the reservoir loses no water then." },
-    { COBRE_FILE_HYDROS, "filling", IGNORES, COBRE_HYDROS, filling,
+    { COBRE_FILE_HYDROS, "filling", BUILT, COBRE_HYDROS, filling,
       "filling", "Set filling to null." },
-    { COBRE_FILE_LINES, "losses_percent", IGNORES, COBRE_LINES, line_losses,
+    { COBRE_FILE_LINES, "losses_percent", BUILT, COBRE_LINES, line_losses,
       "line losses", "Set losses_percent to 0." },
-    { COBRE_FILE_LINES, "entry_stage_id", IGNORES, COBRE_LINES, line_life,
+    { COBRE_FILE_LINES, "entry_stage_id", BUILT, COBRE_LINES, line_life,
       "entry and exit of a line", "Set entry_stage_id and exit_stage_id to null." },
-    { COBRE_FILE_THERMALS, "entry_stage_id", IGNORES, COBRE_THERMALS, thermal_life,
+    { COBRE_FILE_THERMALS, "entry_stage_id", BUILT, COBRE_THERMALS, thermal_life,
       "entry and exit of a thermal", "Set entry_stage_id and exit_stage_id to null." },
     { COBRE_FILE_THERMALS, "gnl_config", HARMLESS, COBRE_THERMALS, gnl,
       "GNL dispatch lags", "Set gnl_config to null." },
@@ -286,54 +271,50 @@ static const struct unsupported {
     { COBRE_FILE_THERMAL_BOUNDS, "block_id", HARMLESS, 0, block_bounds,
       "thermal bounds of a single block",
       "Leave block_id empty: a bound then applies to every block." },
-    { COBRE_FILE_SOURCES, NULL, MODELS, 0, NULL,
-      "non-controllable sources", "Empty the list, or subtract their generation from the load." },
-    { COBRE_FILE_STATIONS, NULL, IGNORES, 0, NULL,
+    { COBRE_FILE_STATIONS, NULL, BUILT, 0, NULL,
       "pumping stations", "Empty the list." },
-    { COBRE_FILE_CONTRACTS, NULL, IGNORES, 0, NULL,
+    { COBRE_FILE_CONTRACTS, NULL, BUILT, 0, NULL,
       "energy contracts", "Empty the list." },
-    { COBRE_FILE_MODELS, NULL, MODELS, 0, NULL,
-      "production models",
-      "Empty the list: each hydro has the productivity of system/hydros.json then." },
-    { COBRE_FILE_HYPERPLANES, NULL, MODELS, 0, NULL,
-      "production function planes", "Remove the file." },
     { COBRE_FILE_HISTORY, NULL, MODELS, 0, NULL,
       "estimation from inflow history",
       "Remove the file, and give scenarios/inflow_seasonal_stats.parquet instead." },
-    { COBRE_FILE_AR, NULL, MODELS, 0, NULL,
-      "autoregressive inflows",
-      "Remove the file: inflow is independent from stage to stage then." },
-    { COBRE_FILE_ANNUAL, NULL, MODELS, 0, NULL,
-      "an annual inflow component", "Remove the file." },
     { COBRE_FILE_EXTERNAL_INFLOW, NULL, HARMLESS, 0, NULL,
       "external inflow scenarios", "Remove the file." },
     { COBRE_FILE_EXTERNAL_LOAD, NULL, HARMLESS, 0, NULL,
       "external load scenarios", "Remove the file." },
     { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL,
       "external source scenarios", "Remove the file." },
-    { COBRE_FILE_CONSTRAINT_BOUNDS, NULL, MODELS, 0, NULL,
-      "generic constraints", "Remove the file." },
-    { COBRE_FILE_GEOMETRY, NULL, HARMLESS, 0, NULL,
-      "reservoir geometry", "Remove the file." },
 };
 /* clang-format on */
+
+static const char *describe(const cobre_input *input, const struct unsupported *row, bool ignored)
+{
+    if (row->original == BUILT)
+        return cobre_report_text(
+            input->report, "Cobre 0.5 does not model %s; modeling.compatibility has it ignored",
+            row->feature);
+    return cobre_report_text(input->report, "this version does not model %s%s", row->feature,
+                             ignored ? "; it is ignored" : "");
+}
 
 static void report(const cobre_input *input, const struct unsupported *row, cobre_finding *finding)
 {
     const char *file = cobre_files_known[row->file].path;
     const char *place = row->field ? row->field : file;
-    bool is_ignored = row->original == HARMLESS ||
-                      (row->original == IGNORES && input->config.compatibility != COBRE_ABSENT);
-    const char *detail = cobre_report_text(input->report,
-                                           is_ignored
-                                               ? "this version does not model %s; it is ignored"
-                                               : "this version does not model %s",
-                                           row->feature);
+    bool is_compatible = input->config.compatibility != COBRE_ABSENT;
+    bool is_ignored = row->original == HARMLESS || (row->original != MODELS && is_compatible);
+    const char *detail = describe(input, row, is_ignored);
 
+    if (row->original == BUILT && !is_compatible)
+        return;
     finding->severity = is_ignored ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR;
     finding->message = cobre_report_text(input->report, "%s: %s", place, detail);
     finding->suggestion = row->way_out;
-    if (!is_ignored && row->original == IGNORES)
+    if (row->original == BUILT)
+        finding->suggestion = cobre_report_text(
+            input->report, "%s Or remove modeling.compatibility to have it modelled.",
+            row->way_out);
+    else if (!is_ignored && row->original == IGNORES)
         finding->suggestion = cobre_report_text(
             input->report,
             "%s Or set modeling.compatibility to \"cobre-0.5\" to have it ignored "

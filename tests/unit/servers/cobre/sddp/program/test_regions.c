@@ -516,8 +516,8 @@ static void rates_in_chronological_blocks(void **state)
     assert_cost(empty, 94.0 * 50.0 * HOURS);
 }
 
-/* G <= 0.1 * mean storage of the block. 10 m3/s flow out in each block of 100 h: the storage is 100,
- * 96.4, then 92.8, and G is 9.82, then 9.46 MW. */
+/* G <= 0.1 * mean storage of the block. 10 m3/s flow out in each block of 100 h: the storage is
+ * 100, 96.4, then 92.8, and G is 9.82, then 9.46 MW. */
 static void planes_in_chronological_blocks(void **state)
 {
     static const double hours[] = { 100.0, 100.0 };
