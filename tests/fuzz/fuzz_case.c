@@ -3,7 +3,7 @@
  *
  * The input's first line names the file ("system/hydros.json"), the rest is its text. All layers
  * run, the report must be writable whatever the bytes were, and a case without an error must
- * build.
+ * build; so must one whose only errors are features that the solver does not model yet.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -113,6 +113,17 @@ static void must_be_writable(const cobre_report *report)
     mcp_buf_clear(&buf);
 }
 
+static bool is_sound(const cobre_report *report)
+{
+    const cobre_finding *finding = cobre_report_finding(report, COBRE_SEVERITY_ERROR, 0);
+
+    for (size_t i = 1; finding; finding = cobre_report_finding(report, COBRE_SEVERITY_ERROR, i++)) {
+        if (!strstr(finding->message, "does not model"))
+            return false;
+    }
+    return true;
+}
+
 static void run(mcp_arena *arena, cobre_file_id chosen, const char *text, size_t length)
 {
     cobre_input *input = mcp_arena_alloc(arena, sizeof *input);
@@ -126,7 +137,7 @@ static void run(mcp_arena *arena, cobre_file_id chosen, const char *text, size_t
     if (cobre_report_count(input->report, COBRE_SEVERITY_ERROR) == 0)
         cobre_check_layers(input);
     cobre_report_sort(input->report);
-    if (cobre_report_count(input->report, COBRE_SEVERITY_ERROR) == 0)
+    if (is_sound(input->report))
         must(cobre_assemble(&built, input, "fuzz", NULL) == MCP_OK && built->stage_count >= 2);
     must_be_writable(input->report);
 }
