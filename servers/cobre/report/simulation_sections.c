@@ -50,11 +50,17 @@ static double sum_of(const columns_table *table, size_t column)
     return sum;
 }
 
+/* A sum below this share of all is what rounding leaves. */
+#define SHARE_MIN 1e-12
+
 static void write_categories(const report_context *context, const columns_table *table)
 {
+    double all = 0;
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        all += sum_of(table, i + 1);
     mcp_write_member_array(context->writer, "categories");
     for (size_t i = 0; i < CATEGORY_COUNT; i++) {
-        if (!(sum_of(table, i + 1) > 0))
+        if (!(sum_of(table, i + 1) > SHARE_MIN * all))
             continue;
         mcp_write_object(context->writer);
         mcp_write_member_string(context->writer, "name", categories[i].name);

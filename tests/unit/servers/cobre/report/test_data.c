@@ -139,7 +139,7 @@ static void write_scenario(int i)
           F64("storage_violation_cost", 0, 0), F64("filling_target_cost", 0, 0),
           F64("hydro_violation_cost", 0, 0), F64("inflow_penalty_cost", 0, 0),
           F64("generic_violation_cost", 0, 0), F64("spillage_cost", 0, 0),
-          F64("fpha_turbined_cost", 0, 0), F64("curtailment_cost", 0, 0),
+          F64("fpha_turbined_cost", 0, 0), F64("curtailment_cost", 1e-13, 0),
           F64("exchange_cost", 0, 0), F64("pumping_cost", 0, 0));
 }
 
