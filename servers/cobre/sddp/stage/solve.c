@@ -309,11 +309,12 @@ static void weigh_cuts(worker *w, const solve_input *in, const lp *model)
             w->gone[tight] = (int)ws->rows[i];
             w->values[tight++] = duals[i];
         }
-    for (size_t j = n; j < pool->dimension; j++) {
-        double worth = 0.0;
-        for (size_t i = 0; i < tight; i++)
-            worth += w->values[i] * cuts_slope(pool, (size_t)w->gone[i], j);
-        w->slopes[j] = worth;
+    memset(w->slopes + n, 0, (pool->dimension - n) * sizeof *w->slopes);
+    for (size_t i = 0; i < tight; i++) {
+        size_t cut = (size_t)w->gone[i];
+        const double *slope = pool->slope[cut / CUT_CHUNK] + cut % CUT_CHUNK;
+        for (size_t j = n; j < pool->dimension; j++)
+            w->slopes[j] += w->values[i] * slope[j * CUT_CHUNK];
     }
 }
 

@@ -270,6 +270,78 @@ static void parts_of_a_wide_case(void **state)
     check_all(2);
 }
 
+/* The identity of the output page, 5.1: the parts less what the available power would cost. */
+static mcp_status check_categories(const sddp_scenario *result, void *data, mcp_error *err)
+{
+    double *seen = data;
+
+    (void)err;
+    for (size_t t = 0; t < result->stage_count; t++) {
+        const sddp_stage_result *r = &result->stages[t];
+        double cost = cost_of_categories(r);
+        for (size_t k = 0; k < r->blocks; k++)
+            cost -= kit_source(&kit, t, 0)->curtailment_cost * r->available_mw[k] *
+                    kit.stages[t].blocks[k].hours;
+        assert_near(cost, r->objective - r->future_cost, "categories");
+        for (cost_category c = 0; c < COST_CATEGORIES; c++)
+            seen[c] += fabs(r->cost[c]);
+        if (t > 0)
+            for (size_t h = 0; h < kit.c.hydro_count; h++)
+                assert_near(at(r, REGION_INCOMING, h, 0), at(r - 1, REGION_STORAGE, h, 0), "state");
+        assert_near(r->lags[0], t > 0 ? at(r - 1, REGION_INFLOW, 0, 0) : 18.0, "lag");
+    }
+    return MCP_OK;
+}
+
+/* Lags, a source, an export, a pump, losses, chronological blocks, a plant that fills, then one
+ * that is soft, a bounded thermal: their costs add up in each simulated stage. */
+static void parts_of_every_element(void **state)
+{
+    static cobre_ar_row ar[4 * 8];
+    static const double past[] = { 18.0 };
+    double seen[COST_CATEGORIES] = { 0 };
+    sddp_observer observer = { .scenario = check_categories, .data = seen };
+    sddp_simulation result;
+
+    (void)state;
+    case_wide(&kit, 4, 8);
+    kit_set_limit(&kit, 4);
+    kit_add_source(&kit, 60.0, 0.5);
+    kit_add_contract(&kit, true, 20.0, -90.0);
+    kit_add_station(&kit, 5.0, 0.3);
+    kit_add_term(&kit, COBRE_VAR_THERMAL_GENERATION, 0, 1.0);
+    kit_set_constraint(&kit, COBRE_SENSE_LE, 30.0, 1.0);
+    kit.lines[0].losses_percent = 4.0;
+    for (size_t h = 0; h < 8; h++) {
+        kit.hydros[h].past_inflow = past;
+        kit.hydros[h].past_inflow_count = 1;
+        for (size_t t = 0; t < 4; t++)
+            ar[h * 4 + t] = (cobre_ar_row){ h, (int32_t)t, 1, 0.4, 0.9 };
+    }
+    kit.c.scenarios.ar = ar;
+    kit.c.scenarios.ar_count = 4 * 8;
+    for (size_t t = 0; t < 4; t++) {
+        kit.stages[t].has_season = true;
+        kit.stages[t].is_chronological = t % 2;
+        kit_hydro(&kit, t, 7)->is_soft = true;
+        kit_hydro(&kit, t, 7)->min_storage = 900.0;
+        kit_hydro(&kit, t, 7)->storage_below_cost = 3.0;
+    }
+    kit_hydro(&kit, 0, 4)->phase = COBRE_HYDRO_ABSENT;
+    kit_hydro(&kit, 1, 4)->phase = COBRE_HYDRO_FILLING;
+    kit_hydro(&kit, 1, 4)->is_last_filling = true;
+    kit_hydro(&kit, 1, 4)->min_storage = 5000.0;
+    kit_hydro(&kit, 1, 4)->filling_target_cost = 2.0;
+    sddp *study = trained(2);
+    simulate(study, &observer, &result);
+    static const cost_category must_occur[] = { COST_THERMAL, COST_CONTRACT, COST_STORAGE,
+                                                COST_FILLING, COST_SPILLAGE, COST_EXCHANGE };
+    for (size_t i = 0; i < sizeof must_occur / sizeof must_occur[0]; i++)
+        if (seen[must_occur[i]] == 0.0)
+            fail_msg("nothing was paid for category %d", (int)must_occur[i]);
+    sddp_free(study);
+}
+
 /* ---- ways to end early ----------------------------------------------------------------------- */
 
 static mcp_status refuse_the_sixth(const sddp_scenario *result, void *data, mcp_error *err)
@@ -345,9 +417,13 @@ static void infeasible_scenarios_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_of_1dtoy),     cmocka_unit_test(parts_of_1dtoy),
-        cmocka_unit_test(parts_of_a_wide_case), cmocka_unit_test(a_failing_observer_ends_it),
-        cmocka_unit_test(any_stop_gives_up),    cmocka_unit_test(infeasible_scenarios_are_named),
+        cmocka_unit_test(figures_of_1dtoy),
+        cmocka_unit_test(parts_of_1dtoy),
+        cmocka_unit_test(parts_of_a_wide_case),
+        cmocka_unit_test(a_failing_observer_ends_it),
+        cmocka_unit_test(parts_of_every_element),
+        cmocka_unit_test(any_stop_gives_up),
+        cmocka_unit_test(infeasible_scenarios_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
