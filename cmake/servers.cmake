@@ -41,7 +41,7 @@ foreach(server IN LISTS servers)
     add_library(${server}_app STATIC ${app})
     target_link_libraries(${server}_app PUBLIC ${server}_core)
     mcp_embed(${server}_app NAME ${server}_files ROOT ${folder}
-        FILES tools/*.json prompts/*.md resources.json docs/*.md schemas/*.json sql/*.sql)
+        FILES tools/*.json prompts/*.md resources.json pages/*.html docs/*.md schemas/*.json sql/*.sql)
     add_executable(${server} ${folder}/main.c)
     target_link_libraries(${server} PRIVATE ${server}_app)
 

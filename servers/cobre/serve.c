@@ -52,6 +52,7 @@ static const serve_server server = {
                  .instructions =
                      "Validate a case directory before running it. cobre/run may take minutes to "
                      "hours: ask for progress. Query results by their output directory.",
+                 .extensions = "{\"io.modelcontextprotocol/ui\":{}}",
                  .write_note = COBRE_WRITES_DISABLED,
                  .explicit_is_error = true, /* as every example of the contract has it */
                  .error_formatter = cobre_refuse_call,

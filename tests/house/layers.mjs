@@ -92,10 +92,11 @@ const ROOMS = {
   "servers/cobre/sddp": { rooms: cobre("sddp/stage", "sddp/program", "lp", "policy", "stochastic", "hydro", "case") },
   "servers/cobre/results": { rooms: cobre("sddp", "sddp/program", "policy", "stochastic", "hydro", "case") },
   "servers/cobre/run": { rooms: cobre("results", "sddp", "lp", "policy", "stochastic", "hydro", "validate", "case", "findings") },
+  "servers/cobre/chart": { rooms: [] },
   "servers/cobre/query": { rooms: cobre("results", "policy", "case/read", "case", "findings") },
   "servers/cobre/gateway": { rooms: [...cobre("findings"), "public"] },
   "servers/cobre/features": {
-    rooms: [...cobre("gateway", "run", "query", "results", "policy", "sddp", "validate", "case/schema", "case/read", "case", "findings"), "public"],
+    rooms: [...cobre("gateway", "run", "query", "chart", "results", "policy", "sddp", "validate", "case/schema", "case/read", "case", "findings"), "public"],
   },
   "servers/cobre/report": { rooms: cobre("run", "query", "results", "sddp", "lp", "case") },
   "servers/cobre/shell": { rooms: cobre("report", "run", "query", "results", "sddp", "lp", "validate", "case/schema", "case/read", "case", "findings") },

@@ -3,6 +3,7 @@
  */
 #include <unistd.h>
 
+#include "features/charts.h"
 #include "features/tools.h"
 #include "gateway/directory.h"
 #include "gateway/errors.h"
@@ -67,7 +68,7 @@ static mcp_status write_convergence(mcp_call *call, const results_convergence *h
     mcp_write_end(out);
     mcp_write_member_int(out, "total_iterations", (int64_t)history->count);
     mcp_write_member_string(out, "termination_reason", history->termination_reason);
-    return MCP_OK;
+    return cobre_chart_is_wanted(call) ? cobre_chart_convergence(call, history, range) : MCP_OK;
 }
 
 mcp_status cobre_tool_query_convergence(mcp_call *call, void *data)

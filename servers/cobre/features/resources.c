@@ -22,6 +22,8 @@
 
 enum { ROWS_MAX = 10000, OPENED_MAX = 5 };
 
+#define PAGE_URI "ui://cobre/convergence"
+#define PAGE_FILE "pages/convergence.html"
 #define POLICY_FOLDER "policy"
 #define TEXT_BYTES ((size_t)8 << 20)
 #define TEXT_MAX ((size_t)64 << 20)
@@ -32,6 +34,7 @@ static mcp_status read_scenarios(mcp_call *call, void *data);
 static mcp_status read_convergence(mcp_call *call, void *data);
 static mcp_status read_results(mcp_call *call, void *data);
 static mcp_status read_policy(mcp_call *call, void *data);
+static mcp_status read_page(mcp_call *call, void *data);
 
 /* clang-format off */
 const mcp_resource cobre_resources[] = {
@@ -41,6 +44,7 @@ const mcp_resource cobre_resources[] = {
     { COBRE_URI_CONVERGENCE, read_convergence, MCP_READS, 10000 },
     { COBRE_URI_RESULTS,     read_results,     MCP_READS, 30000 },
     { COBRE_URI_POLICY,      read_policy,      MCP_READS, 10000 },
+    { PAGE_URI,              read_page,        MCP_READS | MCP_UNLISTED, 10000 },
     { 0 },
 };
 /* clang-format on */
@@ -405,4 +409,20 @@ static mcp_status read_policy(mcp_call *call, void *data)
     st = answer_policy(call, fd, path);
     close(fd);
     return st;
+}
+
+/* ---- the page of a tool ---------------------------------------------------------------------- */
+
+/* It draws the result that its host passes to it, and needs no other origin. */
+static mcp_status read_page(mcp_call *call, void *data)
+{
+    const mcp_file *file = mcp_files_find(cobre_files, PAGE_FILE);
+
+    (void)data;
+    if (!file)
+        return mcp_error_set(mcp_call_error(call), MCP_E_INTERNAL, PAGE_FILE " is not embedded");
+    mcp_status st = mcp_call_contents_meta(
+        call,
+        "{\"ui\":{\"csp\":{\"connectDomains\":[],\"resourceDomains\":[]},\"prefersBorder\":true}}");
+    return st == MCP_OK ? mcp_call_contents_text(call, NULL, NULL, file->bytes, file->length) : st;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "features/charts.h"
 #include "features/tools.h"
 #include "gateway/directory.h"
 #include "gateway/errors.h"
@@ -64,9 +65,21 @@ static bool is_stopped(void *data)
 
 /* ---- cobre/query-results --------------------------------------------------------------------- */
 
+struct answering {
+    mcp_call *call;
+    bool wants_chart;
+    cobre_stage_values values;
+};
+
+static bool is_answer_stopped(void *data)
+{
+    return is_stopped(((struct answering *)data)->call);
+}
+
 static mcp_status write_rows(const columns_table *rows, void *data, mcp_error *err)
 {
-    mcp_json_writer *out = mcp_call_result(data);
+    struct answering *answering = data;
+    mcp_json_writer *out = mcp_call_result(answering->call);
 
     for (size_t row = 0; row < rows->rows; row++) {
         mcp_write_array(out);
@@ -75,12 +88,20 @@ static mcp_status write_rows(const columns_table *rows, void *data, mcp_error *e
         mcp_write_end(out);
     }
     mcp_status st = mcp_json_writer_status(out);
-    return st == MCP_OK ? st : mcp_error_set(err, st, "the rows exceed the longest answer");
+    if (st != MCP_OK)
+        return mcp_error_set(err, st, "the rows exceed the longest answer");
+    return answering->wants_chart ? cobre_chart_gather(&answering->values, answering->call, rows)
+                                  : MCP_OK;
 }
 
 static mcp_status query(mcp_call *call, const cobre_app *app, const struct asked *asked)
 {
-    const query_sink sink = { .take = write_rows, .should_stop = is_stopped, .data = call };
+    struct answering answering = { .call = call,
+                                   .wants_chart = cobre_chart_is_wanted(call),
+                                   .values = { .table = asked->table } };
+    const query_sink sink = { .take = write_rows,
+                              .should_stop = is_answer_stopped,
+                              .data = &answering };
     mcp_json_writer *out = mcp_call_result(call);
     mcp_error cause = MCP_ERROR_INIT;
     query_answer answer;
@@ -98,7 +119,7 @@ static mcp_status query(mcp_call *call, const cobre_app *app, const struct asked
     mcp_write_member_int(out, "total_rows", (int64_t)answer.total);
     mcp_write_member_bool(out, "truncated", answer.total > asked->question.rows_max);
     mcp_write_member_bool(out, "complete", answer.is_complete);
-    return MCP_OK;
+    return answering.wants_chart ? cobre_chart_stages(call, &answering.values) : MCP_OK;
 }
 
 mcp_status cobre_tool_query_results(mcp_call *call, void *data)

@@ -8,6 +8,7 @@
  *     shell       the commands of the program           report, run, results, ... but no tools
  *     report      words, numbers, the HTML report       run, query, results, sddp, lp, case
  *     run         one run: validate, train, simulate    results, sddp, lp, validate, case, findings
+ *     chart       images of a plot                      -
  *     query       questions about an output directory   results, case/read, case, findings
  *     results     the output directory                  sddp, case
  *     sddp        training and simulation; iteration/   sddp/stage, lp, stochastic, case

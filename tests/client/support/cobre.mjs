@@ -48,6 +48,7 @@ export function workshop(label) {
         return target;
     }
 
+    /** Start a server over HTTP; its URL. */
     async function serve(args) {
         const child = spawn(program, ['--transport', 'http', '--port', '0', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
         let said = '';
@@ -83,7 +84,7 @@ export function workshop(label) {
         fs.rmSync(scratch, { recursive: true, force: true });
     }
 
-    return { scratch, editConfig, copyCase, connect, close };
+    return { scratch, editConfig, copyCase, connect, serve, close };
 }
 
 /** The value that a tool answers. */

@@ -451,6 +451,23 @@ static void test_an_empty_table_is_a_table(void **state)
     assert_int_equal(load("{\"resources\":[],\"resourceTemplates\":[]}", no_rows, NULL), MCP_OK);
 }
 
+static void test_an_unlisted_resource_is_read_by_its_uri(void **state)
+{
+    static const mcp_resource more[] = { { "b:page", read_folder, MCP_READS | MCP_UNLISTED, 0 },
+                                         { 0 } };
+    static const char text[] = "{\"resources\":[{\"uri\":\"b:page\",\"name\":\"page\"}]}";
+    const mcp_file one[] = { FILE_OF(text), { 0 } };
+    const mcp_features more_features = { .files = one, .resources = more };
+
+    (void)state;
+    assert_int_equal(mcp__resources_load(set, &more_features, NULL), MCP_OK);
+    assert_int_equal(
+        mcp_json_count(mcp_json_pointer(feature_ask(list, &options, MCP_2025_06_18, NULL, arena),
+                                        "/result/resources")),
+        5);
+    assert_int_equal(mcp_json_count(mcp_json_pointer(read_uri("b:page"), "/result/contents")), 2);
+}
+
 static void test_sets_add_up_but_do_not_overlap(void **state)
 {
     static const mcp_resource more[] = { { "b:more", read_nothing, 0, 0 }, { 0 } };
@@ -505,6 +522,7 @@ int main(void)
         TEST(test_file_and_table_must_name_the_same),
         TEST(test_a_template_that_cannot_be_matched_stops_the_start),
         TEST(test_an_empty_table_is_a_table),
+        TEST(test_an_unlisted_resource_is_read_by_its_uri),
         TEST(test_sets_add_up_but_do_not_overlap),
         TEST(test_memory_can_run_out_anywhere),
     };
