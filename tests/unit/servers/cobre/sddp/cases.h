@@ -17,7 +17,9 @@
 #define KIT_STAGES 12
 #endif
 #define KIT_BLOCKS 3
+#ifndef KIT_ENTITIES
 #define KIT_ENTITIES 24
+#endif
 #define KIT_FEW 3
 
 typedef struct case_kit {
