@@ -28,7 +28,7 @@ enum { HYDROS = BENCH(160, 4), ROWS_SHOWN = 1000, STAGES_ASKED = 12, ARRAYS = 8 
 
 static case_kit kit;
 static char folder[256];
-static double values[STAGES][ARRAYS][HYDROS]; /* made up anew for each scenario */
+static double values[STAGES][ARRAYS][HYDROS]; /* made up for each scenario */
 static const double zeros[HYDROS];
 static sddp_stage_result decisions[STAGES];
 

@@ -136,7 +136,7 @@ static double window_end(const cobre_hydro *hydro, double absolute, double share
     return fmin(fmax(end, rows[0].volume_hm3), rows[hydro->geometry_count - 1].volume_hm3);
 }
 
-static void fill_grid(fit *made, const hydro_fit *range, const cobre_fpha_fit *options)
+static void fill_grid(fit *made, const production_fit *range, const cobre_fpha_fit *options)
 {
     double most = range->turbined_max, least = fmax(0.01 * most, 1.0);
     size_t next = 0;
@@ -356,7 +356,7 @@ static mcp_status check_planes(const fit *made, mcp_error *err)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static mcp_status find_range(hydro_fit *range, const cobre_hydro *hydro,
+static mcp_status find_range(production_fit *range, const cobre_hydro *hydro,
                              const cobre_fpha_fit *options, mcp_error *err)
 {
     double points = (double)options->volume_points * options->turbine_points *
@@ -392,7 +392,7 @@ static mcp_status find_range(hydro_fit *range, const cobre_hydro *hydro,
     return MCP_OK;
 }
 
-static mcp_status make_planes(fit *made, const hydro_fit *range, const cobre_fpha_fit *options,
+static mcp_status make_planes(fit *made, const production_fit *range, const cobre_fpha_fit *options,
                               mcp_arena *scratch, mcp_error *err)
 {
     size_t points = (size_t)options->volume_points * options->turbine_points *
@@ -414,7 +414,8 @@ static mcp_status make_planes(fit *made, const hydro_fit *range, const cobre_fph
     return st == MCP_OK ? check_planes(made, err) : st;
 }
 
-static mcp_status copy_planes(hydro_fit *out, mcp_arena *arena, const fit *made, mcp_error *err)
+static mcp_status copy_planes(production_fit *out, mcp_arena *arena, const fit *made,
+                              mcp_error *err)
 {
     cobre_hyperplane *planes = mcp_arena_array(arena, made->plane_count, sizeof *planes);
     double kappa = kappa_of(made);
@@ -439,11 +440,11 @@ static mcp_status copy_planes(hydro_fit *out, mcp_arena *arena, const fit *made,
     return MCP_OK;
 }
 
-mcp_status fpha_fit(hydro_fit *out, mcp_arena *arena, const cobre_case *input, size_t hydro,
+mcp_status fpha_fit(production_fit *out, mcp_arena *arena, const cobre_case *input, size_t hydro,
                     const cobre_fpha_fit *options, mcp_error *err)
 {
     fit made = { .hydro = &input->hydros[hydro] };
-    hydro_fit range = { .hydro = hydro };
+    production_fit range = { .hydro = hydro };
 
     mcp_status st = find_range(&range, made.hydro, options, err);
     if (st != MCP_OK)

@@ -26,7 +26,7 @@
  * MCP_E_PARAMS (no geometry, tailrace or efficiency; an empty fitting window; a function that has
  * no valid planes: the text names the plant)
  */
-mcp_status fpha_fit(hydro_fit *out, mcp_arena *arena, const cobre_case *input, size_t hydro,
+mcp_status fpha_fit(production_fit *out, mcp_arena *arena, const cobre_case *input, size_t hydro,
                     const cobre_fpha_fit *options, mcp_error *err);
 
 #endif

@@ -42,7 +42,7 @@ static hydro_plane *scale_planes(mcp_arena *arena, const cobre_hyperplane *plane
 static mcp_status fit_plants(hydro_models *made, plant_planes *plants, mcp_arena *arena,
                              const cobre_case *input, mcp_error *err)
 {
-    hydro_fit *fits = mcp_arena_array(arena, input->hydro_count, sizeof *fits);
+    production_fit *fits = mcp_arena_array(arena, input->hydro_count, sizeof *fits);
     const char **warnings = mcp_arena_array(arena, input->hydro_count, sizeof *warnings);
 
     if (!fits || !warnings)
@@ -51,7 +51,7 @@ static mcp_status fit_plants(hydro_models *made, plant_planes *plants, mcp_arena
         const cobre_fpha_fit *options = first_computed(input, h);
         if (!options)
             continue;
-        hydro_fit *fit = &fits[made->fit_count];
+        production_fit *fit = &fits[made->fit_count];
         mcp_status st = fpha_fit(fit, arena, input, h, options, err);
         if (st != MCP_OK)
             return st;

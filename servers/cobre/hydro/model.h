@@ -31,16 +31,16 @@ typedef struct hydro_model {
 } hydro_model;
 
 /* A computed fit of one plant, before kappa is applied: for hydro_models/fpha_hyperplanes. */
-typedef struct hydro_fit {
+typedef struct production_fit {
     size_t hydro;
     const cobre_hyperplane *planes; /* stage COBRE_NONE, plane_id from 0 */
     size_t plane_count;
     double volume_min, volume_max, turbined_max; /* of the grid */
-} hydro_fit;
+} production_fit;
 
 typedef struct hydro_models {
-    const hydro_model *at; /* [stage * hydros + hydro] */
-    const hydro_fit *fits; /* computed ones, by hydro */
+    const hydro_model *at;      /* [stage * hydros + hydro] */
+    const production_fit *fits; /* computed ones, by hydro */
     size_t fit_count;
     /* What to tell the user: one line each, naming the plant. */
     const char *const *warnings;

@@ -179,7 +179,7 @@ static mcp_status write_provenance(const study_files *files, int out_fd, mcp_err
 
 /* ---- fpha_hyperplanes.parquet ---------------------------------------------------------------- */
 
-static void fill_planes(sheet *to, const cobre_case *in, const hydro_fit *fit)
+static void fill_planes(sheet *to, const cobre_case *in, const production_fit *fit)
 {
     for (size_t p = 0; p < fit->plane_count; p++) {
         const cobre_hyperplane *plane = &fit->planes[p];

@@ -2,6 +2,7 @@
  * stochastic.c - the stochastic model as files of the input format: openings, statistics,
  * coefficients and correlation.
  */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "mcp/buf.h"
 #include "results/study/study_files.h"
 #include "results/study/study_files_int.h"
+#include "stochastic/history/estimate.h"
 
 #define FOLDER "stochastic"
 
@@ -257,6 +259,73 @@ static mcp_status write_correlation(const study_files *files, const inflow_table
     return study_write_json(out_fd, FOLDER "/correlation.json", &writer, err);
 }
 
+/* ---- fitting_report.json --------------------------------------------------------------------- */
+
+static void describe_reductions(mcp_json_writer *writer, const hydro_fit *fit)
+{
+    mcp_write_member_array(writer, "contribution_reductions");
+    for (size_t i = 0; i < fit->reduction_count; i++) {
+        const fit_reduction *reduction = &fit->reductions[i];
+        mcp_write_object(writer);
+        mcp_write_member_int(writer, "season_id", reduction->season);
+        mcp_write_member_int(writer, "original_order", reduction->original_order);
+        mcp_write_member_int(writer, "reduced_order", reduction->reduced_order);
+        mcp_write_member_array(writer, "contributions");
+        for (size_t l = 0; reduction->contributions && l < reduction->contribution_count; l++)
+            mcp_write_double(writer, reduction->contributions[l]);
+        mcp_write_end(writer);
+        mcp_write_member_string(writer, "reason", reduction->reason);
+        mcp_write_end(writer);
+    }
+    mcp_write_end(writer);
+}
+
+static void describe_fit(mcp_json_writer *writer, const hydro_fit *fit)
+{
+    uint32_t order = 0;
+
+    for (uint32_t m = 0; m < fit->seasons; m++)
+        if (fit->of_season[m].order > order)
+            order = fit->of_season[m].order;
+    mcp_write_member_int(writer, "selected_order", order);
+    mcp_write_member_array(writer, "coefficients");
+    for (uint32_t m = 0; m < fit->seasons; m++) {
+        mcp_write_array(writer);
+        for (uint32_t l = 0; l < fit->of_season[m].order; l++)
+            mcp_write_double(writer, fit->of_season[m].coefficients[l]);
+        mcp_write_end(writer);
+    }
+    mcp_write_end(writer);
+    if (fit->reduction_count > 0)
+        describe_reductions(writer, fit);
+}
+
+/* Only when coefficients were estimated. */
+static mcp_status write_fitting(const study_files *files, const inflow_tables *tables, int out_fd,
+                                mcp_error *err)
+{
+    const inflow_estimate *estimate = tables->estimate;
+    mcp_json_writer writer;
+    mcp_buf buf;
+    char id[16];
+
+    if (!estimate || !estimate->fits)
+        return MCP_OK;
+    mcp_buf_init(&buf, STUDY_TEXT_MAX);
+    mcp_json_writer_init(&writer, &buf);
+    mcp_write_object(&writer);
+    mcp_write_member_object(&writer, "hydros");
+    for (size_t h = 0; h < files->input->hydro_count; h++) {
+        snprintf(id, sizeof id, "%d", (int)files->input->hydros[h].id);
+        mcp_write_member_object(&writer, id);
+        describe_fit(&writer, &estimate->fits[h]);
+        mcp_write_end(&writer);
+    }
+    mcp_write_end(&writer);
+    mcp_write_end(&writer);
+    return study_write_json(out_fd, FOLDER "/fitting_report.json", &writer, err);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 mcp_status study_remove_stochastic(int out_fd, mcp_error *err)
@@ -297,5 +366,7 @@ mcp_status study_write_stochastic(const study_files *files, int out_fd, mcp_erro
         st = write_annual(files, &tables, out_fd, err);
     if (st == MCP_OK)
         st = write_loads(files, out_fd, err);
-    return st == MCP_OK ? write_correlation(files, &tables, out_fd, err) : st;
+    if (st == MCP_OK)
+        st = write_correlation(files, &tables, out_fd, err);
+    return st == MCP_OK ? write_fitting(files, &tables, out_fd, err) : st;
 }

@@ -27,7 +27,7 @@ static cobre_hydro plant;
 static cobre_case input;
 static cobre_fpha_fit options;
 static mcp_arena *arena;
-static hydro_fit fit;
+static production_fit fit;
 static mcp_error err;
 
 static int begin(void **state)

@@ -137,7 +137,7 @@ static void fitted_planes_have_the_input_form(void **state)
 {
     static const cobre_hyperplane planes[] = { { COBRE_NONE, 0, 10, 0.25, 0.5, -0.125, 0.75 },
                                                { COBRE_NONE, 1, 20, 0, 0.25, 0, 0.75 } };
-    static const hydro_fit fits[] = { { 1, planes, 2, 100, 300, 40 } };
+    static const production_fit fits[] = { { 1, planes, 2, 100, 300, 40 } };
     static const hydro_models hydros = { .fits = fits, .fit_count = 1 };
     struct world *world = *state;
 

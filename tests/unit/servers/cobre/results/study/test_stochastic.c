@@ -4,6 +4,7 @@
 #include "../sample.h"
 
 #include "results/study/study_files.h"
+#include "stochastic/history/estimate.h"
 
 static double first[] = { 1, 2, 3, 4, 5, 6 }, second[] = { 7, 8, 9 };
 static double *const noise[] = { first, second };
@@ -143,14 +144,39 @@ static void correlation_has_the_input_form(void **state)
     expect_pointer_text(json, "/schedule/0/profile_name", "season_03");
 }
 
+/* The first plant: order 2 in one season, reduced to 1 in the other. The second: white noise. */
+static void an_estimation_is_reported(void **state)
+{
+    static double two[] = { 0.5, 0.25 }, one[] = { 0.75 }, contributions[] = { 0.6, -0.1 };
+    static season_fit first[] = { { .order = 2, .coefficients = two },
+                                  { .order = 1, .coefficients = one } };
+    static season_fit second_fits[] = { { .order = 0 }, { .order = 0 } };
+    static const fit_reduction reductions[] = { { 1, 2, 1, contributions, 2, "negative" } };
+    static const hydro_fit fits[] = { { 2, first, reductions, 1 }, { 2, second_fits, NULL, 0 } };
+    static const inflow_estimate estimate = { .seasons = 2, .fits = fits };
+    static const inflow_model inflow = { .tables = { .ar_estimated = true,
+                                                     .estimate = &estimate } };
+    struct world *world = *state;
+    cobre_case input = stochastic_case();
+
+    export(world, &input, &inflow);
+    assert_string_equal(read_text(world, "stochastic/fitting_report.json"),
+                        "{\"hydros\":{\"1\":{\"selected_order\":2,\"coefficients\":[[0.5,0.25],"
+                        "[0.75]],\"contribution_reductions\":[{\"season_id\":1,"
+                        "\"original_order\":2,\"reduced_order\":1,\"contributions\":[0.6,-0.1],"
+                        "\"reason\":\"negative\"}]},\"2\":{\"selected_order\":0,"
+                        "\"coefficients\":[[],[]]}}}\n");
+    export(world, &input, NULL);
+    assert_false(is_there(world, "stochastic/fitting_report.json"));
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        EACH(openings_are_listed_by_stage),
-        EACH(tables_are_those_of_the_model),
-        EACH(a_certain_case_has_empty_tables),
-        EACH(correlation_has_the_input_form),
+        EACH(openings_are_listed_by_stage),    EACH(tables_are_those_of_the_model),
+        EACH(a_certain_case_has_empty_tables), EACH(correlation_has_the_input_form),
+        EACH(an_estimation_is_reported),
     };
     (void)sample_training;
     return cmocka_run_group_tests(tests, NULL, NULL);
