@@ -63,7 +63,7 @@ endforeach()
 # made of.
 if(TARGET cobre_app)
     set(templates)
-    foreach(template IN ITEMS 1dtoy two-rivers)
+    foreach(template IN ITEMS 1dtoy two-rivers wind-and-water)
         list(APPEND templates ${template}/*.json ${template}/*/*.json ${template}/*/*.parquet)
     endforeach()
     mcp_embed(cobre_app NAME cobre_templates ROOT ${PROJECT_SOURCE_DIR}/examples/cases FILES ${templates})

@@ -22,6 +22,8 @@ static const struct template
 templates[] = {
     { "1dtoy", "one reservoir, two thermals, four months: the smallest case with a decision" },
     { "two-rivers", "a year of two rivers: a cascade, two buses and a line, four thermals" },
+    { "wind-and-water",
+      "the same with inflows that remember, a head that changes, wind and losses" },
 };
 
 #define TEMPLATE_COUNT (sizeof templates / sizeof *templates)

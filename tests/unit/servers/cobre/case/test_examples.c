@@ -16,13 +16,10 @@ struct example {
 };
 
 static const struct example examples[] = {
-    { "four-stages", NAN },
-    { "1dtoy", NAN },
-    { "two-rivers", NAN },
-    { "merit-order", 2994600 },
-    { "water-for-later", 3600000 },
-    { "two-towns", 5095000 },
-    { "short-supply", 18060000 * (1 + 1 / 1.4641) },
+    { "four-stages", NAN },      { "1dtoy", NAN },
+    { "two-rivers", NAN },       { "wind-and-water", NAN },
+    { "merit-order", 2994600 },  { "water-for-later", 3600000 },
+    { "two-towns", 5095000 },    { "short-supply", 18060000 * (1 + 1 / 1.4641) },
     { "must-release", 6000200 },
 };
 
