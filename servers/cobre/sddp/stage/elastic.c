@@ -1,6 +1,7 @@
 /*
- * elastic.c - the elastic program of a stage: two more columns for each balance, of water that
- * comes from nowhere and that goes nowhere, and no cost but theirs.
+ * elastic.c - the elastic program of a stage: two more columns for each balance (of every block in
+ * chronological stages), of water that comes from nowhere and that goes nowhere, and no cost but
+ * theirs.
  */
 #include "sddp/stage/elastic.h"
 
@@ -43,9 +44,16 @@ static void add_column(elastic *e, int j, int row, double value)
     e->cost[j] = 1.0;
 }
 
-/* Column n + 2h lets hydro h take water from nowhere, column n + 2h + 1 lose it. */
+/* The water balances of a plant. */
+static size_t balances_of(const stage_lp *stage)
+{
+    return program_site_of(stage->context, stage->stage).balances;
+}
+
+/* Column n + 2i lets balance i take water from nowhere, column n + 2i + 1 lose it. */
 static void fill(elastic *e, const stage_lp *stage)
 {
+    size_t each = balances_of(stage);
     const lp_program *p = &stage->program;
     size_t columns = (size_t)p->columns, elements = (size_t)p->start[p->columns];
 
@@ -54,8 +62,8 @@ static void fill(elastic *e, const stage_lp *stage)
     memcpy(e->value, p->value, elements * sizeof *e->value);
     memcpy(e->lower, p->lower, columns * sizeof *e->lower);
     memcpy(e->upper, p->upper, columns * sizeof *e->upper);
-    for (size_t h = 0; h < stage->input->hydro_count; h++) {
-        int j = p->columns + 2 * (int)h, row = stage->row[ROW_BALANCE][h];
+    for (size_t i = 0; i < stage->input->hydro_count * each; i++) {
+        int j = p->columns + 2 * (int)i, row = stage->row[ROW_BALANCE][i / each] + (int)(i % each);
         add_column(e, j, row, -1.0);
         add_column(e, j + 1, row, 1.0);
     }
@@ -64,7 +72,8 @@ static void fill(elastic *e, const stage_lp *stage)
 static lp *load(const stage_lp *stage)
 {
     const lp_program *p = &stage->program;
-    size_t more = 2 * stage->input->hydro_count, columns = (size_t)p->columns + more;
+    size_t more = 2 * stage->input->hydro_count * balances_of(stage);
+    size_t columns = (size_t)p->columns + more;
     elastic e = { 0 };
     lp *model = NULL;
 
@@ -98,7 +107,7 @@ size_t elastic_gaps(const stage_lp *stage, const double *state, const double *no
 {
     double *inflow = mcp_alloc_zeroed(stage->input->hydro_count, sizeof *inflow);
     lp *model = inflow ? load(stage) : NULL;
-    size_t count = 0;
+    size_t count = 0, each = balances_of(stage);
 
     if (!model) {
         free(inflow);
@@ -109,7 +118,9 @@ size_t elastic_gaps(const stage_lp *stage, const double *state, const double *no
     if (lp_solve(model) == LP_OPTIMAL) {
         const double *water = lp_primal(model) + stage->program.columns;
         for (size_t h = 0; h < stage->input->hydro_count; h++) {
-            elastic_gap gap = { h, water[2 * h] - water[2 * h + 1] };
+            elastic_gap gap = { h, 0.0 };
+            for (size_t i = h * each; i < (h + 1) * each; i++)
+                gap.hm3 += water[2 * i] - water[2 * i + 1];
             if (fabs(gap.hm3) > SMALLEST_HM3)
                 count = insert(gaps, count, most, gap);
         }

@@ -84,12 +84,38 @@ static void the_largest_first(void **state)
     mcp_arena_free(arena);
 }
 
+/* 10 m3/s of negative inflow over blocks of 100 and 200 h drain an empty plant: 3.6 and 7.2 hm3 are
+ * missing, in either block. */
+static void each_block_of_a_chronological_stage(void **state)
+{
+    static const double hours[] = { 100.0, 200.0 }, empty = 0.0, calm[KIT_ENTITIES];
+    mcp_arena *arena = mcp_arena_new(0);
+    elastic_gap gaps[2];
+    program_models models;
+    program_context context;
+    stage_lp stage;
+
+    (void)state;
+    kit_begin(&kit, 2, 1, 1, 1, 0);
+    kit_set_blocks(&kit, 0, 2, hours);
+    kit.stages[0].is_chronological = true;
+    kit_hydro(&kit, 0, 0)->max_storage = 0.0;
+    kit_hydro(&kit, 0, 0)->inflow_mean = -10.0;
+    assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
+    assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
+    assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
+    assert_int_equal(elastic_gaps(&stage, &empty, calm, gaps, 2), 1);
+    assert_true(fabs(gaps[0].hm3 - 10.8) < 1e-6);
+    mcp_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_upstream_can_give_is_no_gap),
         cmocka_unit_test(what_is_missing),
         cmocka_unit_test(the_largest_first),
+        cmocka_unit_test(each_block_of_a_chronological_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
