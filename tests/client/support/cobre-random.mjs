@@ -30,7 +30,8 @@ export function random(seed) {
 const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
 function randomHydro(r, id, count, buses, has) {
-    const max = r.between(60, 300, 0);
+    /* A block's inflow is some 20 hm3: small reservoirs feel the order of blocks. */
+    const max = has('chronological blocks') ? r.between(8, 40, 0) : r.between(60, 300, 0);
     const min = r.chance(0.3) ? r.between(0, 0.2 * max, 0) : 0;
     const turbined = r.between(20, 60, 0);
     const productivity = r.between(0.4, 1.2, 3);
@@ -60,14 +61,21 @@ function randomPlanes(r, hydro) {
     })).map((plane, i) => ({ ...plane, gamma0: plane.gamma0 + 3 * i, hydro: hydro.id }));
 }
 
+const iso = (year, month, day) => new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
+
+/** Months from January 2030, or weeks that cross from January to February. */
 function randomStages(r, count, has) {
-    const start = 2030;
+    const weeks = has('weeks in months');
+    const first = r.pick([8, 15, 22]);
     return times(count, (t) => {
-        const blocks = r.chance(0.5) ? [r.between(100, 300, 0), r.between(300, 450, 0)]
-                                     : [r.between(600, 744, 0)];
-        const date = (month) => new Date(Date.UTC(start, month, 1)).toISOString().slice(0, 10);
+        const whole = weeks ? r.between(160, 168, 0) : r.between(600, 744, 0);
+        const part = r.between(0.2 * whole, 0.4 * whole, 0);
+        const blocks = r.chance(0.7) ? [part, whole - part] : [whole];
+        const start = weeks ? iso(2030, 0, first + 7 * t) : iso(2030, t, 1);
         return {
-            id: t, start: date(t), end: date(t + 1), blocks, season: t,
+            id: t, start, end: weeks ? iso(2030, 0, first + 7 * (t + 1)) : iso(2030, t + 1, 1), blocks,
+            season: weeks ? new Date(start).getUTCMonth() : t, isWeek: weeks,
+            isChronological: blocks.length > 1 && has('chronological blocks') && r.chance(0.7),
             cvar: has('cvar') && r.chance(0.7)
                 ? { alpha: r.pick([0.2, 0.5, 0.75, 1]), lambda: r.pick([0.25, 0.5, 1]) } : null,
         };
@@ -138,13 +146,27 @@ function randomConstraints(r, system, stages, has) {
     return constraints.filter((constraint) => constraint.rows.length);
 }
 
+/** Some elements enter or leave: they are there from stage `entry` on, before stage `exit`. The
+ *  first two hydros stay, so that there is water. */
+function randomLives(r, system, count) {
+    for (const item of [...system.thermals, ...system.lines, ...system.stations, ...system.contracts,
+                        ...system.sources, ...system.hydros.slice(2)]) {
+        if (r.chance(0.4))
+            item.entry = r.integer(0, count - 1);
+        if (r.chance(0.3))
+            item.exit = r.integer((item.entry ?? 0) + 1, count);
+    }
+}
+
 /** A case: `features` lists what may occur. */
 export function randomCase(seed, features) {
     const r = random(seed);
-    const drawn = new Set(features.filter(() => r.chance(0.5)));
+    const drawn = new Set(features.filter(() => r.chance(0.6)));
     const has = (name) => drawn.has(name);
-    const stages = randomStages(r, r.integer(2, 4), has);
+    const stages = randomStages(r, r.pick([2, 2, 3, 3, 4]), has);
     const system = randomSystem(r, has);
+    if (has('entry and exit'))
+        randomLives(r, system, stages.length);
     const openings = stages.length === 4 ? 2 : r.integer(2, 3);
     const loads = times(system.buses, () => stages.map(() => ({
         mean: r.between(20, 60, 1), std: has('stochastic load') ? r.between(1, 6, 1) : 0 })));
@@ -153,6 +175,7 @@ export function randomCase(seed, features) {
         hydro.withdrawal = stages.map(() => (has('withdrawal') ? r.between(0, 4, 1) : 0));
     return {
         seed, features: [...drawn], stages, ...system, loads,
+        isSoft: has('soft storage') && !stages.some((stage) => stage.isChronological),
         inflow: randomInflow(r, system.hydros, stages, has),
         rate: r.chance(0.6) ? r.between(0.02, 0.15, 3) : 0,
         factors: stages.map((stage) => stage.blocks.map(() => r.between(0.7, 1.3, 2))),
@@ -169,7 +192,7 @@ export function randomCase(seed, features) {
             turbined: r.between(50, 200, 0), outflowBelow: r.between(50, 200, 0),
             outflowAbove: r.between(50, 200, 0), generation: r.between(50, 200, 0),
             evaporation: r.between(50, 200, 0), withdrawal: r.between(50, 200, 0),
-            inflow: r.between(500, 2000, 0),
+            inflow: r.between(500, 2000, 0), storage: r.between(200, 3000, 0),
         },
     };
 }
@@ -183,8 +206,10 @@ function json(dir, file, value) {
 
 function writeConfig(dir, c, training) {
     json(dir, 'config.json', {
-        modeling: { inflow_non_negativity: { method: 'penalty' } },
-        training: { tree_seed: c.seed, ...training },
+        modeling: { inflow_non_negativity: { method: 'penalty' },
+                    storage_bounds: c.isSoft ? 'soft' : 'hard' },
+        training: { tree_seed: c.seed, ...training,
+                    ...(c.features.includes('multi-cut') ? { cut_formulation: 'multi' } : {}) },
         simulation: { enabled: false },
     });
 }
@@ -192,12 +217,15 @@ function writeConfig(dir, c, training) {
 function writeStages(dir, c) {
     json(dir, 'stages.json', {
         policy_graph: { type: 'finite_horizon', annual_discount_rate: c.rate },
+        ...(c.stages[0].isWeek ? { season_definitions: { cycle_type: 'monthly', seasons: times(12, (id) => (
+            { id, label: `M${id + 1}`, month_start: id + 1 })) } } : {}),
         pre_study_stages: [{ id: -2, start_date: '2029-11-01', end_date: '2029-12-01', season_id: 10 },
                            { id: -1, start_date: '2029-12-01', end_date: '2030-01-01', season_id: 11 }],
         stages: c.stages.map((stage, t) => ({
             id: stage.id, start_date: stage.start, end_date: stage.end, season_id: stage.season,
             blocks: stage.blocks.map((hours, id) => ({ id, name: `B${id}`, hours })),
             num_scenarios: c.openings[t].length,
+            block_mode: stage.isChronological ? 'chronological' : 'parallel',
             risk_measure: stage.cvar ? { cvar: stage.cvar } : 'expectation',
         })),
     });
@@ -210,7 +238,7 @@ function writePenalties(dir, p) {
         line: { exchange_cost: 1 },
         hydro: {
             spillage_cost: p.spillage, diversion_cost: p.diversion, fpha_turbined_cost: p.fpha,
-            storage_violation_below_cost: 1000, filling_target_violation_cost: 1000,
+            storage_violation_below_cost: p.storage, filling_target_violation_cost: 1000,
             turbined_violation_below_cost: p.turbined, outflow_violation_below_cost: p.outflowBelow,
             outflow_violation_above_cost: p.outflowAbove, generation_violation_below_cost: p.generation,
             evaporation_violation_cost: p.evaporation, water_withdrawal_violation_cost: p.withdrawal,
@@ -220,11 +248,13 @@ function writePenalties(dir, p) {
     });
 }
 
+const life = ({ entry = null, exit = null }) => ({ entry_stage_id: entry, exit_stage_id: exit });
+
 function hydroRecord(c, hydro) {
     const isFpha = c.planes.some((plane) => plane.hydro === hydro.id);
     const evaporation = c.evaporation.find((entry) => entry.hydro === hydro.id);
     return {
-        id: hydro.id, name: `H${hydro.id}`, bus_id: hydro.bus, downstream_id: hydro.downstream,
+        id: hydro.id, name: `H${hydro.id}`, bus_id: hydro.bus, downstream_id: hydro.downstream, ...life(hydro),
         reservoir: { min_storage_hm3: hydro.min, max_storage_hm3: hydro.max },
         outflow: { min_outflow_m3s: hydro.minOutflow, max_outflow_m3s: hydro.maxOutflow },
         generation: {
@@ -241,7 +271,7 @@ function hydroRecord(c, hydro) {
 
 function writeSystem(dir, c) {
     const names = (kind, items, more) => items.map((item) => (
-        { id: item.id, name: `${kind}${item.id}`, ...more(item) }));
+        { id: item.id, name: `${kind}${item.id}`, ...life(item), ...more(item) }));
     json(dir, 'system/buses.json', { buses: times(c.buses, (id) => ({ id, name: `B${id}` })) });
     json(dir, 'system/hydros.json', { hydros: c.hydros.map((hydro) => hydroRecord(c, hydro)) });
     json(dir, 'system/thermals.json', { thermals: names('T', c.thermals, (thermal) => ({

@@ -55,18 +55,57 @@ class Program {
 
 /* ---- inflows and loads ----------------------------------------------------------------------- */
 
-/** Lags of a hydro at a stage of a path, most recent first. */
-const lagsOf = (hydro, path) => [...path.map((z) => z[hydro.id]).reverse(), ...hydro.past];
+const DAY_MS = 86_400_000;
+const month = (year, index) => ({ start: Date.UTC(year, index, 1), end: Date.UTC(year, index + 1, 1) });
+const spanOf = (stage) => ({ start: Date.parse(stage.start), end: Date.parse(stage.end) });
+const share = (stage, of) => (
+    Math.max(0, Math.min(spanOf(stage).end, of.end) - Math.max(spanOf(stage).start, of.start)) / (of.end - of.start));
 
-/** base + sum psi * lag + sigma * noise, with the statistics of the stages before (page, 3). */
+/** The lags of a hydro at a stage of a path, most recent first: inflows of months, or means of the
+ *  weeks of a month (page, 3.1). A week that ends in the next month begins that one's mean. */
+function lagsOf(c, hydro, path) {
+    const lags = [...hydro.past];
+    let sum = 0;
+    let weight = 0;
+    path.forEach((z, t) => {
+        const stage = c.stages[t];
+        if (!stage.isWeek) {
+            lags.unshift(z[hydro.id]);
+            return;
+        }
+        const own = share(stage, month(2030, stage.season));
+        sum += own * z[hydro.id];
+        weight += own;
+        if (c.stages[t + 1].season === stage.season)
+            return;
+        lags.unshift(sum / weight);
+        weight = share(stage, month(2030, stage.season + 1));
+        sum = weight * z[hydro.id];
+    });
+    return lags;
+}
+
+/** The id of the stage whose statistics a lag has: so many stages before, or the last week of the
+ *  month so many months before; below 0 before the study. */
+function idBefore(c, t, lag) {
+    if (!c.stages[t].isWeek)
+        return t - lag;
+    let at = t;
+    let left = lag;
+    for (; at > 0 && left > 0; at--)
+        left -= c.stages[at - 1].season !== c.stages[at].season ? 1 : 0;
+    return at - left;
+}
+
+/** base + sum psi * lag + sigma * noise (page, 3). */
 function inflowAt(c, hydro, t, path, noise) {
     const { stats, coefficients, ratios } = c.inflow;
     const at = (stage) => stats[hydro.id][stage + 2];
-    const lags = lagsOf(hydro, path);
+    const lags = lagsOf(c, hydro, path);
     let value = at(t).mean + at(t).std * ratios[hydro.id][t] * noise;
     coefficients[hydro.id][t].forEach((coefficient, l) => {
-        const psi = coefficient * at(t).std / at(t - l - 1).std;
-        value += psi * (lags[l] - at(t - l - 1).mean);
+        const lag = at(idBefore(c, t, l + 1));
+        value += coefficient * at(t).std / lag.std * (lags[l] - lag.mean);
     });
     return value;
 }
@@ -81,53 +120,67 @@ function loadsAt(c, t, noises) {
 
 const limited = (value) => (value > 0 ? Infinity : 0);
 
+const isThere = ({ entry, exit }, stage) => (entry ?? 0) <= stage.id && stage.id < (exit ?? Infinity);
+
 function hydroColumns(lp, c, hydro, stage, price) {
     const p = c.penalties;
     const total = stage.blocks.reduce((sum, hours) => sum + hours, 0);
-    const isFpha = c.planes.some((plane) => plane.hydro === hydro.id);
-    const most = isFpha ? hydro.turbined : Math.min(hydro.turbined, hydro.maxGeneration / hydro.productivity);
+    const there = isThere(hydro, stage);
+    const isFpha = there && c.planes.some((plane) => plane.hydro === hydro.id);
+    const most = !there ? 0 : isFpha ? hydro.turbined : Math.min(hydro.turbined, hydro.maxGeneration / hydro.productivity);
     const each = (lower, upper, cost) => stage.blocks.map((hours) => price(lower, upper, cost * hours));
+    const storage = () => {
+        if (!there)
+            return lp.column(0, Infinity);
+        const column = lp.column(c.isSoft ? 0 : hydro.min, hydro.max);
+        if (c.isSoft)
+            lp.row('>=', hydro.min, [[column, 1], [price(0, Infinity, p.storage), 1]]);
+        return column;
+    };
+    /* Storages after each block; the last is the stage's. */
+    const storages = (stage.isChronological ? stage.blocks : [0]).map(storage);
     return {
-        v: lp.column(hydro.min, hydro.max), isFpha,
-        q: each(0, most, isFpha ? p.fpha : 0), s: each(0, Infinity, p.spillage),
-        d: each(0, hydro.diversion?.max ?? 0, hydro.diversion ? p.diversion : 0),
+        v: storages.at(-1), storages, isFpha, there,
+        q: each(0, most, isFpha ? p.fpha : 0), s: each(0, Infinity, there ? p.spillage : 0),
+        d: each(0, there ? hydro.diversion?.max ?? 0 : 0, hydro.diversion ? p.diversion : 0),
         G: isFpha ? each(0, hydro.maxGeneration, 0) : null,
         outflowBelow: each(0, limited(hydro.minOutflow), p.outflowBelow),
         outflowAbove: each(0, hydro.maxOutflow === null ? 0 : Infinity, p.outflowAbove),
         turbinedBelow: each(0, limited(hydro.minTurbined), p.turbined),
         generationBelow: each(0, limited(hydro.minGeneration), p.generation),
         missing: price(0, Infinity, p.inflow * total),
-        less: price(0, limited(hydro.withdrawal[stage.id]), p.withdrawal * total),
-        more: price(0, limited(hydro.withdrawal[stage.id]), p.withdrawal * total),
+        less: price(0, there ? limited(hydro.withdrawal[stage.id]) : 0, p.withdrawal * total),
+        more: price(0, there ? limited(hydro.withdrawal[stage.id]) : 0, p.withdrawal * total),
     };
 }
 
 function nodeColumns(lp, c, stage, price) {
     const each = (lower, upper, cost) => stage.blocks.map((hours) => price(lower, upper, cost * hours));
+    const between = (item, lower, upper, cost) => (
+        isThere(item, stage) ? each(lower, upper, cost) : each(0, 0, 0));
     const buses = Array.from({ length: c.buses }, (_, i) => i);
     return {
         hydros: c.hydros.map((hydro) => hydroColumns(lp, c, hydro, stage, price)),
-        thermals: c.thermals.map((thermal) => each(thermal.min, thermal.max, thermal.cost)),
-        forward: c.lines.map((line) => each(0, line.direct, line.cost)),
-        reverse: c.lines.map((line) => each(0, line.reverse, line.cost)),
+        thermals: c.thermals.map((thermal) => between(thermal, thermal.min, thermal.max, thermal.cost)),
+        forward: c.lines.map((line) => between(line, 0, line.direct, line.cost)),
+        reverse: c.lines.map((line) => between(line, 0, line.reverse, line.cost)),
         deficit: buses.map(() => c.penalties.deficit.map(({ depth, cost }) => (
             each(0, depth ?? Infinity, cost)))),
         excess: buses.map(() => each(0, Infinity, c.penalties.excess)),
-        sources: c.sources.map((source) => each(
-            0, source.max * c.available[source.id][stage.id].mean, -source.cost)),
-        stations: c.stations.map((station) => each(station.min, station.max, 0)),
-        contracts: c.contracts.map((contract) => each(contract.min, contract.max, contract.price)),
+        sources: c.sources.map((source) => between(
+            source, 0, source.max * c.available[source.id][stage.id].mean, -source.cost)),
+        stations: c.stations.map((station) => between(station, station.min, station.max, 0)),
+        contracts: c.contracts.map((contract) => between(contract, contract.min, contract.max, contract.price)),
     };
 }
 
 /* ---- the rows of a node ---------------------------------------------------------------------- */
 
-const terms = (columns, value) => columns.map((column, k) => [column, typeof value === 'function' ? value(k) : value]);
-
-/** Evaporation of a hydro in m3/s: its column, with the row Qe - kv/2 (v + vin) + f+ - f- = k0. */
+/** The column of a hydro's evaporation in m3/s, if any, with its row
+ *  Qe - kv/2 (v + vin) + f+ - f- = k0. */
 function evaporation(lp, c, hydro, stage, node, incoming, price) {
     const entry = c.evaporation.find((item) => item.hydro === hydro.id);
-    if (!entry)
+    if (!entry || !node.there)
         return [];
     const total = stage.blocks.reduce((sum, hours) => sum + hours, 0);
     const slope = (entry.area[1] - entry.area[0]) / hydro.max;
@@ -142,32 +195,53 @@ function evaporation(lp, c, hydro, stage, node, incoming, price) {
     lp.row('==', k0 + (kv / 2) * (incoming.value ?? 0),
            [[flow, 1], [node.v, -kv / 2], [over, 1], [under, -1],
             ...(incoming.column === undefined ? [] : [[incoming.column, -kv / 2]])]);
-    return [[flow, HM3 * total]];
+    return [flow];
 }
 
-function waterBalance(lp, c, hydro, stage, columns, inflow, incoming, price) {
+/** The flows of a hydro in block k, of 1 m3/s each: those that leave it, and those that arrive. */
+function flows(c, hydro, columns, k) {
     const own = columns.hydros[hydro.id];
-    const total = stage.blocks.reduce((sum, hours) => sum + hours, 0);
-    const water = (k) => HM3 * stage.blocks[k];
-    const row = [[own.v, 1], ...[own.q, own.s, own.d].flatMap((list) => terms(list, water)),
-                 [own.missing, -HM3 * total], [own.less, -HM3 * total], [own.more, HM3 * total]];
+    const row = [[own.q[k], 1], [own.s[k], 1], [own.d[k], 1]];
     c.hydros.forEach((other, i) => {
         const from = columns.hydros[i];
         if (other.downstream === hydro.id)
-            row.push(...[from.q, from.s].flatMap((list) => terms(list, (k) => -water(k))));
+            row.push([from.q[k], -1], [from.s[k], -1]);
         if (other.diversion?.downstream === hydro.id)
-            row.push(...terms(from.d, (k) => -water(k)));
+            row.push([from.d[k], -1]);
     });
     c.stations.forEach((station, i) => {
         if (station.source === hydro.id)
-            row.push(...terms(columns.stations[i], water));
+            row.push([columns.stations[i][k], 1]);
         if (station.destination === hydro.id)
-            row.push(...terms(columns.stations[i], (k) => -water(k)));
+            row.push([columns.stations[i][k], -1]);
     });
-    row.push(...evaporation(lp, c, hydro, stage, own, incoming, price));
-    if (incoming.column !== undefined)
-        row.push([incoming.column, -1]);
-    lp.row('==', HM3 * total * (inflow - hydro.withdrawal[stage.id]) + (incoming.value ?? 0), row);
+    return row;
+}
+
+/** One balance for the stage, or for each block of a chronological one. A hydro that is not there
+ *  keeps its storage: what arrives flows on. */
+function waterBalance(lp, c, hydro, stage, columns, inflow, incoming, price) {
+    const own = columns.hydros[hydro.id];
+    const evaporated = evaporation(lp, c, hydro, stage, own, incoming, price);
+    const rates = [[own.missing, -1], [own.less, -1], [own.more, 1],
+                   ...evaporated.map((flow) => [flow, 1])];
+    const right = inflow - (own.there ? hydro.withdrawal[stage.id] : 0);
+    const blocks = stage.blocks.map((hours, k) => ({ hours, k }));
+    const steps = stage.isChronological ? blocks.map((block) => [block]) : [blocks];
+    let before = incoming;
+    steps.forEach((step, i) => {
+        const after = own.storages[i];
+        const water = HM3 * step.reduce((sum, { hours }) => sum + hours, 0);
+        const row = [[after, 1], ...rates.map(([column, value]) => [column, value * water]),
+                     ...step.flatMap(({ hours, k }) => flows(c, hydro, columns, k)
+                         .map(([column, value]) => [column, value * HM3 * hours]))];
+        if (before.column !== undefined)
+            row.push([before.column, -1]);
+        lp.row('==', water * right + (before.value ?? 0), row);
+        if (!own.there)
+            lp.row('==', before.value ?? 0, [[after, 1], ...(before.column === undefined ? [] : [[before.column, -1]])]);
+        before = { column: after };
+    });
 }
 
 function generationOf(c, columns, h, k, factor) {
@@ -175,10 +249,30 @@ function generationOf(c, columns, h, k, factor) {
     return own.isFpha ? [own.G[k], factor] : [own.q[k], factor * c.hydros[h].productivity];
 }
 
+/** The storages before and after block k: of the block, or of the stage. */
+function storagesAround(own, stage, incoming, k) {
+    if (!stage.isChronological)
+        return [incoming, own.v];
+    return [k === 0 ? incoming : { column: own.storages[k - 1] }, own.storages[k]];
+}
+
+function planeRows(lp, c, h, own, stage, incoming, k) {
+    const [before, after] = storagesAround(own, stage, incoming, k);
+    for (const plane of c.planes.filter((item) => item.hydro === h)) {
+        const half = plane.gammaV / 2;
+        const row = [[own.G[k], 1], [after, -half], [own.q[k], -plane.gammaQ], [own.s[k], -plane.gammaS]];
+        if (before.column !== undefined)
+            row.push([before.column, -half]);
+        lp.row('<=', plane.gamma0 * plane.kappa + half * (before.value ?? 0), row);
+    }
+}
+
 function operatingRows(lp, c, columns, stage, incoming) {
     c.hydros.forEach((hydro, h) => stage.blocks.forEach((_, k) => {
         const own = columns.hydros[h];
         const outflow = [[own.q[k], 1], [own.s[k], 1], [own.d[k], 1]];
+        if (!own.there)
+            return;
         if (hydro.minOutflow > 0)
             lp.row('>=', hydro.minOutflow, [...outflow, [own.outflowBelow[k], 1]]);
         if (hydro.maxOutflow !== null)
@@ -188,14 +282,8 @@ function operatingRows(lp, c, columns, stage, incoming) {
         if (hydro.minGeneration > 0)
             lp.row('>=', hydro.minGeneration, [generationOf(c, columns, h, k, 1),
                                                [own.generationBelow[k], 1]]);
-        for (const plane of c.planes.filter((item) => item.hydro === h)) {
-            const half = plane.gammaV / 2;
-            const row = [[own.G[k], 1], [own.v, -half], [own.q[k], -plane.gammaQ],
-                         [own.s[k], -plane.gammaS]];
-            if (incoming[h].column !== undefined)
-                row.push([incoming[h].column, -half]);
-            lp.row('<=', plane.gamma0 * plane.kappa + half * (incoming[h].value ?? 0), row);
-        }
+        if (own.isFpha)
+            planeRows(lp, c, h, own, stage, incoming[h], k);
     }));
 }
 
@@ -253,10 +341,8 @@ function genericRows(lp, c, columns, stage, price) {
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-const DAY_MS = 86_400_000;
-
 function discount(c, stage) {
-    const days = (Date.parse(stage.end) - Date.parse(stage.start)) / DAY_MS;
+    const days = (spanOf(stage).end - spanOf(stage).start) / DAY_MS;
     return (1 + c.rate) ** (-days / 365.25);
 }
 
@@ -321,7 +407,7 @@ export function treeProgram(c) {
 /** The optimum of a program, by glpsol; `file` is where its input and output go. */
 export function optimum(lp, file) {
     fs.writeFileSync(`${file}.mps`, lp.mps());
-    const done = spawnSync('glpsol', ['--freemps', `${file}.mps`, '-w', `${file}.sol`],
+    const done = spawnSync('glpsol', ['--exact', '--freemps', `${file}.mps`, '-w', `${file}.sol`],
                            { encoding: 'utf8', timeout: 60_000 });
     assert.equal(done.status, 0, `glpsol: ${done.error ?? done.stdout}`);
     const line = fs.readFileSync(`${file}.sol`, 'utf8').split('\n').find((text) => text.startsWith('s '));
