@@ -247,36 +247,38 @@ static void check_profile(const cobre_input *input, const cobre_raw_profile *pro
     check_repeats(input, profile);
 }
 
-static void check_scheduled_once(const cobre_input *input, size_t index)
+static void report_twice(const cobre_input *input, int64_t stage)
 {
-    const cobre_raw_schedule *schedule = input->correlation.schedule;
+    cobre_finding finding = in_correlation(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS,
+                                           LAYER, "schedule.stage_id");
 
-    for (size_t i = 0; i < index; i++) {
-        if (schedule[i].stage != schedule[index].stage)
-            continue;
-        cobre_finding finding = in_correlation(
-            COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS, LAYER, "schedule.stage_id");
-        finding.noun = "stage";
-        finding.has_entity_id = true;
-        finding.entity_id = schedule[index].stage;
-        cobre_report_setting(input, &finding, "Schedule one profile per stage.",
-                             "stage %lld is scheduled twice", (long long)schedule[index].stage);
-        return;
-    }
+    finding.noun = "stage";
+    finding.has_entity_id = true;
+    finding.entity_id = stage;
+    cobre_report_setting(input, &finding, "Schedule one profile per stage.",
+                         "stage %lld is scheduled twice", (long long)stage);
 }
 
 static void check_schedule(const cobre_input *input)
 {
     const cobre_raw_correlation *correlation = &input->correlation;
+    bool *is_scheduled = mcp_arena_array(input->arena, input->stage_count, sizeof *is_scheduled);
 
-    for (size_t i = 0; i < correlation->schedule_count; i++) {
-        int64_t stage = correlation->schedule[i].stage;
-        check_scheduled_once(input, i);
-        if (cobre_input_find(input, COBRE_STUDY_STAGES, stage))
+    if (!is_scheduled)
+        cobre_report_out_of_memory(input->report);
+    for (size_t i = 0; i < correlation->schedule_count && is_scheduled; i++) {
+        int64_t id = correlation->schedule[i].stage;
+        const cobre_raw_stage *stage = (const void *)cobre_input_find(input, COBRE_STUDY_STAGES,
+                                                                      id);
+        if (!stage) {
+            cobre_finding finding = in_correlation(
+                COBRE_SEVERITY_WARNING, COBRE_KIND_MISSING_REFERENCE, 3, "schedule.stage_id");
+            cobre_report_reference(input, &finding, "stage_id", id, COBRE_STUDY_STAGES);
             continue;
-        cobre_finding finding = in_correlation(COBRE_SEVERITY_WARNING, COBRE_KIND_MISSING_REFERENCE,
-                                               3, "schedule.stage_id");
-        cobre_report_reference(input, &finding, "stage_id", stage, COBRE_STUDY_STAGES);
+        }
+        if (is_scheduled[stage - input->stages])
+            report_twice(input, id);
+        is_scheduled[stage - input->stages] = true;
     }
 }
 

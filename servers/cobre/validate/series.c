@@ -160,13 +160,21 @@ static cobre_finding in_initial(const char *field, int64_t hydro)
     return finding;
 }
 
+static int compare_past(const void *a, const void *b)
+{
+    int64_t x = ((const cobre_raw_past *)a)->hydro, y = ((const cobre_raw_past *)b)->hydro;
+
+    return x < y ? -1 : x > y;
+}
+
+/* How many past inflows the hydro has. */
 static size_t past_of(const cobre_input *input, int64_t hydro)
 {
-    for (size_t i = 0; i < input->past_inflow_count; i++) {
-        if (input->past_inflows[i].hydro == hydro)
-            return input->past_inflows[i].count;
-    }
-    return 0;
+    const cobre_raw_past key = { .hydro = hydro };
+    const cobre_raw_past *found = bsearch(&key, input->past_inflows, input->past_inflow_count,
+                                          sizeof key, compare_past);
+
+    return found ? found->count : 0;
 }
 
 /* The largest lag of each hydro with coefficients against its past; rows are sorted by hydro. */
