@@ -39,14 +39,13 @@ static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_fai
     sddp *s = p->study;
     const simulation *sim = p->data;
     size_t scenario = (size_t)where->scenario;
-    uint32_t opening = study_draw(s, 0, study_simulation_number(scenario), t);
-    const double *noise = tree_noise(s->tree, t, opening);
+    study_path path = study_simulation_path(s, scenario, s->input->config.simulation_scenarios);
+    const double *noise = study_draw(s, w, &path, t, w->state, &where->opening);
     solve_input in = study_input(s, t, w->state, noise, study_basis(s, t, 0));
     sddp_stage_result *result = &place->stages[t];
     lp *model = NULL;
 
     in.work = &place->work;
-    where->opening = (int32_t)opening;
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
@@ -66,7 +65,9 @@ static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mc
     where->scenario = (int32_t)(sim->first + index);
     place->cost = 0.0;
     place->work = (solve_work){ .solves = 0 };
-    memcpy(w->state, s->initial, s->dimension * sizeof *w->state);
+    study_path path = study_simulation_path(s, (size_t)where->scenario,
+                                            s->input->config.simulation_scenarios);
+    study_begin_path(s, &path, w->state);
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
         st = play_stage(p, w, t, place, where, err);
     if (st == MCP_OK)

@@ -86,19 +86,20 @@ static bool fits_exactly(const sddp *s, const policy *from)
     for (size_t t = 0; t < s->stages && fits; t++) {
         const policy_stage *stage = &from->stages[t];
         const lp_program *program = &s->programs[t].program;
-        size_t own = takes_cuts(s, t) ? 0 : from->stages[s->node[t]].bases.set_count;
+        size_t own = study_leads_node(s, t) ? 0 : from->stages[s->node[t]].bases.set_count;
         size_t states = from->metadata.completed_iterations * study_node_visits(s, t) *
                         s->scenarios;
         fits = stage->bases.columns == (size_t)program->columns &&
                stage->bases.rows == (size_t)program->rows + own &&
                stage->bases.count == s->basis_stores[t].slots &&
-               (stage->state_count == states || stage->state_count == 0) &&
-               (stage->cut_count == 0 || takes_cuts(s, t));
+               (stage->state_count == states ||
+                (stage->state_count == 0 && !study_keeps_states(s))) &&
+               (takes_cuts(s, t) || stage->cut_count == s->pools[t].count);
     }
     return fits;
 }
 
-static mcp_status keep_names(sddp *s, size_t t, const policy_stage *stage, size_t count,
+static mcp_status keep_names(sddp *s, size_t t, const policy_cut *from, size_t count,
                              mcp_error *err)
 {
     policy_cut *cuts = mcp_arena_array(s->arena, count, sizeof *cuts);
@@ -106,7 +107,7 @@ static mcp_status keep_names(sddp *s, size_t t, const policy_stage *stage, size_
     if (!cuts)
         return out_of_memory(err);
     if (count > 0)
-        memcpy(cuts, stage->cuts, count * sizeof *cuts);
+        memcpy(cuts, from, count * sizeof *cuts);
     s->loaded[t].cuts = cuts;
     s->loaded[t].count = count;
     return MCP_OK;
@@ -120,7 +121,7 @@ static mcp_status take_cuts(sddp *s, size_t t, const policy_stage *stage, size_t
     mcp_status st = study_reserve_cuts(s, t, stage->cut_count, err);
 
     if (st == MCP_OK)
-        st = keep_names(s, t, stage, warm, err);
+        st = keep_names(s, t, stage->cuts, warm, err);
     for (size_t i = 0; i < stage->cut_count && st == MCP_OK; i++) {
         const policy_cut *cut = &stage->cuts[i];
         cut_record record = { .iteration = i < warm ? CUT_LOADED : cut->iteration,
@@ -142,7 +143,7 @@ static mcp_status take_bases(sddp *s, size_t t, const policy_bases *bases, mcp_e
 {
     size_t length = bases->columns + bases->rows + bases->set_count;
 
-    if (takes_cuts(s, t))
+    if (study_leads_node(s, t))
         cuts_set_rows(&s->pools[t], bases->set, bases->set_count);
     mcp_status st = study_follow(s, t, err);
     for (size_t i = 0; i < bases->count && st == MCP_OK; i++)
@@ -201,6 +202,16 @@ static mcp_status take_rows(sddp *s, const policy *from, mcp_error *err)
     return MCP_OK;
 }
 
+/* What is known of cuts that are there already, those of a boundary. */
+static void take_activity(cut_pool *pool, const policy_stage *stage)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        pool->record[i].active_count = stage->cuts[i].active_count;
+        pool->record[i].last_active = stage->cuts[i].last_active;
+        pool->record[i].window = stage->cuts[i].activity_bits;
+    }
+}
+
 static mcp_status take_exactly(sddp *s, const policy *from, mcp_error *err)
 {
     mcp_status st = simulation_rule_prepare(s, err);
@@ -212,6 +223,8 @@ static mcp_status take_exactly(sddp *s, const policy *from, mcp_error *err)
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
         if (takes_cuts(s, t))
             st = take_cuts(s, t, &from->stages[t], from->stages[t].warm_count, err);
+        else
+            take_activity(&s->pools[t], &from->stages[t]);
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
         st = take_bases(s, t, &from->stages[t].bases, err);
         take_states(s, t, &from->stages[t]);
@@ -244,5 +257,53 @@ mcp_status sddp_start(sddp *study, const policy *from, sddp_start_mode mode, boo
         study->completed = from->metadata.completed_iterations;
     if (is_exact)
         *is_exact = exact;
+    return MCP_OK;
+}
+
+/* ---- boundary -------------------------------------------------------------------------------- */
+
+static mcp_status check_boundary(const sddp *s, const policy *from, uint32_t source, mcp_error *err)
+{
+    if (s->cycle_start != COBRE_NONE)
+        return mcp_error_set(err, MCP_E_PARAMS, "a cycle has no last stage for boundary cuts");
+    if (from->dimension != s->dimension)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the boundary policy has %zu state entries (state_dimension), the "
+                             "case %zu",
+                             from->dimension, s->dimension);
+    if (source >= from->stage_count)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the boundary policy has %zu stages, and none with index %" PRIu32,
+                             from->stage_count, source);
+    if (from->stages[source].opening_count > 0)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "the boundary policy has cuts by opening (multi-cut)");
+    return MCP_OK;
+}
+
+mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_stage, mcp_error *err)
+{
+    size_t last = study->stages - 1, active = 0;
+    mcp_status st = check_boundary(study, from, source_stage, err);
+
+    if (st != MCP_OK)
+        return st;
+    const policy_stage *source = &from->stages[source_stage];
+    st = study_reserve_cuts(study, last, source->cut_count, err);
+    if (st != MCP_OK)
+        return st;
+    policy_cut *names = mcp_arena_array(study->arena, source->cut_count, sizeof *names);
+    if (!names)
+        return out_of_memory(err);
+    for (size_t i = 0; i < source->cut_count; i++) {
+        if (!source->cuts[i].is_active)
+            continue;
+        for (size_t j = 0; j < study->dimension; j++)
+            study->slope[j] = policy_coefficient(source, i, j);
+        cuts_append(&study->pools[last], source->cuts[i].intercept, study->slope,
+                    &(cut_record){ .iteration = CUT_LOADED, .is_active = true });
+        names[active++] = source->cuts[i];
+    }
+    study->loaded[last] = (loaded_cuts){ names, active };
     return MCP_OK;
 }

@@ -1,8 +1,8 @@
 /**
  * start.h - a study that begins with a policy instead of with nothing.
  *
- * To be called after sddp_new, before the study trains or simulates, at most once. When it fails
- * the study is to be freed.
+ * To be called after sddp_new, before the study trains or simulates, at most once each: first
+ * sddp_set_boundary, then sddp_start. When one fails the study is to be freed.
  *
  * Source: the method page, section 11.
  */
@@ -32,5 +32,15 @@ typedef enum sddp_start_mode {
  */
 mcp_status sddp_start(sddp *study, const policy *from, sddp_start_mode mode, bool *is_exact,
                       mcp_error *err);
+
+/**
+ * The active cuts of a stage of another policy become the future cost of the last stage. The case
+ * has a boundary_path, else the last stage has no future.
+ *
+ * @return MCP_OK; MCP_E_PARAMS (no such stage, another state, multi-cut, a cycle): the text says
+ *         which; MCP_E_NOMEM
+ */
+mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_stage,
+                             mcp_error *err);
 
 #endif

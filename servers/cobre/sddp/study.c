@@ -15,18 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stochastic/generator.h"
-#include "stochastic/seed.h"
-
 /* Bytes an LP solver keeps by column or row and by element; measured, rounded up. */
 #define SOLVER_BYTES_BY_LINE 250.0
 #define SOLVER_BYTES_BY_ELEMENT 40.0
 #define FIRST_SET_CAPACITY 64
+#define FIRST_ROWS 64
 
 /* The machine's memory when it does not say. */
 #define FALLBACK_GIB 4
-
-#define FIRST_SIMULATED 2147483647u
 
 #define COLUMNS_MAX 1e7 /* of a stage; the same for rows, ten times that for elements */
 
@@ -188,8 +184,10 @@ static void set_starting_values(sddp *s)
         s->discount[p] = s->discount[p - 1] * s->input->stages[study_stage_at(s, p - 1)].discount;
     state_start(&s->context.state, s->input, s->initial);
     for (size_t t = 0; t < s->stages; t++) {
+        size_t next = program_next_stage(s->input, t);
+        bool is_multi = s->is_multi_cut && next != COBRE_NONE;
         s->node[t] = t;
-        cuts_init(&s->pools[t], s->dimension, 1);
+        cuts_init(&s->pools[t], s->dimension, is_multi ? s->tree->openings[next] : 1);
     }
     if (s->cycle_start != COBRE_NONE && s->cycle_start > 0 && may_share(s))
         s->node[s->stages - 1] = s->cycle_start - 1;
@@ -212,10 +210,12 @@ static mcp_status make_workers(sddp *s, mcp_error *err)
         w->inflow = mcp_arena_array(s->arena, hydros, 2 * sizeof *w->inflow);
         w->by_inflow = w->inflow + hydros;
         w->limits = mcp_arena_array(s->arena, s->openings_max, sizeof *w->limits);
+        w->noise = mcp_arena_array(s->arena, s->tree->dimension, sizeof *w->noise);
         w->stage_work = mcp_arena_array(s->arena, s->stages, sizeof *w->stage_work);
         w->opening_work = mcp_arena_array(s->arena, s->openings_max, sizeof *w->opening_work);
         if (!w->workspaces || !w->row_column || !w->row_value || !w->state || !w->outgoing ||
-            !w->slopes || !w->inflow || !w->limits || !w->stage_work || !w->opening_work)
+            !w->slopes || !w->inflow || !w->limits || !w->noise || !w->stage_work ||
+            !w->opening_work)
             return out_of_memory(err);
     }
     return MCP_OK;
@@ -276,12 +276,34 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
     return st;
 }
 
-static mcp_status make(sddp *s, mcp_error *err)
+/* Models, openings and samplers: all that is random. */
+static mcp_status make_noise(sddp *s, mcp_error *err)
 {
+    const cobre_config *config = &s->input->config;
     mcp_status st = program_models_build(&s->models, s->arena, s->input, err);
 
     if (st == MCP_OK)
-        st = program_context_make(&s->context, s->arena, s->input, &s->models, NULL, err);
+        st = tree_sample(&s->tree, s->arena, s->input, &s->models.inflow, err);
+    if (st == MCP_OK)
+        st = sampler_new(&s->training_sampler, s->arena, s->input, &config->training_source,
+                         &s->models.inflow, s->tree, err);
+    if (st == MCP_OK)
+        st = sampler_new(&s->simulation_sampler, s->arena, s->input, &config->simulation_source,
+                         &s->models.inflow, s->tree, err);
+    for (size_t t = 0; st == MCP_OK && t < s->stages; t++)
+        if (s->tree->openings[t] > s->openings_max)
+            s->openings_max = s->tree->openings[t];
+    return st;
+}
+
+static mcp_status make(sddp *s, mcp_error *err)
+{
+    mcp_status st = make_noise(s, err);
+
+    s->is_multi_cut = s->input->config.is_multi_cut && !s->input->config.original_arithmetic;
+    if (st == MCP_OK)
+        st = program_context_make(&s->context, s->arena, s->input, &s->models,
+                                  s->is_multi_cut ? s->tree->openings : NULL, err);
     if (st != MCP_OK)
         return st;
     s->dimension = s->context.state.dimension;
@@ -290,10 +312,6 @@ static mcp_status make(sddp *s, mcp_error *err)
         st = make_arrays(s, err);
     if (st == MCP_OK)
         st = make_workers(s, err);
-    if (st == MCP_OK)
-        st = inflow_model_build(&s->inflow, s->arena, s->input, err);
-    if (st == MCP_OK)
-        st = tree_sample(&s->tree, s->arena, s->input, &s->inflow, err);
     if (st != MCP_OK)
         return st;
     set_starting_values(s);
@@ -335,9 +353,6 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     made->stages = input->stage_count;
     made->scenarios = input->config.forward_passes;
     set_path(made);
-    for (size_t t = 0; t < made->stages; t++)
-        if (tree_openings_most(input, t) > made->openings_max)
-            made->openings_max = tree_openings_most(input, t);
     st = thread_team_new(&made->team, threads, err);
     if (st == MCP_OK) {
         made->threads = thread_team_size(made->team);
@@ -408,6 +423,13 @@ size_t study_node_visits(const sddp *study, size_t stage)
     return 1 + (study->trials - 2 - stage) / study_node_stride(study);
 }
 
+bool study_has_future(const sddp *study, size_t stage)
+{
+    const stage_lp *program = &study->programs[stage];
+
+    return program->program.upper[program->theta] > 0.0;
+}
+
 uint8_t *study_basis(const sddp *study, size_t stage, size_t slot)
 {
     return study->basis_stores[stage].bytes + slot * study->basis_stores[stage].stride;
@@ -430,19 +452,33 @@ double *study_trial(const sddp *study, size_t position, size_t scenario)
     return study->trial + (position * study->scenarios + scenario) * study->dimension;
 }
 
-uint32_t study_simulation_number(size_t scenario)
+study_path study_training_path(const sddp *study, uint32_t iteration, size_t scenario)
 {
-    uint64_t number = (uint64_t)scenario + FIRST_SIMULATED;
-    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+    sampler_path at = { iteration, (uint32_t)scenario, (uint32_t)study->scenarios };
+
+    return (study_path){ study->training_sampler, at };
 }
 
-uint32_t study_draw(const sddp *study, uint32_t iteration, uint32_t scenario, size_t position)
+study_path study_simulation_path(const sddp *study, size_t scenario, size_t scenarios)
 {
-    uint64_t seed = seed_forward(study->input->config.seed, iteration, scenario,
-                                 (uint32_t)position);
-    generator g = generator_seeded(seed);
+    sampler_path at = { 0, (uint32_t)scenario, (uint32_t)scenarios };
 
-    return generator_below(&g, study->tree->openings[study_stage_at(study, position)]);
+    return (study_path){ study->simulation_sampler, at };
+}
+
+void study_begin_path(const sddp *study, const study_path *path, double *state)
+{
+    if (study->dimension > 0)
+        memcpy(state, study->initial, study->dimension * sizeof *state);
+    sampler_initial_lags(path->sampler, &path->at, state + study->input->hydro_count);
+}
+
+const double *study_draw(const sddp *study, worker *w, const study_path *path, size_t position,
+                         const double *state, int32_t *opening)
+{
+    *opening = sampler_draw(path->sampler, &path->at, study_stage_at(study, position), position,
+                            state + study->input->hydro_count, w->noise);
+    return w->noise;
 }
 
 solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,
@@ -631,6 +667,65 @@ void study_forget_notes(sddp *study, size_t stage)
         memset(ws->tight, 0, count);
         memset(ws->hits, 0, count * sizeof *ws->hits);
     }
+}
+
+/* ---- records of iterations ------------------------------------------------------------------- */
+
+mcp_status study_reserve_row(sddp *study, mcp_error *err)
+{
+    size_t capacity = study->row_capacity ? 2 * study->row_capacity : FIRST_ROWS;
+
+    if (study->row_count < study->row_capacity)
+        return MCP_OK;
+    sddp_iteration *rows = mcp_arena_array(study->arena, capacity, sizeof *rows);
+    if (!rows)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu iteration records", capacity);
+    if (study->row_count > 0)
+        memcpy(rows, study->rows, study->row_count * sizeof *rows);
+    study->rows = rows;
+    study->row_capacity = capacity;
+    return MCP_OK;
+}
+
+bool study_keeps_states(const sddp *study)
+{
+    const cobre_config *config = &study->input->config;
+
+    return config->selection.method == COBRE_SELECTION_DOMINATION || config->export_states ||
+           config->inner_bound.enabled;
+}
+
+static mcp_status reserve_block(sddp *s, mcp_error *err)
+{
+    state_archive *all = &s->visited;
+    size_t capacity = all->capacity ? 2 * all->capacity : FIRST_ROWS;
+
+    if (all->count < all->capacity)
+        return MCP_OK;
+    double **blocks = mcp_arena_array(s->arena, capacity, sizeof *blocks);
+    if (!blocks)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the visited states");
+    if (all->count > 0)
+        memcpy(blocks, all->blocks, all->count * sizeof *blocks);
+    all->blocks = blocks;
+    all->capacity = capacity;
+    return MCP_OK;
+}
+
+mcp_status study_keep_states(sddp *study, mcp_error *err)
+{
+    size_t length = study->trials * study->scenarios * study->dimension;
+    mcp_status st = reserve_block(study, err);
+
+    if (st != MCP_OK)
+        return st;
+    double *block = mcp_arena_array(study->arena, length, sizeof *block);
+    if (!block)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the visited states");
+    if (length > 0)
+        memcpy(block, study->trial, length * sizeof *block);
+    study->visited.blocks[study->visited.count++] = block;
+    return MCP_OK;
 }
 
 /* ---- totals ---------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
 #include "sddp/sddp.h"
 #include "sddp/stage/cuts.h"
 #include "sddp/stage/solve.h"
+#include "stochastic/sampler.h"
 #include "stochastic/tree.h"
 #include "thread/team.h"
 
@@ -67,8 +68,8 @@ struct sddp {
     size_t positions, trials;
     size_t dimension; /* of the state */
     uint32_t openings_max;
-    inflow_model inflow;
     const noise_tree *tree;
+    const sampler *training_sampler, *simulation_sampler;
     program_models models;
     program_context context;
     stage_lp *programs; /* by stage */
@@ -90,6 +91,7 @@ struct sddp {
     state_archive visited;        /* empty where nothing needs it */
     struct recorder *recorder;    /* training's; NULL before it */
     struct rollback *rollback;
+    bool is_multi_cut;
     sddp_iteration *rows;
     size_t row_count, row_capacity;
     int64_t peak_active; /* most active cuts at the end of an iteration */
@@ -117,6 +119,16 @@ bool study_leads_node(const sddp *study, size_t stage);
 size_t study_node_visits(const sddp *study, size_t stage);
 size_t study_node_stride(const sddp *study);
 
+/* Whether anything follows a stage: else its cuts would bind no cost. */
+bool study_has_future(const sddp *study, size_t stage);
+
+/* Make room for one more row. MCP_OK; MCP_E_NOMEM. */
+mcp_status study_reserve_row(sddp *study, mcp_error *err);
+
+/* Whether the case needs the visited states; add the trial states to them. MCP_OK; MCP_E_NOMEM. */
+bool study_keeps_states(const sddp *study);
+mcp_status study_keep_states(sddp *study, mcp_error *err);
+
 /* A basis of a stage; the one of (position, scenario). */
 uint8_t *study_basis(const sddp *study, size_t stage, size_t slot);
 uint8_t *study_basis_at(const sddp *study, size_t position, size_t scenario);
@@ -124,11 +136,22 @@ uint8_t *study_basis_at(const sddp *study, size_t position, size_t scenario);
 /* The state that a scenario brings to a position. */
 double *study_trial(const sddp *study, size_t position, size_t scenario);
 
-/* The opening of a forward path at a position. */
-uint32_t study_draw(const sddp *study, uint32_t iteration, uint32_t scenario, size_t position);
+/* A path: which sampler draws its noises, and its number there. */
+typedef struct study_path {
+    const sampler *sampler;
+    sampler_path at;
+} study_path;
 
-/* The scenario number of a simulated path; training never uses one of these. Method page, 9. */
-uint32_t study_simulation_number(size_t scenario);
+study_path study_training_path(const sddp *study, uint32_t iteration, size_t scenario);
+study_path study_simulation_path(const sddp *study, size_t scenario, size_t scenarios);
+
+/* The state that a path starts with. */
+void study_begin_path(const sddp *study, const study_path *path, double *state);
+
+/* The noise of a path at a position, in the worker's memory. `opening` receives that drawn, or -1
+ * where it is none of the tree's. */
+const double *study_draw(const sddp *study, worker *w, const study_path *path, size_t position,
+                         const double *state, int32_t *opening);
 
 /* The input of a solve of a stage. */
 solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,

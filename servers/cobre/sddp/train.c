@@ -18,11 +18,10 @@
 #include "sddp/statistics.h"
 #include "sddp/stop.h"
 
-#define FIRST_ROWS 128
-
 typedef struct stopwatch {
-    int64_t start_ns;
-    int64_t reported_ms; /* since the start, at the end of the last iteration */
+    int64_t start_ns;    /* as if all iterations so far had come without a pause */
+    int64_t session_ns;  /* the start of this call */
+    int64_t reported_ms; /* since start_ns, at the end of the last iteration */
 } stopwatch;
 
 static int64_t rounded_ms(int64_t ns)
@@ -35,22 +34,6 @@ const char *sddp_reason_name(sddp_reason reason)
     static const char *const names[] = { "iteration_limit", "time_limit", "bound_stalling",
                                          "simulation",      "shutdown",   "error" };
     return names[reason];
-}
-
-static mcp_status reserve_row(sddp *s, mcp_error *err)
-{
-    size_t capacity = s->row_capacity ? 2 * s->row_capacity : FIRST_ROWS;
-
-    if (s->row_count < s->row_capacity)
-        return MCP_OK;
-    sddp_iteration *rows = mcp_arena_array(s->arena, capacity, sizeof *rows);
-    if (!rows)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu iteration records", capacity);
-    if (s->row_count > 0)
-        memcpy(rows, s->rows, s->row_count * sizeof *rows);
-    s->rows = rows;
-    s->row_capacity = capacity;
-    return MCP_OK;
 }
 
 /* The cuts of all stages; the active ones. */
@@ -130,7 +113,7 @@ static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error 
     sddp *s = run->study;
     sddp_iteration row = { .iteration = (int32_t)run->iteration };
     int64_t solves_before = study_solves(s), cuts_before = cuts_of(s);
-    mcp_status st = reserve_row(s, err);
+    mcp_status st = study_reserve_row(s, err);
 
     if (st == MCP_OK)
         st = rollback_mark(s, err);
@@ -143,7 +126,7 @@ static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error 
     }
     finish_row(s, &row, watch, solves_before, cuts_before);
     s->rows[s->row_count++] = row;
-    s->completed++;
+    s->completed = run->iteration;
     if (row.cuts_active > s->peak_active)
         s->peak_active = row.cuts_active;
     s->recorder->times.overhead = row.overhead_ms * 1000000;
@@ -163,7 +146,7 @@ static mcp_status check_rules(const iteration_run *run, const stopwatch *watch, 
                               sddp_reason *reason, mcp_error *err)
 {
     const sddp *s = run->study;
-    double elapsed = (double)(mcp_clock_mono_ns() - watch->start_ns) * 1e-9;
+    double elapsed = (double)(mcp_clock_mono_ns() - watch->session_ns) * 1e-9;
     mcp_status st = simulation_rule_check(run, err);
 
     *ends = st == MCP_OK &&
@@ -240,7 +223,8 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     iteration_run run = { study, observer ? observer : &nobody, failure, 0 };
     /* A resumed training has the time of the iterations before. */
     int64_t before_ms = study->row_count > 0 ? study->rows[study->row_count - 1].wall_time_ms : 0;
-    stopwatch watch = { mcp_clock_mono_ns() - before_ms * 1000000, before_ms };
+    int64_t now = mcp_clock_mono_ns();
+    stopwatch watch = { now - before_ms * 1000000, now, before_ms };
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
     sddp_reason reason = SDDP_ERROR;
     mcp_status st;
@@ -253,7 +237,7 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     if (st == MCP_OK)
         st = train(&run, &watch, &reason, err);
     result->reason = reason;
-    summarise(study, result, watch.start_ns);
+    summarise(study, result, watch.session_ns);
     result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;
     result->lp_solves = study_solves(study) - solves_before;
     return st;

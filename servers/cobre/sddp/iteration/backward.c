@@ -28,7 +28,7 @@ static size_t groups_of(size_t openings)
 typedef struct step {
     size_t position, stage; /* whose openings are solved */
     size_t before;          /* the stage before, which gets the cuts */
-    size_t visit;           /* of the path to its node */
+    size_t visit;           /* of its node, from the path's last one on */
 } step;
 
 /* One opening; `leads` its group. */
@@ -68,8 +68,35 @@ static mcp_status solve_group(pass *p, worker *w, size_t index, sddp_failure *wh
     return st;
 }
 
+static void append(sddp *s, const step *at, double intercept, cut_record record)
+{
+    cut_pool *pool = study_pool(s, at->before);
+
+    record.is_active = true;
+    cuts_append(pool, intercept, s->slope, &record);
+    cuts_touch(pool, (uint32_t)pool->count - 1);
+}
+
+/* Multi-cut: one cut for each opening at one trial state. */
+static void add_cuts_by_opening(sddp *s, const step *at, size_t scenario, cut_record record)
+{
+    size_t n = s->dimension, openings = s->tree->openings[at->stage];
+    const double *state = study_trial(s, at->position, scenario);
+
+    for (size_t w = 0; w < openings; w++) {
+        const double *outcome = s->outcome + (scenario * openings + w) * (n + 1);
+        double intercept = outcome[0];
+        for (size_t j = 0; j < n; j++) {
+            s->slope[j] = outcome[1 + j];
+            intercept -= outcome[1 + j] * state[j];
+        }
+        record.opening = (uint32_t)w;
+        append(s, at, intercept, record);
+    }
+}
+
 /* The cut at one trial state. */
-static void add_cut(sddp *s, const step *at, size_t scenario, uint32_t iteration)
+static void add_cut(sddp *s, const step *at, size_t scenario, cut_record record)
 {
     size_t n = s->dimension, openings = s->tree->openings[at->stage];
     const double *outcome = s->outcome + scenario * openings * (n + 1);
@@ -91,15 +118,7 @@ static void add_cut(sddp *s, const step *at, size_t scenario, uint32_t iteration
         }
         intercept += s->weights[w] * at_zero;
     }
-    cut_pool *pool = study_pool(s, at->before);
-    /* Trial states are numbered in the order of their cuts: the last visit first. */
-    size_t later = study_node_visits(s, s->node[at->before]) - 1 - at->visit;
-    cuts_append(pool, intercept, s->slope,
-                &(cut_record){ .iteration = iteration,
-                               .forward = (uint32_t)(later * s->scenarios + scenario),
-                               .last_active = iteration,
-                               .is_active = true });
-    cuts_touch(pool, (uint32_t)pool->count - 1);
+    append(s, at, intercept, record);
 }
 
 static mcp_status add_cuts(const iteration_run *run, const step *at, mcp_error *err)
@@ -110,11 +129,19 @@ static mcp_status add_cuts(const iteration_run *run, const step *at, mcp_error *
     int64_t settled = mcp_clock_mono_ns();
 
     if (st == MCP_OK)
-        st = study_reserve_cuts(s, at->before, s->scenarios, err);
+        st = study_reserve_cuts(s, at->before, s->scenarios * study_pool(s, at->before)->thetas,
+                                err);
     if (st != MCP_OK)
         return st;
-    for (size_t m = 0; m < s->scenarios; m++)
-        add_cut(s, at, m, run->iteration);
+    for (size_t m = 0; m < s->scenarios; m++) {
+        cut_record record = { .iteration = run->iteration,
+                              .forward = (uint32_t)(at->visit * s->scenarios + m),
+                              .last_active = run->iteration };
+        if (s->is_multi_cut)
+            add_cuts_by_opening(s, at, m, record);
+        else
+            add_cut(s, at, m, record);
+    }
     int64_t built = mcp_clock_mono_ns();
     st = study_follow(s, at->before, err);
     s->recorder->times.batch += built - settled;
@@ -127,7 +154,9 @@ static mcp_status step_back(const iteration_run *run, size_t position, mcp_error
     sddp *s = run->study;
     size_t t = study_stage_at(s, position);
     size_t before = study_stage_at(s, position - 1), stride = study_node_stride(s);
-    size_t visit = stride ? (position - 1 - s->node[before]) / stride : 0;
+    size_t visit = study_node_visits(s, s->node[before]) - 1;
+    if (stride > 0)
+        visit -= (position - 1 - s->node[before]) / stride;
     step at = { position, t, before, visit };
     pass p = { .study = s,
                .observer = run->observer,

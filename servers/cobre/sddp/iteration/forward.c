@@ -19,14 +19,14 @@ static mcp_status walk_stage(pass *p, worker *w, size_t position, size_t scenari
     sddp *s = p->study;
     size_t t = study_stage_at(s, position);
     const stage_lp *program = &s->programs[t];
-    uint32_t opening = study_draw(s, (uint32_t)p->iteration, (uint32_t)scenario, position);
+    study_path path = study_training_path(s, (uint32_t)p->iteration, scenario);
+    const double *noise = study_draw(s, w, &path, position, w->state, &where->opening);
     uint8_t *basis = study_basis_at(s, position, scenario);
-    solve_input in = study_input(s, t, w->state, tree_noise(s->tree, t, opening), basis);
+    solve_input in = study_input(s, t, w->state, noise, basis);
     lp *model = NULL;
 
     in.keep_basis = basis;
     in.work = &w->stage_work[t];
-    where->opening = (int32_t)opening;
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
@@ -44,7 +44,8 @@ static mcp_status walk(pass *p, worker *w, size_t scenario, sddp_failure *where,
     double cost = 0.0;
 
     where->scenario = (int32_t)scenario;
-    memcpy(w->state, s->initial, bytes);
+    study_path path = study_training_path(s, (uint32_t)p->iteration, scenario);
+    study_begin_path(s, &path, w->state);
     for (size_t i = 0; i < s->trials; i++) {
         memcpy(study_trial(s, i, scenario), w->state, bytes);
         if (i == s->positions)

@@ -16,40 +16,6 @@
 /* A cut that was slack in every solve of this many iterations leaves the working set. */
 #define SET_MEMORY 9
 
-#define FIRST_BLOCKS 64
-
-static bool needs_states(const cobre_config *config)
-{
-    return config->selection.method == COBRE_SELECTION_DOMINATION || config->export_states;
-}
-
-/* The trial states of the iteration join the archive. */
-static mcp_status keep_states(sddp *s, mcp_error *err)
-{
-    state_archive *all = &s->visited;
-    size_t length = s->trials * s->scenarios * s->dimension;
-
-    if (!needs_states(&s->input->config))
-        return MCP_OK;
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity ? 2 * all->capacity : FIRST_BLOCKS;
-        double **blocks = mcp_arena_array(s->arena, capacity, sizeof *blocks);
-        if (!blocks)
-            return mcp_error_set(err, MCP_E_NOMEM, "no memory for the visited states");
-        if (all->count > 0)
-            memcpy(blocks, all->blocks, all->count * sizeof *blocks);
-        all->blocks = blocks;
-        all->capacity = capacity;
-    }
-    double *block = mcp_arena_array(s->arena, length, sizeof *block);
-    if (!block)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the visited states");
-    if (length > 0)
-        memcpy(block, s->trial, length * sizeof *block);
-    all->blocks[all->count++] = block;
-    return MCP_OK;
-}
-
 static size_t dominated(sddp *s, size_t t, uint32_t iteration, double epsilon)
 {
     cut_pool *pool = &s->pools[t];
@@ -118,7 +84,7 @@ mcp_status management_run(const iteration_run *run, int64_t *removed, mcp_error 
     bool selects = rule->method != COBRE_SELECTION_NONE &&
                    run->iteration % rule->check_frequency == 0;
     int64_t begin = mcp_clock_mono_ns();
-    mcp_status st = keep_states(s, err);
+    mcp_status st = study_keeps_states(s) ? study_keep_states(s, err) : MCP_OK;
 
     *removed = 0;
     if (st != MCP_OK)

@@ -34,23 +34,28 @@ mcp_status simulation_rule_prepare(sddp *study, mcp_error *err)
 
 bool simulation_rule_is_pending(const sddp *study)
 {
-    return study->rule_memory[0] < (double)study->row_count;
+    return study->rule_memory[0] < (double)study->completed;
 }
+
+typedef struct rule_paths {
+    size_t count;
+    double *costs; /* [path * stages + stage] */
+} rule_paths;
 
 /* One path; its costs by stage, not discounted. */
 static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
 {
     sddp *s = p->study;
-    double *costs = (double *)p->data + index * s->stages;
+    const rule_paths *all = p->data;
+    double *costs = all->costs + index * s->stages;
+    study_path path = study_simulation_path(s, index, all->count);
     lp *model = NULL;
 
     where->scenario = (int32_t)index;
-    memcpy(w->state, s->initial, s->dimension * sizeof *w->state);
+    study_begin_path(s, &path, w->state);
     for (size_t t = 0; t < s->stages; t++) {
-        uint32_t opening = study_draw(s, 0, study_simulation_number(index), t);
-        solve_input in = study_input(s, t, w->state, tree_noise(s->tree, t, opening),
-                                     study_basis(s, t, 0));
-        where->opening = (int32_t)opening;
+        const double *noise = study_draw(s, w, &path, t, w->state, &where->opening);
+        solve_input in = study_input(s, t, w->state, noise, study_basis(s, t, 0));
         mcp_status st = pass_solve(&model, p, w, &in, where, err);
         if (st != MCP_OK)
             return st;
@@ -66,13 +71,14 @@ static mcp_status simulate(const iteration_run *run, size_t paths, double *costs
                            mcp_error *err)
 {
     sddp *s = run->study;
+    rule_paths all = { paths, costs };
     pass p = { .study = s,
                .observer = run->observer,
                .phase = "simulation",
-               .iteration = (int32_t)s->row_count,
+               .iteration = (int32_t)s->completed,
                .halts_at = SDDP_STOP_NOW,
                .pace = &s->simulation_pace,
-               .data = costs };
+               .data = &all };
     mcp_status st = pass_run(&p, play, paths, run->failure, err);
 
     for (size_t t = 0; t < s->stages; t++) {
@@ -125,7 +131,7 @@ static mcp_status check_all(const iteration_run *run, double *means, mcp_error *
         memory[0] = 1.0;
         memcpy(memory + 1, now, s->stages * sizeof *memory);
     }
-    s->rule_memory[0] = (double)s->row_count;
+    s->rule_memory[0] = (double)s->completed;
     return MCP_OK;
 }
 

@@ -59,6 +59,7 @@ typedef struct worker {
     double *inflow;           /* by hydro: realized in the last solve */
     double *by_inflow;        /* by hydro */
     double *limits;           /* by theta */
+    double *noise;            /* of the path that it walks */
     int64_t solves;           /* stage programs solved, however many LP solves each took */
     lp_status end;            /* how the last solve ended */
     solve_work *stage_work;   /* by stage: of the forward pass */
