@@ -123,9 +123,105 @@ static void future_is_discounted(void **state)
     sddp_free(study);
 }
 
+/* (1 - lambda) * mean + lambda * mean of the worst of four, as many as alpha says. */
+static double risk_of_four(const double *sorted, size_t worst, double lambda)
+{
+    double mean = (sorted[0] + sorted[1] + sorted[2] + sorted[3]) / 4.0, tail = 0.0;
+
+    for (size_t i = 0; i < worst; i++)
+        tail += sorted[i] / (double)worst;
+    return (1.0 - lambda) * mean + lambda * tail;
+}
+
+/* Loads of a stage under its four openings, the highest first. */
+static void loads_of(const sddp *study, size_t t, double *out)
+{
+    size_t dimension;
+
+    for (uint32_t w = 0; w < 4; w++) {
+        double load = 60.0 + 8.0 * sddp_opening(study, t, w, &dimension)[0];
+        size_t at = w;
+        for (; at > 0 && out[at - 1] < load; at--)
+            out[at] = out[at - 1];
+        out[at] = load;
+    }
+}
+
+/*
+ * Thermal load alone, at 10 a MWh: the stages do not touch each other, so the nested risk is the
+ * sum of theirs. That of stage 0 is by its own measure, that of stage 1 by stage 0's too, that of
+ * stage 2 by stage 1's; the measure of stage 2 weighs nothing.
+ */
+static void measures_that_differ(bool is_multi_cut)
+{
+    kit_begin(&kit, 3, 0, 1, 1, 0);
+    kit_set_thermal(&kit, 0, 1000.0, 10.0);
+    kit.c.config.is_multi_cut = is_multi_cut;
+    kit.bus_is_stochastic[0] = true;
+    for (size_t t = 0; t < 3; t++) {
+        kit.stages[t].openings = 4;
+        kit.stages[t].discount = 0.9;
+        kit.stages[t].is_cvar = true;
+        kit_bus(&kit, t, 0)->load_mean = 60.0;
+        kit_bus(&kit, t, 0)->load_std = 8.0;
+    }
+    kit.stages[0].cvar_alpha = 0.5;
+    kit.stages[0].cvar_lambda = 0.3;
+    kit.stages[1].cvar_alpha = 0.25;
+    kit.stages[1].cvar_lambda = 0.8;
+    kit.stages[2].cvar_alpha = 0.75;
+    kit.stages[2].cvar_lambda = 1.0;
+    sddp *study = train(3);
+    double loads[3][4];
+    for (size_t t = 0; t < 3; t++)
+        loads_of(study, t, loads[t]);
+    double last = 0.9 * risk_of_four(loads[2], 1, 0.8);
+    double rest = 0.9 * (risk_of_four(loads[1], 2, 0.3) + last);
+    double expected = 7300.0 * (risk_of_four(loads[0], 2, 0.3) + rest);
+    assert_true(is_near(study->rows[2].lower_bound, expected));
+    sddp_free(study);
+}
+
+static void risk_by_stage(void **state)
+{
+    (void)state;
+    measures_that_differ(false);
+    measures_that_differ(true);
+}
+
+/* Single and multi-cut have one optimum, and neither bound is ever above it. */
+static void both_formulations_agree(void **state)
+{
+    double bounds[2][60];
+
+    (void)state;
+    for (int multi = 0; multi < 2; multi++) {
+        case_1dtoy(&kit);
+        kit.c.config.is_multi_cut = multi == 1;
+        for (size_t t = 0; t < 4; t++) {
+            kit.stages[t].openings = 3;
+            kit.stages[t].is_cvar = t != 1;
+            kit.stages[t].cvar_alpha = t == 0 ? 0.5 : 0.34;
+            kit.stages[t].cvar_lambda = 0.4;
+        }
+        sddp *study = train(60);
+        for (size_t i = 0; i < 60; i++)
+            bounds[multi][i] = study->rows[i].lower_bound;
+        assert_int_equal(study->pools[0].count, multi ? 180 : 60);
+        sddp_free(study);
+    }
+    assert_true(is_near(bounds[0][59], bounds[1][59]));
+    for (size_t i = 0; i < 60; i++) {
+        assert_true(bounds[0][i] <= bounds[1][59] * (1.0 + 1e-9));
+        assert_true(bounds[1][i] <= bounds[0][59] * (1.0 + 1e-9));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(risk_by_stage),
+        cmocka_unit_test(both_formulations_agree),
         cmocka_unit_test(cut_of_d02),
         cmocka_unit_test(risk_of_the_stage_before),
         cmocka_unit_test(bound_is_the_risk_of_the_first_stage),
