@@ -34,7 +34,7 @@ mcp_status simulation_rule_prepare(sddp *study, mcp_error *err)
 
 bool simulation_rule_is_pending(const sddp *study)
 {
-    return study->rule_memory[0] < (double)study->completed;
+    return study->row_count > 0 && study->rule_memory[0] < (double)study->completed;
 }
 
 typedef struct rule_paths {
