@@ -110,10 +110,10 @@ static bool checkpointing(const cobre_input *input, const void *record)
            enabled;
 }
 
-static bool exports(const cobre_input *input, const void *record)
+static bool export_states(const cobre_input *input, const void *record)
 {
     (void)record;
-    return input->config.export_states || input->config.export_stochastic;
+    return input->config.export_states;
 }
 
 /* ---- stages.json ----------------------------------------------------------------------------- */
@@ -240,8 +240,8 @@ static const struct unsupported {
       "Set policy.boundary to null: storage after the last stage has no value then." },
     { COBRE_FILE_CONFIG, "policy.checkpointing.enabled", HARMLESS, 0, checkpointing,
       "checkpoints during training", "Set policy.checkpointing.enabled to false." },
-    { COBRE_FILE_CONFIG, "exports", HARMLESS, 0, exports,
-      "the export of states and noise", "Set exports.states and exports.stochastic to false." },
+    { COBRE_FILE_CONFIG, "exports.states", HARMLESS, 0, export_states,
+      "the export of visited states", "Set exports.states to false." },
     { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
       "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
     { COBRE_FILE_CONFIG, "simulation.policy_type", HARMLESS, 0, inner_policy,

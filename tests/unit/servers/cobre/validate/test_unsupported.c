@@ -155,8 +155,8 @@ static void harmless_features_warn(void **state)
     static const broken rows[] = {
         { CONFIG, "'mode':'fresh'", "'checkpointing':{'enabled':true}", SETTINGS, 5, NONE,
           "policy.checkpointing.enabled", NULL, 0 },
-        { CONFIG, "'policy':", "'exports':{'states':true},'policy':", SETTINGS, 5, NONE, "exports",
-          NULL, 0 },
+        { CONFIG, "'policy':", "'exports':{'states':true},'policy':", SETTINGS, 5, NONE,
+          "exports.states", NULL, 0 },
         { CONFIG, "'num_scenarios':50", "'policy_type':'inner'", SETTINGS, 5, NONE,
           "simulation.policy_type", NULL, 0 },
         { STAGES, "'risk_measure'", "'state_variables':{'storage':false},'risk_measure'", SETTINGS,
