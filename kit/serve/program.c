@@ -91,18 +91,23 @@ static void on_signal(int number)
         return;
     sigaction(SIGINT, &standard, NULL);
     sigaction(SIGTERM, &standard, NULL);
+    sigaction(SIGHUP, &standard, NULL);
 }
 
 void serve_count_signals(int most, int flags)
 {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
+    struct sigaction hangup;
 
     atomic_store(&signals_most, most);
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, SIGINT);
     sigaddset(&action.sa_mask, SIGTERM);
+    sigaddset(&action.sa_mask, SIGHUP);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
 }
 
 int serve_signals(void)

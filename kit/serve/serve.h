@@ -197,8 +197,8 @@ int serve_exit_status(mcp_status status);
 int serve_fail(const cli_line *line, mcp_status status, const mcp_error *err);
 
 /**
- * From now on SIGINT and SIGTERM are counted instead of ending the program. After `most` of them
- * the next one ends it.
+ * From now on SIGINT, SIGTERM and SIGHUP are counted instead of ending the program. After `most` of
+ * them the next one ends it. SIGHUP stays ignored where it was so (nohup).
  *
  * @param flags SA_RESTART, or 0: a read that waits ends with EINTR
  */

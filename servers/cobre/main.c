@@ -145,8 +145,8 @@ static const cli_option serve_options[] = {
 
 static const char exit_notes[] =
     "Exit status: 0 done; 1 the input is not valid; 2 a file, a directory or the\n"
-    "command line; 3 the solver; 4 an internal failure; 130 or 143 stopped by SIGINT\n"
-    "or SIGTERM, with what was completed on disk.";
+    "command line; 3 the solver; 4 an internal failure; 129, 130 or 143 stopped by\n"
+    "SIGHUP, SIGINT or SIGTERM, with what was completed on disk.";
 
 static const char export_notes[] =
     "TABLE is hydros, thermals, buses, lines, costs or convergence, or the name of another\n"

@@ -224,10 +224,11 @@ describe('cobre run', () => {
     });
 
     test('warnings of the case are printed before the run', () => {
-        const dir = copyCase('merit-order', { policy: { checkpointing: { enabled: true } } });
+        const dir = copyCase('merit-order');
+        editJson(dir, 'system/thermals.json', (file) => { file.thermals[0].gnl_config = { lag_stages: 2 }; });
         const done = run(['run', dir]);
         assert.equal(done.status, 0, done.stderr);
-        assert.match(done.stderr, /^warning: \[IncompatibleSettings\] config\.json: /m);
+        assert.match(done.stderr, /^warning: \[IncompatibleSettings\] system\/thermals\.json /m);
         assert.ok(done.stderr.indexOf('warning: ') < done.stderr.indexOf('Training '));
     });
 
@@ -285,7 +286,7 @@ describe('cobre run', () => {
         assert.deepEqual(Object.keys(value.context), ['checkpoint_path', 'operation', 'detail']);
         assert.equal(value.context.checkpoint_path, path.join(dir, 'output', 'policy'));
         assert.equal(value.context.operation, 'read');
-        assert.ok(!fs.existsSync(path.join(dir, 'output')));
+        assert.ok(!fs.existsSync(path.join(dir, 'output', 'simulation')));
     });
 
     test('a full disk: the failure is reported, no marker is left, the next run works', () => {
@@ -309,7 +310,7 @@ describe('a run that is stopped or killed', () => {
     const long = { training: limit(1_000_000) };
     const longSimulation = { training: limit(2), simulation: { num_scenarios: 100_000 } };
 
-    for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]])
+    for (const [signal, status] of [['SIGHUP', 129], ['SIGINT', 130], ['SIGTERM', 143]])
         test(`${signal} in the training: the iteration is finished, what is done is on disk`, async () => {
             const dir = copyCase('four-stages', long);
             const output = path.join(dir, 'output');

@@ -492,9 +492,13 @@ test('a phase that did not run is null, and a new training removes an older simu
     const anyway = typedAnswer('cobre/run', await call(peer.client, 'cobre/run',
                                                        { case_dir: dir, phases: 'training' }));
     assert.notEqual(anyway.training, null, 'the phase that was asked for, whatever is enabled');
-    const alone = refusal(await call(peer.client, 'cobre/run', { case_dir: dir, phases: 'simulation' }));
-    assert.equal(alone.kind, 'CheckpointFailed');
-    assert.equal(alone.context.operation, 'read');
+    const alone = typedAnswer('cobre/run', await call(peer.client, 'cobre/run', { case_dir: dir, phases: 'simulation' }));
+    assert.equal(alone.training, null);
+    assert.equal(alone.simulation.scenarios, both.simulation.scenarios);
+    fs.rmSync(path.join(output, 'policy'), { recursive: true });
+    const without = refusal(await call(peer.client, 'cobre/run', { case_dir: dir, phases: 'simulation' }));
+    assert.equal(without.kind, 'CheckpointFailed');
+    assert.equal(without.context.operation, 'read');
     await peer.client.close();
 });
 

@@ -170,6 +170,7 @@ static mcp_status run_begun(mcp_call *call, const cobre_app *app, struct output_
         .case_fd = place->case_fd,
         .case_dir = place->case_dir,
         .open_output = open_output,
+        .guard = app->guard,
         .output_data = place,
         .output_name = place->output_dir,
         .phases = phases_of(mcp_arg_string(call, "phases")),

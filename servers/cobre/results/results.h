@@ -86,6 +86,9 @@ void results_free(results *self);
  */
 mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_error *err);
 
+/** Write convergence.parquet with all iterations so far. */
+mcp_status results_show_iterations(results *self, mcp_error *err);
+
 /**
  * Keep the statistics of an iteration or a simulated scenario: rows of the files below timing/,
  * solver/ and cut_selection/. Copied.

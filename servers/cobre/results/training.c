@@ -205,17 +205,20 @@ mcp_status results_add_records(results *self, const sddp_records *records, mcp_e
     return st == MCP_OK ? records_append(&self->records, records, err) : st;
 }
 
+mcp_status results_show_iterations(results *self, mcp_error *err)
+{
+    self->shown_ms = mcp_clock_mono_ms();
+    return results_write_convergence(self, (const sddp_iteration *)(const void *)self->rows.data,
+                                     self->rows.length / sizeof(sddp_iteration), err);
+}
+
 mcp_status results_add_iteration(results *self, const sddp_iteration *row, mcp_error *err)
 {
-    int64_t now = mcp_clock_mono_ms();
-
     if (mcp_buf_append(&self->rows, row, sizeof *row) != MCP_OK)
         return mcp_error_set(err, self->rows.status, "no room for the convergence record");
-    if (now - self->shown_ms < SHOW_EACH_MS)
+    if (mcp_clock_mono_ms() - self->shown_ms < SHOW_EACH_MS)
         return MCP_OK;
-    self->shown_ms = now;
-    return results_write_convergence(self, (const sddp_iteration *)(const void *)self->rows.data,
-                                     self->rows.length / sizeof *row, err);
+    return results_show_iterations(self, err);
 }
 
 /* ---- metadata.json --------------------------------------------------------------------------- */
@@ -229,6 +232,8 @@ static const char *status_of(const sddp_training *training)
 
 static void describe_configuration(const cobre_config *config, mcp_json_writer *writer)
 {
+    static const char *const modes[] = { "fresh", "warm_start", "resume" };
+
     mcp_write_member_object(writer, "configuration");
     if (config->has_tree_seed)
         mcp_write_member_int(writer, "seed", config->tree_seed);
@@ -243,7 +248,7 @@ static void describe_configuration(const cobre_config *config, mcp_json_writer *
         mcp_write_member_null(writer, "max_iterations");
     mcp_write_member_int(writer, "forward_passes", config->forward_passes);
     mcp_write_member_string(writer, "stopping_mode", config->stop_when_all ? "all" : "any");
-    mcp_write_member_string(writer, "policy_mode", "fresh");
+    mcp_write_member_string(writer, "policy_mode", modes[config->policy.mode]);
     mcp_write_end(writer);
 }
 

@@ -7,6 +7,9 @@
  *
  * When a file cannot be written during the training, the error is kept, should_stop ends the
  * training, and the run reports that first failure.
+ *
+ * A saved policy is read before anything of an earlier run is removed. The policy is saved while
+ * the training runs and at its end, however it ended.
  */
 #include "run/run.h"
 
@@ -20,6 +23,8 @@
 #include "mcp/clock.h"
 #include "results/results.h"
 #include "results/study/study_files.h"
+#include "run/checkpoint.h"
+#include "sddp/start.h"
 #include "validate/load.h"
 
 struct run {
@@ -35,6 +40,10 @@ struct run {
     int64_t training_steps, simulation_steps; /* of the progress; 0: not known, or none */
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
+    const policy *resumed;    /* exactly; else NULL */
+    mcp_arena *resumed_arena; /* its own */
+    checkpoint saving;        /* of the training's policy */
+    mcp_error save_error;     /* of the policy, saved from a callback */
     mcp_error write_error;    /* of a file of the training, written from a callback */
     mcp_error scenario_error; /* the same of an earlier scenario; not read by solver threads */
 };
@@ -68,6 +77,57 @@ static mcp_status end_failed(struct run *run, const char *what, const mcp_error 
                                                    COBRE_TEXT("detail", cause->message)),
                                      "%s: %s", what, cause->message),
                     err);
+}
+
+static mcp_status end_unsaved(struct run *run, const mcp_error *cause, mcp_error *err)
+{
+    if (cause->status == MCP_E_NOMEM || cause->status == MCP_E_INTERNAL)
+        return mcp_error_set(err, cause->status, "The policy cannot be saved: %s", cause->message);
+    return end_with(
+        run, COBRE_RUN_FAILED,
+        cobre_record_new(run->arena, "CheckpointFailed",
+                         "Check that the directory can be written and has room. A "
+                         "policy that was saved before is still there.",
+                         COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", run->saving.place.shown),
+                                       COBRE_TEXT("operation", "write"),
+                                       COBRE_TEXT("detail", cause->message)),
+                         "The policy cannot be saved: %s", cause->message),
+        err);
+}
+
+/* A policy that the case asks for cannot be read. */
+static mcp_status end_unread(struct run *run, const checkpoint_place *place, const mcp_error *cause,
+                             mcp_error *err)
+{
+    if (cause->status == MCP_E_NOMEM || cause->status == MCP_E_INTERNAL)
+        return mcp_error_set(err, cause->status, "The policy cannot be read: %s", cause->message);
+    return end_with(run, COBRE_RUN_REFUSED,
+                    cobre_record_new(run->arena, "CheckpointFailed",
+                                     "Let a training write a policy there first, or set "
+                                     "policy.mode to \"fresh\" and policy.boundary to null.",
+                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", place->shown),
+                                                   COBRE_TEXT("operation", "read"),
+                                                   COBRE_TEXT("detail", cause->message)),
+                                     "The policy in '%s' cannot be read: %s", place->shown,
+                                     cause->message),
+                    err);
+}
+
+/* A policy that belongs to another case. */
+static mcp_status end_unfit(struct run *run, const checkpoint_place *place, const char *settings,
+                            const mcp_error *cause, mcp_error *err)
+{
+    if (cause->status != MCP_E_PARAMS)
+        return mcp_error_set(err, cause->status, "The policy cannot be taken over: %s",
+                             cause->message);
+    return end_with(
+        run, COBRE_RUN_REFUSED,
+        cobre_record_new(
+            run->arena, "IncompatibleSettings", "Use the policy of a training of this case.",
+            COBRE_MEMBERS(COBRE_TEXT("file", "config.json"), COBRE_TEXT("settings", settings),
+                          COBRE_TEXT("detail", cause->message)),
+            "The policy in '%s' does not fit the case: %s", place->shown, cause->message),
+        err);
 }
 
 /* In the forward pass and the simulation `opening` is a scenario's index (errors page, 2.2). */
@@ -126,13 +186,35 @@ static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp
         err);
 }
 
+/* ---- warnings -------------------------------------------------------------------------------- */
+
+static mcp_status warn(struct run *run, const char *text, mcp_error *err)
+{
+    cobre_run_result *out = run->out;
+    const char **warnings = mcp_arena_array(run->arena, out->warning_count + 1, sizeof *warnings);
+    char *copy = mcp_arena_strdup(run->arena, text);
+    if (!warnings || !copy)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a warning");
+    for (size_t i = 0; i < out->warning_count; i++)
+        warnings[i] = out->warnings[i];
+    warnings[out->warning_count++] = copy;
+    out->warnings = warnings;
+    return MCP_OK;
+}
+
 /* ---- the solver's callbacks ----------------------------------------------------------------- */
 
 static void on_iteration(const sddp_iteration *row, void *data)
 {
     struct run *run = data;
+    bool saved = false;
     if (run->write_error.status == MCP_OK)
         results_add_iteration(run->files, row, &run->write_error);
+    if (run->save_error.status == MCP_OK)
+        checkpoint_iteration(&run->saving, run->study, (uint32_t)row->iteration, &saved,
+                             &run->save_error);
+    if (saved && run->write_error.status == MCP_OK)
+        results_show_iterations(run->files, &run->write_error);
     const cobre_progress progress = {
         .done = row->iteration,
         .total = run->training_steps ? run->training_steps + run->simulation_steps : 0,
@@ -169,7 +251,7 @@ static mcp_status on_scenario(const sddp_scenario *scenario, void *data, mcp_err
 static sddp_stop should_stop(void *data)
 {
     const struct run *run = data;
-    if (run->write_error.status != MCP_OK)
+    if (run->write_error.status != MCP_OK || run->save_error.status != MCP_OK)
         return SDDP_STOP_NOW;
     return run->observer->should_stop ? run->observer->should_stop(run->observer->data)
                                       : SDDP_STOP_NONE;
@@ -199,6 +281,8 @@ static mcp_status train(struct run *run, const sddp_observer *observer, mcp_erro
     mcp_status st = keep_rows(run, err);
     if (st != MCP_OK)
         return st;
+    if (run->save_error.status == MCP_OK)
+        checkpoint_end(&run->saving, run->study, &run->save_error);
 
     mcp_error write_cause = run->write_error;
     mcp_status written = write_cause.status;
@@ -206,6 +290,8 @@ static mcp_status train(struct run *run, const sddp_observer *observer, mcp_erro
         written = results_write_training(run->files, training, &write_cause);
     if (solved != MCP_OK)
         return end_solver_failed(run, &cause, err);
+    if (run->save_error.status != MCP_OK)
+        return end_unsaved(run, &run->save_error, err);
     if (written != MCP_OK)
         return end_failed(run, "The training could not be written", &write_cause, err);
     if (training->reason == SDDP_SHUTDOWN)
@@ -296,24 +382,12 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
         .state = sddp_state(run->study),
     };
     mcp_status st = results_begin(&run->files, run->input, run->out_fd, &options, &cause);
+    for (size_t i = 0; st == MCP_OK && run->resumed && i < run->resumed->iteration_count; i++)
+        st = results_add_iteration(run->files, &run->resumed->iterations[i], &cause);
     return st == MCP_OK ? MCP_OK : end_failed(run, "The output cannot be begun", &cause, err);
 }
 
 /* ---- what the study is built from ------------------------------------------------------------ */
-
-static mcp_status warn(struct run *run, const char *text, mcp_error *err)
-{
-    cobre_run_result *out = run->out;
-    const char **warnings = mcp_arena_array(run->arena, out->warning_count + 1, sizeof *warnings);
-    char *copy = mcp_arena_strdup(run->arena, text);
-    if (!warnings || !copy)
-        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a warning");
-    for (size_t i = 0; i < out->warning_count; i++)
-        warnings[i] = out->warnings[i];
-    warnings[out->warning_count++] = copy;
-    out->warnings = warnings;
-    return MCP_OK;
-}
 
 /* A failing export is a warning (the output page, 7). */
 static mcp_status export_stochastic(struct run *run, const study_files *files, mcp_error *err)
@@ -366,32 +440,95 @@ static mcp_status build_study(struct run *run, mcp_error *err)
         err);
 }
 
-/* Policies are not saved yet, so a simulation alone has none. */
-static mcp_status refuse_simulation_alone(struct run *run, mcp_error *err)
+/* ---- what a run begins from ------------------------------------------------------------------ */
+
+/* Read a policy into `arena`. *out stays NULL when there is none and there need not be one. */
+static mcp_status read_policy(struct run *run, const policy **out, const checkpoint_place *place,
+                              policy_parts parts, bool is_needed, mcp_arena *arena, mcp_error *err)
 {
-    const char *name = run->input->config.policy.path;
-    const char *path = mcp_arena_printf(run->arena, "%s/%s", run->order->output_name,
-                                        strncmp(name, "./", 2) == 0 ? name + 2 : name);
-    return end_with(run, COBRE_RUN_REFUSED,
-                    cobre_record_new(run->arena, "CheckpointFailed",
-                                     "Let the training run too, with the phases \"both\" and "
-                                     "training.enabled true: the simulation then follows it.",
-                                     COBRE_MEMBERS(COBRE_TEXT("checkpoint_path", path),
-                                                   COBRE_TEXT("operation", "read"),
-                                                   COBRE_TEXT("detail", "no policy is there")),
-                                     "A simulation alone needs a saved policy, and this "
-                                     "version does not save policies yet"),
-                    err);
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = checkpoint_place_read(out, place, parts, arena, &cause);
+    if (st == MCP_OK || (st == MCP_E_NOT_FOUND && !is_needed))
+        return MCP_OK;
+    return end_unread(run, place, &cause, err);
+}
+
+static mcp_status take_policy(struct run *run, const policy *from, const checkpoint_place *place,
+                              sddp_start_mode mode, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    bool is_exact = false;
+    mcp_status st = sddp_start(run->study, from, mode, &is_exact, &cause);
+    if (st != MCP_OK)
+        return end_unfit(run, place, "policy.mode", &cause, err);
+    if (mode != SDDP_START_RESUME || !wants_training(run))
+        return MCP_OK;
+    if (is_exact)
+        run->resumed = from;
+    else
+        st = warn(run,
+                  "The training resumes from the cuts of the saved policy alone, because it has no "
+                  "resume.bin that fits this case: the results may differ in the last digits",
+                  err);
+    if (st == MCP_OK && from->metadata.completed_iterations >= run->input->config.max_iterations)
+        st = warn(run,
+                  "The saved policy has all iterations that training.stopping_rules allow: there "
+                  "is none left to run",
+                  err);
+    return st;
+}
+
+/* The saved policy that the case asks for, for the study. A simulation alone needs one, and takes
+ * the bases too, so that it gives the bits of one that follows the training. */
+static mcp_status start_study(struct run *run, const checkpoint_place *place, mcp_error *err)
+{
+    bool trains = wants_training(run);
+    cobre_policy_mode wanted = run->input->config.policy.mode;
+    if (trains && wanted == COBRE_MODE_FRESH)
+        return MCP_OK;
+    bool resumes = trains && wanted == COBRE_MODE_RESUME;
+    bool is_warm = trains && wanted == COBRE_MODE_WARM_START;
+    const policy *from = NULL;
+    run->resumed_arena = mcp_arena_new(POLICY_BYTES_MAX);
+    if (!run->resumed_arena)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the policy");
+    mcp_status st = read_policy(run, &from, place, is_warm ? POLICY_CUTS : POLICY_ALL, !resumes,
+                                run->resumed_arena, err);
+    if (st != MCP_OK || run->out->end != COBRE_RUN_COMPLETED)
+        return st;
+    if (from)
+        return take_policy(run, from, place, is_warm ? SDDP_START_WARM : SDDP_START_RESUME, err);
+    return warn(run, "There is no saved policy to resume from: the training starts at iteration 1",
+                err);
+}
+
+/* Find the place of the policy, take over what is there, and make it ready to be saved. */
+static mcp_status begin_policy(struct run *run, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    checkpoint_place *place = &run->saving.place;
+    mcp_status st = checkpoint_place_open(place, run->out_fd, run->out->output_dir,
+                                          run->input->config.policy.path, run->order->guard,
+                                          run->arena, &cause);
+    if (st != MCP_OK)
+        return wants_training(run) ? end_unsaved(run, &cause, err)
+                                   : end_unread(run, place, &cause, err);
+    st = start_study(run, place, err);
+    if (st != MCP_OK || run->out->end != COBRE_RUN_COMPLETED || !wants_training(run))
+        return st;
+    st = checkpoint_begin(&run->saving, run->input, place, COBRE_VERSION, run->arena, &cause);
+    return st == MCP_OK ? MCP_OK : end_unsaved(run, &cause, err);
 }
 
 static mcp_status prepare(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
-    if (!wants_training(run) && wants_simulation(run))
-        return refuse_simulation_alone(run, err);
     mcp_status st = build_study(run, err);
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
         st = open_output(run, err);
+    if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED &&
+        (wants_training(run) || wants_simulation(run)))
+        st = begin_policy(run, err);
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
         st = begin_files(run, err);
     bool has_reports = wants_training(run) || !wants_simulation(run);
@@ -454,6 +591,8 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
         .out_fd = -1,
         .lock_fd = -1,
         .failure = { .stage = -1, .iteration = -1, .opening = -1, .scenario = -1 },
+        .saving = { .place = { .dir_fd = -1 } },
+        .save_error = MCP_ERROR_INIT,
         .write_error = MCP_ERROR_INIT,
         .scenario_error = MCP_ERROR_INIT,
     };
@@ -464,6 +603,8 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
 
     results_free(run.files);
     sddp_free(run.study);
+    mcp_arena_free(run.resumed_arena);
+    checkpoint_place_close(&run.saving.place);
     if (run.lock_fd >= 0)
         close(run.lock_fd);
     if (run.out_fd >= 0)

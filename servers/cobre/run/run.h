@@ -19,6 +19,7 @@
 #include "columns/columns.h"
 #include "findings/record.h"
 #include "findings/report.h"
+#include "guard/paths.h"
 #include "sddp/sddp.h"
 
 /** The version in files and envelopes, and the server's (the output page, 10, "Identity"). */
@@ -79,6 +80,7 @@ typedef struct cobre_run_order {
     cobre_phases phases;
     unsigned threads; /* >= 1 */
     columns *engine;
+    const guard *guard; /* of absolute paths in config.json's policy; NULL: they are refused */
     const cobre_run_observer *observer; /* may be NULL */
 } cobre_run_order;
 

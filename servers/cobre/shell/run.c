@@ -184,7 +184,9 @@ static void write_summary(const void *of, mcp_json_writer *writer)
 /* The envelope wants an error whenever the exit status is not 0. */
 static const cobre_record *stopped_record(const shell_work *work, int exit_status)
 {
-    const char *signal_name = exit_status == 128 + SIGINT ? "SIGINT" : "SIGTERM";
+    const char *signal_name = exit_status == 128 + SIGINT   ? "SIGINT"
+                              : exit_status == 128 + SIGHUP ? "SIGHUP"
+                                                            : "SIGTERM";
     if (work->format == SHELL_OBJECT || work->format == SHELL_WORDS)
         return NULL;
     return cobre_record_new(
@@ -245,6 +247,7 @@ static int run_case(shell_work *work)
         .case_fd = work->dir_fd,
         .case_dir = work->dir,
         .open_output = open_output,
+        .guard = work->guard,
         .output_data = &watch,
         .phases = COBRE_PHASES_BOTH,
         .threads = cobre_threads_given((unsigned)cli_int(line, "threads", 1)),

@@ -60,12 +60,6 @@ static bool multi_cut(const cobre_input *input, const void *record)
     return input->config.cut_formulation == COBRE_CUT_MULTI;
 }
 
-static bool policy_mode(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return input->config.policy_mode != COBRE_POLICY_FRESH;
-}
-
 static bool boundary(const cobre_input *input, const void *record)
 {
     (void)record;
@@ -98,22 +92,6 @@ static bool soft_storage(const cobre_input *input, const void *record)
 {
     (void)record;
     return input->config.storage_bounds != 0;
-}
-
-static bool checkpointing(const cobre_input *input, const void *record)
-{
-    bool enabled = false;
-
-    (void)record;
-    return mcp_json_bool(mcp_json_pointer(input->config.json, "/policy/checkpointing/enabled"),
-                         &enabled) &&
-           enabled;
-}
-
-static bool export_states(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return input->config.export_states;
 }
 
 /* ---- stages.json ----------------------------------------------------------------------------- */
@@ -233,15 +211,9 @@ static const struct unsupported {
       "the multi-cut form", "Set training.cut_formulation to \"single\"." },
     { COBRE_FILE_CONFIG, "training.stopping_rules", IGNORES, 0, simulation_rule,
       "the stopping rule simulation", "Stop by iteration_limit, time_limit or bound_stalling." },
-    { COBRE_FILE_CONFIG, "policy.mode", MODELS, 0, policy_mode,
-      "starting from a stored policy", "Set policy.mode to \"fresh\"." },
     { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary,
       "a boundary policy",
       "Set policy.boundary to null: storage after the last stage has no value then." },
-    { COBRE_FILE_CONFIG, "policy.checkpointing.enabled", HARMLESS, 0, checkpointing,
-      "checkpoints during training", "Set policy.checkpointing.enabled to false." },
-    { COBRE_FILE_CONFIG, "exports.states", HARMLESS, 0, export_states,
-      "the export of visited states", "Set exports.states to false." },
     { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
       "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
     { COBRE_FILE_CONFIG, "simulation.policy_type", HARMLESS, 0, inner_policy,

@@ -288,7 +288,7 @@ static void a_simulation_alone_has_no_policy(void **state)
     assert_text(record, "/kind", "CheckpointFailed");
     assert_text(record, "/context/operation", "read");
     assert_text(record, "/context/checkpoint_path", "/the/output/policy");
-    assert_int_equal(world->opened, 0);
+    assert_false(is_there(world, "simulation"));
 }
 
 static void what_is_not_valid_makes_nothing(void **state)

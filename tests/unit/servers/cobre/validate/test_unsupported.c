@@ -22,7 +22,6 @@ static const broken modelled[] = {
       "training.cut_selection.enabled", NULL, 0 },
     { CONFIG, MODE, "'cut_selection':{'max_active_per_stage':100}", SETTINGS, 5, NONE,
       "training.cut_selection.max_active_per_stage", NULL, 0 },
-    { CONFIG, "'mode':'fresh'", "'mode':'resume'", SETTINGS, 5, NONE, "policy.mode", NULL, 0 },
     { CONFIG, "'mode':'fresh'", "'boundary':{'path':'p','source_stage':0}", SETTINGS, 5, NONE,
       "policy.boundary", NULL, 0 },
     { "scenarios/inflow_history.parquet", NULL,
@@ -153,10 +152,6 @@ static void still_refused_under_compatibility(void **state)
 static void harmless_features_warn(void **state)
 {
     static const broken rows[] = {
-        { CONFIG, "'mode':'fresh'", "'checkpointing':{'enabled':true}", SETTINGS, 5, NONE,
-          "policy.checkpointing.enabled", NULL, 0 },
-        { CONFIG, "'policy':", "'exports':{'states':true},'policy':", SETTINGS, 5, NONE,
-          "exports.states", NULL, 0 },
         { CONFIG, "'num_scenarios':50", "'policy_type':'inner'", SETTINGS, 5, NONE,
           "simulation.policy_type", NULL, 0 },
         { STAGES, "'risk_measure'", "'state_variables':{'storage':false},'risk_measure'", SETTINGS,
