@@ -24,36 +24,6 @@ typedef bool is_used(const cobre_input *input, const void *record);
 
 /* ---- config.json ----------------------------------------------------------------------------- */
 
-static bool has_scheme(const cobre_raw_source *source)
-{
-    return source->inflow != COBRE_IN_SAMPLE || source->load != COBRE_IN_SAMPLE ||
-           source->ncs != COBRE_IN_SAMPLE;
-}
-
-static bool training_scheme(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return has_scheme(&input->config.training_source);
-}
-
-static bool simulation_scheme(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return has_scheme(&input->config.simulation_source);
-}
-
-static bool cut_selection(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return input->config.cut_selection_enabled;
-}
-
-static bool cut_budget(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return input->config.cut_max_active != COBRE_ABSENT;
-}
-
 static bool multi_cut(const cobre_input *input, const void *record)
 {
     (void)record;
@@ -199,17 +169,9 @@ static const struct unsupported {
     const char *way_out;
     /* clang-format off */
 } unsupported[] = {
-    { COBRE_FILE_CONFIG, "training.scenario_source", MODELS, 0, training_scheme,
-      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
-    { COBRE_FILE_CONFIG, "simulation.scenario_source", MODELS, 0, simulation_scheme,
-      "a scenario scheme other than in_sample", "Set each scheme to \"in_sample\"." },
-    { COBRE_FILE_CONFIG, "training.cut_selection.enabled", MODELS, 0, cut_selection,
-      "cut selection", "Set training.cut_selection.enabled to false." },
-    { COBRE_FILE_CONFIG, "training.cut_selection.max_active_per_stage", MODELS, 0, cut_budget,
-      "a budget of active cuts", "Set training.cut_selection.max_active_per_stage to null." },
-    { COBRE_FILE_CONFIG, "training.cut_formulation", IGNORES, 0, multi_cut,
+    { COBRE_FILE_CONFIG, "training.cut_formulation", BUILT, 0, multi_cut,
       "the multi-cut form", "Set training.cut_formulation to \"single\"." },
-    { COBRE_FILE_CONFIG, "training.stopping_rules", IGNORES, 0, simulation_rule,
+    { COBRE_FILE_CONFIG, "training.stopping_rules", BUILT, 0, simulation_rule,
       "the stopping rule simulation", "Stop by iteration_limit, time_limit or bound_stalling." },
     { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary,
       "a boundary policy",
@@ -220,7 +182,7 @@ static const struct unsupported {
       "simulating an inner approximation", "Set simulation.policy_type to \"outer\"." },
     { COBRE_FILE_CONFIG, "modeling.storage_bounds", BUILT, 0, soft_storage,
       "soft storage bounds", "Set modeling.storage_bounds to \"hard\"." },
-    { COBRE_FILE_STAGES, "policy_graph.type", IGNORES, 0, cyclic,
+    { COBRE_FILE_STAGES, "policy_graph.type", BUILT, 0, cyclic,
       "a cyclic horizon", "Set policy_graph.type to \"finite_horizon\"." },
     { COBRE_FILE_STAGES, "state_variables", HARMLESS, COBRE_STUDY_STAGES, state_switches,
       "taking storages or lags out of the state", "Remove state_variables." },

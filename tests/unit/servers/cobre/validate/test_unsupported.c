@@ -13,15 +13,6 @@
 
 /* Modelled by the original: always refused. */
 static const broken modelled[] = {
-    { CONFIG, MODE, "'scenario_source':{'seed':1,'inflow':{'scheme':'out_of_sample'}}", SETTINGS, 5,
-      NONE, "training.scenario_source", NULL, 0 },
-    { CONFIG, "'num_scenarios':50",
-      "'scenario_source':{'seed':1,'load':{'scheme':'out_of_sample'}}", SETTINGS, 5, NONE,
-      "simulation.scenario_source", NULL, 0 },
-    { CONFIG, MODE, "'cut_selection':{'enabled':true,'method':'level1'}", SETTINGS, 5, NONE,
-      "training.cut_selection.enabled", NULL, 0 },
-    { CONFIG, MODE, "'cut_selection':{'max_active_per_stage':100}", SETTINGS, 5, NONE,
-      "training.cut_selection.max_active_per_stage", NULL, 0 },
     { CONFIG, "'mode':'fresh'", "'boundary':{'path':'p','source_stage':0}", SETTINGS, 5, NONE,
       "policy.boundary", NULL, 0 },
     { "scenarios/inflow_history.parquet", NULL,
@@ -31,18 +22,18 @@ static const broken modelled[] = {
 /* Ignored by the original: refused, but ignored with a warning when the case selects its
  * arithmetic. */
 static const broken ignored[] = {
-    { CONFIG, MODE, "'cut_formulation':'multi'", SETTINGS, 5, NONE, "training.cut_formulation",
-      NULL, 0 },
-    { CONFIG, "{'type':'bound_stalling','iterations':5,'tolerance':0.001}",
-      "{'type':'simulation','replications':1,'period':1,'bound_window':1,'distance_tol':1,"
-      "'bound_tol':1}",
-      SETTINGS, 5, NONE, "training.stopping_rules", NULL, 0 },
     { CONFIG, "'policy':", "'upper_bound_evaluation':{'enabled':true},'policy':", SETTINGS, 5, NONE,
       "upper_bound_evaluation.enabled", NULL, 0 },
 };
 
 /* Ignored by the original and modelled here: a warning when the case selects its arithmetic. */
 static const broken built[] = {
+    { CONFIG, MODE, "'cut_formulation':'multi'", SETTINGS, 5, NONE, "training.cut_formulation",
+      NULL, 0 },
+    { CONFIG, "{'type':'bound_stalling','iterations':5,'tolerance':0.001}",
+      "{'type':'simulation','replications':1,'period':1,'bound_window':1,'distance_tol':1,"
+      "'bound_tol':1}",
+      SETTINGS, 5, NONE, "training.stopping_rules", NULL, 0 },
     { CONFIG, METHOD, "'storage_bounds':'soft'," METHOD, SETTINGS, 5, NONE,
       "modeling.storage_bounds", NULL, 0 },
     { STAGES, "'num_scenarios':3,", "'num_scenarios':3,'block_mode':'chronological',", SETTINGS, 5,
