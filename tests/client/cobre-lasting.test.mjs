@@ -239,3 +239,32 @@ describe('a run that begins from a policy', () => {
         assert.equal(fs.readFileSync(path.join(output, 'policy', 'thesis.txt'), 'utf8'), 'words');
     });
 });
+
+/** The first two stages of four-stages, whose future is a stage of another policy. */
+function firstStages(boundary) {
+    const dir = copyCase('four-stages', { training: limit(150), simulation: { enabled: false }, policy: { boundary } });
+    editJson(dir, 'stages.json', (file) => { file.stages = file.stages.slice(0, 2); });
+    editJson(dir, 'scenarios/load_factors.json', (file) => {
+        file.load_factors = file.load_factors.filter((entry) => entry.stage_id < 2);
+    });
+    return dir;
+}
+
+describe('a boundary policy', () => {
+    test('is the future of the last stage: the first stages alone reach the bound of the whole', () => {
+        const whole = copyCase('four-stages', { training: limit(150), simulation: { enabled: false } });
+        const bound = finish(whole, path.join(whole, 'output')).training.final_lower_bound;
+        const part = firstStages({ path: path.join(whole, 'output', 'policy'), source_stage: 1 });
+        const found = finish(part, path.join(part, 'output')).training.final_lower_bound;
+        assert.ok(Math.abs(found - bound) <= 1e-6 * bound, `${found} and ${bound}`);
+    });
+
+    test('that is not there, or lacks the stage, is refused', () => {
+        record(run(['run', firstStages({ path: 'nowhere', source_stage: 1 }), '--json']), 'CheckpointFailed', 1);
+        const whole = savingCase('fresh');
+        finish(whole, path.join(whole, 'output'));
+        const part = firstStages({ path: path.join(whole, 'output', 'policy'), source_stage: 4 });
+        const refused = record(run(['run', part, '--json']), 'IncompatibleSettings', 1);
+        assert.equal(refused.context.settings, 'policy.boundary');
+    });
+});

@@ -105,6 +105,14 @@ mcp_status results_write_training(results *self, const sddp_training *training, 
 mcp_status results_begin_simulation(results *self, mcp_error *err);
 
 /**
+ * The folders of the simulation, below the output directory: "simulation/costs" and those of the
+ * entities that the case has.
+ *
+ * @param out receives an array of the arena's, ended by NULL; NULL without memory
+ */
+void results_simulation_folders(const results *self, const char *const **out, mcp_arena *arena);
+
+/**
  * Let one scenario's files be written, by a thread of the simulation's own: a file for each entity
  * of the case (entities.c). Waits only while as many scenarios as may wait to be written do.
  *

@@ -94,6 +94,22 @@ static mcp_status make_entity_folder(results *self, size_t entity, mcp_error *er
     return st;
 }
 
+void results_simulation_folders(const results *self, const char *const **out, mcp_arena *arena)
+{
+    const char **folders = mcp_arena_array(arena, ENTITY_COUNT + 1, sizeof *folders);
+    size_t count = 0;
+
+    *out = NULL;
+    for (size_t i = 0; folders && i < ENTITY_COUNT; i++) {
+        if (rows_of(self, i) == 0)
+            continue;
+        folders[count] = mcp_arena_printf(arena, "simulation/%s", entity_folders[i].path);
+        if (!folders[count++])
+            return;
+    }
+    *out = folders;
+}
+
 static mcp_status write_entity(const results *self, const struct queue_slot *slot, size_t entity,
                                mcp_error *err)
 {

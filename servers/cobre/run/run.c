@@ -312,6 +312,10 @@ static mcp_status simulate(struct run *run, const sddp_observer *observer, mcp_e
     if (st != MCP_OK)
         return end_failed(run, "The simulation could not be begun", &cause, err);
 
+    results_simulation_folders(run->files, &run->out->simulation_folders, run->arena);
+    if (!run->out->simulation_folders)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the names of the results");
+
     mcp_status solved = sddp_simulate(run->study, observer, simulation, &run->failure, &cause);
     mcp_error write_cause = MCP_ERROR_INIT;
     mcp_status written = results_end_simulation(run->files, simulation, solved != MCP_OK,
@@ -502,6 +506,31 @@ static mcp_status start_study(struct run *run, const checkpoint_place *place, mc
                 err);
 }
 
+/* The future cost of the last stage, from another policy. It stays as it is, and is not saved. */
+static mcp_status take_boundary(struct run *run, mcp_error *err)
+{
+    const cobre_policy_config *config = &run->input->config.policy;
+    if (!config->boundary_path)
+        return MCP_OK;
+    checkpoint_place place;
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = checkpoint_place_open(&place, run->out_fd, run->out->output_dir,
+                                          config->boundary_path, run->order->guard, run->arena,
+                                          &cause);
+    if (st != MCP_OK)
+        return end_unread(run, &place, &cause, err);
+    mcp_arena *arena = mcp_arena_new(POLICY_BYTES_MAX);
+    const policy *from = NULL;
+    st = arena ? read_policy(run, &from, &place, POLICY_CUTS, true, arena, err)
+               : mcp_error_set(err, MCP_E_NOMEM, "no memory for the boundary policy");
+    if (st == MCP_OK && from &&
+        sddp_set_boundary(run->study, from, config->boundary_stage, &cause) != MCP_OK)
+        st = end_unfit(run, &place, "policy.boundary", &cause, err);
+    mcp_arena_free(arena);
+    checkpoint_place_close(&place);
+    return st;
+}
+
 /* Find the place of the policy, take over what is there, and make it ready to be saved. */
 static mcp_status begin_policy(struct run *run, mcp_error *err)
 {
@@ -513,7 +542,9 @@ static mcp_status begin_policy(struct run *run, mcp_error *err)
     if (st != MCP_OK)
         return wants_training(run) ? end_unsaved(run, &cause, err)
                                    : end_unread(run, place, &cause, err);
-    st = start_study(run, place, err);
+    st = take_boundary(run, err);
+    if (st == MCP_OK && run->out->end == COBRE_RUN_COMPLETED)
+        st = start_study(run, place, err);
     if (st != MCP_OK || run->out->end != COBRE_RUN_COMPLETED || !wants_training(run))
         return st;
     st = checkpoint_begin(&run->saving, run->input, place, COBRE_VERSION, run->arena, &cause);
@@ -631,19 +662,11 @@ static void write_training(const sddp_training *training, mcp_json_writer *write
 
 static void write_simulation(const cobre_run_result *result, mcp_json_writer *writer)
 {
-    static const char *const always[] = { "simulation/costs", "simulation/buses" };
-    const cobre_case *input = result->input;
     mcp_write_member_object(writer, "simulation");
     mcp_write_member_int(writer, "scenarios", result->simulation.scenarios_completed);
     mcp_write_member_array(writer, "output_files");
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        mcp_write_string(writer, always[i]);
-    if (input->hydro_count)
-        mcp_write_string(writer, "simulation/hydros");
-    if (input->thermal_count)
-        mcp_write_string(writer, "simulation/thermals");
-    if (input->line_count)
-        mcp_write_string(writer, "simulation/exchanges");
+    for (size_t i = 0; result->simulation_folders[i]; i++)
+        mcp_write_string(writer, result->simulation_folders[i]);
     mcp_write_end(writer);
     mcp_write_member_int(writer, "wall_time_ms", result->simulation.wall_time_ms);
     mcp_write_end(writer);

@@ -105,6 +105,7 @@ typedef struct cobre_run_result {
     bool has_training, has_simulation;
     sddp_training training; /* its rows are the arena's */
     sddp_simulation simulation;
+    const char *const *simulation_folders; /* below the output directory; ended by NULL */
 } cobre_run_result;
 
 /**

@@ -1,19 +1,17 @@
 /*
  * unsupported.c - the features of the case format that this version does not model, in one table.
  *
- * Nothing that would change a result is ignored in silence. A row whose feature the original models
- * is an error here. A row whose feature the original ignores is an error too, unless the case asks
- * for the original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored with a
- * warning. A feature that changes no result is a warning at most. Building a feature removes its
- * row, or, where the original ignores it, leaves the warning under compatibility. Source: the case
- * page, section 9; the method page, section 16.
+ * Nothing that would change a result is ignored in silence. What the original models is modelled
+ * here. A row whose feature the original ignores is an error, unless the case asks for the
+ * original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored with a warning. A
+ * feature that changes no result is a warning at most. Building a feature leaves its warning under
+ * compatibility. Source: the case page, section 9; the method page, section 16.
  */
 #include "case/input.h"
 #include "validate/layers.h"
 
 /* The original's treatment of the feature, and so the severity of its finding. */
 enum original {
-    MODELS,   /* error */
     IGNORES,  /* error; a warning under compatibility */
     BUILT,    /* the original ignores it: a warning under compatibility alone */
     HARMLESS, /* a warning: no result changes */
@@ -28,12 +26,6 @@ static bool multi_cut(const cobre_input *input, const void *record)
 {
     (void)record;
     return input->config.cut_formulation == COBRE_CUT_MULTI;
-}
-
-static bool boundary(const cobre_input *input, const void *record)
-{
-    (void)record;
-    return input->config.boundary != NULL;
 }
 
 static bool simulation_rule(const cobre_input *input, const void *record)
@@ -173,9 +165,6 @@ static const struct unsupported {
       "the multi-cut form", "Set training.cut_formulation to \"single\"." },
     { COBRE_FILE_CONFIG, "training.stopping_rules", BUILT, 0, simulation_rule,
       "the stopping rule simulation", "Stop by iteration_limit, time_limit or bound_stalling." },
-    { COBRE_FILE_CONFIG, "policy.boundary", MODELS, 0, boundary,
-      "a boundary policy",
-      "Set policy.boundary to null: storage after the last stage has no value then." },
     { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
       "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
     { COBRE_FILE_CONFIG, "simulation.policy_type", HARMLESS, 0, inner_policy,
@@ -209,15 +198,6 @@ static const struct unsupported {
       "pumping stations", "Empty the list." },
     { COBRE_FILE_CONTRACTS, NULL, BUILT, 0, NULL,
       "energy contracts", "Empty the list." },
-    { COBRE_FILE_HISTORY, NULL, MODELS, 0, NULL,
-      "estimation from inflow history",
-      "Remove the file, and give scenarios/inflow_seasonal_stats.parquet instead." },
-    { COBRE_FILE_EXTERNAL_INFLOW, NULL, HARMLESS, 0, NULL,
-      "external inflow scenarios", "Remove the file." },
-    { COBRE_FILE_EXTERNAL_LOAD, NULL, HARMLESS, 0, NULL,
-      "external load scenarios", "Remove the file." },
-    { COBRE_FILE_EXTERNAL_NCS, NULL, HARMLESS, 0, NULL,
-      "external source scenarios", "Remove the file." },
 };
 /* clang-format on */
 
@@ -236,7 +216,7 @@ static void report(const cobre_input *input, const struct unsupported *row, cobr
     const char *file = cobre_files_known[row->file].path;
     const char *place = row->field ? row->field : file;
     bool is_compatible = input->config.compatibility != COBRE_ABSENT;
-    bool is_ignored = row->original == HARMLESS || (row->original != MODELS && is_compatible);
+    bool is_ignored = row->original == HARMLESS || is_compatible;
     const char *detail = describe(input, row, is_ignored);
 
     if (row->original == BUILT && !is_compatible)

@@ -11,14 +11,6 @@
 #define METHOD "'inflow_non_negativity'"
 #define AS_ORIGINAL "'compatibility':'cobre-0.5','inflow_non_negativity'"
 
-/* Modelled by the original: always refused. */
-static const broken modelled[] = {
-    { CONFIG, "'mode':'fresh'", "'boundary':{'path':'p','source_stage':0}", SETTINGS, 5, NONE,
-      "policy.boundary", NULL, 0 },
-    { "scenarios/inflow_history.parquet", NULL,
-      "hydro_id i32: 1; date date: 9000; value_m3s f64: 4", SETTINGS, 5, NONE, NULL, NULL, 0 },
-};
-
 /* Ignored by the original: refused, but ignored with a warning when the case selects its
  * arithmetic. */
 static const broken ignored[] = {
@@ -60,7 +52,6 @@ static const broken built[] = {
 
 static void refused(void **state)
 {
-    BROKEN_RUN(*state, modelled, COBRE_SEVERITY_ERROR);
     BROKEN_RUN(*state, ignored, COBRE_SEVERITY_ERROR);
 }
 
@@ -124,22 +115,6 @@ static void modelled_here(void **state)
     scratch_close(&folder);
 }
 
-static void still_refused_under_compatibility(void **state)
-{
-    scratch folder;
-
-    scratch_open(&folder);
-    base_write_all(&folder);
-    for (size_t i = 0; i < sizeof modelled / sizeof modelled[0]; i++) {
-        write_compatible(&folder, &modelled[i]);
-        loaded result = base_load_at(*state, folder.fd, "compatible");
-        broken_check(&modelled[i], &result, COBRE_SEVERITY_ERROR);
-        loaded_free(&result);
-        broken_restore(&folder, modelled[i].file);
-    }
-    scratch_close(&folder);
-}
-
 static void harmless_features_warn(void **state)
 {
     static const broken rows[] = {
@@ -155,9 +130,6 @@ static void harmless_features_warn(void **state)
         { "constraints/hydro_bounds.parquet", NULL,
           "hydro_id i32: 1; stage_id i32: 0; max_diversion_m3s f64: 3", SETTINGS, 5, NONE,
           "max_diversion_m3s", NULL, 0 },
-        { "scenarios/external_load_scenarios.parquet", NULL,
-          "stage_id i32: 0; scenario_id i32: 0; bus_id i32: 1; value_mw f64: 1", SETTINGS, 5, NONE,
-          NULL, NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
@@ -169,7 +141,6 @@ int main(void)
         cmocka_unit_test(refused),
         cmocka_unit_test(ignored_as_the_original_does),
         cmocka_unit_test(modelled_here),
-        cmocka_unit_test(still_refused_under_compatibility),
         cmocka_unit_test(harmless_features_warn),
     };
 
