@@ -40,6 +40,8 @@ function record(set) {
 try {
   for (const name of ["apt-get", "npm", "sh"])
     replace(name, `echo ${name} "$@" >> ${log}`);
+  /* npm has installed nothing, so nothing may say that it has. */
+  replace("cp", 'case "$2" in */.causeway-lock) ;; *) exec /bin/cp "$@" ;; esac');
   replace("dpkg-query", "exit 1");
   replace("sudo", 'exec "$@"');
 
