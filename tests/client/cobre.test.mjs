@@ -520,7 +520,8 @@ function* valueSchemas(schema, where) {
             yield* valueSchemas(member, `${where}/${key}/${name}`);
     for (const key of ['anyOf', 'oneOf', 'allOf'])
         for (const [i, member] of (schema[key] ?? []).entries())
-            yield* valueSchemas(member, `${where}/${key}/${i}`);
+            if (!member.if)
+                yield* valueSchemas(member, `${where}/${key}/${i}`);
     if (schema.items)
         yield* valueSchemas(schema.items, `${where}/items`);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define AT(type) (((const type *)column->values)[row])
+#define TEXT_AT (((const char *const *)column->values)[row])
 
 /* An integer of any type; false when the column has none. */
 static bool integer_at(int64_t *out, const columns_column *column, size_t row)
@@ -66,7 +67,7 @@ void query_json_value(mcp_json_writer *writer, const columns_column *column, siz
     } else if (column->type == COLUMNS_BOOL) {
         mcp_write_bool(writer, AT(uint8_t) != 0);
     } else if (column->type == COLUMNS_TEXT) {
-        mcp_write_string(writer, AT(const char *));
+        mcp_write_string(writer, TEXT_AT);
     } else if (column->type == COLUMNS_DATE) {
         columns_date_text(moment, AT(int32_t));
         mcp_write_string(writer, moment);
@@ -74,7 +75,7 @@ void query_json_value(mcp_json_writer *writer, const columns_column *column, siz
         columns_moment_text(moment, AT(int64_t), zone_of(column));
         mcp_write_string(writer, moment);
     } else if (column->type == COLUMNS_JSON) {
-        mcp_write_raw(writer, AT(const char *), strlen(AT(const char *)));
+        mcp_write_raw(writer, TEXT_AT, strlen(TEXT_AT));
     } else {
         mcp_write_null(writer);
     }
@@ -102,7 +103,7 @@ void query_csv_value(mcp_buf *text, const columns_column *column, size_t row)
     if (!columns_is_valid(column, row))
         return;
     if (column->type == COLUMNS_TEXT || column->type == COLUMNS_JSON) {
-        query_csv_text(text, AT(const char *));
+        query_csv_text(text, TEXT_AT);
         return;
     }
     if (is_moment(column)) {

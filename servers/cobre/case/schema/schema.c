@@ -264,6 +264,7 @@ static void write_member(struct place *place, const cobre_shape *shape, const ch
              name);
     write_description(place);
     if (shape->tag && strcmp(shape->tag, member->path) == 0) {
+        write_type(place->writer, "string", false);
         mcp_write_member_string(place->writer, "const", shape->tag_value);
     } else if (joint) {
         write_shape(place, joint, nullable, member->row);
@@ -315,6 +316,7 @@ static void write_members(struct place *place, const cobre_shape *shape, const c
     }
     if (is_root && prefix[0] == '\0' && !has_schema) {
         mcp_write_member_object(place->writer, "$schema");
+        write_type(place->writer, "string", true);
         mcp_write_end(place->writer);
     }
     if (prefix[0] == '\0' && shape->forbidden)
@@ -342,6 +344,7 @@ static void write_keyed(struct place *place, const cobre_shape *shape)
     mcp_write_end(writer);
     mcp_write_member_object(writer, "properties");
     mcp_write_member_object(writer, "$schema");
+    write_type(writer, "string", true);
     mcp_write_end(writer);
     mcp_write_member_object(writer, shape->key);
     snprintf(place->path, sizeof place->path, "%s", shape->key);
