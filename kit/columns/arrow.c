@@ -450,32 +450,6 @@ static mcp_status write_footer(arrow_writer *self, mcp_error *err)
     return flush(self, err);
 }
 
-static mcp_status check_columns(const parquet_column *schema, size_t count, size_t *name_bytes,
-                                mcp_error *err)
-{
-    if (count == 0 || count > PARQUET_COLUMNS_MAX)
-        return mcp_error_set(err, MCP_E_PARAMS, "an Arrow file has 1 to %d columns",
-                             PARQUET_COLUMNS_MAX);
-    *name_bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = schema[i].name;
-        if (schema[i].type >= COLUMNS_OTHER)
-            return mcp_error_set(err, MCP_E_PARAMS, "column '%.100s' has nothing to write", name);
-        if (name[0] == '\0')
-            return mcp_error_set(err, MCP_E_PARAMS, "column %zu has no name", i);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(name, schema[j].name) == 0)
-                return mcp_error_set(err, MCP_E_PARAMS, "two columns have the name '%.100s'", name);
-        *name_bytes += strlen(name) + 1;
-        if (*name_bytes > PARQUET_NAMES_MAX)
-            return mcp_error_set(err, MCP_E_LIMIT,
-                                 "the names of the columns have more than %zu "
-                                 "bytes",
-                                 PARQUET_NAMES_MAX);
-    }
-    return MCP_OK;
-}
-
 static void writer_free(arrow_writer *self)
 {
     if (self->fd >= 0)
@@ -511,7 +485,7 @@ mcp_status arrow_writer_open(arrow_writer **out, int dir_fd, const char *name,
                              const parquet_column *schema, size_t count, mcp_error *err)
 {
     size_t name_bytes = 0;
-    mcp_status st = check_columns(schema, count, &name_bytes, err);
+    mcp_status st = parquet_check_columns(schema, count, &name_bytes, err);
 
     if (st != MCP_OK)
         return st;

@@ -407,12 +407,11 @@ static mcp_status write_footer(parquet_writer *self, mcp_error *err)
 
 /* ---- from open to close ---------------------------------------------------------------------- */
 
-static mcp_status check_columns(const parquet_column *schema, size_t count, size_t *name_bytes,
-                                mcp_error *err)
+mcp_status parquet_check_columns(const parquet_column *schema, size_t count, size_t *name_bytes,
+                                 mcp_error *err)
 {
     if (count == 0 || count > PARQUET_COLUMNS_MAX)
-        return mcp_error_set(err, MCP_E_PARAMS, "a Parquet file has 1 to %d columns",
-                             PARQUET_COLUMNS_MAX);
+        return mcp_error_set(err, MCP_E_PARAMS, "a table has 1 to %d columns", PARQUET_COLUMNS_MAX);
     *name_bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const char *name = schema[i].name;
@@ -510,7 +509,7 @@ mcp_status parquet_writer_open(parquet_writer **out, int dir_fd, const char *nam
 {
     static const parquet_options defaults = { 0 };
     size_t name_bytes = 0;
-    mcp_status st = check_columns(schema, count, &name_bytes, err);
+    mcp_status st = parquet_check_columns(schema, count, &name_bytes, err);
 
     if (st != MCP_OK)
         return st;

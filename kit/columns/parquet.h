@@ -56,6 +56,16 @@ typedef struct parquet_options {
 } parquet_options;
 
 /**
+ * Check the columns of a table to be written, as Parquet or as another format.
+ *
+ * @param name_bytes receives the length of all names with their ends
+ * @return MCP_OK; MCP_E_PARAMS (how many there are, a type, a name that is empty or comes twice);
+ *         MCP_E_LIMIT (longer names than PARQUET_NAMES_MAX)
+ */
+mcp_status parquet_check_columns(const parquet_column *schema, size_t count, size_t *name_bytes,
+                                 mcp_error *err);
+
+/**
  * Begin a file.
  *
  * @param out     yours, ended by parquet_writer_close or parquet_writer_abort

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "case/case.h"
+
 enum { DAY_MIN = -719162, DAY_MAX = 2932896 }; /* 0001-01-01 and 9999-12-31, from 1970-01-01 */
 
 int64_t cobre_table_int(const cobre_table *table, size_t column, size_t row)
@@ -230,4 +232,21 @@ void cobre_read_rows(cobre_reader *reader, const columns_table *data, const cobr
         sort_rows(reader, &table);
     if (!reader->failed)
         *out = table;
+}
+
+size_t cobre_table_find(const cobre_table *table, int64_t first, int64_t second)
+{
+    size_t low = 0, high = table->rows;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2, row = table->order[middle];
+        int64_t a = cobre_table_int(table, 0, row), b = cobre_table_int(table, 1, row);
+        if (a == first && b == second)
+            return row;
+        if (a < first || (a == first && b < second))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return COBRE_NONE;
 }

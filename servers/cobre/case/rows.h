@@ -56,6 +56,9 @@ void cobre_read_rows(cobre_reader *reader, const columns_table *data, const cobr
 /** The column of the rows' entity: the first that refers to a registry; COBRE_COLUMNS_MAX: none. */
 size_t cobre_table_entity(const cobre_table_spec *spec);
 
+/** The row whose first two columns, the first two of its keys, hold these; COBRE_NONE. */
+size_t cobre_table_find(const cobre_table *table, int64_t first, int64_t second);
+
 /** The integer of a column in a row; COBRE_ABSENT for null or an absent column. */
 int64_t cobre_table_int(const cobre_table *table, size_t column, size_t row);
 

@@ -32,7 +32,7 @@ typedef struct lp_item {
     int index; /* of the column or the row */
 } lp_item;
 
-/* Where a program varies and how cuts hang on it. Borrowed by the solver for as long as it lives. */
+/* Where a program varies and how cuts hang on it. Borrowed for as long as the solver lives. */
 typedef struct lp_layout {
     size_t items;
     const lp_item *item;
@@ -44,8 +44,8 @@ typedef struct lp_layout {
     const int *gradient; /* the columns */
 } lp_layout;
 
-/* A view of a cut pool: column theta + theta[c] >= intercept[c] + slope of c . outgoing state. Read by
- * all threads while they solve. */
+/* A view of a cut pool: column theta + theta[c] >= intercept[c] + slope of c . outgoing state.
+ * Read by all threads while they solve. */
 typedef struct lp_cuts {
     size_t count;
     const double *intercept;
@@ -60,25 +60,25 @@ typedef struct lp_cuts {
 typedef struct lp_group {
     size_t lanes;
     const double *values; /* [item * lanes + lane] */
-    const double *tail;   /* [(entry - states) * lanes + lane]: the outgoing entries without column */
+    const double *tail;   /* [(entry - states) * lanes + lane]: outgoing entries without column */
     const lp_cuts *cuts;
-    const uint8_t *basis;      /* lp_place by column, row and cut of the set; NULL: the slack basis */
+    const uint8_t *basis;      /* lp_place by column, row and cut of the set; NULL: all slack */
     double activity_tolerance; /* a cut with a larger dual is active in a lane */
 } lp_group;
 
 /* What is wanted and received. A NULL is not wanted. */
 typedef struct lp_answers {
-    double *objective;  /* by lane */
-    uint32_t *which;    /* by lane: the number of the basis that it ended with */
-    size_t bases;       /* how many there are; at most the lanes */
-    double *gradient;   /* [basis * (gradients + dimension - states)]: the reduced costs, then by entry
-                           without column the sum over the cuts of dual times slope */
-    double *primal;     /* [lane * columns] */
-    double *duals;      /* [lane * rows]: of the program's rows */
-    uint8_t *keep;      /* the basis of lane 0, as lp_group.basis; may be that */
-    uint8_t *tight;     /* by cut: set to 1 where it was tight at the end of a lane */
-    uint32_t *hits;     /* by cut: grows by the lanes in which it was active */
-    size_t failed;      /* the lane that has no optimum, when the status is not LP_OPTIMAL */
+    double *objective; /* by lane */
+    uint32_t *which;   /* by lane: the number of the basis that it ended with */
+    size_t bases;      /* how many there are; at most the lanes */
+    double *gradient;  /* [basis * (gradients + dimension - states)]: the reduced costs; then, by
+                          entry without column, the sum over the cuts of dual times slope */
+    double *primal;    /* [lane * columns] */
+    double *duals;     /* [lane * rows]: of the program's rows */
+    uint8_t *keep;     /* the basis of lane 0, as lp_group.basis; may be that */
+    uint8_t *tight;    /* by cut: set to 1 where it was tight at the end of a lane */
+    uint32_t *hits;    /* by cut: grows by the lanes in which it was active */
+    size_t failed;     /* the lane without optimum, when the status is not LP_OPTIMAL */
 } lp_answers;
 
 #endif

@@ -14,24 +14,6 @@ struct demand {
     bool is_partial; /* entities without any row need none, and a gap is a warning */
 };
 
-static bool has_row(const cobre_table *table, int64_t entity, int64_t stage)
-{
-    size_t low = 0, high = table->rows;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2, row = table->order[middle];
-        int64_t id = cobre_table_int(table, COBRE_COL_ENTITY, row);
-        int64_t at = cobre_table_int(table, COBRE_COL_STAGE, row);
-        if (id == entity && at == stage)
-            return true;
-        if (id < entity || (id == entity && at < stage))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
-}
-
 static bool is_within(int64_t entry, int64_t exit, int64_t stage)
 {
     return (entry == COBRE_ABSENT || stage >= entry) && (exit == COBRE_ABSENT || stage < exit);
@@ -81,7 +63,7 @@ static void check_entity(const cobre_input *input, const struct demand *demand,
         int64_t stage = input->stages[i].head.id;
         if (!input->stages[i].is_study || !is_alive(demand->registry, record, stage))
             continue;
-        if (has_row(table, record->id, stage))
+        if (cobre_table_find(table, record->id, stage) != COBRE_NONE)
             present++;
         else if (missing++ == 0)
             first = stage;

@@ -19,25 +19,6 @@ static cobre_finding at_row(const cobre_input *input, cobre_file_id file, size_t
                              file, column, row);
 }
 
-/* The row of statistics of a hydro in a stage; COBRE_NONE. The table is sorted by both. */
-static size_t find_stats(const cobre_table *table, int64_t hydro, int64_t stage)
-{
-    size_t low = 0, high = table->rows;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2, row = table->order[middle];
-        int64_t id = cobre_table_int(table, COBRE_COL_ENTITY, row);
-        int64_t at = cobre_table_int(table, COBRE_COL_STAGE, row);
-        if (id == hydro && at == stage)
-            return row;
-        if (id < hydro || (id == hydro && at < stage))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return COBRE_NONE;
-}
-
 /* ---- coefficients ---------------------------------------------------------------------------- */
 
 /* The rows of a file about one hydro and stage, `begin` to `end` in the table's order. */
@@ -73,7 +54,7 @@ static void check_stage_of(const cobre_input *input, const struct group *group)
     const cobre_table *stats = &input->tables[COBRE_FILE_INFLOW_STATS];
     const cobre_raw_stage *stage = (const void *)cobre_input_find(input, COBRE_STUDY_STAGES,
                                                                   group->stage);
-    size_t row = find_stats(stats, group->hydro, group->stage);
+    size_t row = cobre_table_find(stats, group->hydro, group->stage);
 
     if (stats->rows > 0 && row == COBRE_NONE)
         report_orphan(input, group);
