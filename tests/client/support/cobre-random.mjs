@@ -40,7 +40,7 @@ function randomHydro(r, id, count, buses, has) {
         min, max, initial: r.between(min, max, 1), turbined, productivity,
         minTurbined: 0, minGeneration: 0, minOutflow: 0, maxOutflow: null,
         maxGeneration: r.between(0.6 * turbined * productivity, 1.3 * turbined * productivity, 1),
-        diversion: null, withdrawal: [], past: times(2, () => r.between(10, 40, 1)),
+        diversion: null, withdrawal: [], past: times(2, () => r.between(10, 40, 1)), filling: null,
     };
     if (has('operating limits')) {
         hydro.minTurbined = r.between(0, 0.3 * turbined, 1);
@@ -84,11 +84,14 @@ function randomStages(r, count, has) {
 
 const deviates = [-1.6, -1.1, -0.7, -0.3, 0, 0.2, 0.6, 1.2, 1.7];
 
-/** Inflow statistics with a row for the stage before the first, coefficients of up to two lags. */
+/** Inflow statistics with rows for the stages before the first, coefficients of up to two lags. Dry
+ *  rivers have negative inflows. */
 function randomInflow(r, hydros, stages, has) {
     const orders = hydros.map(() => (has('autoregressive') ? r.integer(0, 2) : 0));
+    const [low, high] = has('dry rivers') || has('truncation') ? [1, 15] : [15, 50];
     return {
-        stats: hydros.map(() => times(stages.length + 2, () => ({ mean: r.between(15, 50, 1),
+        method: has('truncation') ? r.pick(['truncation', 'truncation_with_penalty']) : 'penalty',
+        stats: hydros.map(() => times(stages.length + 2, () => ({ mean: r.between(low, high, 1),
                                                                  std: r.between(2, 7, 1) }))),
         coefficients: hydros.map((_, h) => stages.map(() => times(orders[h], (l) => (
             l === 0 ? r.between(0.1, 0.6, 3) : r.between(-0.2, 0.3, 3))))),
@@ -131,7 +134,8 @@ function randomConstraints(r, system, stages, has) {
     const constraints = [];
     const add = (expression, sense, bound) => constraints.push({
         id: constraints.length, expression, sense, penalty: r.between(20, 500, 0),
-        rows: stages.filter(() => r.chance(0.7)).map((stage) => ({ stage: stage.id, bound: bound() })),
+        rows: stages.filter(() => r.chance(0.7)).map((stage) => ({
+            stage: stage.id, bound: bound(), block: r.chance(0.2) ? r.integer(0, stage.blocks.length - 1) : null })),
     });
     if (!has('generic constraints'))
         return [];
@@ -143,7 +147,27 @@ function randomConstraints(r, system, stages, has) {
         () => r.between(5, 40, 1));
     if (system.lines.length)
         add([[1, 'line_exchange', 0]], '>=', () => r.between(-10, 10, 1));
+    const names = variables(system);
+    for (let i = r.integer(0, 2); i > 0; i--)
+        add(times(r.integer(1, 4), () => [r.between(-2, 2, 1) || 1, ...r.pick(names)]),
+            r.pick(['<=', '>=', '==']), () => r.between(-20, 40, 1));
     return constraints.filter((constraint) => constraint.rows.length);
+}
+
+/** Every variable that an expression may name, some in their first block whatever the row's. */
+function variables(system) {
+    const of = (items, ...names) => items.flatMap(({ id }) => names.map((name) => [name, id]));
+    return [
+        ...of(system.hydros, 'hydro_storage', 'hydro_turbined', 'hydro_spillage', 'hydro_outflow', 'hydro_generation',
+              'hydro_diversion', 'hydro_evaporation', 'hydro_withdrawal'),
+        ...system.hydros.map(({ id }) => ['hydro_turbined', id, 0]),
+        ...of(system.thermals, 'thermal_generation'), ...system.thermals.map(({ id }) => ['thermal_generation', id, 0]),
+        ...of(system.lines, 'line_direct', 'line_reverse', 'line_exchange'),
+        ...of(times(system.buses, (id) => ({ id })), 'bus_deficit', 'bus_excess'),
+        ...of(system.stations, 'pumping_flow', 'pumping_power'),
+        ...system.contracts.map(({ id, type }) => [`contract_${type}`, id]),
+        ...of(system.sources, 'non_controllable_generation', 'non_controllable_curtailment'),
+    ];
 }
 
 /** Some elements enter or leave: they are there from stage `entry` on, before stage `exit`. The
@@ -158,15 +182,62 @@ function randomLives(r, system, count) {
     }
 }
 
+/** The last of several hydros is filled during some stages before it enters. */
+function randomFilling(r, system, count) {
+    const hydro = system.hydros.at(-1);
+    if (system.hydros.length < 2)
+        return;
+    const start = r.integer(0, count - 1);
+    hydro.min = r.between(0.1 * hydro.max, 0.4 * hydro.max, 0);
+    hydro.initial = r.between(0, hydro.min, 1);
+    hydro.filling = { start, inflow: r.chance(0.7) ? r.between(1, 12, 1) : 0 };
+    hydro.entry = r.integer(start + 1, count);
+    if ((hydro.exit ?? Infinity) <= hydro.entry)
+        delete hydro.exit;
+}
+
+/** Values of single stages: item.at[stage]. A name is that of the item's member. */
+function randomOverrides(r, system, stages, canRaise) {
+    const override = (items, make) => items.forEach((item) => {
+        item.at = stages.map(() => (r.chance(0.4) ? make(item) : {}));
+    });
+    override(system.hydros, (hydro) => ({
+        max: r.between(0.7 * hydro.max, 1.2 * hydro.max, 0) || hydro.max,
+        ...(canRaise ? { min: r.between(0, 0.3 * hydro.max, 0) } : {}),
+        turbined: r.between(0.5 * hydro.turbined, 1.2 * hydro.turbined, 0), minOutflow: r.between(0, 15, 1),
+        maxOutflow: r.between(30, 80, 0), minTurbined: r.between(0, 5, 1), minGeneration: r.between(0, 5, 1),
+        maxGeneration: r.between(10, 60, 1),
+        costs: { spillage: r.between(0.001, 0.05, 3), outflowBelow: r.between(50, 200, 0), fpha: r.between(0.001, 0.02, 3),
+                 generation: r.between(50, 200, 0), storage: r.between(200, 3000, 0), filling: r.between(200, 3000, 0),
+                 evaporation: r.between(50, 200, 0), withdrawal: r.between(50, 200, 0) },
+    }));
+    override(system.thermals, () => ({ min: r.between(0, 4, 1), max: r.between(4, 30, 1), cost: r.between(5, 150, 1) }));
+    override(system.lines, () => ({ direct: r.between(0, 30, 0), reverse: r.between(0, 30, 0), cost: r.between(0.1, 5, 2) }));
+    override(system.stations, () => ({ min: 0, max: r.between(0, 15, 1) }));
+    override(system.contracts, (contract) => ({
+        min: 0, max: r.between(0, 12, 1), price: contract.type === 'import' ? r.between(10, 200, 1) : -r.between(1, 40, 1) }));
+    override(system.sources, () => ({ cost: r.between(0.1, 3, 2) }));
+    for (const line of system.lines)
+        line.factors = stages.map(({ blocks }) => blocks.map(() => [r.between(0.3, 1.2, 2), r.between(0.3, 1.2, 2)]));
+}
+
 /** A case: `features` lists what may occur. */
 export function randomCase(seed, features) {
     const r = random(seed);
     const drawn = new Set(features.filter(() => r.chance(0.6)));
+    if (drawn.has('autoregressive')) /* cut off, the future cost would not be convex in the lags */
+        drawn.delete('truncation');
     const has = (name) => drawn.has(name);
     const stages = randomStages(r, r.pick([2, 2, 3, 3, 4]), has);
     const system = randomSystem(r, has);
     if (has('entry and exit'))
         randomLives(r, system, stages.length);
+    if (has('filling'))
+        randomFilling(r, system, stages.length);
+    if (has('overrides'))
+        randomOverrides(r, system, stages, !has('truncation'));
+    if (has('truncation')) /* where nothing makes up for water that is missing */
+        [...system.hydros.filter(({ filling }) => !filling), ...system.stations].forEach((item) => { item.min = 0; });
     const openings = stages.length === 4 ? 2 : r.integer(2, 3);
     const loads = times(system.buses, () => stages.map(() => ({
         mean: r.between(20, 60, 1), std: has('stochastic load') ? r.between(1, 6, 1) : 0 })));
@@ -175,7 +246,9 @@ export function randomCase(seed, features) {
         hydro.withdrawal = stages.map(() => (has('withdrawal') ? r.between(0, 4, 1) : 0));
     return {
         seed, features: [...drawn], stages, ...system, loads,
-        isSoft: has('soft storage') && !stages.some((stage) => stage.isChronological),
+        isSoft: has('soft storage'),
+        evaporation: system.evaporation.map((entry) => (
+            { ...entry, min: system.hydros[entry.hydro].min, max: system.hydros[entry.hydro].max })),
         inflow: randomInflow(r, system.hydros, stages, has),
         rate: r.chance(0.6) ? r.between(0.02, 0.15, 3) : 0,
         factors: stages.map((stage) => stage.blocks.map(() => r.between(0.7, 1.3, 2))),
@@ -192,7 +265,7 @@ export function randomCase(seed, features) {
             turbined: r.between(50, 200, 0), outflowBelow: r.between(50, 200, 0),
             outflowAbove: r.between(50, 200, 0), generation: r.between(50, 200, 0),
             evaporation: r.between(50, 200, 0), withdrawal: r.between(50, 200, 0),
-            inflow: r.between(500, 2000, 0), storage: r.between(200, 3000, 0),
+            inflow: r.between(500, 2000, 0), storage: r.between(200, 3000, 0), filling: r.between(200, 3000, 0),
         },
     };
 }
@@ -206,7 +279,7 @@ function json(dir, file, value) {
 
 function writeConfig(dir, c, training) {
     json(dir, 'config.json', {
-        modeling: { inflow_non_negativity: { method: 'penalty' },
+        modeling: { inflow_non_negativity: { method: c.inflow.method },
                     storage_bounds: c.isSoft ? 'soft' : 'hard' },
         training: { tree_seed: c.seed, ...training,
                     ...(c.features.includes('multi-cut') ? { cut_formulation: 'multi' } : {}) },
@@ -238,7 +311,7 @@ function writePenalties(dir, p) {
         line: { exchange_cost: 1 },
         hydro: {
             spillage_cost: p.spillage, diversion_cost: p.diversion, fpha_turbined_cost: p.fpha,
-            storage_violation_below_cost: p.storage, filling_target_violation_cost: 1000,
+            storage_violation_below_cost: p.storage, filling_target_violation_cost: p.filling,
             turbined_violation_below_cost: p.turbined, outflow_violation_below_cost: p.outflowBelow,
             outflow_violation_above_cost: p.outflowAbove, generation_violation_below_cost: p.generation,
             evaporation_violation_cost: p.evaporation, water_withdrawal_violation_cost: p.withdrawal,
@@ -265,6 +338,8 @@ function hydroRecord(c, hydro) {
         },
         ...(hydro.diversion ? { diversion: { downstream_id: hydro.diversion.downstream,
                                              max_flow_m3s: hydro.diversion.max } } : {}),
+        ...(hydro.filling ? { filling: { start_stage_id: hydro.filling.start,
+                                         filling_inflow_m3s: hydro.filling.inflow } } : {}),
         ...(evaporation ? { evaporation: { coefficients_mm: evaporation.mm } } : {}),
     };
 }
@@ -312,8 +387,7 @@ function writeModels(dir, c) {
                                        plane.gammaQ, plane.gammaS, plane.kappa]));
     writeRows(path.join(dir, 'system/hydro_geometry.parquet'),
               { hydro_id: 'i32', volume_hm3: 'f64', height_m: 'f64', area_km2: 'f64' },
-              c.evaporation.flatMap(({ hydro, area }) => [[hydro, 0, 10, area[0]],
-                                                          [hydro, c.hydros[hydro].max, 40, area[1]]]));
+              c.evaporation.flatMap(({ hydro, area, max }) => [[hydro, 0, 10, area[0]], [hydro, max, 40, area[1]]]));
 }
 
 function writeScenarios(dir, c) {
@@ -343,13 +417,48 @@ function writeScenarios(dir, c) {
                   [t, w, i, value])))));
 }
 
-const term = ([factor, variable, id]) => `${factor < 0 ? '-' : '+'} ${Math.abs(factor)} * ${variable}(${id})`;
+/** A row for each stage in which items have one of `members`, of columns by the item's member. */
+function writeOverrides(dir, file, id, items, members, read = (item, t) => item.at?.[t] ?? {}) {
+    const names = Object.entries(members);
+    const rows = items.flatMap((item) => Array.from({ length: item.at?.length ?? 0 }, (_, t) => (
+        [item.id, t, ...names.map(([member]) => read(item, t)[member] ?? null)])));
+    writeRows(path.join(dir, 'constraints', file),
+              { [id]: 'i32', stage_id: 'i32', ...Object.fromEntries(names.map(([, column]) => [column, 'f64'])) },
+              rows.filter(([, , ...values]) => values.some((value) => value !== null)));
+}
+
+function writeBounds(dir, c) {
+    const least = { min: 'min_generation_mw', max: 'max_generation_mw', cost: 'cost_per_mwh' };
+    const hydros = c.hydros.map((hydro) => ({ ...hydro, at: hydro.withdrawal.map((withdrawal, t) => (
+        { ...hydro.at?.[t], ...(withdrawal > 0 ? { withdrawal } : {}) })) }));
+    const costs = (item, t) => item.at?.[t]?.costs ?? {};
+    writeOverrides(dir, 'hydro_bounds.parquet', 'hydro_id', hydros, {
+        min: 'min_storage_hm3', max: 'max_storage_hm3', turbined: 'max_turbined_m3s', minTurbined: 'min_turbined_m3s',
+        minOutflow: 'min_outflow_m3s', maxOutflow: 'max_outflow_m3s', minGeneration: 'min_generation_mw',
+        maxGeneration: 'max_generation_mw', withdrawal: 'water_withdrawal_m3s' });
+    writeOverrides(dir, 'thermal_bounds.parquet', 'thermal_id', c.thermals, least);
+    writeOverrides(dir, 'line_bounds.parquet', 'line_id', c.lines, { direct: 'direct_mw', reverse: 'reverse_mw' });
+    writeOverrides(dir, 'pumping_bounds.parquet', 'station_id', c.stations, { min: 'min_m3s', max: 'max_m3s' });
+    writeOverrides(dir, 'contract_bounds.parquet', 'contract_id', c.contracts,
+                   { min: 'min_mw', max: 'max_mw', price: 'price_per_mwh' });
+    writeOverrides(dir, 'penalty_overrides_line.parquet', 'line_id', c.lines, { cost: 'exchange_cost' });
+    writeOverrides(dir, 'penalty_overrides_ncs.parquet', 'source_id', c.sources, { cost: 'curtailment_cost' });
+    writeOverrides(dir, 'penalty_overrides_hydro.parquet', 'hydro_id', c.hydros, {
+        spillage: 'spillage_cost', outflowBelow: 'outflow_violation_below_cost', fpha: 'fpha_turbined_cost',
+        generation: 'generation_violation_below_cost', storage: 'storage_violation_below_cost',
+        filling: 'filling_target_violation_cost', evaporation: 'evaporation_violation_cost',
+        withdrawal: 'water_withdrawal_violation_cost' }, costs);
+    if (c.lines.some(({ factors }) => factors))
+        json(dir, 'constraints/exchange_factors.json', { exchange_factors: c.lines.flatMap((line) => (
+            line.factors.map((blocks, t) => ({ line_id: line.id, stage_id: t, block_factors: blocks.map(([to, back], id) => (
+                { block_id: id, direct_factor: to, reverse_factor: back })) })))) });
+}
+
+const term = ([factor, variable, id, block]) => (
+    `${factor < 0 ? '-' : '+'} ${Math.abs(factor)} * ${variable}(${id}${block === undefined ? '' : `, ${block}`})`);
 
 function writeConstraints(dir, c) {
-    const dry = c.hydros.flatMap((hydro) => hydro.withdrawal.map((value, t) => [hydro.id, t, value]));
-    writeRows(path.join(dir, 'constraints/hydro_bounds.parquet'),
-              { hydro_id: 'i32', stage_id: 'i32', water_withdrawal_m3s: 'f64' },
-              dry.filter(([, , value]) => value > 0));
+    writeBounds(dir, c);
     if (!c.constraints.length)
         return;
     json(dir, 'constraints/generic_constraints.json', { constraints: c.constraints.map((constraint) => ({
@@ -357,19 +466,20 @@ function writeConstraints(dir, c) {
         expression: constraint.expression.map(term).join(' '),
         slack: { enabled: true, penalty: constraint.penalty } })) });
     writeRows(path.join(dir, 'constraints/generic_constraint_bounds.parquet'),
-              { constraint_id: 'i32', stage_id: 'i32', bound: 'f64' },
-              c.constraints.flatMap(({ id, rows }) => rows.map(({ stage, bound }) => [id, stage, bound])));
+              { constraint_id: 'i32', stage_id: 'i32', block_id: 'i32', bound: 'f64' },
+              c.constraints.flatMap(({ id, rows }) => rows.map(({ stage, block, bound }) => [id, stage, block, bound])));
 }
 
 /** Write the case directory; `training` is merged into config.json. */
 export function writeCase(dir, c, training) {
+    const storages = (fills) => c.hydros.filter(({ filling }) => (filling !== null) === fills)
+        .map(({ id, initial }) => ({ hydro_id: id, value_hm3: initial }));
     fs.mkdirSync(dir, { recursive: true });
     writeConfig(dir, c, training);
     writeStages(dir, c);
     writePenalties(dir, c.penalties);
     json(dir, 'initial_conditions.json', {
-        storage: c.hydros.map(({ id, initial }) => ({ hydro_id: id, value_hm3: initial })),
-        filling_storage: [],
+        storage: storages(false), filling_storage: storages(true),
         past_inflows: c.hydros.map(({ id, past }) => ({ hydro_id: id, values_m3s: past })) });
     writeSystem(dir, c);
     writeModels(dir, c);

@@ -3,8 +3,8 @@
  * tree, in free MPS, and its optimum by glpsol of GLPK.
  *
  * Written from the method page alone: 2.1 and 2.2 (columns and rows), 2.4 (evaporation), 2.5
- * (generic constraints), 3 (inflows), 6 (discount), 7 (risk), 16 (losses, pumping, contracts). A
- * node of stage t has the columns of its stage; its cost and the discounted risk of its children
+ * (generic constraints), 3 (inflows), 6 (discount), 7 (risk), 16 (what the original leaves out).
+ * A node of stage t has the columns of its stage; its cost and the discounted risk of its children
  * are its value. Inflows do not depend on decisions, so they are numbers here, not columns.
  */
 import assert from 'node:assert/strict';
@@ -107,7 +107,7 @@ function inflowAt(c, hydro, t, path, noise) {
         const lag = at(idBefore(c, t, l + 1));
         value += coefficient * at(t).std / lag.std * (lags[l] - lag.mean);
     });
-    return value;
+    return c.inflow.method.startsWith('truncation') ? Math.max(0, value) : value;
 }
 
 function loadsAt(c, t, noises) {
@@ -121,54 +121,71 @@ function loadsAt(c, t, noises) {
 const limited = (value) => (value > 0 ? Infinity : 0);
 
 const isThere = ({ entry, exit }, stage) => (entry ?? 0) <= stage.id && stage.id < (exit ?? Infinity);
+const fills = (hydro, stage) => hydro.filling !== null && hydro.filling.start <= stage.id && stage.id < hydro.entry;
+
+/** The case with the values of one stage (the case page, 8). */
+function inStage(c, stage) {
+    const all = (items) => items.map((item) => ({ ...item, ...item.at?.[stage.id] }));
+    return { ...c, hydros: all(c.hydros), thermals: all(c.thermals), lines: all(c.lines), stations: all(c.stations),
+             contracts: all(c.contracts), sources: all(c.sources) };
+}
 
 function hydroColumns(lp, c, hydro, stage, price) {
-    const p = c.penalties;
+    const p = { ...c.penalties, ...hydro.costs };
     const total = stage.blocks.reduce((sum, hours) => sum + hours, 0);
-    const there = isThere(hydro, stage);
-    const isFpha = there && c.planes.some((plane) => plane.hydro === hydro.id);
-    const most = !there ? 0 : isFpha ? hydro.turbined : Math.min(hydro.turbined, hydro.maxGeneration / hydro.productivity);
+    const isFilling = fills(hydro, stage);
+    const operates = isThere(hydro, stage);
+    const there = operates || isFilling;
+    const isFpha = operates && c.planes.some((plane) => plane.hydro === hydro.id);
+    const most = !operates ? 0 : isFpha ? hydro.turbined : Math.min(hydro.turbined, hydro.maxGeneration / hydro.productivity);
+    const isSoft = operates && (c.isSoft || hydro.filling !== null);
+    const gap = price(0, isSoft ? Infinity : 0, p.storage);
     const each = (lower, upper, cost) => stage.blocks.map((hours) => price(lower, upper, cost * hours));
     const storage = () => {
         if (!there)
             return lp.column(0, Infinity);
-        const column = lp.column(c.isSoft ? 0 : hydro.min, hydro.max);
-        if (c.isSoft)
-            lp.row('>=', hydro.min, [[column, 1], [price(0, Infinity, p.storage), 1]]);
+        const column = lp.column(isSoft || isFilling ? 0 : hydro.min, hydro.max);
+        if (isSoft)
+            lp.row('>=', hydro.min, [[column, 1], [gap, 1]]);
         return column;
     };
     /* Storages after each block; the last is the stage's. */
     const storages = (stage.isChronological ? stage.blocks : [0]).map(storage);
     return {
-        v: storages.at(-1), storages, isFpha, there,
+        v: storages.at(-1), storages, isFpha, there, operates, isFilling,
         q: each(0, most, isFpha ? p.fpha : 0), s: each(0, Infinity, there ? p.spillage : 0),
-        d: each(0, there ? hydro.diversion?.max ?? 0 : 0, hydro.diversion ? p.diversion : 0),
+        d: each(0, operates ? hydro.diversion?.max ?? 0 : 0, hydro.diversion ? p.diversion : 0),
         G: isFpha ? each(0, hydro.maxGeneration, 0) : null,
         outflowBelow: each(0, limited(hydro.minOutflow), p.outflowBelow),
         outflowAbove: each(0, hydro.maxOutflow === null ? 0 : Infinity, p.outflowAbove),
         turbinedBelow: each(0, limited(hydro.minTurbined), p.turbined),
         generationBelow: each(0, limited(hydro.minGeneration), p.generation),
-        missing: price(0, Infinity, p.inflow * total),
+        missing: price(0, c.inflow.method === 'truncation' ? 0 : Infinity, p.inflow * total),
+        grown: price(0, isFilling ? Infinity : 0, p.filling),
+        reached: price(0, isFilling ? Infinity : 0, p.filling),
         less: price(0, there ? limited(hydro.withdrawal[stage.id]) : 0, p.withdrawal * total),
         more: price(0, there ? limited(hydro.withdrawal[stage.id]) : 0, p.withdrawal * total),
     };
 }
+
+const availableOf = (c, source, stage) => source.max * c.available[source.id][stage.id].mean;
 
 function nodeColumns(lp, c, stage, price) {
     const each = (lower, upper, cost) => stage.blocks.map((hours) => price(lower, upper, cost * hours));
     const between = (item, lower, upper, cost) => (
         isThere(item, stage) ? each(lower, upper, cost) : each(0, 0, 0));
     const buses = Array.from({ length: c.buses }, (_, i) => i);
+    const exchange = (limit, way) => c.lines.map((line) => stage.blocks.map((hours, k) => price(
+        0, isThere(line, stage) ? line[limit] * (line.factors?.[stage.id][k][way] ?? 1) : 0, line.cost * hours)));
     return {
         hydros: c.hydros.map((hydro) => hydroColumns(lp, c, hydro, stage, price)),
         thermals: c.thermals.map((thermal) => between(thermal, thermal.min, thermal.max, thermal.cost)),
-        forward: c.lines.map((line) => between(line, 0, line.direct, line.cost)),
-        reverse: c.lines.map((line) => between(line, 0, line.reverse, line.cost)),
+        forward: exchange('direct', 0),
+        reverse: exchange('reverse', 1),
         deficit: buses.map(() => c.penalties.deficit.map(({ depth, cost }) => (
             each(0, depth ?? Infinity, cost)))),
         excess: buses.map(() => each(0, Infinity, c.penalties.excess)),
-        sources: c.sources.map((source) => between(
-            source, 0, source.max * c.available[source.id][stage.id].mean, -source.cost)),
+        sources: c.sources.map((source) => between(source, 0, availableOf(c, source, stage), -source.cost)),
         stations: c.stations.map((station) => between(station, station.min, station.max, 0)),
         contracts: c.contracts.map((contract) => between(contract, contract.min, contract.max, contract.price)),
     };
@@ -183,19 +200,31 @@ function evaporation(lp, c, hydro, stage, node, incoming, price) {
     if (!entry || !node.there)
         return [];
     const total = stage.blocks.reduce((sum, hours) => sum + hours, 0);
-    const slope = (entry.area[1] - entry.area[0]) / hydro.max;
-    const reference = (hydro.min + hydro.max) / 2;
+    const slope = (entry.area[1] - entry.area[0]) / entry.max;
+    const reference = (entry.min + entry.max) / 2;
     const factor = entry.mm[stage.season] / (3.6 * total);
     const kv = factor * slope;
     const k0 = factor * (entry.area[0] + slope * reference) - kv * reference;
     const flow = price(0, 2 * Math.max(0, k0 + kv * hydro.max), 0);
-    const cost = c.penalties.evaporation * total;
+    const cost = (hydro.costs?.evaporation ?? c.penalties.evaporation) * total;
     const over = price(0, Infinity, cost);
     const under = price(0, Infinity, cost);
     lp.row('==', k0 + (kv / 2) * (incoming.value ?? 0),
            [[flow, 1], [node.v, -kv / 2], [over, 1], [under, -1],
             ...(incoming.column === undefined ? [] : [[incoming.column, -kv / 2]])]);
+    node.evaporated = flow;
     return [flow];
+}
+
+/** The rows of a hydro that is filled (page, 16): it grows, and reaches its minimum at the end. */
+function fillingRows(lp, hydro, stage, own, incoming) {
+    const total = stage.blocks.reduce((sum, hours) => sum + hours, 0);
+    const before = incoming.column === undefined ? [] : [[incoming.column, -1]];
+    if (!own.isFilling)
+        return;
+    lp.row('>=', HM3 * total * hydro.filling.inflow + (incoming.value ?? 0), [[own.v, 1], ...before, [own.grown, 1]]);
+    if (stage.id + 1 === hydro.entry)
+        lp.row('>=', hydro.min, [[own.v, 1], [own.reached, 1]]);
 }
 
 /** The flows of a hydro in block k, of 1 m3/s each: those that leave it, and those that arrive. */
@@ -223,6 +252,7 @@ function flows(c, hydro, columns, k) {
 function waterBalance(lp, c, hydro, stage, columns, inflow, incoming, price) {
     const own = columns.hydros[hydro.id];
     const evaporated = evaporation(lp, c, hydro, stage, own, incoming, price);
+    fillingRows(lp, hydro, stage, own, incoming);
     const rates = [[own.missing, -1], [own.less, -1], [own.more, 1],
                    ...evaporated.map((flow) => [flow, 1])];
     const right = inflow - (own.there ? hydro.withdrawal[stage.id] : 0);
@@ -277,9 +307,9 @@ function operatingRows(lp, c, columns, stage, incoming) {
             lp.row('>=', hydro.minOutflow, [...outflow, [own.outflowBelow[k], 1]]);
         if (hydro.maxOutflow !== null)
             lp.row('<=', hydro.maxOutflow, [...outflow, [own.outflowAbove[k], -1]]);
-        if (hydro.minTurbined > 0)
+        if (own.operates && hydro.minTurbined > 0)
             lp.row('>=', hydro.minTurbined, [[own.q[k], 1], [own.turbinedBelow[k], 1]]);
-        if (hydro.minGeneration > 0)
+        if (own.operates && hydro.minGeneration > 0)
             lp.row('>=', hydro.minGeneration, [generationOf(c, columns, h, k, 1),
                                                [own.generationBelow[k], 1]]);
         if (own.isFpha)
@@ -313,6 +343,18 @@ function loadBalance(lp, c, columns, stage, bus, k, load) {
 function variable(c, columns, name, id, k, factor) {
     const own = columns.hydros[id];
     switch (name) {
+        case 'hydro_spillage': return [[own.s[k], factor]];
+        case 'hydro_diversion': return [[own.d[k], factor]];
+        case 'hydro_evaporation': return own.evaporated === undefined ? [] : [[own.evaporated, factor]];
+        case 'hydro_withdrawal': return [[own.less, -factor], [own.more, factor]];
+        case 'line_direct': return [[columns.forward[id][k], factor]];
+        case 'line_reverse': return [[columns.reverse[id][k], factor]];
+        case 'bus_excess': return [[columns.excess[id][k], factor]];
+        case 'pumping_flow': return [[columns.stations[id][k], factor]];
+        case 'pumping_power': return [[columns.stations[id][k], factor * c.stations[id].consumption]];
+        case 'contract_import': case 'contract_export': return [[columns.contracts[id][k], factor]];
+        case 'non_controllable_generation': return [[columns.sources[id][k], factor]];
+        case 'non_controllable_curtailment': return [[columns.sources[id][k], -factor]];
         case 'hydro_storage': return [[own.v, factor]];
         case 'hydro_turbined': return [[own.q[k], factor]];
         case 'hydro_outflow': return [[own.q[k], factor], [own.s[k], factor]];
@@ -324,19 +366,33 @@ function variable(c, columns, name, id, k, factor) {
     }
 }
 
+/** The part of a variable that is no column. */
+function constantOf(c, columns, stage, name, id) {
+    if (name === 'hydro_withdrawal')
+        return columns.hydros[id].there ? c.hydros[id].withdrawal[stage.id] : 0;
+    if (name === 'non_controllable_curtailment')
+        return isThere(c.sources[id], stage) ? availableOf(c, c.sources[id], stage) : 0;
+    return 0;
+}
+
+function genericRow(lp, c, columns, stage, price, constraint, bound, block) {
+    const slack = () => price(0, Infinity, constraint.penalty * stage.blocks[block]);
+    const row = constraint.expression.flatMap(([factor, name, id, k]) => (
+        variable(c, columns, name, id, k ?? block, factor)));
+    const constant = constraint.expression.reduce((sum, [factor, name, id]) => (
+        sum + factor * constantOf(c, columns, stage, name, id)), 0);
+    if (constraint.sense !== '<=')
+        row.push([slack(), 1]);
+    if (constraint.sense !== '>=')
+        row.push([slack(), -1]);
+    lp.row(constraint.sense, bound - constant, row);
+}
+
 function genericRows(lp, c, columns, stage, price) {
     for (const constraint of c.constraints)
-        for (const { bound } of constraint.rows.filter((row) => row.stage === stage.id))
-            stage.blocks.forEach((hours, k) => {
-                const slack = () => price(0, Infinity, constraint.penalty * hours);
-                const row = constraint.expression.flatMap(([factor, name, id]) => (
-                    variable(c, columns, name, id, k, factor)));
-                if (constraint.sense !== '<=')
-                    row.push([slack(), 1]);
-                if (constraint.sense !== '>=')
-                    row.push([slack(), -1]);
-                lp.row(constraint.sense, bound, row);
-            });
+        for (const { bound, block } of constraint.rows.filter((row) => row.stage === stage.id))
+            for (const k of block === null ? stage.blocks.keys() : [block])
+                genericRow(lp, c, columns, stage, price, constraint, bound, k);
 }
 
 /* ---- the tree -------------------------------------------------------------------------------- */
@@ -350,7 +406,8 @@ function discount(c, stage) {
  *  least y + sum p u / alpha with u >= value - y, u >= 0. */
 function riskOf(lp, cvar, values) {
     const p = 1 / values.length;
-    if (!cvar || cvar.lambda === 0)
+    /* CVaR of all outcomes is the mean; by rounded probabilities its LP would have no bound. */
+    if (!cvar || cvar.lambda === 0 || cvar.alpha === 1)
         return values.map((value) => [value, p]);
     const y = lp.column(-Infinity, Infinity);
     return [
@@ -364,8 +421,9 @@ function riskOf(lp, cvar, values) {
 }
 
 /** Add the node of a path of openings; returns the column of its value. */
-function addNode(lp, c, t, noises, path, incoming) {
-    const stage = c.stages[t];
+function addNode(lp, whole, t, noises, path, incoming) {
+    const stage = whole.stages[t];
+    const c = inStage(whole, stage);
     const costs = [];
     const price = (lower, upper, cost) => {
         const column = lp.column(lower, upper);
@@ -385,7 +443,7 @@ function addNode(lp, c, t, noises, path, incoming) {
     if (t + 1 < c.stages.length) {
         const next = columns.hydros.map((own) => ({ column: own.v }));
         const children = c.openings[t + 1].map((child) => (
-            addNode(lp, c, t + 1, child, [...path, inflows], next)));
+            addNode(lp, whole, t + 1, child, [...path, inflows], next)));
         const factor = discount(c, stage);
         costs.push(...riskOf(lp, stage.cvar, children).map(([column, value]) => [column, value * factor]));
     }
