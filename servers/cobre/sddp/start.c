@@ -126,14 +126,14 @@ static mcp_status take_cuts(sddp *s, size_t t, const policy_stage *stage, size_t
         const policy_cut *cut = &stage->cuts[i];
         cut_record record = { .iteration = i < warm ? CUT_LOADED : cut->iteration,
                               .forward = cut->forward_pass,
-                              .opening = cut->opening,
                               .active_count = cut->active_count,
                               .last_active = cut->last_active,
-                              .window = cut->activity_bits,
-                              .is_active = cut->is_active };
+                              .window = cut->activity_bits };
         for (size_t j = 0; j < s->dimension; j++)
             s->slope[j] = policy_coefficient(stage, i, j);
-        cuts_append(pool, cut->intercept, s->slope, &record);
+        cuts_append(pool, cut->intercept, s->slope, cut->opening, &record);
+        if (!cut->is_active)
+            cuts_deactivate(pool, pool->count - 1);
     }
     return st;
 }
@@ -300,8 +300,8 @@ mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_st
             continue;
         for (size_t j = 0; j < study->dimension; j++)
             study->slope[j] = policy_coefficient(source, i, j);
-        cuts_append(&study->pools[last], source->cuts[i].intercept, study->slope,
-                    &(cut_record){ .iteration = CUT_LOADED, .is_active = true });
+        cuts_append(&study->pools[last], source->cuts[i].intercept, study->slope, 0,
+                    &(cut_record){ .iteration = CUT_LOADED });
         names[active++] = source->cuts[i];
     }
     study->loaded[last] = (loaded_cuts){ names, active };

@@ -652,7 +652,7 @@ mcp_status study_settle(sddp *study, size_t stage, mcp_error *err)
         }
     }
     for (size_t c = 0; c < pool->count; c++)
-        if (all[c] && pool->record[c].is_active)
+        if (all[c] && pool->is_active[c])
             cuts_touch(pool, (uint32_t)c);
     study_forget_notes(study, stage);
     return study_follow(study, stage, err);

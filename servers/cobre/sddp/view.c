@@ -34,11 +34,11 @@ static policy_cut cut_of(const sddp *s, size_t t, size_t i, const policy_stage *
     } else {
         cut.iteration = record->iteration;
         cut.forward_pass = record->forward;
-        cut.opening = record->opening;
+        cut.opening = s->pools[t].theta[i];
         cut.slot = (uint32_t)policy_slot(stage, cut.iteration, cut.forward_pass, cut.opening);
         cut.id = cut.slot - stage->warm_count;
     }
-    cut.is_active = record->is_active;
+    cut.is_active = s->pools[t].is_active[i] != 0;
     cut.intercept = s->pools[t].intercept[i];
     cut.last_active = record->last_active;
     cut.active_count = record->active_count;

@@ -68,17 +68,17 @@ static mcp_status solve_group(pass *p, worker *w, size_t index, sddp_failure *wh
     return st;
 }
 
-static void append(sddp *s, const step *at, double intercept, cut_record record)
+static void append(sddp *s, const step *at, double intercept, uint32_t theta,
+                   const cut_record *record)
 {
     cut_pool *pool = study_pool(s, at->before);
 
-    record.is_active = true;
-    cuts_append(pool, intercept, s->slope, &record);
+    cuts_append(pool, intercept, s->slope, theta, record);
     cuts_touch(pool, (uint32_t)pool->count - 1);
 }
 
 /* Multi-cut: one cut for each opening at one trial state. */
-static void add_cuts_by_opening(sddp *s, const step *at, size_t scenario, cut_record record)
+static void add_cuts_by_opening(sddp *s, const step *at, size_t scenario, const cut_record *record)
 {
     size_t n = s->dimension, openings = s->tree->openings[at->stage];
     const double *state = study_trial(s, at->position, scenario);
@@ -90,13 +90,12 @@ static void add_cuts_by_opening(sddp *s, const step *at, size_t scenario, cut_re
             s->slope[j] = outcome[1 + j];
             intercept -= outcome[1 + j] * state[j];
         }
-        record.opening = (uint32_t)w;
-        append(s, at, intercept, record);
+        append(s, at, intercept, (uint32_t)w, record);
     }
 }
 
 /* The cut at one trial state. */
-static void add_cut(sddp *s, const step *at, size_t scenario, cut_record record)
+static void add_cut(sddp *s, const step *at, size_t scenario, const cut_record *record)
 {
     size_t n = s->dimension, openings = s->tree->openings[at->stage];
     const double *outcome = s->outcome + scenario * openings * (n + 1);
@@ -118,7 +117,7 @@ static void add_cut(sddp *s, const step *at, size_t scenario, cut_record record)
         }
         intercept += s->weights[w] * at_zero;
     }
-    append(s, at, intercept, record);
+    append(s, at, intercept, 0, record);
 }
 
 static mcp_status add_cuts(const iteration_run *run, const step *at, mcp_error *err)
@@ -138,9 +137,9 @@ static mcp_status add_cuts(const iteration_run *run, const step *at, mcp_error *
                               .forward = (uint32_t)(at->visit * s->scenarios + m),
                               .last_active = run->iteration };
         if (s->is_multi_cut)
-            add_cuts_by_opening(s, at, m, record);
+            add_cuts_by_opening(s, at, m, &record);
         else
-            add_cut(s, at, m, record);
+            add_cut(s, at, m, &record);
     }
     int64_t built = mcp_clock_mono_ns();
     st = study_follow(s, at->before, err);

@@ -26,6 +26,8 @@ static void copy_into(cut_pool *to, const cut_pool *from)
     if (n == 0)
         return;
     memcpy(to->intercept, from->intercept, n * sizeof *to->intercept);
+    memcpy(to->theta, from->theta, n * sizeof *to->theta);
+    memcpy(to->is_active, from->is_active, n);
     memcpy(to->record, from->record, n * sizeof *to->record);
     memcpy(to->hits, from->hits, n * sizeof *to->hits);
     memcpy(to->set, from->set, from->set_count * sizeof *to->set);
@@ -50,12 +52,14 @@ static mcp_status grow(cut_pool *pool, mcp_arena *arena, size_t capacity, mcp_er
     larger.capacity = capacity;
     larger.intercept = mcp_arena_array(arena, capacity, sizeof *larger.intercept);
     larger.slope = mcp_arena_array(arena, capacity / CUT_CHUNK, sizeof *larger.slope);
+    larger.theta = mcp_arena_array(arena, capacity, sizeof *larger.theta);
+    larger.is_active = mcp_arena_array(arena, capacity, 1);
     larger.record = mcp_arena_array(arena, capacity, sizeof *larger.record);
     larger.hits = mcp_arena_array(arena, capacity, sizeof *larger.hits);
     larger.set = mcp_arena_array(arena, capacity, sizeof *larger.set);
     larger.in_set = mcp_arena_array(arena, capacity, 1);
-    if (!larger.intercept || !larger.slope || !larger.record || !larger.hits || !larger.set ||
-        !larger.in_set)
+    if (!larger.intercept || !larger.slope || !larger.theta || !larger.is_active ||
+        !larger.record || !larger.hits || !larger.set || !larger.in_set)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu cuts", capacity);
     copy_into(&larger, pool);
     *pool = larger;
@@ -80,7 +84,8 @@ double cuts_slope(const cut_pool *pool, size_t cut, size_t j)
     return pool->slope[cut / CUT_CHUNK][j * CUT_CHUNK + cut % CUT_CHUNK];
 }
 
-void cuts_append(cut_pool *pool, double intercept, const double *slope, const cut_record *record)
+void cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t theta,
+                 const cut_record *record)
 {
     size_t cut = pool->count++;
     double *chunk = pool->slope[cut / CUT_CHUNK];
@@ -88,10 +93,18 @@ void cuts_append(cut_pool *pool, double intercept, const double *slope, const cu
     pool->intercept[cut] = intercept;
     for (size_t j = 0; j < pool->dimension; j++)
         chunk[j * CUT_CHUNK + cut % CUT_CHUNK] = slope[j];
+    pool->theta[cut] = theta;
+    pool->is_active[cut] = 1;
     pool->record[cut] = *record;
     pool->hits[cut] = 0;
     pool->in_set[cut] = 0;
-    pool->active += record->is_active;
+    pool->active++;
+}
+
+void cuts_deactivate(cut_pool *pool, size_t cut)
+{
+    pool->active -= pool->is_active[cut];
+    pool->is_active[cut] = 0;
 }
 
 void cuts_touch(cut_pool *pool, uint32_t cut)
@@ -111,7 +124,7 @@ static void keep_tight(cut_pool *pool, uint32_t window)
 
     for (size_t i = 0; i < pool->set_count; i++) {
         uint32_t cut = pool->set[i];
-        bool is_there = cut < pool->count && pool->record[cut].is_active;
+        bool is_there = cut < pool->count && pool->is_active[cut];
         if (is_there && (pool->record[cut].window & window) != 0)
             pool->set[kept++] = cut;
         else
@@ -132,7 +145,7 @@ void cuts_truncate(cut_pool *pool, size_t count)
     if (count == pool->count)
         return;
     for (size_t i = count; i < pool->count; i++)
-        pool->active -= pool->record[i].is_active;
+        pool->active -= pool->is_active[i];
     pool->count = count;
     pool->epoch++;
     keep_tight(pool, UINT32_MAX);
@@ -227,11 +240,9 @@ static bool is_known(uint32_t cut, const cut_search *search)
 
 static bool is_violated(const cut_pool *pool, uint32_t cut, double value, const cut_search *search)
 {
-    const cut_record *record = &pool->record[cut];
-
-    if (value <= search->limits[pool->thetas > 1 ? record->opening : 0])
+    if (value <= search->limits[pool->theta[cut]])
         return false;
-    return !pool->in_set[cut] && (record->is_active || search->with_inactive) &&
+    return !pool->in_set[cut] && (pool->is_active[cut] || search->with_inactive) &&
            !is_known(cut, search);
 }
 
@@ -239,7 +250,7 @@ static bool is_violated(const cut_pool *pool, uint32_t cut, double value, const 
 static double excess(const cut_pool *pool, const double *values, const cut_search *search,
                      size_t cut)
 {
-    return pool->thetas > 1 ? values[cut] - search->limits[pool->record[cut].opening] : values[cut];
+    return pool->thetas > 1 ? values[cut] - search->limits[pool->theta[cut]] : values[cut];
 }
 
 size_t cuts_violated(const cut_pool *pool, const double *values, const cut_search *search,

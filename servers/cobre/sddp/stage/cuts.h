@@ -29,12 +29,10 @@
 typedef struct cut_record {
     uint32_t iteration;    /* that made it, from 1; or CUT_LOADED */
     uint32_t forward;      /* the trial state of that iteration at which it was made */
-    uint32_t opening;      /* multi-cut: of the next stage, the index of its theta; else 0 */
     uint32_t active_count; /* backward solves in which its dual was above the tolerance */
     uint32_t last_active;  /* the last iteration with one; at first that of its making */
     uint32_t window;       /* a bit for each of the last 32 iterations, bit 0 the running or last
                               one: was tight in some solve */
-    bool is_active;        /* constrains */
 } cut_record;
 
 typedef struct cut_pool {
@@ -45,6 +43,8 @@ typedef struct cut_pool {
     double *intercept; /* by cut */
     double **slope;    /* by chunk: [j * CUT_CHUNK + place]: a search runs along memory */
     size_t chunks;
+    uint32_t *theta;    /* by cut: multi-cut: the opening of the next stage that it is of; else 0 */
+    uint8_t *is_active; /* by cut: constrains */
     cut_record *record; /* by cut */
     uint32_t *hits;     /* by cut: what the running iteration adds to its active_count */
     uint32_t *set;      /* the working set: cut numbers in the order of their rows */
@@ -65,9 +65,13 @@ mcp_status cuts_reserve(cut_pool *pool, mcp_arena *arena, size_t extra, mcp_erro
 /* Coefficient j of a cut. */
 double cuts_slope(const cut_pool *pool, size_t cut, size_t j);
 
-/* Append a cut to the pool; room for it is reserved. It is not in the working set: see
+/* Append an active cut to the pool; room for it is reserved. It is not in the working set: see
  * cuts_touch. */
-void cuts_append(cut_pool *pool, double intercept, const double *slope, const cut_record *record);
+void cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t theta,
+                 const cut_record *record);
+
+/* The cut constrains no more; it leaves the working set at the next cuts_prune. */
+void cuts_deactivate(cut_pool *pool, size_t cut);
 
 /* Remove the cuts from `count` on. */
 void cuts_truncate(cut_pool *pool, size_t count);

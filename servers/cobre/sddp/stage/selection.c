@@ -9,15 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-static void deactivate(cut_pool *pool, size_t cut)
+static bool is_old(const cut_pool *pool, size_t cut, uint32_t iteration)
 {
-    pool->record[cut].is_active = false;
-    pool->active--;
-}
-
-static bool is_old(const cut_record *record, uint32_t iteration)
-{
-    return record->is_active && record->iteration != iteration;
+    return pool->is_active[cut] && pool->record[cut].iteration != iteration;
 }
 
 /* The deactivated cuts leave the working set. */
@@ -34,9 +28,9 @@ size_t selection_level1(cut_pool *pool, uint32_t iteration, uint64_t threshold)
 
     for (size_t i = 0; i < pool->count; i++) {
         const cut_record *record = &pool->record[i];
-        if (!is_old(record, iteration) || record->active_count > threshold)
+        if (!is_old(pool, i, iteration) || record->active_count > threshold)
             continue;
-        deactivate(pool, i);
+        cuts_deactivate(pool, i);
         removed++;
     }
     return finish(pool, removed);
@@ -48,17 +42,12 @@ size_t selection_lml1(cut_pool *pool, uint32_t iteration, uint32_t window)
 
     for (size_t i = 0; i < pool->count; i++) {
         const cut_record *record = &pool->record[i];
-        if (!is_old(record, iteration) || iteration - record->last_active <= window)
+        if (!is_old(pool, i, iteration) || iteration - record->last_active <= window)
             continue;
-        deactivate(pool, i);
+        cuts_deactivate(pool, i);
         removed++;
     }
     return finish(pool, removed);
-}
-
-static size_t theta_of(const cut_pool *pool, size_t cut)
-{
-    return pool->thetas > 1 ? pool->record[cut].opening : 0;
 }
 
 /* Mark the active cuts that are near the highest at one state. */
@@ -69,12 +58,12 @@ static void mark_needed(const cut_pool *pool, const double *state, double epsilo
     for (size_t i = 0; i < pool->thetas; i++)
         scratch->highest[i] = -INFINITY;
     for (size_t i = 0; i < pool->count; i++) {
-        double *highest = &scratch->highest[theta_of(pool, i)];
-        if (pool->record[i].is_active && scratch->values[i] > *highest)
+        double *highest = &scratch->highest[pool->theta[i]];
+        if (pool->is_active[i] && scratch->values[i] > *highest)
             *highest = scratch->values[i];
     }
     for (size_t i = 0; i < pool->count; i++)
-        if (scratch->values[i] >= scratch->highest[theta_of(pool, i)] - epsilon)
+        if (scratch->values[i] >= scratch->highest[pool->theta[i]] - epsilon)
             scratch->needed[i] = 1;
 }
 
@@ -93,9 +82,9 @@ size_t selection_domination(cut_pool *pool, uint32_t iteration, double epsilon,
                 mark_needed(pool, states + i * pool->dimension, epsilon, scratch);
         }
     for (size_t i = 0; i < pool->count; i++) {
-        if (scratch->needed[i] || !is_old(&pool->record[i], iteration))
+        if (scratch->needed[i] || !is_old(pool, i, iteration))
             continue;
-        deactivate(pool, i);
+        cuts_deactivate(pool, i);
         removed++;
     }
     return finish(pool, removed);
@@ -117,13 +106,13 @@ size_t selection_budget(cut_pool *pool, uint32_t iteration, size_t most)
         size_t worst = SIZE_MAX;
         for (size_t i = 0; i < pool->count; i++) {
             const cut_record *record = &pool->record[i];
-            if (is_old(record, iteration) &&
+            if (is_old(pool, i, iteration) &&
                 (worst == SIZE_MAX || !goes_before(&pool->record[worst], record)))
                 worst = i;
         }
         if (worst == SIZE_MAX)
             break;
-        deactivate(pool, worst);
+        cuts_deactivate(pool, worst);
         removed++;
     }
     return finish(pool, removed);

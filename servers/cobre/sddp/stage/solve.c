@@ -33,8 +33,7 @@ static workspace *workspace_of(worker *w, const solve_input *in)
 /* The future cost that a cut bounds. */
 static int theta_of(const solve_input *in, uint32_t cut)
 {
-    const cut_pool *pool = in->pool;
-    return in->program->theta + (pool->thetas > 1 ? (int)pool->record[cut].opening : 0);
+    return in->program->theta + (int)in->pool->theta[cut];
 }
 
 static void append_batch(worker *w, const solve_input *in, const uint32_t *cuts, size_t count)

@@ -21,8 +21,7 @@ static void fill(cut_pool *pool, size_t count)
         const double slope[] = { 1.0 + (double)i, -1.0 };
         assert_int_equal(cuts_reserve(pool, arena, 1, NULL), MCP_OK);
         cuts_begin_iteration(pool);
-        cuts_append(pool, (double)i, slope,
-                    &(cut_record){ .iteration = (uint32_t)i + 1, .is_active = true });
+        cuts_append(pool, (double)i, slope, 0, &(cut_record){ .iteration = (uint32_t)i + 1 });
         cuts_touch(pool, (uint32_t)i);
     }
 }
@@ -91,7 +90,7 @@ static void truncation_forgets(void **state)
     assert_int_equal(pool.set_count, 4);
     assert_true(pool.epoch > epoch);
     assert_int_equal(pool.active, 4);
-    cuts_append(&pool, 0.5, (double[]){ 0.0, 0.0 }, &(cut_record){ .is_active = true });
+    cuts_append(&pool, 0.5, (double[]){ 0.0, 0.0 }, 0, &(cut_record){ .iteration = 9 });
     cuts_touch(&pool, 4);
     assert_int_equal(pool.set_count, 5);
     assert_int_equal(pool.active, 5);
@@ -153,7 +152,7 @@ static void a_state_without_entries(void **state)
     arena = mcp_arena_new(0);
     cuts_init(&pool, 0, 1);
     assert_int_equal(cuts_reserve(&pool, arena, 1, NULL), MCP_OK);
-    cuts_append(&pool, 3.0, NULL, &(cut_record){ .is_active = true });
+    cuts_append(&pool, 3.0, NULL, 0, &(cut_record){ .iteration = 1 });
     cuts_values(&pool, NULL, &value);
     assert_true(value == 3.0);
     mcp_arena_free(arena);
@@ -168,8 +167,8 @@ static void deactivated_cuts_are_left_out(void **state)
 
     (void)state;
     fill(&pool, 3);
-    pool.record[1].is_active = false;
-    pool.active--;
+    cuts_deactivate(&pool, 1);
+    assert_int_equal(pool.active, 2);
     cuts_prune(&pool, 32);
     assert_int_equal(pool.set_count, 2);
     cuts_set_rows(&pool, NULL, 0);
@@ -194,7 +193,7 @@ static void limits_by_theta(void **state)
     fill(&pool, 3);
     pool.thetas = 3;
     for (uint32_t i = 0; i < 3; i++)
-        pool.record[i].opening = i;
+        pool.theta[i] = i;
     cuts_set_rows(&pool, NULL, 0);
     assert_int_equal(cuts_violated(&pool, values, &search, out, 3), 2);
     assert_int_equal(out[0], 1);

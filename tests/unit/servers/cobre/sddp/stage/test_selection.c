@@ -20,8 +20,8 @@ static void fill(const double (*lines)[2], size_t count)
     cuts_init(&pool, 1, 1);
     assert_int_equal(cuts_reserve(&pool, arena, count, NULL), MCP_OK);
     for (uint32_t i = 0; i < count; i++) {
-        cuts_append(&pool, lines[i][0], &lines[i][1],
-                    &(cut_record){ .iteration = i + 1, .last_active = i + 1, .is_active = true });
+        cuts_append(&pool, lines[i][0], &lines[i][1], 0,
+                    &(cut_record){ .iteration = i + 1, .last_active = i + 1 });
         cuts_touch(&pool, i);
     }
 }
@@ -31,7 +31,7 @@ static void check_active(const char *expected)
     size_t active = 0;
 
     for (size_t i = 0; expected[i]; i++) {
-        assert_int_equal(pool.record[i].is_active, expected[i] == '1');
+        assert_int_equal(pool.is_active[i], expected[i] == '1');
         assert_int_equal(pool.in_set[i], expected[i] == '1');
         active += expected[i] == '1';
     }
@@ -126,7 +126,7 @@ static void domination_by_theta(void **state)
     (void)state;
     fill(lines, 4);
     pool.thetas = 2;
-    pool.record[2].opening = pool.record[3].opening = 1;
+    pool.theta[2] = pool.theta[3] = 1;
     assert_int_equal(selection_domination(&pool, 9, 0.0, &visited, &scratch), 2);
     check_active("1001");
 }
