@@ -12,15 +12,34 @@
 
 struct example {
     const char *name;
-    double cost; /* as examples/cases/README.md derives it; NAN: stochastic */
+    double cost;        /* as examples/cases/README.md derives it; NAN: it derives none */
+    sddp_reason reason; /* of the end of the training */
 };
 
+/* Two stages of four years at 10 %: a factor of 1 / 1.1^4 from one to the next. */
+#define FOUR_YEARS (1 / 1.4641)
+
 static const struct example examples[] = {
-    { "four-stages", NAN },      { "1dtoy", NAN },
-    { "two-rivers", NAN },       { "wind-and-water", NAN },
-    { "merit-order", 2994600 },  { "water-for-later", 3600000 },
-    { "two-towns", 5095000 },    { "short-supply", 18060000 * (1 + 1 / 1.4641) },
-    { "must-release", 6000200 },
+    { "four-stages", NAN, SDDP_BOUND_STALLING },
+    { "1dtoy", NAN, SDDP_ITERATION_LIMIT },
+    { "two-rivers", NAN, SDDP_ITERATION_LIMIT },
+    { "wind-and-water", NAN, SDDP_ITERATION_LIMIT },
+    { "merit-order", 2994600, SDDP_ITERATION_LIMIT },
+    { "water-for-later", 3600000, SDDP_ITERATION_LIMIT },
+    { "two-towns", 5095000, SDDP_ITERATION_LIMIT },
+    { "short-supply", 18060000 * (1 + FOUR_YEARS), SDDP_ITERATION_LIMIT },
+    { "must-release", 6000200, SDDP_ITERATION_LIMIT },
+    { "come-and-go", 7820000, SDDP_ITERATION_LIMIT },
+    { "lossy-line", 5500000, SDDP_ITERATION_LIMIT },
+    { "bought-and-sold", 725000, SDDP_ITERATION_LIMIT },
+    { "pumped-storage", 2000000, SDDP_ITERATION_LIMIT },
+    { "below-the-minimum", 34800000, SDDP_ITERATION_LIMIT },
+    { "new-lake", 4150100, SDDP_ITERATION_LIMIT },
+    { "day-before-night", 1800000, SDDP_ITERATION_LIMIT },
+    { "round-again", (1200000 + FOUR_YEARS * 2400000) / (1 - FOUR_YEARS * FOUR_YEARS),
+      SDDP_ITERATION_LIMIT },
+    { "rain-or-none", 1750000, SDDP_ITERATION_LIMIT },
+    { "enough-seen", 1600000, SDDP_SIMULATION },
 };
 
 #define EXAMPLE_COUNT (sizeof examples / sizeof examples[0])
@@ -176,6 +195,8 @@ static void train(const cobre_case *input, const struct example *example)
                   bound);
     if (isfinite(example->cost) && fabs(bound - example->cost) > 1e-9 * example->cost)
         fail_msg("%s: lower bound %.9g, by hand %.9g", example->name, bound, example->cost);
+    if (training.reason != example->reason)
+        fail_msg("%s: ended by %s", example->name, sddp_reason_name(training.reason));
     for (size_t i = 1; i < training.iterations; i++)
         assert_true(training.rows[i].lower_bound >=
                     training.rows[i - 1].lower_bound - 1e-6 * fabs(bound));
