@@ -3,15 +3,17 @@
  * whole scenario tree, solved by GLPK.
  *
  * The LP is written from the method page and shares nothing with the program. A converged bound
- * equals the optimum to 1e-7, and no bound of any iteration is above it.
+ * equals the optimum to 1e-7, and no bound of any iteration is above it. Of some cases the bounds,
+ * the policy and the simulation are then the same bits for 1, 2 and 3 threads.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { cobre, DEADLINE_MS, scratch } from './cobre-shell.mjs';
+import { allFiles, cobre, DEADLINE_MS, editJson, scratch } from './cobre-shell.mjs';
 import { randomCase, writeCase } from './support/cobre-random.mjs';
 import { optimum, treeProgram } from './support/cobre-tree-lp.mjs';
 
@@ -28,16 +30,17 @@ const FEATURES = [
 /* A bound may rest for many iterations while trial points move between optima of the first stage:
  * where it is short of the optimum after the first patience, the case runs with the second. */
 const PATIENCE = [8, 80];
+const THREADS_EVERY = 5;
 
-const training = (patience) => ({
-    forward_passes: 2,
+const training = (patience, passes) => ({
+    forward_passes: passes,
     stopping_rules: [{ type: 'iteration_limit', limit: 400 },
                      { type: 'bound_stalling', iterations: patience, tolerance: 1e-12 }],
 });
 
-/** The lower bound of each iteration. */
-async function bounds(dir) {
-    const child = spawn(cobre, ['run', dir, '--output-format', 'json-lines'],
+/** The records of the iterations of a run. */
+async function iterations(dir, args = []) {
+    const child = spawn(cobre, ['run', dir, '--output-format', 'json-lines', ...args],
                         { stdio: ['ignore', 'pipe', 'pipe'], timeout: DEADLINE_MS });
     let out = '';
     let err = '';
@@ -46,19 +49,39 @@ async function bounds(dir) {
     const status = await new Promise((resolve) => child.on('close', resolve));
     assert.equal(status, 0, `${dir}: ${out.slice(-2000)} ${err}`);
     return out.split('\n').filter((line) => line.includes('"type":"progress"'))
-        .map((line) => JSON.parse(line)).filter((event) => 'lower_bound' in event)
-        .map((event) => event.lower_bound);
+        .map((line) => JSON.parse(line)).filter((event) => 'lower_bound' in event);
 }
 
 /** Run a case; returns how far its last bound is below the optimum, which no bound may exceed. */
 async function shortfall(c, dir, exact, patience) {
     const room = TOLERANCE * Math.max(1, Math.abs(exact));
-    writeCase(dir, c, training(patience));
-    const found = await bounds(dir);
+    writeCase(dir, c, training(patience, 1 + c.seed % 3));
+    const found = (await iterations(dir)).map((event) => event.lower_bound);
     assert.ok(found.length > 0, 'no iteration');
     for (const bound of found)
         assert.ok(bound <= exact + room, `a bound of ${bound} above the optimum`);
     return exact - found.at(-1) <= room ? 0 : exact - found.at(-1);
+}
+
+/** What may not depend on threads: bounds, cuts, bases and the simulated scenarios. */
+async function bitsOf(dir, threads) {
+    const output = path.join(dir, `threads-${threads}`);
+    const records = await iterations(dir, ['--output', output, '--threads', String(threads)]);
+    const names = allFiles(output).filter((name) => /^policy\/(cuts|basis)\/|^simulation\/(?!solver).*\.parquet$/.test(name)).sort();
+    assert.ok(names.some((name) => name.startsWith('simulation/hydros/')), 'nothing is simulated');
+    return {
+        bounds: records.map((record) => [record.lower_bound, record.upper_bound, record.upper_bound_std]),
+        files: names.map((name) => [name, createHash('sha256').update(fs.readFileSync(path.join(output, name))).digest('hex')]),
+    };
+}
+
+async function compareThreads(c, dir) {
+    writeCase(dir, c, { forward_passes: 3, stopping_rules: [{ type: 'iteration_limit', limit: 5 }] });
+    editJson(dir, 'config.json', (config) => { config.simulation = { enabled: true, num_scenarios: 4 }; });
+    const one = await bitsOf(dir, 1);
+    assert.equal(one.bounds.length, 5);
+    for (const threads of [2, 3])
+        assert.deepEqual(await bitsOf(dir, threads), one, `${threads} threads`);
 }
 
 async function compare(seed, features) {
@@ -70,6 +93,8 @@ async function compare(seed, features) {
         for (let i = 0; i < PATIENCE.length && short > 0; i++)
             short = await shortfall(c, dir, exact, PATIENCE[i]);
         assert.equal(short, 0, `the bound ends ${short} below the optimum`);
+        if (seed % THREADS_EVERY === 0)
+            await compareThreads(c, dir);
     } catch (error) {
         throw new Error(`case ${seed} (${c.features}), optimum ${exact}: ${error.message}`, { cause: error });
     }
