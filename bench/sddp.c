@@ -1,74 +1,203 @@
 /*
- * sddp.c - how fast the solver works: the case 1dtoy, 128 iterations, one thread (or the number
- * given as argument).
+ * sddp.c - how fast the solver trains: LP solves per second of processor time, one thread, compared
+ * with bare loops over the same programs.
  *
- * Prints LP solves per second, counted as the original counts them (5632 stage programs; one that
- * is solved again because a cut was violated counts once), and the share of the threads' time that
- * was spent inside the LP solver. The best of several runs counts; meaningful in Release.
+ * A loop (support/loop.h) follows the training: after some of its iterations it solves the same
+ * programs again, so load on the machine and the number of cuts are the same for both, and only
+ * these iterations are compared. It warms up with the iteration before. Each lower bound of a loop
+ * must be the training's. A solve is counted as the original counts it: a program that is solved
+ * again because a cut was violated counts once. An argument chooses the rows whose names contain
+ * it. Meaningful in Release.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mcp/clock.h"
 
-#include "../tests/unit/servers/cobre/sddp/cases.h"
-#include "lp/lp.h"
 #include "sddp/sddp.h"
+#include "support/loop.h"
+#include "support/program.h"
 #include "support/scale.h"
+#include "support/studies.h"
 
-enum { RUNS = BENCH(5, 1) };
+enum { EARLY = 25, LOOPS_MAX = 2 };
 
-typedef struct measurement {
-    double seconds, solver_seconds, lower_bound;
-    int64_t stage_solves;
-} measurement;
+typedef struct row {
+    const char *name;
+    study_maker *make;
+    study_shape shape;
+    uint32_t passes;
+    uint32_t unmeasured, measured; /* iterations */
+    uint32_t every;                /* which of the measured ones the loops follow; 0: none */
+    int rounds;
+} row;
 
-static int run_once(measurement *out, const cobre_case *input, unsigned threads)
+/* clang-format off */
+static const row rows[] = {
+    /* name                                    make            stages hydros thermals buses openings blocks lags */
+    { "1dtoy",                                 study_toy,      { 0 },
+      1, 0, BENCH(128, 3), 1, BENCH(10, 1) },
+    { "4 reservoirs, 60 x 82, 30 iterations",  study_brazil,   { BENCH(60, 3), 4, 95, 5, BENCH(82, 2), 1, 0 },
+      1, 0, BENCH(30, 3), BENCH(6, 2), 1 },
+    { "5 hydros, 60 x 20, 200 iterations",     study_cascades, { BENCH(60, 3), 5, 10, 2, BENCH(20, 2), 1, 0 },
+      1, 0, BENCH(200, 4), BENCH(20, 2), 1 },
+    { "5 hydros, 60 x 20, 400 iterations",     study_cascades, { BENCH(60, 3), 5, 10, 2, BENCH(20, 2), 1, 0 },
+      1, 0, BENCH(400, 4), 0, 1 },
+    { "160 hydros, 3 blocks, 450 cuts",        study_cascades, { 4, BENCH(160, 4), BENCH(80, 2), 5, BENCH(5, 2), 3, 0 },
+      15, BENCH(30, 1), 1, 1, 1 },
+    { "160 hydros, 3 blocks, PAR(6)",          study_cascades, { 4, BENCH(160, 4), BENCH(80, 2), 5, BENCH(5, 2), 3, 6 },
+      15, BENCH(30, 1), 1, 0, 1 },
+};
+/* clang-format on */
+
+/* Solves, and the processor time that they took. */
+typedef struct work {
+    double solves, seconds;
+} work;
+
+/* What a row came to. */
+typedef struct outcome {
+    work training, early;
+    double wall_us, solver_us;
+    work followed[LOOPS_MAX]; /* by the loop: the training's part */
+    work loops[LOOPS_MAX];
+} outcome;
+
+/* A study under measurement. */
+typedef struct run {
+    const row *row;
+    case_kit *kit;
+    sddp *study;
+    const loop_solver *solvers[LOOPS_MAX];
+    loop *loops[LOOPS_MAX];
+    size_t loop_count;
+    outcome *out;
+} run;
+
+static void add(work *sum, double solves, double seconds)
 {
-    sddp *study = NULL;
+    sum->solves += solves;
+    sum->seconds += seconds;
+}
+
+static double rate(const work *of)
+{
+    return of->seconds > 0.0 ? of->solves / of->seconds : 0.0;
+}
+
+/* The next iteration; its lower bound. */
+static double train_once(run *it, work *took, bool is_measured)
+{
     sddp_training training;
     sddp_failure failure;
     mcp_error err = MCP_ERROR_INIT;
 
-    mcp_status st = sddp_new(&study, input, threads, &err);
-    int64_t begin = mcp_clock_mono_ns();
-    if (st == MCP_OK)
-        st = sddp_train(study, NULL, &training, &failure, &err);
-    if (st != MCP_OK) {
-        fprintf(stderr, "sddp: %s\n", err.message);
-        sddp_free(study);
-        return 1;
+    it->kit->rules[0].limit++;
+    it->kit->c.config.max_iterations++;
+    double begin = bench_cpu_seconds();
+    if (sddp_train(it->study, NULL, &training, &failure, &err) != MCP_OK)
+        bench_give_up("sddp: %s: %s", it->row->name, err.message);
+    *took = (work){ (double)training.lp_solves, bench_cpu_seconds() - begin };
+    if (is_measured)
+        it->out->solver_us += (double)training.solve_time_us;
+    return training.rows[training.iterations - 1].lower_bound;
+}
+
+static void follow(run *it, double bound, const work *took, bool is_measured)
+{
+    for (size_t i = 0; i < it->loop_count; i++) {
+        double own = 0.0, begin = bench_cpu_seconds();
+        double solves = (double)loop_run(it->loops[i], &own);
+        double seconds = bench_cpu_seconds() - begin;
+        if (fabs(own - bound) > 1e-7 * (1.0 + fabs(bound)))
+            bench_give_up("sddp: %s: the loop over %s has the lower bound %.12g, the training "
+                          "%.12g",
+                          it->row->name, it->solvers[i]->name, own, bound);
+        if (!is_measured)
+            continue;
+        add(&it->out->loops[i], solves, seconds);
+        add(&it->out->followed[i], took->solves, took->seconds);
     }
-    out->seconds = (double)(mcp_clock_mono_ns() - begin) * 1e-9;
-    out->solver_seconds = (double)training.solve_time_us * 1e-6;
-    out->stage_solves = training.lp_solves;
-    out->lower_bound = training.rows[training.iterations - 1].lower_bound;
-    sddp_free(study);
-    return 0;
+}
+
+/* Iteration `number`, from 1. */
+static void iterate(run *it, uint32_t number)
+{
+    const row *row = it->row;
+    uint32_t every = row->every, at = number - row->unmeasured; /* wraps around before */
+    bool is_measured = number > row->unmeasured;
+    bool is_followed = is_measured && every > 0 && at % every == 0;
+    bool warms_up = every > 0 && number + 1 > row->unmeasured && (at + 1) % every == 0;
+    int64_t begin = mcp_clock_mono_ns();
+    work took;
+    double bound = train_once(it, &took, is_measured);
+
+    if (is_measured) {
+        it->out->wall_us += (double)(mcp_clock_mono_ns() - begin) * 1e-3;
+        add(&it->out->training, took.solves, took.seconds);
+        if (at <= EARLY)
+            add(&it->out->early, took.solves, took.seconds);
+    }
+    if (is_followed || warms_up)
+        follow(it, bound, &took, is_followed);
+}
+
+static void measure(outcome *out, const row *row, case_kit *kit)
+{
+    run it = { .row = row, .kit = kit, .out = out };
+    mcp_error err = MCP_ERROR_INIT;
+
+    row->make(kit, &row->shape);
+    kit->c.config.forward_passes = row->passes;
+    kit_set_limit(kit, 0);
+    if (sddp_new(&it.study, &kit->c, 1, &err) != MCP_OK)
+        bench_give_up("sddp: %s: %s", row->name, err.message);
+    it.solvers[it.loop_count++] = &loop_clp;
+    if (loop_glpk)
+        it.solvers[it.loop_count++] = loop_glpk;
+    if (row->every == 0)
+        it.loop_count = 0;
+    for (size_t i = 0; i < it.loop_count; i++)
+        loop_new(&it.loops[i], it.study, it.solvers[i]);
+    for (uint32_t i = 1; i <= row->unmeasured + row->measured; i++)
+        iterate(&it, i);
+    for (size_t i = 0; i < it.loop_count; i++)
+        loop_free(it.loops[i]);
+    sddp_free(it.study);
+}
+
+static void print(const row *row, const outcome *found)
+{
+    printf("  %-38s %9.0f /s  %5.1f %%", row->name, rate(&found->training),
+           100.0 * found->solver_us / found->wall_us);
+    for (size_t i = 0; i < LOOPS_MAX; i++)
+        if (found->loops[i].solves > 0.0)
+            printf("  %9.0f /s %6.2f x", rate(&found->loops[i]),
+                   rate(&found->followed[i]) / rate(&found->loops[i]));
+    if (row->measured > EARLY)
+        printf("  (first %d iterations %.0f /s)", EARLY, rate(&found->early));
+    printf("\n");
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
     static case_kit kit;
-    long threads = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
-    measurement best = { .seconds = 1e30 };
+    const char *part = argc > 1 ? argv[1] : NULL;
 
-    if (threads < 1 || threads > 1024)
-        threads = 1;
-    case_1dtoy(&kit);
-    for (int i = 0; i < RUNS; i++) {
-        measurement now;
-        if (run_once(&now, &kit.c, (unsigned)threads))
-            return 1;
-        if (now.seconds < best.seconds)
-            best = now;
+    printf("sddp: LP solves per second of processor time, %s %s\n", lp_solver_name(),
+           lp_solver_version());
+    printf("  %-38s %12s  %7s  %12s %8s", "", "training", "in LPs", "Clp loop", "");
+    printf(loop_glpk ? "  %12s\n" : "\n", "GLPK loop");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        outcome found = { 0 };
+        if (part && !strstr(rows[i].name, part))
+            continue;
+        for (int k = 0; k < rows[i].rounds; k++)
+            measure(&found, &rows[i], &kit);
+        print(&rows[i], &found);
     }
-    printf("sddp: 1dtoy, 128 iterations, %ld thread%s, solver %s %s\n", threads,
-           threads == 1 ? "" : "s", lp_solver_name(), lp_solver_version());
-    printf("  %lld LP solves in %.1f ms: %.0f per second\n", (long long)best.stage_solves,
-           best.seconds * 1e3, (double)best.stage_solves / best.seconds);
-    printf("  inside the LP solver: %.1f %% of wall time x threads\n",
-           100.0 * best.solver_seconds / best.seconds / (double)threads);
-    printf("  lower bound %.6f\n", best.lower_bound);
     return 0;
 }

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../tests/unit/servers/cobre/sddp/cases.h"
@@ -34,14 +33,6 @@ static void must(mcp_status st, const mcp_error *err)
 {
     if (st != MCP_OK)
         bench_give_up("simulation: %s", err->message);
-}
-
-static double processor_seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static void make_case(void)
@@ -95,13 +86,13 @@ static double simulate(sddp *study, results *run, sddp_simulation *out)
     mcp_error err = MCP_ERROR_INIT;
 
     guard_remove_tree(out_fd, "simulation", NULL); /* the results of the round before */
-    double begin = processor_seconds();
+    double begin = bench_cpu_seconds();
     if (run)
         must(results_begin_simulation(run, &err), &err);
     must(sddp_simulate(study, run ? &writer : NULL, out, &failure, &err), &err);
     if (run)
         must(results_end_simulation(run, out, false, &err), &err);
-    return processor_seconds() - begin;
+    return bench_cpu_seconds() - begin;
 }
 
 static sddp *trained(void)

@@ -25,7 +25,17 @@ file(GLOB bench_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.mjs)
 file(GLOB bench_support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/support/*.c)
 add_library(bench_support STATIC EXCLUDE_FROM_ALL ${bench_support_sources})
 target_include_directories(bench_support PUBLIC ${PROJECT_SOURCE_DIR}/bench)
+target_link_libraries(bench_support PRIVATE mcp_private ${server_targets} ${kit_targets} mcp)
 causeway_test_code(bench_support)
+# bench/support/loop_glpk.c compares with GLPK where it is installed.
+find_path(GLPK_INCLUDE_DIR glpk.h)
+find_library(GLPK_LIBRARY glpk)
+mark_as_advanced(GLPK_INCLUDE_DIR GLPK_LIBRARY)
+if(GLPK_INCLUDE_DIR AND GLPK_LIBRARY)
+    target_compile_definitions(bench_support PRIVATE BENCH_GLPK)
+    target_include_directories(bench_support SYSTEM PRIVATE ${GLPK_INCLUDE_DIR})
+    target_link_libraries(bench_support PRIVATE ${GLPK_LIBRARY})
+endif()
 causeway_link_duckdb(${CMAKE_BINARY_DIR}/bench)
 # bench_program(<target> <name>): the bench of that name; bench/hostile.c sends the messages of a
 # test, bench/columns.c calls DuckDB.

@@ -53,6 +53,9 @@ void program_end(program *it);
 /** The monotonic clock. */
 int64_t bench_now_ns(void);
 
+/** Processor time of this process, all threads. */
+double bench_cpu_seconds(void);
+
 /** Say "bench: " and the words, and exit with 1. */
 void bench_give_up(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
