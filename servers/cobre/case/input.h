@@ -70,6 +70,7 @@ typedef struct cobre_raw_config {
     bool upper_bound_enabled;
     int64_t upper_bound_first, upper_bound_interval;
     double lipschitz_fallback, lipschitz_scale;
+    const char *lipschitz_mode; /* NULL: auto */
 } cobre_raw_config;
 
 enum { COBRE_SELECT_PACF, COBRE_SELECT_PACF_ANNUAL, COBRE_SELECT_FIXED };

@@ -358,6 +358,8 @@ static mcp_status take_rows(policy *out, flat_reader *r, const flat_view *head, 
             .overhead_ms = flat_get_i64(r, &row, ROW_OVERHEAD),
             .forward_passes = flat_get_i32(r, &row, ROW_FORWARD_PASSES),
             .lp_solves = flat_get_i64(r, &row, ROW_LP_SOLVES),
+            .has_inner_bound = flat_get_u8(r, &row, ROW_HAS_INNER_BOUND) != 0,
+            .inner_upper_bound = flat_get_f64(r, &row, ROW_INNER_BOUND),
         };
         if (r->error.status == MCP_OK && rows[i].iteration != (int32_t)i + 1)
             return mcp_error_set(err, MCP_E_PARSE, "Resume.iterations: row %zu is of iteration %d",

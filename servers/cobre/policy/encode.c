@@ -218,6 +218,8 @@ static void add_row(flat_builder *to, uint32_t place, const policy_iteration *fr
     flat_put_i64(to, &row, ROW_OVERHEAD, from->overhead_ms);
     flat_put_i32(to, &row, ROW_FORWARD_PASSES, from->forward_passes);
     flat_put_i64(to, &row, ROW_LP_SOLVES, from->lp_solves);
+    flat_put_u8(to, &row, ROW_HAS_INNER_BOUND, from->has_inner_bound);
+    flat_put_f64(to, &row, ROW_INNER_BOUND, from->inner_upper_bound);
 }
 
 void policy_encode_resume(mcp_buf *to_buf, const policy *self, bool with_states)

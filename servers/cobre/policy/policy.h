@@ -33,6 +33,8 @@ typedef struct policy_iteration {
     int64_t lower_bound_ms, overhead_ms;
     int32_t forward_passes;
     int64_t lp_solves;
+    bool has_inner_bound;
+    double inner_upper_bound; /* that holds for certain (method page, 16) */
 } policy_iteration;
 
 /** One cut: theta >= intercept + coefficients . (outgoing state). */

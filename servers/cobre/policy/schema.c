@@ -78,5 +78,7 @@ static const flat_field row[] = {
     { "overhead_ms", FLAT_I64 },
     { "forward_passes", FLAT_I32 },
     { "lp_solves", FLAT_I64 },
+    { "has_inner_bound", FLAT_U8 },
+    { "inner_upper_bound", FLAT_F64 },
 };
 const flat_layout policy_row_layout = { "ResumeIteration", row, COUNT(row) };

@@ -3,6 +3,7 @@
  */
 #include "report/console.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -117,6 +118,8 @@ static void say_bounds(const console *self, const sddp_training *training)
     snprintf(tail, sizeof tail, " +/- %s", deviation);
     say_number(self, "Lower bound:", last->lower_bound, "");
     say_number(self, "Upper bound:", last->upper_bound, tail);
+    if (!isnan(sddp_training_inner_bound(training)))
+        say_number(self, "Inner bound:", sddp_training_inner_bound(training), "");
     say_label(self, "Gap:");
     fprintf(self->stream, "%.1f%% (started at %.1f%%)\n", 100 * last->gap,
             100 * training->rows[0].gap);

@@ -3,6 +3,8 @@
  */
 #include "report/sections.h"
 
+#include <math.h>
+
 static const char no_record[] =
     "The training has written no convergence record (training/convergence.parquet).";
 
@@ -57,6 +59,22 @@ static double other_of(const sddp_iteration *row)
     return other > 0 ? (double)other : 0.0;
 }
 
+/* A bound holds for the iterations after it too. */
+static void write_inner_bounds(const report_context *context)
+{
+    const results_convergence *record = &context->output->convergence;
+    size_t step = step_of(record);
+    double known = NAN;
+    mcp_write_member_array(context->writer, "inner_upper_bound");
+    for (size_t i = 0; i < record->count; i++) {
+        if (record->rows[i].has_inner_bound)
+            known = record->rows[i].inner_upper_bound;
+        if (i % step == 0 || i + 1 == record->count)
+            report_write_number(context->writer, known);
+    }
+    mcp_write_end(context->writer);
+}
+
 mcp_status report_convergence(const report_context *context, const char **absent, mcp_error *err)
 {
     (void)err;
@@ -69,6 +87,7 @@ mcp_status report_convergence(const report_context *context, const char **absent
     write_rows(context, "upper_bound", upper_of);
     write_rows(context, "ci_95", interval_of);
     write_rows(context, "gap", gap_of);
+    write_inner_bounds(context);
     report_write_note(context, thinning_note(context));
     return MCP_OK;
 }

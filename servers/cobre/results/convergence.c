@@ -12,6 +12,7 @@
 #include "results/results_int.h"
 
 #define RECORD "training/convergence.parquet"
+#define INNER_BOUND "training/inner_bound.parquet"
 #define METADATA "training/metadata.json"
 #define METADATA_MAX ((size_t)1 << 20)
 
@@ -34,34 +35,35 @@ enum {
 };
 
 /* The column of a field; NULL with an error when it is absent or of another type. */
-static const columns_column *find_column(const columns_table *table, const results_field *field,
-                                         mcp_error *err)
+static const columns_column *find_column(const columns_table *table, const char *file,
+                                         const results_field *field, mcp_error *err)
 {
     const columns_column *column = columns_find(table, field->name);
 
     if (!column) {
-        mcp_error_set(err, MCP_E_PARSE, RECORD ": there is no column %s", field->name);
+        mcp_error_set(err, MCP_E_PARSE, "%s: there is no column %s", file, field->name);
         return NULL;
     }
     if (column->type != field->type) {
-        mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has type %s but %s is required",
+        mcp_error_set(err, MCP_E_PARSE, "%s: column %s has type %s but %s is required", file,
                       field->name, columns_type_name(column->type), columns_type_name(field->type));
         return NULL;
     }
     if (column->valid && !field->is_nullable && memchr(column->valid, 0, table->rows)) {
-        mcp_error_set(err, MCP_E_PARSE, RECORD ": column %s has missing values", field->name);
+        mcp_error_set(err, MCP_E_PARSE, "%s: column %s has missing values", file, field->name);
         return NULL;
     }
     return column;
 }
 
-static bool find_columns(const columns_column *found[C_COUNT], const columns_table *table,
-                         mcp_error *err)
+/* The columns of a file in the order of its schema. */
+static bool find_columns(const columns_column **found, const columns_table *table, const char *file,
+                         results_table kind, mcp_error *err)
 {
-    const results_schema *schema = results_schema_of(RESULTS_CONVERGENCE);
+    const results_schema *schema = results_schema_of(kind);
 
-    for (size_t i = 0; i < C_COUNT; i++) {
-        found[i] = find_column(table, &schema->fields[i], err);
+    for (size_t i = 0; i < schema->count; i++) {
+        found[i] = find_column(table, file, &schema->fields[i], err);
         if (!found[i])
             return false;
     }
@@ -105,12 +107,12 @@ static void take_row(sddp_iteration *row, const columns_column *const found[C_CO
     row->gap = (row->upper_bound - row->lower_bound) / fmax(1.0, fabs(row->upper_bound));
 }
 
-static mcp_status take_rows(results_convergence *out, const columns_table *table, mcp_arena *arena,
+static mcp_status take_rows(sddp_iteration **out, const columns_table *table, mcp_arena *arena,
                             mcp_error *err)
 {
     const columns_column *found[C_COUNT];
 
-    if (!find_columns(found, table, err))
+    if (!find_columns(found, table, RECORD, RESULTS_CONVERGENCE, err))
         return MCP_E_PARSE;
     sddp_iteration *rows = mcp_arena_array(arena, table->rows, sizeof *rows);
     if (!rows)
@@ -121,26 +123,62 @@ static mcp_status take_rows(results_convergence *out, const columns_table *table
             return mcp_error_set(err, MCP_E_PARSE, RECORD ": row %zu has a bound that is no number",
                                  i + 1);
     }
-    out->rows = rows;
-    out->count = table->rows;
+    *out = rows;
     return MCP_OK;
+}
+
+/* Into the rows of their iterations; both files have them in ascending order. */
+static mcp_status take_bounds(sddp_iteration *rows, size_t count, const columns_table *table,
+                              mcp_error *err)
+{
+    const columns_column *found[2];
+
+    if (!find_columns(found, table, INNER_BOUND, RESULTS_INNER_BOUND, err))
+        return MCP_E_PARSE;
+    for (size_t i = 0, row = 0; i < table->rows; i++) {
+        while (row < count && rows[row].iteration < i32_at(found[0], i))
+            row++;
+        if (row == count || rows[row].iteration != i32_at(found[0], i))
+            continue;
+        rows[row].has_inner_bound = true;
+        rows[row].inner_upper_bound = f64_at(found[1], i);
+    }
+    return MCP_OK;
+}
+
+static mcp_status read_table(const columns_table **out, const char *file, columns *engine,
+                             int out_fd, mcp_arena *arena, mcp_error *err)
+{
+    mcp_error why = MCP_ERROR_INIT;
+    int fd = -1;
+    mcp_status st = guard_open_file(&fd, out_fd, file, err);
+
+    if (st != MCP_OK)
+        return st;
+    st = columns_read(out, engine, fd, NULL, arena, &why);
+    close(fd);
+    return st == MCP_OK ? MCP_OK : mcp_error_set(err, st, "%s: %s", file, why.message);
 }
 
 static mcp_status read_rows(results_convergence *out, columns *engine, int out_fd, mcp_arena *arena,
                             mcp_error *err)
 {
-    mcp_error why = MCP_ERROR_INIT;
-    const columns_table *table = NULL;
-    int fd = -1;
-    mcp_status st = guard_open_file(&fd, out_fd, RECORD, err);
+    const columns_table *table = NULL, *bounds = NULL;
+    sddp_iteration *rows = NULL;
+    mcp_status st = read_table(&table, RECORD, engine, out_fd, arena, err);
 
+    if (st == MCP_OK)
+        st = take_rows(&rows, table, arena, err);
     if (st != MCP_OK)
         return st;
-    st = columns_read(&table, engine, fd, NULL, arena, &why);
-    close(fd);
-    if (st != MCP_OK)
-        return mcp_error_set(err, st, RECORD ": %s", why.message);
-    return take_rows(out, table, arena, err);
+    st = read_table(&bounds, INNER_BOUND, engine, out_fd, arena, err);
+    if (st == MCP_OK)
+        st = take_bounds(rows, table->rows, bounds, err);
+    else if (st == MCP_E_NOT_FOUND)
+        st = MCP_OK;
+    if (st == MCP_OK)
+        *out = (results_convergence){ .rows = rows, .count = table->rows };
+    return st;
 }
 
 static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mcp_error *err)

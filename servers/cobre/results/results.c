@@ -24,6 +24,7 @@ static const char *const void_for_training[] = {
     "training/_SUCCESS",
     "training/metadata.json",
     "training/convergence.parquet",
+    "training/inner_bound.parquet",
     "training/timing/iterations.parquet",
     "training/solver",
     "training/cut_selection",

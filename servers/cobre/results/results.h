@@ -140,10 +140,11 @@ typedef struct results_convergence {
 } results_convergence;
 
 /**
- * Read training/convergence.parquet and derive ci_95, gap and wall_time_ms.
+ * Read training/convergence.parquet and, if it is there, training/inner_bound.parquet, and derive
+ * ci_95, gap and wall_time_ms.
  *
  * @param out its pointers are the arena's
- * @return MCP_OK; MCP_E_NOT_FOUND (no such file); MCP_E_PARSE (there, but broken or not that
+ * @return MCP_OK; MCP_E_NOT_FOUND (no such record); MCP_E_PARSE (there, but broken or not that
  *         table); MCP_E_DENIED (a link); MCP_E_NOMEM; MCP_E_LIMIT; MCP_E_UNSUPPORTED (no DuckDB)
  */
 mcp_status results_read_convergence(results_convergence *out, columns *engine, int out_fd,

@@ -48,7 +48,7 @@ struct results {
 /* Remember when a phase began. */
 void results_begin_phase(results *self);
 
-/* Write convergence.parquet and timing/iterations.parquet. */
+/* Write convergence.parquet with inner_bound.parquet, and timing/iterations.parquet. */
 mcp_status results_write_convergence(results *self, const sddp_iteration *rows, size_t count,
                                      mcp_error *err);
 mcp_status results_write_timing(results *self, const sddp_iteration *rows, size_t count,

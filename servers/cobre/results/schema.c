@@ -345,6 +345,11 @@ static const results_field load_stats[] = {
     { "std_mw", F64, "MW", "Standard deviation of the load" },
 };
 
+static const results_field inner_bound[] = {
+    { "iteration", I32, "", "Iteration, counted from 1" },
+    { "inner_upper_bound", F64, "$", "Upper bound by the inner approximation" },
+};
+
 #define SCHEMA(name, fields)                                                                       \
     {                                                                                              \
         name, fields, sizeof fields / sizeof((fields)[0])                                          \
@@ -374,6 +379,7 @@ static const results_schema schemas[] = {
     [RESULTS_INFLOW_AR] = SCHEMA("inflow_ar_coefficients", inflow_ar),
     [RESULTS_INFLOW_ANNUAL] = SCHEMA("inflow_annual_component", inflow_annual),
     [RESULTS_LOAD_STATS] = SCHEMA("load_seasonal_stats", load_stats),
+    [RESULTS_INNER_BOUND] = SCHEMA("inner_bound", inner_bound),
 };
 
 const results_schema *results_schema_of(results_table table)

@@ -37,7 +37,8 @@ typedef enum results_table {
     RESULTS_INFLOW_STATS,
     RESULTS_INFLOW_AR,
     RESULTS_INFLOW_ANNUAL,
-    RESULTS_LOAD_STATS
+    RESULTS_LOAD_STATS,
+    RESULTS_INNER_BOUND /* training/inner_bound.parquet */
 } results_table;
 
 typedef struct results_field {

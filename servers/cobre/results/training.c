@@ -1,5 +1,5 @@
 /*
- * training.c - the convergence record, timing, and the training's metadata.
+ * training.c - the convergence record, the upper bounds, timing, and the training's metadata.
  *
  * The observer's rows are kept, so that the record can be written while the training runs; at its
  * end the study's own rows are written, which are equal.
@@ -153,6 +153,31 @@ static mcp_status make_sheet(mcp_arena **arena, sheet **out, results_table table
     return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu rows of results", rows);
 }
 
+/* The iterations after which the bound was computed, if there are any. */
+static mcp_status write_inner_bound(results *self, const sddp_iteration *rows, size_t count,
+                                    mcp_error *err)
+{
+    mcp_arena *arena = NULL;
+    sheet *to = NULL;
+    size_t bounds = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bounds += rows[i].has_inner_bound;
+    if (bounds == 0)
+        return MCP_OK;
+    mcp_status st = make_sheet(&arena, &to, RESULTS_INNER_BOUND, bounds, err);
+    if (st != MCP_OK)
+        return st;
+    for (size_t i = 0; i < count; i++) {
+        if (!rows[i].has_inner_bound)
+            continue;
+        sheet_row(to);
+        sheet_i32(to, rows[i].iteration);
+        sheet_f64(to, rows[i].inner_upper_bound);
+    }
+    return write_sheet(self, arena, to, "training", "inner_bound.parquet", err);
+}
+
 mcp_status results_write_convergence(results *self, const sddp_iteration *rows, size_t count,
                                      mcp_error *err)
 {
@@ -164,7 +189,8 @@ mcp_status results_write_convergence(results *self, const sddp_iteration *rows, 
         return st;
     for (size_t i = 0; i < count; i++)
         fill_convergence(to, &rows[i]);
-    return write_sheet(self, arena, to, "training", "convergence.parquet", err);
+    st = write_sheet(self, arena, to, "training", "convergence.parquet", err);
+    return st == MCP_OK ? write_inner_bound(self, rows, count, err) : st;
 }
 
 mcp_status results_write_timing(results *self, const sddp_iteration *rows, size_t count,
@@ -263,7 +289,8 @@ static void describe_problem(const cobre_case *input, mcp_json_writer *writer)
     mcp_write_end(writer);
 }
 
-static void describe_outcome(const sddp_training *training, mcp_json_writer *writer)
+static void describe_outcome(const sddp_training *training, bool has_inner_bound,
+                             mcp_json_writer *writer)
 {
     const sddp_iteration *last = training->iterations > 0
                                      ? &training->rows[training->iterations - 1]
@@ -283,6 +310,10 @@ static void describe_outcome(const sddp_training *training, mcp_json_writer *wri
         mcp_write_double_or_null(writer, last->gap * 100.0);
     else
         mcp_write_null(writer);
+    if (has_inner_bound) {
+        mcp_write_name(writer, "inner_upper_bound");
+        mcp_write_double_or_null(writer, sddp_training_inner_bound(training));
+    }
     mcp_write_member_string(writer, "termination_reason", sddp_reason_name(training->reason));
     mcp_write_end(writer);
     mcp_write_member_object(writer, "row_pool");
@@ -303,7 +334,7 @@ static mcp_status write_metadata(const results *self, const sddp_training *train
     results_describe_run(self, &writer, status_of(training));
     describe_configuration(&self->input->config, &writer);
     describe_problem(self->input, &writer);
-    describe_outcome(training, &writer);
+    describe_outcome(training, self->input->config.inner_bound.enabled, &writer);
     results_describe_distribution(self, &writer);
     mcp_write_end(&writer);
     return results_write_json(self, "training/metadata.json", &writer, err);

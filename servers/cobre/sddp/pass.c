@@ -54,12 +54,20 @@ static void name_hydros(const solve_input *in, sddp_failure *where)
     }
 }
 
+mcp_status pass_go_on(pass *p, mcp_error *err)
+{
+    if (!must_halt(p))
+        return MCP_OK;
+    return mcp_error_set(err, MCP_E_STOPPED, "stopped between two LP solves");
+}
+
 mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sddp_failure *where,
                       mcp_error *err)
 {
-    if (must_halt(p))
-        return mcp_error_set(err, MCP_E_STOPPED, "stopped between two LP solves");
-    mcp_status st = solve_stage(model, w, in, err);
+    mcp_status st = pass_go_on(p, err);
+
+    if (st == MCP_OK)
+        st = solve_stage(model, w, in, err);
     if (st == MCP_E_INTERNAL) {
         where->stage = (int32_t)in->program->stage;
         where->solver_status = lp_status_name(w->end);

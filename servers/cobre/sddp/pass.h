@@ -40,6 +40,9 @@ typedef mcp_status pass_task(pass *p, worker *w, size_t index, sddp_failure *whe
 /* MCP_OK; MCP_E_STOPPED (the observer halted the pass); the status of the failed task. */
 mcp_status pass_run(pass *p, pass_task *task, size_t tasks, sddp_failure *failure, mcp_error *err);
 
+/* Before another solve of a task: MCP_OK; MCP_E_STOPPED (the observer stops the pass). */
+mcp_status pass_go_on(pass *p, mcp_error *err);
+
 /* The solve of a task, unless the observer stops the pass: MCP_E_STOPPED. Else as solve_stage. */
 mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sddp_failure *where,
                       mcp_error *err);

@@ -106,6 +106,9 @@ typedef struct sddp_training {
     int64_t lp_solves;
 } sddp_training;
 
+/** The upper bound that holds for certain: the last one, which is the lowest; NAN: none. */
+double sddp_training_inner_bound(const sddp_training *training);
+
 typedef struct sddp_simulation {
     uint32_t scenarios_total, scenarios_completed;
     bool stopped;                     /* from outside, before all were done */
@@ -119,7 +122,8 @@ typedef struct sddp_simulation {
 
 /** Where and why a solve failed: the context of a SolverFailure record (errors page, 2.2). */
 typedef struct sddp_failure {
-    const char *phase;         /* "forward", "backward", "lower_bound", "simulation"; constant */
+    const char *phase;         /* "forward", "backward", "lower_bound", "upper_bound",
+                                  "simulation"; constant */
     const char *solver_status; /* "infeasible", "unbounded", ...; constant; NULL: no LP failed */
     int32_t stage, iteration, opening, scenario; /* -1: does not apply */
     /* The hydros whose water balance cannot hold, largest gap first: index in the case, and the

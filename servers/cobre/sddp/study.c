@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sddp/program/steepest.h"
+
 /* Bytes an LP solver keeps by column or row and by element; measured, rounded up. */
 #define SOLVER_BYTES_BY_LINE 250.0
 #define SOLVER_BYTES_BY_ELEMENT 40.0
@@ -296,6 +298,15 @@ static mcp_status make_noise(sddp *s, mcp_error *err)
     return st;
 }
 
+/* What the upper bound needs of the case: it is missed here, before the training begins. */
+static mcp_status make_slopes(sddp *s, mcp_error *err)
+{
+    if (!s->input->config.inner_bound.enabled)
+        return MCP_OK;
+    s->steepest = mcp_arena_array(s->arena, s->dimension, sizeof *s->steepest);
+    return s->steepest ? steepest_slopes(s->steepest, &s->context, err) : out_of_memory(err);
+}
+
 static mcp_status make(sddp *s, mcp_error *err)
 {
     mcp_status st = make_noise(s, err);
@@ -312,6 +323,8 @@ static mcp_status make(sddp *s, mcp_error *err)
         st = make_arrays(s, err);
     if (st == MCP_OK)
         st = make_workers(s, err);
+    if (st == MCP_OK)
+        st = make_slopes(s, err);
     if (st != MCP_OK)
         return st;
     set_starting_values(s);

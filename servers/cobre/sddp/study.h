@@ -91,6 +91,7 @@ struct sddp {
     state_archive visited;        /* empty where nothing needs it */
     struct recorder *recorder;    /* training's; NULL before it */
     struct rollback *rollback;
+    double *steepest; /* by entry of the state (steepest.h); NULL without upper bound */
     bool is_multi_cut;
     sddp_iteration *rows;
     size_t row_count, row_capacity;

@@ -10,6 +10,7 @@
 
 #include "mcp/clock.h"
 
+#include "sddp/iteration/inner_bound.h"
 #include "sddp/iteration/iteration.h"
 #include "sddp/iteration/management.h"
 #include "sddp/iteration/recorder.h"
@@ -34,6 +35,14 @@ const char *sddp_reason_name(sddp_reason reason)
     static const char *const names[] = { "iteration_limit", "time_limit", "bound_stalling",
                                          "simulation",      "shutdown",   "error" };
     return names[reason];
+}
+
+double sddp_training_inner_bound(const sddp_training *training)
+{
+    for (size_t i = training->iterations; i-- > 0;)
+        if (training->rows[i].has_inner_bound)
+            return training->rows[i].inner_upper_bound;
+    return NAN;
 }
 
 /* The cuts of all stages; the active ones. */
@@ -76,6 +85,10 @@ static mcp_status run_steps(const iteration_run *run, sddp_iteration *row, mcp_e
         st = bound_run(run, &row->lower_bound, err);
     }
     int64_t bounded = mcp_clock_mono_ns(), removed = 0;
+    if (st == MCP_OK && inner_bound_is_due(run->study, run->iteration)) {
+        st = inner_bound_run(run, &row->inner_upper_bound, err);
+        row->has_inner_bound = st == MCP_OK;
+    }
     if (st == MCP_OK)
         st = management_run(run, &removed, err);
     row->cuts_removed = (int32_t)removed;

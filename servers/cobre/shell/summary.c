@@ -24,6 +24,8 @@ static void write_training(const report_output *output, mcp_json_writer *writer)
     mcp_write_double_or_null(writer, last ? last->lower_bound : NAN);
     mcp_write_name(writer, "final_upper_bound");
     mcp_write_double_or_null(writer, last ? last->upper_bound : NAN);
+    mcp_write_name(writer, "inner_upper_bound");
+    mcp_write_double_or_null(writer, sddp_training_inner_bound(&training));
     mcp_write_name(writer, "final_gap");
     mcp_write_double_or_null(writer, last ? last->gap : NAN);
     mcp_write_member_string(writer, "termination_reason", output->reason);

@@ -145,23 +145,42 @@ static void warn_fixed(const cobre_input *input)
                          "order_selection fixed is deprecated and means pacf");
 }
 
-/* Slopes are derived for storages of constant productivity alone (method page, section 16). */
+/* Whether the steepest slopes of the cost cannot all be derived: that is done for storages of
+ * constant productivity alone (method page, section 16). */
+static bool needs_slope(const cobre_input *input)
+{
+    const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
+
+    if (input->tables[COBRE_FILE_AR].rows > 0 || input->tables[COBRE_FILE_ANNUAL].rows > 0 ||
+        input->model_count > 0 || input->config.storage_bounds != 0 ||
+        input->entries[COBRE_FILE_STATIONS] > 0 || input->entries[COBRE_FILE_CONSTRAINTS] > 0)
+        return true;
+    for (size_t i = 0; i < input->registries[COBRE_HYDROS].count; i++)
+        if (hydros[i].model == COBRE_MODEL_FPHA || hydros[i].filling)
+            return true;
+    return false;
+}
+
 static void check_inner_bound(const cobre_input *input)
 {
     const cobre_raw_config *config = &input->config;
-    const cobre_raw_hydro *hydros = input->registries[COBRE_HYDROS].items;
-    bool needs_slope = input->tables[COBRE_FILE_AR].rows > 0 ||
-                       input->tables[COBRE_FILE_ANNUAL].rows > 0 || input->model_count > 0;
 
-    for (size_t i = 0; i < input->registries[COBRE_HYDROS].count; i++)
-        needs_slope = needs_slope || hydros[i].model == COBRE_MODEL_FPHA;
-    if (!config->upper_bound_enabled || config->compatibility != COBRE_ABSENT || !needs_slope ||
-        !isnan(config->lipschitz_fallback))
+    if (!config->upper_bound_enabled || config->compatibility != COBRE_ABSENT)
         return;
-    cobre_finding finding = in_config(COBRE_SEVERITY_ERROR,
-                                      "upper_bound_evaluation.lipschitz.fallback_value");
-    cobre_report_setting(input, &finding, "Give fallback_value: the steepest slope of the cost.",
-                         "inflow lags and production functions need fallback_value");
+    if (config->lipschitz_mode && strcmp(config->lipschitz_mode, "auto") != 0) {
+        cobre_finding finding = in_config(COBRE_SEVERITY_ERROR,
+                                          "upper_bound_evaluation.lipschitz.mode");
+        cobre_report_setting(input, &finding, "Write \"auto\" and give fallback_value.",
+                             "the slopes of mode '%.60s' are not known", config->lipschitz_mode);
+    }
+    if (isnan(config->lipschitz_fallback) && needs_slope(input)) {
+        cobre_finding finding = in_config(COBRE_SEVERITY_ERROR,
+                                          "upper_bound_evaluation.lipschitz.fallback_value");
+        cobre_report_setting(input, &finding,
+                             "Give fallback_value: the steepest slope of the cost.",
+                             "inflow lags, production functions, filling, soft storage bounds, "
+                             "pumping stations and generic constraints need fallback_value");
+    }
 }
 
 /* ---- correlation ----------------------------------------------------------------------------- */

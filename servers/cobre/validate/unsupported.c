@@ -2,17 +2,15 @@
  * unsupported.c - the features of the case format that this version does not model, in one table.
  *
  * Nothing that would change a result is ignored in silence. What the original models is modelled
- * here. A row whose feature the original ignores is an error, unless the case asks for the
- * original's arithmetic (modeling.compatibility "cobre-0.5"): then it is ignored with a warning. A
- * feature that changes no result is a warning at most. Building a feature leaves its warning under
- * compatibility. Source: the case page, section 9; the method page, section 16.
+ * here, and so is what it ignores, unless the case asks for the original's arithmetic
+ * (modeling.compatibility "cobre-0.5"): then that is ignored with a warning. A feature that changes
+ * no result is a warning at most. Source: the case page, section 9; the method page, section 16.
  */
 #include "case/input.h"
 #include "validate/layers.h"
 
 /* The original's treatment of the feature, and so the severity of its finding. */
 enum original {
-    IGNORES,  /* error; a warning under compatibility */
     BUILT,    /* the original ignores it: a warning under compatibility alone */
     HARMLESS, /* a warning: no result changes */
 };
@@ -165,7 +163,7 @@ static const struct unsupported {
       "the multi-cut form", "Set training.cut_formulation to \"single\"." },
     { COBRE_FILE_CONFIG, "training.stopping_rules", BUILT, 0, simulation_rule,
       "the stopping rule simulation", "Stop by iteration_limit, time_limit or bound_stalling." },
-    { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", IGNORES, 0, upper_bound,
+    { COBRE_FILE_CONFIG, "upper_bound_evaluation.enabled", BUILT, 0, upper_bound,
       "the evaluation of a true upper bound", "Set upper_bound_evaluation.enabled to false." },
     { COBRE_FILE_CONFIG, "simulation.policy_type", HARMLESS, 0, inner_policy,
       "simulating an inner approximation", "Set simulation.policy_type to \"outer\"." },
@@ -201,38 +199,29 @@ static const struct unsupported {
 };
 /* clang-format on */
 
-static const char *describe(const cobre_input *input, const struct unsupported *row, bool ignored)
+static const char *describe(const cobre_input *input, const struct unsupported *row)
 {
     if (row->original == BUILT)
         return cobre_report_text(
             input->report, "Cobre 0.5 does not model %s; modeling.compatibility has it ignored",
             row->feature);
-    return cobre_report_text(input->report, "this version does not model %s%s", row->feature,
-                             ignored ? "; it is ignored" : "");
+    return cobre_report_text(input->report, "this version does not model %s; it is ignored",
+                             row->feature);
 }
 
 static void report(const cobre_input *input, const struct unsupported *row, cobre_finding *finding)
 {
     const char *file = cobre_files_known[row->file].path;
     const char *place = row->field ? row->field : file;
-    bool is_compatible = input->config.compatibility != COBRE_ABSENT;
-    bool is_ignored = row->original == HARMLESS || is_compatible;
-    const char *detail = describe(input, row, is_ignored);
+    const char *detail = describe(input, row);
 
-    if (row->original == BUILT && !is_compatible)
+    if (row->original == BUILT && input->config.compatibility == COBRE_ABSENT)
         return;
-    finding->severity = is_ignored ? COBRE_SEVERITY_WARNING : COBRE_SEVERITY_ERROR;
     finding->message = cobre_report_text(input->report, "%s: %s", place, detail);
     finding->suggestion = row->way_out;
     if (row->original == BUILT)
         finding->suggestion = cobre_report_text(
             input->report, "%s Or remove modeling.compatibility to have it modelled.",
-            row->way_out);
-    else if (!is_ignored && row->original == IGNORES)
-        finding->suggestion = cobre_report_text(
-            input->report,
-            "%s Or set modeling.compatibility to \"cobre-0.5\" to have it ignored "
-            "as Cobre 0.5 does.",
             row->way_out);
     finding->members = COBRE_MEMBERS(COBRE_TEXT("settings", place), COBRE_TEXT("detail", detail));
     cobre_report_add(input->report, finding);
@@ -243,7 +232,7 @@ static void ask_stages(const cobre_input *input, const struct unsupported *row)
     for (size_t i = 0; i < input->stage_count; i++) {
         if (!input->stages[i].is_study || !row->used(input, &input->stages[i]))
             continue;
-        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING,
                                                  COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
                                                  &input->stages[i].head, row->field);
         report(input, row, &finding);
@@ -258,7 +247,7 @@ static void ask_registry(const cobre_input *input, const struct unsupported *row
         const cobre_entity *record = cobre_registry_at(items, i);
         if (!row->used(input, record))
             continue;
-        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING,
                                                  COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, row->each,
                                                  record, row->field);
         report(input, row, &finding);
@@ -271,8 +260,9 @@ static void ask_once(const cobre_input *input, const struct unsupported *row)
 
     if (!used)
         return;
-    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_INCOMPATIBLE_SETTINGS,
-                                             5, cobre_files_known[row->file].path, row->field);
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_WARNING,
+                                             COBRE_KIND_INCOMPATIBLE_SETTINGS, 5,
+                                             cobre_files_known[row->file].path, row->field);
     report(input, row, &finding);
 }
 

@@ -116,7 +116,7 @@ static const cobre_field fields[] = {
     PRESET("upper_bound_evaluation.interval_iterations", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
            upper_bound_interval, 10),
     SEEN("upper_bound_evaluation.lipschitz", OBJECT, COBRE_OPTIONAL, object),
-    SEEN("upper_bound_evaluation.lipschitz.mode", TEXT, COBRE_OPTIONAL, text),
+    KEPT("upper_bound_evaluation.lipschitz.mode", TEXT, COBRE_OPTIONAL, lipschitz_mode),
     KEPT("upper_bound_evaluation.lipschitz.fallback_value", REAL,
          COBRE_OPTIONAL | COBRE_NOT_NEGATIVE, lipschitz_fallback),
     PRESET("upper_bound_evaluation.lipschitz.scale_factor", REAL, COBRE_OPTIONAL | COBRE_POSITIVE,

@@ -10,17 +10,19 @@ const lead = (text) => el('p', { class: 'lead' }, text);
 const note = (text) => text ? el('p', { class: 'note' }, text) : null;
 const rows = (...columns) => columns[0].map((_, i) => columns.map((column) => column[i]));
 
-function convergence({ iteration, lower_bound, upper_bound, ci_95, gap, note: words }) {
+function convergence({ iteration, lower_bound, upper_bound, ci_95, gap, inner_upper_bound, note: words }) {
     const above = upper_bound.map((mean, i) => mean + ci_95[i]), below = upper_bound.map((mean, i) => mean - ci_95[i]);
     const top = { label: '', values: above, hidden: true }, bottom = { label: '', values: below, hidden: true };
     const lower = { label: 'Lower bound', values: lower_bound, color: 'lower', width: 2.5, write: money };
     const upper = { label: 'Upper bound (mean of the forward passes)', values: upper_bound, color: 'upper', width: 1.5, write: money };
-    const share = gap.map((value) => 100 * value);
-    return [lead('The lower bound never falls and ends near the expected cost. The upper bound is the mean of the forward passes of one iteration, with its 95 % interval; it is noisy where passes are few, and may lie below the lower bound. Drag across a chart to look closer; a double click shows all of it again.'),
+    const share = gap.map((value) => 100 * value), hasInner = inner_upper_bound.some(isNumber);
+    const inner = hasInner ? [{ label: 'Upper bound that holds for certain (inner approximation)', values: inner_upper_bound, color: 'deficit', dash: [6, 4], width: 2, write: money }] : [];
+    const columns = [['Iteration', iteration], ['Lower bound, $', lower_bound], ['Upper bound, $', upper_bound], ['± 95 %, $', ci_95], ['Gap, %', share], ...hasInner ? [['Inner bound, $', inner_upper_bound]] : []];
+    return [lead('The lower bound never falls and ends near the expected cost. The upper bound is the mean of the forward passes of one iteration, with its 95 % interval; it is noisy where passes are few, and may lie below the lower bound.' + (hasInner ? ' The inner bound is never below the optimum.' : '') + ' Drag across a chart to look closer; a double click shows all of it again.'),
         grid([
-            figure({ title: 'Bounds', unit: '$', x: iteration, xLabel: 'iteration', xName: 'iteration', series: [top, bottom, lower, upper],
+            figure({ title: 'Bounds', unit: '$', x: iteration, xLabel: 'iteration', xName: 'iteration', series: [top, bottom, lower, upper, ...inner],
                      bands: [{ series: [top, bottom], color: 'upper', opacity: 0.16 }], height: 300, log: true, yTicks: moneyTick },
-                   numbers('Bounds by iteration', ['Iteration', 'Lower bound, $', 'Upper bound, $', '± 95 %, $', 'Gap, %'], rows(iteration, lower_bound, upper_bound, ci_95, share)), { wide: true }),
+                   numbers('Bounds by iteration', columns.map(([head]) => head), rows(...columns.map(([, values]) => values))), { wide: true }),
             figure({ title: 'Gap', unit: '% of the upper bound', x: iteration, xLabel: 'iteration', xName: 'iteration', series: [{ label: 'Gap', values: share, color: 'lower', width: 1.5, write: percent }], height: 150 },
                    null, { wide: true }),
         ]), note(words)];

@@ -144,6 +144,8 @@ static inline void sample_init(sample *self, uint32_t iterations)
             .overhead_ms = 2,
             .forward_passes = 2,
             .lp_solves = 1234567,
+            .has_inner_bound = i % 2 == 1,
+            .inner_upper_bound = i % 2 == 1 ? 1.5e6 : 0.0,
         };
     self->policy = (policy){
         .metadata = { .cobre_version = "2.0.0",
@@ -238,6 +240,8 @@ static inline void expect_same_row(const policy_iteration *one, const policy_ite
     assert_true(one->lower_bound_ms == two->lower_bound_ms);
     assert_true(one->overhead_ms == two->overhead_ms && one->lp_solves == two->lp_solves);
     assert_int_equal(one->forward_passes, two->forward_passes);
+    assert_int_equal(one->has_inner_bound, two->has_inner_bound);
+    assert_true(one->inner_upper_bound == two->inner_upper_bound);
 }
 
 /* The second was read: with resume.bin when `exact`. */

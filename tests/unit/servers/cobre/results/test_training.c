@@ -122,6 +122,46 @@ static void metadata_tells_the_run(void **state)
     expect_pointer_int(json, "/distribution/threads_per_rank", 2);
 }
 
+/* The bound of those iterations that have one; the last of them in the metadata. A reader finds it
+ * at its iteration again. */
+static void the_upper_bound_has_a_file(void **state)
+{
+    struct world *world = *state;
+    cobre_case with = sample_case;
+    sddp_iteration rows[] = { sample_rows[0], sample_rows[1] };
+    sddp_training training = sample_training;
+    results_convergence record;
+    double bound = 0.0;
+
+    with.config.inner_bound.enabled = true;
+    rows[0].has_inner_bound = true;
+    rows[0].inner_upper_bound = 130.5;
+    training.rows = rows;
+    results *run = NULL;
+    assert_int_equal(results_begin(&run, &with, world->folder.fd, &sample_options, &world->err),
+                     MCP_OK);
+    assert_int_equal(results_write_training(run, &training, &world->err), MCP_OK);
+    results_free(run);
+    const columns_table *table = read_table(world, "training/inner_bound.parquet");
+    assert_int_equal(table->rows, 1);
+    assert_int_equal(table->column_count, 2);
+    expect_number(table, "iteration", 0, 1);
+    expect_number(table, "inner_upper_bound", 0, 130.5);
+    const mcp_json *json = read_json(world, "training/metadata.json");
+    assert_true(mcp_json_double(mcp_json_pointer(json, "/convergence/inner_upper_bound"), &bound));
+    assert_true(bound == 130.5);
+    assert_int_equal(results_read_convergence(&record, world->engine, world->folder.fd,
+                                              world->arena, &world->err),
+                     MCP_OK);
+    assert_true(record.rows[0].has_inner_bound && !record.rows[1].has_inner_bound);
+    assert_true(record.rows[0].inner_upper_bound == 130.5);
+
+    write_training(world, &sample_training); /* a later training without it */
+    assert_int_equal(faccessat(world->folder.fd, "training/inner_bound.parquet", F_OK, 0), -1);
+    json = read_json(world, "training/metadata.json");
+    assert_null(mcp_json_pointer(json, "/convergence/inner_upper_bound"));
+}
+
 static void only_a_complete_training_is_marked(void **state)
 {
     static const struct {
@@ -184,9 +224,13 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        EACH(the_record_has_a_row_an_iteration),  EACH(timing_rows_add_up),
-        EACH(timing_takes_the_records),           EACH(metadata_tells_the_run),
-        EACH(only_a_complete_training_is_marked), EACH(a_training_that_ends_at_once_is_written_too),
+        EACH(the_record_has_a_row_an_iteration),
+        EACH(timing_rows_add_up),
+        EACH(timing_takes_the_records),
+        EACH(metadata_tells_the_run),
+        EACH(the_upper_bound_has_a_file),
+        EACH(only_a_complete_training_is_marked),
+        EACH(a_training_that_ends_at_once_is_written_too),
         EACH(the_record_can_be_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,10 @@ static void inner_bound_needs_a_slope(void **state)
     static const broken rows[] = {
         { CONFIG, "'policy':", "'upper_bound_evaluation':{'enabled':true},'policy':", SETTINGS, 5,
           NONE, "upper_bound_evaluation.lipschitz.fallback_value", NULL, 0 },
+        { CONFIG, "'policy':",
+          "'upper_bound_evaluation':{'enabled':true,'lipschitz':{'mode':'steep','fallback_value':1}}"
+          ",'policy':",
+          SETTINGS, 5, NONE, "upper_bound_evaluation.lipschitz.mode", NULL, 0 },
     };
 
     BROKEN_RUN_ON(*state, context, rows, COBRE_SEVERITY_ERROR);
