@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "mcp/clock.h"
+#include "sddp/ranks/share.h"
 #include "sddp/stage/elastic.h"
 
 /* Passes until the slower way is tried again. */
@@ -22,13 +23,6 @@
 
 /* The weight of the newest pass in the average. */
 #define NEWEST 0.25
-
-typedef struct outcome {
-    size_t index; /* of the failed task; SIZE_MAX: none failed */
-    mcp_status status;
-    sddp_failure where;
-    mcp_error err;
-} outcome;
 
 static bool must_halt(pass *p)
 {
@@ -77,7 +71,7 @@ mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sdd
     return st;
 }
 
-static void run_one(pass *p, pass_task *task, size_t index, worker *w, outcome *bad,
+static void run_one(pass *p, pass_task *task, size_t index, worker *w, pass_end *bad,
                     atomic_size_t *first_bad)
 {
     sddp_failure where = {
@@ -90,7 +84,7 @@ static void run_one(pass *p, pass_task *task, size_t index, worker *w, outcome *
     mcp_status st = task(p, w, index, &where, &err);
     if (st == MCP_OK || st == MCP_E_STOPPED || bad->index != SIZE_MAX)
         return;
-    *bad = (outcome){ index, st, where, err };
+    *bad = (pass_end){ index, st, where, err };
     size_t lowest = atomic_load_explicit(first_bad, memory_order_relaxed);
     while (index < lowest && !atomic_compare_exchange_weak(first_bad, &lowest, index)) {
         /* `lowest` was reloaded */
@@ -101,22 +95,22 @@ static void run_one(pass *p, pass_task *task, size_t index, worker *w, outcome *
 typedef struct shared {
     pass *p;
     pass_task *task;
-    size_t tasks;
+    size_t end;
     atomic_size_t next, first_bad;
     pthread_mutex_t lock; /* guards `lowest` */
-    outcome *lowest;
+    pass_end *lowest;
 } shared;
 
 static void take_tasks(void *data, unsigned member)
 {
     shared *all = data;
     worker *w = &all->p->study->workers[member];
-    outcome bad = { .index = SIZE_MAX };
+    pass_end bad = { .index = SIZE_MAX };
     int64_t begin = mcp_clock_mono_ns();
 
     for (;;) {
         size_t index = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed);
-        if (index >= all->tasks)
+        if (index >= all->end)
             break;
         run_one(all->p, all->task, index, w, &bad, &all->first_bad);
     }
@@ -164,12 +158,15 @@ static void add_times(const pass *p, unsigned members, int64_t wall_ns)
     p->times->scheduling_ns += wall_ns > slowest ? wall_ns - slowest : 0;
 }
 
-static void run_all(pass *p, pass_task *task, size_t tasks, outcome *lowest)
+/* The tasks from `begin` to before `end`. */
+static void run_all(pass *p, pass_task *task, size_t begin, size_t end, pass_end *lowest)
 {
-    shared all = { .p = p, .task = task, .tasks = tasks, .first_bad = SIZE_MAX, .lowest = lowest };
-    bool has_choice = p->study->threads > 1 && tasks > 1;
+    shared all = {
+        .p = p, .task = task, .end = end, .next = begin, .first_bad = SIZE_MAX, .lowest = lowest
+    };
+    bool has_choice = p->study->threads > 1 && end - begin > 1;
     bool is_together = has_choice && goes_together(p->pace);
-    int64_t begin = mcp_clock_mono_ns();
+    int64_t start_ns = mcp_clock_mono_ns();
 
     pthread_mutex_init(&all.lock, NULL);
     if (is_together)
@@ -177,18 +174,24 @@ static void run_all(pass *p, pass_task *task, size_t tasks, outcome *lowest)
     else
         take_tasks(&all, 0);
     pthread_mutex_destroy(&all.lock);
-    int64_t wall_ns = mcp_clock_mono_ns() - begin;
+    int64_t wall_ns = mcp_clock_mono_ns() - start_ns;
     if (p->times)
         add_times(p, is_together ? p->study->threads : 1, wall_ns);
     if (has_choice && lowest->index == SIZE_MAX && !atomic_load(&p->is_halted))
-        measure(p->pace, is_together, (double)wall_ns / (double)tasks);
+        measure(p->pace, is_together, (double)wall_ns / (double)(end - begin));
 }
 
 mcp_status pass_run(pass *p, pass_task *task, size_t tasks, sddp_failure *failure, mcp_error *err)
 {
-    outcome lowest = { .index = SIZE_MAX };
+    const ranks *all = p->study->ranks;
+    unsigned rank = ranks_own(all);
+    pass_end lowest = { .index = SIZE_MAX };
 
-    run_all(p, task, tasks, &lowest);
+    run_all(p, task, ranks_first_task(all, tasks, rank), ranks_first_task(all, tasks, rank + 1),
+            &lowest);
+    mcp_status st = share_pass(p, tasks, &lowest, err);
+    if (st != MCP_OK)
+        return st;
     if (lowest.index != SIZE_MAX) {
         *failure = lowest.where;
         return mcp_error_set(err, lowest.status, "%s", lowest.err.message);

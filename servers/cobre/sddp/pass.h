@@ -1,10 +1,14 @@
 /*
- * pass.h - runs the independent solves of one step over the threads of the study's team.
+ * pass.h - runs the independent solves of one step over the threads of the study's team, and of the
+ * other ranks where the study has them (ranks/ranks.h).
  *
  * A task may run on any thread at any time, so it writes only to memory of its own. When tasks
  * fail, the failure of the lowest index is reported: tasks below a failed one still run, those
  * above are skipped, so that the result does not depend on timing. Only the number of threads that
  * share a pass does: the one that was faster so far.
+ *
+ * A pass lists what its tasks write, so that each rank can give the others what its own wrote. With
+ * ranks every rank ends a pass in the same way.
  */
 #ifndef SDDP_PASS_H
 #define SDDP_PASS_H
@@ -21,6 +25,24 @@ typedef struct pass_times {
     int64_t scheduling_ns; /* wall time - slowest worker */
 } pass_times;
 
+struct pass;
+
+/* Takes what tasks wrote, span by span. */
+typedef struct spans spans;
+void spans_add(spans *all, void *address, size_t bytes);
+
+/* Add all that the tasks from `begin` to before `end` write: the same spans on every rank, in the
+ * same order. */
+typedef void pass_outputs(const struct pass *p, size_t begin, size_t end, spans *all);
+
+/* How a pass ends. */
+typedef struct pass_end {
+    size_t index; /* of the failed task; SIZE_MAX: none failed */
+    mcp_status status;
+    sddp_failure where;
+    mcp_error err;
+} pass_end;
+
 typedef struct pass {
     sddp *study;
     const sddp_observer *observer; /* never NULL */
@@ -30,6 +52,9 @@ typedef struct pass {
     pass_pace *pace;               /* of passes of this kind and size; never NULL */
     pass_times *times;             /* receives more; may be NULL */
     void *data;                    /* the tasks' */
+    pass_outputs *outputs;         /* never NULL with ranks */
+    size_t notes_begin, notes_end; /* the stages whose cuts the tasks take note of */
+    bool for_first_rank;           /* alone the outputs are */
     atomic_bool is_halted;
 } pass;
 

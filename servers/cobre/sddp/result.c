@@ -1,18 +1,24 @@
 /*
- * result.c - copies a stage's solution into the arrays of a result.
+ * result.c - copies a stage's solution into the memory of a result.
  *
- * Places without a column are zero; regions without one share the study's array of zeros. Prices
- * are duals: of the load row per hour of the block, of the water balance as it stands (zero or
- * negative where more water would be of use). Output page, 5.
+ * The memory holds the objective, the future cost and the costs by category, then the arrays in one
+ * order, in which both functions take them. Places without a column are zero; regions without one
+ * have no memory and share an array of zeros. Prices are duals: of the load row per hour of the
+ * block, of the water balance as it stands (zero or negative where more water would be of use).
+ * Output page, 5.
  */
 #include "sddp/result.h"
 
 #include <string.h>
 
+/* The first numbers of the memory. */
+enum { OBJECTIVE, FUTURE_COST, COSTS, FIRST_ARRAY = COSTS + COST_CATEGORIES };
+
 typedef struct reader {
     const stage_lp *program;
     const double *primal, *duals;
     double *memory; /* advances as arrays are taken from it */
+    double *cost;   /* by category */
 } reader;
 
 static size_t columns_of(const stage_lp *p, column_region r)
@@ -24,7 +30,7 @@ size_t result_length(const sddp *study, size_t stage)
 {
     const stage_lp *p = &study->programs[stage];
     const cobre_case *in = study->input;
-    size_t length = in->hydro_count * (1 + study->models.inflow.lags) +
+    size_t length = FIRST_ARRAY + in->hydro_count * (1 + study->models.inflow.lags) +
                     p->blocks * (in->hydro_count + 2 * in->bus_count + in->source_count);
 
     for (column_region r = 0; r < REGION_COUNT; r++)
@@ -52,12 +58,13 @@ static double *take(reader *r, size_t count)
     return array;
 }
 
-static const double *read_region(reader *in, column_region r, const double *zeros)
+/* NULL: the region has no columns. */
+static const double *write_region(reader *in, column_region r)
 {
     const stage_lp *p = in->program;
 
     if (columns_of(p, r) == 0)
-        return zeros;
+        return NULL;
     double *values = take(in, p->values[r]);
     if (columns_of(p, r) < p->values[r])
         memset(values, 0, p->values[r] * sizeof *values);
@@ -66,20 +73,21 @@ static const double *read_region(reader *in, column_region r, const double *zero
     return values;
 }
 
-static void add_costs(const reader *in, double *cost)
+static void write_costs(const reader *in)
 {
     const stage_lp *p = in->program;
 
+    memset(in->cost, 0, COST_CATEGORIES * sizeof *in->cost);
     for (column_region r = 0; r < REGION_COUNT; r++) {
         cost_category category = region_columns[r].category;
         if (category >= COST_CATEGORIES)
             continue;
         for (int j = p->first[r]; j < p->first[r + 1]; j++)
-            cost[category] += in->primal[j] * p->program.cost[j] * COST_SCALE;
+            in->cost[category] += in->primal[j] * p->program.cost[j] * COST_SCALE;
     }
 }
 
-static const double *read_generation(reader *in, const sddp_stage_result *out)
+static void write_generation(reader *in, const double *const *value)
 {
     const stage_lp *p = in->program;
     const program_site site = program_site_of(p->context, p->stage);
@@ -89,13 +97,12 @@ static const double *read_generation(reader *in, const sddp_stage_result *out)
         for (size_t k = 0; k < p->blocks; k++) {
             size_t cell = h * p->blocks + k;
             power[cell] = site_is_fpha(&site, h)
-                              ? out->value[REGION_GENERATION][cell]
-                              : out->value[REGION_TURBINED][cell] * site_productivity(&site, h);
+                              ? value[REGION_GENERATION][cell]
+                              : value[REGION_TURBINED][cell] * site_productivity(&site, h);
         }
-    return power;
 }
 
-static void read_buses(reader *in, sddp_stage_result *out, const double *noise)
+static void write_buses(reader *in, const double *noise)
 {
     const stage_lp *p = in->program;
     size_t cells = p->input->bus_count * p->blocks;
@@ -108,12 +115,10 @@ static void read_buses(reader *in, sddp_stage_result *out, const double *noise)
             load[cell] = stage_lp_load(p, i, k, noise);
             price[cell] = in->duals[p->row[ROW_LOAD][i] + (int)k] * COST_SCALE / hours;
         }
-    out->load_mw = load;
-    out->spot_price = price;
 }
 
 /* Also turns the cost of generating into the cost of curtailing. */
-static void read_sources(reader *in, sddp_stage_result *out, const double *noise)
+static void write_sources(reader *in, const double *noise)
 {
     const stage_lp *p = in->program;
     size_t sources = p->input->source_count;
@@ -125,36 +130,63 @@ static void read_sources(reader *in, sddp_stage_result *out, const double *noise
             double power = stage_lp_available(p, j, k, noise);
             available[j * p->blocks + k] = power;
             if (column != NO_COLUMN)
-                out->cost[COST_CURTAILMENT] -= power * p->program.cost[column] * COST_SCALE;
+                in->cost[COST_CURTAILMENT] -= power * p->program.cost[column] * COST_SCALE;
         }
-    out->available_mw = available;
 }
 
-void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size_t stage,
-                 const double *zeros, const lp *model, const double *state, const double *noise)
+double result_write(double *memory, const sddp *study, size_t stage, const lp *model,
+                    const double *state, const double *noise)
 {
     const stage_lp *p = &study->programs[stage];
-    size_t hydros = study->input->hydro_count;
-    reader in = { p, lp_primal(model), lp_duals(model), memory };
+    size_t hydros = study->input->hydro_count, lags = study->models.inflow.lags * hydros;
+    reader in = { p, lp_primal(model), lp_duals(model), memory + FIRST_ARRAY, memory + COSTS };
+    const double *value[REGION_COUNT];
+
+    memory[OBJECTIVE] = lp_objective(model) * COST_SCALE;
+    memory[FUTURE_COST] = stage_lp_future(p, in.primal) * COST_SCALE;
+    write_costs(&in);
+    for (column_region r = 0; r < REGION_COUNT; r++)
+        value[r] = write_region(&in, r);
+    write_generation(&in, value);
+    write_buses(&in, noise);
+    write_sources(&in, noise);
+    double *water_value = take(&in, hydros);
+    for (size_t h = 0; h < hydros; h++)
+        water_value[h] = in.duals[p->row[ROW_BALANCE][h]] * COST_SCALE;
+    if (lags > 0)
+        memcpy(take(&in, lags), state + hydros, lags * sizeof *state);
+    return memory[OBJECTIVE] - memory[FUTURE_COST];
+}
+
+/* The next array. */
+static const double *next(const double **memory, size_t count)
+{
+    const double *array = *memory;
+
+    *memory += count;
+    return array;
+}
+
+void result_read(sddp_stage_result *out, const double *memory, const sddp *study, size_t stage,
+                 const double *zeros)
+{
+    const stage_lp *p = &study->programs[stage];
+    const cobre_case *in = study->input;
+    size_t lags = study->models.inflow.lags * in->hydro_count;
+    const double *from = memory + FIRST_ARRAY;
 
     *out = (sddp_stage_result){ .stage = stage, .blocks = p->blocks };
-    out->objective = lp_objective(model) * COST_SCALE;
-    out->future_cost = stage_lp_future(p, in.primal) * COST_SCALE;
+    out->objective = memory[OBJECTIVE];
+    out->future_cost = memory[FUTURE_COST];
     out->discount = study->discount[stage];
+    memcpy(out->cost, memory + COSTS, sizeof out->cost);
     memcpy(out->width, p->width, sizeof out->width);
     for (column_region r = 0; r < REGION_COUNT; r++)
-        out->value[r] = read_region(&in, r, zeros);
-    add_costs(&in, out->cost);
-    out->generation_mw = read_generation(&in, out);
-    read_buses(&in, out, noise);
-    read_sources(&in, out, noise);
-    double *value = take(&in, hydros);
-    for (size_t h = 0; h < hydros; h++)
-        value[h] = in.duals[p->row[ROW_BALANCE][h]] * COST_SCALE;
-    out->water_value = value;
-    size_t lags = study->models.inflow.lags * hydros;
-    double *lag = take(&in, lags);
-    if (lags > 0)
-        memcpy(lag, state + hydros, lags * sizeof *lag);
-    out->lags = lags > 0 ? lag : NULL;
+        out->value[r] = columns_of(p, r) > 0 ? next(&from, p->values[r]) : zeros;
+    out->generation_mw = next(&from, in->hydro_count * p->blocks);
+    out->load_mw = next(&from, in->bus_count * p->blocks);
+    out->spot_price = next(&from, in->bus_count * p->blocks);
+    out->available_mw = next(&from, in->source_count * p->blocks);
+    out->water_value = next(&from, in->hydro_count);
+    out->lags = lags > 0 ? next(&from, lags) : NULL;
 }

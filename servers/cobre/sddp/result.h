@@ -6,15 +6,19 @@
 
 #include "sddp/study.h"
 
-/* The number of doubles in the arrays of one stage's result. */
+/* The number of doubles in the memory of one stage's result. */
 size_t result_length(const sddp *study, size_t stage);
 
 /* The number of zeros that regions without columns need, in any stage. */
 size_t result_zeros(const sddp *study);
 
-/* Fill `out`, whose arrays are placed in `memory` and point to `zeros`, from a program solved
- * at `state`. */
-void result_fill(sddp_stage_result *out, double *memory, const sddp *study, size_t stage,
-                 const double *zeros, const lp *model, const double *state, const double *noise);
+/* Write the result of a program solved at `state` into its memory. Returns the cost of the stage,
+ * without its future. */
+double result_write(double *memory, const sddp *study, size_t stage, const lp *model,
+                    const double *state, const double *noise);
+
+/* The result in a memory that was written. The arrays of `out` are in `memory` and `zeros`. */
+void result_read(sddp_stage_result *out, const double *memory, const sddp *study, size_t stage,
+                 const double *zeros);
 
 #endif

@@ -4,7 +4,7 @@
  * A study has the stage LPs, the opening tree and the cuts. Training runs iterations (forward pass,
  * backward pass, lower bound) until a stopping rule fires or the observer stops it; simulation
  * plays the trained policy over scenarios. Results are bit for bit the same for any number of
- * threads.
+ * threads, and of processes that share the work (ranks/ranks.h).
  *
  * One thread calls these functions; they start and join threads of their own. The observer's
  * `iteration` and `scenario` run on the calling thread, in the order of iterations and scenarios.
@@ -31,6 +31,7 @@
 #include "stochastic/tree.h"
 
 typedef struct sddp sddp;
+struct ranks; /* ranks/ranks.h */
 
 /** One row of the convergence record: policy/policy.h. */
 typedef policy_iteration sddp_iteration;
@@ -147,6 +148,15 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
 void sddp_free(sddp *study);
 
 /**
+ * Let the processes of a run share the study's work. Called on all ranks, before they train or
+ * simulate; from then on all call the same functions with the same policy.
+ *
+ * @param all borrowed while the study lives; NULL: one process
+ * @return MCP_OK; MCP_E_INTERNAL: a rank has ended, or its study is another
+ */
+mcp_status sddp_join(sddp *study, struct ranks *all, mcp_error *err);
+
+/**
  * Train. SDDP_STOP_NOW abandons the running iteration and drops its cuts. Each stop returns MCP_OK
  * with the reason SDDP_SHUTDOWN.
  *
@@ -156,7 +166,8 @@ void sddp_free(sddp *study);
 mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training *result,
                       sddp_failure *failure, mcp_error *err);
 
-/** Simulate config.simulation_scenarios scenarios. Any stop abandons the running scenarios. */
+/** Simulate config.simulation_scenarios scenarios. Any stop abandons the running scenarios. On
+ *  ranks above 0 the observer's `scenario` is not called, and `result` has no costs. */
 mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simulation *result,
                          sddp_failure *failure, mcp_error *err);
 

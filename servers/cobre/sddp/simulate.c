@@ -13,14 +13,14 @@
 
 #include "sddp/iteration/recorder.h"
 #include "sddp/pass.h"
+#include "sddp/ranks/ranks.h"
 #include "sddp/result.h"
 #include "sddp/statistics.h"
 
 #define SLOTS_PER_THREAD 4
 
 typedef struct slot {
-    sddp_stage_result *stages;
-    double **memory; /* by stage */
+    double **memory; /* by stage: of its result (result.h) */
     double cost;
     solve_work work;
 } slot;
@@ -28,29 +28,28 @@ typedef struct slot {
 typedef struct simulation {
     slot *slots;
     size_t slot_count;
-    size_t first;  /* scenario of the batch's first slot */
-    double *costs; /* by scenario */
-    double *zeros; /* result_zeros of them */
+    size_t first;              /* scenario of the batch's first slot */
+    sddp_stage_result *stages; /* of the scenario that is reported */
+    double *costs;             /* by scenario */
+    double *zeros;             /* result_zeros of them */
 } simulation;
 
 static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_failure *where,
                              mcp_error *err)
 {
     sddp *s = p->study;
-    const simulation *sim = p->data;
     size_t scenario = (size_t)where->scenario;
     study_path path = study_simulation_path(s, scenario, s->input->config.simulation_scenarios);
     const double *noise = study_draw(s, w, &path, t, w->state, &where->opening);
     solve_input in = study_input(s, t, w->state, noise, study_basis(s, t, 0));
-    sddp_stage_result *result = &place->stages[t];
     lp *model = NULL;
 
     in.work = &place->work;
     mcp_status st = pass_solve(&model, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
-    result_fill(result, place->memory[t], s, t, sim->zeros, model, w->state, noise);
-    place->cost += result->discount * (result->objective - result->future_cost);
+    double cost = result_write(place->memory[t], s, t, model, w->state, noise);
+    place->cost += s->discount[t] * cost;
     solve_leave(w, &in, model, w->state);
     return MCP_OK;
 }
@@ -70,21 +69,32 @@ static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mc
     study_begin_path(s, &path, w->state);
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
         st = play_stage(p, w, t, place, where, err);
-    if (st == MCP_OK)
-        sim->costs[sim->first + index] = place->cost;
     return st;
+}
+
+static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
+{
+    const sddp *s = p->study;
+    const simulation *sim = p->data;
+
+    for (size_t i = begin; i < end; i++) {
+        slot *place = &sim->slots[i];
+        for (size_t t = 0; t < s->stages; t++)
+            spans_add(all, place->memory[t], result_length(s, t) * sizeof **place->memory);
+        spans_add(all, &place->cost, sizeof place->cost);
+        spans_add(all, &place->work, sizeof place->work);
+    }
 }
 
 static mcp_status make_slot(slot *place, sddp *s, mcp_arena *arena, mcp_error *err)
 {
-    place->stages = mcp_arena_array(arena, s->stages, sizeof *place->stages);
     place->memory = mcp_arena_array(arena, s->stages, sizeof *place->memory);
-    for (size_t t = 0; place->stages && place->memory && t < s->stages; t++) {
+    for (size_t t = 0; place->memory && t < s->stages; t++) {
         place->memory[t] = mcp_arena_array(arena, result_length(s, t), sizeof **place->memory);
         if (!place->memory[t])
             return mcp_error_set(err, MCP_E_NOMEM, "no memory for simulation results");
     }
-    if (!place->stages || !place->memory)
+    if (!place->memory)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for simulation results");
     return MCP_OK;
 }
@@ -94,31 +104,46 @@ static mcp_status make_slots(simulation *sim, sddp *s, mcp_arena *arena, size_t 
 {
     mcp_status st = MCP_OK;
 
-    sim->slot_count = (size_t)s->threads * SLOTS_PER_THREAD;
+    sim->slot_count = (size_t)s->all_threads * SLOTS_PER_THREAD;
     if (sim->slot_count > scenarios)
         sim->slot_count = scenarios;
     sim->slots = mcp_arena_array(arena, sim->slot_count, sizeof *sim->slots);
+    sim->stages = mcp_arena_array(arena, s->stages, sizeof *sim->stages);
     sim->costs = mcp_arena_array(arena, scenarios, 2 * sizeof *sim->costs);
     sim->zeros = mcp_arena_array(arena, result_zeros(s), sizeof *sim->zeros);
-    if (!sim->slots || !sim->costs || !sim->zeros)
+    if (!sim->slots || !sim->stages || !sim->costs || !sim->zeros)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu scenarios", scenarios);
     for (size_t i = 0; i < sim->slot_count && st == MCP_OK; i++)
         st = make_slot(&sim->slots[i], s, arena, err);
     return st;
 }
 
-static mcp_status report_scenarios(const pass *p, const simulation *sim, size_t count,
-                                   mcp_error *err)
+static mcp_status report_scenario(const pass *p, const simulation *sim, size_t index,
+                                  mcp_error *err)
+{
+    const sddp *s = p->study;
+    const slot *place = &sim->slots[index];
+    uint32_t number = (uint32_t)(sim->first + index);
+    const sddp_scenario scenario = { number, place->cost, sim->stages, s->stages };
+
+    recorder_report_scenario(p->observer, number, &place->work);
+    for (size_t t = 0; t < s->stages; t++)
+        result_read(&sim->stages[t], place->memory[t], s, t, sim->zeros);
+    return p->observer->scenario ? p->observer->scenario(&scenario, p->observer->data, err)
+                                 : MCP_OK;
+}
+
+/* The first rank has the results of all. */
+static mcp_status take_batch(const pass *p, const simulation *sim, size_t count, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
-    for (size_t i = 0; i < count && st == MCP_OK; i++) {
-        recorder_report_scenario(p->observer, (uint32_t)(sim->first + i), &sim->slots[i].work);
-        sddp_scenario scenario = { (uint32_t)(sim->first + i), sim->slots[i].cost,
-                                   sim->slots[i].stages, p->study->stages };
-        if (p->observer->scenario)
-            st = p->observer->scenario(&scenario, p->observer->data, err);
-    }
+    if (ranks_own(p->study->ranks) > 0)
+        return MCP_OK;
+    for (size_t i = 0; i < count; i++)
+        sim->costs[sim->first + i] = sim->slots[i].cost;
+    for (size_t i = 0; i < count && st == MCP_OK; i++)
+        st = report_scenario(p, sim, i, err);
     return st;
 }
 
@@ -134,7 +159,7 @@ static mcp_status play_all(pass *p, simulation *sim, size_t scenarios, sddp_fail
             count = sim->slot_count;
         st = pass_run(p, play, count, failure, err);
         if (st == MCP_OK)
-            st = report_scenarios(p, sim, count, err);
+            st = take_batch(p, sim, count, err);
         if (st == MCP_OK)
             sim->first += count;
     }
@@ -193,7 +218,9 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
                .phase = "simulation",
                .iteration = -1,
                .halts_at = SDDP_STOP_AFTER_ITERATION,
-               .pace = &study->simulation_pace };
+               .pace = &study->simulation_pace,
+               .outputs = list_outputs,
+               .for_first_rank = true };
     size_t scenarios = study->input->config.simulation_scenarios;
     int64_t begin = mcp_clock_mono_ns();
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);

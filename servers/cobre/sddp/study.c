@@ -368,7 +368,7 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
     set_path(made);
     st = thread_team_new(&made->team, threads, err);
     if (st == MCP_OK) {
-        made->threads = thread_team_size(made->team);
+        made->threads = made->all_threads = thread_team_size(made->team);
         st = make(made, err);
     }
     if (st != MCP_OK) {
@@ -743,7 +743,7 @@ mcp_status study_keep_states(sddp *study, mcp_error *err)
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-int64_t study_solver_ns(const sddp *study)
+int64_t study_own_solver_ns(const sddp *study)
 {
     int64_t total = 0;
 
@@ -754,13 +754,23 @@ int64_t study_solver_ns(const sddp *study)
     return total;
 }
 
-int64_t study_solves(const sddp *study)
+int64_t study_own_solves(const sddp *study)
 {
     int64_t total = 0;
 
     for (unsigned i = 0; i < study->threads; i++)
         total += study->workers[i].solves;
     return total;
+}
+
+int64_t study_solver_ns(const sddp *study)
+{
+    return study_own_solver_ns(study) + study->elsewhere_solver_ns;
+}
+
+int64_t study_solves(const sddp *study)
+{
+    return study_own_solves(study) + study->elsewhere_solves;
 }
 
 sddp_parts sddp_parts_of(const sddp *study)

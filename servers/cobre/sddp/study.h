@@ -58,7 +58,10 @@ struct sddp {
     const cobre_case *input;
     mcp_arena *arena;
     thread_team *team;
-    unsigned threads; /* of the team */
+    unsigned threads;     /* of the team */
+    struct ranks *ranks;  /* that share the work; NULL: this process alone */
+    unsigned all_threads; /* of all ranks */
+    int64_t elsewhere_solves, elsewhere_solver_ns; /* of the other ranks' workers so far */
     pass_pace forward_pace, bound_pace, simulation_pace;
     pass_pace *backward_pace; /* by stage */
     size_t stages, scenarios;
@@ -171,8 +174,11 @@ void study_forget_notes(sddp *study, size_t stage);
 /* After other changes of a working set: the bases follow. MCP_OK; MCP_E_NOMEM. */
 mcp_status study_follow(sddp *study, size_t stage, mcp_error *err);
 
-/* Time inside the LP solver, and stage programs solved, over all workers so far. */
+/* Time inside the LP solver, and stage programs solved, over all workers so far; of those of this
+ * process alone. */
 int64_t study_solver_ns(const sddp *study);
 int64_t study_solves(const sddp *study);
+int64_t study_own_solver_ns(const sddp *study);
+int64_t study_own_solves(const sddp *study);
 
 #endif

@@ -16,6 +16,7 @@
 #include "sddp/iteration/recorder.h"
 #include "sddp/iteration/rollback.h"
 #include "sddp/iteration/simulation_rule.h"
+#include "sddp/ranks/share.h"
 #include "sddp/statistics.h"
 #include "sddp/stop.h"
 
@@ -23,6 +24,7 @@ typedef struct stopwatch {
     int64_t start_ns;    /* as if all iterations so far had come without a pause */
     int64_t session_ns;  /* the start of this call */
     int64_t reported_ms; /* since start_ns, at the end of the last iteration */
+    int64_t elapsed_ns;  /* since session_ns, before the iteration; by the clock of rank 0 */
 } stopwatch;
 
 static int64_t rounded_ms(int64_t ns)
@@ -149,9 +151,16 @@ static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error 
     return MCP_OK;
 }
 
-static bool must_stop(const sddp_observer *observer)
+/* Before an iteration: whether to stop, and the time. */
+static mcp_status look_up(const iteration_run *run, stopwatch *watch, bool *stops, mcp_error *err)
 {
-    return observer->should_stop && observer->should_stop(observer->data) != SDDP_STOP_NONE;
+    const sddp_observer *observer = run->observer;
+    sddp_stop stop = observer->should_stop ? observer->should_stop(observer->data) : SDDP_STOP_NONE;
+
+    watch->elapsed_ns = mcp_clock_mono_ns() - watch->session_ns;
+    mcp_status st = share_stop(run->study, &stop, &watch->elapsed_ns, err);
+    *stops = stop != SDDP_STOP_NONE;
+    return st;
 }
 
 /* Whether the rules end the training after the last iteration. */
@@ -159,7 +168,7 @@ static mcp_status check_rules(const iteration_run *run, const stopwatch *watch, 
                               sddp_reason *reason, mcp_error *err)
 {
     const sddp *s = run->study;
-    double elapsed = (double)(mcp_clock_mono_ns() - watch->session_ns) * 1e-9;
+    double elapsed = (double)watch->elapsed_ns * 1e-9;
     mcp_status st = simulation_rule_check(run, err);
 
     *ends = st == MCP_OK &&
@@ -193,9 +202,11 @@ static mcp_status train(iteration_run *run, stopwatch *watch, sddp_reason *reaso
     while (!ends) {
         mcp_error trouble = MCP_ERROR_INIT;
         *reason = SDDP_SHUTDOWN;
-        if (must_stop(run->observer))
+        mcp_status st = look_up(run, watch, &ends, &trouble);
+        if (st == MCP_OK && ends)
             return MCP_OK;
-        mcp_status st = step(run, watch, &ends, reason, &trouble);
+        if (st == MCP_OK)
+            st = step(run, watch, &ends, reason, &trouble);
         if (st == MCP_OK)
             continue;
         *reason = st == MCP_E_STOPPED ? SDDP_SHUTDOWN : SDDP_ERROR;
@@ -237,7 +248,7 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     /* A resumed training has the time of the iterations before. */
     int64_t before_ms = study->row_count > 0 ? study->rows[study->row_count - 1].wall_time_ms : 0;
     int64_t now = mcp_clock_mono_ns();
-    stopwatch watch = { now - before_ms * 1000000, now, before_ms };
+    stopwatch watch = { now - before_ms * 1000000, now, before_ms, 0 };
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
     sddp_reason reason = SDDP_ERROR;
     mcp_status st;

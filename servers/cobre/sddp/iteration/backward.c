@@ -68,6 +68,23 @@ static mcp_status solve_group(pass *p, worker *w, size_t index, sddp_failure *wh
     return st;
 }
 
+/* The first outcome of a group; after the last one for the group after it. */
+static size_t first_outcome(size_t openings, size_t index)
+{
+    size_t groups = groups_of(openings);
+
+    return index / groups * openings + openings * (index % groups) / groups;
+}
+
+static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
+{
+    sddp *s = p->study;
+    size_t openings = s->tree->openings[((const step *)p->data)->stage], each = s->dimension + 1;
+    size_t first = first_outcome(openings, begin), last = first_outcome(openings, end);
+
+    spans_add(all, s->outcome + first * each, (last - first) * each * sizeof *s->outcome);
+}
+
 static void append(sddp *s, const step *at, double intercept, uint32_t theta,
                    const cut_record *record)
 {
@@ -164,7 +181,10 @@ static mcp_status step_back(const iteration_run *run, size_t position, mcp_error
                .halts_at = SDDP_STOP_NOW,
                .pace = &s->backward_pace[t],
                .times = &s->recorder->backward,
-               .data = &at };
+               .data = &at,
+               .outputs = list_outputs,
+               .notes_begin = t,
+               .notes_end = t + 1 };
     size_t tasks = s->scenarios * groups_of(s->tree->openings[t]);
     mcp_status st = pass_run(&p, solve_group, tasks, run->failure, err);
 

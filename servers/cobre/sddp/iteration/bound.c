@@ -24,6 +24,13 @@ static mcp_status solve_first(pass *p, worker *w, size_t opening, sddp_failure *
     return st;
 }
 
+static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
+{
+    double *objectives = p->study->objectives;
+
+    spans_add(all, objectives + begin, (end - begin) * sizeof *objectives);
+}
+
 mcp_status bound_run(const iteration_run *run, double *out, mcp_error *err)
 {
     sddp *s = run->study;
@@ -33,7 +40,9 @@ mcp_status bound_run(const iteration_run *run, double *out, mcp_error *err)
                .phase = "lower_bound",
                .iteration = (int32_t)run->iteration,
                .halts_at = SDDP_STOP_NOW,
-               .pace = &s->bound_pace };
+               .pace = &s->bound_pace,
+               .outputs = list_outputs,
+               .notes_end = 1 };
     mcp_status st = pass_run(&p, solve_first, openings, run->failure, err);
     double bound = 0.0;
 

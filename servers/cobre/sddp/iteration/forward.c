@@ -58,6 +58,23 @@ static mcp_status walk(pass *p, worker *w, size_t scenario, sddp_failure *where,
     return MCP_OK;
 }
 
+/* Trial states, bases and costs of the scenarios. */
+static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
+{
+    sddp *s = p->study;
+    size_t state = s->dimension * sizeof *s->trial;
+
+    for (size_t i = 0; i < s->trials; i++)
+        spans_add(all, study_trial(s, i, begin), (end - begin) * state);
+    for (size_t i = 0; i < s->positions; i++) {
+        size_t t = study_stage_at(s, i);
+        size_t lines = stage_lp_lines(&s->programs[t]) + s->basis_stores[t].row_count;
+        for (size_t m = begin; m < end; m++)
+            spans_add(all, study_basis_at(s, i, m), lines);
+    }
+    spans_add(all, s->path_cost + begin, (end - begin) * sizeof *s->path_cost);
+}
+
 mcp_status forward_run(const iteration_run *run, mcp_error *err)
 {
     sddp *s = run->study;
@@ -67,7 +84,9 @@ mcp_status forward_run(const iteration_run *run, mcp_error *err)
                .iteration = (int32_t)run->iteration,
                .halts_at = SDDP_STOP_NOW,
                .pace = &s->forward_pace,
-               .times = &s->recorder->forward };
+               .times = &s->recorder->forward,
+               .outputs = list_outputs,
+               .notes_end = s->stages };
     mcp_status st = pass_run(&p, walk, s->scenarios, run->failure, err);
 
     for (size_t t = 0; st == MCP_OK && t < s->stages; t++)

@@ -66,6 +66,14 @@ static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mc
     return MCP_OK;
 }
 
+static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
+{
+    const rule_paths *paths = p->data;
+    size_t stages = p->study->stages;
+
+    spans_add(all, paths->costs + begin * stages, (end - begin) * stages * sizeof *paths->costs);
+}
+
 /* The mean costs by stage. The working sets do not learn from these paths. */
 static mcp_status simulate(const iteration_run *run, size_t paths, double *costs, double *means,
                            mcp_error *err)
@@ -78,7 +86,8 @@ static mcp_status simulate(const iteration_run *run, size_t paths, double *costs
                .iteration = (int32_t)s->completed,
                .halts_at = SDDP_STOP_NOW,
                .pace = &s->simulation_pace,
-               .data = &all };
+               .data = &all,
+               .outputs = list_outputs };
     mcp_status st = pass_run(&p, play, paths, run->failure, err);
 
     for (size_t t = 0; t < s->stages; t++) {

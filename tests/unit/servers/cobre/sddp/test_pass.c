@@ -51,7 +51,9 @@ static const sddp_observer nobody = { .data = NULL };
 
 static void every_task_once(void **state)
 {
-    pass p = { study, &nobody, "forward", 1, false, &pace, NULL, NULL, false };
+    pass p = {
+        .study = study, .observer = &nobody, .phase = "forward", .iteration = 1, .pace = &pace
+    };
     sddp_failure failure;
 
     (void)state;
@@ -68,7 +70,12 @@ static void lowest_failure_is_reported(void **state)
 
     (void)state;
     for (int round = 0; round < 50; round++) {
-        pass p = { study, &nobody, "backward", 7, false, &pace, NULL, fails, false };
+        pass p = { .study = study,
+                   .observer = &nobody,
+                   .phase = "backward",
+                   .iteration = 7,
+                   .pace = &pace,
+                   .data = fails };
         for (int i = 0; i < TASKS; i++)
             fails[i] = i == 40 + round || i == 41 + round || i == 300;
         assert_int_equal(pass_run(&p, count_task, TASKS, &failure, &err), MCP_E_INTERNAL);
@@ -98,7 +105,12 @@ static mcp_status solve_task(pass *p, worker *w, size_t index, sddp_failure *whe
 static mcp_status run_with(sddp_stop stop, sddp_stop halts_at)
 {
     sddp_observer observer = { .should_stop = answer, .data = &stop };
-    pass p = { study, &observer, "forward", 1, halts_at, &pace, NULL, NULL, false };
+    pass p = { .study = study,
+               .observer = &observer,
+               .phase = "forward",
+               .iteration = 1,
+               .halts_at = halts_at,
+               .pace = &pace };
     sddp_failure failure;
 
     return pass_run(&p, solve_task, 20, &failure, NULL);
