@@ -180,8 +180,10 @@ mcp_status share_pass(pass *p, size_t tasks, pass_end *end, mcp_error *err)
     if (end->index == SIZE_MAX && !atomic_load(&p->is_halted))
         pack(p, tasks, own);
     if (own->status != MCP_OK) {
-        *end = (pass_end){ ranks_first_task(all, tasks, ranks_own(all)), own->status,
-                           { .phase = p->phase, .stage = -1 }, MCP_ERROR_INIT };
+        *end = (pass_end){ ranks_first_task(all, tasks, ranks_own(all)),
+                           own->status,
+                           { .phase = p->phase, .stage = -1 },
+                           MCP_ERROR_INIT };
         mcp_error_set(&end->err, own->status, "no memory for what the ranks exchange");
     }
     rank_word word = word_of(p, tasks, end);
@@ -200,10 +202,9 @@ mcp_status share_pass(pass *p, size_t tasks, pass_end *end, mcp_error *err)
 
 mcp_status share_stop(sddp *study, sddp_stop *stop, int64_t *elapsed_ns, mcp_error *err)
 {
-    rank_word word = { .step = RANK_AGREES,
-                       .check = study->completed,
-                       .stop = *stop,
-                       .elapsed_ns = *elapsed_ns };
+    rank_word word = {
+        .step = RANK_AGREES, .check = study->completed, .stop = *stop, .elapsed_ns = *elapsed_ns
+    };
     const rank_word *words = NULL;
 
     if (!study->ranks)
@@ -257,9 +258,7 @@ mcp_status sddp_join(sddp *study, ranks *all, mcp_error *err)
 
     if (!all)
         return MCP_OK;
-    rank_word word = {
-        .step = RANK_JOINS, .check = digest_of(study), .threads = study->threads
-    };
+    rank_word word = { .step = RANK_JOINS, .check = digest_of(study), .threads = study->threads };
     mcp_status st = ranks_speak(all, &word, &words, err);
     study->all_threads = 0;
     for (unsigned i = 0; st == MCP_OK && i < ranks_count(all); i++)
