@@ -95,10 +95,12 @@ static void write_generation(reader *in, const double *const *value)
 
     for (size_t h = 0; h < p->input->hydro_count; h++)
         for (size_t k = 0; k < p->blocks; k++) {
+            bool is_fpha = site_is_fpha(&site, h);
+            const double *from = value[is_fpha ? REGION_GENERATION : REGION_TURBINED];
             size_t cell = h * p->blocks + k;
-            power[cell] = site_is_fpha(&site, h)
-                              ? value[REGION_GENERATION][cell]
-                              : value[REGION_TURBINED][cell] * site_productivity(&site, h);
+            power[cell] = from ? from[cell] : 0.0;
+            if (!is_fpha)
+                power[cell] *= site_productivity(&site, h);
         }
 }
 
