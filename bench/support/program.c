@@ -123,21 +123,32 @@ const char *program_line(program *it, size_t *length)
     return line;
 }
 
-long program_resident_kb(const program *it)
+/* A line of a process's status, in kB. */
+static long status_kb(pid_t pid, const char *name)
 {
     char path[64];
     char line[256];
     long kb = -1;
 
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)it->pid);
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
     FILE *status = fopen(path, "r");
     if (!status)
         bench_give_up("%s: %s", path, strerror(errno));
     while (kb < 0 && fgets(line, sizeof line, status))
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kb = strtol(line + 6, NULL, 10);
+        if (strncmp(line, name, strlen(name)) == 0)
+            kb = strtol(line + strlen(name), NULL, 10);
     fclose(status);
     return kb;
+}
+
+long program_resident_kb(const program *it)
+{
+    return status_kb(it->pid, "VmRSS:");
+}
+
+double bench_peak_mib(void)
+{
+    return (double)status_kb(getpid(), "VmHWM:") / 1024.0;
 }
 
 int64_t program_cpu_ns(const program *it)

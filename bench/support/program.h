@@ -56,6 +56,9 @@ int64_t bench_now_ns(void);
 /** Processor time of this process, all threads. */
 double bench_cpu_seconds(void);
 
+/** The most memory that this process has had resident (VmHWM). */
+double bench_peak_mib(void);
+
 /** Say "bench: " and the words, and exit with 1. */
 void bench_give_up(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
