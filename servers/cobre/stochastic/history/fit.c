@@ -301,9 +301,10 @@ static bool starts_negative(const season_fit *fit)
     return fit->order > 0 && fit->coefficients[0] < 0.0;
 }
 
-static void lower(fitter *f, uint32_t season)
+/* Returns false when white noise is what remains. */
+static bool lower(fitter *f, uint32_t season)
 {
-    season_fit *fit = &f->fit->of_season[season];
+    const season_fit *fit = &f->fit->of_season[season];
 
     f->ceiling[season]--;
     if (f->ceiling[season] > 0)
@@ -312,23 +313,21 @@ static void lower(fitter *f, uint32_t season)
         refit(f, season, 0);
     if (starts_negative(fit))
         refit(f, season, 0);
-    if (fit->order == 0)
-        f->is_frozen[season] = true;
-    else
-        f->ceiling[season] = fit->order;
+    f->is_frozen[season] = fit->order == 0;
+    return !f->is_frozen[season];
 }
 
-/* Find all failing seasons first: a refit changes the contributions of the others. */
-static mcp_status lower_once(fitter *f, mcp_arena *arena, bool *failing, bool *any)
+/* Find all failing seasons first: a refit changes the contributions of the others. *refitted:
+ * whether one of them has coefficients again. */
+static mcp_status lower_once(fitter *f, mcp_arena *arena, bool *failing, bool *refitted)
 {
-    *any = false;
+    *refitted = false;
     for (uint32_t m = 0; m < f->fit->seasons; m++) {
         uint32_t order = f->fit->of_season[m].order;
         double values[FIT_ORDER_MAX];
         failing[m] = !f->is_frozen[m] && contributions(f, m, values);
         if (!failing[m])
             continue;
-        *any = true;
         double *kept = mcp_arena_array(arena, order, sizeof *kept);
         if (!kept)
             return MCP_E_NOMEM;
@@ -336,8 +335,8 @@ static mcp_status lower_once(fitter *f, mcp_arena *arena, bool *failing, bool *a
         note(f, m, order, kept, "a lag contributes negatively");
     }
     for (uint32_t m = 0; m < f->fit->seasons; m++) {
-        if (failing[m])
-            lower(f, m);
+        if (failing[m] && lower(f, m))
+            *refitted = true;
     }
     return MCP_OK;
 }
@@ -352,12 +351,12 @@ static mcp_status reduce(fitter *f, mcp_arena *arena, bool *failing)
             lower_to_white(f, m, "a coefficient exceeds max_coefficient_magnitude");
         else if (starts_negative(fit))
             lower_to_white(f, m, "the coefficient of lag 1 is negative");
-        f->ceiling[m] = fit->order;
+        f->ceiling[m] = f->settings->max_order;
         f->is_frozen[m] = fit->order == 0;
     }
-    /* Each round lowers a ceiling. */
-    for (bool any = true; any && st == MCP_OK;)
-        st = lower_once(f, arena, failing, &any);
+    /* Each round lowers a ceiling. While it is above the order, the season waits for the others. */
+    for (bool refitted = true; refitted && st == MCP_OK;)
+        st = lower_once(f, arena, failing, &refitted);
     return st;
 }
 
@@ -401,8 +400,8 @@ mcp_status fit_hydro(hydro_fit *out, mcp_arena *arena, const hydro_tracks *track
     if (st != MCP_OK)
         return mcp_error_set(err, st, "no memory to fit inflows");
     for (uint32_t m = 0; m < made.seasons; m++) {
-        if (!f.noted[m].reason)
-            continue;
+        if (!f.noted[m].reason || f.noted[m].original_order == made.of_season[m].order)
+            continue; /* or its ceiling fell, and not as far as its order */
         f.noted[m].reduced_order = made.of_season[m].order;
         f.noted[made.reduction_count++] = f.noted[m];
     }

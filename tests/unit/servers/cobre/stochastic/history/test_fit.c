@@ -183,6 +183,36 @@ static void negative_contributions_lower_the_order(void **state)
     }
 }
 
+/* Orders 3 and 2, and both seasons fail. Their ceilings fall from max_order together, so the higher
+ * order is lowered first; once season 0 has order 1, season 1 keeps its two lags. Coefficients by
+ * an independent program. */
+static void the_higher_order_is_lowered_first(void **state)
+{
+    enum { COUNT = 14 };
+    static const double flows[SEASONS][COUNT] = {
+        { 72, 51, 22, 23, 51, 48, 36, 66, 53, 30, 32, 42, 71, 55 },
+        { 71, 41, 23, 39, 52, 40, 62, 55, 41, 41, 30, 49, 57, 36 },
+    };
+
+    (void)state;
+    for (int32_t y = 0; y < COUNT; y++)
+        years[y] = y;
+    for (size_t m = 0; m < SEASONS; m++) {
+        flow[m] = (season_track){ .count = COUNT, .years = years, .values = flows[m] };
+        tracks_moments(&flow[m]);
+    }
+    tracks = (hydro_tracks){ .seasons = SEASONS, .flow = flow };
+    hydro_fit made = fit(4, INFINITY);
+    assert_int_equal(made.of_season[0].order, 1);
+    assert_int_equal(made.of_season[1].order, 2);
+    NEAR(made.of_season[0].coefficients[0], 0.6080067493887895);
+    NEAR(made.of_season[1].coefficients[0], 1.0196391403243537);
+    NEAR(made.of_season[1].coefficients[1], -0.5977339242029664);
+    assert_int_equal(made.reduction_count, 1);
+    assert_int_equal(made.reductions[0].season, 0);
+    assert_int_equal(made.reductions[0].original_order, 3);
+}
+
 /* Order 1 and a year: phi = (r - c y) / (1 - c^2), annual = (y - c r) / (1 - c^2) with r = rho(1),
  * c the correlation of the year with lag 1, y that of the year with the season. */
 static void annual_terms_join_the_equations(void **state)
@@ -226,10 +256,15 @@ static void orders_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(systems_are_solved_with_pivots),         EACH(one_coefficient_is_the_correlation),
-        EACH(two_coefficients_solve_their_equations), EACH(white_noise_has_no_coefficients),
-        EACH(limits_and_signs_make_white_noise),      EACH(negative_contributions_lower_the_order),
-        EACH(annual_terms_join_the_equations),        EACH(orders_are_bounded),
+        EACH(systems_are_solved_with_pivots),
+        EACH(one_coefficient_is_the_correlation),
+        EACH(two_coefficients_solve_their_equations),
+        EACH(white_noise_has_no_coefficients),
+        EACH(limits_and_signs_make_white_noise),
+        EACH(negative_contributions_lower_the_order),
+        EACH(the_higher_order_is_lowered_first),
+        EACH(annual_terms_join_the_equations),
+        EACH(orders_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
