@@ -88,7 +88,7 @@ void lp_set_basis(lp *model, const uint8_t *basis);
 const uint8_t *lp_basis(lp *model);
 
 /* Solve from the current basis. A solve without optimum is repeated from scratch and by other
- * methods. */
+ * methods (ladder.h). */
 lp_status lp_solve(lp *model);
 
 /* What the solver takes for one of a column: differences below 1e-9 of it do not count. */

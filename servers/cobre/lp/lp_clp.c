@@ -29,6 +29,7 @@
 
 #include <coin/Clp_C_Interface.h>
 
+#include "lp/ladder.h"
 #include "lp/lp_clp_guard.h"
 #include "lp/optimum.h"
 #include "lp/scale.h"
@@ -39,6 +40,9 @@
 
 /* Of the scaled program. */
 #define TOLERANCE 1e-9
+#define RELAXED_TOLERANCE 1e-6
+
+#define INTERIOR_STEPS 10000
 
 #define FIRST_ROW_ROOM 64
 
@@ -227,14 +231,14 @@ static bool scaled_rows(lp *model, const lp_rows *rows, lp_rows *out)
     return true;
 }
 
-/* The solution of the scaled program in the units of the program. */
-static void fetch_solution(lp *model)
+/* The solution of the scaled program, in `clp`, in the units of the program. */
+static void fetch_solution(lp *model, Clp_Simplex *clp)
 {
-    const double *primal = Clp_primalColumnSolution(model->clp);
-    const double *reduced = Clp_dualColumnSolution(model->clp);
-    const double *duals = Clp_dualRowSolution(model->clp);
+    const double *primal = Clp_primalColumnSolution(clp);
+    const double *reduced = Clp_dualColumnSolution(clp);
+    const double *duals = Clp_dualRowSolution(clp);
 
-    model->objective = Clp_objectiveValue(model->clp) / model->objective_scale;
+    model->objective = Clp_objectiveValue(clp) / model->objective_scale;
     for (int j = 0; j < model->columns; j++) {
         model->primal[j] = primal[j] * model->column_scale[j];
         model->reduced[j] = reduced[j] / (model->column_scale[j] * model->objective_scale);
@@ -451,35 +455,35 @@ const uint8_t *lp_basis(lp *model)
     return model->status;
 }
 
-/* Whether what Clp calls optimal is so. */
-static bool is_optimal(const lp *model)
+/* Whether what Clp calls optimal is so; `clp` is the model's, or a copy of it. */
+static bool is_optimal(const lp *model, Clp_Simplex *clp)
 {
     const lp_claim claim = {
         .columns = model->columns,
         .rows = model->rows,
-        .start = Clp_getVectorStarts(model->clp),
-        .length = Clp_getVectorLengths(model->clp),
-        .row = Clp_getIndices(model->clp),
-        .value = Clp_getElements(model->clp),
+        .start = Clp_getVectorStarts(clp),
+        .length = Clp_getVectorLengths(clp),
+        .row = Clp_getIndices(clp),
+        .value = Clp_getElements(clp),
         .lower = model->lower,
         .upper = model->upper,
-        .cost = Clp_getObjCoefficients(model->clp),
+        .cost = Clp_getObjCoefficients(clp),
         .row_lower = model->row_lower,
         .row_upper = model->row_upper,
-        .primal = Clp_primalColumnSolution(model->clp),
-        .dual = Clp_dualRowSolution(model->clp),
+        .primal = Clp_primalColumnSolution(clp),
+        .dual = Clp_dualRowSolution(clp),
         .activity = model->activity,
         .size = model->size,
     };
 
-    return isfinite(Clp_objectiveValue(model->clp)) && lp_claim_holds(&claim);
+    return isfinite(Clp_objectiveValue(clp)) && lp_claim_holds(&claim);
 }
 
-static lp_status status_of(const lp *model)
+static lp_status status_of(const lp *model, Clp_Simplex *clp)
 {
-    switch (Clp_status(model->clp)) {
+    switch (Clp_status(clp)) {
     case 0:
-        return is_optimal(model) ? LP_OPTIMAL : LP_FAILED;
+        return is_optimal(model, clp) ? LP_OPTIMAL : LP_FAILED;
     case 1:
         return LP_INFEASIBLE;
     case 2:
@@ -491,25 +495,67 @@ static lp_status status_of(const lp *model)
     }
 }
 
-/* From scratch by the dual, by the primal, and by the primal with scaling. The status of the
- * last one counts: a failure of all methods is a property of the program. */
-static lp_status solve_again(lp *model)
-{
-    lp_status end = LP_FAILED;
+/* ---- again ----------------------------------------------------------------------------------- */
 
-    for (int attempt = 0; attempt < 3 && end != LP_OPTIMAL; attempt++) {
-        reset_basis(model);
-        lp_clp_seed(model->clp);
-        Clp_scaling(model->clp, attempt == 2 ? 3 : 0);
-        if (attempt == 0)
-            Clp_dual(model->clp, 0);
-        else
-            Clp_primal(model->clp, 0);
-        end = status_of(model);
-        model->work.pivots += Clp_numberIterations(model->clp);
-        model->work.retries++;
-    }
-    Clp_scaling(model->clp, 0);
+/* The bits of the model's own next solves must not depend on a retry, so it works on a copy. */
+
+static void set_up_level(Clp_Simplex *clp, const lp_level *level, double seconds)
+{
+    double tolerance = level->is_relaxed ? RELAXED_TOLERANCE : TOLERANCE;
+
+    lp_clp_seed(clp);
+    Clp_setLogLevel(clp, 0); /* a copy does not inherit it, and would print */
+    Clp_setMaximumSeconds(clp, seconds);
+    Clp_scaling(clp, level->scaling);
+    Clp_setPrimalTolerance(clp, tolerance);
+    Clp_setDualTolerance(clp, tolerance);
+    lp_clp_scale(clp, level->objective_scale, level->bound_scale);
+    if (level->method == LP_INTERIOR)
+        Clp_setMaximumIterations(clp, INTERIOR_STEPS);
+}
+
+static void solve_presolved(Clp_Simplex *clp, lp_method method)
+{
+    static const int types[] = { [LP_DUAL] = 0, [LP_PRIMAL] = 1, [LP_INTERIOR] = 3 };
+    Clp_Solve *options = ClpSolve_new();
+
+    ClpSolve_setSolveType(options, types[method], -1);
+    ClpSolve_setPresolveType(options, 0, -1);
+    Clp_initialSolveWithOptions(clp, options);
+    ClpSolve_delete(options);
+}
+
+/* The solution and the basis of a copy become the model's. */
+static void take_over(lp *model, Clp_Simplex *from)
+{
+    size_t columns = (size_t)model->columns, rows = (size_t)model->rows;
+
+    memcpy(model->status, Clp_statusArray(from), columns + rows);
+    memcpy(Clp_primalColumnSolution(model->clp), Clp_primalColumnSolution(from),
+           columns * sizeof(double));
+    memcpy(Clp_dualColumnSolution(model->clp), Clp_dualColumnSolution(from),
+           columns * sizeof(double));
+    memcpy(Clp_primalRowSolution(model->clp), Clp_primalRowSolution(from), rows * sizeof(double));
+    memcpy(Clp_dualRowSolution(model->clp), Clp_dualRowSolution(from), rows * sizeof(double));
+    fetch_solution(model, from);
+}
+
+static lp_status attempt(void *data, const lp_level *level, double seconds)
+{
+    lp *model = data;
+
+    reset_basis(model);
+    Clp_Simplex *copy = lp_clp_copy(model->clp);
+    set_up_level(copy, level, seconds);
+    if (level->presolves)
+        solve_presolved(copy, level->method);
+    else
+        Clp_dual(copy, 0);
+    lp_status end = status_of(model, copy);
+    model->work.pivots += Clp_numberIterations(copy);
+    if (end == LP_OPTIMAL)
+        take_over(model, copy);
+    Clp_deleteModel(copy);
     return end;
 }
 
@@ -517,34 +563,54 @@ static void solve(void *data)
 {
     struct job *job = data;
     lp *model = job->model;
+    int64_t attempts = 0;
 
     lp_clp_seed(model->clp);
     Clp_dual(model->clp, 0);
     model->work.pivots += Clp_numberIterations(model->clp);
-    job->end = status_of(model);
-    if (job->end != LP_OPTIMAL)
-        job->end = solve_again(model);
+    job->end = status_of(model, model->clp);
+    if (job->end == LP_OPTIMAL)
+        fetch_solution(model, model->clp);
+    else /* even what is infeasible from a basis may not be so from scratch */
+        job->end = lp_climb(attempt, model, LP_CLIMB_SECONDS, &attempts);
+    model->work.retries += attempts;
 }
 
-lp_status lp_solve(lp *model)
+static void solve_at_level(void *data)
+{
+    struct job *job = data;
+
+    job->end = attempt(job->model, &lp_levels[job->count], lp_levels[job->count].seconds);
+}
+
+/* Solve by `work`, which sets the end of its job. */
+static lp_status solve_by(lp *model, void (*work)(void *data), int count)
 {
     int64_t begin = mcp_clock_mono_ns();
-    struct job job = { .model = model };
+    struct job job = { .model = model, .count = count };
 
     if (model->is_out_of_memory)
         return LP_NO_MEMORY;
     if (model->is_beyond || bounds_beyond(model->lower, model->upper, model->columns) ||
         bounds_beyond(model->row_lower, model->row_upper, model->rows))
         return LP_FAILED;
-    if (!lp_clp_run(solve, &job)) {
+    if (!lp_clp_run(work, &job)) {
         model->is_out_of_memory = model->has_thrown = true;
         job.end = LP_NO_MEMORY;
     }
-    if (job.end == LP_OPTIMAL)
-        fetch_solution(model);
     model->work.solves++;
     model->work.solver_ns += mcp_clock_mono_ns() - begin;
     return job.end;
+}
+
+lp_status lp_solve(lp *model)
+{
+    return solve_by(model, solve, 0);
+}
+
+lp_status lp_solve_at_level(lp *model, unsigned level)
+{
+    return solve_by(model, solve_at_level, (int)level);
 }
 
 double lp_column_unit(const lp *model, int column)

@@ -1,6 +1,6 @@
 /*
- * lp_clp_guard.cpp - what Clp's C interface cannot do: seed its random numbers, and keep its
- * exceptions from C.
+ * lp_clp_guard.cpp - what Clp's C interface cannot do: seed its random numbers, copy a model, scale
+ * its objective and bounds, and keep its exceptions from C.
  *
  * When pivots look like a cycle, Clp chooses the next refactorisation at random, from a generator
  * that lives as long as the model. So the rounding of a solve would depend on how many draws
@@ -18,6 +18,20 @@
 void lp_clp_seed(void *model)
 {
     static_cast<Clp_Simplex *>(model)->model_->setRandomSeed(1234567);
+}
+
+void *lp_clp_copy(void *model)
+{
+    Clp_Simplex *copy = Clp_newModel();
+
+    *copy->model_ = *static_cast<Clp_Simplex *>(model)->model_;
+    return copy;
+}
+
+void lp_clp_scale(void *model, double objective, double bounds)
+{
+    static_cast<Clp_Simplex *>(model)->model_->setObjectiveScale(objective);
+    static_cast<Clp_Simplex *>(model)->model_->setRhsScale(bounds);
 }
 
 bool lp_clp_run(void (*work)(void *data), void *data)

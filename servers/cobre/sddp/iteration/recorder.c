@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-_Static_assert(SOLVE_RETRY_LEVELS <= SDDP_RETRY_LEVELS, "each attempt has its level");
+_Static_assert(SOLVE_RETRY_LEVELS == SDDP_RETRY_LEVELS, "each attempt has its level");
 
 /* A row a stage, one a backward opening and worker, one for the bound. */
 static size_t most_rows(const sddp *study)

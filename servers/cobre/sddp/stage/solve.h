@@ -10,6 +10,7 @@
 
 #include "mcp/error.h"
 
+#include "lp/ladder.h"
 #include "lp/lp.h"
 #include "sddp/program/stage_lp.h"
 #include "sddp/stage/cuts.h"
@@ -29,7 +30,7 @@ typedef struct workspace {
 } workspace;
 
 /* Attempts of the LP solver after a first one without optimum. */
-#define SOLVE_RETRY_LEVELS 3
+#define SOLVE_RETRY_LEVELS LP_LEVELS
 
 /* What solves took. A solve is a stage program, however many cuts are brought into it. */
 typedef struct solve_work {
