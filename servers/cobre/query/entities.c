@@ -102,30 +102,37 @@ static mcp_status read_lines(query_entities *out, struct lines *lines, query_ent
     return MCP_OK;
 }
 
-mcp_status query_entities_read(query_entities *out, int out_fd, mcp_arena *arena, mcp_error *err)
+mcp_status query_entities_parse(query_entities *out, char *text, size_t length, mcp_arena *arena,
+                                mcp_error *err)
 {
-    const char *bytes = NULL;
-    size_t length = 0;
     size_t count = 1;
-    mcp_status st = guard_read_file(&bytes, &length, out_fd, QUERY_ENTITIES, FILE_MAX, arena, err);
 
-    if (st != MCP_OK)
-        return st;
-    if (strlen(bytes) != length)
+    if (strlen(text) != length)
         return mcp_error_set(err, MCP_E_PARSE, QUERY_ENTITIES " holds a NUL byte");
-    size_t header = strcspn(bytes, "\r\n");
-    if (header != strlen(HEADER) || memcmp(bytes, HEADER, header) != 0)
+    size_t header = strcspn(text, "\r\n");
+    if (header != strlen(HEADER) || memcmp(text, HEADER, header) != 0)
         return no_table(err, 1);
-    for (const char *c = bytes; *c; c++)
+    for (const char *c = text; *c; c++)
         count += *c == '\n';
-    /* The arena's own text: nobody else sees it. */
-    struct lines lines = { (char *)bytes + header, bytes + length };
+    struct lines lines = { text + header, text + length };
     lines.at += strspn(lines.at, "\r");
     lines.at += *lines.at == '\n';
     query_entity *items = mcp_arena_array(arena, count, sizeof *items);
     if (!items)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu entities", count);
     return read_lines(out, &lines, items, err);
+}
+
+mcp_status query_entities_read(query_entities *out, int out_fd, mcp_arena *arena, mcp_error *err)
+{
+    const char *bytes = NULL;
+    size_t length = 0;
+    mcp_status st = guard_read_file(&bytes, &length, out_fd, QUERY_ENTITIES, FILE_MAX, arena, err);
+
+    if (st != MCP_OK)
+        return st;
+    /* The arena's own text: nobody else sees it. */
+    return query_entities_parse(out, (char *)bytes, length, arena, err);
 }
 
 size_t query_entities_find(int64_t *ids, const query_entities *entities, int64_t code,

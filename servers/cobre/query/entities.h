@@ -45,6 +45,15 @@ typedef struct query_entities {
  */
 mcp_status query_entities_read(query_entities *out, int out_fd, mcp_arena *arena, mcp_error *err);
 
+/**
+ * The same of the dictionary's text, which is changed: the names stay in it, without their quotes.
+ *
+ * @param text ends in NUL after `length` bytes
+ * @return MCP_OK, MCP_E_PARSE, MCP_E_NOMEM
+ */
+mcp_status query_entities_parse(query_entities *out, char *text, size_t length, mcp_arena *arena,
+                                mcp_error *err);
+
 /** Whether a text is a decimal integer; `*id` is its value, INT64_MIN when it is out of range. */
 bool query_entity_id(int64_t *id, const char *text);
 
