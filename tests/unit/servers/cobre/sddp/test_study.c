@@ -139,6 +139,9 @@ static void bases_follow_the_set(void **state)
     sddp_free(study);
 }
 
+/* Many passes of a small case: its pool grows after 64 cuts and after 128. */
+enum { WALK_PASSES = 16, WALK_ITERATIONS = 9 };
+
 static mcp_status make_and_train(void *data)
 {
     sddp *study = NULL;
@@ -149,7 +152,7 @@ static mcp_status make_and_train(void *data)
     mcp_status st = sddp_new(&study, &kit.c, 2, NULL);
     if (st == MCP_OK)
         st = sddp_train(study, NULL, &result, &failure, NULL);
-    assert_int_equal(result.total_cuts, 3 * (int64_t)result.iterations);
+    assert_int_equal(result.total_cuts, WALK_PASSES * (int64_t)result.iterations);
     sddp_free(study);
     return st;
 }
@@ -158,8 +161,11 @@ static mcp_status make_and_train(void *data)
 static void memory_runs_out(void **state)
 {
     (void)state;
-    case_1dtoy(&kit);
-    kit_set_limit(&kit, 150);
+    case_d02(&kit);
+    kit_set_limit(&kit, WALK_ITERATIONS);
+    kit.c.config.forward_passes = WALK_PASSES;
+    kit.stages[1].openings = 2;
+    kit_hydro(&kit, 1, 0)->inflow_std = 5.0;
     oom_walk(make_and_train, NULL);
 }
 

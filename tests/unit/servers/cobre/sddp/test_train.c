@@ -49,29 +49,24 @@ static sddp *train(unsigned threads, const sddp_observer *observer, sddp_trainin
 
 /* ---- published numbers ----------------------------------------------------------------------- */
 
-static void lower_bounds_of_1dtoy(void **state)
+static void lower_bounds_of_1dtoy(const sddp_training *result)
 {
     static const double expected[] = { 1036235.1443786875, 1386117.4405759126, 1399205.110939332,
                                        1449433.683443838, 1609018.6298414224 };
-    sddp_training result;
 
-    (void)state;
-    case_1dtoy(&kit);
-    sddp *study = train(1, NULL, &result);
-    assert_int_equal(result.iterations, 128);
-    assert_int_equal(result.reason, SDDP_ITERATION_LIMIT);
-    assert_false(result.converged);
+    assert_int_equal(result->iterations, 128);
+    assert_int_equal(result->reason, SDDP_ITERATION_LIMIT);
+    assert_false(result->converged);
     for (size_t i = 0; i < 5; i++)
-        assert_true(is_near(result.rows[i].lower_bound, expected[i], 1e-6));
-    assert_true(is_near(result.rows[127].lower_bound, 2605295.121009262, 1e-6));
+        assert_true(is_near(result->rows[i].lower_bound, expected[i], 1e-6));
+    assert_true(is_near(result->rows[127].lower_bound, 2605295.121009262, 1e-6));
     for (size_t i = 1; i < 128; i++)
-        assert_true(result.rows[i].lower_bound >= result.rows[i - 1].lower_bound * (1.0 - 1e-12));
-    assert_true(result.rows[127].lower_bound <= 2605944.5860989215);
-    sddp_free(study);
+        assert_true(result->rows[i].lower_bound >= result->rows[i - 1].lower_bound * (1.0 - 1e-12));
+    assert_true(result->rows[127].lower_bound <= 2605944.5860989215);
 }
 
 /* Six digits of a recorded run. */
-static void trajectories_of_1dtoy(void **state)
+static void trajectories_of_1dtoy(const sddp_training *result)
 {
     static const struct {
         size_t iteration;
@@ -80,32 +75,22 @@ static void trajectories_of_1dtoy(void **state)
                      { 5, 6.09305e5 },  { 6, 6.09305e5 },  { 7, 3.53930e6 },  { 8, 5.72792e5 },
                      { 9, 6.07828e5 },  { 76, 6.29958e5 }, { 77, 6.09305e5 }, { 127, 6.09305e5 },
                      { 128, 5.72792e5 } };
-    sddp_training result;
 
-    (void)state;
-    case_1dtoy(&kit);
-    sddp *study = train(2, NULL, &result);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         double unit = expected[i].cost >= 1e6 ? 10.0 : 1.0;
-        double cost = result.rows[expected[i].iteration - 1].upper_bound;
+        double cost = result->rows[expected[i].iteration - 1].upper_bound;
         assert_true(fabs(cost - expected[i].cost) <= 0.5 * unit + 1e-6);
     }
-    sddp_free(study);
 }
 
-static void counts_of_1dtoy(void **state)
+static void counts_of_1dtoy(const sddp_training *result)
 {
-    sddp_training result;
-
-    (void)state;
-    case_1dtoy(&kit);
-    sddp *study = train(1, NULL, &result);
-    assert_int_equal(result.lp_solves, 5632);
-    assert_int_equal(result.total_cuts, 384);
-    assert_int_equal(result.active_cuts, 384);
+    assert_int_equal(result->lp_solves, 5632);
+    assert_int_equal(result->total_cuts, 384);
+    assert_int_equal(result->active_cuts, 384);
     int64_t wall = 0;
     for (size_t i = 0; i < 128; i++) {
-        const sddp_iteration *row = &result.rows[i];
+        const sddp_iteration *row = &result->rows[i];
         assert_int_equal(row->iteration, i + 1);
         assert_int_equal(row->lp_solves, 44);
         assert_int_equal(row->cuts_added, 3);
@@ -117,8 +102,20 @@ static void counts_of_1dtoy(void **state)
         double gap = (row->upper_bound - row->lower_bound) / fmax(1.0, fabs(row->upper_bound));
         assert_true(row->gap == gap);
     }
-    assert_true(is_near(result.rows[127].gap, -3.548, 2e-4));
-    assert_true(result.solve_time_us > 0);
+    assert_true(is_near(result->rows[127].gap, -3.548, 2e-4));
+    assert_true(result->solve_time_us > 0);
+}
+
+static void figures_of_1dtoy(void **state)
+{
+    sddp_training result;
+
+    (void)state;
+    case_1dtoy(&kit);
+    sddp *study = train(2, NULL, &result);
+    lower_bounds_of_1dtoy(&result);
+    trajectories_of_1dtoy(&result);
+    counts_of_1dtoy(&result);
     sddp_free(study);
 }
 
@@ -375,23 +372,27 @@ static void costs_in_any_unit(void **state)
     }
 }
 
-/* The published bounds of every fifth iteration, in another unit: no iteration is above them. */
+enum { UNIT_ITERATIONS = 40 };
+
+/* The published bounds in another unit: no iteration is above them. */
 static void bounds_in_any_unit(void **state)
 {
     sddp_training result;
-    double expected[128];
+    double expected[UNIT_ITERATIONS];
 
     (void)state;
     case_1dtoy(&kit);
+    kit_set_limit(&kit, UNIT_ITERATIONS);
     sddp *study = train(1, NULL, &result);
-    for (size_t i = 0; i < 128; i++)
+    for (size_t i = 0; i < UNIT_ITERATIONS; i++)
         expected[i] = result.rows[i].lower_bound;
     sddp_free(study);
     for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++) {
         case_1dtoy(&kit);
+        kit_set_limit(&kit, UNIT_ITERATIONS);
         kit_scale_costs(&kit, factors[f]);
         study = train(1, NULL, &result);
-        for (size_t i = 0; i < 128; i++)
+        for (size_t i = 0; i < UNIT_ITERATIONS; i++)
             assert_true(is_near(result.rows[i].lower_bound / factors[f], expected[i], 1e-9));
         sddp_free(study);
     }
@@ -672,9 +673,7 @@ static void backward_failures_name_the_opening(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lower_bounds_of_1dtoy),
-        cmocka_unit_test(trajectories_of_1dtoy),
-        cmocka_unit_test(counts_of_1dtoy),
+        cmocka_unit_test(figures_of_1dtoy),
         cmocka_unit_test(deterministic_cases),
         cmocka_unit_test(same_bits_with_any_threads),
         cmocka_unit_test(equals_the_deterministic_equivalent),
