@@ -269,13 +269,13 @@ mcp_status query_filters_read(query_filters *out, const cobre_record **refusal,
 {
     static const char *const fields[2] = { "filters.stage_range", "filters.scenario_range" };
     query_range *ranges[2] = { &out->stages, &out->scenarios };
-    int64_t limit = QUERY_LIMIT_DEFAULT;
+    const mcp_json *limit = mcp_json_get(filters, "limit");
+    int64_t rows = limit ? bound_of(limit) : QUERY_LIMIT_DEFAULT;
     mcp_status st = MCP_OK;
 
     *refusal = NULL;
     *out = (query_filters){ 0 };
-    mcp_json_int(mcp_json_get(filters, "limit"), &limit);
-    out->limit = limit > 0 ? (uint64_t)limit : 0;
+    out->limit = rows > 0 ? (uint64_t)rows : 0;
     for (size_t i = 0; i < 2 && st == MCP_OK && !*refusal; i++) {
         const mcp_json *range = mcp_json_get(filters, fields[i] + strlen("filters."));
         if (range && !table->folder)
