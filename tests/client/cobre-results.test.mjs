@@ -266,8 +266,11 @@ describe('cobre/export-results', () => {
 
     test('what is refused', async () => {
         const refuse = async (args) => refusal(await send({ output_dir: order, format: 'csv', entity_type: 'costs', ...args }));
-        assert.equal((await refuse({ entity_type: 'lines' })).kind, 'OutputNotFound');
-        assert.equal((await refuse({ output_dir: shop.scratch })).kind, 'OutputNotFound');
+        for (const [args, expected] of [[{ entity_type: 'lines' }, 'simulation/exchanges'], [{ output_dir: shop.scratch }, 'simulation/costs'],
+            [{ output_dir: shop.scratch, entity_type: 'convergence' }, 'training/convergence.parquet']]) {
+            const { kind, context } = await refuse(args);
+            assert.deepEqual([kind, context.expected_content], ['OutputNotFound', expected]);
+        }
         assert.equal((await refuse({ format: 'xlsx' })).kind, 'InvalidEnum');
         assert.equal((await refuse({ filters: { limit: 3 } })).kind, 'SchemaViolation');
         assert.equal((await refuse({ entity_type: 'convergence', filters: { entity_id: '0' } })).kind, 'SchemaViolation');

@@ -259,14 +259,18 @@ static mcp_status write_file(query_export_result *out, struct export *export, co
 }
 
 /* What is not there is no empty file. */
-static mcp_status find_table(const query_table *table, int out_fd, mcp_error *err)
+static mcp_status find_table(query_export_result *out, const query_table *table, int out_fd,
+                             mcp_arena *arena, mcp_error *err)
 {
-    char name[64] = "training/convergence.parquet";
+    const char *name = table->folder ? mcp_arena_printf(arena, "simulation/%s", table->folder)
+                                     : "training/convergence.parquet";
 
-    if (table->folder)
-        snprintf(name, sizeof name, "simulation/%s", table->folder);
-    return guard_exists(out_fd, name) ? MCP_OK
-                                      : mcp_error_set(err, MCP_E_NOT_FOUND, "there is no %s", name);
+    if (!name)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a name");
+    if (guard_exists(out_fd, name))
+        return MCP_OK;
+    out->answer.file = name;
+    return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no %s", name);
 }
 
 mcp_status query_export(query_export_result *out, columns *engine, int out_fd,
@@ -281,7 +285,7 @@ mcp_status query_export(query_export_result *out, columns *engine, int out_fd,
     *out = (query_export_result){ .name = make_name(question, filters, format, arena) };
     if (!out->name)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a name");
-    mcp_status st = find_table(question->table, out_fd, err);
+    mcp_status st = find_table(out, question->table, out_fd, arena, err);
     if (st != MCP_OK)
         return st;
     st = guard_make_dir(&folder_fd, out_fd, QUERY_EXPORTS, &why);
