@@ -109,6 +109,19 @@ static char *compare(const struct served *served, const char *names, const char 
     return mcp_arena_printf(served->arena, "{'policy_dirs':[%s]%s}", list, more);
 }
 
+static void of_several_policies_the_broken_one_is_named(void **state)
+{
+    struct served *served = *state;
+
+    save(served, "a", 0, 3);
+    save(served, "b", 0, 3);
+    scratch_write(&served->folder, "b/cuts/stage_001.bin", "no such table", 13);
+    const mcp_json *broken = served_refusal(served, "cobre/compare-policies",
+                                            compare(served, "ab", ""), "OutputCorrupted");
+    assert_at(broken, "/context/file",
+              mcp_arena_printf(served->arena, "'%s/b'", served->folder.path), served->arena);
+}
+
 static void two_policies_are_compared(void **state)
 {
     struct served *served = *state;
@@ -181,6 +194,7 @@ int main(void)
         TEST(a_policy_is_summarised),
         TEST(a_stage_is_shown_in_currency),
         TEST(stages_and_policies_that_are_not_there),
+        TEST(of_several_policies_the_broken_one_is_named),
         TEST(two_policies_are_compared),
         TEST(policies_that_do_not_match_are_no_error),
     };
