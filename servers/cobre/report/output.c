@@ -52,7 +52,8 @@ mcp_status report_output_read(report_output *out, columns *engine, int out_fd, m
     }
     if (st != MCP_OK)
         return st;
-    found.reason = report_text(found.training, "/convergence/termination_reason", "unknown");
+    found.reason = results_reason(
+        report_text(found.training, "/convergence/termination_reason", NULL));
     *out = found;
     return MCP_OK;
 }

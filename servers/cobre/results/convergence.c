@@ -181,6 +181,15 @@ static mcp_status read_rows(results_convergence *out, columns *engine, int out_f
     return st;
 }
 
+const char *results_reason(const char *stored)
+{
+    if (!stored)
+        return "unknown";
+    if (strcmp(stored, "simulation_based") == 0)
+        return "simulation";
+    return strcmp(stored, "graceful_shutdown") == 0 ? "shutdown" : stored;
+}
+
 static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mcp_error *err)
 {
     mcp_error why = MCP_ERROR_INIT;
@@ -198,9 +207,8 @@ static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mc
     st = mcp_json_read(&metadata, arena, bytes, length, &why);
     if (st != MCP_OK)
         return mcp_error_set(err, st, METADATA ": %s", why.message);
-    const char *reason = mcp_json_string(
-        mcp_json_pointer(metadata, "/convergence/termination_reason"), NULL);
-    *out = reason ? reason : "unknown";
+    *out = results_reason(
+        mcp_json_string(mcp_json_pointer(metadata, "/convergence/termination_reason"), NULL));
     return MCP_OK;
 }
 

@@ -139,6 +139,9 @@ typedef struct results_convergence {
         *termination_reason; /* metadata's; "running" while a run holds the lock; "unknown" */
 } results_convergence;
 
+/** Why a training ended, as metadata.json of cobre or Cobre 0.5 has it; NULL: "unknown". */
+const char *results_reason(const char *stored);
+
 /**
  * Read training/convergence.parquet and, if it is there, training/inner_bound.parquet, and derive
  * ci_95, gap and wall_time_ms.

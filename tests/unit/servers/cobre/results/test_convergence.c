@@ -83,6 +83,23 @@ static void metadata_that_is_no_json_is_corrupt(void **state)
     assert_string_equal(record.termination_reason, "unknown");
 }
 
+/* Errors page, section 4: the reasons have one list of names. */
+static void reasons_of_the_original_have_our_names(void **state)
+{
+    struct world *world = *state;
+    results_convergence record;
+
+    write_training(world);
+    scratch_write(&world->folder, "training/metadata.json",
+                  "{\"convergence\":{\"termination_reason\":\"simulation_based\"}}", 57);
+    assert_int_equal(read_record(world, &record), MCP_OK);
+    assert_string_equal(record.termination_reason, "simulation");
+    scratch_write(&world->folder, "training/metadata.json",
+                  "{\"convergence\":{\"termination_reason\":\"graceful_shutdown\"}}", 58);
+    assert_int_equal(read_record(world, &record), MCP_OK);
+    assert_string_equal(record.termination_reason, "shutdown");
+}
+
 /* Another table of that name; then the right names with a wrong type. */
 static void another_table_is_corrupt(void **state)
 {
@@ -132,11 +149,9 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        EACH(rows_come_back_with_what_is_derived),
-        EACH(without_metadata_the_lock_tells),
-        EACH(missing_and_broken_files_are_distinguished),
-        EACH(metadata_that_is_no_json_is_corrupt),
-        EACH(another_table_is_corrupt),
+        EACH(rows_come_back_with_what_is_derived),        EACH(without_metadata_the_lock_tells),
+        EACH(missing_and_broken_files_are_distinguished), EACH(metadata_that_is_no_json_is_corrupt),
+        EACH(reasons_of_the_original_have_our_names),     EACH(another_table_is_corrupt),
         EACH(bounds_that_are_no_numbers_are_corrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
