@@ -52,8 +52,11 @@ enum mcp_flags {
     MCP_PUBLIC = 1 << 8,           /* routes only: requires no token */
     MCP_RAW_BODY = 1 << 9,         /* routes only: takes bodies that are not JSON */
     MCP_ENCODED_SLASHES = 1 << 10, /* a resource template's: see resource.h */
-    MCP_UNLISTED = 1 << 11 /* a resource's: read by those who know its URI, not listed; the page of
-                              a tool, for example */
+    MCP_UNLISTED = 1 << 11, /* a resource's: read by those who know its URI, not listed; the page of
+                               a tool, for example */
+    /** A prompt's: arguments may be any JSON, and its function checks them. The protocol knows
+     *  strings only, so strings must do. Other values leave their placeholders empty. */
+    MCP_JSON_ARGUMENTS = 1 << 12
 };
 
 /** One tool. A table of them ends with a row whose name is NULL. */

@@ -221,7 +221,8 @@ describe('prompts', () => {
         const list = await text('cobre/compare-runs', { output_dirs: '["/data/a, b", "/data/c"]' });
         assert.ok(list.includes('\n- /data/a, b\n- /data/c\n'));
         assert.ok((await text('cobre/compare-runs', { output_dirs: ' /data/a , /data/b' })).includes('\n- /data/a\n- /data/b\n'));
-        for (const output_dirs of ['/data/a', '', '[]', '["/data/a"]', '["/data/a", 7]', '["/data/a"', ' , ', Array(200).fill('/x').join(',')])
+        assert.ok((await text('cobre/compare-runs', { output_dirs: ['/data/a, b', '/data/c'] })).includes('\n- /data/a, b\n- /data/c\n'));
+        for (const output_dirs of ['/data/a', 7, null, {}, [], ['/data/a'], ['/data/a', 7], '', '[]', '["/data/a"]', '["/data/a", 7]', '["/data/a"', ' , ', Array(200).fill('/x').join(',')])
             await assert.rejects(client.getPrompt({ name: 'cobre/compare-runs', arguments: { output_dirs } }), (error) => error.code === -32602, output_dirs);
     });
 

@@ -196,12 +196,14 @@ mcp_status mcp__prompts_load(mcp__features *set, const mcp_features *features, m
 
 /* ---- serving -------------------------------------------------------------------------------- */
 
-static mcp_status check_arguments(mcp_call *call, const mcp__prompt_file *file)
+static mcp_status check_arguments(mcp_call *call, const struct prompt *prompt)
 {
     const mcp_json *arguments = call->request.arguments;
+    const mcp__prompt_file *file = prompt->file;
 
     for (size_t i = 0; i < mcp_json_count(arguments); i++) {
-        if (!mcp_json_is_string(mcp_json_item(arguments, i)))
+        if (!mcp_json_is_string(mcp_json_item(arguments, i)) &&
+            !(prompt->row->flags & MCP_JSON_ARGUMENTS))
             return mcp_error_set(&call->err, MCP_E_PARAMS, "argument '%.*s' must be a string",
                                  SHOWN_MAX, mcp_json_name(arguments, i, NULL));
     }
@@ -282,10 +284,9 @@ static mcp_status write_prompt(mcp_call *call, mcp_json_writer *writer)
 /* Large arguments are looked at by a worker, and the answer is written there. */
 static mcp_status check_large(mcp_call *call)
 {
-    const struct prompt *prompt = call->plan.feature;
     mcp_status st = mcp__arguments_check(call);
 
-    return st == MCP_OK ? check_arguments(call, prompt->file) : st;
+    return st == MCP_OK ? check_arguments(call, call->plan.feature) : st;
 }
 
 static mcp_status fill_nothing(mcp_call *call, void *data)
@@ -316,7 +317,7 @@ mcp_status mcp__prompts_get(mcp_call *call)
     if (st == MCP_OK && prompt->base.scopes)
         st = mcp_call_require_scopes(call, prompt->base.scopes);
     if (st == MCP_OK && !is_large)
-        st = check_arguments(call, prompt->file);
+        st = check_arguments(call, prompt);
     if (st != MCP_OK)
         return st;
     if (is_large)

@@ -17,7 +17,7 @@ static mcp_status list_columns(mcp_call *call, void *data);
 const mcp_prompt cobre_prompts[] = {
     { .name = COBRE_PROMPT_SETUP },
     { .name = COBRE_PROMPT_DIAGNOSE },
-    { .name = COBRE_PROMPT_COMPARE, .fill = list_directories },
+    { .name = COBRE_PROMPT_COMPARE, .fill = list_directories, .flags = MCP_JSON_ARGUMENTS },
     { .name = COBRE_PROMPT_EXPLAIN, .fill = list_columns },
     { 0 },
 };
@@ -66,23 +66,24 @@ static bool put_array(mcp_buf *list, const mcp_json *array, size_t *count)
     return true;
 }
 
-/* Arguments of prompts are strings in every revision, so a list is the text of one. */
+/* Arguments of prompts are strings in every revision, so a list is the text of one; the contract's
+ * schema has an array, which is taken, too. */
 static mcp_status list_directories(mcp_call *call, void *data)
 {
+    const mcp_json *array = mcp_arg_json(call, "output_dirs");
     const char *text = mcp_arg_string(call, "output_dirs");
-    mcp_arena *arena = mcp_call_arena(call);
-    const mcp_json *array = NULL;
     size_t count = 0;
-    bool is_valid = text != NULL;
+    bool is_valid = text || mcp_json_is_array(array);
     mcp_buf list;
 
     (void)data;
     mcp_buf_init(&list, LIST_MAX);
-    if (is_valid && text[strspn(text, " ")] == '[')
-        is_valid = mcp_json_read(&array, arena, text, strlen(text), NULL) == MCP_OK &&
-                   put_array(&list, array, &count);
-    else if (is_valid)
+    if (text && text[strspn(text, " ")] == '[')
+        is_valid = mcp_json_read(&array, mcp_call_arena(call), text, strlen(text), NULL) == MCP_OK;
+    else if (text)
         count = put_listed(&list, text);
+    if (is_valid && mcp_json_is_array(array))
+        is_valid = put_array(&list, array, &count);
     mcp_status st = list.status;
     if (st != MCP_OK)
         mcp_error_set(mcp_call_error(call), st, "output_dirs is too long");

@@ -78,7 +78,7 @@ static const mcp_file files[] = {
 };
 
 static const mcp_prompt rows[] = { { "fix/greet", NULL, MCP_READS, 0 },
-                                   { "plain", NULL, MCP_READS, 0 },
+                                   { "plain", NULL, MCP_READS | MCP_JSON_ARGUMENTS, 0 },
                                    { "fix/report", fill_report, MCP_READS, 250 },
                                    { 0 } };
 
@@ -302,9 +302,18 @@ static void test_refuses_what_is_no_prompt(void **state)
     assert_rpc_error(ask("{\"name\":\"fix/greet\",\"arguments\":{\"who\":null}}"), -32602, "'who'");
     assert_rpc_error(ask("{\"name\":\"fix/report\",\"arguments\":{\"dirs\":[\"a\"]}}"), -32602,
                      "'dirs'");
-    assert_rpc_error(ask("{\"name\":\"plain\",\"arguments\":{\"other\":1}}"), -32602, "'other'");
+    assert_rpc_error(ask("{\"name\":\"fix/greet\",\"arguments\":{\"who\":\"x\",\"other\":1}}"),
+                     -32602, "'other'");
     assert_rpc_error(ask("{\"name\":\"fix/greet\",\"arguments\":[\"who\"]}"), -32602, "arguments");
     assert_rpc_error(ask("{\"name\":\"plain\",\"arguments\":null}"), -32602, "arguments");
+}
+
+static void test_a_prompt_may_take_any_json(void **state)
+{
+    (void)state;
+    assert_non_null(mcp_json_get(
+        ask("{\"name\":\"plain\",\"arguments\":{\"other\":1,\"list\":[\"a\",null]}}"), "result"));
+    assert_rpc_error(ask("{\"name\":\"plain\",\"arguments\":[1]}"), -32602, "arguments");
 }
 
 static void test_an_answer_is_bounded(void **state)
@@ -412,6 +421,7 @@ int main(void)
         TEST(test_a_function_fills_the_other_places),
         TEST(test_answers_to_both_names_always),
         TEST(test_refuses_what_is_no_prompt),
+        TEST(test_a_prompt_may_take_any_json),
         TEST(test_an_answer_is_bounded),
         TEST(test_file_and_table_must_name_the_same),
         TEST(test_memory_can_run_out_anywhere),
