@@ -147,11 +147,16 @@ test('light and dark, by the system and by the button', async () => {
     await seen.end();
 });
 
-test('a phone: nothing is wider than the screen, and charts are redrawn', async () => {
+test('a phone: nothing is wider than the screen or its card, and charts are redrawn', async () => {
     const seen = await open(output, [], { width: 390, height: 844, scale: 2 }), { page } = seen;
     const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+    const wide = () => page.evaluate(() => [...document.querySelectorAll('figure table')]
+        .filter((table) => !table.closest('.scroll') && table.getBoundingClientRect().right > table.closest('figure').getBoundingClientRect().right)
+        .map((table) => table.closest('figure').querySelector('b').textContent));
     assert.equal(await width(), 390);
     await page.screenshot({ path: path.join(pictures, 'phone.png'), fullPage: true });
+    await page.setViewportSize({ width: 320, height: 700 });
+    assert.deepEqual(await wide(), []);
     await page.setViewportSize({ width: 760, height: 400 });
     await page.waitForFunction(() => [...document.querySelectorAll('.chart')].every((chart) => Math.abs(chart.querySelector('.uplot').offsetWidth - chart.clientWidth) < 3));
     assert.equal(await width(), 760);
