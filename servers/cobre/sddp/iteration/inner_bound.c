@@ -44,9 +44,9 @@ typedef struct step {
     size_t stage;
     const inner_lp *program; /* NULL: the stage's own, with its cuts */
     const double *const *states;
-    double *objectives;   /* [state * openings + opening] */
-    lp **models;          /* by worker; NULL until it has one */
-    const uint8_t *basis; /* where each task starts */
+    double *objectives; /* [state * openings + opening] */
+    lp **models;        /* by worker; NULL until it has one */
+    uint8_t *basis;     /* where each task starts */
 } step;
 
 static mcp_status out_of_memory(mcp_error *err)
@@ -170,7 +170,7 @@ static mcp_status solve_state(pass *p, worker *w, size_t index, sddp_failure *wh
 
     if (at->program && !*model)
         st = lp_new(model, &at->program->program, err);
-    if (st == MCP_OK && at->basis)
+    if (st == MCP_OK && at->program)
         lp_set_basis(*model, at->basis);
     for (size_t i = 0; i < openings && st == MCP_OK; i++) {
         where->opening = (int32_t)i;
@@ -181,58 +181,74 @@ static mcp_status solve_state(pass *p, worker *w, size_t index, sddp_failure *wh
     return st;
 }
 
-/* The basis of the first state, which is near those of the others. */
-static mcp_status find_basis(pass *p, step *at, mcp_arena *arena, sddp_failure *failure,
-                             mcp_error *err)
+static void list_objectives(const pass *p, size_t begin, size_t end, spans *all)
 {
-    sddp *s = p->study;
-    sddp_failure where = *failure;
-    lp *model = NULL;
-    double objective;
-    mcp_status st = lp_new(&model, &at->program->program, err);
+    const step *at = p->data;
+    size_t openings = p->study->tree->openings[at->stage];
 
-    if (st != MCP_OK)
-        return st;
-    at->models[0] = model;
-    where.phase = p->phase;
-    where.iteration = p->iteration;
-    where.opening = 0;
-    st = solve_inner(p, &s->workers[0], model, at->states[0], 0, &objective, &where, err);
-    if (st != MCP_OK) {
-        *failure = st == MCP_E_INTERNAL ? where : *failure;
-        return st;
-    }
-    size_t length = (size_t)at->program->program.columns + (size_t)at->program->program.rows;
-    uint8_t *basis = mcp_arena_alloc(arena, length);
-    if (!basis)
-        return out_of_memory(err);
-    memcpy(basis, lp_basis(model), length);
-    at->basis = basis;
-    return MCP_OK;
+    spans_add(all, at->objectives + begin * openings, (end - begin) * openings * sizeof(double));
+}
+
+static size_t basis_length(const step *at)
+{
+    return (size_t)at->program->program.columns + (size_t)at->program->program.rows;
+}
+
+/* The basis of the first state, which is near those of the others. */
+static mcp_status find_basis(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
+{
+    step *at = p->data;
+    lp **model = at->models + (w - p->study->workers);
+    mcp_status st = lp_new(model, &at->program->program, err);
+
+    where->opening = 0;
+    if (st == MCP_OK)
+        st = solve_inner(p, w, *model, at->states[index], 0, at->objectives, where, err);
+    if (st == MCP_OK)
+        memcpy(at->basis, lp_basis(*model), basis_length(at));
+    return st;
+}
+
+static void list_basis(const pass *p, size_t begin, size_t end, spans *all)
+{
+    const step *at = p->data;
+
+    if (end > begin)
+        spans_add(all, at->basis, basis_length(at));
+}
+
+/* One pass of `task`. */
+static mcp_status run_pass(const evaluation *e, step *at, pass_task *task, pass_outputs *outputs,
+                           size_t tasks, mcp_error *err)
+{
+    pass_pace pace = { .together_ns = 0.0 };
+    pass p = { .study = e->study,
+               .observer = e->run->observer,
+               .phase = "upper_bound",
+               .iteration = (int32_t)e->run->iteration,
+               .halts_at = SDDP_STOP_NOW,
+               .pace = &pace,
+               .outputs = outputs,
+               .data = at };
+
+    return pass_run(&p, task, tasks, e->run->failure, err);
 }
 
 static mcp_status solve_states(const evaluation *e, step *at, size_t count, mcp_arena *arena,
                                mcp_error *err)
 {
     sddp *s = e->study;
-    pass_pace pace = { .together_ns = 0.0 };
-    pass p = { .study = s,
-               .observer = e->run->observer,
-               .phase = "upper_bound",
-               .iteration = (int32_t)e->run->iteration,
-               .halts_at = SDDP_STOP_NOW,
-               .pace = &pace,
-               .data = at };
     mcp_status st = MCP_OK;
 
     at->models = mcp_arena_array(arena, s->threads, sizeof(lp *));
     at->objectives = mcp_arena_array(arena, count, s->tree->openings[at->stage] * sizeof(double));
-    if (!at->models || !at->objectives)
+    at->basis = mcp_arena_alloc(arena, at->program ? basis_length(at) : 1);
+    if (!at->models || !at->objectives || !at->basis)
         return out_of_memory(err);
     if (at->program)
-        st = find_basis(&p, at, arena, e->run->failure, err);
+        st = run_pass(e, at, find_basis, list_basis, 1, err);
     if (st == MCP_OK)
-        st = pass_run(&p, solve_state, count, e->run->failure, err);
+        st = run_pass(e, at, solve_state, list_objectives, count, err);
     for (unsigned i = 0; i < s->threads; i++)
         lp_free(at->models[i]);
     if (!at->program)

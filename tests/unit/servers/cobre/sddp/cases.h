@@ -380,7 +380,7 @@ static inline void kit_wide_plants(case_kit *k)
 {
     for (size_t h = 0; h < k->c.hydro_count; h++) {
         double size = 40.0 + 13.0 * (double)(h % 5);
-        k->hydros[h].downstream = h % 4 == 3 ? COBRE_NONE : h + 1;
+        k->hydros[h].downstream = h % 4 == 3 || h + 1 == k->c.hydro_count ? COBRE_NONE : h + 1;
         k->hydros[h].bus = h % 2;
         kit_set_productivity(k, h, 0.6 + 0.05 * (double)(h % 7));
         kit_set_hydro(k, h, 2.0 * size, 6.0 * size, size, 300.0);

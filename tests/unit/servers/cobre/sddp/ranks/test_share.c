@@ -56,7 +56,7 @@ typedef struct outcome {
     mcp_error err;
     size_t rows, scenarios, numbers;
     sddp_reason reason;
-    double bounds[ROWS][3];
+    double bounds[ROWS][4];
     int64_t solves;
     double number[NUMBERS]; /* cuts, active counts, trial states; on the first rank the scenarios */
     int exit_status;
@@ -122,6 +122,7 @@ static void count_row(const sddp_iteration *row, void *data)
     bounds[0] = row->lower_bound;
     bounds[1] = row->upper_bound;
     bounds[2] = (double)row->cuts_active;
+    bounds[3] = row->inner_upper_bound;
     me->out.solves += row->lp_solves;
 }
 
@@ -186,6 +187,9 @@ static void set_out(unsigned size, unsigned threads)
         members[i].kit.c.config.selection = (cobre_cut_selection){ .method = COBRE_SELECTION_LEVEL1,
                                                                    .check_frequency = 2,
                                                                    .activity_tolerance = 1e-6 };
+        members[i].kit.c.config.inner_bound = (cobre_inner_bound){
+            .enabled = true, .first_iteration = 2, .interval = 2, .fallback = NAN, .scale = 1
+        };
         members[i].threads = threads;
     }
 }
