@@ -70,12 +70,12 @@ function plain(type, values) {
 
 const isOptional = (column) => column.values.includes(null);
 
-function page(column) {
+function page(column, claim) {
     const there = column.values.filter((value) => value !== null);
     const data = Buffer.concat([Buffer.from(isOptional(column) ? levels(column.values) : []),
                                 plain(column.type, there)]);
-    const head = struct([[1, I32, 0], [2, I32, data.length], [3, I32, data.length],
-                         [5, STRUCT, [[1, I32, column.values.length], [2, I32, 0], [3, I32, 3],
+    const head = struct([[1, I32, 0], [2, I32, claim.unpacked ?? data.length], [3, I32, claim.packed ?? data.length],
+                         [5, STRUCT, [[1, I32, claim.values ?? column.values.length], [2, I32, 0], [3, I32, 3],
                                       [4, I32, 3]]]]);
     return Buffer.concat([Buffer.from(head), data]);
 }
@@ -88,17 +88,19 @@ function element(column) {
     return fields;
 }
 
-/** Write columns of equal length; missing folders are made. */
-export function writeParquet(file, columns) {
-    const rows = columns[0].values.length;
+/** Write columns of equal length; missing folders are made. A broken file claims other sizes: of a
+ *  page `unpacked`, `packed`, `values`; of the file `rows`, `chunk` bytes, `at` of each chunk. */
+export function writeParquet(file, columns, claim = {}) {
+    const rows = claim.rows ?? columns[0].values.length;
     const parts = [Buffer.from('PAR1')];
     let at = 4;
     const chunks = columns.map((column) => {
-        const bytes = page(column);
+        const bytes = page(column, claim);
         const meta = [[1, I32, PHYSICAL[column.type]], [2, LIST, [I32, [0, 3]]],
                       [3, LIST, [BINARY, [column.name]]], [4, I32, 0], [5, I64, rows],
-                      [6, I64, bytes.length], [7, I64, bytes.length], [9, I64, at]];
-        const chunk = [[2, I64, at], [3, STRUCT, meta]];
+                      [6, I64, claim.chunk ?? bytes.length], [7, I64, claim.chunk ?? bytes.length],
+                      [9, I64, claim.at ?? at]];
+        const chunk = [[2, I64, claim.at ?? at], [3, STRUCT, meta]];
         parts.push(bytes);
         at += bytes.length;
         return chunk;
