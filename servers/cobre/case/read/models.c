@@ -198,7 +198,7 @@ struct model {
 };
 
 #define RANGE(path, type, flags, member) COBRE_F(cobre_raw_range, path, type, flags, member)
-#define POINTS(path, member) COBRE_P(cobre_raw_range, path, UINT32, 0, member, 5)
+#define POINTS(path, member) COBRE_P(cobre_raw_range, path, UINT32, COBRE_OPTIONAL, member, 5)
 
 static const cobre_field model_fields[] = {
     COBRE_R(struct model, "hydro_id", COBRE_REQUIRED, kept.hydro, COBRE_HYDROS),
@@ -230,7 +230,8 @@ static const cobre_field config_fields[] = {
     POINTS("volume_discretization_points", volume_points),
     POINTS("turbine_discretization_points", turbine_points),
     POINTS("spillage_discretization_points", spillage_points),
-    COBRE_P(cobre_raw_range, "max_planes_per_hydro", UINT32, COBRE_POSITIVE, max_planes, 10),
+    COBRE_P(cobre_raw_range, "max_planes_per_hydro", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
+            max_planes, 10),
     RANGE("fitting_window", OBJECT, COBRE_OPTIONAL, window_json),
     RANGE("fitting_window.volume_min_hm3", REAL, COBRE_OPTIONAL, volume_min),
     RANGE("fitting_window.volume_max_hm3", REAL, COBRE_OPTIONAL, volume_max),

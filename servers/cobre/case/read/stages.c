@@ -33,7 +33,7 @@ static const cobre_field root_fields[] = {
             COBRE_REQUIRED | COBRE_NOT_NEGATIVE, kept.rate),
     COBRE_F(struct root, "policy_graph.transitions", ARRAY, 0, transitions),
     COBRE_F(struct root, "stages", ARRAY, COBRE_REQUIRED, stages),
-    COBRE_F(struct root, "pre_study_stages", ARRAY, 0, pre_study),
+    COBRE_F(struct root, "pre_study_stages", ARRAY, COBRE_OPTIONAL, pre_study),
     COBRE_F(struct root, "season_definitions", OBJECT, COBRE_OPTIONAL, seasons),
     COBRE_FIELDS_END
 };
@@ -62,7 +62,7 @@ struct study_members {
 static const cobre_field study_fields[] = {
     COBRE_F(struct study_members, "blocks", ARRAY, COBRE_REQUIRED, kept.blocks_json),
     COBRE_C(struct study_members, "block_mode", 0, kept.block_mode, block_modes, 0),
-    COBRE_F(struct study_members, "state_variables", OBJECT, 0, kept.state_variables),
+    COBRE_F(struct study_members, "state_variables", OBJECT, COBRE_OPTIONAL, kept.state_variables),
     COBRE_P(struct study_members, "state_variables.storage", BOOL, 0, kept.storage_state, 1),
     COBRE_P(struct study_members, "state_variables.inflow_lags", BOOL, 0, kept.lag_state, 0),
     COBRE_F(struct study_members, "risk_measure", ANY, 0, kept.risk_json),

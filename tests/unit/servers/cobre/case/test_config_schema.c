@@ -172,6 +172,10 @@ static void schema_and_loader_agree(void **state)
         { true, WITH("'forward_pass':{'type':'default'}") },
         { false, WITH("'cut_selection':null") },
         { true, WITH("'cut_selection':{'enabled':true,'method':'lml1','memory_window':3}") },
+        { true, WITH("'cut_selection':{'enabled':null,'method':null,'threshold':null,"
+                     "'memory_window':null,'domination_epsilon':null,'check_frequency':null,"
+                     "'cut_activity_tolerance':null,'basis_activity_window':null,"
+                     "'max_active_per_stage':null}") },
         { false, WITH("'cut_selection':{'method':'best'}") },
         { false, WITH("'cut_selection':{'basis_activity_window':0}") },
         { true, WITH("'cut_selection':{'basis_activity_window':31}") },

@@ -259,6 +259,42 @@ static void seeds_count_by_their_absolute_value(void **state)
     assert_true(seed_of(*state, "-9223372036854775808") == (uint64_t)1 << 63);
 }
 
+/* Programs that write a case from a model of it write null for what is not given. */
+static void null_is_absent(void **state)
+{
+    static const char *const files[] = {
+        "config.json",
+        "{'training':{'forward_passes':1,'stopping_rules':[],'cut_selection':{'enabled':null,"
+        "'threshold':null,'check_frequency':null,'cut_activity_tolerance':null,"
+        "'basis_activity_window':null}}}",
+        "stages.json",
+        "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0.1},"
+        "'pre_study_stages':null,'stages':["
+        "{'id':0,'start_date':'2030-01-01','end_date':'2030-02-01','num_scenarios':3,"
+        "'state_variables':null,'blocks':[{'id':0,'name':'ALL','hours':744}]},"
+        "{'id':1,'start_date':'2030-02-01','end_date':'2030-03-01','num_scenarios':3,"
+        "'blocks':[{'id':0,'name':'ALL','hours':672}]},"
+        "{'id':2,'start_date':'2030-03-01','end_date':'2030-04-01','num_scenarios':3,"
+        "'blocks':[{'id':0,'name':'ALL','hours':744}]}]}",
+        "system/hydro_production_models.json",
+        "{'production_models':[{'hydro_id':1,'selection_mode':'stage_ranges','stage_ranges':["
+        "{'start_stage_id':0,'end_stage_id':null,'model':'fpha','productivity_override':null,"
+        "'fpha_config':{'source':'precomputed','volume_discretization_points':null,"
+        "'turbine_discretization_points':null,'spillage_discretization_points':null,"
+        "'max_planes_per_hydro':null,'fitting_window':null}}]}]}",
+        "system/fpha_hyperplanes.parquet",
+        "hydro_id i32: 1; stage_id i32: -; plane_id i32: 0; gamma_0 f64: 1; gamma_v f64: 0.1;"
+        "gamma_q f64: 0.9; gamma_s f64: -0.1; kappa f64: -",
+        NULL,
+    };
+    loaded result = load_with(*state, files);
+
+    assert_loads(&result);
+    assert_int_equal(result.c->config.selection.method, COBRE_SELECTION_NONE);
+    assert_int_equal(result.c->config.selection.check_frequency, 5);
+    loaded_free(&result);
+}
+
 /* A file with no rows counts as absent (variants of 1dtoy have such files). */
 static void empty_parquet_is_absent(void **state)
 {
@@ -481,6 +517,7 @@ int main(void)
         cmocka_unit_test(factors_by_block),
         cmocka_unit_test(transitions_override_the_discount_rate),
         cmocka_unit_test(seeds_count_by_their_absolute_value),
+        cmocka_unit_test(null_is_absent),
         cmocka_unit_test(empty_parquet_is_absent),
         cmocka_unit_test(links_out_of_the_directory_are_refused),
         cmocka_unit_test(fifos_and_folders_are_refused_without_waiting),

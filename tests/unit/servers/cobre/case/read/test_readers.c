@@ -113,6 +113,9 @@ static void config_warnings(void **state)
           NULL, 0 },
         { CONFIG, "'policy':", "'exports':{'cuts':true},'policy':", SCHEMA, 2, NONE, "exports.cuts",
           NULL, 0 },
+        { CONFIG, "'tree_seed'", "'seed'", SCHEMA, 2, NONE, "training.seed", NULL, 0 },
+        { CONFIG, "'num_scenarios':50", "'sampling_scheme':{'type':'in_sample'}", SCHEMA, 2, NONE,
+          "simulation.sampling_scheme", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
