@@ -60,9 +60,11 @@ static mcp_status read_parquet(const struct work *work, cobre_file_id id, int fd
         return cobre_parse_table(work->input, id, data, err);
     if (st != MCP_E_PARSE && st != MCP_E_LIMIT)
         return mcp_error_set(err, st, "%s: %s", path, local.message);
-    cobre_file_report(work->report, id, COBRE_KIND_PARSE_ERROR, 2,
-                      cobre_report_text(work->report, "%s is not a readable Parquet file", path),
-                      "Write the file again; it may have been cut short.", local.message);
+    cobre_file_report(
+        work->report, id, COBRE_KIND_PARSE_ERROR, 2,
+        cobre_report_text(work->report, "%s cannot be read as Parquet: %s", path, local.message),
+        st == MCP_E_LIMIT ? "Shorten it." : "Write the file again; it may have been cut short.",
+        local.message);
     return MCP_OK;
 }
 

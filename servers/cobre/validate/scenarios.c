@@ -25,7 +25,6 @@ static void check_external(const cobre_input *input, const char *field, int64_t 
     if (scheme != COBRE_EXTERNAL || input->tables[file].rows > 0)
         return;
     cobre_finding finding = in_config(COBRE_SEVERITY_ERROR, field);
-    finding.internal_kind = "BusinessRuleViolation";
     cobre_report_setting(input, &finding, "Add the file, or choose another scheme.",
                          "the scheme external needs rows in %s", cobre_files_known[file].path);
 }

@@ -217,6 +217,7 @@ static void report(const cobre_input *input, const struct unsupported *row, cobr
 
     if (row->original == BUILT && input->config.compatibility == COBRE_ABSENT)
         return;
+    finding->internal_kind = "NotImplemented";
     finding->message = cobre_report_text(input->report, "%s: %s", place, detail);
     finding->suggestion = row->way_out;
     if (row->original == BUILT)

@@ -60,13 +60,24 @@ static void report_text_error(cobre_report *report, const char *file, const char
     cobre_report_add(report, &finding);
 }
 
-/* The first repeated key in the value or below it, or NULL. MCP_JSON_DEPTH_MAX bounds the depth. */
-static const char *repeated_key(const mcp_json *value)
+/* The first repeated key in the value or below it, or NULL. *place, at first "", receives the place
+ * of its object: "buses[3]". MCP_JSON_DEPTH_MAX bounds the depth. */
+static const char *repeated_key(cobre_report *report, const mcp_json *value, const char **place)
 {
     const char *found = mcp_json_is_object(value) ? mcp_json_duplicate(value) : NULL;
+    size_t i = 0;
 
-    for (size_t i = 0; i < mcp_json_count(value) && !found; i++)
-        found = repeated_key(mcp_json_item(value, i));
+    if (found)
+        return found;
+    for (; i < mcp_json_count(value) && !found; i++)
+        found = repeated_key(report, mcp_json_item(value, i), place);
+    if (!found)
+        return NULL;
+    const char *dot = **place && **place != '[' ? "." : "";
+    *place = mcp_json_is_object(value)
+                 ? cobre_report_text(report, "%.60s%s%s", mcp_json_name(value, i - 1, NULL), dot,
+                                     *place)
+                 : cobre_report_text(report, "[%zu]%s%s", i - 1, dot, *place);
     return found;
 }
 
@@ -86,10 +97,11 @@ mcp_status cobre_parse_text(const mcp_json **root, const char *file, const char 
                           local.offset >= 0 ? line_of(text, length, local.offset) : 0);
         return MCP_OK;
     }
-    const char *repeated = repeated_key(value);
+    const char *place = "", *repeated = repeated_key(report, value, &place);
     if (repeated)
         report_text_error(report, file,
-                          cobre_report_text(report, "the key \"%.100s\" occurs twice", repeated),
+                          cobre_report_text(report, "the key \"%.100s\" occurs twice%s%.300s",
+                                            repeated, *place ? " in " : "", place),
                           0);
     else
         *root = value;

@@ -6,47 +6,62 @@
 
 static const struct provoked {
     broken how;
-    const char *keys; /* of the context, after `file` */
+    const char *keys;     /* of the context, after `file` */
+    const char *internal; /* the original's kind, 2.3 */
 } provoked[] = {
-    { { STAGES, NULL, NULL, COBRE_KIND_MISSING_FILE, 1, NONE, NULL, NULL, 0 }, "" },
-    { { BUSES, "]}]}", "]}]", COBRE_KIND_PARSE_ERROR, 2, NONE, NULL, NULL, 0 }, "line detail" },
+    { { STAGES, NULL, NULL, COBRE_KIND_MISSING_FILE, 1, NONE, NULL, NULL, 0 }, "", "FileNotFound" },
+    { { BUSES, "]}]}", "]}]", COBRE_KIND_PARSE_ERROR, 2, NONE, NULL, NULL, 0 },
+      "line detail",
+      "ParseError" },
     { { THERMALS, "'cost_per_mwh':150,", "", COBRE_KIND_SCHEMA_VIOLATION, 2, 6, "cost_per_mwh",
         NULL, 0 },
-      "entity_id field expected actual" },
+      "entity_id field expected actual",
+      "SchemaViolation" },
     { { THERMALS, "'cost_per_mwh':150,", "'cost_per_mwh':'150',", COBRE_KIND_TYPE_MISMATCH, 2, 6,
         "cost_per_mwh", NULL, 0 },
-      "entity_id field expected_type actual_type" },
+      "entity_id field expected_type actual_type",
+      "SchemaViolation" },
     { { THERMALS, "'cost_per_mwh':150,", "'cost_per_mwh':-1,", COBRE_KIND_OUT_OF_RANGE, 2, 6,
         "cost_per_mwh", NULL, 0 },
-      "entity_id field value min max" },
+      "entity_id field value min max",
+      "SchemaViolation" },
     { { HYDROS, "'model':'constant_productivity'", "'model':'constant'", COBRE_KIND_INVALID_ENUM, 2,
         2, "generation.model", NULL, 0 },
-      "entity_id field value allowed_values" },
+      "entity_id field value allowed_values",
+      "SchemaViolation" },
     { { THERMALS, "'id':6", "'id':5", COBRE_KIND_DUPLICATE_ID, 2, 5, "id", NULL, 0 },
-      "entity_id registry" },
+      "entity_id registry",
+      "SchemaViolation" },
     { { THERMALS, "'bus_id':1", "'bus_id':7", COBRE_KIND_MISSING_REFERENCE, 3, 6, "bus_id", NULL,
         0 },
-      "entity_id field referenced_value referenced_registry" },
+      "entity_id field referenced_value referenced_registry",
+      "InvalidReference" },
     { { LOAD, NULL,
         "bus_id i32: 1 1 1 0 0; stage_id i32: 0 1 2 0 1; mean_mw f64: 1 1 1 1 1;"
         "std_mw f64: 0 0 0 0 0",
         COBRE_KIND_COVERAGE_MISMATCH, 4, 0, "stage_id", NULL, 0 },
-      "entity_id missing_dimension expected_coverage" },
+      "entity_id missing_dimension expected_coverage",
+      "DimensionMismatch" },
     { { THERMALS, "'bus_id':1", "'bus_id':1,'entry_stage_id':2,'exit_stage_id':2",
         COBRE_KIND_STAGE_MISMATCH, 5, 6, "entry_stage_id", NULL, 0 },
-      "entity_id stage_id detail" },
+      "entity_id stage_id detail",
+      "InvalidValue" },
     { { CONFIG, "'stopping_mode':'any'", "'cut_selection':{'enabled':true}",
         COBRE_KIND_INCOMPATIBLE_SETTINGS, 5, NONE, "training.cut_selection.method", NULL, 0 },
-      "settings detail" },
+      "settings detail",
+      "BusinessRuleViolation" },
     { { HYDROS, "'downstream_id':null", "'downstream_id':2", COBRE_KIND_PHYSICAL_CONSTRAINT, 5, 2,
         "downstream_id", NULL, 0 },
-      "entity_id rule detail" },
+      "entity_id rule detail",
+      "CycleDetected" },
     { { THERMALS, "'min_mw':5", "'min_mw':31", COBRE_KIND_CAPACITY_VIOLATION, 5, 6,
         "generation.min_mw", NULL, 0 },
-      "entity_id field_min value_min field_max value_max" },
+      "entity_id field_min value_min field_max value_max",
+      "InvalidValue" },
     { { COSTS, "'storage_violation_below_cost':2000", "'storage_violation_below_cost':3000",
         COBRE_KIND_PENALTY_CONSISTENCY, 5, 1, "filling_target_violation_cost", NULL, 0 },
-      "entity_id penalty_field value violated_rule" },
+      "entity_id penalty_field value violated_rule",
+      "ModelQuality" },
 };
 
 static void check_context(const loaded *result, const struct provoked *row, cobre_severity severity)
@@ -68,6 +83,7 @@ static void check_context(const loaded *result, const struct provoked *row, cobr
     assert_string_equal(mcp_json_get_string(record, "kind"), cobre_kind_name(row->how.kind));
     assert_true(strlen(mcp_json_get_string(record, "suggestion")) > 5);
     const mcp_json *context = mcp_json_get(record, "context");
+    assert_string_equal(mcp_json_get_string(context, "internal_kind"), row->internal);
     snprintf(keys, sizeof keys, "file %s", row->keys);
     for (char *key = strtok_r(keys, " ", &rest); key; key = strtok_r(NULL, " ", &rest)) {
         if (!mcp_json_get(context, key))

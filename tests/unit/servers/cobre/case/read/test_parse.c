@@ -142,6 +142,33 @@ static void parse_errors_name_the_line(void **state)
     mcp_arena_free(arena);
 }
 
+static void repeated_keys_are_named_with_their_object(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        { "{\"a\":1,\"a\":2}", "config.json is not valid JSON: the key \"a\" occurs twice" },
+        { "{\"x\":[{},{\"y\":{\"a\":1,\"a\":2}}]}",
+          "config.json is not valid JSON: the key \"a\" occurs twice in x[1].y" },
+        { "{\"x\":[[0],[{\"a\":1,\"a\":2}]]}",
+          "config.json is not valid JSON: the key \"a\" occurs twice in x[1][0]" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mcp_arena *arena = mcp_arena_new(0);
+        cobre_report *report = cobre_report_new(arena);
+        const mcp_json *root = NULL;
+        assert_int_equal(cobre_parse_text(&root, "config.json", rows[i].text, strlen(rows[i].text),
+                                          report, arena, NULL),
+                         MCP_OK);
+        assert_null(root);
+        assert_string_equal(cobre_report_finding(report, COBRE_SEVERITY_ERROR, 0)->message,
+                            rows[i].message);
+        mcp_arena_free(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +176,7 @@ int main(void)
         cmocka_unit_test(arenas_of_any_bound),
         cmocka_unit_test(texts_too_deep_are_parse_errors),
         cmocka_unit_test(parse_errors_name_the_line),
+        cmocka_unit_test(repeated_keys_are_named_with_their_object),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
