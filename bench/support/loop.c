@@ -7,6 +7,7 @@
 
 #include "lp/scale.h"
 #include "mcp/alloc.h"
+#include "sddp/program/items.h"
 #include "sddp/study.h"
 #include "support/program.h"
 
@@ -20,7 +21,8 @@ struct loop {
     sddp *study;
     const loop_solver *solver;
     stage_model *stages;
-    double *inflow, *value; /* by hydro; by element of a cut */
+    double *value;           /* by element of a cut */
+    double *random, *values; /* by item of a program (items.h) */
     int *column;
     double gradient; /* the sum of all, so that none is left out */
 };
@@ -82,8 +84,13 @@ void loop_new(loop **out, const sddp *study, const loop_solver *solver)
     it->study = (sddp *)study;
     it->solver = solver;
     it->stages = must(mcp_alloc_zeroed(study->stages, sizeof *it->stages));
-    it->inflow = must(mcp_alloc((2 * hydros + 1) * sizeof *it->inflow));
-    it->value = it->inflow + hydros;
+    size_t items = 0;
+    for (size_t t = 0; t < study->stages; t++)
+        if (study->programs[t].layout.items > items)
+            items = study->programs[t].layout.items;
+    it->value = must(mcp_alloc((hydros + 1 + 2 * items) * sizeof *it->value));
+    it->random = it->value + hydros + 1;
+    it->values = it->random + items;
     it->column = must(mcp_alloc((hydros + 1) * sizeof *it->column));
     for (size_t t = 0; t < study->stages; t++)
         load(&it->stages[t], &study->programs[t].program, solver);
@@ -99,7 +106,7 @@ void loop_free(loop *it)
         free(it->stages[t].column_scale);
     }
     free(it->stages);
-    free(it->inflow);
+    free(it->value);
     free(it->column);
     free(it);
 }
@@ -143,10 +150,12 @@ static double solve(loop *it, size_t t, const double *state, const double *noise
     stage_model *at = &it->stages[t];
     int incoming = program->first[REGION_INCOMING], inflow = program->first[REGION_INFLOW];
 
-    stage_lp_inflow(program, state, noise, it->inflow);
+    const double *inflows = it->values + items_inflow(program);
+    items_of_noise(program, noise, it->random, 1);
+    items_of_state(program, state, &(item_lanes){ 1, it->random, 1 }, it->values);
     for (int h = 0; h < (int)it->study->dimension; h++) {
         it->solver->fix(at->model, incoming + h, state[h] / at->column_scale[incoming + h]);
-        it->solver->fix(at->model, inflow + h, it->inflow[h] / at->column_scale[inflow + h]);
+        it->solver->fix(at->model, inflow + h, inflows[h] / at->column_scale[inflow + h]);
     }
     return it->solver->solve(at->model) / at->objective_scale;
 }

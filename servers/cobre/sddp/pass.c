@@ -37,11 +37,12 @@ static bool must_halt(pass *p)
 }
 
 /* Of an infeasible program: the hydros whose balance cannot hold. */
-static void name_hydros(const solve_input *in, sddp_failure *where)
+static void name_hydros(const worker *w, const solve_input *in, sddp_failure *where)
 {
     elastic_gap gaps[SDDP_FAILURE_HYDROS];
 
-    where->hydro_count = elastic_gaps(in->program, in->state, in->noise, gaps, SDDP_FAILURE_HYDROS);
+    where->hydro_count = elastic_gaps(in->program, w->lane_values + w->failed, in->lanes.count,
+                                      gaps, SDDP_FAILURE_HYDROS);
     for (size_t i = 0; i < where->hydro_count; i++) {
         where->hydros[i] = gaps[i].hydro;
         where->missing_hm3[i] = gaps[i].hm3;
@@ -55,18 +56,19 @@ mcp_status pass_go_on(pass *p, mcp_error *err)
     return mcp_error_set(err, MCP_E_STOPPED, "stopped between two LP solves");
 }
 
-mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sddp_failure *where,
-                      mcp_error *err)
+mcp_status pass_solve(solve_output *out, pass *p, worker *w, const solve_input *in,
+                      sddp_failure *where, mcp_error *err)
 {
     mcp_status st = pass_go_on(p, err);
 
     if (st == MCP_OK)
-        st = solve_stage(model, w, in, err);
+        st = solve_group(w, in, out, err);
     if (st == MCP_E_INTERNAL) {
+        where->opening += (int32_t)w->failed;
         where->stage = (int32_t)in->program->stage;
         where->solver_status = lp_status_name(w->end);
         if (w->end == LP_INFEASIBLE)
-            name_hydros(in, where);
+            name_hydros(w, in, where);
     }
     return st;
 }

@@ -68,8 +68,9 @@ mcp_status pass_run(pass *p, pass_task *task, size_t tasks, sddp_failure *failur
 /* Before another solve of a task: MCP_OK; MCP_E_STOPPED (the observer stops the pass). */
 mcp_status pass_go_on(pass *p, mcp_error *err);
 
-/* The solve of a task, unless the observer stops the pass: MCP_E_STOPPED. Else as solve_stage. */
-mcp_status pass_solve(lp **model, pass *p, worker *w, const solve_input *in, sddp_failure *where,
-                      mcp_error *err);
+/* The group of a task, unless the observer stops the pass: MCP_E_STOPPED. Else as solve_group.
+ * `where` has the opening of the group's first lane, or -1. */
+mcp_status pass_solve(solve_output *out, pass *p, worker *w, const solve_input *in,
+                      sddp_failure *where, mcp_error *err);
 
 #endif

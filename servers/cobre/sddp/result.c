@@ -136,15 +136,15 @@ static void write_sources(reader *in, const double *noise)
         }
 }
 
-double result_write(double *memory, const sddp *study, size_t stage, const lp *model,
+double result_write(double *memory, const sddp *study, size_t stage, const solve_output *solved,
                     const double *state, const double *noise)
 {
     const stage_lp *p = &study->programs[stage];
     size_t hydros = study->input->hydro_count, lags = study->models.inflow.lags * hydros;
-    reader in = { p, lp_primal(model), lp_duals(model), memory + FIRST_ARRAY, memory + COSTS };
+    reader in = { p, solved->primal, solved->duals, memory + FIRST_ARRAY, memory + COSTS };
     const double *value[REGION_COUNT];
 
-    memory[OBJECTIVE] = lp_objective(model) * COST_SCALE;
+    memory[OBJECTIVE] = solved->objective[0] * COST_SCALE;
     memory[FUTURE_COST] = stage_lp_future(p, in.primal) * COST_SCALE;
     write_costs(&in);
     for (column_region r = 0; r < REGION_COUNT; r++)

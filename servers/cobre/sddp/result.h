@@ -14,7 +14,7 @@ size_t result_zeros(const sddp *study);
 
 /* Write the result of a program solved at `state` into its memory. Returns the cost of the stage,
  * without its future. */
-double result_write(double *memory, const sddp *study, size_t stage, const lp *model,
+double result_write(double *memory, const sddp *study, size_t stage, const solve_output *solved,
                     const double *state, const double *noise);
 
 /* The result in a memory that was written. The arrays of `out` are in `memory` and `zeros`. */

@@ -69,7 +69,7 @@ typedef struct sddp_scenario {
 typedef enum sddp_stop {
     SDDP_STOP_NONE,
     SDDP_STOP_AFTER_ITERATION, /* training completes the running iteration */
-    SDDP_STOP_NOW              /* between two LP solves */
+    SDDP_STOP_NOW              /* between two groups of LP solves */
 } sddp_stop;
 
 /** Called back while the study works. Any member may be NULL. */
@@ -79,7 +79,7 @@ typedef struct sddp_observer {
     void (*records)(const sddp_records *records, void *data);
     /** A failure ends the simulation with that status. */
     mcp_status (*scenario)(const sddp_scenario *result, void *data, mcp_error *err);
-    /** Called before every LP solve, on any of the study's threads; must be cheap. */
+    /** Called before every group of LP solves, on any of the study's threads; must be cheap. */
     sddp_stop (*should_stop)(void *data);
     void *data;
 } sddp_observer;

@@ -11,6 +11,7 @@
 
 #include "mcp/clock.h"
 
+#include "sddp/iteration/groups.h"
 #include "sddp/iteration/recorder.h"
 #include "sddp/pass.h"
 #include "sddp/ranks/ranks.h"
@@ -41,16 +42,17 @@ static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_fai
     size_t scenario = (size_t)where->scenario;
     study_path path = study_simulation_path(s, scenario, s->input->config.simulation_scenarios);
     const double *noise = study_draw(s, w, &path, t, w->state, &where->opening);
-    solve_input in = study_input(s, t, w->state, noise, study_basis(s, t, 0));
-    lp *model = NULL;
+    solve_input in = groups_path_input(s, w, t, noise, study_basis(s, t, 0));
+    double objective;
+    solve_output out = { .objective = &objective };
 
     in.work = &place->work;
-    mcp_status st = pass_solve(&model, p, w, &in, where, err);
+    mcp_status st = pass_solve(&out, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
-    double cost = result_write(place->memory[t], s, t, model, w->state, noise);
+    double cost = result_write(place->memory[t], s, t, &out, w->state, noise);
     place->cost += s->discount[t] * cost;
-    solve_leave(w, &in, model, w->state);
+    solve_leave(w, &in, &out, w->state);
     return MCP_OK;
 }
 

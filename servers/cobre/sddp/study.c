@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sddp/iteration/groups.h"
 #include "sddp/program/steepest.h"
 
 /* Bytes an LP solver keeps by column or row and by element; measured, rounded up. */
@@ -139,7 +140,7 @@ static mcp_status check_case(const cobre_case *input, mcp_error *err)
 static mcp_status make_arrays(sddp *s, mcp_error *err)
 {
     mcp_arena *a = s->arena;
-    size_t n = s->dimension, tasks = s->scenarios * s->openings_max;
+    size_t n = s->dimension, outcomes = s->scenarios * s->openings_max;
 
     s->programs = mcp_arena_array(a, s->stages, sizeof *s->programs);
     s->pools = mcp_arena_array(a, s->stages, sizeof *s->pools);
@@ -152,7 +153,10 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->discount = mcp_arena_array(a, s->positions, sizeof *s->discount);
     s->trial = mcp_arena_array(a, s->trials * s->scenarios, n * sizeof *s->trial);
     s->path_cost = mcp_arena_array(a, s->scenarios, sizeof *s->path_cost);
-    s->outcome = mcp_arena_array(a, tasks, (n + 1) * sizeof *s->outcome);
+    s->outcome.objective = mcp_arena_array(a, outcomes, sizeof *s->outcome.objective);
+    s->outcome.which = mcp_arena_array(a, outcomes, sizeof *s->outcome.which);
+    s->outcome.gradient = mcp_arena_array(a, outcomes, n * sizeof *s->outcome.gradient);
+    s->opening_values = mcp_arena_array(a, s->stages, sizeof *s->opening_values);
     s->weights = mcp_arena_array(a, s->openings_max, sizeof *s->weights);
     s->objectives = mcp_arena_array(a, s->openings_max, sizeof *s->objectives);
     s->order = mcp_arena_array(a, s->openings_max, sizeof *s->order);
@@ -160,8 +164,8 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->loaded = mcp_arena_array(a, s->stages, sizeof *s->loaded);
     if (!s->programs || !s->pools || !s->node || !s->basis_stores || !s->slack_basis ||
         !s->workers || !s->backward_pace || !s->initial || !s->discount || !s->trial ||
-        !s->path_cost || !s->outcome || !s->weights || !s->objectives || !s->order || !s->slope ||
-        !s->loaded)
+        !s->path_cost || !s->outcome.objective || !s->outcome.which || !s->outcome.gradient ||
+        !s->opening_values || !s->weights || !s->objectives || !s->order || !s->slope || !s->loaded)
         return out_of_memory(err);
     return MCP_OK;
 }
@@ -208,36 +212,33 @@ static mcp_status make_workers(sddp *s, mcp_error *err)
         w->row_value = mcp_arena_array(s->arena, row, sizeof *w->row_value);
         w->state = mcp_arena_array(s->arena, n, sizeof *w->state);
         w->outgoing = mcp_arena_array(s->arena, n, sizeof *w->outgoing);
-        w->slopes = mcp_arena_array(s->arena, n, sizeof *w->slopes);
-        w->inflow = mcp_arena_array(s->arena, hydros, 2 * sizeof *w->inflow);
-        w->by_inflow = w->inflow + hydros;
+        w->by_inflow = mcp_arena_array(s->arena, hydros, sizeof *w->by_inflow);
         w->limits = mcp_arena_array(s->arena, s->openings_max, sizeof *w->limits);
         w->noise = mcp_arena_array(s->arena, s->tree->dimension, sizeof *w->noise);
         w->stage_work = mcp_arena_array(s->arena, s->stages, sizeof *w->stage_work);
         w->opening_work = mcp_arena_array(s->arena, s->openings_max, sizeof *w->opening_work);
         if (!w->workspaces || !w->row_column || !w->row_value || !w->state || !w->outgoing ||
-            !w->slopes || !w->inflow || !w->limits || !w->noise || !w->stage_work ||
-            !w->opening_work)
+            !w->by_inflow || !w->limits || !w->noise || !w->stage_work || !w->opening_work)
             return out_of_memory(err);
     }
     return MCP_OK;
 }
 
-/* Load the program once for its first basis. */
-static mcp_status keep_slack_basis(sddp *s, size_t t, mcp_error *err)
+/* The first basis: rows basic, columns at a finite bound. */
+static mcp_status make_slack_basis(sddp *s, size_t t, mcp_error *err)
 {
-    const lp_program *program = &s->programs[t].program;
-    size_t length = stage_lp_lines(&s->programs[t]);
-    lp *model = NULL;
+    const lp_program *p = &s->programs[t].program;
+    uint8_t *basis = mcp_arena_alloc(s->arena, stage_lp_lines(&s->programs[t]));
 
-    s->slack_basis[t] = mcp_arena_alloc(s->arena, length);
-    if (!s->slack_basis[t])
+    if (!basis)
         return out_of_memory(err);
-    mcp_status st = lp_new(&model, program, err);
-    if (st != MCP_OK)
-        return st;
-    memcpy(s->slack_basis[t], lp_basis(model), length);
-    s->workers[0].workspaces[t].model = model;
+    for (int j = 0; j < p->columns; j++) {
+        basis[j] = LP_AT_LOWER;
+        if (p->lower[j] <= -LP_INFINITY)
+            basis[j] = p->upper[j] < LP_INFINITY ? LP_AT_UPPER : LP_FREE;
+    }
+    memset(basis + p->columns, LP_BASIC, (size_t)p->rows);
+    s->slack_basis[t] = basis;
     return MCP_OK;
 }
 
@@ -269,10 +270,12 @@ static mcp_status make_stages(sddp *s, mcp_error *err)
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++) {
         st = stage_lp_build(&s->programs[t], s->arena, &s->context, t, err);
         if (st == MCP_OK)
-            st = keep_slack_basis(s, t, err);
+            st = make_slack_basis(s, t, err);
         if (st == MCP_OK)
             st = make_basis_store(s, t, err);
     }
+    if (st == MCP_OK)
+        st = groups_prepare(s, err);
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
         st = study_reserve_cuts(s, t, 1, err);
     return st;
@@ -494,16 +497,6 @@ const double *study_draw(const sddp *study, worker *w, const study_path *path, s
     return w->noise;
 }
 
-solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,
-                        const uint8_t *basis)
-{
-    return (solve_input){ .program = &study->programs[stage],
-                          .pool = study_pool(study, stage),
-                          .state = state,
-                          .noise = noise,
-                          .basis = basis };
-}
-
 static mcp_status grow_workspace(sddp *s, workspace *ws, size_t old, size_t capacity,
                                  mcp_error *err)
 {
@@ -526,13 +519,14 @@ static mcp_status grow_workspace(sddp *s, workspace *ws, size_t old, size_t capa
 
 static mcp_status grow_scratch(sddp *s, worker *w, size_t capacity, mcp_error *err)
 {
-    double *values = mcp_arena_array(s->arena, capacity, 2 * sizeof *values);
+    double *values = mcp_arena_array(s->arena, capacity, 3 * sizeof *values);
     int *gone = mcp_arena_array(s->arena, capacity, sizeof *gone);
 
     if (!values || !gone)
         return out_of_memory(err);
     w->values = values;
-    w->fixed = values + capacity;
+    w->shared = values + capacity;
+    w->fixed = values + 2 * capacity;
     w->gone = gone;
     w->cut_capacity = capacity;
     return MCP_OK;

@@ -48,6 +48,13 @@ typedef struct state_archive {
     size_t count, capacity;
 } state_archive;
 
+/* What a backward pass leaves: [scenario * openings + opening] of the stage solved. */
+typedef struct backward_outcome {
+    double *objective;
+    uint32_t *which;  /* the opening of the scenario that has the gradient */
+    double *gradient; /* times dimension */
+} backward_outcome;
+
 /* Cuts that were loaded with a policy: what they are called there. */
 typedef struct loaded_cuts {
     const policy_cut *cuts;
@@ -87,7 +94,8 @@ struct sddp {
     double *discount;          /* D by position */
     double *trial;     /* [(position * scenarios + scenario) * dimension]: the incoming states */
     double *path_cost; /* by scenario */
-    double *outcome;   /* [task * (1 + dimension)]: objective and gradient of a backward solve */
+    backward_outcome outcome;
+    double **opening_values;      /* by stage: [item * openings + opening], as items_of_noise */
     double *weights, *objectives; /* by opening */
     uint32_t *order;              /* by opening */
     double *slope;                /* by dimension: the cut being made */
@@ -156,10 +164,6 @@ void study_begin_path(const sddp *study, const study_path *path, double *state);
  * where it is none of the tree's. */
 const double *study_draw(const sddp *study, worker *w, const study_path *path, size_t position,
                          const double *state, int32_t *opening);
-
-/* The input of a solve of a stage. */
-solve_input study_input(const sddp *study, size_t stage, const double *state, const double *noise,
-                        const uint8_t *basis);
 
 /* Make room for `extra` cuts of a stage in the pool, the workers and the basis store. */
 mcp_status study_reserve_cuts(sddp *study, size_t stage, size_t extra, mcp_error *err);

@@ -2,27 +2,20 @@
  * backward.c - the backward pass: adds cuts to the future cost function of each stage.
  *
  * One pass per position, from the last to the second, with a task for every group of openings of a
- * trial state. The openings of a group are solved in order, each from the basis of the one before:
- * neighbours end near one another, which saves a third of the pivots of many openings. Groups are
- * cut by the case alone, never by the number of threads, since an answer depends on its group. A
- * solve gives the objective and its gradient by the incoming state; weighted by the risk measure of
- * the stage before, these become one cut of that stage per trial state, appended in scenario order
- * after all solves. So the programs of a stage hold the cuts of the same iteration.
+ * trial state. A solve gives the objectives and their gradients by the incoming state; weighted by
+ * the risk measure of the stage before, these become one cut of that stage per trial state,
+ * appended in scenario order after all solves. So the programs of a stage hold the cuts of the same
+ * iteration.
  */
+#include <string.h>
+
 #include "mcp/clock.h"
 
+#include "sddp/iteration/groups.h"
 #include "sddp/iteration/iteration.h"
 #include "sddp/iteration/recorder.h"
 #include "sddp/pass.h"
 #include "sddp/risk.h"
-
-/* Openings of a group, about. An lp that solves a whole group at once wants larger ones. */
-#define GROUP_OPENINGS 10
-
-static size_t groups_of(size_t openings)
-{
-    return (openings + GROUP_OPENINGS - 1) / GROUP_OPENINGS;
-}
 
 /* The place of a backward step. */
 typedef struct step {
@@ -31,58 +24,57 @@ typedef struct step {
     size_t visit;           /* of its node, from the path's last one on */
 } step;
 
-/* One opening; `leads` its group. */
-static mcp_status solve_opening(pass *p, worker *w, size_t scenario, size_t opening, bool leads,
-                                sddp_failure *where, mcp_error *err)
+/* The places of a scenario's outcomes: by opening, and by basis, which has the number of the first
+ * opening that may end with it. */
+static size_t place_of(const sddp *s, const step *at, size_t scenario)
+{
+    return scenario * s->tree->openings[at->stage];
+}
+
+static mcp_status solve_openings(pass *p, worker *w, size_t index, sddp_failure *where,
+                                 mcp_error *err)
 {
     sddp *s = p->study;
     const step *at = p->data;
-    size_t t = at->stage;
-    const double *noise = tree_noise(s->tree, t, (uint32_t)opening);
-    solve_input in = study_input(s, t, study_trial(s, at->position, scenario), noise,
-                                 leads ? study_basis_at(s, at->position, scenario) : NULL);
-    double *outcome = s->outcome + (scenario * s->tree->openings[t] + opening) * (s->dimension + 1);
-    lp *model = NULL;
+    size_t t = at->stage, scenario = index / groups_count(s, t);
+    opening_group group = groups_get(s, t, index % groups_count(s, t));
+    size_t place = place_of(s, at, scenario) + group.first;
+    solve_input in = groups_input(s, t, study_trial(s, at->position, scenario), &group,
+                                  study_basis_at(s, at->position, scenario));
+    solve_output out = { .objective = s->outcome.objective + place,
+                         .which = s->outcome.which + place,
+                         .gradient = s->outcome.gradient + place * s->dimension };
 
-    in.work = &w->opening_work[opening];
-    where->opening = (int32_t)opening;
-    mcp_status st = pass_solve(&model, p, w, &in, where, err);
-    if (st != MCP_OK)
-        return st;
-    solve_count_active(w, &in, s->input->config.selection.activity_tolerance);
-    outcome[0] = lp_objective(model);
-    solve_gradient(w, &in, model, outcome + 1);
-    return MCP_OK;
-}
-
-static mcp_status solve_group(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
-{
-    size_t openings = p->study->tree->openings[((const step *)p->data)->stage];
-    size_t groups = groups_of(openings), scenario = index / groups, group = index % groups;
-    size_t first = openings * group / groups, end = openings * (group + 1) / groups;
-    mcp_status st = MCP_OK;
-
+    in.counts_hits = true;
+    in.activity_tolerance = s->input->config.selection.activity_tolerance;
+    in.work = w->opening_work + group.first;
     where->scenario = (int32_t)scenario;
-    for (size_t i = first; i < end && st == MCP_OK; i++)
-        st = solve_opening(p, w, scenario, i, i == first, where, err);
+    where->opening = (int32_t)group.first;
+    mcp_status st = pass_solve(&out, p, w, &in, where, err);
+    for (size_t i = 0; st == MCP_OK && i < group.count; i++)
+        out.which[i] += (uint32_t)group.first;
     return st;
 }
 
-/* The first outcome of a group; after the last one for the group after it. */
-static size_t first_outcome(size_t openings, size_t index)
+/* The first outcome of a task; of the number of tasks: the end of all. */
+static size_t first_outcome(const sddp *s, const step *at, size_t index)
 {
-    size_t groups = groups_of(openings);
+    size_t groups = groups_count(s, at->stage);
 
-    return index / groups * openings + openings * (index % groups) / groups;
+    return place_of(s, at, index / groups) + groups_get(s, at->stage, index % groups).first;
 }
 
 static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
 {
-    sddp *s = p->study;
-    size_t openings = s->tree->openings[((const step *)p->data)->stage], each = s->dimension + 1;
-    size_t first = first_outcome(openings, begin), last = first_outcome(openings, end);
+    const sddp *s = p->study;
+    const backward_outcome *outcome = &s->outcome;
+    size_t first = first_outcome(s, p->data, begin);
+    size_t count = first_outcome(s, p->data, end) - first;
 
-    spans_add(all, s->outcome + first * each, (last - first) * each * sizeof *s->outcome);
+    spans_add(all, outcome->objective + first, count * sizeof *outcome->objective);
+    spans_add(all, outcome->which + first, count * sizeof *outcome->which);
+    spans_add(all, outcome->gradient + first * s->dimension,
+              count * s->dimension * sizeof *outcome->gradient);
 }
 
 static void append(sddp *s, const step *at, double intercept, uint32_t theta,
@@ -94,47 +86,51 @@ static void append(sddp *s, const step *at, double intercept, uint32_t theta,
     cuts_touch(pool, (uint32_t)pool->count - 1);
 }
 
+/* The intercept of a cut with the study's slope and this value at the trial state. */
+static double intercept_of(const sddp *s, double value, const double *state)
+{
+    for (size_t j = 0; j < s->dimension; j++)
+        value -= s->slope[j] * state[j];
+    return value;
+}
+
 /* Multi-cut: one cut for each opening at one trial state. */
 static void add_cuts_by_opening(sddp *s, const step *at, size_t scenario, const cut_record *record)
 {
-    size_t n = s->dimension, openings = s->tree->openings[at->stage];
+    size_t n = s->dimension, place = place_of(s, at, scenario);
     const double *state = study_trial(s, at->position, scenario);
 
-    for (size_t w = 0; w < openings; w++) {
-        const double *outcome = s->outcome + (scenario * openings + w) * (n + 1);
-        double intercept = outcome[0];
-        for (size_t j = 0; j < n; j++) {
-            s->slope[j] = outcome[1 + j];
-            intercept -= outcome[1 + j] * state[j];
-        }
-        append(s, at, intercept, (uint32_t)w, record);
+    for (size_t w = 0; w < s->tree->openings[at->stage]; w++) {
+        const double *gradient = s->outcome.gradient + (place + s->outcome.which[place + w]) * n;
+        if (n > 0)
+            memcpy(s->slope, gradient, n * sizeof *gradient);
+        append(s, at, intercept_of(s, s->outcome.objective[place + w], state), (uint32_t)w, record);
     }
 }
 
-/* The cut at one trial state. */
+/* The cut at one trial state: openings that ended with one basis have one gradient. */
 static void add_cut(sddp *s, const step *at, size_t scenario, const cut_record *record)
 {
     size_t n = s->dimension, openings = s->tree->openings[at->stage];
-    const double *outcome = s->outcome + scenario * openings * (n + 1);
-    const double *state = study_trial(s, at->position, scenario);
-    double intercept = 0.0;
+    size_t place = place_of(s, at, scenario);
+    const double *objectives = s->outcome.objective + place;
+    double *by_basis = s->objectives, value = 0.0;
 
-    for (size_t w = 0; w < openings; w++)
-        s->objectives[w] = outcome[w * (n + 1)];
     risk_weights(s->weights, &s->input->stages[at->before], s->input->config.original_arithmetic,
-                 s->objectives, openings, s->order);
+                 objectives, openings, s->order);
+    memset(by_basis, 0, openings * sizeof *by_basis);
+    for (size_t w = 0; w < openings; w++) {
+        by_basis[s->outcome.which[place + w]] += s->weights[w];
+        value += s->weights[w] * objectives[w];
+    }
     for (size_t j = 0; j < n; j++)
         s->slope[j] = 0.0;
-    for (size_t w = 0; w < openings; w++) {
-        const double *gradient = outcome + w * (n + 1) + 1;
-        double at_zero = s->objectives[w];
-        for (size_t j = 0; j < n; j++) {
-            at_zero -= gradient[j] * state[j];
-            s->slope[j] += s->weights[w] * gradient[j];
-        }
-        intercept += s->weights[w] * at_zero;
+    for (size_t b = 0; b < openings; b++) {
+        const double *gradient = s->outcome.gradient + (place + b) * n;
+        for (size_t j = 0; by_basis[b] != 0.0 && j < n; j++)
+            s->slope[j] += by_basis[b] * gradient[j];
     }
-    append(s, at, intercept, 0, record);
+    append(s, at, intercept_of(s, value, study_trial(s, at->position, scenario)), 0, record);
 }
 
 static mcp_status add_cuts(const iteration_run *run, const step *at, mcp_error *err)
@@ -185,8 +181,8 @@ static mcp_status step_back(const iteration_run *run, size_t position, mcp_error
                .outputs = list_outputs,
                .notes_begin = t,
                .notes_end = t + 1 };
-    size_t tasks = s->scenarios * groups_of(s->tree->openings[t]);
-    mcp_status st = pass_run(&p, solve_group, tasks, run->failure, err);
+    size_t tasks = s->scenarios * groups_count(s, t);
+    mcp_status st = pass_run(&p, solve_openings, tasks, run->failure, err);
 
     recorder_take_backward(s, t);
     return st == MCP_OK ? add_cuts(run, &at, err) : st;

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "sddp/iteration/groups.h"
 #include "sddp/iteration/iteration.h"
 #include "sddp/iteration/recorder.h"
 #include "sddp/pass.h"
@@ -22,18 +23,18 @@ static mcp_status walk_stage(pass *p, worker *w, size_t position, size_t scenari
     study_path path = study_training_path(s, (uint32_t)p->iteration, scenario);
     const double *noise = study_draw(s, w, &path, position, w->state, &where->opening);
     uint8_t *basis = study_basis_at(s, position, scenario);
-    solve_input in = study_input(s, t, w->state, noise, basis);
-    lp *model = NULL;
+    solve_input in = groups_path_input(s, w, t, noise, basis);
+    double objective;
+    solve_output out = { .objective = &objective };
 
     in.keep_basis = basis;
     in.work = &w->stage_work[t];
-    mcp_status st = pass_solve(&model, p, w, &in, where, err);
+    mcp_status st = pass_solve(&out, p, w, &in, where, err);
     if (st != MCP_OK)
         return st;
-    const double *primal = lp_primal(model);
-    double stage_cost = lp_objective(model) - stage_lp_future(program, primal);
+    double stage_cost = objective - stage_lp_future(program, out.primal);
     *cost += s->discount[position] * stage_cost * COST_SCALE;
-    solve_leave(w, &in, model, w->state);
+    solve_leave(w, &in, &out, w->state);
     return MCP_OK;
 }
 

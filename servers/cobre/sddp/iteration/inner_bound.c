@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sddp/iteration/groups.h"
 #include "sddp/pass.h"
 #include "sddp/program/inner_lp.h"
 #include "sddp/risk.h"
@@ -120,14 +121,17 @@ static mcp_status solve_inner(pass *p, worker *w, lp *model, const double *state
 {
     const step *at = p->data;
     const stage_lp *program = at->program->stage;
-    const double *noise = tree_noise(p->study->tree, at->stage, (uint32_t)opening);
+    const opening_group one = { opening, 1 };
+    const solve_input in = groups_input(p->study, at->stage, state, &one, NULL);
+    const double *inflow = w->lane_values + items_inflow(program);
     mcp_status st = pass_go_on(p, err);
 
     if (st != MCP_OK)
         return st;
-    stage_lp_inflow(program, state, noise, w->inflow);
-    state_advance(&program->context->state, at->stage, state, w->inflow, w->outgoing);
-    stage_lp_enter(program, model, state, w->inflow, noise);
+    items_of_state(program, state, &in.lanes, w->lane_values);
+    state_advance(&program->context->state, at->stage, state, inflow, 1,
+                  w->outgoing + program->layout.states);
+    items_enter(program, model, w->lane_values, 1);
     inner_lp_enter(at->program, model, w->outgoing);
     lp_status end = lp_solve(model);
     if (end == LP_OPTIMAL) {
@@ -141,22 +145,23 @@ static mcp_status solve_inner(pass *p, worker *w, lp *model, const double *state
                          lp_status_name(end));
 }
 
-static mcp_status solve_with_cuts(pass *p, worker *w, const double *state, size_t opening,
-                                  double *objective, sddp_failure *where, mcp_error *err)
+static mcp_status solve_with_cuts(pass *p, worker *w, const double *state, double *objectives,
+                                  sddp_failure *where, mcp_error *err)
 {
     sddp *s = p->study;
     const step *at = p->data;
-    const double *noise = tree_noise(s->tree, at->stage, (uint32_t)opening);
-    solve_input in = study_input(s, at->stage, state, noise,
-                                 opening == 0 ? study_basis(s, at->stage, 0) : NULL);
-    lp *model = NULL;
-    mcp_status st = pass_solve(&model, p, w, &in, where, err);
+    mcp_status st = MCP_OK;
 
-    if (st != MCP_OK)
-        return st;
-    w->solves--; /* it counts for no step of the training */
-    *objective = lp_objective(model);
-    return MCP_OK;
+    for (size_t g = 0; g < groups_count(s, at->stage) && st == MCP_OK; g++) {
+        opening_group group = groups_get(s, at->stage, g);
+        solve_input in = groups_input(s, at->stage, state, &group, study_basis(s, at->stage, 0));
+        solve_output out = { .objective = objectives + group.first };
+        where->opening = (int32_t)group.first;
+        st = pass_solve(&out, p, w, &in, where, err);
+        if (st == MCP_OK)
+            w->solves -= (int64_t)group.count; /* they count for no step of the training */
+    }
+    return st;
 }
 
 static mcp_status solve_state(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
@@ -168,15 +173,15 @@ static mcp_status solve_state(pass *p, worker *w, size_t index, sddp_failure *wh
     lp **model = at->models + (w - s->workers);
     mcp_status st = MCP_OK;
 
-    if (at->program && !*model)
+    if (!at->program)
+        return solve_with_cuts(p, w, at->states[index], objectives, where, err);
+    if (!*model)
         st = lp_new(model, &at->program->program, err);
     if (st == MCP_OK && at->program)
         lp_set_basis(*model, at->basis);
     for (size_t i = 0; i < openings && st == MCP_OK; i++) {
         where->opening = (int32_t)i;
-        st = at->program
-                 ? solve_inner(p, w, *model, at->states[index], i, &objectives[i], where, err)
-                 : solve_with_cuts(p, w, at->states[index], i, &objectives[i], where, err);
+        st = solve_inner(p, w, *model, at->states[index], i, &objectives[i], where, err);
     }
     return st;
 }

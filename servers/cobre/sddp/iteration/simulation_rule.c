@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "sddp/iteration/groups.h"
 #include "sddp/pass.h"
 #include "sddp/stop.h"
 
@@ -49,19 +50,20 @@ static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mc
     const rule_paths *all = p->data;
     double *costs = all->costs + index * s->stages;
     study_path path = study_simulation_path(s, index, all->count);
-    lp *model = NULL;
+    double objective;
+    solve_output out = { .objective = &objective };
 
     where->scenario = (int32_t)index;
     study_begin_path(s, &path, w->state);
     for (size_t t = 0; t < s->stages; t++) {
         const double *noise = study_draw(s, w, &path, t, w->state, &where->opening);
-        solve_input in = study_input(s, t, w->state, noise, study_basis(s, t, 0));
-        mcp_status st = pass_solve(&model, p, w, &in, where, err);
+        solve_input in = groups_path_input(s, w, t, noise, study_basis(s, t, 0));
+        mcp_status st = pass_solve(&out, p, w, &in, where, err);
         if (st != MCP_OK)
             return st;
-        costs[t] = lp_objective(model) - stage_lp_future(&s->programs[t], lp_primal(model));
+        costs[t] = objective - stage_lp_future(&s->programs[t], out.primal);
         costs[t] *= COST_SCALE;
-        solve_leave(w, &in, model, w->state);
+        solve_leave(w, &in, &out, w->state);
     }
     return MCP_OK;
 }

@@ -437,12 +437,14 @@ static bool pumped(region_line *out, const program_site *site, size_t j, size_t 
     return site->context->extends && !at->is_absent;
 }
 
-/* The mean load; that of a stochastic bus is set by each solve. */
+/* The load where it is certain; that of a stochastic bus is added by each solve. */
 static bool load(region_line *out, const program_site *site, size_t b, size_t k)
 {
     const cobre_bus_stage *at = site_bus(site, b);
 
     out->lower = out->upper = at->load_mean * (at->load_factor ? at->load_factor[k] : 1.0);
+    if (site->input->bus_is_stochastic[b])
+        out->lower = out->upper = 0.0;
     return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * stage_lp.c - builds the program of a stage, sets its state and noise, reads its results.
+ * stage_lp.c - builds the program of a stage, and reads its results.
  *
  * Two passes over the same code: layout gives every region its columns and rows, then matrix_put
  * writes the elements as (row, column, value) triplets, first to count them, then to keep them;
@@ -238,6 +238,8 @@ mcp_status stage_lp_build(stage_lp *out, mcp_arena *arena, const program_context
     if (st == MCP_OK)
         st = number_noise(&made, arena, err);
     if (st == MCP_OK)
+        st = stage_lp_lay(&made, arena, err);
+    if (st == MCP_OK)
         *out = made;
     return st;
 }
@@ -274,20 +276,6 @@ size_t stage_lp_lines(const stage_lp *stage)
 
 /* ---- in and out ------------------------------------------------------------------------------ */
 
-void stage_lp_inflow(const stage_lp *stage, const double *state, const double *noise,
-                     double *inflow)
-{
-    const inflow_model *model = stage->context->inflow;
-    const double *sigma = model->sigma + stage->stage * model->hydros;
-
-    for (size_t h = 0; h < model->hydros; h++) {
-        inflow[h] = inflow_certain(model, stage->stage, h, state + model->hydros) +
-                    sigma[h] * noise[h];
-        if (stage->truncates && inflow[h] < 0.0 && sigma[h] > 0.0)
-            inflow[h] = 0.0;
-    }
-}
-
 double stage_lp_load(const stage_lp *stage, size_t bus, size_t block, const double *noise)
 {
     const cobre_case *in = stage->input;
@@ -321,58 +309,6 @@ double stage_lp_future(const stage_lp *stage, const double *primal)
     for (int j = stage->first[REGION_THETA]; j < stage->first[REGION_TAIL + 1]; j++)
         future += stage->program.cost[j] * primal[j];
     return future;
-}
-
-static void enter_loads(const stage_lp *stage, lp *model, const double *noise)
-{
-    for (size_t i = 0; i < stage->input->bus_count; i++) {
-        if (stage->noise_of_bus[i] == NO_COLUMN)
-            continue;
-        for (size_t k = 0; k < stage->blocks; k++) {
-            double load = stage_lp_load(stage, i, k, noise);
-            lp_set_row(model, stage->row[ROW_LOAD][i] + (int)k, load, load);
-        }
-    }
-}
-
-static void enter_sources(const stage_lp *stage, lp *model, const double *noise)
-{
-    for (size_t j = 0; j < stage->input->source_count; j++) {
-        int first = stage->column[REGION_SOURCE][j];
-        if (stage->noise_of_source[j] == NO_COLUMN || first == NO_COLUMN)
-            continue;
-        for (size_t k = 0; k < stage->blocks; k++)
-            lp_set_column(model, first + (int)k, 0.0, stage_lp_available(stage, j, k, noise));
-    }
-}
-
-static void enter_constraints(const stage_lp *stage, lp *model, const double *noise)
-{
-    double moved = 0.0;
-
-    for (size_t i = 0; i < stage->moving_count; i++) {
-        const moving_term *term = &stage->moving[i];
-        moved += term->coefficient * stage_lp_available(stage, term->source, term->block, noise);
-        if (i + 1 < stage->moving_count && term[1].row == term->row)
-            continue;
-        lp_set_row(model, term->row, stage->program.row_lower[term->row] - moved,
-                   stage->program.row_upper[term->row] - moved);
-        moved = 0.0;
-    }
-}
-
-void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *inflow,
-                    const double *noise)
-{
-    size_t hydros = stage->input->hydro_count;
-
-    for (size_t h = 0; h < hydros; h++)
-        lp_set_column(model, stage->first[REGION_INCOMING] + (int)h, state[h], state[h]);
-    for (size_t h = 0; h < hydros; h++)
-        lp_set_column(model, stage->first[REGION_INFLOW] + (int)h, inflow[h], inflow[h]);
-    enter_loads(stage, model, noise);
-    enter_sources(stage, model, noise);
-    enter_constraints(stage, model, noise);
 }
 
 int stage_lp_storage(const stage_lp *stage, size_t hydro)

@@ -3,8 +3,8 @@
  *
  * Built once and read by all threads; each worker loads it into an lp of its own. Solves differ in
  * bounds only: the incoming state and the inflows are fixed columns, stochastic loads are right-
- * hand sides, stochastic sources upper bounds. So the reduced costs are the gradient of the optimum
- * by the state. All costs are divided by COST_SCALE. Method page, 2.
+ * hand sides, stochastic sources upper bounds (items.h). So the reduced costs are the gradient of
+ * the optimum by the state. All costs are divided by COST_SCALE. Method page, 2.
  */
 #ifndef SDDP_PROGRAM_STAGE_LP_H
 #define SDDP_PROGRAM_STAGE_LP_H
@@ -15,7 +15,7 @@
 #include "mcp/arena.h"
 #include "mcp/error.h"
 
-#include "lp/lp.h"
+#include "lp/group.h"
 #include "sddp/program/context.h"
 #include "sddp/program/regions.h"
 
@@ -42,7 +42,8 @@ typedef struct stage_lp {
     const int *place;                 /* by column: entity * width + k */
     size_t values[REGION_COUNT];      /* entities * width */
     size_t width[REGION_COUNT];
-    int theta; /* the first column of REGION_THETA */
+    int theta;        /* the first column of REGION_THETA */
+    lp_layout layout; /* what varies (items.h), and where the cuts hang */
 
     const int *noise_of_bus;    /* index into the noise vector, or NO_COLUMN: load is certain */
     const int *noise_of_source; /* the same: availability is certain */
@@ -72,16 +73,6 @@ static inline int stage_lp_column(const stage_lp *stage, column_region r, size_t
 
     return first == NO_COLUMN ? NO_COLUMN : first + (int)k;
 }
-
-/* The realized inflows under a noise, by hydro: by the model, raised to zero where the case wants
- * that and there is noise. Method page, 3.2. */
-void stage_lp_inflow(const stage_lp *stage, const double *state, const double *noise,
-                     double *inflow);
-
-/* Put the incoming state, the realized inflows and the noise of an opening into an lp that holds
- * this program. */
-void stage_lp_enter(const stage_lp *stage, lp *model, const double *state, const double *inflow,
-                    const double *noise);
 
 /* The load of a bus in a block under a noise: the right-hand side of its row, MW. */
 double stage_lp_load(const stage_lp *stage, size_t bus, size_t block, const double *noise);

@@ -1,5 +1,5 @@
 /*
- * stage_lp_int.h - a program while it is built: between layout (stage_lp.c) and matrix.c.
+ * stage_lp_int.h - a program while it is built: between stage_lp.c, matrix.c and items.c.
  */
 #ifndef SDDP_PROGRAM_STAGE_LP_INT_H
 #define SDDP_PROGRAM_STAGE_LP_INT_H
@@ -22,5 +22,9 @@ typedef struct builder {
 
 /* Put every element of the matrix, and the constants of generic constraints. Layout is complete. */
 void matrix_put(builder *b);
+
+/* Fill the layout: what varies, and where cuts hang. The rest of the program is complete. MCP_OK;
+ * MCP_E_NOMEM. */
+mcp_status stage_lp_lay(stage_lp *stage, mcp_arena *arena, mcp_error *err);
 
 #endif

@@ -184,12 +184,16 @@ static mcp_status build_move(builder *b, state_move *out, size_t t, double weigh
     uint32_t *start = mcp_arena_array(b->arena, b->dimension - b->hydros + 1, sizeof *start);
     uint32_t *from = mcp_arena_array(b->arena, b->terms, sizeof *from);
     b->share = mcp_arena_array(b->arena, b->terms, sizeof *b->share);
-    if (!start || !from || !b->share)
+    uint8_t *is_random = mcp_arena_array(b->arena, b->dimension - b->hydros, 1);
+    if (!start || !from || !b->share || !is_random)
         return out_of_memory(err);
     b->start = start;
     b->from = from;
     add_terms(b, t, weight);
-    *out = (state_move){ start, from, b->share };
+    for (size_t e = 0; e < b->dimension - b->hydros; e++)
+        for (uint32_t i = start[e]; i < start[e + 1]; i++)
+            is_random[e] |= from[i] >= b->dimension;
+    *out = (state_move){ start, from, b->share, is_random };
     return MCP_OK;
 }
 
@@ -260,18 +264,22 @@ void state_start(const state_table *table, const cobre_case *input, double *stat
 }
 
 void state_advance(const state_table *table, size_t stage, const double *state,
-                   const double *inflow, double *outgoing)
+                   const double *inflow, size_t lanes, double *tail)
 {
     const state_move *move = &table->moves[stage];
-    size_t n = table->hydros, dimension = table->dimension;
+    size_t dimension = table->dimension;
 
-    for (size_t e = n; e < dimension; e++) {
-        double value = 0.0;
-        for (uint32_t i = move->start[e - n]; i < move->start[e - n + 1]; i++) {
+    for (size_t e = 0; e < dimension - table->hydros; e++) {
+        double *values = tail + e * lanes;
+        for (size_t l = 0; l < lanes; l++)
+            values[l] = 0.0;
+        for (uint32_t i = move->start[e]; i < move->start[e + 1]; i++) {
             size_t from = move->from[i];
-            value += move->share[i] * (from < dimension ? state[from] : inflow[from - dimension]);
+            for (size_t l = 0; l < lanes; l++)
+                values[l] += move->share[i] * (from < dimension
+                                                   ? state[from]
+                                                   : inflow[(from - dimension) * lanes + l]);
         }
-        outgoing[e] = value;
     }
 }
 

@@ -41,6 +41,7 @@ typedef struct state_move {
     const uint32_t *start;
     const uint32_t *from;
     const double *share;
+    const uint8_t *is_random; /* by such entry: a term is of an inflow */
 } state_move;
 
 typedef struct state_table {
@@ -58,9 +59,10 @@ mcp_status state_table_build(state_table *out, mcp_arena *arena, const inflow_mo
 /* The state before the first stage. */
 void state_start(const state_table *table, const cobre_case *input, double *state);
 
-/* Fill the outgoing entries that are no storages. `inflow` is by hydro. */
+/* The outgoing entries that are no storages, for lanes from one incoming state: `inflow` is
+ * [hydro * lanes + lane], `tail` receives [(entry - hydros) * lanes + lane]. */
 void state_advance(const state_table *table, size_t stage, const double *state,
-                   const double *inflow, double *outgoing);
+                   const double *inflow, size_t lanes, double *tail);
 
 /*
  * The gradient by the incoming state, from those by incoming storage, by inflow and by the outgoing

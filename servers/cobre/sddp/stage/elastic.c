@@ -11,6 +11,8 @@
 
 #include "mcp/alloc.h"
 
+#include "sddp/program/items.h"
+
 /* A smaller violation is rounding. */
 #define SMALLEST_HM3 1e-6
 
@@ -102,19 +104,15 @@ static size_t insert(elastic_gap *gaps, size_t count, size_t most, elastic_gap g
     return count;
 }
 
-size_t elastic_gaps(const stage_lp *stage, const double *state, const double *noise,
-                    elastic_gap *gaps, size_t most)
+size_t elastic_gaps(const stage_lp *stage, const double *values, size_t stride, elastic_gap *gaps,
+                    size_t most)
 {
-    double *inflow = mcp_alloc_zeroed(stage->input->hydro_count, sizeof *inflow);
-    lp *model = inflow ? load(stage) : NULL;
+    lp *model = load(stage);
     size_t count = 0, each = balances_of(stage);
 
-    if (!model) {
-        free(inflow);
+    if (!model)
         return 0;
-    }
-    stage_lp_inflow(stage, state, noise, inflow);
-    stage_lp_enter(stage, model, state, inflow, noise);
+    items_enter(stage, model, values, stride);
     if (lp_solve(model) == LP_OPTIMAL) {
         const double *water = lp_primal(model) + stage->program.columns;
         for (size_t h = 0; h < stage->input->hydro_count; h++) {
@@ -126,6 +124,5 @@ size_t elastic_gaps(const stage_lp *stage, const double *state, const double *no
         }
     }
     lp_free(model);
-    free(inflow);
     return count;
 }

@@ -14,12 +14,13 @@ typedef struct elastic_gap {
 } elastic_gap;
 
 /*
- * Solve the program again with balances that may be violated, for the least violation, and find
- * the hydros where one remains, at most `most`, the largest first.
+ * Solve the program of a lane, values[item * stride] (items.h), again with balances that may be
+ * violated, for the least violation, and find the hydros where one remains, at most `most`, the
+ * largest first.
  *
  * Returns their number; 0: every balance can hold, or the memory or the solver does not suffice.
  */
-size_t elastic_gaps(const stage_lp *stage, const double *state, const double *noise,
-                    elastic_gap *gaps, size_t most);
+size_t elastic_gaps(const stage_lp *stage, const double *values, size_t stride, elastic_gap *gaps,
+                    size_t most);
 
 #endif

@@ -1,5 +1,10 @@
 /*
- * solve.h - one solve of one stage's program: state, noise and basis in, optimum over all cuts out.
+ * solve.h - solves one stage's program for a group of lanes: state, noises and basis in, optima
+ * over all cuts out.
+ *
+ * The lanes of a group share stage, incoming state and starting basis, and differ in their noise.
+ * The answers depend on these, on the cuts and on the order of the lanes alone: neither on what was
+ * solved before, nor on the worker.
  */
 #ifndef SDDP_STAGE_SOLVE_H
 #define SDDP_STAGE_SOLVE_H
@@ -12,21 +17,22 @@
 
 #include "lp/ladder.h"
 #include "lp/lp.h"
+#include "sddp/program/items.h"
 #include "sddp/program/stage_lp.h"
 #include "sddp/stage/cuts.h"
 
 /* The number of rows appended to an lp at once. */
 #define ROW_BATCH 16
 
-/* A worker's program of one stage: its rows are the stage's, then the working set as of `version`,
- * then the cuts that the last solve added. */
+/* What a worker keeps of one stage. The rows of `model` are the stage's, then the working set as of
+ * `version`, then the cuts that the last lanes added (rows.h). */
 typedef struct workspace {
-    lp *model;      /* NULL until the worker first solves the stage */
+    lp *model;      /* NULL until rows.h first solves the stage */
     uint32_t *rows; /* the cuts that are rows now, in order */
     size_t set_count, local_count;
     uint64_t version, epoch;
     uint8_t *tight; /* by cut: was tight in a solve since the last settling */
-    uint32_t *hits; /* by cut: solves since then in which it was active (solve_count_active) */
+    uint32_t *hits; /* by cut: solves since then in which it was active */
 } workspace;
 
 /* Attempts of the LP solver after a first one without optimum. */
@@ -51,18 +57,25 @@ typedef struct worker {
     workspace *workspaces; /* by stage */
     size_t cut_capacity;
     double *values;  /* by cut of the largest pool */
-    double *fixed;   /* the same: the value less that of the outgoing storages */
+    double *shared;  /* the same: its intercept, and what the outgoing entries add that are no
+                        storages and the same for all lanes */
+    double *fixed;   /* the same: of one lane, with those that differ */
     int *gone;       /* the same */
     int *row_column; /* ROW_BATCH rows of hydros + 1 elements */
     double *row_value;
     double *state, *outgoing; /* by dimension */
-    double *slopes;           /* the same */
-    double *inflow;           /* by hydro: realized in the last solve */
     double *by_inflow;        /* by hydro */
     double *limits;           /* by theta */
     double *noise;            /* of the path that it walks */
+    double *drawn;            /* by item: what that noise gives */
+    /* Of the last group. */
+    double *lane_values;      /* [item * lanes + lane] */
+    double *lane_tail;        /* [(entry - hydros) * lanes + lane]: the outgoing state */
+    double *reduced;          /* [basis * length]: as lp_answers.gradient */
+    double *primal, *duals;   /* by column, by row */
+    size_t failed;            /* the lane without optimum */
+    lp_status end;            /* how it ended */
     int64_t solves;           /* stage programs solved, however many LP solves each took */
-    lp_status end;            /* how the last solve ended */
     solve_work *stage_work;   /* by stage: of the forward pass */
     solve_work *opening_work; /* by opening: of the other passes */
     int64_t busy_ns;          /* inside its last pass */
@@ -71,31 +84,37 @@ typedef struct worker {
 typedef struct solve_input {
     const stage_lp *program;
     const cut_pool *pool; /* the stage's cuts */
-    const double *state, *noise;
-    /* Where the solve starts, for the stage's rows and its working set. NULL: where the worker's
-     * last solve of the stage ended, with the cuts that it had added. */
-    const uint8_t *basis;
-    uint8_t *keep_basis; /* receives the basis before cuts from outside the set are added; may be
-                            NULL or `basis` */
-    bool all_cuts;       /* deactivated cuts constrain too */
-    solve_work *work;    /* receives more; may be NULL */
+    const double *state;
+    item_lanes lanes;
+    const uint8_t *basis; /* where the first lane starts: for the stage's rows and its working set;
+                             each other one starts where a lane before it ended */
+    uint8_t *keep_basis;  /* receives the first lane's; may be NULL or `basis` */
+    bool all_cuts;        /* deactivated cuts constrain too */
+    bool counts_hits;     /* active cuts are counted in the workspace */
+    double activity_tolerance; /* a cut with a larger dual is active */
+    bool wants_solution;       /* of a single lane */
+    solve_work *work;          /* by lane: receives more; may be NULL */
 } solve_input;
 
+typedef struct solve_output {
+    double *objective; /* by lane; the caller's, as the next two */
+    uint32_t *which;   /* by lane: the number of the basis that it ended with; with it */
+    double *gradient;  /* [basis * dimension]: of the optimum by the incoming state; both
+                                     may be NULL */
+    size_t bases;
+    const double *primal, *duals; /* when wanted: the worker's, valid until its next group */
+} solve_output;
+
 /*
- * Solve. Runs on the worker's thread, inside a pass or outside.
+ * Solve a group. Runs on the worker's thread, inside a pass or outside.
  *
- * model receives the lp with the solution, valid until the worker's next solve of the stage.
- * MCP_OK; MCP_E_NOMEM; MCP_E_INTERNAL (no optimum; w->end says how it ended).
+ * MCP_OK; MCP_E_NOMEM; MCP_E_INTERNAL (a lane has no optimum: w->failed is the first such lane,
+ * w->end says how it ended, and w->lane_values are those of the group)
  */
-mcp_status solve_stage(lp **model, worker *w, const solve_input *in, mcp_error *err);
+mcp_status solve_group(worker *w, const solve_input *in, solve_output *out, mcp_error *err);
 
-/* After a solve: the outgoing state, which may replace in->state. */
-void solve_leave(const worker *w, const solve_input *in, const lp *model, double *state);
-
-/* After a solve: the gradient of the optimum by the incoming state. */
-void solve_gradient(worker *w, const solve_input *in, const lp *model, double *gradient);
-
-/* After a solve: count its active cuts, those with a dual above the tolerance, in the worker. */
-void solve_count_active(worker *w, const solve_input *in, double tolerance);
+/* After a solve of a single lane with its solution: the outgoing state, which may replace
+ * in->state. */
+void solve_leave(const worker *w, const solve_input *in, const solve_output *out, double *state);
 
 #endif

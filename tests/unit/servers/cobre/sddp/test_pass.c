@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cases.h"
+#include "sddp/iteration/groups.h"
 #include "sddp/pass.h"
 
 enum { TASKS = 500 };
@@ -95,11 +96,12 @@ static sddp_stop answer(void *data)
 
 static mcp_status solve_task(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
 {
-    solve_input in = study_input(study, 1, NULL, NULL, study_basis(study, 1, 0));
-    lp *model = NULL;
+    solve_input in = groups_path_input(study, w, 1, NULL, study_basis(study, 1, 0));
+    double objective;
+    solve_output out = { .objective = &objective };
 
     (void)index;
-    return pass_solve(&model, p, w, &in, where, err);
+    return pass_solve(&out, p, w, &in, where, err);
 }
 
 static mcp_status run_with(sddp_stop stop, sddp_stop halts_at)

@@ -442,10 +442,14 @@ static void count_iteration(const sddp_iteration *row, void *data)
     assert_int_equal(row->iteration, ++s->seen);
 }
 
+/* 1dtoy asks before an iteration, before each of its four forward solves, and before each of the
+ * four groups of ten openings of the backward pass and the bound. */
+enum { QUESTIONS = 1 + 4 + 4 };
+
 /* The stop comes in the middle of the third iteration, which is completed. */
 static void a_stop_after_the_iteration_completes_it(void **state)
 {
-    stopper s = { .stop = SDDP_STOP_AFTER_ITERATION, .after = 2 * 45 + 20 };
+    stopper s = { .stop = SDDP_STOP_AFTER_ITERATION, .after = 2 * QUESTIONS + 5 };
     sddp_observer observer = { .iteration = count_iteration, .should_stop = ask, .data = &s };
     sddp_training result;
 
@@ -467,8 +471,8 @@ static void stopping_now_drops_the_iteration(void **state)
     sddp_training result;
 
     (void)state;
-    for (int64_t into = 1; into < 45; into += 6) {
-        stopper s = { .stop = SDDP_STOP_NOW, .after = 2 * 45 + into };
+    for (int64_t into = 1; into < QUESTIONS; into++) {
+        stopper s = { .stop = SDDP_STOP_NOW, .after = 2 * QUESTIONS + into };
         sddp_observer observer = { .iteration = count_iteration, .should_stop = ask, .data = &s };
         case_1dtoy(&kit);
         kit_set_limit(&kit, 5);
@@ -491,7 +495,7 @@ static void stops_leave_no_trace(void **state)
     sddp_failure failure;
 
     (void)state;
-    for (int64_t after = 50; after < 430; after += 61) {
+    for (int64_t after = 9; after < 100; after += 17) {
         case_wide(&kit, 4, 5);
         kit_set_limit(&kit, 6);
         kit.c.config.selection = (cobre_cut_selection){ .method = COBRE_SELECTION_LML1,

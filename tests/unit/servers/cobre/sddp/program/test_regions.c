@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "../cases.h"
-#include "sddp/program/stage_lp.h"
+#include "sddp/program/items.h"
 
 #define HOURS 730.0
 #define ZETA (0.0036 * HOURS)
@@ -63,10 +63,12 @@ static void build(size_t t, const hydro_model *fpha, const uint32_t *openings)
 static lp_status enter(const double *storage, const double *noise)
 {
     static const double calm[KIT_ENTITIES];
-    double inflow[KIT_ENTITIES];
+    double random[16 * KIT_ENTITIES], values[16 * KIT_ENTITIES];
 
-    stage_lp_inflow(&stage, storage, noise ? noise : calm, inflow);
-    stage_lp_enter(&stage, model, storage, inflow, noise ? noise : calm);
+    assert_true(stage.layout.items <= sizeof values / sizeof values[0]);
+    items_of_noise(&stage, noise ? noise : calm, random, 1);
+    items_of_state(&stage, storage, &(item_lanes){ 1, random, 1 }, values);
+    items_enter(&stage, model, values, 1);
     return lp_solve(model);
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "../cases.h"
+#include "sddp/program/items.h"
 #include "sddp/program/stage_lp.h"
 
 #define HOURS 730.0
@@ -50,10 +51,12 @@ static void build(size_t t)
 
 static lp_status enter(const double *storage, const double *noise)
 {
-    double inflow[KIT_ENTITIES];
+    double random[8 * KIT_ENTITIES], values[8 * KIT_ENTITIES];
 
-    stage_lp_inflow(&stage, storage, noise, inflow);
-    stage_lp_enter(&stage, model, storage, inflow, noise);
+    assert_true(stage.layout.items <= sizeof values / sizeof values[0]);
+    items_of_noise(&stage, noise, random, 1);
+    items_of_state(&stage, storage, &(item_lanes){ 1, random, 1 }, values);
+    items_enter(&stage, model, values, 1);
     return lp_solve(model);
 }
 

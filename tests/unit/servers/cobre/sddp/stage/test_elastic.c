@@ -10,14 +10,28 @@
 #include <cmocka.h>
 
 #include "../cases.h"
+#include "sddp/program/items.h"
 #include "sddp/stage/elastic.h"
 
 static case_kit kit;
 
+/* The gaps from these storages, without noise. */
+static size_t calm_gaps(const stage_lp *stage, const double *storage, elastic_gap *gaps,
+                        size_t most)
+{
+    static const double calm[KIT_ENTITIES];
+    double random[8 * KIT_ENTITIES], values[8 * KIT_ENTITIES];
+
+    assert_true(stage->layout.items <= sizeof values / sizeof values[0]);
+    items_of_noise(stage, calm, random, 1);
+    items_of_state(stage, storage, &(item_lanes){ 1, random, 1 }, values);
+    return elastic_gaps(stage, values, 1, gaps, most);
+}
+
 /* Two plants in a row without inflow, from 100 hm3 each; the second must end with `needed`. */
 static size_t gaps_of(double needed, elastic_gap *gaps, size_t most)
 {
-    static const double storage[] = { 100.0, 100.0 }, calm[KIT_ENTITIES];
+    static const double storage[] = { 100.0, 100.0 };
     mcp_arena *arena = mcp_arena_new(0);
     program_models models;
     program_context context;
@@ -30,7 +44,7 @@ static size_t gaps_of(double needed, elastic_gap *gaps, size_t most)
     assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
     assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
-    size_t count = elastic_gaps(&stage, storage, calm, gaps, most);
+    size_t count = calm_gaps(&stage, storage, gaps, most);
     mcp_arena_free(arena);
     return count;
 }
@@ -60,7 +74,7 @@ static void what_is_missing(void **state)
 /* The first plant cannot give: the gap is the second one's alone. */
 static void the_largest_first(void **state)
 {
-    static const double storage[] = { 10.0, 50.0, 100.0 }, calm[KIT_ENTITIES];
+    static const double storage[] = { 10.0, 50.0, 100.0 };
     mcp_arena *arena = mcp_arena_new(0);
     elastic_gap gaps[2];
     program_models models;
@@ -74,12 +88,12 @@ static void the_largest_first(void **state)
     assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
     assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
-    assert_int_equal(elastic_gaps(&stage, storage, calm, gaps, 2), 2);
+    assert_int_equal(calm_gaps(&stage, storage, gaps, 2), 2);
     assert_int_equal(gaps[0].hydro, 0);
     assert_true(fabs(gaps[0].hm3 - 90.0) < 1e-6);
     assert_int_equal(gaps[1].hydro, 1);
     assert_true(fabs(gaps[1].hm3 - 50.0) < 1e-6);
-    assert_int_equal(elastic_gaps(&stage, storage, calm, gaps, 1), 1);
+    assert_int_equal(calm_gaps(&stage, storage, gaps, 1), 1);
     assert_int_equal(gaps[0].hydro, 0);
     mcp_arena_free(arena);
 }
@@ -88,7 +102,7 @@ static void the_largest_first(void **state)
  * missing, in either block. */
 static void each_block_of_a_chronological_stage(void **state)
 {
-    static const double hours[] = { 100.0, 200.0 }, empty = 0.0, calm[KIT_ENTITIES];
+    static const double hours[] = { 100.0, 200.0 }, empty = 0.0;
     mcp_arena *arena = mcp_arena_new(0);
     elastic_gap gaps[2];
     program_models models;
@@ -104,7 +118,7 @@ static void each_block_of_a_chronological_stage(void **state)
     assert_int_equal(program_models_build(&models, arena, &kit.c, NULL), MCP_OK);
     assert_int_equal(program_context_make(&context, arena, &kit.c, &models, NULL, NULL), MCP_OK);
     assert_int_equal(stage_lp_build(&stage, arena, &context, 0, NULL), MCP_OK);
-    assert_int_equal(elastic_gaps(&stage, &empty, calm, gaps, 2), 1);
+    assert_int_equal(calm_gaps(&stage, &empty, gaps, 2), 1);
     assert_true(fabs(gaps[0].hm3 - 10.8) < 1e-6);
     mcp_arena_free(arena);
 }

@@ -12,13 +12,13 @@
 #include <cmocka.h>
 
 #include "../cases.h"
-#include "sddp/study.h"
+#include "sddp/iteration/groups.h"
 #include "stochastic/generator.h"
 
 enum { STAGE = 2, HYDROS = 8, SOLVES = 24, REPEATS = 80, COLUMNS_MAX = 400 };
 
 typedef struct answer {
-    double objective, primal[COLUMNS_MAX], reduced[COLUMNS_MAX];
+    double objective, primal[COLUMNS_MAX], gradient[HYDROS];
 } answer;
 
 static case_kit kit;
@@ -43,28 +43,22 @@ static sddp *trained(unsigned threads)
     return study;
 }
 
-static lp *solve_case(sddp *study, worker *w, size_t v)
-{
-    solve_input in = study_input(study, STAGE, states[v],
-                                 tree_noise(study->tree, STAGE, (uint32_t)(v % 6)),
-                                 study_basis(study, STAGE, v % 3));
-    lp *model = NULL;
-    mcp_error err = MCP_ERROR_INIT;
-
-    if (solve_stage(&model, w, &in, &err) != MCP_OK)
-        fail_msg("%s", err.message);
-    return model;
-}
-
-static void read_answer(answer *out, const sddp *study, const lp *model)
+/* One opening from one state. */
+static void solve_case(answer *out, sddp *study, worker *w, size_t v)
 {
     size_t bytes = sizeof(double) * (size_t)study->programs[STAGE].program.columns;
+    solve_output answers = { .objective = &out->objective, .gradient = out->gradient };
+    mcp_error err = MCP_ERROR_INIT;
 
-    assert_true(bytes <= sizeof out->primal);
     memset(out, 0, sizeof *out);
-    out->objective = lp_objective(model);
-    memcpy(out->primal, lp_primal(model), bytes);
-    memcpy(out->reduced, lp_reduced_costs(model), bytes);
+    memcpy(w->state, states[v], sizeof states[v]);
+    solve_input in = groups_path_input(study, w, STAGE,
+                                       tree_noise(study->tree, STAGE, (uint32_t)(v % 6)),
+                                       study_basis(study, STAGE, v % 3));
+    assert_true(bytes <= sizeof out->primal);
+    if (solve_group(w, &in, &answers, &err) != MCP_OK)
+        fail_msg("%s", err.message);
+    memcpy(out->primal, answers.primal, bytes);
 }
 
 /* Solves in order by one worker, then in random order by it and by a new one. */
@@ -76,10 +70,10 @@ static void history_does_not_show(void **state)
 
     (void)state;
     for (size_t v = 0; v < SOLVES; v++)
-        read_answer(&first[v], study, solve_case(study, &study->workers[0], v));
+        solve_case(&first[v], study, &study->workers[0], v);
     for (size_t i = 0; i < REPEATS; i++) {
         size_t v = generator_below(&g, SOLVES);
-        read_answer(&again, study, solve_case(study, &study->workers[i % 2], v));
+        solve_case(&again, study, &study->workers[i % 2], v);
         assert_memory_equal(&again, &first[v], sizeof again);
     }
     sddp_free(study);
@@ -93,24 +87,26 @@ static void all_cuts_hold(void **state)
     cut_pool *pool = &study->pools[STAGE];
     const stage_lp *program = &study->programs[STAGE];
     double objective[SOLVES], outgoing[HYDROS];
+    answer one;
 
     (void)state;
     assert_int_equal(pool->count, 27);
     for (size_t v = 0; v < SOLVES; v++) {
-        lp *model = solve_case(study, w, v);
-        objective[v] = lp_objective(model);
+        solve_case(&one, study, w, v);
+        objective[v] = one.objective;
         for (size_t j = 0; j < HYDROS; j++)
-            outgoing[j] = lp_primal(model)[stage_lp_storage(program, j)];
+            outgoing[j] = one.primal[stage_lp_storage(program, j)];
         cuts_values(pool, outgoing, w->values);
         for (size_t c = 0; c < pool->count; c++)
-            assert_true(w->values[c] <= lp_primal(model)[program->theta] + 2e-7);
+            assert_true(w->values[c] <= one.primal[program->theta] + 2e-7);
     }
     cuts_set_rows(pool, NULL, 0);
     assert_int_equal(pool->set_count, 0);
     assert_int_equal(study_follow(study, STAGE, NULL), MCP_OK);
-    for (size_t v = 0; v < SOLVES; v++)
-        assert_true(fabs(lp_objective(solve_case(study, w, v)) - objective[v]) <=
-                    1e-6 * fmax(1.0, objective[v]));
+    for (size_t v = 0; v < SOLVES; v++) {
+        solve_case(&one, study, w, v);
+        assert_true(fabs(one.objective - objective[v]) <= 1e-6 * fmax(1.0, objective[v]));
+    }
     sddp_free(study);
 }
 
@@ -119,15 +115,48 @@ static void a_stage_solve_counts_once(void **state)
 {
     sddp *study = trained(1);
     worker *w = &study->workers[0];
+    answer one;
 
     (void)state;
     cuts_set_rows(&study->pools[STAGE], NULL, 0);
     assert_int_equal(study_follow(study, STAGE, NULL), MCP_OK);
     int64_t before = w->solves, lp_before = lp_work(w->workspaces[STAGE].model)->solves;
     for (size_t v = 0; v < SOLVES; v++)
-        solve_case(study, w, v);
+        solve_case(&one, study, w, v);
     assert_int_equal(w->solves - before, SOLVES);
     assert_true(lp_work(w->workspaces[STAGE].model)->solves - lp_before > SOLVES);
+    sddp_free(study);
+}
+
+/* A group answers as its lanes one by one, and each gradient is a subgradient: the objective at
+ * another state is no less than the line through it says. */
+static void groups_answer_as_their_lanes(void **state)
+{
+    sddp *study = trained(1);
+    worker *w = &study->workers[0];
+    double objective[6], gradient[6 * HYDROS];
+    uint32_t which[6];
+    answer one;
+
+    (void)state;
+    for (size_t v = 0; v < SOLVES; v++) {
+        opening_group all = { 0, 6 };
+        solve_output out = { .objective = objective, .which = which, .gradient = gradient };
+        solve_input in = groups_input(study, STAGE, states[v], &all, study_basis(study, STAGE, 0));
+        assert_int_equal(solve_group(w, &in, &out, NULL), MCP_OK);
+        assert_in_range(out.bases, 1, 6);
+        solve_case(&one, study, w, v);
+        assert_true(fabs(objective[v % 6] - one.objective) <= 1e-9 * (1.0 + one.objective));
+        for (size_t u = 0; u < SOLVES; u++) {
+            const double *slope = gradient + which[u % 6] * HYDROS;
+            double line = objective[u % 6];
+            assert_true(which[u % 6] < out.bases);
+            for (size_t h = 0; h < HYDROS; h++)
+                line += slope[h] * (states[u][h] - states[v][h]);
+            solve_case(&one, study, w, u);
+            assert_true(line <= one.objective + 1e-9 * (1.0 + one.objective));
+        }
+    }
     sddp_free(study);
 }
 
@@ -137,6 +166,7 @@ int main(void)
         cmocka_unit_test(history_does_not_show),
         cmocka_unit_test(all_cuts_hold),
         cmocka_unit_test(a_stage_solve_counts_once),
+        cmocka_unit_test(groups_answer_as_their_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,118 @@
+/*
+ * groups.c - cuts the openings of a stage into groups, and keeps the values that their noises give.
+ */
+#include "sddp/iteration/groups.h"
+
+/* Openings of a group that is solved one by one, about. */
+#define GROUP_OPENINGS 10
+
+static mcp_status out_of_memory(mcp_error *err)
+{
+    return mcp_error_set(err, MCP_E_NOMEM, "no memory for the openings of a study");
+}
+
+static mcp_status make_opening_values(sddp *s, size_t t, mcp_error *err)
+{
+    size_t openings = s->tree->openings[t], items = s->programs[t].layout.items;
+    double *values = mcp_arena_array(s->arena, items, openings * sizeof *values);
+
+    if (!values)
+        return out_of_memory(err);
+    for (uint32_t w = 0; w < openings; w++)
+        items_of_noise(&s->programs[t], tree_noise(s->tree, t, w), values + w, openings);
+    s->opening_values[t] = values;
+    return MCP_OK;
+}
+
+typedef struct group_size {
+    size_t lanes, items, gradient, columns, rows;
+} group_size;
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The largest group and the largest program. */
+static group_size most_of(const sddp *s)
+{
+    group_size most = { .lanes = 1 };
+
+    for (size_t t = 0; t < s->stages; t++) {
+        const stage_lp *p = &s->programs[t];
+        size_t lanes = 1 + (s->tree->openings[t] - 1) / groups_count(s, t);
+        most.lanes = larger(most.lanes, lanes);
+        most.items = larger(most.items, p->layout.items);
+        most.gradient = larger(most.gradient,
+                               p->layout.gradients + p->layout.dimension - p->layout.states);
+        most.columns = larger(most.columns, (size_t)p->program.columns);
+        most.rows = larger(most.rows, (size_t)p->program.rows);
+    }
+    return most;
+}
+
+/* What the workers need for the lanes of a group. */
+static mcp_status make_lanes(sddp *s, mcp_error *err)
+{
+    group_size most = most_of(s);
+    size_t tail = s->dimension - s->input->hydro_count;
+
+    for (unsigned i = 0; i < s->threads; i++) {
+        worker *w = &s->workers[i];
+        w->drawn = mcp_arena_array(s->arena, most.items, sizeof(double));
+        w->lane_values = mcp_arena_array(s->arena, most.items, most.lanes * sizeof(double));
+        w->lane_tail = mcp_arena_array(s->arena, tail, most.lanes * sizeof(double));
+        w->reduced = mcp_arena_array(s->arena, most.gradient, most.lanes * sizeof(double));
+        w->primal = mcp_arena_array(s->arena, most.columns, sizeof(double));
+        w->duals = mcp_arena_array(s->arena, most.rows, sizeof(double));
+        if (!w->drawn || !w->lane_values || !w->lane_tail || !w->reduced || !w->primal || !w->duals)
+            return out_of_memory(err);
+    }
+    return MCP_OK;
+}
+
+mcp_status groups_prepare(sddp *study, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t t = 0; t < study->stages && st == MCP_OK; t++)
+        st = make_opening_values(study, t, err);
+    return st == MCP_OK ? make_lanes(study, err) : st;
+}
+
+solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const double *noise,
+                              const uint8_t *basis)
+{
+    items_of_noise(&study->programs[stage], noise, w->drawn, 1);
+    return (solve_input){ .program = &study->programs[stage],
+                          .pool = study_pool(study, stage),
+                          .state = w->state,
+                          .lanes = { 1, w->drawn, 1 },
+                          .basis = basis,
+                          .wants_solution = true };
+}
+
+size_t groups_count(const sddp *study, size_t stage)
+{
+    return (study->tree->openings[stage] + GROUP_OPENINGS - 1) / GROUP_OPENINGS;
+}
+
+opening_group groups_get(const sddp *study, size_t stage, size_t group)
+{
+    size_t openings = study->tree->openings[stage], groups = groups_count(study, stage);
+    size_t first = openings * group / groups;
+
+    return (opening_group){ first, openings * (group + 1) / groups - first };
+}
+
+solve_input groups_input(const sddp *study, size_t stage, const double *state,
+                         const opening_group *group, const uint8_t *basis)
+{
+    const double *values = study->opening_values[stage] + group->first;
+
+    return (solve_input){ .program = &study->programs[stage],
+                          .pool = study_pool(study, stage),
+                          .state = state,
+                          .lanes = { group->count, values, study->tree->openings[stage] },
+                          .basis = basis };
+}

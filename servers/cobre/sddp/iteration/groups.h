@@ -1,0 +1,34 @@
+/*
+ * groups.h - which solves of a stage are made together: single noises of paths, and groups of the
+ * openings of a stage.
+ *
+ * Neighbours end near one another, so a group takes fewer pivots than its lanes one by one. An
+ * answer depends on its group, so groups are cut by the case alone, never by the number of threads.
+ */
+#ifndef SDDP_ITERATION_GROUPS_H
+#define SDDP_ITERATION_GROUPS_H
+
+#include "sddp/study.h"
+
+/* Make what groups need in the study and its workers, whose programs are there. MCP_OK;
+ * MCP_E_NOMEM. */
+mcp_status groups_prepare(sddp *study, mcp_error *err);
+
+/* The input of a solve of a stage from the worker's state under a noise; the solution is wanted. */
+solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const double *noise,
+                              const uint8_t *basis);
+
+/* Some openings of a stage, in order. */
+typedef struct opening_group {
+    size_t first, count;
+} opening_group;
+
+/* The groups into which the openings of a stage are cut for one state, and one of them. */
+size_t groups_count(const sddp *study, size_t stage);
+opening_group groups_get(const sddp *study, size_t stage, size_t group);
+
+/* The input of the solve of a group. */
+solve_input groups_input(const sddp *study, size_t stage, const double *state,
+                         const opening_group *group, const uint8_t *basis);
+
+#endif
