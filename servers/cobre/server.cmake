@@ -2,3 +2,9 @@
 set(server_kit serve cli guard columns flat thread)
 find_package(Clp REQUIRED)
 set(server_libraries Clp::Clp)
+
+# The dual simplex gives the same bits on every machine: no fused multiply-adds, and vectors only
+# where a loop is element by element and says so.
+file(GLOB dual_sources CONFIGURE_DEPENDS ${folder}/lp/dual/*.c)
+set(dual_options -ffp-contract=off -fopenmp-simd)
+set_source_files_properties(${dual_sources} PROPERTIES COMPILE_OPTIONS "${dual_options}")

@@ -87,6 +87,7 @@ const ROOMS = {
   "servers/cobre/hydro": { rooms: cobre("case") },
   "servers/cobre/policy": { rooms: cobre("case") },
   "servers/cobre/lp": { rooms: [], libraries: ["clp"] },
+  "servers/cobre/lp/dual": { rooms: cobre("lp") },
   "servers/cobre/sddp/program": { rooms: cobre("lp", "stochastic", "hydro", "case") },
   "servers/cobre/sddp/stage": { rooms: cobre("sddp/program", "lp", "stochastic", "hydro", "case") },
   "servers/cobre/sddp": { rooms: cobre("sddp/stage", "sddp/program", "lp", "policy", "stochastic", "hydro", "case") },
