@@ -34,7 +34,8 @@ foreach(server IN LISTS servers)
     file(GLOB_RECURSE core CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cpp)
     file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${folder}/gateway/*.c ${folder}/features/*.c ${folder}/rest/*.c
         ${folder}/shell/*.c)
-    list(REMOVE_ITEM core ${app})
+    file(GLOB others CONFIGURE_DEPENDS ${folder}/mpi/*.c) # of another program
+    list(REMOVE_ITEM core ${app} ${others})
     list(REMOVE_ITEM app ${folder}/main.c)
     add_library(${server}_core STATIC ${core})
     target_link_libraries(${server}_core PUBLIC ${server_libraries})
@@ -58,6 +59,22 @@ foreach(server IN LISTS servers)
     file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/${server}*.1)
     install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endforeach()
+
+# cobre-mpi: `cobre run` by several processes, where there is MPI (Debian: libopenmpi-dev). No other
+# program is linked with it.
+option(CAUSEWAY_MPI "cobre-mpi, where CMake finds MPI" ON)
+if(TARGET cobre_app AND CAUSEWAY_MPI)
+    find_package(MPI QUIET COMPONENTS C)
+    if(MPI_C_FOUND)
+        file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/servers/cobre/mpi/*.c)
+        add_executable(cobre-mpi ${mpi_sources})
+        target_link_libraries(cobre-mpi PRIVATE cobre_app MPI::MPI_C)
+        causeway_product(cobre-mpi)
+        install(TARGETS cobre-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    else()
+        message(STATUS "cobre-mpi is left out: there is no MPI (libopenmpi-dev)")
+    endif()
+endif()
 
 # The templates of `cobre init`: example cases, without the CSV files that their Parquet files are
 # made of.

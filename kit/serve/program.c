@@ -14,13 +14,19 @@
 
 int serve_main(const cli_program *program, int argc, char **argv)
 {
+    return serve_main_with(program, argc, argv, stdout, stderr, NULL);
+}
+
+int serve_main_with(const cli_program *program, int argc, char **argv, FILE *out, FILE *err,
+                    void *data)
+{
     const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
     sigaction(SIGXFSZ, &ignore, NULL);
-    int exit_status = cli_main(program, argc, argv, stdout, stderr, NULL);
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    int exit_status = cli_main(program, argc, argv, out, err, data);
+    if (fflush(out) == 0 && !ferror(out))
         return exit_status;
-    fprintf(stderr, "error: standard output cannot be written: %s\n", strerror(errno));
+    fprintf(err, "error: standard output cannot be written: %s\n", strerror(errno));
     return exit_status == SERVE_EXIT_DONE ? SERVE_EXIT_FILES : exit_status;
 }
 
@@ -108,6 +114,14 @@ void serve_count_signals(int most, int flags)
     sigaction(SIGTERM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
+}
+
+void serve_count_signal(int number, int flags)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
 }
 
 int serve_signals(void)

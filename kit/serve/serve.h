@@ -185,6 +185,10 @@ enum {
  */
 int serve_main(const cli_program *program, int argc, char **argv);
 
+/** The same with other streams, and with `data` for the commands. */
+int serve_main_with(const cli_program *program, int argc, char **argv, FILE *out, FILE *err,
+                    void *data);
+
 /** The exit status of a command that ended with `status`. */
 int serve_exit_status(mcp_status status);
 
@@ -203,6 +207,9 @@ int serve_fail(const cli_line *line, mcp_status status, const mcp_error *err);
  * @param flags SA_RESTART, or 0: a read that waits ends with EINTR
  */
 void serve_count_signals(int most, int flags);
+
+/** Count one more signal with them. */
+void serve_count_signal(int number, int flags);
 
 /** How many of them have arrived. Any thread. */
 int serve_signals(void);

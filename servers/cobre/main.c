@@ -8,51 +8,9 @@
 #include "serve/serve.h"
 #include "shell/commands.h"
 
-static const char *const color_choices[] = { "auto", "always", "never", NULL };
-
-static const cli_option program_options[] = {
-    { .name = "color",
-      .type = CLI_CHOICE,
-      .argument = "WHEN",
-      .help = "colours on standard error",
-      .env = "COBRE_COLOR",
-      .standard = "auto",
-      .choices = color_choices },
-    { 0 },
-};
-
-/* The forms of the answer, of every command. */
-#define OPTION_JSON                                                                                \
-    {                                                                                              \
-        .name = "json", .type = CLI_FLAG, .help = "print the result as one JSON object"            \
-    }
-#define OPTION_FORMAT(choices_)                                                                    \
-    {                                                                                              \
-        .name = "output-format", .type = CLI_CHOICE, .argument = "FORM", .standard = "human",      \
-        .help = "words, or the response envelope", .choices = choices_                             \
-    }
-
-static const cli_option run_options[] = {
-    { .name = "output",
-      .type = CLI_STRING,
-      .argument = "DIR",
-      .help = "where results go (default: CASE/output)" },
-    { .name = "threads",
-      .type = CLI_INT,
-      .argument = "N",
-      .help = "threads that solve",
-      .env = "COBRE_THREADS",
-      .standard = "1",
-      .min = 1,
-      .max = 1024 },
-    OPTION_JSON,
-    OPTION_FORMAT(cobre_stream_formats),
-    { .name = "no-progress", .type = CLI_FLAG, .help = "leave progress out of json-lines" },
-    { .name = "quiet", .type = CLI_FLAG, .help = "say nothing but errors" },
-    { 0 },
-};
-
-static const cli_option answer_options[] = { OPTION_JSON, OPTION_FORMAT(cobre_formats), { 0 } };
+static const cli_option answer_options[] = { COBRE_OPTION_JSON,
+                                             COBRE_OPTION_FORMAT(cobre_formats),
+                                             { 0 } };
 
 static const cli_option report_options[] = {
     { .name = "output",
@@ -71,8 +29,8 @@ static const cli_option report_options[] = {
       .standard = "12",
       .min = 1,
       .max = 200 },
-    OPTION_JSON,
-    OPTION_FORMAT(cobre_formats),
+    COBRE_OPTION_JSON,
+    COBRE_OPTION_FORMAT(cobre_formats),
     { 0 },
 };
 
@@ -101,8 +59,8 @@ static const cli_option export_options[] = {
       .type = CLI_STRING,
       .argument = "A,B",
       .help = "these columns only, in this order" },
-    OPTION_JSON,
-    OPTION_FORMAT(cobre_formats),
+    COBRE_OPTION_JSON,
+    COBRE_OPTION_FORMAT(cobre_formats),
     { 0 },
 };
 
@@ -112,8 +70,8 @@ static const cli_option schema_options[] = {
       .argument = "DIR",
       .help = "where to write them",
       .standard = "." },
-    OPTION_JSON,
-    OPTION_FORMAT(cobre_formats),
+    COBRE_OPTION_JSON,
+    COBRE_OPTION_FORMAT(cobre_formats),
     { 0 },
 };
 
@@ -125,8 +83,8 @@ static const cli_option init_options[] = {
       .help = "what to begin with",
       .standard = "1dtoy" },
     { .name = "force", .type = CLI_FLAG, .help = "write into a directory that is not empty" },
-    OPTION_JSON,
-    OPTION_FORMAT(cobre_formats),
+    COBRE_OPTION_JSON,
+    COBRE_OPTION_FORMAT(cobre_formats),
     { 0 },
 };
 
@@ -143,11 +101,6 @@ static const cli_option serve_options[] = {
     { 0 },
 };
 
-static const char exit_notes[] =
-    "Exit status: 0 done; 1 the input is not valid; 2 a file, a directory or the\n"
-    "command line; 3 the solver; 4 an internal failure; 129, 130 or 143 stopped by\n"
-    "SIGHUP, SIGINT or SIGTERM, with what was completed on disk.";
-
 static const char export_notes[] =
     "TABLE is hydros, thermals, buses, lines, costs or convergence, or the name of another\n"
     "folder of the simulation.";
@@ -157,17 +110,6 @@ static const char serve_notes[] =
     "option, between commas, else those of its variable, between colons, else the\n"
     "current directory. Hosts that refuse a slash in the name of a tool need\n"
     "--tool-names=safe: cobre_run instead of cobre/run.";
-
-/* Answers an invalid line with --json; the reason is on standard error. */
-#define USAGE_RECORD                                                                               \
-    "{\"kind\":\"SchemaViolation\",\"message\":\"The command line is not valid\","                 \
-    "\"context\":{\"field\":\"command line\"},"                                                    \
-    "\"suggestion\":\"Standard error says what is wrong with it.\"}"
-
-static const char usage_envelope[] =
-    "{\"$schema\":\"urn:cobre:response:v1\",\"command\":\"cobre\",\"success\":false,\"exit_code\":2,"
-    "\"cobre_version\":\"" COBRE_VERSION "\",\"errors\":[" USAGE_RECORD
-    "],\"warnings\":[],\"data\":null,\"summary\":null}";
 
 static const cli_command commands[] = {
     { .name = "init",
@@ -181,15 +123,15 @@ static const cli_command commands[] = {
       .arguments_min = 1,
       .arguments_max = 1,
       .summary = "train and simulate a case directory",
-      .notes = exit_notes,
-      .options = run_options,
+      .notes = cobre_exit_notes,
+      .options = cobre_run_options,
       .run = cobre_command_run },
     { .name = "validate",
       .arguments = "CASE",
       .arguments_min = 1,
       .arguments_max = 1,
       .summary = "check a case directory without solving",
-      .notes = exit_notes,
+      .notes = cobre_exit_notes,
       .options = answer_options,
       .run = cobre_command_validate },
     { .name = "inspect",
@@ -197,7 +139,7 @@ static const cli_command commands[] = {
       .arguments_min = 1,
       .arguments_max = 1,
       .summary = "show what a case directory contains",
-      .notes = exit_notes,
+      .notes = cobre_exit_notes,
       .options = answer_options,
       .run = cobre_command_inspect },
     { .name = "summary",
@@ -205,7 +147,7 @@ static const cli_command commands[] = {
       .arguments_min = 1,
       .arguments_max = 1,
       .summary = "summarize the training and the simulation of an output directory",
-      .notes = exit_notes,
+      .notes = cobre_exit_notes,
       .options = answer_options,
       .run = cobre_command_summary },
     { .name = "report",
@@ -213,7 +155,7 @@ static const cli_command commands[] = {
       .arguments_min = 1,
       .arguments_max = 1,
       .summary = "write an HTML report of an output directory",
-      .notes = exit_notes,
+      .notes = cobre_exit_notes,
       .options = report_options,
       .run = cobre_command_report },
     { .name = "compare",
@@ -221,7 +163,7 @@ static const cli_command commands[] = {
       .arguments_min = 2,
       .arguments_max = 2,
       .summary = "compare the bounds and costs of two runs of a study",
-      .notes = exit_notes,
+      .notes = cobre_exit_notes,
       .options = answer_options,
       .run = cobre_command_compare },
     { .name = "export",
@@ -262,11 +204,11 @@ static const cli_program cobre = {
     .name = "cobre",
     .version = COBRE_VERSION,
     .summary = "hydrothermal dispatch by stochastic dual dynamic programming",
-    .notes = exit_notes,
-    .options = program_options,
+    .notes = cobre_exit_notes,
+    .options = cobre_program_options,
     .commands = commands,
-    .usage_record = USAGE_RECORD,
-    .usage_envelope = usage_envelope,
+    .usage_record = COBRE_USAGE_RECORD,
+    .usage_envelope = cobre_usage_envelope,
 };
 
 static const cli_program cobre_mcp = {
@@ -274,9 +216,9 @@ static const cli_program cobre_mcp = {
     .version = COBRE_VERSION,
     .summary = "cobre for agents: an MCP server on standard input and output, or over HTTP",
     .notes = serve_notes,
-    .options = program_options,
+    .options = cobre_program_options,
     .commands = serve_alone,
-    .usage_record = USAGE_RECORD,
+    .usage_record = COBRE_USAGE_RECORD,
 };
 
 static const cli_program *program_called(const char *path)

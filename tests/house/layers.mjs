@@ -100,6 +100,7 @@ const ROOMS = {
     rooms: [...cobre("gateway", "run", "query", "chart", "results", "policy", "sddp", "validate", "case/schema", "case/read", "case", "findings"), "public"],
   },
   "servers/cobre/report": { rooms: cobre("run", "query", "results", "sddp", "lp", "case") },
+  "servers/cobre/mpi": { rooms: cobre("shell", "run", "results", "sddp"), libraries: ["mpi"] },
   "servers/cobre/shell": { rooms: cobre("report", "run", "query", "results", "sddp", "lp", "validate", "case/schema", "case/read", "case", "findings") },
   "servers/universe/model/pages": { rooms: [] },
   "servers/universe/model": { rooms: universe("model/pages") },

@@ -136,6 +136,7 @@ static mcp_status answer_run(mcp_call *call, const cobre_run_result *result)
     case COBRE_RUN_REFUSED:
     case COBRE_RUN_SOLVER_FAILED:
     case COBRE_RUN_FAILED:
+    case COBRE_RUN_RANK_LOST:
         break;
     }
     return cobre_refuse_record(call, result->record);

@@ -133,12 +133,22 @@ void results_describe_run(const results *self, mcp_json_writer *writer, const ch
 
 void results_describe_distribution(const results *self, mcp_json_writer *writer)
 {
+    const results_distribution *all = &self->options.distribution;
+    unsigned ranks = all->ranks > 0 ? all->ranks : 1;
+
     mcp_write_member_object(writer, "distribution");
-    mcp_write_member_string(writer, "backend", "local");
-    mcp_write_member_int(writer, "world_size", 1);
-    mcp_write_member_int(writer, "ranks_participated", 1);
-    mcp_write_member_int(writer, "num_nodes", 1);
+    mcp_write_member_string(writer, "backend", all->library ? "mpi" : "local");
+    mcp_write_member_int(writer, "world_size", ranks);
+    mcp_write_member_int(writer, "ranks_participated", ranks);
+    mcp_write_member_int(writer, "num_nodes", all->nodes > 0 ? all->nodes : 1);
     mcp_write_member_int(writer, "threads_per_rank", self->options.threads);
+    if (all->library) {
+        mcp_write_member_string(writer, "mpi_library", all->library);
+        mcp_write_member_string(writer, "mpi_standard", all->standard);
+        mcp_write_member_string(writer, "thread_level", all->thread_level);
+    }
+    if (all->job)
+        mcp_write_member_string(writer, "slurm_job_id", all->job);
     mcp_write_end(writer);
 }
 

@@ -54,11 +54,21 @@ bool results_is_locked(int out_fd);
 
 typedef struct results results;
 
+/** The processes of a run, as metadata.json names them. Texts are borrowed; zeros: one process. */
+typedef struct results_distribution {
+    unsigned ranks, nodes;
+    const char *library;      /* "Open MPI v4.1.4"; NULL: no MPI, as are the next two */
+    const char *standard;     /* "3.1" */
+    const char *thread_level; /* "funneled" */
+    const char *job;          /* the scheduler's id of the job; may be NULL */
+} results_distribution;
+
 typedef struct results_options {
     const char *version;        /* cobre_version */
     const char *solver;         /* "clp" */
     const char *solver_version; /* NULL: left out */
-    unsigned threads;
+    unsigned threads;           /* of each process */
+    results_distribution distribution;
     bool trains; /* a training comes first: older results are invalid */
     /* What the study is built from. */
     const hydro_models *hydros; /* NULL: every plant has its entity's productivity */

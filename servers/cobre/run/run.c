@@ -8,6 +8,10 @@
  * When a file cannot be written during the training, the error is kept, should_stop ends the
  * training, and the run reports that first failure.
  *
+ * With ranks each of them loads the case, builds the study and reads the saved policy. They meet
+ * before the others look into the output directory that rank 0 has opened, and before rank 0
+ * changes what they have read there.
+ *
  * A saved policy is read before anything of an earlier run is removed. The policy is saved while
  * the training runs and at its end, however it ended.
  */
@@ -24,6 +28,7 @@
 #include "results/results.h"
 #include "results/study/study_files.h"
 #include "run/checkpoint.h"
+#include "sddp/ranks/ranks.h"
 #include "sddp/start.h"
 #include "validate/load.h"
 
@@ -186,6 +191,21 @@ static mcp_status end_solver_failed(struct run *run, const mcp_error *cause, mcp
         err);
 }
 
+/* Another rank has ended, or differs from this one. */
+static mcp_status end_alone(struct run *run, const rank_loss *lost, mcp_error *err)
+{
+    return end_with(
+        run, COBRE_RUN_RANK_LOST,
+        cobre_record_new(
+            run->arena, "MpiError",
+            "All processes need the same files and programs, and room to work; run "
+            "again, with policy.mode \"resume\" from the last saved policy.",
+            COBRE_MEMBERS(COBRE_TEXT("operation", lost->operation), COBRE_INT("rank", lost->rank),
+                          COBRE_INT("error_code", lost->code), COBRE_TEXT("detail", lost->detail)),
+            "The processes cannot work together: %s", lost->detail),
+        err);
+}
+
 /* ---- warnings -------------------------------------------------------------------------------- */
 
 static mcp_status warn(struct run *run, const char *text, mcp_error *err)
@@ -273,14 +293,17 @@ static mcp_status keep_rows(struct run *run, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status train(struct run *run, const sddp_observer *observer, mcp_error *err)
+/* The files are rank 0's. */
+static bool writes_files(const struct run *run)
 {
-    mcp_error cause = MCP_ERROR_INIT;
+    return ranks_own(run->order->ranks) == 0;
+}
+
+/* The training is over: save the policy and write the files. */
+static mcp_status write_training_files(struct run *run, mcp_status solved, const mcp_error *cause,
+                                       mcp_error *err)
+{
     sddp_training *training = &run->out->training;
-    mcp_status solved = sddp_train(run->study, observer, training, &run->failure, &cause);
-    mcp_status st = keep_rows(run, err);
-    if (st != MCP_OK)
-        return st;
     if (run->save_error.status == MCP_OK)
         checkpoint_end(&run->saving, run->study, &run->save_error);
 
@@ -289,17 +312,47 @@ static mcp_status train(struct run *run, const sddp_observer *observer, mcp_erro
     if (written == MCP_OK)
         written = results_write_training(run->files, training, &write_cause);
     if (solved != MCP_OK)
-        return end_solver_failed(run, &cause, err);
+        return end_solver_failed(run, cause, err);
     if (run->save_error.status != MCP_OK)
         return end_unsaved(run, &run->save_error, err);
     if (written != MCP_OK)
         return end_failed(run, "The training could not be written", &write_cause, err);
+    return MCP_OK;
+}
+
+static mcp_status train(struct run *run, const sddp_observer *observer, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    sddp_training *training = &run->out->training;
+    mcp_status solved = sddp_train(run->study, observer, training, &run->failure, &cause);
+    mcp_status st = keep_rows(run, err);
+    if (st != MCP_OK)
+        return st;
+    if (writes_files(run))
+        st = write_training_files(run, solved, &cause, err);
+    else if (solved != MCP_OK)
+        st = end_solver_failed(run, &cause, err);
+    if (st != MCP_OK || run->out->end != COBRE_RUN_COMPLETED)
+        return st;
     if (training->reason == SDDP_SHUTDOWN)
         run->out->end = COBRE_RUN_PARTIAL;
     if (run->training_steps == 0)
         run->training_steps = (int64_t)training->iterations;
-    if (run->observer->trained)
+    if (run->observer->trained && writes_files(run))
         run->observer->trained(training, run->observer->data);
+    return MCP_OK;
+}
+
+/* On a rank that writes no files. */
+static mcp_status help_simulating(struct run *run, const sddp_observer *observer, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    sddp_simulation *simulation = &run->out->simulation;
+    mcp_status solved = sddp_simulate(run->study, observer, simulation, &run->failure, &cause);
+    if (solved != MCP_OK)
+        return end_solver_failed(run, &cause, err);
+    if (simulation->stopped)
+        run->out->end = COBRE_RUN_PARTIAL;
     return MCP_OK;
 }
 
@@ -346,16 +399,22 @@ static bool wants_simulation(const struct run *run)
            (run->order->phases == COBRE_PHASES_BOTH && run->input->config.simulation_enabled);
 }
 
+/* The other ranks find it there, and locked. */
 static mcp_status open_output(struct run *run, mcp_error *err)
 {
     mcp_error cause = MCP_ERROR_INIT;
-    mcp_status st = run->order->open_output(&run->out_fd, &run->out->output_dir, run->arena,
-                                            run->order->output_data, &cause);
+    mcp_status st = writes_files(run) ? MCP_OK : ranks_meet(run->order->ranks, err);
+    if (st != MCP_OK)
+        return st;
+    st = run->order->open_output(&run->out_fd, &run->out->output_dir, run->arena,
+                                 run->order->output_data, &cause);
     if (st != MCP_OK)
         return end_failed(run, "The output directory cannot be opened", &cause, err);
     run->out->output_dir = cobre_text_clean(run->arena, run->out->output_dir);
     if (!run->out->output_dir)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the output directory's path");
+    if (!writes_files(run))
+        return MCP_OK;
     st = results_lock(&run->lock_fd, run->out_fd, &cause);
     if (st == MCP_E_BUSY)
         return end_with(run, COBRE_RUN_REFUSED,
@@ -369,7 +428,7 @@ static mcp_status open_output(struct run *run, mcp_error *err)
                         err);
     if (st != MCP_OK)
         return end_failed(run, "The run cannot begin", &cause, err);
-    return MCP_OK;
+    return ranks_meet(run->order->ranks, err);
 }
 
 static mcp_status begin_files(struct run *run, mcp_error *err)
@@ -380,6 +439,7 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
         .solver = lp_solver_name(),
         .solver_version = lp_solver_version(),
         .threads = run->order->threads,
+        .distribution = run->order->distribution,
         .trains = wants_training(run),
         .hydros = sddp_parts_of(run->study).hydros,
         .inflow = sddp_parts_of(run->study).inflow,
@@ -431,7 +491,7 @@ static mcp_status build_study(struct run *run, mcp_error *err)
     mcp_error cause = MCP_ERROR_INIT;
     mcp_status st = sddp_new(&run->study, run->input, run->order->threads, &cause);
     if (st == MCP_OK)
-        return MCP_OK;
+        return sddp_join(run->study, run->order->ranks, err);
     if (st != MCP_E_PARAMS && st != MCP_E_LIMIT)
         return mcp_error_set(err, st, "%s", cause.message);
     return end_with(
@@ -545,7 +605,10 @@ static mcp_status begin_policy(struct run *run, mcp_error *err)
     st = take_boundary(run, err);
     if (st == MCP_OK && run->out->end == COBRE_RUN_COMPLETED)
         st = start_study(run, place, err);
-    if (st != MCP_OK || run->out->end != COBRE_RUN_COMPLETED || !wants_training(run))
+    if (st == MCP_OK && run->out->end == COBRE_RUN_COMPLETED)
+        st = ranks_meet(run->order->ranks, err);
+    if (st != MCP_OK || run->out->end != COBRE_RUN_COMPLETED || !wants_training(run) ||
+        !writes_files(run))
         return st;
     st = checkpoint_begin(&run->saving, run->input, place, COBRE_VERSION, run->arena, &cause);
     return st == MCP_OK ? MCP_OK : end_unsaved(run, &cause, err);
@@ -560,6 +623,8 @@ static mcp_status prepare(struct run *run, mcp_error *err)
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED &&
         (wants_training(run) || wants_simulation(run)))
         st = begin_policy(run, err);
+    if (!writes_files(run))
+        return st;
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED)
         st = begin_files(run, err);
     bool has_reports = wants_training(run) || !wants_simulation(run);
@@ -571,13 +636,12 @@ static mcp_status prepare(struct run *run, mcp_error *err)
 static mcp_status work(struct run *run, mcp_error *err)
 {
     cobre_run_result *out = run->out;
-    const sddp_observer observer = {
-        .iteration = on_iteration,
-        .records = on_records,
-        .scenario = on_scenario,
-        .should_stop = should_stop,
-        .data = run,
-    };
+    sddp_observer observer = { .should_stop = should_stop, .data = run };
+    if (writes_files(run)) {
+        observer.iteration = on_iteration;
+        observer.records = on_records;
+        observer.scenario = on_scenario;
+    }
     mcp_status st = prepare(run, err);
     if (st != MCP_OK || out->end != COBRE_RUN_COMPLETED)
         return st;
@@ -586,12 +650,13 @@ static mcp_status work(struct run *run, mcp_error *err)
         run->training_steps = config->max_iterations;
     if (wants_simulation(run))
         run->simulation_steps = config->simulation_scenarios;
-    if (run->observer->started)
+    if (run->observer->started && writes_files(run))
         run->observer->started(out, run->observer->data);
     if (wants_training(run))
         st = train(run, &observer, err);
     if (st == MCP_OK && out->end == COBRE_RUN_COMPLETED && wants_simulation(run))
-        st = simulate(run, &observer, err);
+        st = writes_files(run) ? simulate(run, &observer, err)
+                               : help_simulating(run, &observer, err);
     return st;
 }
 
@@ -609,6 +674,22 @@ static mcp_status load(struct run *run, mcp_error *err)
     if (cobre_report_count(report, COBRE_SEVERITY_ERROR))
         run->out->end = COBRE_RUN_INVALID;
     return MCP_OK;
+}
+
+/* Tell the other ranks why this one ends, or the caller that another has. */
+static mcp_status settle_with_ranks(struct run *run, mcp_status st, mcp_error *err)
+{
+    struct ranks *all = run->order->ranks;
+    const rank_loss *lost = ranks_lost(all);
+    if (lost)
+        return end_alone(run, lost, err);
+    if (st != MCP_OK)
+        ranks_explain(all, err ? err->message : "an internal failure");
+    else if (run->out->record)
+        ranks_explain(all, run->out->record->message);
+    else if (run->out->end == COBRE_RUN_INVALID)
+        ranks_explain(all, "the case is not valid");
+    return st;
 }
 
 mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_arena *arena,
@@ -631,6 +712,7 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
     mcp_status st = load(&run, err);
     if (st == MCP_OK && run.input) /* there is a case exactly when it has no errors */
         st = work(&run, err);
+    st = settle_with_ranks(&run, st, err);
 
     results_free(run.files);
     sddp_free(run.study);

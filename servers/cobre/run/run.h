@@ -4,6 +4,10 @@
  * The command line and the tool cobre/run both call cobre_run and cobre_run_write, so their results
  * are the same.
  *
+ * With ranks all of them call cobre_run with the same order. Rank 0 writes the files and calls the
+ * observer; of the others' observers should_stop alone is called, and their results say how the run
+ * ended for them.
+ *
  * Source: seed SS2.2; the output page, sections 1 and 10; the method page, section 10.
  */
 #ifndef COBRE_RUN_RUN_H
@@ -20,6 +24,7 @@
 #include "findings/record.h"
 #include "findings/report.h"
 #include "guard/paths.h"
+#include "results/results.h"
 #include "sddp/sddp.h"
 
 /** The version in files and envelopes, and the server's (the output page, 10, "Identity"). */
@@ -78,7 +83,9 @@ typedef struct cobre_run_order {
     void *output_data;
     const char *output_name; /* the directory's name in messages before it is opened */
     cobre_phases phases;
-    unsigned threads; /* >= 1 */
+    unsigned threads;                  /* >= 1 */
+    struct ranks *ranks;               /* that share the run; NULL: one process */
+    results_distribution distribution; /* what is reported of them */
     columns *engine;
     const guard *guard; /* of absolute paths in config.json's policy; NULL: they are refused */
     const cobre_run_observer *observer; /* may be NULL */
@@ -90,14 +97,15 @@ typedef enum cobre_run_end {
     COBRE_RUN_INVALID,       /* the report has errors; nothing was written */
     COBRE_RUN_REFUSED,       /* the order cannot be carried out: `record` says why */
     COBRE_RUN_SOLVER_FAILED, /* an LP could not be solved: `record` says which */
-    COBRE_RUN_FAILED         /* the output directory cannot be written: `record` says why */
+    COBRE_RUN_FAILED,        /* the output directory cannot be written: `record` says why */
+    COBRE_RUN_RANK_LOST      /* another rank has ended, or differs: `record` says which */
 } cobre_run_end;
 
 /** Texts are UTF-8; other bytes of the directory's name are replaced. */
 typedef struct cobre_run_result {
     cobre_run_end end;
     const cobre_report *report;  /* never NULL */
-    const cobre_record *record;  /* for the last three ends */
+    const cobre_record *record;  /* for the last four ends */
     const char *output_dir;      /* absolute; NULL before it was opened */
     const cobre_case *input;     /* NULL when invalid */
     const char *const *warnings; /* beyond those of the report: one sentence each */

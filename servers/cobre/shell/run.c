@@ -2,7 +2,8 @@
  * run.c - cobre run: train and simulate a case directory.
  *
  * Signals are counted, and the run polls the count. The first ends it after the running iteration,
- * the second between two LP solves, the third kills the process.
+ * the second between two LP solves, the third kills the process. With ranks the signal of one stops
+ * all.
  *
  * A stream of JSON lines takes the place of the progress for people. Its lines: `started`, one
  * `progress` an iteration and a scenario, `terminated` after the training, `result`.
@@ -17,6 +18,26 @@
 #include "run/threads.h"
 #include "shell/work.h"
 
+const cli_option cobre_run_options[] = {
+    { .name = "output",
+      .type = CLI_STRING,
+      .argument = "DIR",
+      .help = "where results go (default: CASE/output)" },
+    { .name = "threads",
+      .type = CLI_INT,
+      .argument = "N",
+      .help = "threads that solve",
+      .env = "COBRE_THREADS",
+      .standard = "1",
+      .min = 1,
+      .max = 1024 },
+    COBRE_OPTION_JSON,
+    COBRE_OPTION_FORMAT(cobre_stream_formats),
+    { .name = "no-progress", .type = CLI_FLAG, .help = "leave progress out of json-lines" },
+    { .name = "quiet", .type = CLI_FLAG, .help = "say nothing but errors" },
+    { 0 },
+};
+
 static sddp_stop should_stop(void *data)
 {
     (void)data;
@@ -26,11 +47,14 @@ static sddp_stop should_stop(void *data)
     return seen == 1 ? SDDP_STOP_AFTER_ITERATION : SDDP_STOP_NOW;
 }
 
-/* A closed log (SIGPIPE) does not end a run. */
-static void watch_signals(void)
+/* A closed log (SIGPIPE) does not end a run. SIGUSR1 is what mpirun passes on at once and as it
+ * is. */
+static void watch_signals(bool has_ranks)
 {
     const struct sigaction ignore = { .sa_handler = SIG_IGN };
     serve_count_signals(2, SA_RESTART);
+    if (has_ranks)
+        serve_count_signal(SIGUSR1, SA_RESTART);
     sigaction(SIGPIPE, &ignore, NULL);
 }
 
@@ -38,6 +62,7 @@ static void watch_signals(void)
 
 struct watch {
     const shell_work *work;
+    unsigned ranks;
     const char *output; /* the output directory, before it is opened */
     bool output_given;  /* by --output */
     unsigned threads;
@@ -60,7 +85,7 @@ static void write_started(const void *of, mcp_json_writer *writer)
     mcp_write_member_int(writer, "stages", (int64_t)input->stage_count);
     mcp_write_member_int(writer, "hydros", (int64_t)input->hydro_count);
     mcp_write_member_int(writer, "thermals", (int64_t)input->thermal_count);
-    mcp_write_member_int(writer, "ranks", 1);
+    mcp_write_member_int(writer, "ranks", watch->ranks);
     mcp_write_member_int(writer, "threads_per_rank", watch->threads);
     mcp_write_member_string(writer, "timestamp", now);
     mcp_write_member_string(writer, "cobre_version", COBRE_VERSION);
@@ -142,18 +167,26 @@ static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms,
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
+/* Without a signal here another rank had one. */
+static int stopped_status(void)
+{
+    return serve_signals() > 0 ? serve_signal_status() : 128 + SIGTERM;
+}
+
 static int run_exit_status(const cobre_run_result *result)
 {
     switch (result->end) {
     case COBRE_RUN_COMPLETED:
         return COBRE_EXIT_DONE;
     case COBRE_RUN_PARTIAL:
-        return serve_signal_status();
+        return stopped_status();
     case COBRE_RUN_INVALID:
     case COBRE_RUN_REFUSED:
         return COBRE_EXIT_INVALID;
     case COBRE_RUN_SOLVER_FAILED:
         return COBRE_EXIT_SOLVER;
+    case COBRE_RUN_RANK_LOST:
+        return COBRE_EXIT_INTERNAL;
     case COBRE_RUN_FAILED:
         break;
     }
@@ -184,9 +217,10 @@ static void write_summary(const void *of, mcp_json_writer *writer)
 /* The envelope wants an error whenever the exit status is not 0. */
 static const cobre_record *stopped_record(const shell_work *work, int exit_status)
 {
-    const char *signal_name = exit_status == 128 + SIGINT   ? "SIGINT"
-                              : exit_status == 128 + SIGHUP ? "SIGHUP"
-                                                            : "SIGTERM";
+    const char *signal_name = exit_status == 128 + SIGINT    ? "SIGINT"
+                              : exit_status == 128 + SIGHUP  ? "SIGHUP"
+                              : exit_status == 128 + SIGUSR1 ? "SIGUSR1"
+                                                             : "SIGTERM";
     if (work->format == SHELL_OBJECT || work->format == SHELL_WORDS)
         return NULL;
     return cobre_record_new(
@@ -237,10 +271,14 @@ static mcp_status name_output(struct watch *watch, shell_work *work)
     return MCP_OK;
 }
 
-static int run_case(shell_work *work)
+static int run_case(shell_work *work, const cobre_run_ranks *ranks)
 {
+    static const cobre_run_ranks one_process = { .ranks = NULL };
     const cli_line *line = work->line;
     struct watch watch = { .work = work, .has_progress = !cli_flag(line, "no-progress") };
+    if (!ranks)
+        ranks = &one_process;
+    watch.ranks = ranks->distribution.ranks > 0 ? ranks->distribution.ranks : 1;
     const cobre_run_observer observer = { on_started,  on_iteration, on_trained,
                                           on_scenario, should_stop,  &watch };
     cobre_run_order order = {
@@ -251,6 +289,8 @@ static int run_case(shell_work *work)
         .output_data = &watch,
         .phases = COBRE_PHASES_BOTH,
         .threads = cobre_threads_given((unsigned)cli_int(line, "threads", 1)),
+        .ranks = ranks->ranks,
+        .distribution = ranks->distribution,
         .engine = work->engine,
         .observer = &observer,
     };
@@ -259,7 +299,7 @@ static int run_case(shell_work *work)
         return shell_fail(work);
     order.output_name = watch.output;
     watch.threads = order.threads;
-    watch_signals();
+    watch_signals(ranks->ranks != NULL);
     console_begin(&watch.console, cli_err(line),
                   cli_flag(line, "quiet") || work->format == SHELL_LINES,
                   shell_use_color(work, cli_err(line)), order.threads, work->dir);
@@ -271,10 +311,9 @@ static int run_case(shell_work *work)
 int cobre_command_run(const cli_line *line, void *data)
 {
     shell_work work;
-    (void)data;
     int exit_status = shell_begin(&work, line, "run", SHELL_CASE);
     if (exit_status == COBRE_EXIT_DONE)
-        exit_status = run_case(&work);
+        exit_status = run_case(&work, data);
     shell_end(&work);
     return exit_status;
 }

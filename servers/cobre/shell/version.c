@@ -19,16 +19,16 @@
 #define BUILD "debug"
 #endif
 
+/* `of`: as the command's `data`. */
 static void write_members(const void *of, mcp_json_writer *writer)
 {
-    (void)of;
     mcp_write_member_string(writer, "version", COBRE_VERSION);
     mcp_write_member_null(writer, "git_commit");
     mcp_write_member_null(writer, "build_date");
     mcp_write_member_string(writer, "compiler", COMPILER);
     mcp_write_member_string(writer, "solver_backend", lp_solver_name());
     mcp_write_member_string(writer, "solver_version", lp_solver_version());
-    mcp_write_member_bool(writer, "mpi_available", false);
+    mcp_write_member_bool(writer, "mpi_available", of != NULL);
     mcp_write_member_array(writer, "features");
     mcp_write_string(writer, "mcp");
     mcp_write_string(writer, "parquet");
@@ -36,11 +36,11 @@ static void write_members(const void *of, mcp_json_writer *writer)
     mcp_write_end(writer);
 }
 
-static void print_words(FILE *out)
+static void print_words(FILE *out, const cobre_run_ranks *ranks)
 {
     struct utsname machine;
-    fprintf(out, "cobre   v%s\nsolver: %s %s\ncomm:   local\nzstd:   enabled\n", COBRE_VERSION,
-            lp_solver_name(), lp_solver_version());
+    fprintf(out, "cobre   v%s\nsolver: %s %s\ncomm:   %s\nzstd:   enabled\n", COBRE_VERSION,
+            lp_solver_name(), lp_solver_version(), ranks ? ranks->distribution.library : "local");
     if (uname(&machine) == 0)
         fprintf(out, "arch:   %s-%s\n", machine.machine, machine.sysname);
     fprintf(out, "build:  %s (C17, %s)\n", BUILD, COMPILER);
@@ -49,11 +49,10 @@ static void print_words(FILE *out)
 int cobre_command_version(const cli_line *line, void *data)
 {
     shell_work work;
-    const shell_answer answer = { .members = write_members };
-    (void)data;
+    const shell_answer answer = { .members = write_members, .of = data };
     int exit_status = shell_begin(&work, line, "version", SHELL_NOTHING);
     if (exit_status == COBRE_EXIT_DONE && work.format == SHELL_WORDS)
-        print_words(cli_out(line));
+        print_words(cli_out(line), data);
     if (exit_status == COBRE_EXIT_DONE)
         exit_status = shell_print(&work, &answer);
     shell_end(&work);

@@ -16,6 +16,30 @@
 const char *const cobre_stream_formats[] = { "human", "json", "json-lines", NULL };
 const char *const cobre_formats[] = { "human", "json", NULL };
 
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+
+const cli_option cobre_program_options[] = {
+    { .name = "color",
+      .type = CLI_CHOICE,
+      .argument = "WHEN",
+      .help = "colours on standard error",
+      .env = "COBRE_COLOR",
+      .standard = "auto",
+      .choices = color_choices },
+    { 0 },
+};
+
+const char cobre_usage_envelope[] = "{\"$schema\":\"" ENVELOPE_SCHEMA
+                                    "\",\"command\":\"cobre\",\"success\":false,\"exit_code\":2,"
+                                    "\"cobre_version\":\"" COBRE_VERSION
+                                    "\",\"errors\":[" COBRE_USAGE_RECORD
+                                    "],\"warnings\":[],\"data\":null,\"summary\":null}";
+
+const char cobre_exit_notes[] =
+    "Exit status: 0 done; 1 the input is not valid; 2 a file, a directory or the\n"
+    "command line; 3 the solver; 4 an internal failure; 129, 130 or 143 stopped by\n"
+    "SIGHUP, SIGINT or SIGTERM, with what was completed on disk.";
+
 /* ---- one JSON object on standard output ------------------------------------------------------ */
 
 struct text {
