@@ -215,12 +215,12 @@ describe('a run that does not reach its end', options, () => {
 
 describe('errors', options, () => {
     test('a stage without a solution: the record of one process, on all ranks', () => {
-        const dir = copyCase('four-stages', { training: limit(5) });
-        editJson(dir, path.join('system', 'hydros.json'), (now) => {
+        const dir = copyCase('must-release', { modeling: { inflow_non_negativity: { method: 'none' } } });
+        editJson(dir, 'system/hydros.json', (now) => {
             now.hydros[0].reservoir = { min_storage_hm3: 5e8, max_storage_hm3: 6e8 };
         });
         editJson(dir, 'initial_conditions.json', (now) => {
-            now.storage[0].value_hm3 = 5.5e8;
+            now.storage = [{ hydro_id: 0, value_hm3: 0 }];
         });
         const alone = run(['run', dir, '--output', path.join(dir, 'alone'), '--json', '--quiet']);
         assert.equal(alone.status, 3, alone.stdout);
@@ -229,7 +229,7 @@ describe('errors', options, () => {
         const record = object(done);
         assert.equal(record.kind, 'SolverFailure');
         assert.deepEqual(record, JSON.parse(alone.stdout));
-        assert.equal(done.stdout.match(/SolverFailure/g).length, alone.stdout.match(/SolverFailure/g).length);
+        assert.equal(done.stdout, alone.stdout);
     });
 
     test('a case that is not valid: its findings, once', () => {

@@ -13,7 +13,8 @@
 #include "serve/serve.h"
 #include "shell/commands.h"
 
-static const cli_option version_options[] = { COBRE_OPTION_JSON, COBRE_OPTION_FORMAT(cobre_formats),
+static const cli_option version_options[] = { COBRE_OPTION_JSON,
+                                              COBRE_OPTION_FORMAT(cobre_formats),
                                               { 0 } };
 
 static const cli_command commands[] = {

@@ -308,14 +308,14 @@ static mcp_status write_training_files(struct run *run, mcp_status solved, const
         checkpoint_end(&run->saving, run->study, &run->save_error);
 
     mcp_error write_cause = run->write_error;
-    mcp_status written = write_cause.status;
-    if (written == MCP_OK)
-        written = results_write_training(run->files, training, &write_cause);
+    mcp_status st = write_cause.status;
+    if (st == MCP_OK)
+        st = results_write_training(run->files, training, &write_cause);
     if (solved != MCP_OK)
         return end_solver_failed(run, cause, err);
     if (run->save_error.status != MCP_OK)
         return end_unsaved(run, &run->save_error, err);
-    if (written != MCP_OK)
+    if (st != MCP_OK)
         return end_failed(run, "The training could not be written", &write_cause, err);
     return MCP_OK;
 }
@@ -348,8 +348,8 @@ static mcp_status help_simulating(struct run *run, const sddp_observer *observer
 {
     mcp_error cause = MCP_ERROR_INIT;
     sddp_simulation *simulation = &run->out->simulation;
-    mcp_status solved = sddp_simulate(run->study, observer, simulation, &run->failure, &cause);
-    if (solved != MCP_OK)
+    mcp_status st = sddp_simulate(run->study, observer, simulation, &run->failure, &cause);
+    if (st != MCP_OK)
         return end_solver_failed(run, &cause, err);
     if (simulation->stopped)
         run->out->end = COBRE_RUN_PARTIAL;
