@@ -8,6 +8,7 @@
 #include "case/rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "case/case.h"
@@ -184,6 +185,34 @@ static bool is_sorted(const cobre_table *table)
     return true;
 }
 
+/* The value of a key column in words; only tables whose repeats are allowed have real keys. */
+static void key_word(char out[COLUMNS_MOMENT_SIZE], const cobre_table *table, size_t column,
+                     size_t row)
+{
+    int64_t value = cobre_table_int(table, column, row);
+
+    if (value == COBRE_ABSENT)
+        snprintf(out, COLUMNS_MOMENT_SIZE, "null");
+    else if (table->spec->columns[column].type == COLUMNS_DATE)
+        columns_date_text(out, (int32_t)value);
+    else
+        snprintf(out, COLUMNS_MOMENT_SIZE, "%lld", (long long)value);
+}
+
+/* "thermal_id 5, stage_id 0, block_id null" */
+static const char *key_text(cobre_reader *reader, const cobre_table *table, size_t row)
+{
+    char text[256] = "", word[COLUMNS_MOMENT_SIZE];
+    size_t used = 0;
+
+    for (size_t i = 0; i < table->spec->keys && used < sizeof text; i++) {
+        key_word(word, table, i, row);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i ? ", " : "",
+                                 table->spec->columns[i].name, word);
+    }
+    return cobre_report_text(reader->report, "%s", text);
+}
+
 static void repeated(cobre_reader *reader, const cobre_table *table, size_t row)
 {
     const char *column = table->spec->columns[table->spec->keys - 1].name;
@@ -192,10 +221,9 @@ static void repeated(cobre_reader *reader, const cobre_table *table, size_t row)
     place_in_row(reader, table, row);
     cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_DUPLICATE_ID, column);
     finding.severity = refused ? COBRE_SEVERITY_ERROR : COBRE_SEVERITY_WARNING;
-    finding.message = cobre_report_text(
-        reader->report, "a second row has the same key (%s %lld last)%s", column,
-        (long long)cobre_table_int(table, table->spec->keys - 1, row),
-        refused ? "" : "; the last row of the file is used");
+    finding.message = cobre_report_text(reader->report, "a second row has the same key (%s)%s",
+                                        key_text(reader, table, row),
+                                        refused ? "" : "; the last row of the file is used");
     finding.suggestion = "Keep one row per key.";
     finding.members = COBRE_MEMBERS(COBRE_TEXT("registry", reader->file));
     reader->failed = reader->failed || refused;

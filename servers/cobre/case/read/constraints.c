@@ -30,8 +30,14 @@ static void read_expression(cobre_reader *reader, cobre_raw_constraint *constrai
         reader->failed = true;
         reader->status = st;
     } else if (st != MCP_OK) {
-        cobre_reader_violation(reader, "expression", "a sum of terms like 2 * hydro_storage(1)",
-                               local.message, "Write terms as number * variable(id, block).");
+        cobre_finding finding = cobre_reader_finding(reader, COBRE_KIND_SCHEMA_VIOLATION,
+                                                     "expression");
+        finding.message = cobre_report_text(reader->report, "expression: %s", local.message);
+        finding.suggestion = "Write a sum of terms number * variable(id, block).";
+        finding.members = COBRE_MEMBERS(COBRE_TEXT("expected", "a sum of terms"),
+                                        COBRE_TEXT("actual", local.message));
+        reader->failed = true;
+        cobre_report_add(reader->report, &finding);
     }
 }
 

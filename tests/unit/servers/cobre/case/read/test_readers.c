@@ -374,14 +374,69 @@ static void repeated_overrides_warn(void **state)
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
 }
 
+/* The whole key in words: a null, a number, a date. */
+static void repeated_keys_are_spelled_out(void **state)
+{
+    static const struct {
+        const char *file, *text, *message;
+        cobre_severity severity;
+    } rows[] = {
+        { "constraints/thermal_bounds.parquet",
+          "thermal_id i32: 5 5; stage_id i32: 1 1; cost_per_mwh f64: 3 4",
+          "(thermal_id 5, stage_id 1, block_id null); the last", COBRE_SEVERITY_WARNING },
+        { "scenarios/inflow_history.parquet",
+          "hydro_id i32: 1 1; date date: 366 366; value_m3s f64: 1 1",
+          "(hydro_id 1, date 1971-01-02)", COBRE_SEVERITY_ERROR },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        scratch folder;
+        scratch_open(&folder);
+        base_write_all(&folder);
+        base_write(&folder, rows[i].file, rows[i].text);
+        loaded result = base_load_at(*state, folder.fd, "repeated");
+        const cobre_finding *finding = cobre_report_finding(result.report, rows[i].severity, 0);
+        assert_non_null(finding);
+        if (!strstr(finding->message, rows[i].message))
+            fail_msg("%s", finding->message);
+        loaded_free(&result);
+        scratch_close(&folder);
+    }
+}
+
+static void wrong_expressions_are_explained(void **state)
+{
+    scratch folder;
+
+    scratch_open(&folder);
+    base_write_all(&folder);
+    base_write(&folder, "constraints/generic_constraints.json",
+               "{'constraints':[{'id':1,'name':'g','expression':'hydro_turbined(-1)','sense':'<=',"
+               "'slack':{'enabled':false}}]}");
+    loaded result = base_load_at(*state, folder.fd, "expression");
+    const cobre_finding *finding = cobre_report_finding(result.report, COBRE_SEVERITY_ERROR, 0);
+    assert_non_null(finding);
+    assert_string_equal(finding->bare,
+                        "expression: expected an integer >= 0 at byte 15, found '-1)'");
+    loaded_free(&result);
+    scratch_close(&folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_files), cmocka_unit_test(any_json),
-        cmocka_unit_test(config),        cmocka_unit_test(config_warnings),
-        cmocka_unit_test(stages),        cmocka_unit_test(penalties_and_initial_conditions),
-        cmocka_unit_test(registries),    cmocka_unit_test(optional_json),
-        cmocka_unit_test(parquet),       cmocka_unit_test(repeated_overrides_warn),
+        cmocka_unit_test(missing_files),
+        cmocka_unit_test(any_json),
+        cmocka_unit_test(config),
+        cmocka_unit_test(config_warnings),
+        cmocka_unit_test(stages),
+        cmocka_unit_test(penalties_and_initial_conditions),
+        cmocka_unit_test(registries),
+        cmocka_unit_test(optional_json),
+        cmocka_unit_test(parquet),
+        cmocka_unit_test(repeated_overrides_warn),
+        cmocka_unit_test(repeated_keys_are_spelled_out),
+        cmocka_unit_test(wrong_expressions_are_explained),
     };
 
     return cmocka_run_group_tests(tests, engine_setup, engine_teardown);
