@@ -277,6 +277,15 @@ describe('cobre run', () => {
         assert.equal(none.simulation, null);
         schemaOf('run')(none);
         assert.ok(fs.existsSync(path.join(output, 'training', '_SUCCESS')), 'an older training stays');
+        const fresh = path.join(dir, 'fresh');
+        assert.equal(object(run(['run', dir, '--json', '--quiet', '--output', fresh])).status, 'completed');
+        editJson(dir, 'config.json', (config) => {
+            config.simulation.enabled = true;
+            config.policy = { path: path.join(output, 'policy') };
+        });
+        const apart = path.join(dir, 'apart');
+        assert.equal(object(run(['run', dir, '--json', '--quiet', '--output', apart])).status, 'completed');
+        assert.equal(run(['export', apart, 'thermals', '--entity', 'Coal']).status, 0, 'names are known there, too');
     });
 
     test('a simulation that has no training before it finds no policy', () => {

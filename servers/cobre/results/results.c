@@ -41,20 +41,25 @@ static mcp_status remove_all(int out_fd, const char *const *names, size_t count,
     return st;
 }
 
+/* A run without a training keeps the dictionaries of the last one, or has its own in a directory
+ * where nothing was trained: queries find entities by name in them. */
 static mcp_status prepare_directory(results *self, mcp_error *err)
 {
-    static const char *const folders[] = { "training/timing", "training/dictionaries" };
+    bool describes = self->options.trains ||
+                     !guard_exists(self->out_fd, "training/dictionaries/entities.csv");
     mcp_status st = remove_all(self->out_fd, void_for_all,
                                sizeof void_for_all / sizeof void_for_all[0], err);
 
     if (st == MCP_OK && self->options.trains)
         st = remove_all(self->out_fd, void_for_training,
                         sizeof void_for_training / sizeof void_for_training[0], err);
-    for (size_t i = 0; i < 2 && st == MCP_OK && self->options.trains; i++)
-        st = guard_make_dir(NULL, self->out_fd, folders[i], err);
+    if (st == MCP_OK && self->options.trains)
+        st = guard_make_dir(NULL, self->out_fd, "training/timing", err);
     if (st == MCP_OK)
         st = guard_make_dir(NULL, self->out_fd, "simulation", err);
-    if (st == MCP_OK && self->options.trains)
+    if (st == MCP_OK && describes)
+        st = guard_make_dir(NULL, self->out_fd, "training/dictionaries", err);
+    if (st == MCP_OK && describes)
         st = results_write_dictionaries(self, err);
     return st;
 }

@@ -78,7 +78,8 @@ typedef struct results_options {
 
 /**
  * Begin a run: remove the markers, metadata and convergence record of the phases to come (a
- * training invalidates an older simulation as well), and write the dictionaries if it trains.
+ * training invalidates an older simulation as well), and write the dictionaries if it trains or
+ * there are none.
  *
  * @param out     the caller's, freed by results_free
  * @param input   borrowed until then, as `out_fd` is

@@ -251,6 +251,7 @@ static void no_memory_for_a_scenario_stays_an_error(void **state)
 
     begin_case();
     options.trains = false;
+    scratch_write(&world->folder, "training/dictionaries/entities.csv", "kept", 4);
     kit.c.bus_count = (size_t)1 << 40;
     assert_int_equal(results_begin(&run, &kit.c, world->folder.fd, &options, &world->err), MCP_OK);
     assert_int_equal(results_begin_simulation(run, &world->err), MCP_E_NOMEM);

@@ -14,6 +14,7 @@ static const char *const old_files[] = {
     "simulation/metadata.json",
     "simulation/costs/scenario_id=0007/data.parquet",
     "policy/metadata.json",
+    "training/dictionaries/entities.csv",
 };
 
 static void lay_old_run(const struct world *world)
@@ -47,7 +48,22 @@ static void a_simulation_alone_keeps_the_training(void **state)
         assert_true(is_there(world, old_files[i]));
     assert_false(is_there(world, "simulation/_SUCCESS"));
     assert_false(is_there(world, "simulation/metadata.json"));
-    assert_false(is_there(world, "training/dictionaries"));
+    assert_true(is_there(world, old_files[8]));
+    assert_false(is_there(world, "training/dictionaries/codes.json"));
+    results_free(run);
+}
+
+/* Its results name entities by id, and the dictionary has their names. */
+static void a_simulation_alone_in_a_new_directory_has_dictionaries(void **state)
+{
+    struct world *world = *state;
+    results_options options = sample_options;
+
+    options.trains = false;
+    results *run = begin(world, &options);
+    assert_true(is_there(world, "training/dictionaries/entities.csv"));
+    assert_true(is_there(world, "training/dictionaries/codes.json"));
+    assert_false(is_there(world, "training/timing"));
     results_free(run);
 }
 
@@ -86,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(a_training_makes_old_results_void),
         EACH(a_simulation_alone_keeps_the_training),
+        EACH(a_simulation_alone_in_a_new_directory_has_dictionaries),
         EACH(folders_are_there_from_the_start),
         EACH(links_in_the_directory_are_not_followed),
     };
