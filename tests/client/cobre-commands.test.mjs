@@ -253,6 +253,7 @@ describe('cobre compare', () => {
         assert.equal(value.simulation.mean_cost_b, second.simulation.cost_summary.mean);
         assert.deepEqual(envelope(run(['compare', a, b, '--output-format', 'json']), 'compare').data, value);
         const words = run(['compare', a, b]);
+        assert.match(words.stdout, /^Iterations +6 +3 +-3 +-50\.000%$/m);
         assert.match(words.stdout, /^Lower bound, \$ +\S+ +\S+ +\S+ +[+-]\d+\.\d{3}%$/m);
         const same = object(run(['compare', a, a, '--json']));
         assert.deepEqual([same.training.final_lb_delta, same.simulation.mean_cost_delta_pct], [0, 0]);

@@ -108,19 +108,27 @@ static void write_members(const void *data, mcp_json_writer *writer)
 
 #define CELLS 5 /* in a row: label, a, b, difference, share */
 
+typedef void format_number(char out[CLI_FORMAT_SIZE], double value);
+
 struct words {
     char text[8][CELLS][CLI_FORMAT_SIZE];
     const char *cells[8 * CELLS];
     size_t rows;
 };
 
-static void add_row(struct words *words, const char *label, double a, double b)
+static void format_count(char out[CLI_FORMAT_SIZE], double value)
+{
+    snprintf(out, CLI_FORMAT_SIZE, "%.0f", value);
+}
+
+static void add_row(struct words *words, const char *label, format_number *format, double a,
+                    double b)
 {
     char(*text)[CLI_FORMAT_SIZE] = words->text[words->rows];
     snprintf(text[0], CLI_FORMAT_SIZE, "%s", label);
-    cli_format_number(text[1], a);
-    cli_format_number(text[2], b);
-    cli_format_number(text[3], b - a);
+    format(text[1], a);
+    format(text[2], b);
+    format(text[3], b - a);
     snprintf(text[4], CLI_FORMAT_SIZE, "%+.3f%%", 100 * share(a, b));
     for (size_t i = 0; i < CELLS; i++)
         words->cells[words->rows * CELLS + i] = text[i];
@@ -139,13 +147,17 @@ static void print_words(const shell_work *work, const struct comparison *of)
     fputs("\nB: ", out);
     console_put(out, of->b.dir);
     fputs("\n\n", out);
-    add_row(&words, "Iterations", (double)of->a.training.iterations,
+    add_row(&words, "Iterations", format_count, (double)of->a.training.iterations,
             (double)of->b.training.iterations);
-    add_row(&words, "Lower bound, $", last_of(&of->a, lower_bound), last_of(&of->b, lower_bound));
-    add_row(&words, "Upper bound, $", last_of(&of->a, upper_bound), last_of(&of->b, upper_bound));
+    add_row(&words, "Lower bound, $", cli_format_number, last_of(&of->a, lower_bound),
+            last_of(&of->b, lower_bound));
+    add_row(&words, "Upper bound, $", cli_format_number, last_of(&of->a, upper_bound),
+            last_of(&of->b, upper_bound));
     if (of->a.output.simulation && of->b.output.simulation) {
-        add_row(&words, "Expected cost, $", of->a.simulation.mean, of->b.simulation.mean);
-        add_row(&words, "Deviation, $", of->a.simulation.std, of->b.simulation.std);
+        add_row(&words, "Expected cost, $", cli_format_number, of->a.simulation.mean,
+                of->b.simulation.mean);
+        add_row(&words, "Deviation, $", cli_format_number, of->a.simulation.std,
+                of->b.simulation.std);
     }
     cli_table_print(out, heads, CELLS, words.cells, words.rows, shell_use_color(work, out));
 }
