@@ -162,7 +162,8 @@ describe('resources', () => {
         for (let n = 1; n < 100; n++)
             fs.cpSync(scenario(0), scenario(n), { recursive: true });
         const { rows, total_rows, truncated } = await read(client, RESULTS, { output_dir, entity_type: 'hydros' });
-        assert.deepEqual([rows.length, total_rows, truncated], [10_000, 100 * 12 * 3 * 3, true]); /* stages, hydros, blocks */
+        const [stages, hydros, blocks] = [12, 3, 3];
+        assert.deepEqual([rows.length, total_rows, truncated], [10_000, 100 * stages * hydros * blocks, true]);
     });
 
     test('scenario data of an entity by id and by name', async () => {
@@ -270,7 +271,8 @@ describe('completion', () => {
         const parent = path.dirname(four);
         assert.deepEqual(await complete(template(CONFIG), 'case_dir', `${parent}/`), [four]);
         assert.deepEqual(await complete(template(CONFIG), 'case_dir', `${parent}/four`), [four]);
-        assert.deepEqual(await complete(template(CONVERGENCE), 'output_dir', `${four}/o`), [output]);
+        for (const one of [CONVERGENCE, RESULTS, POLICY])
+            assert.deepEqual(await complete(template(one), 'output_dir', `${four}/o`), [output], one);
         assert.deepEqual(await complete(prompt('cobre/diagnose-convergence'), 'output_dir', `${four}/outp`), [output]);
         for (const typed of ['', '/', `${shop.scratch}/../`, 'a', `${parent}/none`, `/proc/self/root${shop.scratch}/../`])
             assert.deepEqual(await complete(template(CONFIG), 'case_dir', typed), [], typed);

@@ -34,6 +34,7 @@ const mcp_completion cobre_completions[] = {
     { COBRE_URI_CONVERGENCE, "output_dir", suggest_directories },
     { COBRE_URI_RESULTS, "output_dir", suggest_directories },
     { COBRE_URI_RESULTS, "entity_type", suggest_tables },
+    { COBRE_URI_POLICY, "output_dir", suggest_directories },
     { COBRE_PROMPT_DIAGNOSE, "output_dir", suggest_directories },
     { COBRE_PROMPT_EXPLAIN, "output_dir", suggest_directories },
     { COBRE_PROMPT_EXPLAIN, "entity_type", suggest_types },
