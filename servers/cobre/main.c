@@ -34,7 +34,7 @@ static const cli_option report_options[] = {
     { 0 },
 };
 
-static const char *const export_formats[] = { "csv", "json", NULL };
+static const char *const export_formats[] = { "csv", "json", "arrow", NULL };
 
 static const cli_option export_options[] = {
     { .name = "format",

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import Ajv2020 from 'ajv/dist/2020.js';
+import { tableFromIPC } from 'apache-arrow';
 
 import { allFiles, cobre, copyCase, DEADLINE_MS, editJson, limit, object, record, run, schemaOf, scratch, start } from './cobre-shell.mjs';
 
@@ -284,6 +285,10 @@ describe('cobre export', () => {
         const words = run(['export', output, 'convergence', '--format', 'json']);
         assert.equal(words.status, 0, words.stderr);
         assert.equal(JSON.parse(fs.readFileSync(words.stdout.trimEnd(), 'utf8')).length, 6);
+        const arrow = object(run(['export', output, 'convergence', '--format', 'arrow', '--json']));
+        const table = tableFromIPC(fs.readFileSync(arrow.file_path));
+        assert.equal(table.numRows, 6);
+        assert.deepEqual([...table.getChild('iteration')], [1, 2, 3, 4, 5, 6]);
     });
 
     test('what is refused: table, range, entity, column', () => {

@@ -262,6 +262,15 @@ void cobre_read_rows(cobre_reader *reader, const columns_table *data, const cobr
         *out = table;
 }
 
+size_t cobre_rows_most(const cobre_table_spec *spec, size_t bytes)
+{
+    size_t row = sizeof(size_t);
+
+    for (size_t i = 0; spec->columns[i].name; i++)
+        row += 2 * columns_type_size(spec->columns[i].type) + 1; /* and whether it is there */
+    return bytes / row;
+}
+
 size_t cobre_table_find(const cobre_table *table, int64_t first, int64_t second)
 {
     size_t low = 0, high = table->rows;

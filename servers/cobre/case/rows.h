@@ -14,7 +14,7 @@
 #include "case/fields.h"
 #include "columns/columns.h"
 
-enum { COBRE_COLUMNS_MAX = 14, COBRE_KEYS_MAX = 4, COBRE_ROWS_MAX = 5000000 };
+enum { COBRE_COLUMNS_MAX = 14, COBRE_KEYS_MAX = 4 };
 
 enum { COBRE_UNIT = COBRE_NOT_NEGATIVE | COBRE_AT_MOST_ONE };
 
@@ -52,6 +52,9 @@ typedef struct cobre_table {
  */
 void cobre_read_rows(cobre_reader *reader, const columns_table *data, const cobre_table_spec *spec,
                      cobre_table *out);
+
+/** How many rows of a table `bytes` hold: twice, since the reader has them too, and their order. */
+size_t cobre_rows_most(const cobre_table_spec *spec, size_t bytes);
 
 /** The column of the rows' entity: the first that refers to a registry; COBRE_COLUMNS_MAX: none. */
 size_t cobre_table_entity(const cobre_table_spec *spec);

@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "case/memory.h"
 #include "sddp/iteration/groups.h"
 #include "sddp/program/steepest.h"
 
@@ -23,9 +23,6 @@
 #define SOLVER_BYTES_BY_ELEMENT 40.0
 #define FIRST_SET_CAPACITY 64
 #define FIRST_ROWS 64
-
-/* The machine's memory when it does not say. */
-#define FALLBACK_GIB 4
 
 #define COLUMNS_MAX 1e7 /* of a stage; the same for rows, ten times that for elements */
 
@@ -44,11 +41,7 @@ static mcp_status too_many_columns(size_t t, double columns, mcp_error *err)
 
 size_t study_most_bytes(void)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-
-    if (pages <= 0 || page <= 0)
-        return (size_t)FALLBACK_GIB << 30;
-    return (size_t)pages / 10 * 9 * (size_t)page;
+    return cobre_memory_most();
 }
 
 /* ---- how large it would be ------------------------------------------------------------------- */

@@ -114,7 +114,7 @@ struct sddp {
     bool *rule_fires; /* by stopping rule: its simulation of the last iteration says stop */
 };
 
-/* A study that needs more is refused: what the machine has, less some for everything else. */
+/* A study that needs more is refused: what the process may have, less some for everything else. */
 size_t study_most_bytes(void);
 
 /* The stage at a position; the first stage of the cycle after the last. */

@@ -1,5 +1,6 @@
 /*
- * export.c - cobre export: rows of an output directory as a CSV or JSON file below its exports/.
+ * export.c - cobre export: rows of an output directory as a CSV, JSON or Arrow file below its
+ * exports/.
  *
  * The flags are the arguments of the tool cobre/export-results; they become its filters, so both
  * accept and refuse the same.
@@ -149,17 +150,23 @@ static int refuse_files(shell_work *work, mcp_status st, const char *file)
                                          "%s cannot be read: %s", file, work->error.message));
 }
 
+static query_format format_of(const char *word)
+{
+    if (strcmp(word, "arrow") == 0)
+        return QUERY_ARROW;
+    return strcmp(word, "json") == 0 ? QUERY_JSON : QUERY_CSV;
+}
+
 static int write_export(shell_work *work, query_question *question, const query_filters *filters)
 {
-    const char *format = cli_string(work->line, "format");
+    query_format format = format_of(cli_string(work->line, "format"));
     query_export_result result = { 0 };
     struct exported exported = { .result = &result };
     const shell_answer answer = { .members = write_members, .of = &exported };
     question->rows_max = UINT64_MAX;
     serve_count_signals(2, SA_RESTART);
-    mcp_status st = query_export(&result, work->engine, work->dir_fd, question, filters,
-                                 strcmp(format, "json") == 0 ? QUERY_JSON : QUERY_CSV, should_stop,
-                                 NULL, work->arena, &work->error);
+    mcp_status st = query_export(&result, work->engine, work->dir_fd, question, filters, format,
+                                 should_stop, NULL, work->arena, &work->error);
     if (st == MCP_E_STOPPED)
         return serve_signal_status();
     bool is_write = !result.answer.file && (st == MCP_E_IO || st == MCP_E_STORAGE);

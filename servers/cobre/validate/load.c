@@ -13,9 +13,11 @@
 #include "case/build/assemble.h"
 #include "case/files.h"
 #include "case/input.h"
+#include "case/memory.h"
 #include "case/read/parse.h"
 #include "validate/layers.h"
 
+#define TABLE_BYTES_MAX ((size_t)2 << 30)
 #define PARQUET_MAX ((off_t)1 << 30)
 
 struct work {
@@ -41,9 +43,18 @@ static mcp_status read_json(const struct work *work, cobre_file_id id, mcp_error
     return st;
 }
 
+/* A table may take a quarter of the memory, and half of that of a case. */
+static size_t rows_most(cobre_file_id id)
+{
+    size_t bytes = cobre_memory_most() / 4;
+
+    return cobre_rows_most(cobre_files_known[id].table,
+                           bytes < TABLE_BYTES_MAX ? bytes : TABLE_BYTES_MAX);
+}
+
 static mcp_status read_parquet(const struct work *work, cobre_file_id id, int fd, mcp_error *err)
 {
-    const columns_read_options options = { .rows_max = COBRE_ROWS_MAX };
+    const columns_read_options options = { .rows_max = rows_most(id) };
     const char *path = cobre_files_known[id].path;
     const columns_table *data = NULL;
     mcp_error local = MCP_ERROR_INIT;
@@ -63,7 +74,8 @@ static mcp_status read_parquet(const struct work *work, cobre_file_id id, int fd
     cobre_file_report(
         work->report, id, COBRE_KIND_PARSE_ERROR, 2,
         cobre_report_text(work->report, "%s cannot be read as Parquet: %s", path, local.message),
-        st == MCP_E_LIMIT ? "Shorten it." : "Write the file again; it may have been cut short.",
+        st == MCP_E_LIMIT ? "Shorten it, or allow the process more memory."
+                          : "Write the file again; it may have been cut short.",
         local.message);
     return MCP_OK;
 }

@@ -315,12 +315,21 @@ static void repeated_keys(void **state)
     free(sheet);
 }
 
+/* 2,000 external scenarios of 160 hydros over 120 stages are read where a table may take 2 GiB. */
+static void large_tables(void **state)
+{
+    const cobre_table_spec *spec = cobre_files_known[COBRE_FILE_EXTERNAL_INFLOW].table;
+
+    (void)state;
+    assert_true(cobre_rows_most(spec, (size_t)2 << 30) >= (size_t)160 * 120 * 2000);
+    assert_true(cobre_rows_most(spec, (size_t)64 << 20) < (size_t)160 * 120 * 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_file_is_listed),
-        cmocka_unit_test(every_column),
-        cmocka_unit_test(no_rows_are_fine),
+        cmocka_unit_test(every_file_is_listed), cmocka_unit_test(every_column),
+        cmocka_unit_test(no_rows_are_fine),     cmocka_unit_test(large_tables),
         cmocka_unit_test(repeated_keys),
     };
 
