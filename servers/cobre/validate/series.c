@@ -56,7 +56,7 @@ static void check_stage_of(const cobre_input *input, const struct group *group)
                                                                   group->stage);
     size_t row = cobre_table_find(stats, group->hydro, group->stage);
 
-    if (stats->rows > 0 && row == COBRE_NONE)
+    if (row == COBRE_NONE && (stats->rows > 0 || input->tables[COBRE_FILE_HISTORY].rows == 0))
         report_orphan(input, group);
     if (stage && stage->season == COBRE_ABSENT) {
         cobre_finding finding = at_row(input, group->file, COBRE_COL_STAGE,

@@ -48,6 +48,7 @@ static void coefficients(void **state)
           0 },
         { AR, "stage_id i32: 1 1", "stage_id i32: -4 -4", COVERAGE, 4, 1, "stage_id", NULL, 0 },
         { ANNUAL, "stage_id i32: 2", "stage_id i32: -4", COVERAGE, 4, 2, "stage_id", NULL, 0 },
+        { INFLOW, NULL, NULL, COVERAGE, 4, 1, "stage_id", AR, 1 }, /* and of the annual component */
         { STAGES, "'num_scenarios':3,'season_id':1,", "'num_scenarios':3,", PHYSICAL, 5, 1,
           "stage_id", AR, 0 },
         { STAGES, "'num_scenarios':3,'season_id':2,", "'num_scenarios':3,", PHYSICAL, 5, 2,
