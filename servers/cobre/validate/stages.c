@@ -52,11 +52,13 @@ static void check_end(const cobre_input *input, const char *field, int64_t id)
     cobre_report_add(input->report, &finding);
 }
 
-/* The original runs every graph as a chain, whatever its transitions say. */
+/* A finite graph is a chain of its stages, whatever its transitions say (case page, 3.1); to the
+ * original every graph is. */
 static cobre_severity graph_severity(const cobre_input *input)
 {
-    return input->config.compatibility == COBRE_ABSENT ? COBRE_SEVERITY_ERROR
-                                                       : COBRE_SEVERITY_WARNING;
+    return input->graph.is_cyclic && input->config.compatibility == COBRE_ABSENT
+               ? COBRE_SEVERITY_ERROR
+               : COBRE_SEVERITY_WARNING;
 }
 
 /* Transitions lead from a stage to the next one, or, in a cyclic graph, from the last one back. */

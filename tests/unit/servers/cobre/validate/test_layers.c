@@ -196,13 +196,7 @@ static void stages(void **state)
         { STAGES, "'transitions':[]",
           "'transitions':[{'source_id':0,'target_id':1,'probability':0.4},"
           "{'source_id':0,'target_id':2,'probability':0.5}]",
-          RANGE, 5, 0, "policy_graph.transitions.probability", NULL, 2 },
-        { STAGES, "'transitions':[]",
-          "'transitions':[{'source_id':0,'target_id':2,'probability':1}]", STAGE, 5, 0,
-          "policy_graph.transitions.target_id", NULL, 0 },
-        { STAGES, "'transitions':[]",
-          "'transitions':[{'source_id':2,'target_id':0,'probability':1}]", STAGE, 5, 2,
-          "policy_graph.transitions.target_id", NULL, 0 },
+          RANGE, 5, 0, "policy_graph.transitions.probability", NULL, 0 },
         { STAGES, "'finite_horizon','annual_discount_rate':0.1,'transitions':[]",
           "'cyclic','annual_discount_rate':0.1,"
           "'transitions':[{'source_id':1,'target_id':0,'probability':1}]",
@@ -242,9 +236,21 @@ static void stages(void **state)
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
 }
 
+/* The stages of a finite graph follow one another, whatever its transitions say: a directory of the
+ * original with such a graph loads. */
 static void stage_warnings(void **state)
 {
     static const broken rows[] = {
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':0,'target_id':2,'probability':1}]", STAGE, 5, 0,
+          "policy_graph.transitions.target_id", NULL, 0 },
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':2,'target_id':0,'probability':1}]", STAGE, 5, 2,
+          "policy_graph.transitions.target_id", NULL, 0 },
+        { STAGES, "'transitions':[]",
+          "'transitions':[{'source_id':0,'target_id':1,'probability':0.4},"
+          "{'source_id':0,'target_id':2,'probability':0.6}]",
+          SETTINGS, 5, 0, "policy_graph.transitions", NULL, 1 },
         { CONFIG, "{'type':'iteration_limit','limit':20},", "", SETTINGS, 5, NONE,
           "training.stopping_rules", NULL, 0 },
         { INFLOW, NULL,
