@@ -1,5 +1,6 @@
 /*
- * records.c - solver/iterations, solver/retry_histogram and cut_selection/iterations.
+ * records.c - solver/iterations, solver/retry_histogram, cut_selection/iterations and
+ * timing/mpi_ranks.
  */
 #include "results/records.h"
 
@@ -15,6 +16,7 @@ static const struct {
     [RECORD_SOLVER] = { "solver", "iterations.parquet", RESULTS_SOLVER_ITERATIONS },
     [RECORD_RETRIES] = { "solver", "retry_histogram.parquet", RESULTS_RETRY_HISTOGRAM },
     [RECORD_SELECTION] = { "cut_selection", "iterations.parquet", RESULTS_CUT_SELECTION },
+    [RECORD_RANKS] = { "timing", "mpi_ranks.parquet", RESULTS_RANK_TIMING },
 };
 
 static const char *const phase_names[] = {
@@ -110,6 +112,19 @@ static void fill_selection(sheet *to, uint32_t number, const sddp_selection_row 
     }
 }
 
+static void fill_rank(sheet *to, uint32_t number, const sddp_rank_times *times)
+{
+    sheet_row(to);
+    sheet_i32(to, (int32_t)number);
+    sheet_i32(to, times->rank);
+    sheet_i64(to, times->forward_ms);
+    sheet_i64(to, times->backward_ms);
+    sheet_i64(to, times->exchange_ms);
+    sheet_i64(to, times->waiting_ms);
+    sheet_i64(to, times->lp_solves);
+    sheet_i32(to, times->scenarios);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static mcp_status open_file(struct record_files *self, size_t which, mcp_error *err)
@@ -187,6 +202,18 @@ static mcp_status append_selection(struct record_files *self, const sddp_records
     return sheet_append(file->batch, file->writer, err);
 }
 
+static mcp_status append_ranks(struct record_files *self, const sddp_records *rows, mcp_error *err)
+{
+    struct record_file *file = &self->files[RECORD_RANKS];
+    mcp_status st = begin_batch(self, RECORD_RANKS, rows->rank_count, err);
+
+    if (st != MCP_OK)
+        return st;
+    for (size_t i = 0; i < rows->rank_count; i++)
+        fill_rank(file->batch, rows->number, &rows->ranks[i]);
+    return sheet_append(file->batch, file->writer, err);
+}
+
 mcp_status records_append(struct record_files *self, const sddp_records *rows, mcp_error *err)
 {
     mcp_status st = MCP_OK;
@@ -199,6 +226,8 @@ mcp_status records_append(struct record_files *self, const sddp_records *rows, m
         st = append_retries(self, rows, err);
     if (st == MCP_OK && rows->selection_count > 0)
         st = append_selection(self, rows, err);
+    if (st == MCP_OK && rows->rank_count > 0)
+        st = append_ranks(self, rows, err);
     return st;
 }
 

@@ -1,5 +1,6 @@
 /*
- * records.h - the files of solver and cut selection statistics of one phase, written while it runs.
+ * records.h - the files of solver, cut selection and rank statistics of one phase, written while it
+ * runs.
  *
  * A long training has millions of rows, so they go to the disk batch by batch. A file is there from
  * the first row on as "<name>.tmp" and gets its name at the end; without rows there is none.
@@ -14,7 +15,7 @@
 #include "results/sheet.h"
 #include "sddp/records.h"
 
-enum { RECORD_SOLVER, RECORD_RETRIES, RECORD_SELECTION, RECORD_FILES };
+enum { RECORD_SOLVER, RECORD_RETRIES, RECORD_SELECTION, RECORD_RANKS, RECORD_FILES };
 
 struct record_file {
     int dir_fd; /* -1: no row yet */

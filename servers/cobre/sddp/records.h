@@ -60,7 +60,16 @@ typedef struct sddp_worker_times {
     int64_t forward_ms, backward_ms, forward_setup_ms, backward_setup_ms;
 } sddp_worker_times;
 
-/** What an iteration spent outside its workers. Imbalance is the slowest worker's time less the
+/** One process's part of an iteration, by its own clock. */
+typedef struct sddp_rank_times {
+    int32_t rank;
+    int64_t forward_ms, backward_ms; /* with the exchange in them */
+    int64_t exchange_ms, waiting_ms; /* moving bytes; waiting for the slowest rank */
+    int64_t lp_solves;
+    int32_t scenarios; /* of the forward pass */
+} sddp_rank_times;
+
+/** What an iteration spent outside its workers, on rank 0. Imbalance is the slowest worker's time less the
  *  mean; scheduling is the region's time less the slowest worker's; neither is negative. */
 typedef struct sddp_process_times {
     int64_t cut_selection_ms, allreduce_ms, cut_sync_ms, lower_bound_ms, state_exchange_ms;
@@ -79,6 +88,8 @@ typedef struct sddp_records {
     const sddp_worker_times *workers;
     size_t worker_count;
     sddp_process_times times;
+    const sddp_rank_times *ranks;
+    size_t rank_count; /* 0: one process alone */
 } sddp_records;
 
 #endif

@@ -145,7 +145,9 @@ static mcp_status iterate(const iteration_run *run, stopwatch *watch, mcp_error 
     if (row.cuts_active > s->peak_active)
         s->peak_active = row.cuts_active;
     s->recorder->times.overhead = row.overhead_ms * 1000000;
-    recorder_report(s, run->observer, run->iteration);
+    st = recorder_report(s, run->observer, &row, err);
+    if (st != MCP_OK)
+        return st;
     if (run->observer->iteration)
         run->observer->iteration(&row, run->observer->data);
     return MCP_OK;

@@ -6,12 +6,14 @@
 #define SDDP_ITERATION_RECORDER_H
 
 #include "sddp/pass.h"
+#include "sddp/ranks/rank_records.h"
 #include "sddp/records.h"
 #include "sddp/study.h"
 
 /* Times of an iteration outside its passes, in nanoseconds. */
 typedef struct recorder_times {
     int64_t selection, sync, bound, batch, overhead;
+    int64_t states; /* giving the other ranks what the forward pass wrote */
 } recorder_times;
 
 typedef struct recorder {
@@ -22,6 +24,10 @@ typedef struct recorder {
     sddp_worker_times *workers; /* by worker */
     recorder_times times;
     pass_times forward, backward;
+    rank_times exchange;    /* of this process, when the iteration began */
+    int64_t moved_ns;       /* the part of moving bytes since then that has a place above */
+    int64_t solves;         /* of this process, before the iteration */
+    rank_records all_ranks; /* not used without ranks */
 } recorder;
 
 /* The study's own. MCP_OK; MCP_E_NOMEM. */
@@ -37,8 +43,10 @@ void recorder_take_bound(sddp *study);
 
 void recorder_add_selection(sddp *study, const sddp_selection_row *row);
 
-/* Give the records of the iteration to the observer. */
-void recorder_report(sddp *study, const sddp_observer *observer, uint32_t iteration);
+/* Give the records of the iteration to the observer, on rank 0 those of all ranks. MCP_OK; as
+ * ranks_speak. */
+mcp_status recorder_report(sddp *study, const sddp_observer *observer, const sddp_iteration *row,
+                           mcp_error *err);
 
 /* Give the record of one simulated scenario to the observer. */
 void recorder_report_scenario(const sddp_observer *observer, uint32_t scenario,
