@@ -79,6 +79,8 @@ function bitsOf(output) {
     };
 }
 
+const rankTimes = ['training', 'timing', 'mpi_ranks.parquet'];
+
 const trainingOf = (output) => JSON.parse(fs.readFileSync(path.join(output, 'training', 'metadata.json'), 'utf8'));
 
 function sameFigures(answer, expected) {
@@ -145,12 +147,14 @@ describe('the same bits', options, () => {
             assert.match(distribution.mpi_library, /^Open MPI v\d/);
             assert.match(distribution.mpi_standard, /^\d\.\d$/);
             assert.equal(distribution.thread_level, 'funneled');
+            assert.ok(fs.existsSync(path.join(output, ...rankTimes)));
         }
+        assert.ok(!fs.existsSync(path.join(dir, 'alone', ...rankTimes)));
         assert.deepEqual(trainingOf(path.join(dir, 'alone')).distribution,
                          { backend: 'local', world_size: 1, ranks_participated: 1, num_nodes: 1, threads_per_rank: 1 });
     });
 
-    test('cut selection and a stopping rule that simulates', () => {
+    test('cut selection, upper bound, and a stopping rule that simulates', () => {
         const dir = copyCase('four-stages', {
             training: {
                 forward_passes: 3,
@@ -158,6 +162,7 @@ describe('the same bits', options, () => {
                                  { type: 'simulation', replications: 5, period: 2, bound_window: 2, distance_tol: 0.5, bound_tol: 0.5 }],
                 cut_selection: { enabled: true, method: 'level1', threshold: 0, check_frequency: 2 },
             },
+            upper_bound_evaluation: { enabled: true, initial_iteration: 3, interval_iterations: 3 },
             simulation: { enabled: false, num_scenarios: 1 },
         });
         const expected = runAlone(dir, path.join(dir, 'alone'));
@@ -165,6 +170,8 @@ describe('the same bits', options, () => {
         assert.equal(done.status, 0, done.stderr);
         sameFigures(object(done), expected);
         assert.deepEqual(bitsOf(path.join(dir, 'ranks')), bitsOf(path.join(dir, 'alone')));
+        const bounds = (output) => digestOf(path.join(dir, output, 'training', 'inner_bound.parquet'));
+        assert.equal(bounds('ranks'), bounds('alone'));
     });
 });
 

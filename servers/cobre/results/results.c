@@ -26,6 +26,7 @@ static const char *const void_for_training[] = {
     "training/convergence.parquet",
     "training/inner_bound.parquet",
     "training/timing/iterations.parquet",
+    "training/timing/mpi_ranks.parquet",
     "training/solver",
     "training/cut_selection",
 };

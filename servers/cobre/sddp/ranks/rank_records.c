@@ -87,7 +87,8 @@ static bool add_rank(rank_records *to, sums *at, unsigned rank, const char *from
     memcpy(&first, from, sizeof first);
     from += sizeof first;
     length -= sizeof first;
-    if (first.solver_count > to->solver_most || first.worker_count > to->worker_most - at->workers ||
+    if (first.solver_count > to->solver_most ||
+        first.worker_count > to->worker_most - at->workers ||
         length < first.solver_count * sizeof row + first.worker_count * sizeof *to->workers)
         return false;
     to->ranks[rank] = first.times;

@@ -70,6 +70,10 @@ typedef struct member {
     size_t stops_after; /* iterations; 0: not */
     bool ends_early, ends_later;
     outcome out;
+    size_t records, ranks; /* times that records came; the rank rows in them */
+    int64_t solver_rows, rank_rows,
+        scenarios; /* sums: of solves by row; of solves and paths by rank */
+    bool is_in_order;
 } member;
 
 static void add_number(outcome *out, double value)
@@ -126,6 +130,37 @@ static void count_row(const sddp_iteration *row, void *data)
     me->out.solves += row->lp_solves;
 }
 
+static bool follows(const sddp_solver_row *row, const sddp_solver_row *before)
+{
+    if (row->phase != before->phase)
+        return row->phase > before->phase;
+    if (row->phase == SDDP_PHASE_FORWARD)
+        return row->stage == before->stage + 1;
+    return row->stage < before->stage || row->rank > before->rank || row->worker > before->worker ||
+           row->opening > before->opening;
+}
+
+static void count_records(const sddp_records *records, void *data)
+{
+    member *me = data;
+
+    if (records->worker_count == 0) /* of a scenario */
+        return;
+    me->is_in_order = me->records++ == 0 || me->is_in_order;
+    me->ranks += records->rank_count;
+    for (size_t i = 0; i < records->solver_count; i++) {
+        me->solver_rows += records->solver[i].solves;
+        if (i > 0 && !follows(&records->solver[i], &records->solver[i - 1]))
+            me->is_in_order = false;
+    }
+    for (size_t i = 0; i < records->rank_count; i++) {
+        me->rank_rows += records->ranks[i].lp_solves;
+        me->scenarios += records->ranks[i].scenarios;
+        if (records->ranks[i].rank != (int32_t)i)
+            me->is_in_order = false;
+    }
+}
+
 static sddp_stop ask(void *data)
 {
     const member *me = data;
@@ -136,9 +171,11 @@ static sddp_stop ask(void *data)
 
 static void work(member *me, ranks *all)
 {
-    const sddp_observer observer = {
-        .iteration = count_row, .scenario = note_scenario, .should_stop = ask, .data = me
-    };
+    const sddp_observer observer = { .iteration = count_row,
+                                     .records = count_records,
+                                     .scenario = note_scenario,
+                                     .should_stop = ask,
+                                     .data = me };
     outcome *out = &me->out;
     sddp_training training = { .iterations = 0 };
     sddp_simulation simulation;
@@ -241,6 +278,23 @@ static void same_bits_with_any_ranks(void **state)
                 assert_memory_equal(members[i].out.number, one.number, policy * sizeof(double));
             }
         }
+}
+
+/* The first rank has the records of all: each solve once, by stage and rank. */
+static void records_of_all_ranks(void **state)
+{
+    (void)state;
+    for (unsigned size = 1; size <= RANKS_MOST; size++) {
+        set_out(size, 2);
+        run_together(size);
+        const member *first = &members[0];
+        assert_int_equal(first->records, ROWS);
+        assert_int_equal(first->ranks, ROWS * size);
+        assert_true(first->is_in_order);
+        assert_int_equal(first->solver_rows, first->out.solves);
+        assert_int_equal(first->rank_rows, first->out.solves);
+        assert_int_equal(first->scenarios, ROWS * 4);
+    }
 }
 
 /* The simulation of a stopping rule is shared as well: it stops at the same iteration. */
@@ -380,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_the_tasks),
         cmocka_unit_test(same_bits_with_any_ranks),
+        cmocka_unit_test(records_of_all_ranks),
         cmocka_unit_test(same_bits_with_a_simulation_rule),
         cmocka_unit_test(a_failure_is_every_rank_s),
         cmocka_unit_test(a_stop_of_one_rank_stops_all),
