@@ -69,8 +69,9 @@ typedef struct sddp_rank_times {
     int32_t scenarios; /* of the forward pass */
 } sddp_rank_times;
 
-/** What an iteration spent outside its workers, on rank 0. Imbalance is the slowest worker's time less the
- *  mean; scheduling is the region's time less the slowest worker's; neither is negative. */
+/** What rank 0 spent on an iteration outside its workers. Imbalance is the slowest worker's time
+ *  less the mean; scheduling is the region's time less the slowest worker's; neither is
+ *  negative. */
 typedef struct sddp_process_times {
     int64_t cut_selection_ms, allreduce_ms, cut_sync_ms, lower_bound_ms, state_exchange_ms;
     int64_t cut_batch_ms;
