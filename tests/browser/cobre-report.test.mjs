@@ -164,6 +164,18 @@ test('a phone: nothing is wider than the screen or its card, and charts are redr
     await seen.end();
 });
 
+test('a simulation that was stopped is not shown as complete', async () => {
+    const stopped = path.join(path.dirname(dir), 'stopped'), file = path.join(stopped, 'simulation', 'metadata.json');
+    fs.cpSync(output, stopped, { recursive: true });
+    const metadata = JSON.parse(fs.readFileSync(file, 'utf8'));
+    fs.writeFileSync(file, JSON.stringify({ ...metadata, status: 'partial', scenarios: { ...metadata.scenarios, total: 5000 } }));
+    const seen = await open(stopped), { page } = seen;
+    assert.equal(await page.locator('.status').textContent(), 'partial');
+    assert.match(await page.locator('.figures').textContent(), /, 40 of 5,000 scenarios/);
+    assertClean(seen);
+    await seen.end();
+});
+
 test('paper: it prints, without the buttons', async () => {
     const seen = await open(output, [], { scheme: 'dark' }), { page } = seen;
     const pdf = await page.pdf({ format: 'A4', path: path.join(pictures, 'report.pdf') });

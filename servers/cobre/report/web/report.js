@@ -40,13 +40,20 @@ function figures() {
         add('Gap', percent(100 * summary.gap), (summary.termination_reason ?? '').replaceAll('_', ' '));
     }
     if (simulation?.cost_summary) {
-        const { mean, std, cvar } = simulation.cost_summary, count = simulation.scenarios?.completed;
-        add('Expected cost', money(mean), `± ${money(1.96 * std / Math.sqrt(count))} (95 %), ${plural(count, 'scenario')}`);
+        const { mean, std, cvar } = simulation.cost_summary, { completed: count, total } = simulation.scenarios ?? {};
+        const scenarios = count < total ? `${integer(count)} of ${plural(total, 'scenario')}` : plural(count, 'scenario');
+        add('Expected cost', money(mean), `± ${money(1.96 * std / Math.sqrt(count))} (95 %), ${scenarios}`);
         if (isNumber(cvar))
             add('Worst 5 % on average', money(cvar), isNumber(mean) && mean ? `${percent(100 * (cvar / mean - 1))} above the mean` : null);
     }
     add('Training time', duration(training.duration_seconds), `${plural(training.distribution?.threads_per_rank, 'thread')}`);
     return el('dl', { class: 'figures' }, items);
+}
+
+/** Of both phases: a simulation that was stopped makes a complete training no complete run. */
+function status() {
+    const { status: trained, simulation } = data;
+    return trained === 'complete' && simulation?.status ? simulation.status : trained;
 }
 
 function head() {
@@ -55,7 +62,7 @@ function head() {
     const when = training.completed_at ? `trained ${training.completed_at.slice(0, 16).replace('T', ' ')} UTC` : null;
     document.title = `${name} – cobre report`;
     document.getElementById('head').append(
-        el('div', { class: 'titles' }, el('h1', {}, name, el('span', { class: `status ${data.status}` }, data.status)), themeButton()),
+        el('div', { class: 'titles' }, el('h1', {}, name, el('span', { class: `status ${status()}` }, status())), themeButton()),
         el('p', { class: 'about' }, [about.join(', '), when, `cobre ${version}, ${training.solver ?? 'solver unknown'} ${training.solver_version ?? ''}`.trim()].filter(Boolean).join(' · ')),
         figures());
     document.getElementById('foot').append(`From ${data.output_directory} by cobre ${version}, ${data.generated_at.slice(0, 16).replace('T', ' ')} UTC. Stages are numbered from 0, as in the output files.`);
