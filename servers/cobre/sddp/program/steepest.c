@@ -29,6 +29,9 @@ static double release_cost(const program_site *site, size_t h, double deficit)
     cost += at->spillage_cost + at->outflow_below_cost + at->outflow_above_cost;
     cost += at->turbined_below_cost + at->withdrawal_pos_cost + at->withdrawal_neg_cost;
     cost += at->evaporation_pos_cost + at->evaporation_neg_cost;
+    if (site->input->config.inflow_method == COBRE_INFLOW_PENALTY ||
+        site->input->config.inflow_method == COBRE_INFLOW_TRUNCATION_WITH_PENALTY)
+        cost += site->input->hydros[h].inflow_nonnegativity_cost;
     return site->input->hydros[h].diversion_max_m3s > 0.0 ? cost + at->diversion_cost : cost;
 }
 

@@ -294,6 +294,33 @@ static void resumed(void **state)
     mcp_arena_free(arena);
 }
 
+/* Inflows of -20 m3/s need the slack of the inflow where less than that is stored. The first path
+ * has visited one state alone; what less water than there costs is the price of that slack. */
+static void negative_inflows(void **state)
+{
+    sddp_training result;
+
+    (void)state;
+    kit_begin(&kit, 2, 1, 1, 1, 0);
+    kit.c.config.inflow_method = COBRE_INFLOW_PENALTY;
+    kit_set_hydro(&kit, 0, 0.0, 500.0, 0.0, 0.0);
+    kit.hydros[0].inflow_nonnegativity_cost = 1e6;
+    kit_set_thermal(&kit, 0, 100.0, 5.0);
+    kit.stages[0].openings = 8;
+    for (size_t t = 0; t < 2; t++) {
+        kit_set_hours(&kit, t, HOURS);
+        kit_hydro(&kit, t, 0)->max_outflow = INFINITY;
+        kit_hydro(&kit, t, 0)->inflow_mean = t == 0 ? 20.0 : -20.0;
+        kit_hydro(&kit, t, 0)->inflow_std = t == 0 ? 10.0 : 0.0;
+    }
+    ask_for_bound(1, 1);
+    kit_set_limit(&kit, 30);
+    sddp *study = train(&result);
+    for (size_t i = 0; i < result.iterations; i++)
+        assert_true(result.rows[i].inner_upper_bound >= result.rows[29].lower_bound * (1.0 - 1e-9));
+    sddp_free(study);
+}
+
 /* Without a slope where one is needed, nothing is trained. */
 static void needs_a_slope(void **state)
 {
@@ -354,6 +381,7 @@ int main(void)
         cmocka_unit_test(cycles),
         cmocka_unit_test(threads),
         cmocka_unit_test(resumed),
+        cmocka_unit_test(negative_inflows),
         cmocka_unit_test(needs_a_slope),
         cmocka_unit_test(stops),
     };
