@@ -5,7 +5,7 @@
  * The LP is written from the method page and shares nothing with the program. A converged bound
  * equals the optimum to 1e-7, and no bound of any iteration is above it; the upper bound of the
  * inner approximation is never below it. Of some cases the bounds, the policy and the simulation
- * are then the same bits for 1, 2 and 3 threads.
+ * are then the same bits for 1, 2 and 3 threads and any order of the input.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -31,7 +31,7 @@ const FEATURES = [
 /* A bound may rest for many iterations while trial points move between optima of the first stage:
  * where it is short of the optimum after the first patience, the case runs with the second. */
 const PATIENCE = [8, 80];
-const THREADS_EVERY = 5;
+const BITS_EVERY = 5;
 const INNER_EVERY = 4;
 
 const training = (patience, passes) => ({
@@ -65,7 +65,7 @@ async function shortfall(c, dir, exact, patience) {
     return exact - found.at(-1) <= room ? 0 : exact - found.at(-1);
 }
 
-/** What may not depend on threads: bounds, cuts, bases and the simulated scenarios. */
+/** The bounds, cuts, bases and simulated scenarios of a run. */
 async function bitsOf(dir, threads) {
     const output = path.join(dir, `threads-${threads}`);
     const records = await iterations(dir, ['--output', output, '--threads', String(threads)]);
@@ -94,13 +94,19 @@ async function compareInner(c, dir, exact) {
     assert.ok(bound >= exact - TOLERANCE * Math.max(1, Math.abs(exact)), `an inner upper bound of ${bound} below the optimum`);
 }
 
-async function compareThreads(c, dir) {
-    writeCase(dir, c, { forward_passes: 3, stopping_rules: [{ type: 'iteration_limit', limit: 5 }] });
-    editJson(dir, 'config.json', (config) => { config.simulation = { enabled: true, num_scenarios: 4 }; });
+async function compareBits(c, dir) {
+    const write = (lastFirst) => {
+        fs.rmSync(dir, { recursive: true });
+        writeCase(dir, c, { forward_passes: 3, stopping_rules: [{ type: 'iteration_limit', limit: 5 }] }, lastFirst);
+        editJson(dir, 'config.json', (config) => { config.simulation = { enabled: true, num_scenarios: 4 }; });
+    };
+    write(false);
     const one = await bitsOf(dir, 1);
     assert.equal(one.bounds.length, 5);
     for (const threads of [2, 3])
         assert.deepEqual(await bitsOf(dir, threads), one, `${threads} threads`);
+    write(true);
+    assert.deepEqual(await bitsOf(dir, 1), one, 'the input in reverse order');
 }
 
 async function compare(seed, features) {
@@ -114,8 +120,8 @@ async function compare(seed, features) {
         assert.equal(short, 0, `the bound ends ${short} below the optimum`);
         if (seed % INNER_EVERY === 0)
             await compareInner(c, dir, exact);
-        if (seed % THREADS_EVERY === 0)
-            await compareThreads(c, dir);
+        if (seed % BITS_EVERY === 0)
+            await compareBits(c, dir);
     } catch (error) {
         throw new Error(`case ${seed} (${c.features}), optimum ${exact}: ${error.message}`, { cause: error });
     }

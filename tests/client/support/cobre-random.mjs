@@ -9,7 +9,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { writeRows } from './cobre-parquet.mjs';
+import { writeRows as writeParquetRows } from './cobre-parquet.mjs';
 
 /** Mulberry32. */
 export function random(seed) {
@@ -272,10 +272,25 @@ export function randomCase(seed, features) {
 
 /* ---- the directory --------------------------------------------------------------------------- */
 
+/* Whether records and rows are written last first; the order of these members has a meaning. */
+let isReversed = false;
+const ORDERED = ['deficit_segments', 'stopping_rules', 'values_m3s', 'coefficients_mm'];
+
+function reversed(value, name) {
+    if (Array.isArray(value)) {
+        const items = value.map((item) => reversed(item));
+        return ORDERED.includes(name) ? items : items.reverse();
+    }
+    return value !== null && typeof value === 'object'
+        ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, reversed(item, key)])) : value;
+}
+
 function json(dir, file, value) {
     fs.mkdirSync(path.dirname(path.join(dir, file)), { recursive: true });
-    fs.writeFileSync(path.join(dir, file), JSON.stringify(value));
+    fs.writeFileSync(path.join(dir, file), JSON.stringify(isReversed ? reversed(value) : value));
 }
+
+const writeRows = (file, types, rows) => writeParquetRows(file, types, isReversed ? rows.toReversed() : rows);
 
 function writeConfig(dir, c, training) {
     json(dir, 'config.json', {
@@ -470,8 +485,10 @@ function writeConstraints(dir, c) {
               c.constraints.flatMap(({ id, rows }) => rows.map(({ stage, block, bound }) => [id, stage, block, bound])));
 }
 
-/** Write the case directory; `training` is merged into config.json. */
-export function writeCase(dir, c, training) {
+/** Write the case directory; `training` is merged into config.json. With `lastFirst` records and
+ *  rows are in the reverse order, which means the same. */
+export function writeCase(dir, c, training, lastFirst = false) {
+    isReversed = lastFirst;
     const storages = (fills) => c.hydros.filter(({ filling }) => (filling !== null) === fills)
         .map(({ id, initial }) => ({ hydro_id: id, value_hm3: initial }));
     fs.mkdirSync(dir, { recursive: true });
