@@ -25,44 +25,11 @@
 #include "flat/reader.h"
 #include "guard/paths.h"
 #include "mcp/json.h"
-#include "scratch.h"
+#include "scratch_arena.h"
 
 #define FILE_NAME "x.arrow"
 
 extern char **environ;
-
-struct world {
-    scratch folder;
-    mcp_arena *arena;
-    mcp_error err;
-};
-
-static int set_up(void **state)
-{
-    struct world *world = calloc(1, sizeof *world);
-
-    assert_non_null(world);
-    scratch_open(&world->folder);
-    world->arena = mcp_arena_new((size_t)1 << 30);
-    *state = world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct world *world = *state;
-
-    mcp_arena_free(world->arena);
-    scratch_close(&world->folder);
-    free(world);
-    return 0;
-}
-
-static void expect_ok(struct world *world, mcp_status st)
-{
-    if (st != MCP_OK)
-        fail_msg("%s", world->err.message);
-}
 
 /* ---- a table of every type ------------------------------------------------------------------- */
 
@@ -135,12 +102,13 @@ static int64_t i64_at(const void *bytes, size_t index)
     return value;
 }
 
-static struct file open_file(struct world *world)
+static struct file open_file(scratch_arena *world)
 {
     struct file file = { 0 };
 
-    expect_ok(world, guard_read_file(&file.bytes, &file.length, world->folder.fd, FILE_NAME,
-                                     (size_t)1 << 30, world->arena, &world->err));
+    scratch_arena_expect(world,
+                         guard_read_file(&file.bytes, &file.length, world->folder.fd, FILE_NAME,
+                                         (size_t)1 << 30, world->arena, &world->err));
     return file;
 }
 
@@ -201,7 +169,7 @@ static void check_batch(struct file *file, const parquet_column *schema, size_t 
 }
 
 /* The whole file, from its magic to its magic. */
-static struct file check_file(struct world *world, const parquet_column *schema, size_t columns)
+static struct file check_file(scratch_arena *world, const parquet_column *schema, size_t columns)
 {
     struct file file = open_file(world);
     flat_reader from;
@@ -247,7 +215,7 @@ static struct file check_file(struct world *world, const parquet_column *schema,
     return file;
 }
 
-static struct file check_table(struct world *world, const columns_table *table)
+static struct file check_table(scratch_arena *world, const columns_table *table)
 {
     parquet_column schema[EVERY];
 
@@ -283,7 +251,7 @@ static bool find_node(char node[PATH_MAX])
 
 /* What Apache Arrow reads: { fields: [{ name, type, nullable }], batches: n, rows: [[value]] };
  * 64-bit integers as strings. */
-static const mcp_json *read_officially(struct world *world)
+static const mcp_json *read_officially(scratch_arena *world)
 {
     const char *source = getenv("CAUSEWAY_SOURCE"), *text = NULL;
     char node[PATH_MAX], script[PATH_MAX];
@@ -302,18 +270,19 @@ static const mcp_json *read_officially(struct world *world)
     assert_int_equal(posix_spawn(&child, node, NULL, NULL, (char *const *)arguments, environ), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    expect_ok(world, guard_read_file(&text, &length, world->folder.fd, "x.json", (size_t)1 << 28,
-                                     world->arena, &world->err));
-    expect_ok(world, mcp_json_read(&json, world->arena, text, length, &world->err));
+    scratch_arena_expect(world, guard_read_file(&text, &length, world->folder.fd, "x.json",
+                                                (size_t)1 << 28, world->arena, &world->err));
+    scratch_arena_expect(world, mcp_json_read(&json, world->arena, text, length, &world->err));
     return json;
 }
 
-static void expect_json(struct world *world, const mcp_json *found, const char *pointer,
+static void expect_json(scratch_arena *world, const mcp_json *found, const char *pointer,
                         const char *expected)
 {
     const mcp_json *value = NULL;
 
-    expect_ok(world, mcp_json_read(&value, world->arena, expected, strlen(expected), &world->err));
+    scratch_arena_expect(
+        world, mcp_json_read(&value, world->arena, expected, strlen(expected), &world->err));
     if (!mcp_json_equal(mcp_json_pointer(found, pointer), value))
         fail_msg("%s is not %s", pointer, expected);
 }
@@ -322,9 +291,10 @@ static void expect_json(struct world *world, const mcp_json *found, const char *
 
 static void every_type_is_laid_out_as_prescribed(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
 
-    expect_ok(world, columns_write_arrow(world->folder.fd, FILE_NAME, &every_table, &world->err));
+    scratch_arena_expect(
+        world, columns_write_arrow(world->folder.fd, FILE_NAME, &every_table, &world->err));
     struct file file = check_table(world, &every_table);
     assert_int_equal(file.batches, 1);
     assert_int_equal(file.rows, 3);
@@ -333,9 +303,10 @@ static void every_type_is_laid_out_as_prescribed(void **state)
 
 static void every_type_is_read_officially(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
 
-    expect_ok(world, columns_write_arrow(world->folder.fd, FILE_NAME, &every_table, &world->err));
+    scratch_arena_expect(
+        world, columns_write_arrow(world->folder.fd, FILE_NAME, &every_table, &world->err));
     const mcp_json *read = read_officially(world);
     static const char *const expected[] = {
         "[true, true, -128, -32768, -2147483648, -2147483648, \"-9223372036854775808\", 0, 0, 0,"
@@ -361,7 +332,7 @@ static void every_type_is_read_officially(void **state)
 static void a_long_table_has_several_batches(void **state)
 {
     enum { ROWS = ARROW_BATCH_ROWS + 11 };
-    struct world *world = *state;
+    scratch_arena *world = *state;
     int32_t *numbers = calloc(ROWS, sizeof *numbers);
     uint8_t *valid = malloc(ROWS);
 
@@ -372,7 +343,8 @@ static void a_long_table_has_several_batches(void **state)
     valid[ROWS - 2] = 0;
     const columns_column column = { "n", COLUMNS_I32, numbers, valid };
     const columns_table table = { ROWS, 1, &column };
-    expect_ok(world, columns_write_arrow(world->folder.fd, FILE_NAME, &table, &world->err));
+    scratch_arena_expect(world,
+                         columns_write_arrow(world->folder.fd, FILE_NAME, &table, &world->err));
     free(numbers);
     free(valid);
     struct file file = check_table(world, &table);
@@ -387,10 +359,11 @@ static void a_long_table_has_several_batches(void **state)
 
 static void a_table_without_rows_has_its_columns(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     const columns_table none = { 0, EVERY, every_column };
 
-    expect_ok(world, columns_write_arrow(world->folder.fd, FILE_NAME, &none, &world->err));
+    scratch_arena_expect(world,
+                         columns_write_arrow(world->folder.fd, FILE_NAME, &none, &world->err));
     struct file file = check_table(world, &none);
     assert_int_equal(file.rows, 0);
     const mcp_json *read = read_officially(world);
@@ -400,7 +373,7 @@ static void a_table_without_rows_has_its_columns(void **state)
 
 static void what_cannot_be_written_is_refused(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     const columns_column other = { "n", COLUMNS_OTHER, NULL, NULL };
     const columns_table refused[] = { { 0, 0, NULL }, { 1, 1, &other } };
     const parquet_column schema[] = { { "i32?", COLUMNS_I32, false } };
@@ -411,13 +384,13 @@ static void what_cannot_be_written_is_refused(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(columns_write_arrow(world->folder.fd, FILE_NAME, &refused[i], &world->err),
                          MCP_E_PARAMS);
-    expect_ok(world,
-              arrow_writer_open(&writer, world->folder.fd, FILE_NAME, schema, 1, &world->err));
+    scratch_arena_expect(
+        world, arrow_writer_open(&writer, world->folder.fd, FILE_NAME, schema, 1, &world->err));
     assert_int_equal(arrow_writer_append(writer, &another, &world->err), MCP_E_PARAMS);
     assert_int_equal(arrow_writer_append(writer, &with_null, NULL), MCP_E_PARAMS);
     assert_int_equal(arrow_writer_close(writer, &world->err), MCP_E_PARAMS);
-    expect_ok(world,
-              arrow_writer_open(&writer, world->folder.fd, FILE_NAME, schema, 1, &world->err));
+    scratch_arena_expect(
+        world, arrow_writer_open(&writer, world->folder.fd, FILE_NAME, schema, 1, &world->err));
     assert_int_equal(arrow_writer_append(writer, &with_null, &world->err), MCP_E_PARAMS);
     assert_non_null(strstr(world->err.message, "'i32?' has a null"));
     arrow_writer_abort(writer);
@@ -427,7 +400,7 @@ static void what_cannot_be_written_is_refused(void **state)
 
 static void a_full_disk_keeps_the_old_file(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     struct rlimit whole, tight;
 
     scratch_write(&world->folder, FILE_NAME, "old", 3);
@@ -446,7 +419,8 @@ static void a_full_disk_keeps_the_old_file(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, scratch_arena_set_up, scratch_arena_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(every_type_is_laid_out_as_prescribed), TEST(every_type_is_read_officially),
         TEST(a_long_table_has_several_batches),     TEST(a_table_without_rows_has_its_columns),

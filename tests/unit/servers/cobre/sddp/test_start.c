@@ -17,18 +17,12 @@
 #include "cases.h"
 #include "policy/read.h"
 #include "policy/save.h"
-#include "scratch.h"
+#include "scratch_arena.h"
 #include "sddp/sddp.h"
 #include "sddp/start.h"
 #include "sddp/view.h"
 
 static case_kit kit;
-
-struct world {
-    scratch folder;
-    mcp_arena *arena;
-    mcp_error err;
-};
 
 /* The toy with 4 openings in place of 10: nothing here depends on its figures. */
 static void case_small(void)
@@ -38,72 +32,45 @@ static void case_small(void)
         kit.stages[t].openings = 4;
 }
 
-static int set_up(void **state)
-{
-    struct world *world = calloc(1, sizeof *world);
-
-    assert_non_null(world);
-    scratch_open(&world->folder);
-    world->arena = mcp_arena_new((size_t)1 << 30);
-    *state = world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct world *world = *state;
-
-    mcp_arena_free(world->arena);
-    scratch_close(&world->folder);
-    free(world);
-    return 0;
-}
-
-static void expect_ok(struct world *world, mcp_status st)
-{
-    if (st != MCP_OK)
-        fail_msg("%s", world->err.message);
-}
-
-static sddp *new_study(struct world *world, uint32_t iterations)
+static sddp *new_study(scratch_arena *world, uint32_t iterations)
 {
     sddp *study = NULL;
 
     kit_set_limit(&kit, iterations);
-    expect_ok(world, sddp_new(&study, &kit.c, 2, &world->err));
+    scratch_arena_expect(world, sddp_new(&study, &kit.c, 2, &world->err));
     return study;
 }
 
-static sddp_training train(struct world *world, sddp *study)
+static sddp_training train(scratch_arena *world, sddp *study)
 {
     sddp_training result;
     sddp_failure failure;
 
-    expect_ok(world, sddp_train(study, NULL, &result, &failure, &world->err));
+    scratch_arena_expect(world, sddp_train(study, NULL, &result, &failure, &world->err));
     return result;
 }
 
 /* At the end of a training the rules have been applied to the last iteration; `means` are those
  * from before. */
-static const policy *saved_with(struct world *world, const sddp *study, const double *means)
+static const policy *saved_with(scratch_arena *world, const sddp *study, const double *means)
 {
     policy view;
     const policy *read = NULL;
     int fd = -1;
 
-    expect_ok(world, sddp_view_policy(&view, study, world->arena, &world->err));
+    scratch_arena_expect(world, sddp_view_policy(&view, study, world->arena, &world->err));
     if (means)
         view.means = means;
     view.metadata.cobre_version = "2.0.0";
     view.metadata.created_at = "2030-01-01T00:00:00Z";
-    expect_ok(world, policy_save(world->folder.fd, "policy", &view, NULL, &world->err));
-    expect_ok(world, policy_open(&fd, world->folder.fd, "policy", &world->err));
-    expect_ok(world, policy_read(&read, fd, POLICY_ALL, world->arena, &world->err));
+    scratch_arena_expect(world, policy_save(world->folder.fd, "policy", &view, NULL, &world->err));
+    scratch_arena_expect(world, policy_open(&fd, world->folder.fd, "policy", &world->err));
+    scratch_arena_expect(world, policy_read(&read, fd, POLICY_ALL, world->arena, &world->err));
     close(fd);
     return read;
 }
 
-static const policy *saved(struct world *world, const sddp *study)
+static const policy *saved(scratch_arena *world, const sddp *study)
 {
     return saved_with(world, study, NULL);
 }
@@ -131,7 +98,7 @@ static void expect_same_training(const policy *one, const policy *two)
 }
 
 /* Train the kit's case for `whole` iterations at once, and with a stop after each of `stops`. */
-static void expect_resumable(struct world *world, uint32_t whole, uint32_t first)
+static void expect_resumable(scratch_arena *world, uint32_t whole, uint32_t first)
 {
     bool is_exact = false;
     sddp *undisturbed = new_study(world, whole);
@@ -144,7 +111,8 @@ static void expect_resumable(struct world *world, uint32_t whole, uint32_t first
         const policy *stopped = saved(world, study);
         sddp_free(study);
         study = new_study(world, limit + 2 <= whole ? limit + 2 : whole);
-        expect_ok(world, sddp_start(study, stopped, SDDP_START_RESUME, &is_exact, &world->err));
+        scratch_arena_expect(world,
+                             sddp_start(study, stopped, SDDP_START_RESUME, &is_exact, &world->err));
         assert_true(is_exact);
         train(world, study);
     }
@@ -222,7 +190,7 @@ static void keep_means(const sddp_iteration *row, void *data)
  * lets the rule fire again. */
 static void a_finished_training_stays_finished(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     bool is_exact = false;
 
     case_small();
@@ -235,11 +203,12 @@ static void a_finished_training_stays_finished(void **state)
     const sddp_observer observer = { .iteration = keep_means, .data = &kept };
     sddp_training first;
     sddp_failure failure;
-    expect_ok(world, sddp_train(study, &observer, &first, &failure, &world->err));
+    scratch_arena_expect(world, sddp_train(study, &observer, &first, &failure, &world->err));
     assert_int_equal(first.reason, SDDP_BOUND_STALLING);
     const policy *stopped = saved_with(world, study, kept.means);
     sddp *again = new_study(world, 50);
-    expect_ok(world, sddp_start(again, stopped, SDDP_START_RESUME, &is_exact, &world->err));
+    scratch_arena_expect(world,
+                         sddp_start(again, stopped, SDDP_START_RESUME, &is_exact, &world->err));
     sddp_training second = train(world, again);
     assert_int_equal(second.reason, SDDP_BOUND_STALLING);
     assert_int_equal(second.iterations, first.iterations);
@@ -252,7 +221,7 @@ static void a_finished_training_stays_finished(void **state)
 /* Without resume.bin, or with other forward passes: the bound begins where it was. */
 static void cuts_alone_are_enough_to_go_on(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     bool is_exact = true;
 
     case_small();
@@ -261,7 +230,8 @@ static void cuts_alone_are_enough_to_go_on(void **state)
     const policy *stopped = saved(world, study);
     kit.c.config.forward_passes = 2;
     sddp *again = new_study(world, 22);
-    expect_ok(world, sddp_start(again, stopped, SDDP_START_RESUME, &is_exact, &world->err));
+    scratch_arena_expect(world,
+                         sddp_start(again, stopped, SDDP_START_RESUME, &is_exact, &world->err));
     assert_false(is_exact);
     sddp_training second = train(world, again);
     assert_int_equal(second.iterations, 2);
@@ -278,7 +248,7 @@ static void cuts_alone_are_enough_to_go_on(void **state)
 /* Warm cuts keep their names, in the first slots; iterations begin at 1. */
 static void a_warm_start_begins_with_the_cuts(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     bool is_exact = true;
 
     case_small();
@@ -286,7 +256,8 @@ static void a_warm_start_begins_with_the_cuts(void **state)
     sddp_training first = train(world, study);
     const policy *stopped = saved(world, study);
     sddp *again = new_study(world, 2);
-    expect_ok(world, sddp_start(again, stopped, SDDP_START_WARM, &is_exact, &world->err));
+    scratch_arena_expect(world,
+                         sddp_start(again, stopped, SDDP_START_WARM, &is_exact, &world->err));
     assert_false(is_exact);
     sddp_training second = train(world, again);
     assert_int_equal(second.rows[0].iteration, 1);
@@ -309,7 +280,7 @@ static void a_warm_start_begins_with_the_cuts(void **state)
 /* A warm-started training that is killed continues with the same bits, too. */
 static void a_warm_started_training_is_resumed(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     bool is_exact = false;
 
     case_small();
@@ -318,14 +289,15 @@ static void a_warm_started_training_is_resumed(void **state)
     const policy *warm = saved(world, study);
     sddp *whole = new_study(world, 8), *half = new_study(world, 4);
     kit_set_limit(&kit, 8);
-    expect_ok(world, sddp_start(whole, warm, SDDP_START_WARM, &is_exact, &world->err));
+    scratch_arena_expect(world, sddp_start(whole, warm, SDDP_START_WARM, &is_exact, &world->err));
     train(world, whole);
     kit_set_limit(&kit, 4);
-    expect_ok(world, sddp_start(half, warm, SDDP_START_WARM, &is_exact, &world->err));
+    scratch_arena_expect(world, sddp_start(half, warm, SDDP_START_WARM, &is_exact, &world->err));
     train(world, half);
     const policy *stopped = saved(world, half);
     sddp *rest = new_study(world, 8);
-    expect_ok(world, sddp_start(rest, stopped, SDDP_START_RESUME, &is_exact, &world->err));
+    scratch_arena_expect(world,
+                         sddp_start(rest, stopped, SDDP_START_RESUME, &is_exact, &world->err));
     assert_true(is_exact);
     train(world, rest);
     expect_same_training(saved(world, whole), saved(world, rest));
@@ -337,7 +309,7 @@ static void a_warm_started_training_is_resumed(void **state)
 
 static void another_state_is_refused(void **state)
 {
-    struct world *world = *state;
+    scratch_arena *world = *state;
     bool is_exact = false;
 
     case_small();
@@ -355,7 +327,8 @@ static void another_state_is_refused(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, scratch_arena_set_up, scratch_arena_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_resumed_training_has_the_same_bits),
         TEST(selection_looks_back_over_the_stop),
