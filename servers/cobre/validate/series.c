@@ -416,6 +416,105 @@ static void check_hydros(const cobre_input *input)
     }
 }
 
+/* ---- enough to estimate from ----------------------------------------------------------------- */
+
+static int compare_seasons(const void *a, const void *b)
+{
+    const struct observation *x = a, *y = b;
+
+    if (x->hydro != y->hydro)
+        return x->hydro < y->hydro ? -1 : 1;
+    return x->season < y->season ? -1 : x->season > y->season;
+}
+
+/* The years in which a season of a hydro was observed; the list is sorted. */
+static size_t years_of(const struct observation *list, size_t count, int64_t hydro, int64_t season)
+{
+    const struct observation key = { .hydro = hydro, .season = season };
+    const struct observation *at = bsearch(&key, list, count, sizeof key, compare_seasons);
+    size_t years = at ? 1 : 0;
+
+    while (at && at > list && compare_seasons(at - 1, &key) == 0)
+        at--;
+    for (; at && at + 1 < list + count && compare_seasons(at + 1, &key) == 0; at++)
+        years += at[1].year != at->year;
+    return years;
+}
+
+static cobre_finding of_history(const cobre_entity *hydro)
+{
+    cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR, COBRE_KIND_PHYSICAL_CONSTRAINT,
+                                             LAYER, COBRE_HYDROS, hydro, "date");
+
+    finding.file = cobre_files_known[COBRE_FILE_HISTORY].path;
+    return finding;
+}
+
+static bool season_is_named(const cobre_input *input, int64_t season)
+{
+    for (size_t i = 0; i < input->stage_count; i++) {
+        if (input->stages[i].season == season)
+            return true;
+    }
+    return false;
+}
+
+/* Statistics need two years of each season that a stage has, an annual mean 13 observations. */
+static void check_enough(const cobre_input *input, const struct observation *list, size_t count,
+                         const cobre_entity *hydro)
+{
+    size_t all = 0;
+
+    for (size_t k = 0; k < input->season_count; k++) {
+        int64_t season = input->seasons[k].id;
+        size_t years = years_of(list, count, hydro->id, season);
+        all += years;
+        if (years >= 2 || !season_is_named(input, season))
+            continue;
+        cobre_finding finding = of_history(hydro);
+        cobre_report_rule(input, &finding, "statistics_need_two_years", "Give a longer history.",
+                          "hydro %lld is observed in %zu years of season %lld; statistics need 2",
+                          (long long)hydro->id, years, (long long)season);
+    }
+    if (all >= 13 || input->config.order_selection != COBRE_SELECT_PACF_ANNUAL)
+        return;
+    cobre_finding finding = of_history(hydro);
+    cobre_report_rule(input, &finding, "annual_mean_needs_13", "Give a longer history.",
+                      "hydro %lld has %zu observations; pacf_annual needs 13", (long long)hydro->id,
+                      all);
+}
+
+/* A hydro without any observation has a finding of its own. */
+static void check_all_enough(const cobre_input *input, const struct observation *list, size_t count)
+{
+    const cobre_registry_items *items = &input->registries[COBRE_HYDROS];
+
+    for (size_t i = 0; i < items->count; i++) {
+        const cobre_entity *hydro = cobre_registry_at(items, i);
+        bool is_observed = false;
+        for (size_t k = 0; k < input->season_count && !is_observed; k++)
+            is_observed = years_of(list, count, hydro->id, input->seasons[k].id) > 0;
+        if (is_observed)
+            check_enough(input, list, count, hydro);
+    }
+}
+
+/* A stage without a season has no statistics. */
+static void check_stages_have_seasons(const cobre_input *input)
+{
+    for (size_t i = 0; i < input->stage_count; i++) {
+        const cobre_raw_stage *stage = &input->stages[i];
+        if (!stage->is_study || stage->season != COBRE_ABSENT)
+            continue;
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_ERROR,
+                                                 COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
+                                                 COBRE_STUDY_STAGES, &stage->head, "season_id");
+        cobre_report_rule(input, &finding, "estimation_has_seasons", "Give the stage a season_id.",
+                          "the estimation of inflows needs the season of stage %lld",
+                          (long long)stage->head.id);
+    }
+}
+
 static void check_estimation(const cobre_input *input)
 {
     const cobre_table *table = &input->tables[COBRE_FILE_HISTORY];
@@ -449,6 +548,8 @@ static void check_estimation(const cobre_input *input)
         qsort(list, table->rows, sizeof *list, compare);
     check_seasons_of(input, list, table->rows);
     check_empty_seasons(input, list, table->rows);
+    check_all_enough(input, list, table->rows);
+    check_stages_have_seasons(input);
 }
 
 void cobre_check_series(const cobre_input *input)

@@ -115,8 +115,20 @@ static void estimation(void **state)
           "hydro_id i32: 1 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 2 2; date date: " DATES " " DATES
           " 19093; value_m3s f64: 9 8 7 6 5 4 3 2 1 1 2 3 4 5 6 7 8 9 9",
           PHYSICAL, 5, 2, "date", NULL, 0 },
-        { HISTORY, NULL, "hydro_id i32: 1 2 3; date date: 18276 18276 18276; value_m3s f64: 9 8 7",
+        { HISTORY, NULL,
+          "hydro_id i32: 1 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 2 3; date date: " DATES " " DATES
+          " 18276; value_m3s f64: 9 8 7 6 5 4 3 2 1 1 2 3 4 5 6 7 8 9 9",
           REFERENCE, 3, 3, "hydro_id", NULL, 0 },
+        /* hydro 2 has two values of January, in one year, and three years of the other months */
+        { HISTORY, NULL,
+          "hydro_id i32: 1 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2; date date: " DATES
+          " 18276 18277 18307 18336 18673 18701 19038 19066;"
+          "value_m3s f64: 9 8 7 6 5 4 3 2 1 1 2 3 4 5 6 7 8",
+          PHYSICAL, 5, 2, "date", NULL, 0 },
+        { CONFIG, "'estimation':{", "'estimation':{'order_selection':'pacf_annual',", PHYSICAL, 5,
+          1, "date", HISTORY, 1 }, /* 9 observations of each hydro */
+        { STAGES, "'num_scenarios':3,'season_id':1,", "'num_scenarios':3,", PHYSICAL, 5, 1,
+          "season_id", NULL, 0 },
     };
 
     BROKEN_RUN_ON(*state, history, rows, COBRE_SEVERITY_ERROR);
