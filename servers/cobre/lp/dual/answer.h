@@ -6,8 +6,8 @@
 
 #include "lp/dual/task.h"
 
-/* Whether the present basis is optimal for the first of the done lanes but for rounding: residuals
- * of the kernel's rows, and signs of reduced costs. */
+/* Whether the present basis is optimal for the first and the last of the done lanes but for
+ * rounding: the values of columns and watched rows, and the signs of reduced costs. */
 bool answer_holds(dual_work *w);
 
 /* Answer the done lanes by the present basis; they stay. */

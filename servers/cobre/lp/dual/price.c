@@ -30,6 +30,9 @@ static const double deltas[] = { 1e-13, 1e-10, 1e-9 };
 #define SMALL 1e-2
 #define SMALL_RELATIVE 1e-3
 
+/* A reduced cost up to here, by 1 + its cost, is rounding. */
+#define ROUNDING 1e-12
+
 /* ---- prices ---------------------------------------------------------------------------------- */
 
 void price_compute(dual_work *w)
@@ -79,14 +82,25 @@ static double loss(double price, uint8_t place, double range)
     return wrong > 0.0 ? wrong * (isfinite(range) ? range : 1.0) : 0.0;
 }
 
+/* A basic column has no reduced cost, but for rounding. */
+static double loss_of_column(const dual_work *w, int column)
+{
+    double price = price_column(w, column), range = w->upper[column] - w->lower[column];
+
+    if (w->position[column] < 0)
+        return loss(price, w->place[column], range);
+    price = fabs(price) - ROUNDING * (1.0 + fabs(w->program->cost[column]));
+    return price > 0.0 ? loss(price, LP_BASIC, range) : 0.0;
+}
+
 double price_loss(const dual_work *w)
 {
     const dual_program *p = w->program;
     double sum = 0.0;
 
     for (int j = 0; j < p->columns; j++)
-        if (!p->is_fixed[j] && w->position[j] < 0)
-            sum += loss(price_column(w, j), w->place[j], w->upper[j] - w->lower[j]);
+        if (!p->is_fixed[j])
+            sum += loss_of_column(w, j);
     for (int r = 0; r < w->size; r++) {
         int row = w->kernel_row[r];
         double range = w->row_upper[row] - w->row_lower[row];

@@ -39,6 +39,34 @@ typedef struct walk {
     bool is_alone; /* the lane in trouble, from the slack basis */
 } walk;
 
+/* ---- inversion ------------------------------------------------------------------------------- */
+
+#ifdef LP_DUAL_FORCED_TROUBLE
+/* A build of the tests spoils the inverse now and then, after pivots and after inversions. */
+static void spoil(dual_work *w)
+{
+    int at = (int)(w->totals.pivots % (w->size > 0 ? w->size : 1));
+
+    if (w->size > 0 && (w->totals.pivots + w->totals.refactors) % LP_DUAL_FORCED_TROUBLE == 0)
+        task_inverse(w, at)[at] += 0.25;
+}
+#else
+static void spoil(dual_work *w)
+{
+    (void)w;
+}
+#endif
+
+/* Invert again and compute everything from it. */
+static step refactor(dual_work *w)
+{
+    if (!start_refactor(w) || !start_mend(w))
+        return STEP_TROUBLE;
+    spoil(w);
+    lanes_compute(w);
+    return STEP_ON;
+}
+
 /* ---- lanes that are done --------------------------------------------------------------------- */
 
 static void list_done(dual_work *w)
@@ -59,15 +87,6 @@ static void remove_done(dual_work *w, walk *at)
             at->target = lane;
         lanes_remove(w, lane);
     }
-}
-
-/* Invert again and compute everything from it. */
-static step refactor(dual_work *w)
-{
-    if (!start_refactor(w) || !start_mend(w))
-        return STEP_TROUBLE;
-    lanes_compute(w);
-    return STEP_ON;
 }
 
 /* Answer the lanes that the present basis is optimal for. */
@@ -117,6 +136,7 @@ static step pivot(dual_work *w, walk *at)
         return STEP_TROUBLE;
     if (w->pivots_since >= PIVOTS_PER_INVERSE)
         return refactor(w);
+    spoil(w);
     pivot_end end = pivot_once(w, at->target);
     if (end == PIVOT_DONE)
         return STEP_ON;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "instance.h"
+#include "lp_instance.h"
 
 static const char *seed_text(uint64_t seed)
 {
@@ -20,127 +20,6 @@ static const char *seed_text(uint64_t seed)
 
     snprintf(text, sizeof text, "seed %llu", (unsigned long long)seed);
     return text;
-}
-
-/* ---- random groups --------------------------------------------------------------------------- */
-
-/* Bounds around a value that rows can meet. */
-static void random_bounds(chance *c, double at, double *lower, double *upper)
-{
-    int kind = chance_in(c, 0, 9);
-
-    *lower = at - chance_in(c, 0, 6);
-    *upper = at + chance_in(c, 0, 6);
-    if (kind == 0)
-        *lower = -LP_INFINITY;
-    if (kind == 1 || kind == 2)
-        *upper = LP_INFINITY;
-    if (kind == 3)
-        *lower = *upper = at;
-    if (kind == 4) {
-        *lower = -LP_INFINITY;
-        *upper = LP_INFINITY;
-    }
-}
-
-static void random_columns(instance *in, chance *c, int columns, int rows, double *activity)
-{
-    int dense = chance_in(c, 1, 4);
-
-    for (int j = 0; j < columns; j++) {
-        double at = chance_in(c, -4, 4), lower, upper;
-        random_bounds(c, at, &lower, &upper);
-        int cost = chance_in(c, -3, 9);
-        if (lower <= -LP_INFINITY && upper >= LP_INFINITY)
-            cost = chance_in(c, 0, 3) ? 0 : cost;
-        add_column(in, lower, upper, cost);
-        for (int i = 0; i < rows; i++)
-            if (chance_in(c, 0, rows) < dense) {
-                int value = chance_in(c, 1, 5) * (chance_in(c, 0, 1) ? 1 : -1);
-                add_element(in, i, value);
-                activity[i] += value * at;
-            }
-    }
-}
-
-static void random_rows(instance *in, chance *c, int rows, const double *activity)
-{
-    for (int i = 0; i < rows; i++) {
-        random_bounds(c, activity[i], &in->row_lower[i], &in->row_upper[i]);
-        if (chance_in(c, 0, 2) == 0)
-            in->row_lower[i] = in->row_upper[i] = activity[i];
-    }
-    in->program.rows = rows;
-}
-
-/* Items of all kinds, of columns and rows that have none yet. */
-static void random_items(instance *in, chance *c)
-{
-    bool is_used[COLUMNS_MAX] = { false };
-    size_t lanes = in->group.lanes;
-
-    for (int k = chance_in(c, 0, 5); k > 0; k--) {
-        int j = chance_in(c, 0, in->program.columns - 1), i = chance_in(c, 0, in->program.rows - 1);
-        bool is_row = chance_in(c, 0, 2) == 0, varies = chance_in(c, 0, 3) > 0;
-        double *values = in->values + in->layout.items * lanes, base = 0.0;
-        if (is_row) {
-            add_item(in, LP_ITEM_SHIFT, i);
-        } else if (is_used[j] || in->lower[j] <= -LP_INFINITY || in->upper[j] >= LP_INFINITY) {
-            continue;
-        } else {
-            is_used[j] = true;
-            base = in->lower[j];
-            add_item(in, in->lower[j] == in->upper[j] ? LP_ITEM_FIXED : LP_ITEM_UPPER, j);
-        }
-        for (size_t l = 0; l < lanes; l++)
-            values[l] = varies || l == 0 ? base + chance_in(c, 0, 3) : values[0];
-    }
-}
-
-/* Cuts over some columns as state; a theta for each kind of cut. */
-static void random_cuts(instance *in, chance *c, int states, int thetas)
-{
-    size_t count = (size_t)(chance_in(c, 0, 3) == 0 ? 0 : chance_in(c, 1, 150));
-    size_t tails = (size_t)chance_in(c, 0, 2);
-
-    in->layout.states = (size_t)states;
-    in->layout.dimension = (size_t)states + tails;
-    for (int j = 0; j < states; j++)
-        in->state[j] = j;
-    in->layout.theta = in->program.columns;
-    for (int k = 0; k < thetas; k++)
-        add_column(in, chance_in(c, 0, 1) ? 0 : -200, LP_INFINITY, 1);
-    for (size_t k = 0; k < count; k++) {
-        in->intercept[k] = chance_in(c, -20, 20);
-        for (size_t j = 0; j < in->layout.dimension; j++)
-            *slope_of(in, k, j) = chance_in(c, -4, 4);
-        in->theta[k] = (uint32_t)chance_in(c, 0, thetas - 1);
-        in->active[k] = chance_in(c, 0, 9) > 0;
-    }
-    for (size_t i = 0; i < tails * in->group.lanes; i++)
-        in->tail[i] = chance_in(c, 0, 2);
-    in->cuts.count = count;
-    in->cuts.theta = thetas > 1 ? in->theta : NULL;
-    in->cuts.active = chance_in(c, 0, 1) ? in->active : NULL;
-    for (size_t k = 0; k < count; k++)
-        if (chance_in(c, 0, 7) == 0)
-            in->set[in->cuts.set_count++] = (uint32_t)k;
-}
-
-static void random_group(instance *in, chance *c)
-{
-    static const size_t lanes[] = { 1, 2, 3, 7, 8, 9, 20 };
-    int rows = chance_in(c, 1, 14), columns = chance_in(c, 2, 40);
-    double activity[ROWS_MAX] = { 0.0 };
-
-    in->group.lanes = lanes[chance_in(c, 0, 6)];
-    random_columns(in, c, columns, rows, activity);
-    random_rows(in, c, rows, activity);
-    random_items(in, c);
-    random_cuts(in, c, chance_in(c, 1, columns < 5 ? columns : 5), chance_in(c, 1, 3));
-    for (int j = 0; j < columns; j++)
-        if (in->lower[j] == in->upper[j] && in->layout.gradients < STATES_MAX)
-            in->gradient[in->layout.gradients++] = j;
 }
 
 /* ---- comparison ------------------------------------------------------------------------------ */
@@ -230,7 +109,7 @@ static void random_groups(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= 500; seed++) {
-        chance c = { seed };
+        chance c = { .state = seed };
         instance *in = instance_new();
         answers *a = answers_new();
         random_group(in, &c);
@@ -256,10 +135,468 @@ static void random_groups(void **state)
     assert_true(optimal > 100);
 }
 
+/* ---- named programs -------------------------------------------------------------------------- */
+
+/* Solve and compare with Clp, and with the optimum that is known. */
+static void assert_optimum(instance *in, double optimum, const char *what)
+{
+    answers *a = answers_new();
+    solver s = solver_of(in);
+
+    assert_int_equal(compare(in, a, &s, what), LP_OPTIMAL);
+    for (size_t l = 0; l < in->group.lanes; l++)
+        assert_close(a->objective[l], optimum, what);
+    solver_free(&s);
+    free(a);
+    free(in);
+}
+
+static void assert_end(instance *in, lp_status end, const char *what)
+{
+    answers *a = answers_new();
+    solver s = solver_of(in);
+
+    if (compare(in, a, &s, what) != end)
+        fail_msg("%s", what);
+    solver_free(&s);
+    free(a);
+    free(in);
+}
+
+/* A column by the elements of its rows; those of zero are left out. */
+static void add_dense(instance *in, double upper, double cost, const double *elements)
+{
+    add_column(in, 0, upper, cost);
+    for (int i = 0; i < in->program.rows; i++)
+        if (elements[i] != 0.0)
+            add_element(in, i, elements[i]);
+}
+
+/* Both cycle under the textbook rules of the primal (Beale 1955; Kuhn, in Balinski and Tucker
+ * 1969). */
+static void cycling_programs(void **state)
+{
+    static const double beale[][3] = {
+        { 0.25, 0.5, 0 }, { -60, -90, 0 }, { -0.04, -0.02, 1 }, { 9, 3, 0 }
+    };
+    static const double beale_cost[] = { -0.75, 150, -0.02, 6 };
+    static const double kuhn[][3] = {
+        { -2, 1.0 / 3, 2 }, { -9, 1, 3 }, { 1, -1.0 / 3, -1 }, { 9, -2, -12 }
+    };
+    static const double kuhn_cost[] = { -2, -3, 1, 12 };
+    instance *in = instance_new();
+
+    (void)state;
+    add_row(in, -LP_INFINITY, 0);
+    add_row(in, -LP_INFINITY, 0);
+    add_row(in, -LP_INFINITY, 1);
+    for (int j = 0; j < 4; j++)
+        add_dense(in, LP_INFINITY, beale_cost[j], beale[j]);
+    assert_optimum(in, -0.05, "Beale");
+    in = instance_new();
+    add_row(in, -LP_INFINITY, 0);
+    add_row(in, -LP_INFINITY, 0);
+    add_row(in, -LP_INFINITY, 2);
+    for (int j = 0; j < 4; j++)
+        add_dense(in, LP_INFINITY, kuhn_cost[j], kuhn[j]);
+    assert_optimum(in, -2, "Kuhn");
+}
+
+/* maximise sum of 10^(n-j) x_j with 2 sum_{j<i} 10^(i-j) x_j + x_i <= 100^(i-1): 100^(n-1). */
+static void klee_minty(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 7; n++) {
+        instance *in = instance_new();
+        for (int i = 0; i < n; i++)
+            add_row(in, -LP_INFINITY, pow(100, i));
+        for (int j = 0; j < n; j++) {
+            add_column(in, 0, pow(100, n), -pow(10, n - 1 - j));
+            for (int i = j; i < n; i++)
+                add_element(in, i, i == j ? 1.0 : 2.0 * pow(10, i - j));
+        }
+        assert_optimum(in, -pow(100, n - 1), "Klee-Minty");
+    }
+}
+
+/* An assignment of n to n where i to j costs (i + j) mod n: each can have the one of cost 0. */
+static void assignment(void **state)
+{
+    enum { N = 10 };
+    instance *in = instance_new();
+
+    (void)state;
+    for (int i = 0; i < 2 * N; i++)
+        add_row(in, 1, 1);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            add_column(in, 0, 1, (i + j) % N);
+            add_element(in, i, 1);
+            add_element(in, N + j, 1);
+        }
+    assert_optimum(in, 0, "assignment");
+}
+
+/* Hillier and Lieberman's Wyndor Glass, Dantzig's plants and markets (153.675 thousand dollars). */
+static void textbooks(void **state)
+{
+    static const double miles[2][3] = { { 2.5, 1.7, 1.8 }, { 2.5, 1.8, 1.4 } };
+    static const double wyndor[][3] = { { 1, 0, 3 }, { 0, 2, 2 } };
+    instance *in = instance_new();
+
+    (void)state;
+    add_row(in, -LP_INFINITY, 4);
+    add_row(in, -LP_INFINITY, 12);
+    add_row(in, -LP_INFINITY, 18);
+    add_dense(in, LP_INFINITY, -3, wyndor[0]);
+    add_dense(in, LP_INFINITY, -5, wyndor[1]);
+    assert_optimum(in, -36, "Wyndor");
+    in = instance_new();
+    add_row(in, -LP_INFINITY, 350);
+    add_row(in, -LP_INFINITY, 600);
+    add_row(in, 325, LP_INFINITY);
+    add_row(in, 300, LP_INFINITY);
+    add_row(in, 275, LP_INFINITY);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++) {
+            add_column(in, 0, LP_INFINITY, 0.09 * miles[i][j]);
+            add_element(in, i, 1);
+            add_element(in, 2 + j, 1);
+        }
+    assert_optimum(in, 153.675, "transport");
+}
+
+/* Make in t = 0..n-1 for 1 + t a piece, hold a piece for 0.5 a period, at most 10 are made in one;
+ * demand is 6 + t. Hand-made: demand in period t is met from the last periods with room. */
+static void inventory(void **state)
+{
+    enum { N = 8 };
+    instance *in = instance_new();
+
+    (void)state;
+    for (int t = 0; t < N; t++)
+        add_row(in, 6 + t, 6 + t);
+    for (int t = 0; t < N; t++) {
+        add_column(in, 0, 10, 1 + t);
+        add_element(in, t, 1);
+        add_column(in, 0, LP_INFINITY, 0.5);
+        add_element(in, t, -1);
+        if (t + 1 < N)
+            add_element(in, t + 1, 1);
+    }
+    /* All demand is 76 pieces, of 80 that can be made; the 4 that are not are the dearest ones: of
+     * the last period, whose need is then held from before. Made: 10 in periods 0 to 6, 6 in 7.
+     * Stock after them: 4, 7, 9, 10, 10, 9, 7, 0. */
+    assert_optimum(in, 10 * (1 + 2 + 3 + 4 + 5 + 6 + 7) + 6 * 8 + 0.5 * 56, "inventory");
+}
+
+static instance *one_row(double row_lower, double row_upper, double cost)
+{
+    instance *in = instance_new();
+
+    add_row(in, row_lower, row_upper);
+    add_column(in, 0, 4, 1);
+    add_element(in, 0, 1);
+    add_column(in, 0, LP_INFINITY, cost);
+    return in;
+}
+
+static void ends_without_optimum(void **state)
+{
+    instance *in = one_row(5, LP_INFINITY, 1);
+
+    (void)state;
+    assert_end(in, LP_INFEASIBLE, "one row");
+    /* x >= 3 and x <= 2: each row alone can be met. */
+    in = instance_new();
+    add_row(in, 3, LP_INFINITY);
+    add_row(in, -LP_INFINITY, 2);
+    add_dense(in, 4, 1, (double[]){ 1, 1 });
+    assert_end(in, LP_INFEASIBLE, "two rows");
+    assert_end(one_row(0, 4, -1), LP_UNBOUNDED, "a ray");
+    in = one_row(0, 4, 1);
+    in->lower[0] = 3;
+    in->upper[0] = 2;
+    assert_end(in, LP_INFEASIBLE, "bounds that cross");
+    assert_optimum(instance_new(), 0, "empty");
+    assert_optimum(one_row(-LP_INFINITY, LP_INFINITY, 1), 0,
+                   "a free row, a column without elements");
+}
+
+static void numbers_that_are_refused(void **state)
+{
+    static const double bad[] = { NAN, 1e21, -1e25 };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (int where = 0; where < 3; where++) {
+            instance *in = one_row(0, 4, 1);
+            answers *a = answers_new();
+            if (where == 0)
+                in->cost[0] = bad[i];
+            else if (where == 1)
+                in->value[0] = bad[i];
+            else
+                add_item(in, LP_ITEM_SHIFT, 0);
+            in->values[0] = bad[i];
+            solver s = solver_of(in);
+            assert_int_equal(dual_solve(s.program, s.work, &in->group, &a->out), LP_FAILED);
+            assert_int_equal(dual_work_totals(s.work)->fallbacks, 1);
+            solver_free(&s);
+            free(in);
+            free(a);
+        }
+}
+
+/* The same programs, with units a million times larger or smaller by row and column. */
+static void badly_scaled(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 150; seed++) {
+        chance c = { .state = seed };
+        instance *in = instance_new();
+        answers *a = answers_new();
+        random_group(in, &c);
+        in->layout.states = in->layout.dimension = in->layout.gradients = in->layout.items = 0;
+        in->cuts.count = in->cuts.set_count = 0;
+        double unit = seed % 2 ? 1e6 : 1e-6;
+        for (int j = 0; j < in->program.columns; j += 2) {
+            in->cost[j] *= unit;
+            in->lower[j] = in->lower[j] <= -LP_INFINITY ? in->lower[j] : in->lower[j] / unit;
+            in->upper[j] = in->upper[j] >= LP_INFINITY ? in->upper[j] : in->upper[j] / unit;
+            for (int e = in->start[j]; e < in->start[j + 1]; e++)
+                in->value[e] *= unit;
+        }
+        solver s = solver_of(in);
+        double expected = 0.0;
+        lp_status end = dual_solve(s.program, s.work, &in->group, &a->out);
+        assert_int_not_equal(end, LP_FAILED);
+        if (oracle(in, 0, &expected) == 0 && end == LP_OPTIMAL)
+            assert_close(a->objective[0], expected, seed_text(seed));
+        solver_free(&s);
+        free(in);
+        free(a);
+    }
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* A group of one lane of another. */
+static void take_lane(instance *one, const instance *in, size_t lane)
+{
+    memcpy(one, in, sizeof *one);
+    one->program = (lp_program){ in->program.columns, in->program.rows, one->start, one->row,
+                                 one->value,          one->lower,       one->upper, one->cost,
+                                 one->row_lower,      one->row_upper };
+    for (int i = 0; i < CUTS_MAX / CHUNK; i++)
+        one->chunk[i] = one->slope[i];
+    one->cuts.intercept = one->intercept;
+    one->cuts.slope = one->chunk;
+    one->cuts.set = one->set;
+    one->group.values = one->values;
+    one->group.cuts = &one->cuts;
+    one->group.lanes = 1;
+    for (size_t i = 0; i < in->layout.items; i++)
+        one->values[i] = in->values[i * in->group.lanes + lane];
+}
+
+/* The objective at the incoming storages of another group is above the plane of this one. */
+static void assert_subgradient(const instance *in, const answers *a, const instance *other,
+                               const answers *b)
+{
+    for (size_t l = 0; l < in->group.lanes; l++) {
+        double plane = a->objective[l];
+        for (size_t i = 0; i < in->layout.gradients; i++) {
+            size_t at = (4 + i) * in->group.lanes + l;
+            plane += a->gradient[a->which[l] * in->layout.gradients + i] *
+                     (other->values[at] - in->values[at]);
+        }
+        if (!(b->objective[l] >= plane - 1e-9 * (1.0 + fabs(plane))))
+            fail_msg("lane %zu: %.17g is below the plane's %.17g", l, b->objective[l], plane);
+    }
+}
+
+static void groups_of_any_size(void **state)
+{
+    static const size_t lanes[] = { 1, 7, 8, 9, 200 };
+
+    (void)state;
+    for (size_t k = 0; k < 5; k++) {
+        chance c = { .state = k };
+        instance *in = instance_new(), *one = instance_new();
+        answers *a = answers_new(), *b = answers_new();
+        make_brazil(in, lanes[k], 150, &c);
+        solver s = solver_of(in);
+        assert_int_equal(compare(in, a, &s, "group"), LP_OPTIMAL);
+        for (size_t l = 0; l < lanes[k]; l++) {
+            take_lane(one, in, l);
+            assert_int_equal(dual_solve(s.program, s.work, &one->group, &b->out), LP_OPTIMAL);
+            assert_close(b->objective[0], a->objective[l], "one by one");
+        }
+        /* Another state, for the subgradient; from the kept basis. */
+        take_lane(one, in, 0);
+        memcpy(one->values, in->values, sizeof in->values);
+        one->group.lanes = lanes[k];
+        for (size_t i = 4 * lanes[k]; i < 8 * lanes[k]; i++)
+            one->values[i] *= 0.7;
+        one->group.basis = a->keep;
+        assert_int_equal(compare(one, b, &s, "other state"), LP_OPTIMAL);
+        assert_subgradient(in, a, one, b);
+        assert_subgradient(one, b, in, a);
+        solver_free(&s);
+        free(in);
+        free(one);
+        free(a);
+        free(b);
+    }
+}
+
+/* Lane 5 alone asks for more than there is. */
+static void the_infeasible_lane_is_named(void **state)
+{
+    instance *in = one_row(0, 4, 1);
+    answers *a = answers_new();
+
+    (void)state;
+    add_item(in, LP_ITEM_SHIFT, 0);
+    in->group.lanes = 9;
+    in->values[5] = 5;
+    solver s = solver_of(in);
+    assert_int_equal(compare(in, a, &s, "lane 5"), LP_INFEASIBLE);
+    assert_int_equal(a->out.failed, 5);
+    solver_free(&s);
+    free(in);
+    free(a);
+}
+
+static void identical_lanes_share_a_basis(void **state)
+{
+    chance c = { .state = 3 };
+    instance *in = instance_new();
+    answers *a = answers_new();
+
+    (void)state;
+    make_brazil(in, 16, 60, &c);
+    for (size_t i = 0; i < 8; i++)
+        for (size_t l = 1; l < 16; l++)
+            in->values[i * 16 + l] = in->values[i * 16];
+    solver s = solver_of(in);
+    assert_int_equal(compare(in, a, &s, "identical"), LP_OPTIMAL);
+    assert_int_equal(a->out.bases, 1);
+    solver_free(&s);
+    free(in);
+    free(a);
+}
+
+/* The same call gives the same bits, whatever the work did in between. */
+static void the_past_does_not_matter(void **state)
+{
+    chance c = { .state = 11 }, d = { .state = 12 };
+    instance *in = instance_new(), *other = instance_new();
+    answers *a = answers_new(), *b = answers_new();
+
+    (void)state;
+    make_brazil(in, 40, 300, &c);
+    make_brazil(other, 90, 500, &d);
+    solver s = solver_of(in), t = solver_of(other);
+    assert_int_equal(dual_solve(s.program, s.work, &in->group, &a->out), LP_OPTIMAL);
+    assert_int_equal(dual_solve(t.program, s.work, &other->group, &b->out), LP_OPTIMAL);
+    memset(b->tight, 0, sizeof b->tight);
+    memset(b->hits, 0, sizeof b->hits);
+    assert_int_equal(dual_solve(s.program, s.work, &in->group, &b->out), LP_OPTIMAL);
+    assert_memory_equal(a->objective, b->objective, 40 * sizeof *a->objective);
+    assert_memory_equal(a->which, b->which, 40 * sizeof *a->which);
+    assert_memory_equal(a->gradient, b->gradient, a->out.bases * 4 * sizeof *a->gradient);
+    assert_memory_equal(a->keep, b->keep, 149);
+    assert_memory_equal(a->tight, b->tight, 300);
+    assert_memory_equal(a->hits, b->hits, 300 * sizeof *a->hits);
+    solver_free(&s);
+    solver_free(&t);
+    free(in);
+    free(other);
+    free(a);
+    free(b);
+}
+
+/* ---- cuts ------------------------------------------------------------------------------------ */
+
+/* The same optimum with an empty, a full and a wrong working set, and from a basis that holds cuts
+ * which are gone or deactivated. */
+static void any_working_set(void **state)
+{
+    static const size_t counts[] = { 0, 1, 1000 };
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        chance c = { .state = k };
+        instance *in = instance_new();
+        answers *a = answers_new();
+        make_brazil(in, 12, counts[k], &c);
+        solver s = solver_of(in);
+        assert_int_equal(compare(in, a, &s, "empty set"), LP_OPTIMAL);
+        for (size_t i = 0; i < counts[k]; i++)
+            in->set[in->cuts.set_count++] = (uint32_t)i;
+        assert_int_equal(compare(in, a, &s, "full set"), LP_OPTIMAL);
+        in->group.basis = a->keep;
+        in->cuts.active = in->active;
+        for (size_t i = 0; i < counts[k]; i++)
+            in->active[i] = !a->tight[i];
+        assert_int_equal(compare(in, a, &s, "deactivated"), LP_OPTIMAL);
+        in->cuts.active = NULL;
+        in->cuts.set_count = counts[k] ? 1 : 0;
+        in->set[0] = 5000;
+        in->cuts.count = counts[k] / 2;
+        assert_int_equal(compare(in, a, &s, "truncated"), LP_OPTIMAL);
+        solver_free(&s);
+        free(in);
+        free(a);
+    }
+}
+
+/* From the kept basis and its tight cuts nothing is left to do but to answer. */
+static void the_kept_basis_is_optimal(void **state)
+{
+    chance c = { .state = 9 };
+    instance *in = instance_new();
+    answers *a = answers_new();
+
+    (void)state;
+    make_brazil(in, 1, 200, &c);
+    solver s = solver_of(in);
+    assert_int_equal(compare(in, a, &s, "cold"), LP_OPTIMAL);
+    for (size_t i = 0; i < 200; i++)
+        if (a->tight[i])
+            in->set[in->cuts.set_count++] = (uint32_t)i;
+    assert_true(in->cuts.set_count > 0);
+    assert_int_equal(compare(in, a, &s, "with its cuts"), LP_OPTIMAL);
+    int64_t before = dual_work_totals(s.work)->pivots;
+    in->group.basis = a->keep;
+    assert_int_equal(compare(in, a, &s, "warm"), LP_OPTIMAL);
+    assert_int_equal(dual_work_totals(s.work)->pivots, before);
+    assert_int_equal(dual_work_totals(s.work)->retries, 0);
+    solver_free(&s);
+    free(in);
+    free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_groups),
+        cmocka_unit_test(cycling_programs),
+        cmocka_unit_test(klee_minty),
+        cmocka_unit_test(assignment),
+        cmocka_unit_test(textbooks),
+        cmocka_unit_test(inventory),
+        cmocka_unit_test(ends_without_optimum),
+        cmocka_unit_test(numbers_that_are_refused),
+        cmocka_unit_test(badly_scaled),
+        cmocka_unit_test(groups_of_any_size),
+        cmocka_unit_test(the_infeasible_lane_is_named),
+        cmocka_unit_test(identical_lanes_share_a_basis),
+        cmocka_unit_test(the_past_does_not_matter),
+        cmocka_unit_test(any_working_set),
+        cmocka_unit_test(the_kept_basis_is_optimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /*
- * instance.h - groups for the tests of the dual simplex, and the oracle: Clp itself, cold, at
+ * lp_instance.h - groups for the tests of the dual simplex, and the oracle: Clp itself, cold, at
  * tolerance 1e-11, with every active cut as a row.
  */
-#ifndef TESTS_DUAL_INSTANCE_H
-#define TESTS_DUAL_INSTANCE_H
+#ifndef TESTS_LP_INSTANCE_H
+#define TESTS_LP_INSTANCE_H
 
 #include <math.h>
 #include <stdbool.h>
@@ -195,13 +195,22 @@ static inline int oracle(const instance *in, size_t lane, double *objective)
     return status;
 }
 
-/* Random numbers of the tests: 64-bit SplitMix. */
+/* Random numbers of the tests, 64-bit SplitMix; or, while `bytes` is set, what the bytes say, then
+ * zeros. */
 typedef struct chance {
     uint64_t state;
+    const uint8_t *bytes;
+    size_t left;
 } chance;
 
 static inline uint64_t chance_next(chance *c)
 {
+    if (c->bytes) {
+        uint64_t byte = c->left > 0 ? *c->bytes : 0;
+        c->bytes += c->left > 0;
+        c->left -= c->left > 0;
+        return byte;
+    }
     uint64_t z = c->state += 0x9e3779b97f4a7c15u;
 
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -280,7 +289,7 @@ static inline void make_brazil(instance *in, size_t lanes, size_t cuts, chance *
     for (size_t l = 0; l < lanes; l++)
         for (int i = 0; i < 4; i++) {
             static const double mean[] = { 39000, 6000, 7000, 8000 };
-            in->values[(size_t)i * lanes + l] = mean[i] * (0.4 + 1.2 * chance_real(c));
+            in->values[(size_t)i * lanes + l] = mean[i] * (0.7 + 0.6 * chance_real(c));
             in->values[(size_t)(4 + i) * lanes + l] = volume[i] * 0.5;
         }
     /* Supports of a convex cost of the storages, so that many cuts are tight somewhere. */
@@ -295,6 +304,125 @@ static inline void make_brazil(instance *in, size_t lanes, size_t cuts, chance *
         in->intercept[k] = value;
     }
     in->cuts.count = cuts;
+}
+
+/* Bounds around a value that rows can meet. */
+static inline void random_bounds(chance *c, double at, double *lower, double *upper)
+{
+    int kind = chance_in(c, 0, 9);
+
+    *lower = at - chance_in(c, 0, 6);
+    *upper = at + chance_in(c, 0, 6);
+    if (kind == 0)
+        *lower = -LP_INFINITY;
+    if (kind == 1 || kind == 2)
+        *upper = LP_INFINITY;
+    if (kind == 3)
+        *lower = *upper = at;
+    if (kind == 4) {
+        *lower = -LP_INFINITY;
+        *upper = LP_INFINITY;
+    }
+}
+
+static inline void random_columns(instance *in, chance *c, int columns, int rows, double *activity)
+{
+    int dense = chance_in(c, 1, 4);
+
+    for (int j = 0; j < columns; j++) {
+        double at = chance_in(c, -4, 4), lower, upper;
+        random_bounds(c, at, &lower, &upper);
+        int cost = chance_in(c, -3, 9);
+        if (lower <= -LP_INFINITY && upper >= LP_INFINITY)
+            cost = chance_in(c, 0, 3) ? 0 : cost;
+        add_column(in, lower, upper, cost);
+        for (int i = 0; i < rows; i++)
+            if (chance_in(c, 0, rows) < dense) {
+                int value = chance_in(c, 1, 5) * (chance_in(c, 0, 1) ? 1 : -1);
+                add_element(in, i, value);
+                activity[i] += value * at;
+            }
+    }
+}
+
+static inline void random_rows(instance *in, chance *c, int rows, const double *activity)
+{
+    for (int i = 0; i < rows; i++) {
+        random_bounds(c, activity[i], &in->row_lower[i], &in->row_upper[i]);
+        if (chance_in(c, 0, 2) == 0)
+            in->row_lower[i] = in->row_upper[i] = activity[i];
+    }
+    in->program.rows = rows;
+}
+
+/* Items of all kinds, of columns and rows that have none yet. */
+static inline void random_items(instance *in, chance *c)
+{
+    bool is_used[COLUMNS_MAX] = { false };
+    size_t lanes = in->group.lanes;
+
+    for (int k = chance_in(c, 0, 5); k > 0; k--) {
+        int j = chance_in(c, 0, in->program.columns - 1), i = chance_in(c, 0, in->program.rows - 1);
+        bool is_row = chance_in(c, 0, 2) == 0, varies = chance_in(c, 0, 3) > 0;
+        double *values = in->values + in->layout.items * lanes, base = 0.0;
+        if (is_row) {
+            add_item(in, LP_ITEM_SHIFT, i);
+        } else if (is_used[j] || in->lower[j] <= -LP_INFINITY || in->upper[j] >= LP_INFINITY) {
+            continue;
+        } else {
+            is_used[j] = true;
+            base = in->lower[j];
+            add_item(in, in->lower[j] == in->upper[j] ? LP_ITEM_FIXED : LP_ITEM_UPPER, j);
+        }
+        for (size_t l = 0; l < lanes; l++)
+            values[l] = varies || l == 0 ? base + chance_in(c, 0, 3) : values[0];
+    }
+}
+
+/* Cuts over some columns as state; a theta for each kind of cut. */
+static inline void random_cuts(instance *in, chance *c, int states, int thetas)
+{
+    size_t count = (size_t)(chance_in(c, 0, 3) == 0 ? 0 : chance_in(c, 1, 150));
+    size_t tails = (size_t)chance_in(c, 0, 2);
+
+    in->layout.states = (size_t)states;
+    in->layout.dimension = (size_t)states + tails;
+    for (int j = 0; j < states; j++)
+        in->state[j] = j;
+    in->layout.theta = in->program.columns;
+    for (int k = 0; k < thetas; k++)
+        add_column(in, chance_in(c, 0, 1) ? 0 : -200, LP_INFINITY, 1);
+    for (size_t k = 0; k < count; k++) {
+        in->intercept[k] = chance_in(c, -20, 20);
+        for (size_t j = 0; j < in->layout.dimension; j++)
+            *slope_of(in, k, j) = chance_in(c, -4, 4);
+        in->theta[k] = (uint32_t)chance_in(c, 0, thetas - 1);
+        in->active[k] = chance_in(c, 0, 9) > 0;
+    }
+    for (size_t i = 0; i < tails * in->group.lanes; i++)
+        in->tail[i] = chance_in(c, 0, 2);
+    in->cuts.count = count;
+    in->cuts.theta = thetas > 1 ? in->theta : NULL;
+    in->cuts.active = chance_in(c, 0, 1) ? in->active : NULL;
+    for (size_t k = 0; k < count; k++)
+        if (chance_in(c, 0, 7) == 0)
+            in->set[in->cuts.set_count++] = (uint32_t)k;
+}
+
+static inline void random_group(instance *in, chance *c)
+{
+    static const size_t lanes[] = { 1, 2, 3, 7, 8, 9, 20 };
+    int rows = chance_in(c, 1, 14), columns = chance_in(c, 2, 40);
+    double activity[ROWS_MAX] = { 0.0 };
+
+    in->group.lanes = lanes[chance_in(c, 0, 6)];
+    random_columns(in, c, columns, rows, activity);
+    random_rows(in, c, rows, activity);
+    random_items(in, c);
+    random_cuts(in, c, chance_in(c, 1, columns < 5 ? columns : 5), chance_in(c, 1, 3));
+    for (int j = 0; j < columns; j++)
+        if (in->lower[j] == in->upper[j] && in->layout.gradients < STATES_MAX)
+            in->gradient[in->layout.gradients++] = j;
 }
 
 #endif
