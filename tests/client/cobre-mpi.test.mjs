@@ -259,6 +259,33 @@ describe('errors', options, () => {
         await going.end();
     });
 
+    test('ranks of different cases: MpiError, before anything is written', () => {
+        const [one, other] = [1, 2].map((passes) => copyCase('four-stages', { training: { ...limit(2), forward_passes: passes } }));
+        const line = (dir) => [program, 'run', dir, '--json', '--quiet'];
+        const done = spawnSync('mpirun', ['--oversubscribe', '-n', '1', ...line(one), ':', '-n', '1', ...line(other)],
+                               { encoding: 'utf8', timeout: DEADLINE_MS, killSignal: 'SIGKILL', env: environment });
+        assert.equal(done.status, 4, done.stderr);
+        const { kind, context } = object(done);
+        assert.equal(kind, 'MpiError');
+        assert.equal(context.operation, 'agree');
+        assert.equal(context.rank, 1);
+        assert.match(context.detail, /study of rank 1/);
+        assert.ok(![one, other].some((dir) => fs.existsSync(path.join(dir, 'output'))));
+    });
+
+    test('a case that one rank cannot find: MpiError with its reason', () => {
+        const dir = copyCase('four-stages', { training: limit(2) });
+        const line = (where) => [program, 'run', where, '--json', '--quiet'];
+        const done = spawnSync('mpirun', ['--oversubscribe', '-n', '1', ...line(dir), ':', '-n', '1', ...line(`${dir}-absent`)],
+                               { encoding: 'utf8', timeout: DEADLINE_MS, killSignal: 'SIGKILL', env: environment });
+        assert.equal(done.status, 4, done.stderr);
+        const { kind, context } = object(done);
+        assert.equal(kind, 'MpiError');
+        assert.equal(context.operation, 'end');
+        assert.equal(context.rank, 1);
+        assert.equal(context.error_code, 2);
+    });
+
     test('version: this program has MPI', () => {
         const done = runRanks(1, ['version', '--json']);
         assert.equal(done.status, 0, done.stderr);

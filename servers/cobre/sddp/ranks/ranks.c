@@ -143,7 +143,7 @@ static mcp_status compare(ranks *self, mcp_error *err)
                  standard->step == RANK_JOINS
                      ? "the study of rank %u is not that of rank 0: its files, or the arithmetic "
                        "of its machine, differ"
-                     : "rank %u is not at the step of rank 0",
+                     : "rank %u is not at the step of rank 0, or has another policy",
                  i);
         return lose(self, "agree", i, 0, text, err);
     }

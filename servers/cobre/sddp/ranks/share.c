@@ -198,27 +198,6 @@ mcp_status share_pass(pass *p, size_t tasks, pass_end *end, mcp_error *err)
     return st;
 }
 
-/* ---- the training ---------------------------------------------------------------------------- */
-
-mcp_status share_stop(sddp *study, sddp_stop *stop, int64_t *elapsed_ns, mcp_error *err)
-{
-    rank_word word = {
-        .step = RANK_AGREES, .check = study->completed, .stop = *stop, .elapsed_ns = *elapsed_ns
-    };
-    const rank_word *words = NULL;
-
-    if (!study->ranks)
-        return MCP_OK;
-    mcp_status st = ranks_speak(study->ranks, &word, &words, err);
-    if (st != MCP_OK)
-        return st;
-    *elapsed_ns = words[0].elapsed_ns;
-    for (unsigned i = 0; i < ranks_count(study->ranks); i++)
-        if (words[i].stop > *stop)
-            *stop = words[i].stop;
-    return MCP_OK;
-}
-
 /* ---- joining --------------------------------------------------------------------------------- */
 
 static uint64_t digest(uint64_t sum, const void *bytes, size_t length)
@@ -229,7 +208,7 @@ static uint64_t digest(uint64_t sum, const void *bytes, size_t length)
 }
 
 /* Of all that the optima are made of: programs and noises. */
-static uint64_t digest_of(const sddp *s)
+static uint64_t digest_of_study(const sddp *s)
 {
     uint64_t sum = s->stages ^ s->scenarios << 16 ^ (uint64_t)s->dimension << 32;
 
@@ -258,11 +237,48 @@ mcp_status sddp_join(sddp *study, ranks *all, mcp_error *err)
 
     if (!all)
         return MCP_OK;
-    rank_word word = { .step = RANK_JOINS, .check = digest_of(study), .threads = study->threads };
+    rank_word word = { .step = RANK_JOINS,
+                       .check = digest_of_study(study),
+                       .threads = study->threads };
     mcp_status st = ranks_speak(all, &word, &words, err);
     study->all_threads = 0;
     for (unsigned i = 0; st == MCP_OK && i < ranks_count(all); i++)
         study->all_threads += words[i].threads;
     study->ranks = st == MCP_OK ? all : NULL;
     return st;
+}
+
+/* ---- the training ---------------------------------------------------------------------------- */
+
+/* Of what the next iteration begins with. */
+static uint64_t digest_of_policy(const sddp *s)
+{
+    uint64_t sum = s->completed;
+
+    for (size_t t = 0; t < s->stages; t++) {
+        const cut_pool *pool = &s->pools[t];
+        sum = digest(sum, pool->intercept, pool->count * sizeof *pool->intercept);
+        sum = digest(sum, pool->set, pool->set_count * sizeof *pool->set);
+    }
+    return sum;
+}
+
+mcp_status share_stop(sddp *study, sddp_stop *stop, int64_t *elapsed_ns, mcp_error *err)
+{
+    const rank_word *words = NULL;
+
+    if (!study->ranks)
+        return MCP_OK;
+    rank_word word = { .step = RANK_AGREES,
+                       .check = digest_of_policy(study),
+                       .stop = *stop,
+                       .elapsed_ns = *elapsed_ns };
+    mcp_status st = ranks_speak(study->ranks, &word, &words, err);
+    if (st != MCP_OK)
+        return st;
+    *elapsed_ns = words[0].elapsed_ns;
+    for (unsigned i = 0; i < ranks_count(study->ranks); i++)
+        if (words[i].stop > *stop)
+            *stop = words[i].stop;
+    return MCP_OK;
 }

@@ -68,6 +68,8 @@ typedef struct member {
     case_kit kit;
     unsigned threads;
     size_t stops_after; /* iterations; 0: not */
+    size_t halts_after; /* questions whether to stop; 0: not */
+    size_t asked;
     bool ends_early, ends_later;
     outcome out;
     size_t records, ranks; /* times that records came; the rank rows in them */
@@ -163,8 +165,10 @@ static void count_records(const sddp_records *records, void *data)
 
 static sddp_stop ask(void *data)
 {
-    const member *me = data;
+    member *me = data;
 
+    if (me->halts_after > 0 && ++me->asked > me->halts_after)
+        return SDDP_STOP_NOW;
     return me->stops_after > 0 && me->out.rows >= me->stops_after ? SDDP_STOP_AFTER_ITERATION
                                                                   : SDDP_STOP_NONE;
 }
@@ -365,6 +369,35 @@ static void a_stop_of_one_rank_stops_all(void **state)
     }
 }
 
+/* Between two solves of one rank: all drop the iteration, and have the policy of the one before. */
+static void a_halt_of_one_rank_halts_all(void **state)
+{
+    static outcome halted[3];
+
+    (void)state;
+    for (size_t asked = 60; asked < 160; asked += 13) {
+        set_out(3, 1);
+        members[1].halts_after = asked;
+        run_together(3);
+        for (unsigned i = 0; i < 3; i++)
+            halted[i] = members[i].out;
+        set_out(1, 1);
+        members[0].stops_after = halted[0].rows;
+        work(&members[0], NULL);
+        const outcome *alone = &members[0].out;
+        assert_in_range(alone->rows, 1, ROWS - 1);
+        size_t trials = 4 * 4 * 5; /* an abandoned forward pass has its own */
+        for (unsigned i = 0; i < 3; i++) {
+            assert_int_equal(halted[i].status, MCP_OK);
+            assert_int_equal(halted[i].reason, SDDP_SHUTDOWN);
+            assert_int_equal(halted[i].numbers, alone->numbers);
+            assert_memory_equal(halted[i].bounds, alone->bounds, sizeof alone->bounds);
+            assert_memory_equal(halted[i].number, alone->number,
+                                (alone->numbers - trials) * sizeof(double));
+        }
+    }
+}
+
 static void check_end(unsigned ended, int others)
 {
     for (unsigned i = 0; i < 3; i++) {
@@ -438,6 +471,7 @@ int main(void)
         cmocka_unit_test(same_bits_with_a_simulation_rule),
         cmocka_unit_test(a_failure_is_every_rank_s),
         cmocka_unit_test(a_stop_of_one_rank_stops_all),
+        cmocka_unit_test(a_halt_of_one_rank_halts_all),
         cmocka_unit_test(a_rank_that_ends_is_heard),
         cmocka_unit_test(another_study_is_refused),
     };
