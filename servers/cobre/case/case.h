@@ -119,6 +119,13 @@ typedef struct cobre_inner_bound { /* upper_bound_evaluation; method page, 16 */
     double scale;    /* 1 */
 } cobre_inner_bound;
 
+/* training.solver.backend: what solves the stage programs. */
+typedef enum cobre_backend {
+    COBRE_BACKEND_AUTO, /* by the size of each program */
+    COBRE_BACKEND_OWN,  /* the server's dual simplex (lp/dual) */
+    COBRE_BACKEND_CLP
+} cobre_backend;
+
 typedef struct cobre_config {
     const mcp_json *json; /* config.json unchanged */
     bool training_enabled;
@@ -138,6 +145,7 @@ typedef struct cobre_config {
     bool soft_storage;        /* modeling.storage_bounds "soft" */
     uint32_t cycle_rounds;    /* >= 1 */
     bool is_multi_cut;
+    cobre_backend backend;
     cobre_cut_selection selection;
     cobre_scenario_source training_source, simulation_source;
     cobre_policy_config policy;

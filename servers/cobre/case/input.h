@@ -47,6 +47,7 @@ typedef struct cobre_raw_config {
     size_t rule_count;
     const char *stopping_mode;
     int64_t cut_formulation;
+    int64_t backend; /* cobre_backend */
     const mcp_json *forward_pass;
     bool cut_selection_enabled;
     int64_t cut_method, cut_threshold, cut_memory_window, cut_check_frequency, cut_basis_window,

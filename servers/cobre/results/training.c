@@ -321,6 +321,7 @@ static void describe_outcome(const sddp_training *training, bool has_inner_bound
     mcp_write_member_int(writer, "total_active", training->active_cuts);
     mcp_write_member_int(writer, "peak_active", training->peak_active_cuts);
     mcp_write_end(writer);
+    mcp_write_member_int(writer, "solver_fallbacks", training->fallbacks);
 }
 
 static mcp_status write_metadata(const results *self, const sddp_training *training, mcp_error *err)

@@ -436,8 +436,9 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
     mcp_error cause = MCP_ERROR_INIT;
     results_options options = {
         .version = COBRE_VERSION,
-        .solver = lp_solver_name(),
-        .solver_version = lp_solver_version(),
+        .solver = sddp_solver(run->study),
+        .solver_version = strcmp(sddp_solver(run->study), "clp") == 0 ? lp_solver_version()
+                                                                      : COBRE_VERSION,
         .threads = run->order->threads,
         .distribution = run->order->distribution,
         .trains = wants_training(run),

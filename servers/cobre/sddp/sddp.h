@@ -105,6 +105,7 @@ typedef struct sddp_training {
     int64_t wall_time_ms;
     int64_t solve_time_us; /* inside the LP solver, all threads together */
     int64_t lp_solves;
+    int64_t fallbacks; /* of these, what our dual simplex has left to Clp; of this process */
 } sddp_training;
 
 /** The upper bound that holds for certain: the last one, which is the lowest; NAN: none. */
@@ -116,6 +117,7 @@ typedef struct sddp_simulation {
     double mean, std, min, max, cvar; /* of the scenario costs; cvar at 0.95 */
     double ci_95;
     int64_t wall_time_ms, solve_time_us, lp_solves;
+    int64_t fallbacks; /* as of a training */
 } sddp_simulation;
 
 /** Most hydros that a failure names. */
@@ -146,6 +148,9 @@ mcp_status sddp_new(sddp **out, const cobre_case *input, unsigned threads, mcp_e
 
 /** NULL is allowed. */
 void sddp_free(sddp *study);
+
+/** What solves the stage programs: "own", "clp", or "own, clp" where it differs by stage. */
+const char *sddp_solver(const sddp *study);
 
 /**
  * Let the processes of a run share the study's work. Called on all ranks, before they train or

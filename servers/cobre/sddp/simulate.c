@@ -226,6 +226,7 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
     size_t scenarios = study->input->config.simulation_scenarios;
     int64_t begin = mcp_clock_mono_ns();
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
+    int64_t fallbacks_before = study_fallbacks(study);
     mcp_status st = MCP_OK;
 
     *failure = (sddp_failure){
@@ -237,5 +238,6 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
     result->wall_time_ms = (mcp_clock_mono_ns() - begin + 500000) / 1000000;
     result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;
     result->lp_solves = study_solves(study) - solves_before;
+    result->fallbacks = study_fallbacks(study) - fallbacks_before;
     return st;
 }

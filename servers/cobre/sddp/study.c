@@ -136,6 +136,7 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     size_t n = s->dimension, outcomes = s->scenarios * s->openings_max;
 
     s->programs = mcp_arena_array(a, s->stages, sizeof *s->programs);
+    s->duals = mcp_arena_array(a, s->stages, sizeof(dual_program *));
     s->pools = mcp_arena_array(a, s->stages, sizeof *s->pools);
     s->node = mcp_arena_array(a, s->stages, sizeof *s->node);
     s->basis_stores = mcp_arena_array(a, s->stages, sizeof *s->basis_stores);
@@ -155,7 +156,7 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->order = mcp_arena_array(a, s->openings_max, sizeof *s->order);
     s->slope = mcp_arena_array(a, n, sizeof *s->slope);
     s->loaded = mcp_arena_array(a, s->stages, sizeof *s->loaded);
-    if (!s->programs || !s->pools || !s->node || !s->basis_stores || !s->slack_basis ||
+    if (!s->programs || !s->duals || !s->pools || !s->node || !s->basis_stores || !s->slack_basis ||
         !s->workers || !s->backward_pace || !s->initial || !s->discount || !s->trial ||
         !s->path_cost || !s->outcome.objective || !s->outcome.which || !s->outcome.gradient ||
         !s->opening_values || !s->weights || !s->objectives || !s->order || !s->slope || !s->loaded)
@@ -382,6 +383,7 @@ void sddp_free(sddp *study)
     for (unsigned i = 0; study->workers && i < study->threads; i++)
         for (size_t t = 0; study->workers[i].workspaces && t < study->stages; t++)
             lp_free(study->workers[i].workspaces[t].model);
+    groups_free(study);
     thread_team_free(study->team);
     mcp_arena_free(study->arena);
 }
@@ -738,6 +740,8 @@ int64_t study_own_solver_ns(const sddp *study)
         for (size_t t = 0; t < study->stages; t++)
             if (study->workers[i].workspaces[t].model)
                 total += lp_work(study->workers[i].workspaces[t].model)->solver_ns;
+    for (unsigned i = 0; i < study->threads; i++)
+        total += dual_work_totals(study->workers[i].dual)->solver_ns;
     return total;
 }
 

@@ -82,7 +82,8 @@ struct sddp {
     const sampler *training_sampler, *simulation_sampler;
     program_models models;
     program_context context;
-    stage_lp *programs; /* by stage */
+    stage_lp *programs;   /* by stage */
+    dual_program **duals; /* by stage: the program for the dual simplex; NULL: Clp solves it */
     /* By node of the graph, numbered by its first stage: the future cost after it. Stages that the
      * same stage follows share a node; in a finite horizon that of the last stage stays empty. */
     cut_pool *pools;
@@ -177,6 +178,9 @@ void study_forget_notes(sddp *study, size_t stage);
 
 /* After other changes of a working set: the bases follow. MCP_OK; MCP_E_NOMEM. */
 mcp_status study_follow(sddp *study, size_t stage, mcp_error *err);
+
+/* Groups' lanes that the dual simplex has left to Clp; of this process. */
+int64_t study_fallbacks(const sddp *study);
 
 /* Time inside the LP solver, and stage programs solved, over all workers so far; of those of this
  * process alone. */

@@ -252,6 +252,7 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     int64_t now = mcp_clock_mono_ns();
     stopwatch watch = { now - before_ms * 1000000, now, before_ms, 0 };
     int64_t solver_before = study_solver_ns(study), solves_before = study_solves(study);
+    int64_t fallbacks_before = study_fallbacks(study);
     sddp_reason reason = SDDP_ERROR;
     mcp_status st;
 
@@ -266,5 +267,6 @@ mcp_status sddp_train(sddp *study, const sddp_observer *observer, sddp_training 
     summarise(study, result, watch.session_ns);
     result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;
     result->lp_solves = study_solves(study) - solves_before;
+    result->fallbacks = study_fallbacks(study) - fallbacks_before;
     return st;
 }

@@ -207,6 +207,7 @@ void cobre_build_config(cobre_builder *b)
         .soft_storage = is_whole && raw->storage_bounds != 0,
         .cycle_rounds = (uint32_t)raw->cycle_rounds,
         .is_multi_cut = is_whole && raw->cut_formulation == COBRE_CUT_MULTI,
+        .backend = (cobre_backend)raw->backend,
         .selection = selection_of(raw),
         .policy = policy_of(raw),
         .estimation = estimation_of(raw),

@@ -12,6 +12,7 @@
 #include "case/read/readers.h"
 
 static const char *const cut_formulations[] = { "single", "multi", NULL };
+static const char *const backends[] = { "auto", "own", "clp", NULL };
 static const char *const cut_methods[] = { "level1", "lml1", "domination", NULL };
 static const char *const inflow_methods[] = { "penalty", "none", "truncation",
                                               "truncation_with_penalty", NULL };
@@ -78,6 +79,7 @@ static const cobre_field fields[] = {
     KEPT("training.cut_selection.max_active_per_stage", UINT32, COBRE_OPTIONAL | COBRE_POSITIVE,
          cut_max_active),
     SEEN("training.solver", OBJECT, 0, object),
+    CHOICE("training.solver.backend", COBRE_OPTIONAL, backend, backends, 0),
     SEEN("training.solver.retry_max_attempts", UINT32, 0, integer),
     SEEN("training.solver.retry_time_budget_seconds", REAL, 0, real),
     KEPT("training.scenario_source", OBJECT, COBRE_OPTIONAL, training_source.json),

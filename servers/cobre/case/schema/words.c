@@ -107,7 +107,10 @@ static const struct words table[] = {
     { "config", "training.forward_passes", "Trajectories per iteration.", NULL },
     { "config", "training.scenario_source",
       "Where scenarios come from. A seed is required when a class is not in_sample.", NULL },
-    { "config", "training.solver", "Read and not used.", NULL },
+    { "config", "training.solver", "What solves the programs of the stages.", NULL },
+    { "config", "training.solver.backend",
+      "own: the server's dual simplex, which solves the openings of a stage together; clp: "
+      "COIN-OR Clp; auto: own for stage programs that are small enough, else clp.", NULL },
     { "config", "training.solver.retry_max_attempts", "Read and not used.", NULL },
     { "config", "training.solver.retry_time_budget_seconds", "Read and not used.", NULL },
     { "config", "training.stopping_mode",

@@ -6,6 +6,11 @@
 /* Openings of a group that is solved one by one, about. */
 #define GROUP_OPENINGS 10
 
+/* The dual simplex wants one group, since lanes share pivots. Where few scenarios leave threads
+ * without work it is cut, while the groups stay this large. */
+#define GROUP_TASKS_MOST 4
+#define GROUP_LANES_LEAST 32
+
 static mcp_status out_of_memory(mcp_error *err)
 {
     return mcp_error_set(err, MCP_E_NOMEM, "no memory for the openings of a study");
@@ -71,13 +76,58 @@ static mcp_status make_lanes(sddp *s, mcp_error *err)
     return MCP_OK;
 }
 
+/* The solver of a stage. */
+static mcp_status choose_solver(sddp *s, size_t t, mcp_error *err)
+{
+    const stage_lp *stage = &s->programs[t];
+    cobre_backend backend = s->input->config.backend;
+
+    if (backend == COBRE_BACKEND_CLP ||
+        (backend == COBRE_BACKEND_AUTO && !dual_fits(&stage->program, &stage->layout)))
+        return MCP_OK;
+    return dual_program_new(&s->duals[t], &stage->program, &stage->layout, err);
+}
+
 mcp_status groups_prepare(sddp *study, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
-    for (size_t t = 0; t < study->stages && st == MCP_OK; t++)
-        st = make_opening_values(study, t, err);
+    for (size_t t = 0; t < study->stages && st == MCP_OK; t++) {
+        st = choose_solver(study, t, err);
+        if (st == MCP_OK)
+            st = make_opening_values(study, t, err);
+    }
+    for (unsigned i = 0; i < study->threads && st == MCP_OK; i++)
+        st = dual_work_new(&study->workers[i].dual, err);
     return st == MCP_OK ? make_lanes(study, err) : st;
+}
+
+void groups_free(sddp *study)
+{
+    for (size_t t = 0; study->duals && t < study->stages; t++)
+        dual_program_free(study->duals[t]);
+    for (unsigned i = 0; study->workers && i < study->threads; i++)
+        dual_work_free(study->workers[i].dual);
+}
+
+int64_t study_fallbacks(const sddp *study)
+{
+    int64_t total = 0;
+
+    for (unsigned i = 0; i < study->threads; i++)
+        total += dual_work_totals(study->workers[i].dual)->fallbacks;
+    return total;
+}
+
+const char *sddp_solver(const sddp *study)
+{
+    size_t own = 0;
+
+    for (size_t t = 0; t < study->stages; t++)
+        own += study->duals[t] != NULL;
+    if (own == 0)
+        return "clp";
+    return own == study->stages ? "own" : "own, clp";
 }
 
 solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const double *noise,
@@ -85,6 +135,7 @@ solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const 
 {
     items_of_noise(&study->programs[stage], noise, w->drawn, 1);
     return (solve_input){ .program = &study->programs[stage],
+                          .dual = study->duals[stage],
                           .pool = study_pool(study, stage),
                           .state = w->state,
                           .lanes = { 1, w->drawn, 1 },
@@ -94,7 +145,14 @@ solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const 
 
 size_t groups_count(const sddp *study, size_t stage)
 {
-    return (study->tree->openings[stage] + GROUP_OPENINGS - 1) / GROUP_OPENINGS;
+    size_t openings = study->tree->openings[stage];
+
+    if (!study->duals[stage])
+        return (openings + GROUP_OPENINGS - 1) / GROUP_OPENINGS;
+    size_t tasks = GROUP_TASKS_MOST / study->scenarios, groups = openings / GROUP_LANES_LEAST;
+    if (groups > tasks)
+        groups = tasks;
+    return groups > 0 ? groups : 1;
 }
 
 opening_group groups_get(const sddp *study, size_t stage, size_t group)
@@ -111,6 +169,7 @@ solve_input groups_input(const sddp *study, size_t stage, const double *state,
     const double *values = study->opening_values[stage] + group->first;
 
     return (solve_input){ .program = &study->programs[stage],
+                          .dual = study->duals[stage],
                           .pool = study_pool(study, stage),
                           .state = state,
                           .lanes = { group->count, values, study->tree->openings[stage] },

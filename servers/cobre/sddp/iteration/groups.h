@@ -1,6 +1,6 @@
 /*
- * groups.h - which solves of a stage are made together: single noises of paths, and groups of the
- * openings of a stage.
+ * groups.h - which solves of a stage are made together, and by which solver: single noises of
+ * paths, and groups of the openings of a stage.
  *
  * Neighbours end near one another, so a group takes fewer pivots than its lanes one by one. An
  * answer depends on its group, so groups are cut by the case alone, never by the number of threads.
@@ -13,6 +13,9 @@
 /* Make what groups need in the study and its workers, whose programs are there. MCP_OK;
  * MCP_E_NOMEM. */
 mcp_status groups_prepare(sddp *study, mcp_error *err);
+
+/* Free what groups_prepare made outside the study's arena, as far as it came. */
+void groups_free(sddp *study);
 
 /* The input of a solve of a stage from the worker's state under a noise; the solution is wanted. */
 solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const double *noise,

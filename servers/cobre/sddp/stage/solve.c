@@ -118,13 +118,36 @@ static mcp_status no_optimum(const worker *w, const solve_input *in, mcp_error *
                          in->program->stage, lp_status_name(w->end));
 }
 
+/* By the dual simplex. What it finds no optimum of, the other solver has to answer: it confirms
+ * that there is none, or finds one. */
+static lp_status solve_by_dual(worker *w, const solve_input *in, const lp_group *group,
+                               lp_answers *answers)
+{
+    const dual_totals *totals = dual_work_totals(w->dual);
+    const dual_totals before = *totals;
+    lp_status end = dual_solve(in->dual, w->dual, group, answers);
+
+    if (in->work) {
+        uint32_t retries = (uint32_t)(totals->retries - before.retries);
+        in->work[0].pivots += (uint64_t)(totals->pivots - before.pivots);
+        in->work[0].solver_ns += totals->solver_ns - before.solver_ns;
+        in->work[0].attempts += retries;
+        in->work[0].retried += end == LP_OPTIMAL ? retries : 0;
+        in->work[0].levels[0] += end == LP_OPTIMAL ? retries : 0;
+    }
+    if (end == LP_OPTIMAL || end == LP_NO_MEMORY)
+        return end;
+    return rows_solve(w, in, group, answers);
+}
+
 mcp_status solve_group(worker *w, const solve_input *in, solve_output *out, mcp_error *err)
 {
     const lp_cuts cuts = view_of(in);
     const lp_group group = group_of(w, in, &cuts);
     lp_answers answers = answers_of(w, in, out);
 
-    w->end = rows_solve(w, in, &group, &answers);
+    w->end = in->dual ? solve_by_dual(w, in, &group, &answers)
+                      : rows_solve(w, in, &group, &answers);
     w->failed = answers.failed;
     if (w->end != LP_OPTIMAL) {
         count(w, in, w->failed, true);

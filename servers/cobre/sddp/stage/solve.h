@@ -15,6 +15,7 @@
 
 #include "mcp/error.h"
 
+#include "lp/dual/dual.h"
 #include "lp/ladder.h"
 #include "lp/lp.h"
 #include "sddp/program/items.h"
@@ -55,6 +56,7 @@ void solve_work_add(solve_work *sum, const solve_work *more);
 /* The memory of one thread. */
 typedef struct worker {
     workspace *workspaces; /* by stage */
+    dual_work *dual;
     size_t cut_capacity;
     double *values;  /* by cut of the largest pool */
     double *shared;  /* the same: its intercept, and what the outgoing entries add that are no
@@ -83,7 +85,8 @@ typedef struct worker {
 
 typedef struct solve_input {
     const stage_lp *program;
-    const cut_pool *pool; /* the stage's cuts */
+    const dual_program *dual; /* the same, for the dual simplex; NULL: rows.h solves it */
+    const cut_pool *pool;     /* the stage's cuts */
     const double *state;
     item_lanes lanes;
     const uint8_t *basis; /* where the first lane starts: for the stage's rows and its working set;

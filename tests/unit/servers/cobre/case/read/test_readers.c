@@ -71,6 +71,8 @@ static void config(void **state)
           "training.stopping_mode", NULL, 0 },
         { CONFIG, "'stopping_mode':'any'", "'cut_formulation':'triple'", ENUM, 2, NONE,
           "training.cut_formulation", NULL, 0 },
+        { CONFIG, "'stopping_mode':'any'", "'solver':{'backend':'glpk'}", ENUM, 2, NONE,
+          "training.solver.backend", NULL, 0 },
         { CONFIG, "'stopping_mode':'any'", "'cut_selection':{'basis_activity_window':32}", RANGE, 2,
           NONE, "training.cut_selection.basis_activity_window", NULL, 0 },
         { CONFIG, "'stopping_mode':'any'", "'scenario_source':{'inflow':{'schema':'x'}}", SCHEMA, 2,
