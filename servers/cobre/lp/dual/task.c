@@ -205,8 +205,12 @@ bool task_reserve(dual_work *w)
     w->stride = (w->kernel_room + 7) & ~7;
     w->lane_stride = (w->group->lanes + 7) & ~(size_t)7;
     w->lanes = 0;
-    return reserve_columns(w, n) && task_reserve_slots(w, (int)set) && reserve_kernel(w) &&
-           reserve_lanes(w) && reserve_items(w, p->layout.items) &&
+    if (!reserve_columns(w, n))
+        return false;
+    /* The columns of the cuts differ from program to program. */
+    memset(w->cut_price, 0, n * sizeof *w->cut_price);
+    return task_reserve_slots(w, (int)set) && reserve_kernel(w) && reserve_lanes(w) &&
+           reserve_items(w, p->layout.items) &&
            reserve_candidates(w, n + 2 * (size_t)w->kernel_room) &&
            reserve_known(w, w->cuts ? w->cuts->count : 0) &&
            reserve_basis(w, n + (size_t)p->rows + set + 1);
