@@ -205,10 +205,8 @@ static void check_cube(const cobre_input *input, const struct cube *cube)
         report_stage(input, cube, next, COBRE_NONE, "has no rows");
 }
 
-/* The entities with noise: those with a row of statistics in a study stage, and a deviation where
- * that is asked for. NULL when memory is out. */
-static const bool *noisy(const cobre_input *input, cobre_file_id stats, cobre_registry registry,
-                         bool by_deviation, size_t *count)
+const bool *cobre_noisy_entities(const cobre_input *input, cobre_file_id stats,
+                                 cobre_registry registry, bool by_deviation, size_t *count)
 {
     const cobre_table *table = &input->tables[stats];
     bool *flags = mcp_arena_array(input->arena, input->registries[registry].count, sizeof *flags);
@@ -235,8 +233,10 @@ static void check_cubes(const cobre_input *input)
     const cobre_raw_source *a = &input->config.training_source;
     const cobre_raw_source *b = &input->config.simulation_source;
     size_t hydros = input->registries[COBRE_HYDROS].count, buses = 0, sources = 0;
-    const bool *loads = noisy(input, COBRE_FILE_LOAD_STATS, COBRE_BUSES, true, &buses);
-    const bool *winds = noisy(input, COBRE_FILE_SOURCE_STATS, COBRE_SOURCES, false, &sources);
+    const bool *loads = cobre_noisy_entities(input, COBRE_FILE_LOAD_STATS, COBRE_BUSES, true,
+                                             &buses);
+    const bool *winds = cobre_noisy_entities(input, COBRE_FILE_SOURCE_STATS, COBRE_SOURCES, false,
+                                             &sources);
     const struct cube cubes[] = {
         { COBRE_FILE_EXTERNAL_INFLOW, COBRE_HYDROS, NULL, hydros,
           a->inflow == COBRE_EXTERNAL || b->inflow == COBRE_EXTERNAL },

@@ -73,4 +73,11 @@ void cobre_report_setting(const cobre_input *input, cobre_finding *finding, cons
 void cobre_report_reference(const cobre_input *input, cobre_finding *finding, const char *field,
                             int64_t id, cobre_registry registry);
 
+/**
+ * The entities with noise, by their index in the registry: those with a row of statistics in a
+ * study stage, and a deviation where that is asked for. NULL, reported, when memory is out.
+ */
+const bool *cobre_noisy_entities(const cobre_input *input, cobre_file_id stats,
+                                 cobre_registry registry, bool by_deviation, size_t *count);
+
 #endif

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYER = 5, SOBOL_DIMENSIONS = 21201 };
+#include "stochastic/points/halton.h"
+#include "stochastic/points/sobol.h"
+
+enum { LAYER = 5 };
 
 static cobre_finding in_config(cobre_severity severity, const char *field)
 {
@@ -82,12 +85,20 @@ static void refuse_method(const cobre_input *input, const cobre_raw_stage *stage
     cobre_report_setting(input, &finding, "Choose another sampling_method.", "%s", detail);
 }
 
+/* The numbers in a noise vector (method page, 4). */
+static size_t dimensions_of(const cobre_input *input)
+{
+    size_t buses = 0, sources = 0;
+
+    cobre_noisy_entities(input, COBRE_FILE_LOAD_STATS, COBRE_BUSES, true, &buses);
+    cobre_noisy_entities(input, COBRE_FILE_SOURCE_STATS, COBRE_SOURCES, false, &sources);
+    return input->registries[COBRE_HYDROS].count + buses + sources;
+}
+
 static void check_sampling(const cobre_input *input)
 {
     bool has_tree = input->tables[COBRE_FILE_OPENINGS].rows > 0;
-    size_t dimensions = input->registries[COBRE_HYDROS].count +
-                        input->registries[COBRE_BUSES].count +
-                        input->registries[COBRE_SOURCES].count;
+    size_t dimensions = dimensions_of(input);
 
     for (size_t i = 0; i < input->stage_count && !has_tree; i++) {
         const cobre_raw_stage *stage = &input->stages[i];
@@ -100,8 +111,10 @@ static void check_sampling(const cobre_input *input)
                  input->tables[COBRE_FILE_HISTORY].rows == 0)
             refuse_method(input, stage,
                           "historical_residuals needs rows in scenarios/inflow_history.parquet");
-        else if (stage->sampling == COBRE_SAMPLING_SOBOL && dimensions > SOBOL_DIMENSIONS)
-            refuse_method(input, stage, "qmc_sobol has at most 21201 dimensions");
+        else if (stage->sampling == COBRE_SAMPLING_SOBOL && dimensions > sobol_dimensions())
+            refuse_method(input, stage, "qmc_sobol takes at most 1000 stochastic entities");
+        else if (stage->sampling == COBRE_SAMPLING_HALTON && dimensions > HALTON_DIMENSIONS)
+            refuse_method(input, stage, "qmc_halton takes at most 1000 stochastic entities");
         else if (stage->sampling == COBRE_SAMPLING_SOBOL)
             warn_sobol(input, stage);
     }

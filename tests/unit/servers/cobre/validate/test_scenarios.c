@@ -80,6 +80,52 @@ static void schemes(void **state)
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_ERROR);
 }
 
+/* 1000 hydros are the most that sobol and halton points are known for: with one more no stage can
+ * draw them. */
+static void points_have_a_limit_of_dimensions(void **state)
+{
+    static const char *const methods[] = { "qmc_sobol", "qmc_halton" };
+
+    for (size_t i = 0; i < 2; i++) {
+        for (int count = 1000; count <= 1001; count++) {
+            size_t size = (size_t)count * 320 + 64, used = 0;
+            char *hydros = malloc(size), stage[160];
+            scratch folder;
+            assert_non_null(hydros);
+            used += (size_t)snprintf(hydros, size, "{'hydros':[");
+            for (int id = 1; id <= count; id++)
+                used += (size_t)snprintf(
+                    hydros + used, size - used,
+                    "%s{'id':%d,'name':'H','bus_id':0,'reservoir':{'min_storage_hm3':0,"
+                    "'max_storage_hm3':90},'outflow':{'min_outflow_m3s':0},'generation':{'model':"
+                    "'constant_productivity','productivity_mw_per_m3s':1,'min_turbined_m3s':0,"
+                    "'max_turbined_m3s':1,'min_generation_mw':0,'max_generation_mw':1}}",
+                    id > 1 ? "," : "", id);
+            snprintf(hydros + used, size - used, "]}");
+            snprintf(stage, sizeof stage, "'sampling_method':'%s','risk_measure'", methods[i]);
+            const broken method = { .file = STAGES, .find = "'risk_measure'", .with = stage };
+            scratch_open(&folder);
+            base_write_all(&folder);
+            base_write(&folder, HYDROS, hydros);
+            unlinkat(folder.fd, INFLOW, 0);
+            /* a stochastic bus would count as well */
+            base_write(&folder, LOAD,
+                       "bus_id i32: 0 0 0 1 1 1; stage_id i32: 0 1 2 0 1 2;"
+                       "mean_mw f64: 70 71 72 50 51 52; std_mw f64: 0 0 0 0 0 0");
+            broken_apply(&folder, &method);
+            loaded result = base_load_at(*state, folder.fd, "points");
+            const cobre_finding *finding = cobre_report_finding(result.report, COBRE_SEVERITY_ERROR,
+                                                                0);
+            assert_int_equal(cobre_report_count(result.report, COBRE_SEVERITY_ERROR), count - 1000);
+            if (finding)
+                assert_string_equal(finding->field, "sampling_method");
+            loaded_free(&result);
+            scratch_close(&folder);
+            free(hydros);
+        }
+    }
+}
+
 static void settings_warn(void **state)
 {
     static const broken rows[] = {
@@ -153,6 +199,7 @@ int main(void)
         cmocka_unit_test(correlation),
         cmocka_unit_test(correlation_warns),
         cmocka_unit_test(schemes),
+        cmocka_unit_test(points_have_a_limit_of_dimensions),
         cmocka_unit_test(settings_warn),
         cmocka_unit_test(inner_bound_needs_a_slope),
         cmocka_unit_test(tables_without_gaps),
