@@ -203,7 +203,9 @@ describe('resources', () => {
         const broken = path.join(shop.scratch, 'broken');
         fs.cpSync(four, broken, { recursive: true });
         fs.writeFileSync(path.join(broken, 'config.json'), '{');
-        assert.equal(await kind(CONFIG, { case_dir: broken }), 'OutputCorrupted');
+        const inCase = await unread(client, CONFIG, { case_dir: broken });
+        assert.equal(inCase.kind, 'OutputCorrupted');
+        assert.match(inCase.suggestion, /cobre\/validate/, 'a run does not mend a case');
         fs.rmSync(path.join(broken, 'config.json'));
         fs.symlinkSync('/etc/passwd', path.join(broken, 'config.json'));
         assert.equal(await kind(CONFIG, { case_dir: broken }), 'OutputCorrupted');
@@ -211,7 +213,9 @@ describe('resources', () => {
         assert.equal(await kind(CONVERGENCE, { output_dir: path.join(broken, 'output') }), 'OutputCorrupted');
         fs.writeFileSync(path.join(broken, 'scenarios', 'load_seasonal_stats.parquet'), '');
         fs.writeFileSync(path.join(broken, 'scenarios', 'inflow_seasonal_stats.parquet'), '');
-        assert.equal(await kind(SCENARIOS, { case_dir: broken, entity_id: '10' }), 'OutputCorrupted');
+        const rows = await unread(client, SCENARIOS, { case_dir: broken, entity_id: '10' });
+        assert.equal(rows.kind, 'OutputCorrupted');
+        assert.match(rows.suggestion, /cobre\/validate/);
     });
 
     test('URIs of nobody', async () => {

@@ -80,12 +80,19 @@ static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *path,
 static mcp_status refuse_input(mcp_call *call, mcp_status st, const char *path, const char *file,
                                const mcp_error *cause)
 {
-    if (st != MCP_E_NOT_FOUND)
-        return refuse_output(call, st, path, file, cause);
-    return refuse(call, cobre_record_new(mcp_call_arena(call), "MissingFile",
-                                         "cobre/inspect-case lists the files of the case.",
-                                         COBRE_MEMBERS(COBRE_TEXT("file", file)),
-                                         "The case has no %s", file));
+    mcp_arena *arena = mcp_call_arena(call);
+    const cobre_record *broken = cobre_output_record(arena, st, path, file, cause);
+
+    if (st == MCP_E_NOT_FOUND)
+        return refuse(call, cobre_record_new(arena, "MissingFile",
+                                             "cobre/inspect-case lists the files of the case.",
+                                             COBRE_MEMBERS(COBRE_TEXT("file", file)),
+                                             "The case has no %s", file));
+    if (!broken)
+        return mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
+    cobre_record record = *broken; /* no run mends a case */
+    record.suggestion = "Write the file again; cobre/validate tells more about the case.";
+    return refuse(call, &record);
 }
 
 static mcp_status refuse_type(mcp_call *call, const char *type, const char *const *allowed)
@@ -335,7 +342,7 @@ static mcp_status answer_scenarios(mcp_call *call, const cobre_app *app, int fd,
     if (st == MCP_E_NOT_FOUND && !file)
         return refuse_entity(call, text ? text : "");
     if (st != MCP_OK)
-        return refuse_output(call, st, path, file, &cause);
+        return refuse_input(call, st, path, file, &cause);
     text_begin(&table, call);
     mcp_write_object(&table.json);
     mcp_write_member_int(&table.json, "entity_id", entity.id);
@@ -344,7 +351,7 @@ static mcp_status answer_scenarios(mcp_call *call, const cobre_app *app, int fd,
     st = query_scenarios_read(&file, app->engine, fd, &entity, ROWS_MAX, put_file, &table, &cause);
     if (st != MCP_OK) {
         mcp_buf_clear(&table.text);
-        return refuse_output(call, st, path, file, &cause);
+        return refuse_input(call, st, path, file, &cause);
     }
     mcp_write_end(&table.json);
     mcp_write_end(&table.json);
