@@ -23,8 +23,7 @@ static double shared_cost(const dual_work *w)
     double sum = 0.0;
 
     for (int j = 0; j < p->columns; j++)
-        if (p->cost[j] != 0.0 && w->position[j] < 0)
-            sum += p->cost[j] * lanes_nonbasic(w, j);
+        sum += p->cost[j] * w->nonbasic[j];
     return sum;
 }
 
@@ -52,11 +51,17 @@ static double objective_of(const dual_work *w, size_t lane, double shared)
 
 /* ---- the check ------------------------------------------------------------------------------- */
 
-static double value_of(const dual_work *w, int column, size_t lane)
+/* All columns in a lane. */
+static void write_point(const dual_work *w, size_t lane, double *by_column)
 {
-    int position = w->position[column];
-
-    return position < 0 ? lanes_nonbasic_of(w, column, lane) : task_values(w, position)[lane];
+    memcpy(by_column, w->nonbasic, (size_t)w->program->columns * sizeof *by_column);
+    for (int c = 0; c < w->size; c++)
+        by_column[w->kernel_column[c]] = task_values(w, c)[lane];
+    for (size_t i = 0; i < w->varying_count; i++) {
+        int j = w->varying[i].column;
+        if (j >= 0 && w->position[j] < 0)
+            by_column[j] = lanes_nonbasic_of(w, j, lane);
+    }
 }
 
 /* What moves the bounds of a row in a lane. */
@@ -88,13 +93,12 @@ static double watch_error(dual_work *w, const double *by_column, size_t lane)
 
 /* Whether the values of the columns satisfy the kernel's rows in a lane, and are those that watched
  * rows were computed from. */
-static bool holds_in(dual_work *w, size_t lane, double loss)
+static bool holds_in(dual_work *w, size_t lane, double shared, double loss)
 {
     const dual_program *p = w->program;
-    double residual = 0.0, size = 0.0, objective = objective_of(w, lane, shared_cost(w));
+    double residual = 0.0, size = 0.0, objective = objective_of(w, lane, shared);
 
-    for (int j = 0; j < p->columns; j++)
-        w->scatter[j] = value_of(w, j, lane);
+    write_point(w, lane, w->scatter);
     for (int r = 0; r < w->size; r++) {
         int row = w->kernel_row[r];
         bool is_upper = w->row_place[row] == LP_AT_UPPER;
@@ -113,10 +117,11 @@ static bool holds_in(dual_work *w, size_t lane, double loss)
 
 bool answer_holds(dual_work *w)
 {
-    double loss = price_loss(w);
+    lanes_spread(w, w->nonbasic);
+    double loss = price_loss(w), shared = shared_cost(w);
     size_t first = w->done[0], last = w->done[w->done_count - 1];
 
-    return holds_in(w, first, loss) && (last == first || holds_in(w, last, loss));
+    return holds_in(w, first, shared, loss) && (last == first || holds_in(w, last, shared, loss));
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -176,8 +181,9 @@ static void count_cuts(const dual_work *w)
 
 static void write_primal(const dual_work *w, size_t lane, double *primal)
 {
+    write_point(w, lane, primal);
     for (int j = 0; j < w->program->columns; j++)
-        primal[j] = value_of(w, j, lane) * w->program->column_scale[j];
+        primal[j] *= w->program->column_scale[j];
 }
 
 static void write_duals(const dual_work *w, double *duals)

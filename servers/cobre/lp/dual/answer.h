@@ -10,7 +10,7 @@
  * rounding: the values of columns and watched rows, and the signs of reduced costs. */
 bool answer_holds(dual_work *w);
 
-/* Answer the done lanes by the present basis; they stay. */
+/* Answer the done lanes by the present basis, after answer_holds of it; they stay. */
 void answer_lanes(dual_work *w);
 
 #endif

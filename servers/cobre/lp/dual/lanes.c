@@ -138,7 +138,7 @@ lp_status lanes_load(dual_work *w)
 
 /* ---- values of nonbasic columns -------------------------------------------------------------- */
 
-double lanes_nonbasic(const dual_work *w, int column)
+static double shared_value(const dual_work *w, int column)
 {
     switch (w->place[column]) {
     case LP_AT_LOWER:
@@ -149,6 +149,17 @@ double lanes_nonbasic(const dual_work *w, int column)
     default:
         return 0.0;
     }
+}
+
+double lanes_nonbasic(const dual_work *w, int column)
+{
+    return shared_value(w, column);
+}
+
+void lanes_spread(const dual_work *w, double *by_column)
+{
+    for (int j = 0; j < w->program->columns; j++)
+        by_column[j] = shared_value(w, j);
 }
 
 /* What varies of a fixed column, or of one at its upper bound. */
@@ -235,13 +246,6 @@ static void add_tails(dual_work *w)
     }
 }
 
-/* The values of nonbasic columns, by column. */
-static void spread_nonbasic(const dual_work *w, double *by_column)
-{
-    for (int j = 0; j < w->program->columns; j++)
-        by_column[j] = w->position[j] < 0 ? lanes_nonbasic(w, j) : 0.0;
-}
-
 static double side_of(const dual_work *w, int row)
 {
     return w->row_place[row] == LP_AT_UPPER ? w->row_upper[row] : w->row_lower[row];
@@ -309,7 +313,7 @@ void lanes_compute(dual_work *w)
 {
     double *nonbasic = w->scatter;
 
-    spread_nonbasic(w, nonbasic);
+    lanes_spread(w, nonbasic);
     compute_columns(w, nonbasic);
     for (int i = 0; i < w->watched_count; i++)
         compute_row(w, w->watched[i], nonbasic);
@@ -324,7 +328,7 @@ void lanes_compute(dual_work *w)
 
 void lanes_compute_row(dual_work *w, int row)
 {
-    spread_nonbasic(w, w->scatter);
+    lanes_spread(w, w->scatter);
     compute_row(w, row, w->scatter);
     clear(w->scatter, w->program->columns);
     lanes_move_row(w, w->row_watch[row], (lanes_step){ 0.0, 0.0 });

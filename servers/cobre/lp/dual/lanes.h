@@ -25,6 +25,9 @@ double lanes_nonbasic(const dual_work *w, int column);
 /* The value of a nonbasic column in a lane. */
 double lanes_nonbasic_of(const dual_work *w, int column, size_t lane);
 
+/* The shared values of all nonbasic columns, by column; 0 for basic ones. */
+void lanes_spread(const dual_work *w, double *by_column);
+
 /* Compute values and violations from the inverse. */
 void lanes_compute(dual_work *w);
 

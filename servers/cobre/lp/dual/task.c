@@ -60,8 +60,8 @@ bool task_reserve_reals(double **array, size_t *room, size_t count)
 
 static bool reserve_columns(dual_work *w, size_t n)
 {
-    double **reals[] = { &w->lower, &w->upper,     &w->low,     &w->high,         &w->direction,
-                         &w->alpha, &w->cut_price, &w->scatter, &w->scatter_flips };
+    double **reals[] = { &w->lower, &w->upper,     &w->low,     &w->high,          &w->direction,
+                         &w->alpha, &w->cut_price, &w->scatter, &w->scatter_flips, &w->nonbasic };
 
     if (w->lower && n <= w->column_room)
         return true;
@@ -185,11 +185,14 @@ static bool reserve_basis(dual_work *w, size_t bytes)
     return true;
 }
 
+/* 0 without cuts: the layout may then have no theta. */
 static int count_thetas(const lp_cuts *cuts)
 {
     uint32_t last = 0;
 
-    for (size_t c = 0; cuts && cuts->theta && c < cuts->count; c++)
+    if (!cuts || cuts->count == 0)
+        return 0;
+    for (size_t c = 0; cuts->theta && c < cuts->count; c++)
         last = cuts->theta[c] > last ? cuts->theta[c] : last;
     return (int)last + 1;
 }
@@ -199,7 +202,7 @@ bool task_reserve(dual_work *w)
     const dual_program *p = w->program;
     size_t set = w->cuts ? w->cuts->set_count : 0, n = (size_t)p->columns;
 
-    w->thetas = w->cuts ? count_thetas(w->cuts) : 0;
+    w->thetas = count_thetas(w->cuts);
     /* Columns of a nonsingular kernel: the cuts have elements in these columns alone. */
     w->kernel_room = p->rows + p->states + w->thetas + 1;
     w->stride = (w->kernel_room + 7) & ~7;
@@ -236,7 +239,8 @@ void dual_work_free(dual_work *w)
                         w->inverse,   w->y,         w->rho,       w->rho_other,      w->u,
                         w->flipped,   w->right,     w->violation, w->delta,          w->old,
                         w->values,    w->watch,     w->ratio,     w->varying_values, w->lane_upper,
-                        w->size_of,   w->range,     w->state,     w->inverse_of,     w->worst };
+                        w->size_of,   w->range,     w->state,     w->inverse_of,     w->worst,
+                        w->nonbasic };
     int *whole[] = { w->position,   w->lane_bound,    w->row_position, w->row_watch, w->watched,
                      w->slot_theta, w->kernel_column, w->kernel_row,   w->candidate, w->flips };
     uint8_t *bytes[] = { w->place, w->is_boxed, w->row_place, w->is_known, w->before_outside };

@@ -34,6 +34,7 @@ struct dual_work {
     double *direction; /* of what may enter: 1 from its lower bound, -1 from its upper, else 0 */
     double *alpha;     /* of the leaving row */
     double *cut_price; /* what the cuts of the kernel take off the reduced cost */
+    double *nonbasic;  /* value of a nonbasic column, as far as all lanes share it (answer.c) */
     double *scatter;   /* zero but while a function uses it; and the next one */
     double *scatter_flips;
     int *position;     /* in the kernel, or -1 */
