@@ -61,6 +61,13 @@ function assertSame(expected, output, answer) {
     assert.equal(statusOf(output, 'training'), 'complete');
 }
 
+/** The rows of the convergence record. */
+function convergenceOf(output) {
+    const done = run(['export', output, 'convergence', '--format', 'json']);
+    assert.equal(done.status, 0, done.stderr);
+    return JSON.parse(fs.readFileSync(done.stdout.trimEnd(), 'utf8'));
+}
+
 const policyMode = (output) =>
     JSON.parse(fs.readFileSync(path.join(output, 'training', 'metadata.json'), 'utf8')).configuration.policy_mode;
 
@@ -111,6 +118,24 @@ describe('a run that does not reach its end', () => {
         assert.equal(again.status, 0, again.stderr);
         assert.match(again.stderr, /warning: .*none left/);
         assertSame(expected, expected.output, object(again));
+    });
+
+    test('without resume.bin the records of the iterations stay, and without records the bounds', () => {
+        const dir = savingCase('resume');
+        const { output } = undisturbed(dir);
+        const first = object(run(['run', dir, '--output', output, '--json'])).training;
+        fs.rmSync(path.join(output, 'policy', 'resume.bin'));
+        editJson(dir, 'config.json', (config) => Object.assign(config.training, limit(ITERATIONS + 2)));
+        assert.equal(object(run(['run', dir, '--output', output, '--json'])).training.iterations, ITERATIONS + 2);
+        const rows = convergenceOf(output);
+        assert.deepEqual(rows.map(({ iteration }) => iteration), Array.from({ length: ITERATIONS + 2 }, (_, i) => i + 1));
+        assert.equal(rows[ITERATIONS - 1].lower_bound, first.final_lower_bound);
+
+        const last = rows.at(-1);
+        fs.rmSync(path.join(output, 'policy', 'resume.bin'));
+        fs.rmSync(path.join(output, 'training', 'convergence.parquet'));
+        const none = object(run(['run', dir, '--output', output, '--json'])).training;
+        assert.deepEqual([none.iterations, none.final_lower_bound, none.final_upper_bound], [ITERATIONS + 2, last.lower_bound, last.upper_bound_mean]);
     });
 
     test('a disk that is full: CheckpointFailed, and the last policy is still good', () => {

@@ -113,7 +113,8 @@ typedef struct policy {
     /** Whether the members below are there, and of each stage the bases, and of each cut the
      *  activity: a resume then gives the bits of a training that was never stopped. */
     bool is_exact;
-    const policy_iteration *iterations; /* of this training, from the first */
+    const policy_iteration *iterations; /* of this training, from the first; also without the
+                                           others, where they are known from elsewhere */
     size_t iteration_count;
     const double *means; /* what the simulation rules look back on; the study's layout */
     size_t mean_count;

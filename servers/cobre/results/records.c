@@ -5,6 +5,7 @@
 #include "results/records.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "guard/paths.h"
@@ -228,6 +229,79 @@ mcp_status records_append(struct record_files *self, const sddp_records *rows, m
         st = append_selection(self, rows, err);
     if (st == MCP_OK && rows->rank_count > 0)
         st = append_ranks(self, rows, err);
+    return st;
+}
+
+/* ---- the rows of an earlier training --------------------------------------------------------- */
+
+static bool has_columns_of(const columns_table *table, results_table kind)
+{
+    const results_schema *schema = results_schema_of(kind);
+
+    if (table->column_count != schema->count)
+        return false;
+    for (size_t i = 0; i < schema->count; i++)
+        if (strcmp(table->columns[i].name, schema->fields[i].name) != 0 ||
+            table->columns[i].type != schema->fields[i].type)
+            return false;
+    return true;
+}
+
+/* Rows are in the order of their iterations, the first column: 32 bits, of either sign. */
+static size_t rows_up_to(const columns_table *table, uint32_t last)
+{
+    const char *values = table->columns[0].values;
+    size_t rows = 0;
+
+    for (; rows < table->rows; rows++) {
+        uint32_t iteration;
+        memcpy(&iteration, values + rows * sizeof iteration, sizeof iteration);
+        if (iteration > last)
+            break;
+    }
+    return rows;
+}
+
+static const columns_table *recall(size_t which, columns *engine, int out_fd, uint32_t last,
+                                   mcp_arena *arena)
+{
+    const columns_table *found = NULL;
+    mcp_error none = MCP_ERROR_INIT;
+    char path[96];
+    int fd = -1;
+
+    snprintf(path, sizeof path, "training/%s/%s", places[which].folder, places[which].name);
+    if (!engine || guard_open_file(&fd, out_fd, path, &none) != MCP_OK)
+        return NULL;
+    mcp_status st = columns_read(&found, engine, fd, NULL, arena, &none);
+    close(fd);
+    columns_table *kept = st == MCP_OK ? mcp_arena_alloc(arena, sizeof *kept) : NULL;
+    if (!kept || !has_columns_of(found, places[which].table))
+        return NULL;
+    *kept = *found;
+    kept->rows = rows_up_to(found, last);
+    return kept->rows > 0 ? kept : NULL;
+}
+
+void records_recall(const columns_table *past[RECORD_FILES], columns *engine, int out_fd,
+                    uint32_t last, mcp_arena *arena)
+{
+    for (size_t i = 0; i < RECORD_FILES; i++)
+        past[i] = recall(i, engine, out_fd, last, arena);
+}
+
+mcp_status records_repeat(struct record_files *self, const columns_table *const past[RECORD_FILES],
+                          mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    for (size_t i = 0; i < RECORD_FILES && st == MCP_OK; i++) {
+        if (!past[i])
+            continue;
+        st = open_file(self, i, err);
+        if (st == MCP_OK)
+            st = parquet_writer_append(self->files[i].writer, past[i], err);
+    }
     return st;
 }
 

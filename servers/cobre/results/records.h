@@ -34,6 +34,17 @@ struct record_files {
 /* Begin a phase; ends one that was not ended. `arena` holds the batches. */
 void records_begin(struct record_files *self, mcp_arena *arena, int out_fd, const char *phase);
 
+/*
+ * Read the rows of the iterations up to `last` of an earlier training, before its files are
+ * removed. A file that is not there or cannot be read, as of a run that was killed, leaves NULL.
+ */
+void records_recall(const columns_table *past[RECORD_FILES], columns *engine, int out_fd,
+                    uint32_t last, mcp_arena *arena);
+
+/* Append rows that were recalled. MCP_OK; MCP_E_NOMEM; MCP_E_IO. */
+mcp_status records_repeat(struct record_files *self, const columns_table *const past[RECORD_FILES],
+                          mcp_error *err);
+
 /* Append the rows of an iteration or scenario. MCP_OK; MCP_E_NOMEM; MCP_E_IO. */
 mcp_status records_append(struct record_files *self, const sddp_records *rows, mcp_error *err);
 

@@ -92,12 +92,17 @@ mcp_status results_begin(results **out, const cobre_case *input, int out_fd,
         self->entity_fds[i] = -1;
     results_begin_phase(self);
     self->shown_ms = self->began_ms;
+    const columns_table *past[RECORD_FILES] = { NULL };
+    if (options->trains && options->resumed > 0)
+        records_recall(past, options->engine, out_fd, options->resumed, arena);
     mcp_status st = entity_case_make(&self->entities, arena, input, options->hydros,
                                      options->inflow ? options->inflow->lags : 0, err);
     if (st == MCP_OK)
         st = prepare_directory(self, err);
     if (st == MCP_OK && options->trains)
         records_begin(&self->records, arena, out_fd, "training");
+    if (st == MCP_OK)
+        st = records_repeat(&self->records, past, err);
     if (st == MCP_OK)
         *out = self;
     else

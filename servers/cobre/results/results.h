@@ -74,6 +74,10 @@ typedef struct results_options {
     const hydro_models *hydros; /* NULL: every plant has its entity's productivity */
     const inflow_model *inflow; /* NULL: inflows have no lags */
     const state_table *state;   /* NULL: storages, then the lags */
+    /* Of a training that is resumed: it keeps the statistics of the iterations up to this one that
+     * an earlier run has written, where the engine can read them. */
+    columns *engine;
+    uint32_t resumed; /* 0: none */
 } results_options;
 
 /**

@@ -297,9 +297,9 @@ static void describe_outcome(const sddp_training *training, bool has_inner_bound
                                      : NULL;
 
     mcp_write_member_object(writer, "iterations");
-    mcp_write_member_int(writer, "completed", (int64_t)training->iterations);
+    mcp_write_member_int(writer, "completed", last ? last->iteration : 0);
     if (training->converged)
-        mcp_write_member_int(writer, "converged_at", (int64_t)training->iterations);
+        mcp_write_member_int(writer, "converged_at", last ? last->iteration : 0);
     else
         mcp_write_member_null(writer, "converged_at");
     mcp_write_end(writer);

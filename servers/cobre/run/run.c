@@ -45,7 +45,7 @@ struct run {
     int64_t training_steps, simulation_steps; /* of the progress; 0: not known, or none */
     int64_t simulation_began_ms;
     uint32_t scenarios_done;
-    const policy *resumed;    /* exactly; else NULL */
+    const policy *resumed;    /* its records of iterations are kept; else NULL */
     mcp_arena *resumed_arena; /* its own */
     checkpoint saving;        /* of the training's policy */
     mcp_error save_error;     /* of the policy, saved from a callback */
@@ -445,6 +445,8 @@ static mcp_status begin_files(struct run *run, mcp_error *err)
         .hydros = sddp_parts_of(run->study).hydros,
         .inflow = sddp_parts_of(run->study).inflow,
         .state = sddp_state(run->study),
+        .engine = run->order->engine,
+        .resumed = run->out->resumed.completed_iterations,
     };
     mcp_status st = results_begin(&run->files, run->input, run->out_fd, &options, &cause);
     for (size_t i = 0; st == MCP_OK && run->resumed && i < run->resumed->iteration_count; i++)
@@ -518,19 +520,45 @@ static mcp_status read_policy(struct run *run, const policy **out, const checkpo
     return end_unread(run, place, &cause, err);
 }
 
-static mcp_status take_policy(struct run *run, const policy *from, const checkpoint_place *place,
+/* A policy without resume.bin has no records of its iterations: the convergence record of the
+ * directory has them, if it reaches as far. The first rank removes it while others start. */
+static void find_iterations(struct run *run, policy *from)
+{
+    mcp_error none = MCP_ERROR_INIT;
+    results_convergence record;
+    uint32_t completed = from->metadata.completed_iterations;
+    if (from->iteration_count > 0 || run->order->ranks ||
+        results_read_convergence(&record, run->order->engine, run->out_fd, run->resumed_arena,
+                                 &none) != MCP_OK ||
+        record.count < completed)
+        return;
+    for (uint32_t i = 0; i < completed; i++)
+        if (record.rows[i].iteration != (int32_t)i + 1)
+            return;
+    from->iterations = record.rows;
+    from->iteration_count = completed;
+}
+
+static mcp_status take_policy(struct run *run, const policy *found, const checkpoint_place *place,
                               sddp_start_mode mode, mcp_error *err)
 {
     mcp_error cause = MCP_ERROR_INIT;
-    bool is_exact = false;
+    bool is_exact = false, resumes = mode == SDDP_START_RESUME && wants_training(run);
+    policy *from = mcp_arena_alloc(run->resumed_arena, sizeof *from);
+    if (!from)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the policy");
+    *from = *found;
+    if (resumes)
+        find_iterations(run, from);
     mcp_status st = sddp_start(run->study, from, mode, &is_exact, &cause);
     if (st != MCP_OK)
         return end_unfit(run, place, "policy.mode", &cause, err);
-    if (mode != SDDP_START_RESUME || !wants_training(run))
+    if (!resumes)
         return MCP_OK;
-    if (is_exact)
+    run->out->resumed = from->metadata;
+    if (from->iteration_count == from->metadata.completed_iterations)
         run->resumed = from;
-    else
+    if (!is_exact)
         st = warn(run,
                   "The training resumes from the cuts of the saved policy alone, because it has no "
                   "resume.bin that fits this case: the results may differ in the last digits",
@@ -724,57 +752,4 @@ mcp_status cobre_run(cobre_run_result *out, const cobre_run_order *order, mcp_ar
     if (run.out_fd >= 0)
         close(run.out_fd);
     return st;
-}
-
-/* ---- the result ------------------------------------------------------------------------------ */
-
-static void write_training(const sddp_training *training, mcp_json_writer *writer)
-{
-    const sddp_iteration *last = training->iterations ? &training->rows[training->iterations - 1]
-                                                      : NULL;
-    mcp_write_member_object(writer, "training");
-    mcp_write_member_int(writer, "iterations", (int64_t)training->iterations);
-    mcp_write_member_double(writer, "final_lower_bound", last ? last->lower_bound : 0);
-    mcp_write_member_double(writer, "final_upper_bound", last ? last->upper_bound : 0);
-    mcp_write_member_double(writer, "final_gap", last ? last->gap : 0);
-    mcp_write_member_string(writer, "termination_reason", sddp_reason_name(training->reason));
-    mcp_write_member_int(writer, "total_cuts", training->total_cuts);
-    mcp_write_member_int(writer, "wall_time_ms", training->wall_time_ms);
-    mcp_write_end(writer);
-}
-
-static void write_simulation(const cobre_run_result *result, mcp_json_writer *writer)
-{
-    mcp_write_member_object(writer, "simulation");
-    mcp_write_member_int(writer, "scenarios", result->simulation.scenarios_completed);
-    mcp_write_member_array(writer, "output_files");
-    for (size_t i = 0; result->simulation_folders[i]; i++)
-        mcp_write_string(writer, result->simulation_folders[i]);
-    mcp_write_end(writer);
-    mcp_write_member_int(writer, "wall_time_ms", result->simulation.wall_time_ms);
-    mcp_write_end(writer);
-}
-
-const char *cobre_run_status(const cobre_run_result *result)
-{
-    return result->end == COBRE_RUN_PARTIAL ? "partial" : "completed";
-}
-
-void cobre_run_write_phases(const cobre_run_result *result, mcp_json_writer *writer)
-{
-    if (result->has_training)
-        write_training(&result->training, writer);
-    else
-        mcp_write_member_null(writer, "training");
-    if (result->has_simulation)
-        write_simulation(result, writer);
-    else
-        mcp_write_member_null(writer, "simulation");
-}
-
-void cobre_run_write(const cobre_run_result *result, mcp_json_writer *writer)
-{
-    mcp_write_member_string(writer, "status", cobre_run_status(result));
-    mcp_write_member_string(writer, "output_dir", result->output_dir);
-    cobre_run_write_phases(result, writer);
 }

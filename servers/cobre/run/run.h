@@ -111,7 +111,9 @@ typedef struct cobre_run_result {
     const char *const *warnings; /* beyond those of the report: one sentence each */
     size_t warning_count;
     bool has_training, has_simulation;
-    sddp_training training; /* its rows are the arena's */
+    sddp_training training;  /* its rows are the arena's */
+    policy_metadata resumed; /* of the policy that the training resumed; else zeros. Its texts and
+                                ids are gone after the run */
     sddp_simulation simulation;
     const char *const *simulation_folders; /* below the output directory; ended by NULL */
 } cobre_run_result;

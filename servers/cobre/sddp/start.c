@@ -3,7 +3,7 @@
  *
  * A policy that does not fit exactly, because it has no resume.bin or another number of forward
  * passes, for one, is resumed from its cuts alone: they become cuts that were loaded, as those of a
- * warm start.
+ * warm start. The records of its iterations are kept where it has them.
  */
 #include "sddp/start.h"
 
@@ -253,8 +253,13 @@ mcp_status sddp_start(sddp *study, const policy *from, sddp_start_mode mode, boo
         st = exact ? take_exactly(study, from, err) : take_as_loaded(study, from, err);
     if (st != MCP_OK)
         return st;
-    if (mode == SDDP_START_RESUME)
+    if (mode == SDDP_START_RESUME) {
         study->completed = from->metadata.completed_iterations;
+        if (!exact && from->iteration_count == study->completed)
+            st = take_rows(study, from, err);
+    }
+    if (st != MCP_OK)
+        return st;
     if (is_exact)
         *is_exact = exact;
     return MCP_OK;

@@ -221,13 +221,61 @@ static void old_files_do_not_stay(void **state)
     assert_false(is_there(world, "training/cut_selection/iterations.parquet.tmp"));
 }
 
+/* A resumed training keeps the rows of the iterations that it does not repeat. */
+static void a_resumed_training_keeps_its_rows(void **state)
+{
+    struct world *world = *state;
+    results_options options = sample_options;
+
+    trained(world); /* iterations 1 and 2 */
+    options.engine = world->engine;
+    options.resumed = 1;
+    results *run = begin(world, &options);
+    add(world, run, 2, 1);
+    add(world, run, 3, 2);
+    assert_int_equal(results_write_training(run, &sample_training, &world->err), MCP_OK);
+    results_free(run);
+    const columns_table *table = read_table(world, "training/solver/iterations.parquet");
+    assert_int_equal(table->rows, 12);
+    for (size_t row = 0; row < 12; row++)
+        expect_number(table, "iteration", row, 1.0 + (double)(row / 4));
+    expect_text(table, "phase", 0, "forward");
+    expect_number(table, "opening", 0, NAN);
+    expect_number(table, "simplex_iterations", 0, 5e9);
+    table = read_table(world, "training/solver/retry_histogram.parquet");
+    expect_number(table, "iteration", 0, 1);
+    expect_number(table, "iteration", table->rows - 1, 3);
+    table = read_table(world, "training/cut_selection/iterations.parquet");
+    assert_int_equal(table->rows, 3); /* selection did not run in the first iteration */
+    expect_number(table, "iteration", 0, 2);
+}
+
+/* What an earlier run left broken is not kept, and no reason to fail. */
+static void broken_rows_are_not_kept(void **state)
+{
+    struct world *world = *state;
+    results_options options = sample_options;
+
+    trained(world);
+    scratch_write(&world->folder, "training/solver/iterations.parquet", "PAR1", 4);
+    options.engine = world->engine;
+    options.resumed = 2;
+    results *run = begin(world, &options);
+    add(world, run, 3, 0);
+    assert_int_equal(results_write_training(run, &sample_training, &world->err), MCP_OK);
+    results_free(run);
+    assert_int_equal(read_table(world, "training/solver/iterations.parquet")->rows, 4);
+    assert_int_equal(read_table(world, "training/cut_selection/iterations.parquet")->rows, 2);
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         EACH(every_solver_row_is_written),     EACH(retries_are_counted_by_level),
         EACH(selection_has_rows_where_it_ran), EACH(a_simulation_has_its_own),
-        EACH(old_files_do_not_stay),
+        EACH(old_files_do_not_stay),           EACH(a_resumed_training_keeps_its_rows),
+        EACH(broken_rows_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,7 +218,8 @@ static void a_finished_training_stays_finished(void **state)
     sddp_free(again);
 }
 
-/* Without resume.bin, or with other forward passes: the bound begins where it was. */
+/* Without resume.bin, or with other forward passes: the bound begins where it was. The records of
+ * the iterations before are kept, and what follows can be resumed exactly again. */
 static void cuts_alone_are_enough_to_go_on(void **state)
 {
     scratch_arena *world = *state;
@@ -234,13 +235,25 @@ static void cuts_alone_are_enough_to_go_on(void **state)
                          sddp_start(again, stopped, SDDP_START_RESUME, &is_exact, &world->err));
     assert_false(is_exact);
     sddp_training second = train(world, again);
-    assert_int_equal(second.iterations, 2);
-    assert_int_equal(second.rows[0].iteration, 21);
-    assert_true(second.rows[0].lower_bound >= first.rows[19].lower_bound * (1 - 1e-9));
+    assert_int_equal(second.iterations, 22);
+    for (size_t i = 0; i < 20; i++)
+        assert_true(second.rows[i].lower_bound == first.rows[i].lower_bound);
+    assert_int_equal(second.rows[20].iteration, 21);
+    assert_int_equal(second.rows[20].forward_passes, 2);
+    assert_true(second.rows[20].lower_bound >= first.rows[19].lower_bound * (1 - 1e-9));
     const policy *after = saved(world, again);
     assert_int_equal(after->metadata.completed_iterations, 22);
     assert_int_equal(after->stages[0].warm_count, 20);
     assert_int_equal(after->stages[0].cut_count, 20 + 2 * 2);
+    sddp *third = new_study(world, 24), *whole = new_study(world, 24);
+    expect_ok(world, sddp_start(third, after, SDDP_START_RESUME, &is_exact, &world->err));
+    assert_true(is_exact);
+    train(world, third);
+    expect_ok(world, sddp_start(whole, stopped, SDDP_START_RESUME, NULL, &world->err));
+    train(world, whole);
+    expect_same_training(saved(world, whole), saved(world, third));
+    sddp_free(whole);
+    sddp_free(third);
     sddp_free(study);
     sddp_free(again);
 }
