@@ -191,6 +191,17 @@ describe('cobre run', () => {
         assert.equal(run(['run', dir, '--quiet']).stderr, '');
     });
 
+    test('what the study is built from, and a warning when the seed is not given', () => {
+        const dir = copyCase('four-stages', { training: limit(1), simulation: { num_scenarios: 1 } });
+        const given = run(['run', dir]);
+        assert.match(given.stderr, /^Hydro models\n {2}Production: +\d+ constant, \d+ by planes \(FPHA\)\n {2}Evaporation: +\d+ of \d+ plants\n$/m);
+        assert.match(given.stderr, /^Model provenance\n {2}Estimation: +user_stats_white_noise\n {2}Statistics: +user_file\n/m);
+        assert.doesNotMatch(given.stderr, /tree_seed/);
+        editJson(dir, 'config.json', (config) => delete config.training.tree_seed);
+        assert.match(run(['run', dir]).stderr, /^warning: training\.tree_seed is not given: .* seed 42$/m);
+        assert.equal(run(['run', dir, '--quiet']).stderr, '');
+    });
+
     test('the object is the tool\'s, and the same for any number of threads', () => {
         const dir = copyCase('four-stages', { training: limit(8), simulation: { num_scenarios: 10 } });
         const check = schemaOf('run');

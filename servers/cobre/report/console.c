@@ -73,6 +73,34 @@ void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, u
     fputc('\n', stream);
 }
 
+static void say_words(const console *self, const char *label, const char *words)
+{
+    say_label(self, label);
+    fprintf(self->stream, "%s\n", words);
+}
+
+void console_describe(const console *self, const cobre_run_models *models)
+{
+    const study_provenance *from = &models->provenance;
+    if (self->is_quiet)
+        return;
+    say_title(self, "Hydro models");
+    fputc('\n', self->stream);
+    say_label(self, "Production:");
+    fprintf(self->stream, "%zu constant, %zu by planes (FPHA)\n",
+            models->hydros - models->with_planes, models->with_planes);
+    say_label(self, "Evaporation:");
+    fprintf(self->stream, "%zu of %zu plants\n\n", models->evaporating, models->hydros);
+    say_title(self, "Model provenance");
+    fputc('\n', self->stream);
+    say_words(self, "Estimation:", from->estimation_path);
+    say_words(self, "Statistics:", from->seasonal_stats);
+    say_words(self, "Coefficients:", from->ar_coefficients);
+    say_words(self, "Correlation:", from->correlation);
+    say_words(self, "Opening tree:", from->opening_tree);
+    fputc('\n', self->stream);
+}
+
 void console_started(console *self, const cobre_case *input)
 {
     self->input = input;

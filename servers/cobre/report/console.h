@@ -49,6 +49,9 @@ void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, u
 void console_say_training(const console *self, const sddp_training *training, const char *reason);
 void console_say_simulation(const console *self, const sddp_simulation *simulation);
 
+/** Print what the study is built from: its plants, and where the stochastic model comes from. */
+void console_describe(const console *self, const cobre_run_models *models);
+
 /* The observer's callbacks, in the order of a run. */
 void console_started(console *self, const cobre_case *input);
 void console_iteration(console *self, const sddp_iteration *row);

@@ -26,7 +26,6 @@
 #include "lp/lp.h"
 #include "mcp/clock.h"
 #include "results/results.h"
-#include "results/study/study_files.h"
 #include "run/checkpoint.h"
 #include "sddp/ranks/ranks.h"
 #include "sddp/start.h"
@@ -489,6 +488,26 @@ static mcp_status report_study(struct run *run, mcp_error *err)
     return export_stochastic(run, &files, err);
 }
 
+static cobre_run_models models_of(const struct run *run)
+{
+    const sddp_parts parts = sddp_parts_of(run->study);
+    const size_t hydros = run->input->hydro_count;
+    cobre_run_models models = {
+        .hydros = hydros,
+        .provenance = study_provenance_of(run->input, parts.inflow),
+    };
+    for (size_t h = 0; h < hydros; h++) {
+        bool has_planes = false, evaporates = false;
+        for (size_t t = 0; t < run->input->stage_count; t++) {
+            has_planes = has_planes || parts.hydros->at[t * hydros + h].is_fpha;
+            evaporates = evaporates || parts.hydros->at[t * hydros + h].evaporates;
+        }
+        models.with_planes += has_planes;
+        models.evaporating += evaporates;
+    }
+    return models;
+}
+
 static mcp_status build_study(struct run *run, mcp_error *err)
 {
     mcp_error cause = MCP_ERROR_INIT;
@@ -679,6 +698,7 @@ static mcp_status work(struct run *run, mcp_error *err)
         run->training_steps = config->max_iterations;
     if (wants_simulation(run))
         run->simulation_steps = config->simulation_scenarios;
+    out->models = models_of(run);
     if (run->observer->started && writes_files(run))
         run->observer->started(out, run->observer->data);
     if (wants_training(run))

@@ -25,6 +25,7 @@
 #include "findings/report.h"
 #include "guard/paths.h"
 #include "results/results.h"
+#include "results/study/study_files.h"
 #include "sddp/sddp.h"
 
 /** The version in files and envelopes, and the server's (the output page, 10, "Identity"). */
@@ -101,6 +102,13 @@ typedef enum cobre_run_end {
     COBRE_RUN_RANK_LOST      /* another rank has ended, or differs: `record` says which */
 } cobre_run_end;
 
+/** What the study is built from. */
+typedef struct cobre_run_models {
+    size_t hydros, with_planes, evaporating; /* plants; those with a production function at a stage,
+                                                and those that evaporate at one */
+    study_provenance provenance;
+} cobre_run_models;
+
 /** Texts are UTF-8; other bytes of the directory's name are replaced. */
 typedef struct cobre_run_result {
     cobre_run_end end;
@@ -108,6 +116,7 @@ typedef struct cobre_run_result {
     const cobre_record *record;  /* for the last four ends */
     const char *output_dir;      /* absolute; NULL before it was opened */
     const cobre_case *input;     /* NULL when invalid */
+    cobre_run_models models;     /* once the run has started */
     const char *const *warnings; /* beyond those of the report: one sentence each */
     size_t warning_count;
     bool has_training, has_simulation;

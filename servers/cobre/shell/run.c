@@ -129,6 +129,11 @@ static void write_terminated(const void *of, mcp_json_writer *writer)
 static void on_started(const cobre_run_result *so_far, void *data)
 {
     struct watch *watch = data;
+    console_describe(&watch->console, &so_far->models);
+    if (!watch->console.is_quiet && !so_far->input->config.has_tree_seed)
+        console_complain(watch->console.stream, "warning",
+                         "training.tree_seed is not given: the openings are those of seed 42",
+                         "Set it to choose the openings, or to 42 to keep them.");
     if (!watch->console.is_quiet)
         shell_print_findings(watch->work, watch->console.stream, so_far->report,
                              COBRE_SEVERITY_WARNING);

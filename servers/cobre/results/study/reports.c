@@ -151,26 +151,35 @@ static void describe_ar(mcp_json_writer *writer, const study_files *files)
     mcp_write_end(writer);
 }
 
-static mcp_status write_provenance(const study_files *files, int out_fd, mcp_error *err)
+study_provenance study_provenance_of(const cobre_case *input, const inflow_model *inflow)
 {
     static const inflow_tables nothing;
-    const cobre_scenarios *given = &files->input->scenarios;
-    const inflow_tables *tables = files->inflow ? &files->inflow->tables : &nothing;
+    const cobre_scenarios *given = &input->scenarios;
+    const inflow_tables *tables = inflow ? &inflow->tables : &nothing;
+
+    return (study_provenance){
+        .estimation_path = estimation_path(given),
+        .seasonal_stats = source_of(tables->stats_estimated, given->inflow_stats_count > 0),
+        .ar_coefficients = source_of(tables->ar_estimated, given->ar_count > 0),
+        .correlation = source_of(tables->correlation_estimated, given->has_correlation),
+        .opening_tree = source_of(!given->openings, given->openings != NULL),
+    };
+}
+
+static mcp_status write_provenance(const study_files *files, int out_fd, mcp_error *err)
+{
+    const study_provenance from = study_provenance_of(files->input, files->inflow);
     mcp_json_writer writer;
     mcp_buf buf;
 
     mcp_buf_init(&buf, STUDY_TEXT_MAX);
     mcp_json_writer_init(&writer, &buf);
     mcp_write_object(&writer);
-    mcp_write_member_string(&writer, "estimation_path", estimation_path(given));
-    mcp_write_member_string(&writer, "seasonal_stats_source",
-                            source_of(tables->stats_estimated, given->inflow_stats_count > 0));
-    mcp_write_member_string(&writer, "ar_coefficients_source",
-                            source_of(tables->ar_estimated, given->ar_count > 0));
-    mcp_write_member_string(&writer, "correlation_source",
-                            source_of(tables->correlation_estimated, given->has_correlation));
-    mcp_write_member_string(&writer, "opening_tree_source",
-                            source_of(!given->openings, given->openings != NULL));
+    mcp_write_member_string(&writer, "estimation_path", from.estimation_path);
+    mcp_write_member_string(&writer, "seasonal_stats_source", from.seasonal_stats);
+    mcp_write_member_string(&writer, "ar_coefficients_source", from.ar_coefficients);
+    mcp_write_member_string(&writer, "correlation_source", from.correlation);
+    mcp_write_member_string(&writer, "opening_tree_source", from.opening_tree);
     mcp_write_member_int(&writer, "n_hydros", (int64_t)files->input->hydro_count);
     describe_ar(&writer, files);
     mcp_write_end(&writer);

@@ -23,6 +23,16 @@ typedef struct study_files {
     const program_scaling *scaling; /* by stage */
 } study_files;
 
+/** Where the parts of the stochastic model come from, in the words of model_provenance.json;
+ *  constant texts. */
+typedef struct study_provenance {
+    const char *estimation_path;
+    const char *seasonal_stats, *ar_coefficients, *correlation, *opening_tree;
+} study_provenance;
+
+/** @param inflow NULL: the case's own statistics, without lags */
+study_provenance study_provenance_of(const cobre_case *input, const inflow_model *inflow);
+
 /**
  * Write training/scaling_report.json, training/model_provenance.json and, when a plant has a
  * computed fit, hydro_models/fpha_hyperplanes.parquet, which can be copied to system/ of the case.

@@ -130,6 +130,35 @@ static void a_run_is_described_from_its_solver_to_its_output(void **state)
     free(page.text);
 }
 
+/* Three plants, one with planes and two that evaporate; the statistics are a file's. */
+static void the_models_are_described(void **state)
+{
+    const cobre_run_models models = {
+        .hydros = 3,
+        .with_planes = 1,
+        .evaporating = 2,
+        .provenance = { "user_stats_white_noise", "user_file", "n/a", "n/a", "estimated" },
+    };
+    struct page page;
+    console console;
+
+    (void)state;
+    page_open(&page);
+    console_begin(&console, page.stream, false, false, 1, "/case");
+    console_describe(&console, &models);
+    const char *text = page_text(&page);
+    assert_says(text, "Hydro models\n"
+                      "  Production:     2 constant, 1 by planes (FPHA)\n"
+                      "  Evaporation:    2 of 3 plants\n");
+    assert_says(text, "Model provenance\n"
+                      "  Estimation:     user_stats_white_noise\n"
+                      "  Statistics:     user_file\n"
+                      "  Coefficients:   n/a\n"
+                      "  Correlation:    n/a\n"
+                      "  Opening tree:   estimated\n");
+    free(page.text);
+}
+
 static void a_run_that_was_stopped_says_so(void **state)
 {
     struct page page;
@@ -200,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_described_from_its_solver_to_its_output),
+        cmocka_unit_test(the_models_are_described),
         cmocka_unit_test(a_run_that_was_stopped_says_so),
         cmocka_unit_test(quiet_says_nothing),
         cmocka_unit_test(no_output_is_named_after_a_failure),

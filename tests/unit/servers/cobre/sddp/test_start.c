@@ -246,10 +246,11 @@ static void cuts_alone_are_enough_to_go_on(void **state)
     assert_int_equal(after->stages[0].warm_count, 20);
     assert_int_equal(after->stages[0].cut_count, 20 + 2 * 2);
     sddp *third = new_study(world, 24), *whole = new_study(world, 24);
-    expect_ok(world, sddp_start(third, after, SDDP_START_RESUME, &is_exact, &world->err));
+    scratch_arena_expect(world,
+                         sddp_start(third, after, SDDP_START_RESUME, &is_exact, &world->err));
     assert_true(is_exact);
     train(world, third);
-    expect_ok(world, sddp_start(whole, stopped, SDDP_START_RESUME, NULL, &world->err));
+    scratch_arena_expect(world, sddp_start(whole, stopped, SDDP_START_RESUME, NULL, &world->err));
     train(world, whole);
     expect_same_training(saved(world, whole), saved(world, third));
     sddp_free(whole);
