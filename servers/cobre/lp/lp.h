@@ -23,6 +23,9 @@
 /* Another number of a program beyond this magnitude makes its solves end in LP_FAILED. */
 #define LP_LARGEST 1e20
 
+/* So does an element of the matrix, other than 0, below this magnitude. */
+#define LP_SMALLEST 1e-50
+
 typedef struct lp lp;
 
 /* The program to load: column by column, row numbers ascending inside a column. */

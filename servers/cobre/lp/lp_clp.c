@@ -101,6 +101,15 @@ static bool any_beyond(const double *values, int count)
     return false;
 }
 
+/* Elements next to nothing too: Clp's presolve ends the process over programs with them. */
+static bool elements_beyond(const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (is_beyond(values[i]) || (values[i] != 0.0 && fabs(values[i]) < LP_SMALLEST))
+            return true;
+    return false;
+}
+
 /* An infinite bound points away from the values. */
 static bool bounds_beyond(const double *lower, const double *upper, int count)
 {
@@ -342,7 +351,7 @@ mcp_status lp_new(lp **out, const lp_program *program, mcp_error *err)
     model->columns = program->columns;
     model->rows = program->rows;
     model->is_beyond = any_beyond(program->cost, program->columns) ||
-                       any_beyond(program->value, program->start[program->columns]);
+                       elements_beyond(program->value, program->start[program->columns]);
     fetch_pointers(model);
     reset_basis(model);
     *out = model;

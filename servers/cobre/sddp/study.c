@@ -74,12 +74,16 @@ static double states_bytes(const cobre_case *input, size_t dimension)
     return sizeof(double) * passes * (n * (double)input->stage_count + openings * (n + 1.0));
 }
 
-/* Each scenario's cost, and its rank. */
+/* Each scenario's cost, and its rank; each stage's cost of the paths of a stopping rule. */
 static double simulation_bytes(const cobre_case *input)
 {
-    const double each = 2 * sizeof(double);
+    const cobre_config *config = &input->config;
+    double bytes = config->simulation_enabled ? 2.0 * config->simulation_scenarios : 0.0;
 
-    return input->config.simulation_enabled ? each * input->config.simulation_scenarios : 0.0;
+    for (size_t i = 0; i < config->rule_count; i++)
+        if (config->rules[i].kind == COBRE_RULE_SIMULATION)
+            bytes += (double)config->rules[i].replications * (double)input->stage_count;
+    return sizeof(double) * bytes;
 }
 
 static mcp_status check_bytes(double bytes, mcp_error *err)
@@ -88,7 +92,7 @@ static mcp_status check_bytes(double bytes, mcp_error *err)
         return MCP_OK;
     return mcp_error_set(err, MCP_E_LIMIT,
                          "the study would need %.1f GiB of memory; the limit is %.1f GiB: lower "
-                         "num_scenarios, forward_passes or the number of threads",
+                         "num_scenarios, forward_passes, replications or the number of threads",
                          bytes / 0x1p30, (double)study_most_bytes() / 0x1p30);
 }
 

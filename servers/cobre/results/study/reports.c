@@ -1,6 +1,7 @@
 /*
  * reports.c - scaling_report.json, model_provenance.json and the fitted production functions.
  */
+#include <float.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -17,17 +18,23 @@
 
 /* ---- scaling_report.json --------------------------------------------------------------------- */
 
+/* JSON has no infinity. */
+static double representable(double value)
+{
+    return fmin(value, DBL_MAX);
+}
+
 static double ratio_of(const scaling_range *range)
 {
-    return range->least > 0.0 ? range->most / range->least : 1.0;
+    return range->least > 0.0 ? representable(range->most / range->least) : 1.0;
 }
 
 static void describe_range(mcp_json_writer *writer, const char *name, const char *ratio,
                            const scaling_range *range)
 {
     mcp_write_member_array(writer, name);
-    mcp_write_double(writer, range->least);
-    mcp_write_double(writer, range->most);
+    mcp_write_double(writer, representable(range->least));
+    mcp_write_double(writer, representable(range->most));
     mcp_write_end(writer);
     mcp_write_member_double(writer, ratio, ratio_of(range));
 }
@@ -89,7 +96,7 @@ static mcp_status write_scaling(const study_files *files, int out_fd, mcp_error 
     mcp_write_member_object(&writer, "summary");
     mcp_write_member_double(&writer, "worst_pre_scaling_matrix_ratio", before);
     mcp_write_member_double(&writer, "worst_post_scaling_matrix_ratio", after);
-    mcp_write_member_double(&writer, "improvement_factor", before / after);
+    mcp_write_member_double(&writer, "improvement_factor", representable(before / after));
     mcp_write_member_int(&writer, "num_stages", (int64_t)files->input->stage_count);
     mcp_write_end(&writer);
     mcp_write_end(&writer);

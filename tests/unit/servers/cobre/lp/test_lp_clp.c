@@ -200,6 +200,23 @@ static void a_number_beyond_all_measure_fails_the_solve(void **state)
     }
 }
 
+/* Clp's presolve reads a null pointer over such an element. */
+static void an_element_next_to_nothing_fails_the_solve(void **state)
+{
+    static const int start[] = { 0, 1 }, row[] = { 0 };
+    const double one = 1, six = 6, values[] = { 1e-300, -1e-51, 1e-10, 0.0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        const double least = -LP_INFINITY;
+        const lp_program program = { 1, 1, start, row, &values[i], &one, &six, &one, &least, &six };
+        lp *model = NULL;
+        assert_int_equal(lp_new(&model, &program, NULL), MCP_OK);
+        assert_int_equal(lp_solve(model), i < 2 ? LP_FAILED : LP_OPTIMAL);
+        lp_free(model);
+    }
+}
+
 /* Clp throws: each failed allocation of it, too, ends in a status. */
 static mcp_status use_all(void *data)
 {
@@ -257,6 +274,7 @@ int main(void)
         cmocka_unit_test(unbounded),
         cmocka_unit_test(nothing_to_free),
         cmocka_unit_test(a_number_beyond_all_measure_fails_the_solve),
+        cmocka_unit_test(an_element_next_to_nothing_fails_the_solve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

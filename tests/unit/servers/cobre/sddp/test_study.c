@@ -60,6 +60,12 @@ static void oversized_cases(void **state)
     kit.c.config.simulation_scenarios = UINT32_MAX;
     assert_int_equal(refused("GiB"), MCP_E_LIMIT);
     case_1dtoy(&kit);
+    kit.rules[1] = (cobre_stopping_rule){ .kind = COBRE_RULE_SIMULATION,
+                                          .replications = UINT32_MAX,
+                                          .period = 1 };
+    kit.c.config.rule_count = 2;
+    assert_int_equal(refused("GiB"), MCP_E_LIMIT);
+    case_1dtoy(&kit);
     kit.c.hydro_count = kit.stages[0].block_count = 1000000;
     assert_int_equal(refused("10 million"), MCP_E_LIMIT);
 }
