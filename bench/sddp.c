@@ -1,14 +1,15 @@
 /*
  * sddp.c - how fast the solver trains: LP solves per second of processor time, one thread, compared
- * with bare loops over the same programs.
+ * with the training over Clp alone, and with bare loops over the same programs.
  *
- * A loop (support/loop.h) follows the training: after some of its iterations it solves the same
- * programs again, so load on the machine and the number of cuts are the same for both, and only
- * these iterations are compared. It warms up with the iteration before. Each lower bound of a loop
- * must be the training's. A solve is counted as the original counts it: a program that is solved
- * again because a cut was violated counts once. Each row is a process of its own; the peak of its
- * memory has the loops' models in it where there are loops. An argument chooses the rows whose
- * names contain it. Meaningful in Release.
+ * The two trainings run in turns, an iteration each, and each chooses its own trial states. A loop
+ * (support/loop.h) follows the first one: after some of its iterations it solves the same programs
+ * again, so load on the machine and the number of cuts are the same for both, and only these
+ * iterations are compared. It warms up with the iteration before. Each lower bound of a loop must
+ * be the training's. A solve is counted as the original counts it: a program that is solved again
+ * because a cut was violated counts once. Each row is a process of its own; the peak of its memory
+ * has the second training and the loops in it where there are any. An argument chooses the rows
+ * whose names contain it. Meaningful in Release.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +26,10 @@
 #include "support/scale.h"
 #include "support/studies.h"
 
-enum { EARLY = 25, LOOPS_MAX = 2 };
+enum { EARLY = 25, LOOPS_MAX = 2, PATHS = 2 };
+
+/* What the training solves with: the case's default, by the size of a program, and Clp alone. */
+static const cobre_backend paths[PATHS] = { COBRE_BACKEND_AUTO, COBRE_BACKEND_CLP };
 
 typedef struct row {
     const char *name;
@@ -34,6 +38,7 @@ typedef struct row {
     uint32_t passes;
     uint32_t unmeasured, measured; /* iterations */
     uint32_t every;                /* which of the measured ones the loops follow; 0: none */
+    bool has_clp;                  /* trained over Clp alone as well */
     int rounds;
 } row;
 
@@ -41,25 +46,29 @@ typedef struct row {
 static const row rows[] = {
     /* name                                    make            stages hydros thermals buses openings blocks lags */
     { "1dtoy, 128 iterations",                 study_toy,      { 0 },
-      1, 0, BENCH(128, 3), 1, BENCH(10, 1) },
+      1, 0, BENCH(128, 3), 1, true, BENCH(10, 1) },
     { "4 reservoirs, 60 x 82, 30 iterations",  study_brazil,   { BENCH(60, 3), 4, 95, 5, BENCH(82, 2), 1, 0 },
-      1, 0, BENCH(30, 3), BENCH(10, 2), 1 },
+      1, 0, BENCH(30, 3), BENCH(10, 2), true, 1 },
+    { "4 reservoirs, 60 x 82, 120 iterations", study_brazil,   { BENCH(60, 3), 4, 95, 5, BENCH(82, 2), 1, 0 },
+      1, 0, BENCH(120, 3), 0, false, 1 },
+    { "4 reservoirs, 60 x 82, 400 iterations", study_brazil,   { BENCH(60, 3), 4, 95, 5, BENCH(82, 2), 1, 0 },
+      1, 0, BENCH(400, 3), 0, false, 1 },
     { "5 hydros, 60 x 20, 200 iterations",     study_cascades, { BENCH(60, 3), 5, 10, 2, BENCH(20, 2), 1, 0 },
-      1, 0, BENCH(200, 4), BENCH(40, 2), 1 },
+      1, 0, BENCH(200, 4), BENCH(40, 2), true, 1 },
     { "5 hydros, 60 x 20, 400 iterations",     study_cascades, { BENCH(60, 3), 5, 10, 2, BENCH(20, 2), 1, 0 },
-      1, 0, BENCH(400, 4), 0, 1 },
+      1, 0, BENCH(400, 4), 0, false, 1 },
     { "10 hydros, 12 x 20, 40 iterations",     study_cascades, { BENCH(12, 3), 10, 10, 2, BENCH(20, 2), 1, 0 },
-      1, 0, BENCH(40, 4), BENCH(20, 2), 1 },
+      1, 0, BENCH(40, 4), BENCH(20, 2), true, 1 },
     { "20 hydros, 12 x 20, 40 iterations",     study_cascades, { BENCH(12, 3), 20, 10, 2, BENCH(20, 2), 1, 0 },
-      1, 0, BENCH(40, 4), BENCH(20, 2), 1 },
+      1, 0, BENCH(40, 4), BENCH(20, 2), true, 1 },
     { "20 hydros, 3 blocks, 40 iterations",    study_cascades, { BENCH(12, 3), 20, 10, 2, BENCH(20, 2), 3, 0 },
-      1, 0, BENCH(40, 4), BENCH(20, 2), 1 },
+      1, 0, BENCH(40, 4), BENCH(20, 2), true, 1 },
     { "160 hydros, 3 blocks, 450 cuts",        study_cascades, { 3, BENCH(160, 4), BENCH(80, 2), 5, BENCH(5, 2), 3, 0 },
-      15, BENCH(30, 1), 1, 1, 1 },
+      15, BENCH(30, 1), 1, 1, false, 1 },
     { "160 hydros, 3 blocks, PAR(6)",          study_cascades, { 3, BENCH(160, 4), BENCH(80, 2), 5, BENCH(5, 2), 3, 6 },
-      15, BENCH(30, 1), 1, 0, 1 },
+      15, BENCH(30, 1), 1, 0, false, 1 },
     { "160 hydros, 60 stages, PAR(6)",         study_cascades, { BENCH(60, 3), BENCH(160, 4), BENCH(80, 2), 5, 2, 3, 6 },
-      1, 0, BENCH(6, 2), 0, 1 },
+      1, 0, BENCH(6, 2), 0, false, 1 },
 };
 /* clang-format on */
 
@@ -71,7 +80,10 @@ typedef struct work {
 /* What a row came to. */
 typedef struct outcome {
     work training, early;
+    work clp; /* the training over Clp alone */
     double wall_us, solver_us;
+    int64_t fallbacks;
+    const char *solver;
     work followed[LOOPS_MAX]; /* by the loop: the training's part */
     work loops[LOOPS_MAX];
 } outcome;
@@ -79,8 +91,8 @@ typedef struct outcome {
 /* A study under measurement. */
 typedef struct run {
     const row *row;
-    case_kit *kit;
-    sddp *study;
+    case_kit *kits[PATHS];
+    sddp *studies[PATHS]; /* the second: NULL where it is not wanted */
     const loop_solver *solvers[LOOPS_MAX];
     loop *loops[LOOPS_MAX];
     size_t loop_count;
@@ -98,22 +110,20 @@ static double rate(const work *of)
     return of->seconds > 0.0 ? of->solves / of->seconds : 0.0;
 }
 
-/* The next iteration; its lower bound. */
-static double train_once(run *it, work *took, bool is_measured)
+/* The next iteration of a study. */
+static sddp_training train_once(const run *it, size_t path, work *took)
 {
     sddp_training training;
     sddp_failure failure;
     mcp_error err = MCP_ERROR_INIT;
 
-    it->kit->rules[0].limit++;
-    it->kit->c.config.max_iterations++;
+    it->kits[path]->rules[0].limit++;
+    it->kits[path]->c.config.max_iterations++;
     double begin = bench_cpu_seconds();
-    if (sddp_train(it->study, NULL, &training, &failure, &err) != MCP_OK)
+    if (sddp_train(it->studies[path], NULL, &training, &failure, &err) != MCP_OK)
         bench_give_up("sddp: %s: %s", it->row->name, err.message);
     *took = (work){ (double)training.lp_solves, bench_cpu_seconds() - begin };
-    if (is_measured)
-        it->out->solver_us += (double)training.solve_time_us;
-    return training.rows[training.iterations - 1].lower_bound;
+    return training;
 }
 
 static void follow(run *it, double bound, const work *took, bool is_measured)
@@ -133,6 +143,19 @@ static void follow(run *it, double bound, const work *took, bool is_measured)
     }
 }
 
+static void count(run *it, uint32_t at, const work *took, const sddp_training *training,
+                  int64_t wall_ns)
+{
+    outcome *out = it->out;
+
+    add(&out->training, took->solves, took->seconds);
+    if (at <= EARLY)
+        add(&out->early, took->solves, took->seconds);
+    out->solver_us += (double)training->solve_time_us;
+    out->wall_us += (double)wall_ns * 1e-3;
+    out->fallbacks += training->fallbacks;
+}
+
 /* Iteration `number`, from 1. */
 static void iterate(run *it, uint32_t number)
 {
@@ -142,53 +165,77 @@ static void iterate(run *it, uint32_t number)
     bool is_followed = is_measured && every > 0 && at % every == 0;
     bool warms_up = every > 0 && number + 1 > row->unmeasured && (at + 1) % every == 0;
     int64_t begin = mcp_clock_mono_ns();
-    work took;
-    double bound = train_once(it, &took, is_measured);
+    work took, clp;
+    sddp_training training = train_once(it, 0, &took);
 
-    if (is_measured) {
-        it->out->wall_us += (double)(mcp_clock_mono_ns() - begin) * 1e-3;
-        add(&it->out->training, took.solves, took.seconds);
-        if (at <= EARLY)
-            add(&it->out->early, took.solves, took.seconds);
-    }
+    if (is_measured)
+        count(it, at, &took, &training, mcp_clock_mono_ns() - begin);
     if (is_followed || warms_up)
-        follow(it, bound, &took, is_followed);
+        follow(it, training.rows[training.iterations - 1].lower_bound, &took, is_followed);
+    if (!it->studies[1])
+        return;
+    train_once(it, 1, &clp);
+    if (is_measured)
+        add(&it->out->clp, clp.solves, clp.seconds);
 }
 
-static void measure(outcome *out, const row *row, case_kit *kit)
+static void begin(run *it)
 {
-    run it = { .row = row, .kit = kit, .out = out };
+    const row *row = it->row;
     mcp_error err = MCP_ERROR_INIT;
 
-    row->make(kit, &row->shape);
-    kit->c.config.forward_passes = row->passes;
-    kit_set_limit(kit, 0);
-    if (sddp_new(&it.study, &kit->c, 1, &err) != MCP_OK)
-        bench_give_up("sddp: %s: %s", row->name, err.message);
-    it.solvers[it.loop_count++] = &loop_clp;
-    if (loop_glpk)
-        it.solvers[it.loop_count++] = loop_glpk;
-    if (row->every == 0)
-        it.loop_count = 0;
-    for (size_t i = 0; i < it.loop_count; i++)
-        loop_new(&it.loops[i], it.study, it.solvers[i]);
+    for (size_t i = 0; i < (row->has_clp ? PATHS : 1); i++) {
+        case_kit *kit = it->kits[i];
+        row->make(kit, &row->shape);
+        kit->c.config.forward_passes = row->passes;
+        kit->c.config.backend = paths[i];
+        kit_set_limit(kit, 0);
+        if (sddp_new(&it->studies[i], &kit->c, 1, &err) != MCP_OK)
+            bench_give_up("sddp: %s: %s", row->name, err.message);
+    }
+    it->out->solver = sddp_solver(it->studies[0]);
+    if (row->every > 0)
+        it->solvers[it->loop_count++] = &loop_clp;
+    if (row->every > 0 && loop_glpk)
+        it->solvers[it->loop_count++] = loop_glpk;
+    for (size_t i = 0; i < it->loop_count; i++)
+        loop_new(&it->loops[i], it->studies[0], it->solvers[i]);
+}
+
+static void measure(outcome *out, const row *row)
+{
+    static case_kit kits[PATHS];
+    run it = { .row = row, .kits = { &kits[0], &kits[1] }, .out = out };
+
+    begin(&it);
     for (uint32_t i = 1; i <= row->unmeasured + row->measured; i++)
         iterate(&it, i);
     for (size_t i = 0; i < it.loop_count; i++)
         loop_free(it.loops[i]);
-    sddp_free(it.study);
+    for (size_t i = 0; i < PATHS; i++)
+        sddp_free(it.studies[i]);
+}
+
+/* A rate, and how many times it the training's is. */
+static void print_other(const work *other, const work *training)
+{
+    if (other->solves > 0.0)
+        printf("  %9.0f /s %6.2f x", rate(other), rate(training) / rate(other));
+    else
+        printf("  %21s", "");
 }
 
 static void print(const row *row, const outcome *found)
 {
-    printf("  %-38s %9.0f /s  %5.1f %%  %5.0f MiB", row->name, rate(&found->training),
-           100.0 * found->solver_us / found->wall_us, bench_peak_mib());
+    printf("  %-38s %-4s %9.0f /s  %5.1f %%  %5.0f MiB", row->name, found->solver,
+           rate(&found->training), 100.0 * found->solver_us / found->wall_us, bench_peak_mib());
+    print_other(&found->clp, &found->training);
     for (size_t i = 0; i < LOOPS_MAX; i++)
-        if (found->loops[i].solves > 0.0)
-            printf("  %9.0f /s %6.2f x", rate(&found->loops[i]),
-                   rate(&found->followed[i]) / rate(&found->loops[i]));
+        print_other(&found->loops[i], &found->followed[i]);
     if (row->measured > EARLY)
-        printf("  (first %d iterations %.0f /s)", EARLY, rate(&found->early));
+        printf("  first %d iterations %.0f /s", EARLY, rate(&found->early));
+    if (found->fallbacks > 0)
+        printf("  %lld left to Clp", (long long)found->fallbacks);
     printf("\n");
     fflush(stdout);
 }
@@ -196,7 +243,6 @@ static void print(const row *row, const outcome *found)
 /* In a process of its own, whose peak of memory is the row's. */
 static void run_row(const row *row)
 {
-    static case_kit kit;
     outcome found = { 0 };
     int status = 0;
     pid_t child = fork();
@@ -205,7 +251,7 @@ static void run_row(const row *row)
         bench_give_up("sddp: no process");
     if (child == 0) {
         for (int i = 0; i < row->rounds; i++)
-            measure(&found, row, &kit);
+            measure(&found, row);
         print(row, &found);
         exit(0);
     }
@@ -217,10 +263,10 @@ int main(int argc, char **argv)
 {
     const char *part = argc > 1 ? argv[1] : "";
 
-    printf("sddp: LP solves per second of processor time, %s %s\n", lp_solver_name(),
+    printf("sddp: LP solves per second of processor time (%s %s)\n", lp_solver_name(),
            lp_solver_version());
-    printf("  %-38s %12s  %7s  %9s  %12s", "", "training", "in LPs", "peak", "Clp loop");
-    printf(loop_glpk ? "  %21s\n" : "\n", "GLPK loop");
+    printf("  %-43s %12s  %7s  %9s  %12s %8s  %12s %8s  %12s\n", "", "training", "in LPs", "peak",
+           "over Clp", "", "Clp loop", "", loop_glpk ? "GLPK loop" : "");
     fflush(stdout);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strstr(rows[i].name, part))
