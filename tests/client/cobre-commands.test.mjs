@@ -309,6 +309,7 @@ describe('the forms of an answer', () => {
         const dir = copyCase('merit-order');
         const ran = envelope(run(['run', dir, '--output-format', 'json', '--quiet']), 'run');
         assert.equal(ran.data.output_directory, path.join(dir, 'output'));
+        assert.deepEqual(ran.data.solver, { backend: 'own', fallbacks: 0 });
         assert.ok(Math.abs(ran.data.training.final_lower_bound - 2994600) < 1e-3);
         assert.ok(ran.data.simulation.scenarios > 0);
         assert.equal(ran.summary.status, 'completed');

@@ -105,7 +105,8 @@ typedef struct sddp_training {
     int64_t wall_time_ms;
     int64_t solve_time_us; /* inside the LP solver, all threads together */
     int64_t lp_solves;
-    int64_t fallbacks; /* of these, what our dual simplex has left to Clp; of this process */
+    int64_t fallbacks;  /* of these, what our dual simplex has left to Clp; of this process */
+    const char *solver; /* sddp_solver; NULL: not known */
 } sddp_training;
 
 /** The upper bound that holds for certain: the last one, which is the lowest; NAN: none. */
@@ -117,7 +118,8 @@ typedef struct sddp_simulation {
     double mean, std, min, max, cvar; /* of the scenario costs; cvar at 0.95 */
     double ci_95;
     int64_t wall_time_ms, solve_time_us, lp_solves;
-    int64_t fallbacks; /* as of a training */
+    int64_t fallbacks; /* this and the next as of a training */
+    const char *solver;
 } sddp_simulation;
 
 /** Most hydros that a failure names. */

@@ -239,5 +239,6 @@ mcp_status sddp_simulate(sddp *study, const sddp_observer *observer, sddp_simula
     result->solve_time_us = (study_solver_ns(study) - solver_before) / 1000;
     result->lp_solves = study_solves(study) - solves_before;
     result->fallbacks = study_fallbacks(study) - fallbacks_before;
+    result->solver = sddp_solver(study);
     return st;
 }

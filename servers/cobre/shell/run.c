@@ -198,9 +198,25 @@ static int run_exit_status(const cobre_run_result *result)
     return COBRE_EXIT_FILES;
 }
 
+/* What solved the stage programs of the phases that ran. */
+static void write_solver(const cobre_run_result *result, mcp_json_writer *writer)
+{
+    const char *name = result->has_training ? result->training.solver : result->simulation.solver;
+    int64_t fallbacks = (result->has_training ? result->training.fallbacks : 0) +
+                        (result->has_simulation ? result->simulation.fallbacks : 0);
+
+    if (!name)
+        return;
+    mcp_write_member_object(writer, "solver");
+    mcp_write_member_string(writer, "backend", name);
+    mcp_write_member_int(writer, "fallbacks", fallbacks);
+    mcp_write_end(writer);
+}
+
 static void write_members(const void *of, mcp_json_writer *writer)
 {
     cobre_run_write(of, writer);
+    write_solver(of, writer);
 }
 
 static void write_data(const void *of, mcp_json_writer *writer)
@@ -208,6 +224,7 @@ static void write_data(const void *of, mcp_json_writer *writer)
     const cobre_run_result *result = of;
     mcp_write_member_string(writer, "output_directory", result->output_dir);
     cobre_run_write_phases(result, writer);
+    write_solver(result, writer);
 }
 
 static void write_summary(const void *of, mcp_json_writer *writer)
