@@ -6,5 +6,5 @@ set(server_libraries Clp::Clp)
 # The dual simplex gives the same bits on every machine: no fused multiply-adds, and vectors only
 # where a loop is element by element and says so.
 file(GLOB dual_sources CONFIGURE_DEPENDS ${folder}/lp/dual/*.c)
-set(dual_options -ffp-contract=off -fopenmp-simd)
+set(dual_options -ffp-contract=off -fopenmp-simd -O3)
 set_source_files_properties(${dual_sources} PROPERTIES COMPILE_OPTIONS "${dual_options}")

@@ -14,7 +14,7 @@
 #include "sddp/stage/selection.h"
 
 /* A cut that was slack in every solve of this many iterations leaves the working set. */
-#define SET_MEMORY 9
+#define SET_MEMORY 2
 
 static size_t dominated(sddp *s, size_t t, uint32_t iteration, double epsilon)
 {
