@@ -118,6 +118,17 @@ bool guard_exists(int dir_fd, const char *relative)
     return found;
 }
 
+bool guard_is_taken(int dir_fd, const char *relative)
+{
+    if (check_relative(relative, NULL) != MCP_OK)
+        return false;
+    int fd = guard_beneath(dir_fd, relative, O_PATH, 0);
+    if (fd < 0)
+        return errno == ELOOP || errno == EXDEV;
+    close(fd);
+    return true;
+}
+
 /* Read until the end of the file or until `room` is full. */
 static ssize_t read_all(int fd, char *bytes, size_t room)
 {

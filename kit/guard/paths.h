@@ -73,6 +73,9 @@ mcp_status guard_open_subdir(int *fd, int dir_fd, const char *relative, mcp_erro
 /** Whether there is a regular file or a folder of that name, reached without a link. */
 bool guard_exists(int dir_fd, const char *relative);
 
+/** Whether anything has that name: a file, a folder, a FIFO, a link. */
+bool guard_is_taken(int dir_fd, const char *relative);
+
 /**
  * Read a whole regular file.
  *

@@ -282,6 +282,12 @@ describe('cobre export', () => {
         assert.equal(lines[0], 'scenario_id,stage_id,storage_final_hm3');
         assert.deepEqual(lines.slice(1).map((line) => line.split(',').slice(0, 2)), [['3', '1'], ['3', '1'], ['3', '2'], ['3', '2']]);
         assert.equal(fs.statSync(value.file_path).size, value.size_bytes);
+        for (const format of ['csv', 'json', 'arrow']) {
+            const { file_path: file } = object(run(['export', output, 'hydros', '--columns', 'stage_id,storage_hm3', '--format', format, '--json']));
+            const bytes = fs.readFileSync(file), names = format === 'arrow' ? tableFromIPC(bytes).schema.fields.map(({ name }) => name)
+                : format === 'json' ? Object.keys(JSON.parse(bytes)[0]) : String(bytes).split('\n')[0].split(',');
+            assert.deepEqual(names, ['stage_id', 'storage_hm3'], `${format}: the names asked for`);
+        }
         const words = run(['export', output, 'convergence', '--format', 'json']);
         assert.equal(words.status, 0, words.stderr);
         assert.equal(JSON.parse(fs.readFileSync(words.stdout.trimEnd(), 'utf8')).length, 6);
@@ -299,6 +305,7 @@ describe('cobre export', () => {
         record(run(['export', output, 'hydros', '--stages', '3-1', '--json']), 'OutOfRange', 1);
         record(run(['export', output, 'hydros', '--entity', 'Nowhere', '--json']), 'MissingReference', 1);
         record(run(['export', output, 'hydros', '--columns', 'depth', '--json']), 'InvalidEnum', 1);
+        record(run(['export', output, 'hydros', '--columns', 'stage_id,stage_id', '--format', 'json', '--json']), 'SchemaViolation', 1);
         record(run(['export', place(), 'hydros', '--json']), 'OutputNotFound', 2);
         record(run(['export', output, 'lines', '--json']), 'OutputNotFound', 2);
     });

@@ -4,6 +4,7 @@
  * names and ids, exports against queries, and what is refused.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -115,6 +116,24 @@ describe('cobre/query-results', () => {
         assert.deepEqual([none.rows, none.total_rows, none.columns.length], [[], 0, 12]);
     });
 
+    test('a finished simulation that has lost rows is corrupted, and the lost file is named', async () => {
+        const of = async (output, folder, entity_type, filters = {}) => {
+            const copy = path.join(shop.scratch, `lost-${lost++}`);
+            fs.cpSync(output, copy, { recursive: true });
+            fs.rmSync(path.join(copy, 'simulation', folder), { recursive: true });
+            const exported = refusal(await call(client, 'cobre/export-results', { output_dir: copy, format: 'csv', entity_type, filters }));
+            const record = await refused(copy, entity_type, filters);
+            assert.deepEqual([record.kind, exported.kind], ['OutputCorrupted', 'OutputCorrupted']);
+            assert.equal(exported.context.file, record.context.file);
+            return record.context.file;
+        };
+        let lost = 0;
+        assert.equal(await of(order, 'costs/scenario_id=0001/data.parquet', 'costs'), 'simulation/costs/scenario_id=0001/data.parquet');
+        assert.equal(await of(order, 'costs/scenario_id=0001', 'costs'), 'simulation/costs');
+        assert.equal(await of(order, 'costs/scenario_id=0001', 'costs', { scenario_range: [1, 1] }), 'simulation/costs');
+        assert.equal(await of(four, 'hydros', 'hydros'), 'simulation/hydros');
+    });
+
     test('a simulation without its marker is not complete', async () => {
         const copy = path.join(shop.scratch, 'partial');
         fs.cpSync(order, copy, { recursive: true });
@@ -162,6 +181,36 @@ describe('what cobre/query-results refuses', () => {
             assert.equal((await refused(order, 'thermals', filters)).kind, kind, JSON.stringify(filters).slice(0, 60));
         assert.equal((await refused(order, 'convergence', {})).kind, 'InvalidEnum');
         assert.equal((await refused(order, '../costs', {})).kind, 'InvalidEnum');
+    });
+
+    test('a column that is named twice', async () => {
+        const twice = await refused(order, 'costs', { columns: ['stage_id', 'total_cost', 'stage_id'] });
+        assert.equal(twice.kind, 'SchemaViolation');
+        assert.equal(twice.context.field, 'filters.columns');
+        assert.match(twice.message, /'stage_id'/);
+    });
+
+    test('a directory or a FIFO in the place of a record, and broken metadata', async () => {
+        const copy = path.join(shop.scratch, 'places');
+        fs.cpSync(order, copy, { recursive: true });
+        const record = path.join(copy, 'training', 'convergence.parquet'), metadata = path.join(copy, 'training', 'metadata.json');
+        const history = async () => refusal(await call(client, 'cobre/query-convergence', { output_dir: copy }));
+        const kept = fs.readFileSync(metadata);
+        for (const text of ['{', '']) {
+            fs.writeFileSync(metadata, text);
+            const { kind, context, message } = await history();
+            assert.deepEqual([kind, context.file], ['OutputCorrupted', 'training/metadata.json']);
+            assert.equal(message.split('metadata.json').length, 2, message);
+        }
+        fs.writeFileSync(metadata, kept);
+        fs.writeFileSync(record, 'PAR1');
+        assert.equal((await history()).message.split('convergence.parquet').length, 2);
+        for (const make of [() => fs.mkdirSync(record), () => spawnSync('mkfifo', [record])]) {
+            fs.rmSync(record, { recursive: true });
+            make();
+            for (const refused of [await history(), refusal(await call(client, 'cobre/export-results', { output_dir: copy, format: 'csv', entity_type: 'convergence' }))])
+                assert.deepEqual([refused.kind, refused.context.file], ['OutputCorrupted', 'training/convergence.parquet']);
+        }
     });
 
     test('results that are not there, and files that are no results', async () => {

@@ -24,11 +24,11 @@ static void write_iteration(mcp_json_writer *out, const sddp_iteration *row)
     mcp_write_end(out);
 }
 
-static mcp_status refuse_output(mcp_call *call, mcp_status st, const mcp_error *cause)
+static mcp_status refuse_output(mcp_call *call, mcp_status st, const char *file,
+                                const mcp_error *cause)
 {
-    const cobre_record *record = cobre_output_record(mcp_call_arena(call), st,
-                                                     mcp_arg_string(call, "output_dir"),
-                                                     "training/convergence.parquet", cause);
+    const cobre_record *record = cobre_output_record(
+        mcp_call_arena(call), st, mcp_arg_string(call, "output_dir"), file, cause);
 
     return record ? cobre_refuse_record(call, record)
                   : mcp_error_set(mcp_call_error(call), st, "%s", cause->message);
@@ -89,5 +89,5 @@ mcp_status cobre_tool_query_convergence(mcp_call *call, void *data)
     st = results_read_convergence(&history, app->engine, fd, mcp_call_arena(call), &cause);
     close(fd);
     return st == MCP_OK ? write_convergence(call, &history, &range)
-                        : refuse_output(call, st, &cause);
+                        : refuse_output(call, st, history.file, &cause);
 }

@@ -82,6 +82,17 @@ bool cobre_open_dir(mcp_call *call, const cobre_app *app, const char *argument, 
     return false;
 }
 
+/* The words of a cause, without the name of the file before them. */
+static const char *without_file(const char *message, const char *file)
+{
+    size_t length = file ? strlen(file) : 0;
+
+    if (length > 0 && strncmp(message, file, length) == 0 &&
+        strncmp(message + length, ": ", 2) == 0)
+        return message + length + 2;
+    return message;
+}
+
 const cobre_record *cobre_output_record(mcp_arena *arena, mcp_status st, const char *path,
                                         const char *file, const mcp_error *cause)
 {
@@ -94,6 +105,6 @@ const cobre_record *cobre_output_record(mcp_arena *arena, mcp_status st, const c
         return cobre_record_new(
             arena, "OutputCorrupted", "Run the case again.",
             COBRE_MEMBERS(COBRE_TEXT("file", file), COBRE_TEXT("detail", cause->message)),
-            "%s cannot be read: %s", file ? file : "A file", cause->message);
+            "%s cannot be read: %s", file ? file : "A file", without_file(cause->message, file));
     return NULL;
 }

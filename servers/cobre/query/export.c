@@ -26,6 +26,7 @@
 struct export
 {
     query_format format;
+    const char *const *shown; /* the columns as the client names them */
     bool (*should_stop)(void *data);
     void *data;
     arrow_writer *arrow; /* of an Arrow file; the rest is of the others */
@@ -67,7 +68,7 @@ static void put_row(struct export *export, const columns_table *rows, size_t row
     for (size_t i = 0; i < rows->column_count; i++) {
         const columns_column *column = &rows->columns[i];
         if (export->format == QUERY_JSON) {
-            mcp_write_name(&export->json, column->name);
+            mcp_write_name(&export->json, export->shown[i]);
             query_json_value(&export->json, column, row);
             continue;
         }
@@ -78,6 +79,20 @@ static void put_row(struct export *export, const columns_table *rows, size_t row
         mcp_write_end(&export->json);
 }
 
+/* A batch of an Arrow file, under the names of its schema. */
+static mcp_status append(struct export *export, const columns_table *rows, mcp_error *err)
+{
+    columns_column renamed[QUERY_COLUMNS_MAX];
+    columns_table named = *rows;
+
+    named.columns = renamed;
+    for (size_t i = 0; i < rows->column_count; i++) {
+        renamed[i] = rows->columns[i];
+        renamed[i].name = export->shown[i];
+    }
+    return arrow_writer_append(export->arrow, &named, err);
+}
+
 static mcp_status take(const columns_table *rows, void *data, mcp_error *err)
 {
     struct export *export = data;
@@ -85,7 +100,7 @@ static mcp_status take(const columns_table *rows, void *data, mcp_error *err)
 
     export->rows += rows->rows;
     if (export->format == QUERY_ARROW)
-        return arrow_writer_append(export->arrow, rows, err);
+        return append(export, rows, err);
     for (size_t row = 0; row < rows->rows && st == MCP_OK; row++) {
         put_row(export, rows, row);
         if (export->text.length >= FLUSH_BYTES || export->text.status != MCP_OK)
@@ -108,7 +123,7 @@ static void put_header(struct export *export, const query_question *question)
         return;
     }
     for (size_t i = 0; i < question->name_count; i++) {
-        query_csv_text(&export->text, question->names[i]);
+        query_csv_text(&export->text, export->shown[i]);
         mcp_buf_putc(&export->text, i + 1 < question->name_count ? ',' : '\n');
     }
 }
@@ -204,15 +219,16 @@ static mcp_status write_text_file(query_export_result *out, struct export *expor
     return st;
 }
 
-static void describe(parquet_column *to, const query_question *question)
+static void describe(parquet_column *to, const struct export *export,
+                     const query_question *question)
 {
     const results_schema *schema = results_schema_of(question->table->schema);
 
     for (size_t i = 0; i < question->name_count; i++) {
-        to[i] = (parquet_column){ .name = question->names[i], .type = COLUMNS_I32 };
+        to[i] = (parquet_column){ .name = export->shown[i], .type = COLUMNS_I32 };
         for (size_t k = 0; k < schema->count; k++)
             if (strcmp(schema->fields[k].name, question->names[i]) == 0)
-                to[i] = (parquet_column){ question->names[i], schema->fields[k].type,
+                to[i] = (parquet_column){ export->shown[i], schema->fields[k].type,
                                           schema->fields[k].is_nullable };
     }
 }
@@ -223,7 +239,7 @@ static mcp_status write_arrow_file(query_export_result *out, struct export *expo
 {
     parquet_column schema[QUERY_COLUMNS_MAX];
 
-    describe(schema, question);
+    describe(schema, export, question);
     mcp_status st = arrow_writer_open(&export->arrow, folder_fd, temporary, schema,
                                       question->name_count, err);
     if (st != MCP_OK)
@@ -267,9 +283,11 @@ static mcp_status find_table(query_export_result *out, const query_table *table,
 
     if (!name)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for a name");
-    if (guard_exists(out_fd, name))
+    if (guard_is_taken(out_fd, name))
         return MCP_OK;
     out->answer.file = name;
+    if (query_is_lost(table, out_fd, arena))
+        return mcp_error_set(err, MCP_E_PARSE, "it is missing");
     return mcp_error_set(err, MCP_E_NOT_FOUND, "there is no %s", name);
 }
 
@@ -278,7 +296,9 @@ mcp_status query_export(query_export_result *out, columns *engine, int out_fd,
                         query_format format, bool (*should_stop)(void *data), void *data,
                         mcp_arena *arena, mcp_error *err)
 {
-    struct export export = { .format = format, .should_stop = should_stop, .data = data };
+    struct export export = {
+        .format = format, .shown = filters->shown, .should_stop = should_stop, .data = data
+    };
     mcp_error why = MCP_ERROR_INIT;
     int folder_fd = -1;
 

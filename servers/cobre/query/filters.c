@@ -73,6 +73,25 @@ static mcp_status refuse_column(const cobre_record **refusal, const char *name,
     return kept(*refusal, err);
 }
 
+static mcp_status refuse_double(const cobre_record **refusal, const char *name, mcp_arena *arena,
+                                mcp_error *err)
+{
+    *refusal = cobre_record_new(arena, "SchemaViolation", "Name each column once.",
+                                COBRE_MEMBERS(COBRE_TEXT("field", "filters.columns"),
+                                              COBRE_TEXT("expected", "different names"),
+                                              COBRE_TEXT("actual", name)),
+                                "the column '%.*s' is named twice", TEXT_MAX, name);
+    return kept(*refusal, err);
+}
+
+static bool is_one_of(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 static mcp_status refuse_count(const cobre_record **refusal, const char *field, size_t count,
                                int64_t most, mcp_arena *arena, mcp_error *err)
 {
@@ -114,6 +133,8 @@ static mcp_status read_columns(query_filters *out, const cobre_record **refusal,
         names[i] = query_column_find(table, shown[i]);
         if (!names[i])
             return refuse_column(refusal, shown[i], table, arena, err);
+        if (is_one_of(shown, i, shown[i]))
+            return refuse_double(refusal, shown[i], arena, err);
     }
     return MCP_OK;
 }
@@ -133,12 +154,23 @@ static mcp_status refuse_item(const cobre_record **refusal, size_t index, const 
     return kept(*refusal, err);
 }
 
+/* JSON Schema calls 1.0 an integer. */
+static bool is_integral(const mcp_json *value)
+{
+    double number = 0;
+
+    return mcp_json_double(value, &number) && number == trunc(number);
+}
+
 static const char *entity_text(const mcp_json *value, mcp_arena *arena)
 {
     int64_t id = 0;
+    double number = 0;
 
     if (mcp_json_int(value, &id))
         return mcp_arena_printf(arena, "%" PRId64, id);
+    if (mcp_json_double(value, &number))
+        return mcp_arena_printf(arena, "%.0f", number + 0.0); /* not "-0" */
     return text_of(value);
 }
 
@@ -148,7 +180,6 @@ static mcp_status read_entities(query_filters *out, const cobre_record **refusal
 {
     bool is_list = mcp_json_is_array(json);
     size_t count = is_list ? mcp_json_count(json) : 1;
-    int64_t id = 0;
 
     if (!json)
         return MCP_OK;
@@ -165,7 +196,7 @@ static mcp_status read_entities(query_filters *out, const cobre_record **refusal
     const char **texts = mcp_arena_array(arena, count, sizeof *texts);
     for (size_t i = 0; texts && i < count; i++) {
         const mcp_json *item = is_list ? mcp_json_item(json, i) : json;
-        if (!mcp_json_is_string(item) && !mcp_json_int(item, &id))
+        if (!mcp_json_is_string(item) && !is_integral(item))
             return refuse_item(refusal, i, item, arena, err);
         texts[i] = entity_text(item, arena);
         if (!texts[i])

@@ -6,7 +6,7 @@
  * are only counted, which needs no column but those of the conditions.
  *
  * A scenario whose file vanishes between the listing and the opening was removed by a new run; it
- * has no rows.
+ * has no rows. A new run removes the marker first: while the marker stands, a missing file is lost.
  */
 #include "query/rows.h"
 
@@ -18,8 +18,13 @@
 #include <unistd.h>
 
 #include "guard/paths.h"
+#include "mcp/json.h"
+#include "query/entities.h"
 
 #define CONVERGENCE "training/convergence.parquet"
+#define MARKER "simulation/_SUCCESS"
+#define METADATA "simulation/metadata.json"
+#define METADATA_MAX ((size_t)1 << 20)
 #define FILES_MAX 64
 #define BATCH_ROWS ((uint64_t)200000)
 #define BATCH_ROWS_MAX ((uint64_t)10000000)
@@ -35,11 +40,13 @@ struct reading {
     const query_question *question;
     const query_sink *sink;
     columns *engine;
+    int out_fd;
     int folder_fd;
     mcp_arena *arena;
     query_answer *answer;
     struct partition *partitions;
     size_t partition_count;
+    size_t scenario_count; /* folders of scenarios, also of those that are not in question */
     int fds[FILES_MAX];
     const struct partition *opened[FILES_MAX];
     size_t open_count;
@@ -115,9 +122,11 @@ static mcp_status list_partitions(struct reading *reading, int fd, mcp_error *er
         return mcp_error_set(err, MCP_E_IO, "the directory cannot be read: %s", strerror(errno));
     }
     for (struct dirent *entry = readdir(folder); entry && st == MCP_OK; entry = readdir(folder))
-        if (read_scenario(&scenario, entry->d_name) &&
-            is_in(&reading->question->scenarios, scenario))
-            st = keep_partition(reading, &room, entry->d_name, scenario, err);
+        if (read_scenario(&scenario, entry->d_name)) {
+            reading->scenario_count++;
+            if (is_in(&reading->question->scenarios, scenario))
+                st = keep_partition(reading, &room, entry->d_name, scenario, err);
+        }
     closedir(folder);
     if (reading->partition_count > 1)
         qsort(reading->partitions, reading->partition_count, sizeof *reading->partitions,
@@ -140,8 +149,10 @@ static mcp_status open_partition(struct reading *reading, const struct partition
 
     snprintf(name, sizeof name, "%s/data.parquet", partition->name);
     mcp_status st = guard_open_file(&fd, reading->folder_fd, name, err);
-    if (st == MCP_E_NOT_FOUND)
+    if (st == MCP_E_NOT_FOUND && !guard_exists(reading->out_fd, MARKER))
         return MCP_OK;
+    if (st == MCP_E_NOT_FOUND)
+        st = mcp_error_set(err, MCP_E_PARSE, "the simulation is complete, but it is missing");
     if (st != MCP_OK) {
         reading->answer->file = file_name(reading, partition);
         return st;
@@ -350,6 +361,54 @@ static mcp_status read_partitions(struct reading *reading, mcp_error *err)
     return st;
 }
 
+/* The scenarios of a complete simulation by its metadata; -1: it does not say. */
+static int64_t recorded_scenarios(int out_fd, mcp_arena *arena)
+{
+    mcp_error why = MCP_ERROR_INIT;
+    const mcp_json *metadata = NULL;
+    const char *bytes = NULL;
+    size_t length = 0;
+    int64_t count = -1;
+
+    if (!guard_exists(out_fd, MARKER) ||
+        guard_read_file(&bytes, &length, out_fd, METADATA, METADATA_MAX, arena, &why) != MCP_OK ||
+        mcp_json_read(&metadata, arena, bytes, length, &why) != MCP_OK)
+        return -1;
+    const char *status = mcp_json_get_string(metadata, "status");
+    if (!status || strcmp(status, "complete") != 0 ||
+        !mcp_json_int(mcp_json_pointer(metadata, "/scenarios/completed"), &count))
+        return -1;
+    return count;
+}
+
+/* A new run may have begun since the folders were counted; then there is no marker. */
+static mcp_status check_count(struct reading *reading, mcp_error *err)
+{
+    int64_t recorded = recorded_scenarios(reading->out_fd, reading->arena);
+
+    if (recorded < 0 || (uint64_t)recorded == reading->scenario_count)
+        return MCP_OK;
+    return mcp_error_set(err, MCP_E_PARSE, "it has %zu scenarios, but " METADATA " has %lld",
+                         reading->scenario_count, (long long)recorded);
+}
+
+bool query_is_lost(const query_table *table, int out_fd, mcp_arena *arena)
+{
+    mcp_error why = MCP_ERROR_INIT;
+    query_entities entities = { 0 };
+
+    if (!table->folder || recorded_scenarios(out_fd, arena) <= 0)
+        return false;
+    if (!table->entity)
+        return true;
+    if (query_entities_read(&entities, out_fd, arena, &why) != MCP_OK)
+        return false;
+    for (size_t i = 0; i < entities.count; i++)
+        if (entities.items[i].code == table->entity_code)
+            return true;
+    return false;
+}
+
 static mcp_status read_simulation(struct reading *reading, int out_fd, mcp_error *err)
 {
     char name[64];
@@ -358,6 +417,8 @@ static mcp_status read_simulation(struct reading *reading, int out_fd, mcp_error
     snprintf(name, sizeof name, "simulation/%s", reading->question->table->folder);
     reading->answer->file = mcp_arena_strdup(reading->arena, name);
     mcp_status st = guard_open_subdir(&reading->folder_fd, out_fd, name, err);
+    if (st == MCP_E_NOT_FOUND && query_is_lost(reading->question->table, out_fd, reading->arena))
+        return mcp_error_set(err, MCP_E_PARSE, "it is missing");
     /* A simulated study may have no entity of a sort. */
     if (st == MCP_E_NOT_FOUND && guard_exists(out_fd, "simulation/costs"))
         return MCP_OK;
@@ -366,6 +427,8 @@ static mcp_status read_simulation(struct reading *reading, int out_fd, mcp_error
     st = guard_open_subdir(&list_fd, out_fd, name, err);
     if (st == MCP_OK)
         st = list_partitions(reading, list_fd, err);
+    if (st == MCP_OK)
+        st = check_count(reading, err);
     if (st == MCP_OK)
         st = read_partitions(reading, err);
     close(reading->folder_fd);
@@ -376,6 +439,8 @@ static mcp_status read_convergence(struct reading *reading, int out_fd, mcp_erro
 {
     reading->answer->file = CONVERGENCE;
     mcp_status st = guard_open_file(&reading->fds[0], out_fd, CONVERGENCE, err);
+    if (st == MCP_E_NOT_FOUND && guard_is_taken(out_fd, CONVERGENCE))
+        st = mcp_error_set(err, MCP_E_PARSE, "it is not a regular file");
     if (st != MCP_OK)
         return st;
     reading->open_count = 1;
@@ -396,11 +461,11 @@ mcp_status query_rows(query_answer *out, columns *engine, int out_fd,
     reading->question = question;
     reading->sink = sink;
     reading->engine = engine;
+    reading->out_fd = out_fd;
     reading->folder_fd = -1;
     reading->arena = arena;
     reading->answer = out;
-    out->is_complete = guard_exists(out_fd,
-                                    is_simulation ? "simulation/_SUCCESS" : "training/_SUCCESS");
+    out->is_complete = guard_exists(out_fd, is_simulation ? MARKER : "training/_SUCCESS");
     return is_simulation ? read_simulation(reading, out_fd, err)
                          : read_convergence(reading, out_fd, err);
 }

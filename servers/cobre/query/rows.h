@@ -59,12 +59,16 @@ typedef struct query_answer {
     const char *file;
 } query_answer;
 
+/** Whether the simulation is complete and should have the folder of a table that it lacks. */
+bool query_is_lost(const query_table *table, int out_fd, mcp_arena *arena);
+
 /**
  * Read the rows.
  *
  * @param out_fd the output directory
  * @param arena  what outlives the call; the rows have memory of their own
- * @return MCP_OK; MCP_E_NOT_FOUND (no such results); MCP_E_PARSE (a file that is not that table);
+ * @return MCP_OK; MCP_E_NOT_FOUND (no such results); MCP_E_PARSE (a file that is not that table, or
+ *         that a complete simulation has lost);
  *         MCP_E_DENIED (a link); MCP_E_LIMIT; MCP_E_STOPPED; MCP_E_IO; MCP_E_NOMEM;
  *         MCP_E_UNSUPPORTED (no DuckDB); what the sink returned
  */

@@ -153,6 +153,8 @@ static mcp_status read_table(const columns_table **out, const char *file, column
     int fd = -1;
     mcp_status st = guard_open_file(&fd, out_fd, file, err);
 
+    if (st == MCP_E_NOT_FOUND && guard_is_taken(out_fd, file))
+        return mcp_error_set(err, MCP_E_PARSE, "%s: it is not a regular file", file);
     if (st != MCP_OK)
         return st;
     st = columns_read(out, engine, fd, NULL, arena, &why);
@@ -171,6 +173,7 @@ static mcp_status read_rows(results_convergence *out, columns *engine, int out_f
         st = take_rows(&rows, table, arena, err);
     if (st != MCP_OK)
         return st;
+    out->file = INNER_BOUND;
     st = read_table(&bounds, INNER_BOUND, engine, out_fd, arena, err);
     if (st == MCP_OK)
         st = take_bounds(rows, table->rows, bounds, err);
@@ -198,6 +201,8 @@ static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mc
     size_t length = 0;
     mcp_status st = guard_read_file(&bytes, &length, out_fd, METADATA, METADATA_MAX, arena, err);
 
+    if (st == MCP_E_NOT_FOUND && guard_is_taken(out_fd, METADATA))
+        return mcp_error_set(err, MCP_E_PARSE, METADATA ": it is not a regular file");
     if (st == MCP_E_NOT_FOUND) {
         *out = results_is_locked(out_fd) ? "running" : "unknown";
         return MCP_OK;
@@ -215,12 +220,15 @@ static mcp_status read_reason(const char **out, int out_fd, mcp_arena *arena, mc
 mcp_status results_read_convergence(results_convergence *out, columns *engine, int out_fd,
                                     mcp_arena *arena, mcp_error *err)
 {
-    results_convergence found = { 0 };
+    results_convergence found = { .file = RECORD };
     mcp_status st = read_rows(&found, engine, out_fd, arena, err);
 
-    if (st == MCP_OK)
+    if (st == MCP_OK) {
+        found.file = METADATA;
         st = read_reason(&found.termination_reason, out_fd, arena, err);
+    }
     if (st == MCP_OK)
         *out = found;
+    out->file = st == MCP_OK ? NULL : found.file;
     return st;
 }

@@ -152,6 +152,7 @@ typedef struct results_convergence {
     size_t count;
     const char
         *termination_reason; /* metadata's; "running" while a run holds the lock; "unknown" */
+    const char *file;        /* at fault, when the reading failed */
 } results_convergence;
 
 /** Why a training ended, as metadata.json of cobre or Cobre 0.5 has it; NULL: "unknown". */
@@ -161,9 +162,9 @@ const char *results_reason(const char *stored);
  * Read training/convergence.parquet and, if it is there, training/inner_bound.parquet, and derive
  * ci_95, gap and wall_time_ms.
  *
- * @param out its pointers are the arena's
+ * @param out its pointers are the arena's; a failure sets `file` alone
  * @return MCP_OK; MCP_E_NOT_FOUND (no such record); MCP_E_PARSE (there, but broken or not that
- *         table); MCP_E_DENIED (a link); MCP_E_NOMEM; MCP_E_LIMIT; MCP_E_UNSUPPORTED (no DuckDB)
+ *         table, or no file); MCP_E_DENIED (a link); MCP_E_NOMEM; MCP_E_LIMIT; MCP_E_UNSUPPORTED (no DuckDB)
  */
 mcp_status results_read_convergence(results_convergence *out, columns *engine, int out_fd,
                                     mcp_arena *arena, mcp_error *err);

@@ -83,6 +83,11 @@ static void existence_is_seen_without_links(void **state)
     assert_false(guard_exists(world->folder.fd, "case/pipe"));
     assert_false(guard_exists(world->folder.fd, "case/out"));
     assert_false(guard_exists(world->folder.fd, "case/../sibling"));
+    assert_true(guard_is_taken(world->folder.fd, "case/system/hydros.json"));
+    assert_true(guard_is_taken(world->folder.fd, "case/pipe"));
+    assert_true(guard_is_taken(world->folder.fd, "case/out"));
+    assert_false(guard_is_taken(world->folder.fd, "case/none"));
+    assert_false(guard_is_taken(world->folder.fd, "case/../sibling"));
     assert_false(guard_exists(world->folder.fd, "none"));
 }
 

@@ -158,7 +158,7 @@ static void an_output_is_missing_or_corrupt(void **state)
     served_refusal(served, "cobre/query-convergence", arguments, "OutputCorrupted");
     assert_int_equal(unlinkat(served->folder.fd, "out/training/convergence.parquet", 0), 0);
     assert_int_equal(mkfifoat(served->folder.fd, "out/training/convergence.parquet", 0600), 0);
-    served_refusal(served, "cobre/query-convergence", arguments, "OutputNotFound");
+    served_refusal(served, "cobre/query-convergence", arguments, "OutputCorrupted");
 }
 
 static void the_schema_of_the_configuration_is_one(void **state)

@@ -64,6 +64,7 @@ static void missing_and_broken_files_are_distinguished(void **state)
     assert_int_equal(read_record(world, &record), MCP_E_PARSE);
     assert_non_null(strstr(world->err.message, "training/convergence.parquet: "));
     assert_int_equal(record.count, 99);
+    assert_string_equal(record.file, "training/convergence.parquet");
     assert_int_equal(unlinkat(world->folder.fd, "training/convergence.parquet", 0), 0);
     assert_int_equal(symlinkat("/etc/passwd", world->folder.fd, "training/convergence.parquet"), 0);
     assert_int_equal(read_record(world, &record), MCP_E_DENIED);
@@ -78,6 +79,7 @@ static void metadata_that_is_no_json_is_corrupt(void **state)
     scratch_write(&world->folder, "training/metadata.json", "{\"status\":", 10);
     assert_int_equal(read_record(world, &record), MCP_E_PARSE);
     assert_non_null(strstr(world->err.message, "training/metadata.json: "));
+    assert_string_equal(record.file, "training/metadata.json");
     scratch_write(&world->folder, "training/metadata.json", "{\"convergence\":[]}", 18);
     assert_int_equal(read_record(world, &record), MCP_OK);
     assert_string_equal(record.termination_reason, "unknown");
