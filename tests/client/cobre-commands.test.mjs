@@ -358,8 +358,7 @@ describe('the forms of an answer', () => {
         assert.equal(done.status, 0);
         assert.equal(done.stderr, '');
         const lines = done.stdout.trimEnd().split('\n').map((line) => JSON.parse(line));
-        assert.deepEqual(lines.map(({ type }) => type), ['started', ...Array(5).fill('progress'), 'terminated',
-            ...Array(4).fill('progress'), 'result']);
+        assert.deepEqual(lines.map(({ type }) => type), ['started', ...Array(9).fill('progress'), 'terminated', 'result']);
         for (const line of lines)
             assert.equal(Object.keys(line)[0], 'type');
         assert.deepEqual(Object.keys(lines[0]), ['type', 'case', 'stages', 'hydros', 'thermals', 'ranks',
@@ -368,15 +367,15 @@ describe('the forms of an answer', () => {
         assert.deepEqual(Object.keys(lines[1]), ['type', 'iteration', 'lower_bound', 'upper_bound', 'upper_bound_std',
             'ci_95', 'gap', 'wall_time_ms', 'iteration_time_ms']);
         assert.deepEqual(lines.slice(1, 6).map(({ iteration }) => iteration), [1, 2, 3, 4, 5]);
-        assert.deepEqual(Object.keys(lines[6]), ['type', 'reason', 'iterations', 'final_lb', 'final_ub', 'total_time_ms', 'total_cuts']);
-        assert.equal(lines[6].reason, 'iteration_limit');
-        assert.equal(lines[6].final_lb, lines[5].lower_bound);
-        assert.deepEqual(lines.slice(7, 11).map((line) => [line.phase, line.scenarios_complete, line.scenarios_total]),
+        assert.deepEqual(Object.keys(lines[10]), ['type', 'reason', 'iterations', 'final_lb', 'final_ub', 'total_time_ms', 'total_cuts']);
+        assert.equal(lines[10].reason, 'iteration_limit');
+        assert.equal(lines[10].final_lb, lines[5].lower_bound);
+        assert.deepEqual(lines.slice(6, 10).map((line) => [line.phase, line.scenarios_complete, line.scenarios_total]),
             [1, 2, 3, 4].map((n) => ['simulation', n, 4]));
         const { type, ...result } = lines[11];
         assert.deepEqual(Object.keys(result), ENVELOPE);
         assert.equal(result.success, true);
-        assert.equal(result.data.training.final_lower_bound, lines[6].final_lb);
+        assert.equal(result.data.training.final_lower_bound, lines[10].final_lb);
         const short = run(['run', dir, '--output-format', 'json-lines', '--no-progress']);
         assert.deepEqual(short.stdout.trimEnd().split('\n').map((line) => JSON.parse(line).type), ['started', 'terminated', 'result']);
         const quiet = run(['run', dir, '--output-format', 'json-lines', '--quiet']);

@@ -6,7 +6,7 @@
  * all.
  *
  * A stream of JSON lines takes the place of the progress for people. Its lines: `started`, one
- * `progress` an iteration and a scenario, `terminated` after the training, `result`.
+ * `progress` an iteration and a scenario, `terminated` with the end of the training, `result`.
  */
 #include "run/run.h"
 
@@ -67,6 +67,8 @@ struct watch {
     bool output_given;  /* by --output */
     unsigned threads;
     bool has_progress; /* of the stream */
+    bool has_trained;
+    sddp_training trained; /* for the line `terminated`, which follows all progress */
     console console;
 };
 
@@ -156,7 +158,8 @@ static void on_trained(const sddp_training *training, void *data)
 {
     struct watch *watch = data;
     console_trained(&watch->console, training);
-    shell_print_line(watch->work, "terminated", write_terminated, training);
+    watch->has_trained = true;
+    watch->trained = *training;
 }
 
 static void on_scenario(uint32_t done, uint32_t total, int64_t elapsed_ms,
@@ -327,6 +330,8 @@ static int run_case(shell_work *work, const cobre_run_ranks *ranks)
                   shell_use_color(work, cli_err(line)), order.threads, work->dir);
     mcp_status st = cobre_run(&result, &order, work->arena, &work->error);
     console_end(&watch.console, st == MCP_OK ? &result : NULL);
+    if (watch.has_trained)
+        shell_print_line(work, "terminated", write_terminated, &watch.trained);
     return st == MCP_OK ? print_run(work, &result) : shell_fail(work);
 }
 
