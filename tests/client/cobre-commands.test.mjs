@@ -148,6 +148,36 @@ describe('cobre summary', () => {
     });
 });
 
+describe('the output of a simulation alone', () => {
+    test('summary and report show what is there; compare wants a training', () => {
+        const dir = copyCase('four-stages', { training: limit(6), simulation: { num_scenarios: 8 } });
+        assert.equal(run(['run', dir, '--quiet']).status, 0);
+        editJson(dir, 'config.json', (config) => {
+            config.training.enabled = false;
+            config.policy = { path: path.join(dir, 'output', 'policy') };
+        });
+        const apart = path.join(dir, 'apart');
+        assert.equal(run(['run', dir, '--quiet', '--output', apart]).status, 0);
+        const value = object(run(['summary', apart, '--json']));
+        assert.deepEqual([value.status, value.training, value.simulation.scenarios], ['complete', null, 8]);
+        const words = run(['summary', apart]);
+        assert.match(words.stderr, /Expected cost:/);
+        assert.doesNotMatch(words.stderr, /Lower bound:/);
+        assert.equal(words.status, 0);
+        const report = object(run(['report', apart, '--json', '--section', 'costs,convergence']));
+        assert.deepEqual([report.status, report.training], ['complete', null]);
+        assert.deepEqual(report.simulation, metadata(apart, 'simulation'));
+        assert.ok(report.sections.costs.categories.length > 0);
+        assert.match(report.sections.convergence.absent, /convergence\.parquet/);
+        const { data } = envelope(run(['report', apart, '--output-format', 'json']), 'report');
+        assert.equal(data.training, null);
+        assert.equal(data.metadata.finished_at, report.simulation.completed_at);
+        assert.equal(run(['report', apart]).status, 0);
+        assert.match(fs.readFileSync(path.join(apart, 'report.html'), 'utf8'), /"training":null/);
+        record(run(['compare', apart, path.join(dir, 'output'), '--json']), 'OutputNotFound', 2);
+    });
+});
+
 /* One run of four-stages for all tests that only read. */
 let shared;
 function finishedRun() {

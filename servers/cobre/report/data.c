@@ -276,11 +276,8 @@ mcp_status report_data_write(mcp_json_writer *writer, columns *engine, const rep
     mcp_write_member_string(writer, "status", report_output_status(output));
     mcp_write_member_string(writer, "cobre_version", COBRE_VERSION);
     mcp_write_member_string(writer, "generated_at", now);
-    mcp_write_member_value(writer, "training", output->training);
-    if (output->simulation)
-        mcp_write_member_value(writer, "simulation", output->simulation);
-    else
-        mcp_write_member_null(writer, "simulation");
+    report_output_write(writer, "training", output->training);
+    report_output_write(writer, "simulation", output->simulation);
     write_last_bounds(output, writer);
     mcp_status st = report_sections_write(writer, engine, order, arena, err);
     mcp_write_end(writer);

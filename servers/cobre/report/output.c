@@ -29,6 +29,8 @@ static mcp_status read_metadata(const mcp_json **out, int out_fd, const char *pa
     const char *bytes = NULL;
     size_t length = 0;
     mcp_status st = guard_read_file(&bytes, &length, out_fd, path, METADATA_MAX, arena, err);
+    if (st == MCP_E_NOT_FOUND && guard_is_taken(out_fd, path))
+        return mcp_error_set(err, MCP_E_PARSE, "%s is not a regular file", path);
     if (st != MCP_OK)
         return st;
     st = mcp_json_read(out, arena, bytes, length, &why);
@@ -42,9 +44,14 @@ mcp_status report_output_read(report_output *out, columns *engine, int out_fd, m
 {
     report_output found = { 0 };
     mcp_status st = read_metadata(&found.training, out_fd, REPORT_TRAINING, arena, err);
-    if (st == MCP_OK) {
-        st = read_metadata(&found.simulation, out_fd, REPORT_SIMULATION, arena, err);
-        st = st == MCP_E_NOT_FOUND ? MCP_OK : st;
+    if (st == MCP_OK || st == MCP_E_NOT_FOUND) {
+        mcp_error none = MCP_ERROR_INIT;
+        mcp_status other = read_metadata(&found.simulation, out_fd, REPORT_SIMULATION, arena,
+                                         &none);
+        if (other == MCP_OK)
+            st = MCP_OK;
+        else if (other != MCP_E_NOT_FOUND)
+            st = mcp_error_set(err, other, "%s", none.message);
     }
     if (st == MCP_OK) {
         st = results_read_convergence(&found.convergence, engine, out_fd, arena, err);
@@ -60,7 +67,16 @@ mcp_status report_output_read(report_output *out, columns *engine, int out_fd, m
 
 const char *report_output_status(const report_output *output)
 {
-    return report_text(output->training, "/status", "unknown");
+    return report_text(output->training ? output->training : output->simulation, "/status",
+                       "unknown");
+}
+
+void report_output_write(mcp_json_writer *writer, const char *name, const mcp_json *metadata)
+{
+    if (metadata)
+        mcp_write_member_value(writer, name, metadata);
+    else
+        mcp_write_member_null(writer, name);
 }
 
 sddp_training report_output_training(const report_output *output)

@@ -28,11 +28,8 @@ static void write_members(const void *of, mcp_json_writer *writer)
     struct report *report = *(struct report *const *)of;
     mcp_write_member_string(writer, "output_directory", report->work->dir);
     mcp_write_member_string(writer, "status", report_output_status(&report->output));
-    mcp_write_member_value(writer, "training", report->output.training);
-    if (report->output.simulation)
-        mcp_write_member_value(writer, "simulation", report->output.simulation);
-    else
-        mcp_write_member_null(writer, "simulation");
+    report_output_write(writer, "training", report->output.training);
+    report_output_write(writer, "simulation", report->output.simulation);
     if (report->order.sections)
         report->status = report_sections_write(writer, report->work->engine, &report->order,
                                                report->work->arena, &report->work->error);
@@ -40,6 +37,10 @@ static void write_members(const void *of, mcp_json_writer *writer)
 
 static void write_training(const report_output *output, mcp_json_writer *writer)
 {
+    if (!output->training) {
+        mcp_write_member_null(writer, "training");
+        return;
+    }
     sddp_training training = report_output_training(output);
     const sddp_iteration *last = training.iterations ? &training.rows[training.iterations - 1]
                                                      : NULL;
@@ -66,24 +67,20 @@ static void write_data(const void *of, mcp_json_writer *writer)
 {
     struct report *report = *(struct report *const *)of;
     const report_output *output = &report->output;
+    const mcp_json *about = output->training ? output->training : output->simulation;
     const char *name = report_case_name(report->work->dir, report->work->arena);
     mcp_write_member_string(writer, "output_directory", report->work->dir);
     mcp_write_member_string(writer, "case_name", name ? name : "");
     mcp_write_member_string(writer, "status", report_output_status(output));
     mcp_write_member_string(writer, "cobre_version",
-                            report_text(output->training, "/cobre_version", "unknown"));
+                            report_text(about, "/cobre_version", "unknown"));
     write_training(output, writer);
-    if (output->simulation)
-        mcp_write_member_value(writer, "simulation", output->simulation);
-    else
-        mcp_write_member_null(writer, "simulation");
+    report_output_write(writer, "simulation", output->simulation);
     mcp_write_member_object(writer, "metadata");
     mcp_write_member_null(writer, "config_hash");
     mcp_write_member_null(writer, "system_hash");
-    mcp_write_member_string(writer, "started_at",
-                            report_text(output->training, "/started_at", "unknown"));
-    mcp_write_member_string(writer, "finished_at",
-                            report_text(output->training, "/completed_at", "unknown"));
+    mcp_write_member_string(writer, "started_at", report_text(about, "/started_at", "unknown"));
+    mcp_write_member_string(writer, "finished_at", report_text(about, "/completed_at", "unknown"));
     mcp_write_end(writer);
     if (report->order.sections)
         report->status = report_sections_write(writer, report->work->engine, &report->order,

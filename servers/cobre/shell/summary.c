@@ -15,6 +15,10 @@ struct summary {
 
 static void write_training(const report_output *output, mcp_json_writer *writer)
 {
+    if (!output->training) {
+        mcp_write_member_null(writer, "training");
+        return;
+    }
     sddp_training training = report_output_training(output);
     const sddp_iteration *last = training.iterations ? &training.rows[training.iterations - 1]
                                                      : NULL;
@@ -71,7 +75,8 @@ static void print_words(const shell_work *work, const report_output *output)
                             .use_color = shell_use_color(work, cli_err(work->line)) };
     sddp_training training = report_output_training(output);
     sddp_simulation simulation = report_output_simulation(output);
-    console_say_training(&words, &training, output->reason);
+    if (output->training)
+        console_say_training(&words, &training, output->reason);
     if (output->simulation)
         console_say_simulation(&words, &simulation);
 }

@@ -35,7 +35,7 @@ function figures() {
     const { training, simulation, summary } = data, items = [];
     const add = (name, value, small) => items.push(el('div', {}, el('dt', {}, name), el('dd', {}, value, small ? el('small', {}, small) : null)));
     if (isNumber(summary.lower_bound)) {
-        add('Lower bound', money(summary.lower_bound), `after ${plural(training.iterations?.completed, 'iteration')}`);
+        add('Lower bound', money(summary.lower_bound), `after ${plural(training?.iterations?.completed, 'iteration')}`);
         add('Upper bound', money(summary.upper_bound), `± ${money(summary.ci_95)}, last iteration`);
         add('Gap', percent(100 * summary.gap), (summary.termination_reason ?? '').replaceAll('_', ' '));
     }
@@ -46,7 +46,8 @@ function figures() {
         if (isNumber(cvar))
             add('Worst 5 % on average', money(cvar), isNumber(mean) && mean ? `${percent(100 * (cvar / mean - 1))} above the mean` : null);
     }
-    add('Training time', duration(training.duration_seconds), `${plural(training.distribution?.threads_per_rank, 'thread')}`);
+    const [phase, timed] = training ? ['Training', training] : ['Simulation', simulation];
+    add(`${phase} time`, duration(timed.duration_seconds), `${plural(timed.distribution?.threads_per_rank, 'thread')}`);
     return el('dl', { class: 'figures' }, items);
 }
 
@@ -57,13 +58,13 @@ function status() {
 }
 
 function head() {
-    const { training, case_name: name, cobre_version: version } = data, size = training.problem_dimensions ?? {};
-    const about = [plural(size.num_stages, 'stage'), plural(size.num_hydros, 'hydro'), plural(size.num_thermals, 'thermal'), plural(size.num_buses, 'bus'), plural(size.num_lines, 'line')];
-    const when = training.completed_at ? `trained ${training.completed_at.slice(0, 16).replace('T', ' ')} UTC` : null;
+    const { case_name: name, cobre_version: version } = data, phase = data.training ?? data.simulation, size = phase.problem_dimensions;
+    const about = !size ? [] : [plural(size.num_stages, 'stage'), plural(size.num_hydros, 'hydro'), plural(size.num_thermals, 'thermal'), plural(size.num_buses, 'bus'), plural(size.num_lines, 'line')];
+    const when = phase.completed_at ? `${data.training ? 'trained' : 'simulated'} ${phase.completed_at.slice(0, 16).replace('T', ' ')} UTC` : null;
     document.title = `${name} – cobre report`;
     document.getElementById('head').append(
         el('div', { class: 'titles' }, el('h1', {}, name, el('span', { class: `status ${status()}` }, status())), themeButton()),
-        el('p', { class: 'about' }, [about.join(', '), when, `cobre ${version}, ${training.solver ?? 'solver unknown'} ${training.solver_version ?? ''}`.trim()].filter(Boolean).join(' · ')),
+        el('p', { class: 'about' }, [about.join(', '), when, `cobre ${version}, ${phase.solver ?? 'solver unknown'} ${phase.solver_version ?? ''}`.trim()].filter(Boolean).join(' · ')),
         figures());
     document.getElementById('foot').append(`From ${data.output_directory} by cobre ${version}, ${data.generated_at.slice(0, 16).replace('T', ' ')} UTC. Stages are numbered from 0, as in the output files.`);
 }
