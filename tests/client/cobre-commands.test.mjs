@@ -298,6 +298,24 @@ describe('cobre compare', () => {
         assert.deepEqual([wrong.context.run_a_value, wrong.context.run_b_value], [4, 2]);
         record(run(['compare', finishedRun(), place(), '--json']), 'OutputNotFound', 2);
     });
+
+    test('runs of as many entities that are not the same ones are not compared', () => {
+        const other = place(), file = path.join(other, 'training', 'dictionaries', 'entities.csv');
+        fs.cpSync(finishedRun(), other, { recursive: true });
+        const text = fs.readFileSync(file, 'utf8');
+        const compare = (changed) => {
+            assert.notEqual(changed, text);
+            fs.writeFileSync(file, changed);
+            return run(['compare', finishedRun(), other, '--json']);
+        };
+        const renamed = record(compare(text.replace('Serra Azul', 'Serra Alta')), 'IncompatibleRuns', 1);
+        assert.deepEqual([renamed.context.field, renamed.context.run_a_value, renamed.context.run_b_value],
+            ['training/dictionaries/entities.csv', "hydro 10 'Serra Azul'", "hydro 10 'Serra Alta'"]);
+        assert.match(renamed.message, /Serra Azul.*Serra Alta/);
+        assert.match(record(compare(text.replace(/^0,10,/m, '0,17,')), 'IncompatibleRuns', 1).message, /hydro 10 .*hydro 17 /);
+        assert.match(record(compare(text.replace(/[^\n]+\n$/, '')), 'IncompatibleRuns', 1).message, /nothing/);
+        record(compare('what,is,this\n'), 'OutputCorrupted', 2);
+    });
 });
 
 describe('cobre export', () => {

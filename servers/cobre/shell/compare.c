@@ -2,13 +2,16 @@
  * compare.c - cobre compare: two runs, by their output directories.
  *
  * Differences are those of the second run from the first, and shares are of the first. Runs of
- * studies with other dimensions are not compared. Source: the errors page, sections 1.2 and 2.2.
+ * studies with other dimensions or entities are not compared. Source: the errors page, sections 1.2
+ * and 2.2.
  */
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "query/entities.h"
 #include "report/console.h"
 #include "report/output.h"
 #include "shell/work.h"
@@ -22,6 +25,8 @@ struct side {
     report_output output;
     sddp_training training;
     sddp_simulation simulation;
+    query_entities entities; /* of the dictionary */
+    bool has_entities;
 };
 
 struct comparison {
@@ -164,6 +169,40 @@ static void print_words(const shell_work *work, const struct comparison *of)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* "hydro 0 'Serra Azul'"; the dictionary has its entities in one order. */
+static const char *entity_at(const shell_work *work, const query_entities *entities, size_t i)
+{
+    static const char *const types[] = { "hydro",   "thermal",         "bus",
+                                         "line",    "pumping station", "contract",
+                                         "battery", "non-controllable" };
+    if (i >= entities->count)
+        return "nothing";
+    const query_entity *one = &entities->items[i];
+    bool is_known = one->code >= 0 && (size_t)one->code < sizeof types / sizeof *types;
+    return mcp_arena_printf(work->arena, "%s %lld '%.200s'", is_known ? types[one->code] : "entity",
+                            (long long)one->id, one->name);
+}
+
+/* Runs of another program may have no dictionary; then the dimensions decide. */
+static const cobre_record *other_entity(const shell_work *work, const struct comparison *of)
+{
+    const query_entities *a = &of->a.entities, *b = &of->b.entities;
+    size_t i = 0;
+    if (!of->a.has_entities || !of->b.has_entities)
+        return NULL;
+    while (i < a->count && i < b->count && a->items[i].code == b->items[i].code &&
+           a->items[i].id == b->items[i].id && strcmp(a->items[i].name, b->items[i].name) == 0)
+        i++;
+    if (i == a->count && i == b->count)
+        return NULL;
+    const char *one = entity_at(work, a, i), *other = entity_at(work, b, i);
+    return cobre_record_new(
+        work->arena, "IncompatibleRuns", "Compare runs of the same study.",
+        COBRE_MEMBERS(COBRE_TEXT("field", QUERY_ENTITIES), COBRE_TEXT("run_a_value", one),
+                      COBRE_TEXT("run_b_value", other), COBRE_TEXT("detail", "the studies differ")),
+        "The runs cannot be compared: where one has %s, the other has %s", one, other);
+}
+
 static const cobre_record *incompatibility(const shell_work *work, const struct comparison *of)
 {
     for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++) {
@@ -181,7 +220,7 @@ static const cobre_record *incompatibility(const shell_work *work, const struct 
                               COBRE_TEXT("detail", "the studies differ")),
                 "The runs cannot be compared: %s is %g and %g", dimensions[i], a, b);
     }
-    return NULL;
+    return other_entity(work, of);
 }
 
 static mcp_status read_side(struct side *side, shell_work *work, int fd, const char *dir)
@@ -190,6 +229,12 @@ static mcp_status read_side(struct side *side, shell_work *work, int fd, const c
     mcp_status st = report_output_read(&side->output, work->engine, fd, work->arena, &work->error);
     if (st != MCP_OK)
         return st;
+    if (!side->output.training)
+        return mcp_error_set(&work->error, MCP_E_NOT_FOUND, "there is no " REPORT_TRAINING);
+    st = query_entities_read(&side->entities, fd, work->arena, &work->error);
+    if (st != MCP_OK && st != MCP_E_NOT_FOUND)
+        return st;
+    side->has_entities = st == MCP_OK;
     side->training = report_output_training(&side->output);
     side->simulation = report_output_simulation(&side->output);
     return MCP_OK;
