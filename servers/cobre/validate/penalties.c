@@ -4,7 +4,7 @@
  * Missing a filling target must cost more than falling below the minimum storage, that more than a
  * deficit, a deficit more than the constraint violations, and those more than spilling. A violation
  * is a warning: the numbers are valid, but the dispatch may be unexpected. One warning per rule
- * names the worst hydro and the number of hydros. Source: the errors page, section 5.6, rules 6 to
+ * names the worst hydro and the number of hydros, and the file that holds its value. Source: the errors page, section 5.6, rules 6 to
  * 10.
  */
 #include "validate/layers.h"
@@ -89,7 +89,10 @@ static void warn(const cobre_input *input, const struct extreme *at, const char 
     cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_PENALTY_CONSISTENCY,
                                              LAYER, COBRE_HYDROS, &at->hydro->head, name);
 
-    finding.file = cobre_files_known[COBRE_FILE_PENALTIES].path;
+    if (isnan(at->hydro->costs[at->cost])) /* the value is the one for all hydros */
+        finding.file = cobre_files_known[COBRE_FILE_PENALTIES].path;
+    else
+        finding.field = cobre_report_text(input->report, "penalties.%s", name);
     const char *more = further > 0
                            ? cobre_report_text(input->report, "; so do %zu further hydros", further)
                            : "";

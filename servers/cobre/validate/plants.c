@@ -240,17 +240,18 @@ static void warn_storages(const cobre_input *input)
         double value = input->storages[i].value;
         if (!hydro || (value >= hydro->min_storage && value <= hydro->max_storage))
             continue;
-        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING,
-                                                 COBRE_KIND_PHYSICAL_CONSTRAINT, LAYER,
-                                                 COBRE_HYDROS, &hydro->head, "storage.value_hm3");
+        cobre_finding finding = cobre_finding_at(COBRE_SEVERITY_WARNING, COBRE_KIND_OUT_OF_RANGE,
+                                                 LAYER, COBRE_HYDROS, &hydro->head,
+                                                 "storage.value_hm3");
         finding.internal_kind = "InvalidValue";
         finding.file = cobre_files_known[COBRE_FILE_INITIAL].path;
         finding.message = cobre_report_text(
             input->report, "initial storage %.12g lies outside the reservoir's %.12g to %.12g hm3",
             value, hydro->min_storage, hydro->max_storage);
         finding.suggestion = "Check value_hm3 against reservoir in system/hydros.json.";
-        finding.members = COBRE_MEMBERS(COBRE_TEXT("rule", "initial_storage_in_bounds"),
-                                        COBRE_TEXT("detail", finding.message));
+        finding.members = COBRE_MEMBERS(COBRE_REAL("value", value),
+                                        COBRE_REAL("min", hydro->min_storage),
+                                        COBRE_REAL("max", hydro->max_storage));
         cobre_report_add(input->report, &finding);
     }
 }

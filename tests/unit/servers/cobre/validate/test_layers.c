@@ -176,7 +176,7 @@ static void plants(void **state)
 static void plant_warnings(void **state)
 {
     static const broken rows[] = {
-        { INITIAL, "'value_hm3':30", "'value_hm3':51", PHYSICAL, 5, 2, "storage.value_hm3", INITIAL,
+        { INITIAL, "'value_hm3':30", "'value_hm3':51", RANGE, 5, 2, "storage.value_hm3", INITIAL,
           0 },
         { THERMALS, "'max_mw':40", "'max_mw':0", PHYSICAL, 5, 5, "generation.max_mw", NULL, 0 },
     };
@@ -281,8 +281,8 @@ static void penalty_order(void **state)
           PENALTY, 5, 1, "outflow_violation_above_cost", NULL, 0 },
         { COSTS, "'turbined_violation_below_cost':101", "'turbined_violation_below_cost':0.02",
           PENALTY, 5, 1, "turbined_violation_below_cost", NULL, 0 },
-        { HYDROS, "'spillage_cost':0.015", "'spillage_cost':0", PENALTY, 5, 2, "spillage_cost",
-          COSTS, 0 },
+        { HYDROS, "'spillage_cost':0.015", "'spillage_cost':0", PENALTY, 5, 2,
+          "penalties.spillage_cost", NULL, 0 },
     };
 
     BROKEN_RUN(*state, rows, COBRE_SEVERITY_WARNING);
