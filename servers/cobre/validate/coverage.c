@@ -3,7 +3,7 @@
  *
  * A statistics file without rows counts as absent. One finding per entity lists its gaps, so that a
  * hydro without any row is one finding and not one per stage. External scenarios and openings must
- * be complete tables. Source: the errors page, sections 5.4 and 5.8.
+ * be complete tables; those of external scenarios that no scheme uses give warnings. Source: the errors page, sections 5.4 and 5.8.
  */
 #include "validate/layers.h"
 
@@ -80,7 +80,7 @@ struct cube {
     cobre_registry registry; /* COBRE_NO_REGISTRY: entities are numbered */
     const bool *needed;      /* by index in the registry; NULL: all of them */
     size_t entities;         /* that need rows */
-    bool every_stage;        /* each study stage needs rows */
+    bool is_used;            /* each study stage needs rows; else a gap is a warning */
 };
 
 static size_t study_stages(const cobre_input *input)
@@ -92,10 +92,15 @@ static size_t study_stages(const cobre_input *input)
     return count;
 }
 
+static cobre_severity severity_of(const struct cube *cube)
+{
+    return cube->is_used ? COBRE_SEVERITY_ERROR : COBRE_SEVERITY_WARNING;
+}
+
 static void report_cube(const cobre_input *input, const struct cube *cube, size_t row,
                         const char *field, const char *expected, const char *message)
 {
-    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_COVERAGE_MISMATCH, 4,
+    cobre_finding finding = cobre_finding_in(severity_of(cube), COBRE_KIND_COVERAGE_MISMATCH, 4,
                                              cobre_files_known[cube->file].path, field);
 
     finding.row = row == COBRE_NONE ? 0 : (int64_t)row + 1; /* of many: no entity is named */
@@ -175,12 +180,12 @@ static size_t check_cube_stage(const cobre_input *input, const struct cube *cube
 {
     const cobre_table *table = &input->tables[cube->file];
     int64_t stage = cobre_table_int(table, COBRE_EXT_STAGE, table->order[begin]), number = 0;
-    size_t errors = cobre_report_count(input->report, COBRE_SEVERITY_ERROR), at = begin;
+    size_t findings = cobre_report_count(input->report, severity_of(cube)), at = begin;
 
     if (stage < 0 || stage >= stages)
         report_stage(input, cube, stage, table->order[begin], "does not exist");
     while (at < table->rows && cobre_table_int(table, COBRE_EXT_STAGE, table->order[at]) == stage) {
-        if (cobre_report_count(input->report, COBRE_SEVERITY_ERROR) == errors)
+        if (cobre_report_count(input->report, severity_of(cube)) == findings)
             at = check_number(input, cube, at, number++);
         else
             at++;
@@ -196,12 +201,12 @@ static void check_cube(const cobre_input *input, const struct cube *cube)
     check_entities(input, cube);
     for (size_t at = 0; at < table->rows;) {
         int64_t stage = cobre_table_int(table, COBRE_EXT_STAGE, table->order[at]);
-        for (; cube->every_stage && next < stage && next < stages; next++)
+        for (; cube->is_used && next < stage && next < stages; next++)
             report_stage(input, cube, next, COBRE_NONE, "has no rows");
         next = stage + 1;
         at = check_cube_stage(input, cube, at, stages);
     }
-    for (; cube->every_stage && next < stages; next++)
+    for (; cube->is_used && next < stages; next++)
         report_stage(input, cube, next, COBRE_NONE, "has no rows");
 }
 

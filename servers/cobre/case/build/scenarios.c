@@ -174,15 +174,16 @@ static bool fill_cube(cobre_builder *b, struct cube *cube)
     return !b->failed;
 }
 
+/* A file that no scheme uses may lack rows; it is left out. */
 static void set_external(cobre_builder *b, cobre_file_id file, cobre_registry registry,
-                         cobre_external *out)
+                         bool is_used, cobre_external *out)
 {
     struct cube cube = { .table = &b->input->tables[file],
                          .registry = registry,
                          .entities = b->input->registries[registry].count };
 
     out->entities = cube.entities;
-    if (!fill_cube(b, &cube))
+    if (!is_used || !fill_cube(b, &cube))
         return;
     out->counts = cube.counts;
     out->values = (const double *const *)cube.values;
@@ -204,15 +205,20 @@ static void set_openings(cobre_builder *b, cobre_scenarios *out)
 void cobre_build_scenarios(cobre_builder *b)
 {
     cobre_scenarios *out = &b->built->scenarios;
+    const cobre_raw_source *one = &b->input->config.training_source;
+    const cobre_raw_source *two = &b->input->config.simulation_source;
 
     set_stats(b, out);
     set_ar(b, out);
     set_annual(b, out);
     set_history(b, out);
     set_recent(b, out);
-    set_external(b, COBRE_FILE_EXTERNAL_INFLOW, COBRE_HYDROS, &out->inflow);
-    set_external(b, COBRE_FILE_EXTERNAL_LOAD, COBRE_BUSES, &out->load);
-    set_external(b, COBRE_FILE_EXTERNAL_NCS, COBRE_SOURCES, &out->ncs);
+    set_external(b, COBRE_FILE_EXTERNAL_INFLOW, COBRE_HYDROS,
+                 one->inflow == COBRE_EXTERNAL || two->inflow == COBRE_EXTERNAL, &out->inflow);
+    set_external(b, COBRE_FILE_EXTERNAL_LOAD, COBRE_BUSES,
+                 one->load == COBRE_EXTERNAL || two->load == COBRE_EXTERNAL, &out->load);
+    set_external(b, COBRE_FILE_EXTERNAL_NCS, COBRE_SOURCES,
+                 one->ncs == COBRE_EXTERNAL || two->ncs == COBRE_EXTERNAL, &out->ncs);
     set_openings(b, out);
     cobre_build_correlation(b);
 }

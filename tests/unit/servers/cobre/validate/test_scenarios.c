@@ -193,6 +193,24 @@ static void tables_without_gaps(void **state)
     BROKEN_RUN_ON(*state, given, rows, COBRE_SEVERITY_ERROR);
 }
 
+/* No scheme uses the external scenarios: the case runs without them, whatever they lack. */
+static void unused_tables_with_gaps_warn(void **state)
+{
+    static const base_file unused[] = {
+        { EXTERNAL, "stage_id i32: 0 0; scenario_id i32: 0 0; hydro_id i32: 1 2;"
+                    "value_m3s f64: 1 2" },
+        { NULL, NULL },
+    };
+    static const broken rows[] = {
+        { EXTERNAL, "scenario_id i32: 0 0", "scenario_id i32: 2147483647 2147483647", COVERAGE, 4,
+          NONE, "scenario_id", NULL, 0 },
+        { EXTERNAL, "stage_id i32: 0 0", "stage_id i32: 9 9", COVERAGE, 4, NONE, "stage_id", NULL,
+          0 },
+    };
+
+    BROKEN_RUN_ON(*state, unused, rows, COBRE_SEVERITY_WARNING);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +221,7 @@ int main(void)
         cmocka_unit_test(settings_warn),
         cmocka_unit_test(inner_bound_needs_a_slope),
         cmocka_unit_test(tables_without_gaps),
+        cmocka_unit_test(unused_tables_with_gaps_warn),
     };
 
     return cmocka_run_group_tests(tests, engine_setup, engine_teardown);

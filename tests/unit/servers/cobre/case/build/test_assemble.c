@@ -564,7 +564,9 @@ static void tables_by_stage_index(void **state)
           "value_m3s f64: 1 2 3 4" },
         { "scenarios/noise_openings.parquet", NULL,
           "stage_id i32: 0 0 0 2 2 2; opening_index u32: 0 0 0 0 0 0; entity_index u32: 0 1 2 2 1 "
-          "0; value f64: 1 2 3 4 5 6" });
+          "0; value f64: 1 2 3 4 5 6" },
+        { "config.json", "'stopping_mode':'any'",
+          "'scenario_source':{'seed':1,'inflow':{'scheme':'external'}}" });
     const cobre_scenarios *s = &result.c->scenarios;
 
     assert_int_equal(s->inflow.entities, 2);
