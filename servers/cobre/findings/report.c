@@ -133,6 +133,18 @@ static const char *with_place(mcp_arena *arena, const cobre_finding *finding)
     return mcp_arena_printf(arena, "%s (%s)", finding->message, file);
 }
 
+/* The message without the file that it begins with: the line has named it. */
+static const char *after_file(const char *message, const char *file)
+{
+    size_t length = strlen(file);
+
+    if (strncmp(message, file, length) != 0)
+        return message;
+    if (strncmp(message + length, ": ", 2) == 0)
+        return message + length + 2;
+    return message[length] == ' ' ? message + length + 1 : message;
+}
+
 const char *cobre_finding_line(const cobre_finding *finding, mcp_arena *arena)
 {
     char label[256];
@@ -140,7 +152,8 @@ const char *cobre_finding_line(const cobre_finding *finding, mcp_arena *arena)
 
     if (label_write(label, sizeof label, finding) >= (int)sizeof label)
         end_at_character(label, sizeof label - 1);
-    const char *message = finding->bare ? finding->bare : finding->message;
+    const char *message = after_file(finding->bare ? finding->bare : finding->message,
+                                     finding->file);
     if (label[0])
         return mcp_arena_printf(arena, "[%s] %s (%s): %s", kind, finding->file, label, message);
     return mcp_arena_printf(arena, "[%s] %s: %s", kind, finding->file, message);

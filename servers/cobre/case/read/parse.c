@@ -108,6 +108,24 @@ mcp_status cobre_parse_text(const mcp_json **root, const char *file, const char 
     return MCP_OK;
 }
 
+static void report_no_object(cobre_report *report, const char *file, const mcp_json *root)
+{
+    const char *actual = mcp_json_type_name(mcp_json_type_of(root));
+    const cobre_finding finding = {
+        .severity = COBRE_SEVERITY_ERROR,
+        .kind = COBRE_KIND_TYPE_MISMATCH,
+        .layer = 2,
+        .file = file,
+        .message = cobre_report_text(report, "%s must be a JSON object, but is of type %s", file,
+                                     actual),
+        .suggestion = cobre_report_text(report, "Write %s as one object, { ... }.", file),
+        .members = COBRE_MEMBERS(COBRE_TEXT("expected_type", "object"),
+                                 COBRE_TEXT("actual_type", actual)),
+    };
+
+    cobre_report_add(report, &finding);
+}
+
 static mcp_status reader_end(const cobre_reader *reader, mcp_error *err)
 {
     if (reader->status == MCP_OK)
@@ -127,7 +145,7 @@ mcp_status cobre_parse_json(cobre_input *input, cobre_file_id id, const char *te
     if (st != MCP_OK || !root)
         return st;
     if (!mcp_json_is_object(root))
-        cobre_reader_type(&reader, "(the whole file)", "object", root);
+        report_no_object(input->report, file->path, root);
     else
         readers[id](&reader, root, input);
     return reader_end(&reader, err);

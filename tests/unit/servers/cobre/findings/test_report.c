@@ -111,6 +111,24 @@ static void record_has_kind_message_context_suggestion(void **state)
         "[OutOfRange] system/hydros.json (hydro 3 'Upper'): it is wrong");
 }
 
+static void a_line_names_its_file_once(void **state)
+{
+    static const char *const lines[][2] = {
+        { "a.json cannot be read", "[OutOfRange] a.json: cannot be read" },
+        { "a.json: too long", "[OutOfRange] a.json: too long" },
+        { "a.jsonl is not a.json", "[OutOfRange] a.json: a.jsonl is not a.json" },
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        cobre_report *report = cobre_report_new(*state);
+        cobre_finding finding = at(2, "a.json", 3, lines[i][0]);
+        finding.noun = NULL;
+        cobre_report_add(report, &finding);
+        const cobre_finding *kept = cobre_report_finding(report, COBRE_SEVERITY_ERROR, 0);
+        assert_string_equal(cobre_finding_line(kept, *state), lines[i][1]);
+    }
+}
+
 static void what_is_not_kept_is_counted(void **state)
 {
     cobre_report *report = cobre_report_new(*state);
@@ -176,6 +194,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(record_has_kind_message_context_suggestion, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_line_names_its_file_once, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_kept_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(cut_texts_stay_utf8, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_is_remembered, setup, teardown),

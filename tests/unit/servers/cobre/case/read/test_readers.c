@@ -35,7 +35,7 @@ static void any_json(void **state)
         { CONFIG, "}}}", "},}}", JSON, 2, NONE, NULL, NULL, 0 },
         { BUSES, "'buses'", "/* all */ 'buses'", JSON, 2, NONE, NULL, NULL, 0 },
         { HYDROS, "'name':'Upper'", "'name':'Upper','name':'Uper'", JSON, 2, NONE, NULL, NULL, 0 },
-        { THERMALS, NULL, "[]", TYPE, 2, NONE, "(the whole file)", NULL, 0 },
+        { THERMALS, NULL, "[]", TYPE, 2, NONE, NULL, NULL, 0 },
         { LINES, NULL, "{'lignes':[]}", SCHEMA, 2, NONE, "lines", NULL, 0 },
         { LINES, NULL, "{'lines':{}}", TYPE, 2, NONE, "lines", NULL, 0 },
         { LINES, NULL, "{'lines':[7]}", TYPE, 2, NONE, "lines[0]", NULL, 0 },
