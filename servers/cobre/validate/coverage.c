@@ -3,7 +3,8 @@
  *
  * A statistics file without rows counts as absent. One finding per entity lists its gaps, so that a
  * hydro without any row is one finding and not one per stage. External scenarios and openings must
- * be complete tables; those of external scenarios that no scheme uses give warnings. Source: the errors page, sections 5.4 and 5.8.
+ * be complete tables; gaps in external scenarios that no scheme uses are warnings. Source: the
+ * errors page, sections 5.4 and 5.8.
  */
 #include "validate/layers.h"
 

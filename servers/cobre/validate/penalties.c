@@ -4,8 +4,8 @@
  * Missing a filling target must cost more than falling below the minimum storage, that more than a
  * deficit, a deficit more than the constraint violations, and those more than spilling. A violation
  * is a warning: the numbers are valid, but the dispatch may be unexpected. One warning per rule
- * names the worst hydro and the number of hydros, and the file that holds its value. Source: the errors page, section 5.6, rules 6 to
- * 10.
+ * names the worst hydro and the number of hydros, and the file that holds its value. Source:
+ * the errors page, section 5.6, rules 6 to 10.
  */
 #include "validate/layers.h"
 
