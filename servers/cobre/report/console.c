@@ -63,7 +63,7 @@ void console_begin(console *self, FILE *stream, bool is_quiet, bool use_color, u
     say_title(self, "Execution");
     fputc('\n', stream);
     say_label(self, "Solver:");
-    fprintf(stream, "%s %s\n", lp_solver_name(), lp_solver_version());
+    fprintf(stream, "own dual simplex, %s %s\n", lp_solver_name(), lp_solver_version());
     say_label(self, "Host:");
     fprintf(stream, "%s\n", host);
     say_label(self, "Threads:");
