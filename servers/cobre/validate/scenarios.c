@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stochastic/calendar.h"
 #include "stochastic/points/halton.h"
+#include "stochastic/points/hypercube.h"
 #include "stochastic/points/sobol.h"
 
 enum { LAYER = 5 };
@@ -32,14 +34,57 @@ static void check_external(const cobre_input *input, const char *field, int64_t 
                          "the scheme external needs rows in %s", cobre_files_known[file].path);
 }
 
+static bool is_listed(const mcp_json *years, int64_t year)
+{
+    int64_t from = year, to = year, one = 0;
+
+    if (mcp_json_is_object(years))
+        return mcp_json_int(mcp_json_get(years, "from"), &from) &&
+               mcp_json_int(mcp_json_get(years, "to"), &to) && from <= year && year <= to;
+    for (size_t i = 0; i < mcp_json_count(years); i++) {
+        if (mcp_json_int(mcp_json_item(years, i), &one) && one == year)
+            return true;
+    }
+    return false;
+}
+
+/* A path begins in a year of the list that was observed. A season that wraps, or a week, may belong
+ * to the year after or before that of its date. */
+static void check_years(const cobre_input *input, const cobre_raw_source *source, const char *field)
+{
+    const cobre_table *table = &input->tables[COBRE_FILE_HISTORY];
+    const mcp_json *years = source->historical_years;
+    int64_t tried = INT64_MIN;
+
+    if (!years || mcp_json_is_null(years))
+        return;
+    for (size_t row = 0; row < table->rows; row++) {
+        int64_t day = cobre_table_int(table, COBRE_HISTORY_DATE, row);
+        int64_t year = calendar_date_of((cobre_day)day).year;
+        if (year == tried)
+            continue;
+        tried = year;
+        if (is_listed(years, year) || is_listed(years, year - 1) || is_listed(years, year + 1))
+            return;
+    }
+    cobre_finding finding = in_config(COBRE_SEVERITY_ERROR, field);
+    cobre_report_setting(input, &finding, "List years that were observed, or remove the list.",
+                         "no listed year has observations in %s",
+                         cobre_files_known[COBRE_FILE_HISTORY].path);
+}
+
 static void check_source(const cobre_input *input, const cobre_raw_source *source,
-                         const char *const fields[3])
+                         const char *const fields[4])
 {
     check_external(input, fields[0], source->inflow, COBRE_FILE_EXTERNAL_INFLOW);
     check_external(input, fields[1], source->load, COBRE_FILE_EXTERNAL_LOAD);
     check_external(input, fields[2], source->ncs, COBRE_FILE_EXTERNAL_NCS);
-    if (source->inflow != COBRE_HISTORICAL || input->tables[COBRE_FILE_HISTORY].rows > 0)
+    if (source->inflow != COBRE_HISTORICAL)
         return;
+    if (input->tables[COBRE_FILE_HISTORY].rows > 0) {
+        check_years(input, source, fields[3]);
+        return;
+    }
     cobre_finding finding = in_config(COBRE_SEVERITY_ERROR, fields[0]);
     cobre_report_setting(input, &finding, "Add the file, or choose another scheme.",
                          "the scheme historical needs rows in %s",
@@ -50,10 +95,12 @@ static void check_schemes(const cobre_input *input)
 {
     static const char *const training[] = { "training.scenario_source.inflow.scheme",
                                             "training.scenario_source.load.scheme",
-                                            "training.scenario_source.ncs.scheme" };
+                                            "training.scenario_source.ncs.scheme",
+                                            "training.scenario_source.historical_years" };
     static const char *const simulation[] = { "simulation.scenario_source.inflow.scheme",
                                               "simulation.scenario_source.load.scheme",
-                                              "simulation.scenario_source.ncs.scheme" };
+                                              "simulation.scenario_source.ncs.scheme",
+                                              "simulation.scenario_source.historical_years" };
 
     check_source(input, &input->config.training_source, training);
     if (input->config.simulation_source.json)
@@ -93,6 +140,33 @@ static size_t dimensions_of(const cobre_input *input)
     cobre_noisy_entities(input, COBRE_FILE_LOAD_STATS, COBRE_BUSES, true, &buses);
     cobre_noisy_entities(input, COBRE_FILE_SOURCE_STATS, COBRE_SOURCES, false, &sources);
     return input->registries[COBRE_HYDROS].count + buses + sources;
+}
+
+static bool is_out_of_sample(const cobre_raw_source *source)
+{
+    return source->inflow == COBRE_OUT_OF_SAMPLE || source->load == COBRE_OUT_OF_SAMPLE ||
+           source->ncs == COBRE_OUT_OF_SAMPLE;
+}
+
+/* Out of sample a stage draws a point for each scenario of a phase. */
+static void check_hypercubes(const cobre_input *input)
+{
+    const cobre_raw_config *config = &input->config;
+    int64_t most = config->forward_passes;
+
+    if (config->simulation_enabled && config->scenarios > most)
+        most = config->scenarios;
+    if (most <= HYPERCUBE_POINTS_MAX || (!is_out_of_sample(&config->training_source) &&
+                                         !is_out_of_sample(&config->simulation_source)))
+        return;
+    for (size_t i = 0; i < input->stage_count; i++) {
+        if (input->stages[i].is_study && input->stages[i].sampling == COBRE_SAMPLING_LHS)
+            refuse_method(input, &input->stages[i],
+                          cobre_report_text(input->report,
+                                            "lhs out of sample takes at most %d scenarios, not "
+                                            "%lld",
+                                            HYPERCUBE_POINTS_MAX, (long long)most));
+    }
 }
 
 static void check_sampling(const cobre_input *input)
@@ -355,6 +429,7 @@ void cobre_check_scenarios(const cobre_input *input)
 {
     check_schemes(input);
     check_sampling(input);
+    check_hypercubes(input);
     check_selection(input);
     warn_fixed(input);
     check_inner_bound(input);

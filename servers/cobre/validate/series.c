@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "stochastic/calendar.h"
+#include "stochastic/history/fit.h"
 
 enum { LAYER = 5 };
 
@@ -515,12 +516,31 @@ static void check_stages_have_seasons(const cobre_input *input)
     }
 }
 
+static void check_order(const cobre_input *input)
+{
+    int64_t order = input->config.max_order;
+
+    if (order <= FIT_ORDER_MAX)
+        return;
+    cobre_finding finding = cobre_finding_in(COBRE_SEVERITY_ERROR, COBRE_KIND_OUT_OF_RANGE, LAYER,
+                                             cobre_files_known[COBRE_FILE_CONFIG].path,
+                                             "estimation.max_order");
+    finding.internal_kind = "InvalidValue";
+    finding.message = cobre_report_text(input->report, "max_order is %lld, but at most %d",
+                                        (long long)order, FIT_ORDER_MAX);
+    finding.suggestion = "Lower estimation.max_order.";
+    finding.members = COBRE_MEMBERS(COBRE_INT("value", order), COBRE_INT("min", 0),
+                                    COBRE_INT("max", FIT_ORDER_MAX));
+    cobre_report_add(input->report, &finding);
+}
+
 static void check_estimation(const cobre_input *input)
 {
     const cobre_table *table = &input->tables[COBRE_FILE_HISTORY];
 
     if (!estimates(input))
         return;
+    check_order(input);
     check_hydros(input);
     if (!input->has_seasons) {
         cobre_finding finding = cobre_finding_in(

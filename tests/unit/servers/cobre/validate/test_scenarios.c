@@ -193,6 +193,55 @@ static void tables_without_gaps(void **state)
     BROKEN_RUN_ON(*state, given, rows, COBRE_SEVERITY_ERROR);
 }
 
+/* January 2020 of both hydros: 18276 is 2020-01-15. */
+static void listed_years_are_observed(void **state)
+{
+    static const base_file context[] = {
+        { CONFIG, "{'training':{'forward_passes':2,'stopping_rules':["
+                  "{'type':'iteration_limit','limit':20}],"
+                  "'scenario_source':{'seed':1,'inflow':{'scheme':'historical'},"
+                  "'historical_years':[2020]}}}" },
+        { STAGES, "{'policy_graph':{'type':'finite_horizon','annual_discount_rate':0.1},'stages':["
+                  "{'id':0,'start_date':'2030-01-01','end_date':'2030-02-01','num_scenarios':3,"
+                  "'season_id':0,'blocks':[{'id':1,'name':'LOW','hours':500},"
+                  "{'id':0,'name':'HIGH','hours':244}]},"
+                  "{'id':1,'start_date':'2030-02-01','end_date':'2030-03-01','num_scenarios':3,"
+                  "'season_id':1,'blocks':[{'id':0,'name':'ALL','hours':672}]},"
+                  "{'id':2,'start_date':'2030-03-01','end_date':'2030-04-01','num_scenarios':3,"
+                  "'season_id':2,'blocks':[{'id':0,'name':'ALL','hours':744}]}]}" },
+        { "scenarios/inflow_history.parquet",
+          "hydro_id i32: 1 2; date date: 18276 18276; value_m3s f64: 9 8" },
+        { "scenarios/inflow_ar_coefficients.parquet",
+          "hydro_id i32: 1; stage_id i32: 1; lag i32: 1; coefficient f64: 0.5;"
+          "residual_std_ratio f64: 0.9" },
+        { NULL, NULL },
+    };
+    static const char years[] = "training.scenario_source.historical_years";
+    static const broken rows[] = {
+        { CONFIG, "[2020]", "[1950]", SETTINGS, 5, NONE, years, NULL, 0 },
+        { CONFIG, "[2020]", "[]", SETTINGS, 5, NONE, years, NULL, 0 },
+        { CONFIG, "[2020]", "{'from':1950,'to':1960}", SETTINGS, 5, NONE, years, NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, context, rows, COBRE_SEVERITY_ERROR);
+}
+
+static void hypercubes_have_a_limit(void **state)
+{
+    static const base_file context[] = {
+        { CONFIG, "{'training':{'forward_passes':65537,'stopping_rules':["
+                  "{'type':'iteration_limit','limit':20}],"
+                  "'scenario_source':{'seed':1,'load':{'scheme':'out_of_sample'}}}}" },
+        { NULL, NULL },
+    };
+    static const broken rows[] = {
+        { STAGES, "'risk_measure'", "'sampling_method':'lhs','risk_measure'", SETTINGS, 5, 2,
+          "sampling_method", NULL, 0 },
+    };
+
+    BROKEN_RUN_ON(*state, context, rows, COBRE_SEVERITY_ERROR);
+}
+
 /* No scheme uses the external scenarios: the case runs without them, whatever they lack. */
 static void unused_tables_with_gaps_warn(void **state)
 {
@@ -221,6 +270,8 @@ int main(void)
         cmocka_unit_test(settings_warn),
         cmocka_unit_test(inner_bound_needs_a_slope),
         cmocka_unit_test(tables_without_gaps),
+        cmocka_unit_test(listed_years_are_observed),
+        cmocka_unit_test(hypercubes_have_a_limit),
         cmocka_unit_test(unused_tables_with_gaps_warn),
     };
 

@@ -127,6 +127,8 @@ static void estimation(void **state)
           PHYSICAL, 5, 2, "date", NULL, 0 },
         { CONFIG, "'estimation':{", "'estimation':{'order_selection':'pacf_annual',", PHYSICAL, 5,
           1, "date", HISTORY, 1 }, /* 9 observations of each hydro */
+        { CONFIG, "'estimation':{", "'estimation':{'max_order':61,", COBRE_KIND_OUT_OF_RANGE, 5,
+          NONE, "estimation.max_order", NULL, 0 },
         { STAGES, "'num_scenarios':3,'season_id':1,", "'num_scenarios':3,", PHYSICAL, 5, 1,
           "season_id", NULL, 0 },
     };
