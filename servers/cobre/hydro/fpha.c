@@ -345,11 +345,12 @@ static mcp_status check_planes(const fit *made, mcp_error *err)
     for (size_t p = 0; p < made->plane_count; p++) {
         const hydro_plane *plane = &made->planes[p];
         if (plane->volume < -1e-10 || plane->turbined < -1e-10 || plane->spilled > 1e-10)
-            return mcp_error_set(err, MCP_E_PARAMS,
-                                 "hydro %d: a fitted plane has the slopes %.6g by volume, %.6g by "
-                                 "turbined and %.6g by spilled flow; the first two must not be "
-                                 "negative, the last not positive: check heights and tailrace",
-                                 made->hydro->id, plane->volume, plane->turbined, plane->spilled);
+            return mcp_error_set(
+                err, MCP_E_PARAMS,
+                "system/hydros.json: hydro %d: a fitted plane has the slopes %.6g "
+                "by volume, %.6g by turbined and %.6g by spilled flow; the first two must not be "
+                "negative, the last not positive: check heights and tailrace",
+                made->hydro->id, plane->volume, plane->turbined, plane->spilled);
     }
     return MCP_OK;
 }
@@ -375,8 +376,8 @@ static mcp_status find_range(production_fit *range, const cobre_hydro *hydro,
                              hydro->id);
     if (points > FPHA_GRID_MAX)
         return mcp_error_set(err, MCP_E_LIMIT,
-                             "hydro %d: a grid of %.0f points is more than %d: lower its "
-                             "discretization points",
+                             "system/hydro_production_models.json: hydro %d: a grid of %.0f points "
+                             "is more than %d: lower its discretization points",
                              hydro->id, points, FPHA_GRID_MAX);
 
     const cobre_geometry *rows = hydro->geometry;
@@ -387,7 +388,8 @@ static mcp_status find_range(production_fit *range, const cobre_hydro *hydro,
                                    rows[hydro->geometry_count - 1].volume_hm3);
     if (range->volume_min > range->volume_max)
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "hydro %d: the fitting window from %.6g to %.6g hm3 is empty",
+                             "system/hydro_production_models.json: hydro %d: the fitting window "
+                             "from %.6g to %.6g hm3 is empty",
                              hydro->id, range->volume_min, range->volume_max);
     return MCP_OK;
 }
@@ -406,8 +408,8 @@ static mcp_status make_planes(fit *made, const production_fit *range, const cobr
     find_tangents(made);
     if (made->plane_count == 0)
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "hydro %d generates nothing at any point of its grid: check heights, "
-                             "tailrace, losses and efficiency",
+                             "system/hydros.json: hydro %d generates nothing at any point of its "
+                             "grid: check heights, tailrace, losses and efficiency",
                              made->hydro->id);
     keep_envelope(made);
     mcp_status st = reduce(made, options->max_planes, scratch, err);

@@ -508,6 +508,16 @@ static cobre_run_models models_of(const struct run *run)
     return models;
 }
 
+/* The first input file that a message names; NULL when it names none. */
+static const char *file_of(const char *message)
+{
+    for (size_t i = 0; i < COBRE_FILE_COUNT; i++) {
+        if (strstr(message, cobre_files_known[i].path))
+            return cobre_files_known[i].path;
+    }
+    return NULL;
+}
+
 static mcp_status build_study(struct run *run, mcp_error *err)
 {
     mcp_error cause = MCP_ERROR_INIT;
@@ -516,11 +526,16 @@ static mcp_status build_study(struct run *run, mcp_error *err)
         return sddp_join(run->study, run->order->ranks, err);
     if (st != MCP_E_PARAMS && st != MCP_E_LIMIT)
         return mcp_error_set(err, st, "%s", cause.message);
+    const char *file = file_of(cause.message);
+    const char *verb = st == MCP_E_LIMIT ? "Lower the sizes" : "Correct the values";
+    const char *suggestion = mcp_arena_printf(run->arena, "%s that the message names%s%s.", verb,
+                                              file ? " in " : "", file ? file : "");
+    if (!suggestion)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a refusal");
     return end_with(
         run, COBRE_RUN_REFUSED,
-        cobre_record_new(run->arena, "IncompatibleSettings",
-                         "Change the sizes that the message names.",
-                         COBRE_MEMBERS(COBRE_NULL("file"), COBRE_TEXT("settings", "study"),
+        cobre_record_new(run->arena, "IncompatibleSettings", suggestion,
+                         COBRE_MEMBERS(COBRE_TEXT("file", file), COBRE_TEXT("settings", "study"),
                                        COBRE_TEXT("detail", cause.message)),
                          "The study cannot be built: %s", cause.message),
         err);

@@ -92,7 +92,8 @@ static mcp_status check_bytes(double bytes, mcp_error *err)
         return MCP_OK;
     return mcp_error_set(err, MCP_E_LIMIT,
                          "the study would need %.1f GiB of memory; the limit is %.1f GiB: lower "
-                         "num_scenarios, forward_passes, replications or the number of threads",
+                         "forward_passes and replications in config.json, num_scenarios, or the "
+                         "number of threads",
                          bytes / 0x1p30, (double)study_most_bytes() / 0x1p30);
 }
 

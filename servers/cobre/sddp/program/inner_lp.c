@@ -108,12 +108,11 @@ static mcp_status make_arrays(builder *b, mcp_arena *arena, double elements, siz
                               size_t rows, mcp_error *err)
 {
     if (elements > ELEMENTS_MAX)
-        return mcp_error_set(
-            err, MCP_E_LIMIT,
-            "the upper bound's program of stage %zu would have %.0f elements; the "
-            "limit is 100 million: raise upper_bound_evaluation.interval_iterations"
-            " or disable it",
-            b->stage->stage, elements);
+        return mcp_error_set(err, MCP_E_LIMIT,
+                             "the upper bound's program of stage %zu would have %.0f elements; the "
+                             "limit is 100 million: in config.json raise "
+                             "upper_bound_evaluation.interval_iterations or disable it",
+                             b->stage->stage, elements);
     b->start = mcp_arena_array(arena, columns + 1, sizeof *b->start);
     b->row = mcp_arena_array(arena, (size_t)elements, sizeof *b->row);
     b->value = mcp_arena_array(arena, (size_t)elements, sizeof *b->value);

@@ -305,6 +305,19 @@ static void what_is_not_valid_makes_nothing(void **state)
     assert_string_equal(world->calls, "");
 }
 
+static void a_study_that_is_too_large_names_the_file(void **state)
+{
+    struct world *world = *state;
+
+    take_case(world, "merit-order", CONFIG(2, 4294967295));
+    cobre_run_result result = run_both(world);
+    assert_int_equal(result.end, COBRE_RUN_REFUSED);
+    const mcp_json *record = json_of(world, &result);
+    assert_text(record, "/kind", "IncompatibleSettings");
+    assert_text(record, "/context/file", "config.json");
+    assert_text(record, "/suggestion", "Lower the sizes that the message names in config.json.");
+}
+
 static void an_output_that_is_taken_is_left_alone(void **state)
 {
     struct world *world = *state;
@@ -512,6 +525,7 @@ int main(void)
         EACH(one_phase_leaves_the_other_null),
         EACH(a_simulation_alone_has_no_policy),
         EACH(what_is_not_valid_makes_nothing),
+        EACH(a_study_that_is_too_large_names_the_file),
         EACH(an_output_that_is_taken_is_left_alone),
         EACH(an_output_that_cannot_be_opened_is_named),
         EACH(the_total_of_the_progress_holds),
