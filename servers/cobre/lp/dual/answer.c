@@ -40,9 +40,9 @@ static double varying_cost(const dual_work *w, size_t lane)
 }
 
 /* Scaled. */
-static double objective_of(const dual_work *w, size_t lane, double shared)
+static double objective_of(const dual_work *w, size_t lane)
 {
-    double sum = shared + varying_cost(w, lane);
+    double sum = w->shared_cost + varying_cost(w, lane);
 
     for (int c = 0; c < w->size; c++)
         sum += w->program->cost[w->kernel_column[c]] * task_values(w, c)[lane];
@@ -93,10 +93,10 @@ static double watch_error(dual_work *w, const double *by_column, size_t lane)
 
 /* Whether the values of the columns satisfy the kernel's rows in a lane, and are those that watched
  * rows were computed from. */
-static bool holds_in(dual_work *w, size_t lane, double shared, double loss)
+static bool holds_in(dual_work *w, size_t lane, double loss)
 {
     const dual_program *p = w->program;
-    double residual = 0.0, size = 0.0, objective = objective_of(w, lane, shared);
+    double residual = 0.0, size = 0.0, objective = objective_of(w, lane);
 
     write_point(w, lane, w->scatter);
     for (int r = 0; r < w->size; r++) {
@@ -118,10 +118,11 @@ static bool holds_in(dual_work *w, size_t lane, double shared, double loss)
 bool answer_holds(dual_work *w)
 {
     lanes_spread(w, w->nonbasic);
-    double loss = price_loss(w), shared = shared_cost(w);
+    w->shared_cost = shared_cost(w);
+    double loss = price_loss(w);
     size_t first = w->done[0], last = w->done[w->done_count - 1];
 
-    return holds_in(w, first, shared, loss) && (last == first || holds_in(w, last, shared, loss));
+    return holds_in(w, first, loss) && (last == first || holds_in(w, last, loss));
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -211,13 +212,13 @@ static void answer_basis(const dual_work *w)
 void answer_lanes(dual_work *w)
 {
     lp_answers *out = w->answers;
-    double shared = shared_cost(w), inverse = 1.0 / w->program->objective_scale;
+    double inverse = 1.0 / w->program->objective_scale;
 
     answer_basis(w);
     for (size_t i = 0; i < w->done_count; i++) {
         size_t lane = w->done[i], number = w->lane[lane];
         if (out->objective)
-            out->objective[number] = objective_of(w, lane, shared) * inverse;
+            out->objective[number] = objective_of(w, lane) * inverse;
         if (out->which)
             out->which[number] = (uint32_t)out->bases;
         if (out->primal)

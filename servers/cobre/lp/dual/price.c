@@ -83,24 +83,36 @@ static double loss(double price, uint8_t place, double range)
 }
 
 /* A basic column has no reduced cost, but for rounding. */
-static double loss_of_column(const dual_work *w, int column)
+static double loss_of_basic(const dual_work *w, int column, double price)
 {
-    double price = price_column(w, column), range = w->upper[column] - w->lower[column];
-
-    if (w->position[column] < 0)
-        return loss(price, w->place[column], range);
     price = fabs(price) - ROUNDING * (1.0 + fabs(w->program->cost[column]));
-    return price > 0.0 ? loss(price, LP_BASIC, range) : 0.0;
+    return price > 0.0 ? loss(price, LP_BASIC, w->upper[column] - w->lower[column]) : 0.0;
 }
 
-double price_loss(const dual_work *w)
+/* The reduced costs of all movable columns. */
+static void write_prices(const dual_work *w, double *price)
+{
+    for (int j = 0; j < w->program->columns; j++)
+        price[j] = w->program->cost[j];
+    for (int r = 0; r < w->size; r++)
+        if (w->y[r] != 0.0)
+            rows_add(w, w->kernel_row[r], -w->y[r], price);
+}
+
+double price_loss(dual_work *w)
 {
     const dual_program *p = w->program;
-    double sum = 0.0;
+    double sum = 0.0, *price = w->alpha;
 
+    write_prices(w, price);
     for (int j = 0; j < p->columns; j++)
-        if (!p->is_fixed[j])
-            sum += loss_of_column(w, j);
+        if (price[j] * w->direction[j] < 0.0)
+            sum += loss(price[j], w->place[j], w->upper[j] - w->lower[j]);
+    for (int i = 0; i < p->unbounded_count; i++)
+        if (w->place[p->unbounded[i]] == LP_FREE)
+            sum += loss(price[p->unbounded[i]], LP_FREE, INFINITY);
+    for (int c = 0; c < w->size; c++)
+        sum += loss_of_basic(w, w->kernel_column[c], price[w->kernel_column[c]]);
     for (int r = 0; r < w->size; r++) {
         int row = w->kernel_row[r];
         double range = w->row_upper[row] - w->row_lower[row];
@@ -181,15 +193,38 @@ static void add_logicals(dual_work *w, const ratio_row *leaving)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
+/* A place that no candidate has: its ratio is above all. */
+static void clear_candidate(dual_work *w, int at)
+{
+    w->ratio[at] = INFINITY;
+    w->inverse_of[at] = 0.0;
+}
+
+/* The least (d + delta) / |alpha|. A minimum has the same bits in any order. */
+static double least_limit(const dual_work *w, double delta)
+{
+    double least[CANDIDATE_SPARE];
+
+    for (int k = 0; k < CANDIDATE_SPARE; k++)
+        least[k] = INFINITY;
+    for (int first = 0; first < w->candidates; first += CANDIDATE_SPARE) {
+        const double *ratio = w->ratio + first, *inverse = w->inverse_of + first;
+#pragma omp simd
+        for (int k = 0; k < CANDIDATE_SPARE; k++) {
+            double limit = ratio[k] + delta * inverse[k];
+            least[k] = limit < least[k] ? limit : least[k];
+        }
+    }
+    for (int k = 1; k < CANDIDATE_SPARE; k++)
+        least[0] = least[k] < least[0] ? least[k] : least[0];
+    return least[0];
+}
+
 static int pick(const dual_work *w, double delta)
 {
-    double most = INFINITY, largest = 0.0;
+    double most = least_limit(w, delta), largest = 0.0;
     int best = 0;
 
-    for (int i = 0; i < w->candidates; i++) {
-        double limit = w->ratio[i] + delta * w->inverse_of[i];
-        most = limit < most ? limit : most;
-    }
     for (int i = 0; i < w->candidates; i++)
         if (w->ratio[i] <= most && w->size_of[i] > largest) {
             largest = w->size_of[i];
@@ -219,6 +254,7 @@ static void drop_candidate(dual_work *w, int at)
     w->inverse_of[at] = w->inverse_of[last];
     w->ratio[at] = w->ratio[last];
     w->range[at] = w->range[last];
+    clear_candidate(w, last);
 }
 
 int ratio_test(dual_work *w, const ratio_row *leaving, size_t target)
@@ -229,6 +265,8 @@ int ratio_test(dual_work *w, const ratio_row *leaving, size_t target)
     w->candidates = w->flip_count = 0;
     add_columns(w, leaving->sigma, target);
     add_logicals(w, leaving);
+    for (int k = 0; k < CANDIDATE_SPARE; k++)
+        clear_candidate(w, w->candidates + k);
     for (int i = 0; i < w->candidates; i++)
         largest = w->size_of[i] > largest ? w->size_of[i] : largest;
     while (w->candidates > 0) {

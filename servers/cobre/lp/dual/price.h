@@ -28,7 +28,7 @@ static inline double price_column(const dual_work *w, int column)
 
 /* What the lanes may lose by reduced costs of a wrong sign: the sum of each times the range of its
  * column. */
-double price_loss(const dual_work *w);
+double price_loss(dual_work *w);
 
 /* A leaving row of the tableau: x + sum of alpha_j x_j is constant. */
 typedef struct ratio_row {

@@ -214,7 +214,7 @@ bool task_reserve(dual_work *w)
     memset(w->cut_price, 0, n * sizeof *w->cut_price);
     return task_reserve_slots(w, (int)set) && reserve_kernel(w) && reserve_lanes(w) &&
            reserve_items(w, p->layout.items) &&
-           reserve_candidates(w, n + 2 * (size_t)w->kernel_room) &&
+           reserve_candidates(w, n + 2 * (size_t)w->kernel_room + CANDIDATE_SPARE) &&
            reserve_known(w, w->cuts ? w->cuts->count : 0) &&
            reserve_basis(w, n + (size_t)p->rows + set + 1);
 }

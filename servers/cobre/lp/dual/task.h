@@ -31,11 +31,12 @@ struct dual_work {
 
     /* By column. Bounds are those of the program and the items that all lanes share. */
     double *lower, *upper, *low, *high;
-    double *direction; /* of what may enter: 1 from its lower bound, -1 from its upper, else 0 */
-    double *alpha;     /* of the leaving row */
-    double *cut_price; /* what the cuts of the kernel take off the reduced cost */
-    double *nonbasic;  /* value of a nonbasic column, as far as all lanes share it (answer.c) */
-    double *scatter;   /* zero but while a function uses it; and the next one */
+    double *direction;  /* of what may enter: 1 from its lower bound, -1 from its upper, else 0 */
+    double *alpha;      /* of the leaving row */
+    double *cut_price;  /* what the cuts of the kernel take off the reduced cost */
+    double *nonbasic;   /* value of a nonbasic column, as far as all lanes share it (answer.c) */
+    double shared_cost; /* of those values */
+    double *scatter;    /* zero but while a function uses it; and the next one */
     double *scatter_flips;
     int *position;     /* in the kernel, or -1 */
     int *lane_bound;   /* which of the uppers by lane is its bound, or -1 */
@@ -111,6 +112,9 @@ struct dual_work {
 };
 
 #define NO_CUT UINT32_MAX
+
+/* Cleared places after the last candidate, for loops over several at once. */
+#define CANDIDATE_SPARE 4
 
 /* Memory for a group; false without. */
 bool task_reserve(dual_work *w);
