@@ -139,19 +139,33 @@ static void strip_values(const dual_work *w, size_t first, size_t count, size_t 
     }
 }
 
+/* Whether a cut of a strip may be above theta by more than `limit`. */
+static bool may_exceed(const double *values, size_t count, double theta, double limit)
+{
+    int found = 0;
+
+#pragma omp simd reduction(| : found)
+    for (size_t c = 0; c < count; c++)
+        found |= values[c] - theta > limit;
+    return found != 0;
+}
+
 /* The most violated cut of a done lane, the lowest on ties; NO_CUT: none is. */
 static uint32_t most_violated(const dual_work *w, size_t at)
 {
     const lp_cuts *cuts = w->cuts;
     size_t dimension = w->program->layout.dimension, count = 0;
     uint32_t best = NO_CUT;
-    double worst = 0.0, values[STRIP];
+    double worst = 0.0, values[STRIP], only = line_of(w, dimension)[at];
+    double least = SEARCH_TOLERANCE * w->program->column_scale[w->program->layout.theta];
 
     for (size_t first = 0; first < cuts->count; first += count) {
         size_t rest = cuts->chunk - first % cuts->chunk;
         count = cuts->count - first < rest ? cuts->count - first : rest;
         count = count < STRIP ? count : STRIP;
         strip_values(w, first, count, at, values);
+        if (w->thetas == 1 && !may_exceed(values, count, only, worst + least))
+            continue;
         for (size_t c = 0; c < count; c++) {
             size_t cut = first + c;
             int number = cuts->theta ? (int)cuts->theta[cut] : 0;
