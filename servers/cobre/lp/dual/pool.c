@@ -212,7 +212,7 @@ lp_status pool_search(dual_work *w)
     if (in_blocks)
         find_violating(w);
     for (size_t i = 0; i < w->done_count && end == LP_OPTIMAL; i++) {
-        /* A cut that has just joined for another lane is enough for now. */
+        /* It violates a cut that has just joined for another lane, and is not done. */
         if (w->violation[w->done[i]] > 0.0)
             continue;
         uint32_t cut = !in_blocks || w->worst[i] > 0.0 ? most_violated(w, i) : NO_CUT;

@@ -33,6 +33,9 @@ static const double deltas[] = { 1e-13, 1e-10, 1e-9 };
 /* A reduced cost up to here, by 1 + its cost, is rounding. */
 #define ROUNDING 1e-12
 
+/* A slope up to here, by the infeasibility, is rounding too: the flips make up for all of it. */
+#define SLOPE_ROUNDING 1e-12
+
 /* ---- prices ---------------------------------------------------------------------------------- */
 
 void price_compute(dual_work *w)
@@ -259,7 +262,7 @@ static void drop_candidate(dual_work *w, int at)
 
 int ratio_test(dual_work *w, const ratio_row *leaving, size_t target)
 {
-    double slope = leaving->miss, largest = 0.0;
+    double slope = leaving->miss, largest = 0.0, rest = FEASIBILITY + SLOPE_ROUNDING * slope;
 
     compute_alpha(w, leaving);
     w->candidates = w->flip_count = 0;
@@ -272,7 +275,7 @@ int ratio_test(dual_work *w, const ratio_row *leaving, size_t target)
     while (w->candidates > 0) {
         int best = pick_graded(w, largest), entering = w->candidate[best];
         slope -= w->size_of[best] * w->range[best];
-        if (!(slope > 0.0))
+        if (!(slope > rest))
             return entering;
         w->flips[w->flip_count++] = entering;
         drop_candidate(w, best);

@@ -219,6 +219,26 @@ static void klee_minty(void **state)
     }
 }
 
+/* 3 y + a x = 0 with y basic, below its bound by just what the range of x makes up for: a slope
+ * that rounding leaves above zero is no sign of infeasibility. */
+static void a_range_that_just_suffices(void **state)
+{
+    static const uint8_t basis[] = { LP_BASIC, LP_AT_UPPER, LP_AT_LOWER };
+    chance c = { .state = 17 };
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        instance *in = instance_new();
+        add_row(in, 0, 0);
+        add_column(in, 0, 10, 0);
+        add_element(in, 0, 3);
+        add_column(in, 0, 0.1 + chance_real(&c), -1);
+        add_element(in, 0, 0.1 + chance_real(&c));
+        in->group.basis = basis;
+        assert_optimum(in, 0, "a range");
+    }
+}
+
 /* An assignment of n to n where i to j costs (i + j) mod n: each can have the one of cost 0. */
 static void assignment(void **state)
 {
@@ -585,6 +605,7 @@ int main(void)
         cmocka_unit_test(random_groups),
         cmocka_unit_test(cycling_programs),
         cmocka_unit_test(klee_minty),
+        cmocka_unit_test(a_range_that_just_suffices),
         cmocka_unit_test(assignment),
         cmocka_unit_test(textbooks),
         cmocka_unit_test(inventory),
