@@ -35,6 +35,10 @@ typedef mcp_status mcp_token_verifier(mcp_principal *out, const char *token, mcp
 /** The name of the client's principal; NULL on a server that requires no token. */
 const char *mcp_call_principal(const mcp_call *call);
 
+/** The scopes of the client's token, separated by spaces; NULL on a server that requires no
+ *  token. */
+const char *mcp_call_scopes(const mcp_call *call);
+
 /** Whether the client's token has all these scopes, separated by spaces. True on a server that
  *  requires no token. */
 bool mcp_call_has_scopes(const mcp_call *call, const char *scopes);

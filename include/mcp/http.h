@@ -8,7 +8,7 @@
  *     POST               /messages            its path for the client's messages
  *     GET                /ws                  WebSocket, subprotocol "mcp", with `websocket`
  *     any                routes               mcp_route (route.h)
- *     GET                /health, /metrics    with `health`, `metrics`
+ *     GET                /health, /metrics    with `health`, `metrics`; not behind `auth`
  *     GET                /.well-known/oauth-protected-resource[/mcp]   with `auth`
  *
  * Zero is the safe default of every option: 127.0.0.1, only local names in Host, only pages of the
@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "mcp/auth.h"
+#include "mcp/buf.h"
 #include "mcp/call.h"
 #include "mcp/error.h"
 #include "mcp/route.h"
@@ -38,6 +39,19 @@ typedef enum mcp_http_sessions {
     MCP_SESSIONS_REQUIRED, /* such a client begins with initialize and sends its session id */
     MCP_SESSIONS_OFF       /* no session ids: every request is independent */
 } mcp_http_sessions;
+
+/** How many bytes a program may add to /metrics. */
+#define MCP_METRICS_MAX ((size_t)1024 * 1024)
+
+/**
+ * Appends a program's own families to /metrics: whole lines in the text format of Prometheus, under
+ * names that do not begin with "mcp_" or "process_". Runs on the loop with each request: must not
+ * block.
+ *
+ * @param out holds MCP_METRICS_MAX bytes at most; where that is not enough, the request is answered
+ *            by 503
+ */
+typedef void mcp_metrics_writer(mcp_buf *out, void *data);
 
 /** Limits over HTTP. 0 means the default in the comment. */
 typedef struct mcp_http_limits {
@@ -65,8 +79,13 @@ typedef struct mcp_http_options {
     bool websocket;             /* at /ws */
     bool health;                /* GET /health, for any Host: a probe need not know our name */
     bool metrics;               /* GET /metrics, for any Host, in Prometheus text format */
-    const mcp_route *routes;    /* may be NULL; borrowed while the server serves */
-    void *routes_data;          /* passed to the routes' handlers */
+    mcp_metrics_writer *write_metrics; /* adds the program's own; NULL: none */
+    void *metrics_data;                /* passed to it */
+    /** Bearer tokens in clear text, ending with NULL, of which /metrics requires one. NULL: it is
+     *  served without a token, as /health is. */
+    const char *const *metrics_tokens;
+    const mcp_route *routes; /* may be NULL; borrowed while the server serves */
+    void *routes_data;       /* passed to the routes' handlers */
     /** Error bodies of all paths but MCP's; NULL: {"error":{"status","message"}}. */
     mcp_problem_writer *problem;
 

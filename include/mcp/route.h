@@ -91,6 +91,10 @@ typedef struct mcp_body_source {
  */
 mcp_status mcp_call_send_from(mcp_call *call, const char *mime_type, const mcp_body_source *source);
 
+/** For a route's handler: the row of the table that answers the request, so that one function can
+ *  serve many routes; NULL in other handlers. */
+const mcp_route *mcp_call_route(const mcp_call *call);
+
 /** For a route's handler: the path of the request, not decoded; NULL in other handlers. */
 const char *mcp_call_path(const mcp_call *call);
 

@@ -45,9 +45,16 @@ typedef enum mcp_refusal {
 } mcp_refusal;
 
 /**
- * Writes the refusal of a tool call in the server's own form, by mcp_call_tool_error_text. Runs on
- * the loop, or on a worker when the arguments are large: must not block, and several may run at
- * once.
+ * Writes the refusal of a tool call in the server's own form. Runs on the loop, or on a worker when
+ * the arguments are large: must not block, and several may run at once. It may use mcp_call_name,
+ * mcp_call_arguments, mcp_call_revision and the like.
+ *
+ * What it does                        what the client gets
+ *   mcp_call_tool_error_text, MCP_OK    a tool result with isError true
+ *   nothing, returns MCP_OK             the same with the library's text
+ *   returns another status              a JSON-RPC error with the status's code and
+ *                                       mcp_call_error's message: MCP_E_PARAMS is -32602,
+ *                                       MCP_E_NOT_FOUND -32603; see call.h
  *
  * @param finding for MCP_REFUSED_ARGUMENTS, else NULL
  */
@@ -80,6 +87,22 @@ typedef enum mcp_feature {
  */
 typedef bool mcp_visibility(const mcp_call *call, mcp_feature feature, const char *name,
                             void *data);
+
+/** The reason why a feature is hidden from a client. */
+typedef enum mcp_hiding {
+    MCP_HIDDEN_BY_SERVER, /* mcp_visibility said no */
+    MCP_HIDDEN_BY_SCOPE   /* hide_by_scope, and the token lacks one of its scopes */
+} mcp_hiding;
+
+/**
+ * A client has called a tool that is hidden from it, and gets the answer of an unknown tool. Runs
+ * on the loop before the answer, so its time is part of the answer's: it must not block, and should
+ * only note the call for another thread. It may use mcp_call_principal, mcp_call_arguments (not
+ * checked against the schema), mcp_call_revision and the like, and must not answer the call.
+ *
+ * @param name the tool's name as registered
+ */
+typedef void mcp_hidden_call(const mcp_call *call, const char *name, mcp_hiding reason, void *data);
 
 /** Limits. 0 means the default in the comment. */
 typedef struct mcp_limits {
@@ -129,6 +152,9 @@ typedef struct mcp_server_options {
     /** The revision of a request that names none and precedes `initialize`; NONE: 2025-03-26.
      *  Within `oldest` and `newest`. */
     mcp_revision default_revision;
+    /** The revision that `initialize` offers to a client that asks for one that is not served;
+     *  NONE: the newest with sessions. Within `oldest` and `newest`. */
+    mcp_revision offered_revision;
     bool strict_version;       /* refuse an unknown revision instead of offering another */
     mcp_tool_names tool_names; /* the names in tools/list */
     bool keep_schema_uri; /* tools/list sends the `$schema` of schemas. false: it is left out, since
@@ -149,12 +175,14 @@ typedef struct mcp_server_options {
     bool allow_write;       /* false: MCP_WRITES tools are listed with a note and refused */
     const char *write_note; /* that note; NULL: "Write operations are disabled." */
     bool explicit_is_error; /* send isError false with successful results; contracts differ */
+    bool bare_capabilities; /* leave false flags out: "tools":{}; contracts differ here, too */
     bool skip_output_check; /* do not check results of tools against their outputSchema (tool.h) */
     mcp_error_formatter *error_formatter;         /* NULL: plain text */
     mcp_argument_normalizer *normalize_arguments; /* NULL: arguments are checked unchanged */
     mcp_visibility *visible;                      /* NULL: every client sees every feature */
+    mcp_hidden_call *hidden_called;               /* NULL: such calls are not reported */
     bool hide_by_scope; /* hide features that the token lacks scopes for instead of refusing them */
-    void *data;         /* passed to error_formatter, normalize_arguments and visible */
+    void *data; /* passed to error_formatter, normalize_arguments, visible and hidden_called */
 
     mcp_limits limits; /* zero: the default of each */
     mcp_log log;       /* zero: silent */

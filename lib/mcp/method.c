@@ -35,8 +35,8 @@ static unsigned capabilities_of(const mcp_call *call)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The version asked for where we speak it, else the newest that we speak: never an error, unless
- * the server was told to be strict. */
+/* The version asked for where we speak it, else the one that the server offers: never an error,
+ * unless the server was told to be strict. */
 static mcp_status negotiate(mcp_revision *out, mcp_call *call)
 {
     const mcp_server_options *options = call->context->options;
@@ -58,7 +58,7 @@ static mcp_status negotiate(mcp_revision *out, mcp_call *call)
         mcp_write_member_string(data, "requested", requested);
         return mcp_error_set(&call->err, MCP_E_PARAMS, "Unsupported protocol version");
     }
-    *out = is_served ? revision : newest;
+    *out = is_served ? revision : options->offered_revision;
     return MCP_OK;
 }
 
@@ -77,14 +77,20 @@ static const struct declaration {
     { MCP__CAN_LOGGING, "logging", false, false },
 };
 
+static void write_flag(mcp_json_writer *writer, const char *name, bool is_set, bool is_bare)
+{
+    if (is_set || !is_bare)
+        mcp_write_member_bool(writer, name, is_set);
+}
+
 static void write_declaration(mcp_json_writer *writer, const struct declaration *declaration,
-                              unsigned capabilities)
+                              unsigned capabilities, bool is_bare)
 {
     mcp_write_member_object(writer, declaration->name);
     if (declaration->has_subscribe)
-        mcp_write_member_bool(writer, "subscribe", (capabilities & MCP__CAN_SUBSCRIBE) != 0);
+        write_flag(writer, "subscribe", capabilities & MCP__CAN_SUBSCRIBE, is_bare);
     if (declaration->has_list_changed)
-        mcp_write_member_bool(writer, "listChanged", (capabilities & MCP__CAN_CHANGE) != 0);
+        write_flag(writer, "listChanged", capabilities & MCP__CAN_CHANGE, is_bare);
     mcp_write_end(writer);
 }
 
@@ -127,7 +133,8 @@ static void write_capabilities(mcp_json_writer *writer, const mcp_call *call, mc
     for (size_t i = 0; i < sizeof declarations / sizeof declarations[0]; i++)
         if ((capabilities & declarations[i].capability) &&
             mcp__field_is_known("ServerCapabilities", declarations[i].name, revision))
-            write_declaration(writer, &declarations[i], capabilities);
+            write_declaration(writer, &declarations[i], capabilities,
+                              call->context->options->bare_capabilities);
     if (has_tasks && mcp__field_is_known("ServerCapabilities", "tasks", revision))
         write_tasks(writer, call);
     if (mcp__field_is_known("ServerCapabilities", "extensions", revision))

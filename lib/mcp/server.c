@@ -74,23 +74,32 @@ static bool fill_bounds(mcp_limits *limits)
            set_default(&limits->task_ttl_ms, 60 * 60 * 1000);
 }
 
-/* Stays NONE where no revision with sessions is served. */
-static void fill_without_initialize(mcp_server_options *options)
+static void fill_revision(mcp_revision *option, mcp_revision otherwise, mcp_revision oldest,
+                          mcp_revision newest)
 {
+    if (*option == MCP_REVISION_NONE)
+        *option = otherwise;
+    if (*option < oldest)
+        *option = oldest;
+    if (*option > newest)
+        *option = newest;
+}
+
+/* Those of `initialize` stay NONE where no revision with sessions is served. */
+static void fill_session_revisions(mcp_server_options *options)
+{
+    mcp_revision oldest = options->oldest;
     mcp_revision newest = options->newest < MCP_REVISION_NEWEST_SESSION
                               ? options->newest
                               : MCP_REVISION_NEWEST_SESSION;
 
-    if (options->oldest > MCP_REVISION_NEWEST_SESSION) {
+    if (oldest > MCP_REVISION_NEWEST_SESSION) {
         options->default_revision = MCP_REVISION_NONE;
+        options->offered_revision = MCP_REVISION_NONE;
         return;
     }
-    if (options->default_revision == MCP_REVISION_NONE)
-        options->default_revision = MCP_2025_03_26;
-    if (options->default_revision < options->oldest)
-        options->default_revision = options->oldest;
-    if (options->default_revision > newest)
-        options->default_revision = newest;
+    fill_revision(&options->default_revision, MCP_2025_03_26, oldest, newest);
+    fill_revision(&options->offered_revision, newest, oldest, newest);
 }
 
 static void fill_revisions(mcp_server_options *options)
@@ -99,7 +108,7 @@ static void fill_revisions(mcp_server_options *options)
         options->oldest = MCP_2024_11_05;
     if (options->newest == MCP_REVISION_NONE)
         options->newest = MCP_REVISION_NEWEST;
-    fill_without_initialize(options);
+    fill_session_revisions(options);
 }
 
 static bool is_revision(mcp_revision revision)
@@ -112,7 +121,7 @@ static mcp_status check_options(const mcp_server_options *options, mcp_error *er
     if (!options->name || !options->version)
         return mcp_error_set(err, MCP_E_PARAMS, "a server needs a name and a version");
     if (!is_revision(options->oldest) || !is_revision(options->newest) ||
-        !is_revision(options->default_revision))
+        !is_revision(options->default_revision) || !is_revision(options->offered_revision))
         return mcp_error_set(err, MCP_E_PARAMS, "a revision in the options is none that is served");
     if (options->newest != MCP_REVISION_NONE && options->oldest > options->newest)
         return mcp_error_set(err, MCP_E_PARAMS, "the oldest revision is newer than the newest");

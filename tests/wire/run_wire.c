@@ -8,6 +8,7 @@
  *
  *     ! revision R       speaks R alone          ! oldest R, ! newest R    narrows on one side
  *     ! without-initialize R                     ! strict-version
+ *     ! offers R                                 ! bare-capabilities
  *     ! tool-names canonical|safe|auto           ! allow-write
  *     ! more             the second fixture, tests/support/fixture_more.h
  *     ! tasks            the fixture of tasks, tests/support/fixture_task.h
@@ -175,6 +176,17 @@ static void set_without_initialize(const char *value)
     talk.options.default_revision = revision_of(value);
 }
 
+static void set_offers(const char *value)
+{
+    talk.options.offered_revision = revision_of(value);
+}
+
+static void set_bare_capabilities(const char *value)
+{
+    (void)value;
+    talk.options.bare_capabilities = true;
+}
+
 static void set_strict_version(const char *value)
 {
     (void)value;
@@ -312,6 +324,8 @@ static const struct {
     { "oldest", set_oldest },
     { "newest", set_newest },
     { "without-initialize", set_without_initialize },
+    { "offers", set_offers },
+    { "bare-capabilities", set_bare_capabilities },
     { "strict-version", set_strict_version },
     { "tool-names", set_tool_names },
     { "allow-write", set_allow_write },

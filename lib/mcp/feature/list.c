@@ -111,13 +111,24 @@ bool mcp__list_varies(const mcp_server_options *options)
     return options->visible || options->hide_by_scope;
 }
 
-bool mcp__list_shows(const mcp_call *call, mcp_feature kind, const char *name, const char *scopes)
+bool mcp__list_judge(const mcp_call *call, mcp_feature kind, const char *name, const char *scopes,
+                     mcp_hiding *reason)
 {
     const mcp_server_options *options = call->context->options;
 
-    if (scopes && options->hide_by_scope && !mcp_call_has_scopes(call, scopes))
+    if (scopes && options->hide_by_scope && !mcp_call_has_scopes(call, scopes)) {
+        *reason = MCP_HIDDEN_BY_SCOPE;
         return false;
+    }
+    *reason = MCP_HIDDEN_BY_SERVER;
     return !options->visible || options->visible(call, kind, name, options->data);
+}
+
+bool mcp__list_shows(const mcp_call *call, mcp_feature kind, const char *name, const char *scopes)
+{
+    mcp_hiding reason;
+
+    return mcp__list_judge(call, kind, name, scopes, &reason);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -132,4 +132,8 @@ bool mcp__list_varies(const mcp_server_options *options);
 /** Whether a feature is visible to the client. `scopes` may be NULL. */
 bool mcp__list_shows(const mcp_call *call, mcp_feature kind, const char *name, const char *scopes);
 
+/** The same, with the reason where it is not. */
+bool mcp__list_judge(const mcp_call *call, mcp_feature kind, const char *name, const char *scopes,
+                     mcp_hiding *reason);
+
 #endif

@@ -145,21 +145,45 @@ static mcp_status refuse(mcp_call *call, const mcp__tool *tool, mcp_refusal reas
                                tool->row->name);
 }
 
+/* Any status may be the server's refusal. */
+static bool is_refused(const mcp_call *call)
+{
+    return !call->plan.run;
+}
+
+/* The tool of that name, if the client may know of it. For an unknown name another tool is judged
+ * and the verdict dropped: the server's function takes its time for a hidden one, too. The
+ * arguments are read. */
+static mcp__tool *find_shown(mcp_call *call, const char *name, size_t length)
+{
+    const mcp__list *tools = &call->features->tools;
+    const mcp_server_options *options = call->context->options;
+    mcp__feature *tool = mcp__list_find(tools, name, length);
+    const mcp__feature *judged = tool ? tool : tools->first;
+    mcp_hiding reason;
+
+    if (!judged || mcp__list_judge(call, MCP_FEATURE_TOOL, judged->name, judged->scopes, &reason))
+        return (mcp__tool *)tool;
+    if (tool && options->hidden_called)
+        options->hidden_called(call, tool->name, reason, options->data);
+    return NULL;
+}
+
 /* The tool that params name; NULL, with call->err filled, when params are not those of a call. */
 static mcp__tool *read_call(mcp_call *call)
 {
     size_t length = 0;
     const char *name = mcp_json_string(mcp_json_get(call->request.params, "name"), &length);
-    mcp__feature *tool = name ? mcp__list_find(&call->features->tools, name, length) : NULL;
-
-    if (tool && !mcp__list_shows(call, MCP_FEATURE_TOOL, tool->name, tool->scopes))
-        tool = NULL;
+    mcp__tool *tool = NULL;
 
     if (!name)
         (void)mcp_error_set(&call->err, MCP_E_PARAMS, "params.name must be the name of a tool");
-    else if (mcp__arguments_read(call) == MCP_OK && !tool)
-        (void)mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %.*s", SHOWN_MAX, name);
-    return call->err.status == MCP_OK ? (mcp__tool *)tool : NULL;
+    else if (mcp__arguments_read(call) == MCP_OK) {
+        tool = find_shown(call, name, length);
+        if (!tool)
+            (void)mcp_error_set(&call->err, MCP_E_PARAMS, "there is no tool %.*s", SHOWN_MAX, name);
+    }
+    return tool;
 }
 
 static void prepare(mcp_call *call, mcp__tool *tool)
@@ -224,7 +248,7 @@ static mcp_status check_there(mcp_call *call)
     mcp_error cause = MCP_ERROR_INIT;
     mcp_status st = check_schema(call, &call->request.steps.left, &cause);
 
-    if (st != MCP_E_LIMIT)
+    if (st != MCP_E_LIMIT || is_refused(call))
         return st;
     /* neither right nor wrong: too much work to tell */
     return mcp_error_set(&call->err, MCP_E_PARAMS, "the arguments cannot be checked: %s",
@@ -253,7 +277,7 @@ static mcp_status check_arguments(mcp_call *call)
     if (st != MCP_OK)
         return st;
     st = check_schema(call, &call->request.steps.on_loop, &cause);
-    if (st != MCP_E_LIMIT)
+    if (st != MCP_E_LIMIT || is_refused(call))
         return st;
     call->plan.check = check_there;
     return MCP_OK;

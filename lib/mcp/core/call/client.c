@@ -207,6 +207,11 @@ const char *mcp_call_principal(const mcp_call *call)
     return call->principal ? call->principal->name : NULL;
 }
 
+const char *mcp_call_scopes(const mcp_call *call)
+{
+    return call->principal ? call->principal->scopes : NULL;
+}
+
 bool mcp_call_has_scopes(const mcp_call *call, const char *scopes)
 {
     return !call->principal || !scopes || mcp__scopes_cover(call->principal->scopes, scopes);

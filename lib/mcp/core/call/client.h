@@ -2,7 +2,7 @@
  * client.h - what client and server say about themselves: capabilities, levels of log messages,
  * identity; and on whose behalf a call runs.
  *
- * Also of this module: mcp_call_client_can, mcp_call_require, mcp_call_principal,
+ * Also of this module: mcp_call_client_can, mcp_call_require, mcp_call_principal, mcp_call_scopes,
  * mcp_call_has_scopes, mcp_call_require_scopes, mcp_level_name and mcp_level_find of mcp/call.h.
  */
 #ifndef MCP_CORE_CALL_CLIENT_H

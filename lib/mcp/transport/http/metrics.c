@@ -6,7 +6,8 @@
  * any client.
  *
  * Probes come from machines that know the server by an address, so these paths are answered before
- * the check of Host. Hence they are served only where an option says so.
+ * the check of Host. Hence they are served only where an option says so. /metrics may require a
+ * token of its own, which opens nothing else.
  */
 #include "mcp/transport/http_int.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -22,6 +24,7 @@
 
 #include "mcp/clock.h"
 #include "mcp/core/call/result.h"
+#include "mcp/hash.h"
 #include "mcp/transport/http/header_fields.h"
 
 #define TEXT_MAX ((size_t)8 * 1024 * 1024)
@@ -227,25 +230,69 @@ static void put_http(mcp_buf *body, const mcp__httpd *httpd)
     put(body, "mcp_sessions_total", "Sessions opened.", httpd->sessions.opened);
 }
 
-void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
+static void put_handlers(mcp_buf *body, const mcp__httpd *httpd)
 {
     const mcp__pool *pool = httpd->serve.pool;
-    mcp_buf body;
 
-    mcp_buf_init(&body, TEXT_MAX);
-    put_http(&body, httpd);
-    put(&body, "mcp_handlers_running", "Calls with or before a worker.",
+    put(body, "mcp_handlers_running", "Calls with or before a worker.",
         (uint64_t)mcp__pool_busy(pool));
-    put(&body, "mcp_handlers_stuck", "Handlers that run on after a request to stop.",
+    put(body, "mcp_handlers_stuck", "Handlers that run on after a request to stop.",
         (uint64_t)mcp__pool_given_up(pool));
-    put(&body, "mcp_handlers_given_up_total", "Handlers that did not stop when they were asked to.",
+    put(body, "mcp_handlers_given_up_total", "Handlers that did not stop when they were asked to.",
         mcp__pool_given_up_total(pool));
-    put(&body, "mcp_tool_output_mismatches_total",
+    put(body, "mcp_tool_output_mismatches_total",
         "Results of tools that do not match their output schemas.",
         atomic_load_explicit(httpd->sessions.options.context.mismatches, memory_order_relaxed));
-    put_seconds(&body, "mcp_loop_turn_max_seconds",
+    put_seconds(body, "mcp_loop_turn_max_seconds",
                 "The longest that the loop was busy at a stretch.",
                 mcp__loop_turn_max_ns(httpd->serve.loop));
+}
+
+/* The program's own come last, whatever it writes. */
+static void put_program(mcp_buf *body, const mcp_http_options *http)
+{
+    mcp_buf own;
+
+    mcp_buf_init(&own, MCP_METRICS_MAX);
+    if (http->write_metrics)
+        http->write_metrics(&own, http->metrics_data);
+    if (own.status != MCP_OK)
+        body->status = own.status;
+    else if (own.length > 0)
+        (void)mcp_buf_append(body, own.data, own.length);
+    mcp_buf_clear(&own);
+}
+
+/* All tokens are compared, by their hashes, so that the time tells nothing of them. */
+static bool has_token(const mcp__http_exchange *exchange, const char *const *tokens)
+{
+    const char *field = mcp__http_field(exchange, "Authorization");
+    uint8_t given[MCP_SHA256_SIZE], wanted[MCP_SHA256_SIZE];
+    bool is_known = false;
+
+    if (!field || strncasecmp(field, "Bearer ", 7) != 0 ||
+        mcp__http_field_count(exchange, "Authorization") != 1)
+        return false;
+    field += 7 + strspn(field + 7, " ");
+    if (mcp_sha256(given, field, strlen(field), NULL) != MCP_OK)
+        return false;
+    for (; *tokens; tokens++)
+        is_known |= mcp_sha256(wanted, *tokens, strlen(*tokens), NULL) == MCP_OK &&
+                    mcp_hash_equal(given, wanted, MCP_SHA256_SIZE);
+    return is_known;
+}
+
+void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
+{
+    mcp_buf body;
+
+    if (httpd->http.metrics_tokens && !has_token(exchange, httpd->http.metrics_tokens)) {
+        mcp__httpd_answer_with(httpd, exchange, 401, "WWW-Authenticate", "Bearer", NULL);
+        return;
+    }
+    mcp_buf_init(&body, TEXT_MAX);
+    put_http(&body, httpd);
+    put_handlers(&body, httpd);
     if (httpd->durations.first)
         begin_family(&body, "mcp_request_duration_seconds", "histogram",
                      "Time from a request to its answer, by method and tool or route.");
@@ -253,6 +300,7 @@ void mcp__metrics_answer(mcp__httpd *httpd, mcp__http_exchange *exchange)
         put_histogram(&body, at);
     put_build(&body, httpd->serve.options);
     put_process(&body, httpd);
+    put_program(&body, &httpd->http);
     bool is_whole = body.status == MCP_OK;
     if (!is_whole)
         mcp_buf_clear(&body);

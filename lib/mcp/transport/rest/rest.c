@@ -292,13 +292,14 @@ static mcp_status copy_fields(mcp__rest *rest, mcp_arena *arena, const mcp__http
 }
 
 /* The worker does not see the exchange: what it may read is copied. */
-static mcp_status take_request(mcp_call *call, mcp__httpd *httpd, mcp__http_exchange *exchange)
+static mcp_status take_request(mcp_call *call, mcp__httpd *httpd, mcp__http_exchange *exchange,
+                               const mcp_route *route)
 {
     mcp__rest *rest = mcp_arena_alloc(call->arena, sizeof *rest);
 
     if (!rest)
         return out_of_memory(&call->err);
-    *rest = (mcp__rest){ .http = &httpd->http };
+    *rest = (mcp__rest){ .http = &httpd->http, .route = route };
     mcp_buf_init(&rest->body, httpd->http.limits.body_max_bytes);
     call->plan.kind = &mcp__rest_kind;
     call->plan.feature = rest;
@@ -331,7 +332,7 @@ static mcp_status fill_call(mcp_call *call, mcp__httpd *httpd, mcp__http_exchang
     if (st == MCP_OK)
         st = mcp__route_arguments(&call->request.arguments, call->arena, route, path, length,
                                   mcp__http_query(exchange), &call->err);
-    return st == MCP_OK ? take_request(call, httpd, exchange) : st;
+    return st == MCP_OK ? take_request(call, httpd, exchange, route) : st;
 }
 
 static void run(mcp__httpd *httpd, mcp__http_exchange *exchange, mcp_call *call)

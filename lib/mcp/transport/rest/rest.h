@@ -20,6 +20,7 @@ typedef struct mcp__rest_field {
 typedef struct mcp__rest {
     /* the request */
     const mcp_http_options *http;
+    const mcp_route *route;
     mcp_buf body;                  /* undecoded */
     const char *path;              /* not decoded */
     const mcp__rest_field *fields; /* each name once */

@@ -53,6 +53,13 @@ const mcp_json *mcp_call_body_json(mcp_call *call, mcp_error *err)
     return mcp_json_read(&value, call->arena, body, length, err) == MCP_OK ? value : NULL;
 }
 
+const mcp_route *mcp_call_route(const mcp_call *call)
+{
+    const mcp__rest *rest = mcp__rest_of(call);
+
+    return rest ? rest->route : NULL;
+}
+
 const char *mcp_call_path(const mcp_call *call)
 {
     const mcp__rest *rest = mcp__rest_of(call);

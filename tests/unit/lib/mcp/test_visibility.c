@@ -1,6 +1,6 @@
 /*
  * test_visibility.c - news of what is hidden from somebody does not reach him, however he asks for
- * it.
+ * it; and the server is notified when he calls it.
  *
  * Ann has the scope "vault", Eve has not; `visible` hides what begins with "ann://" from everybody
  * but Ann.
@@ -241,6 +241,75 @@ static void lists_change_for_who_sees_them_change(void **state)
     }
 }
 
+/* ---- calls of hidden tools ------------------------------------------------------------------- */
+
+static char told[200]; /* a line for each call that was reported */
+
+static void note_call(const mcp_call *call, const char *name, mcp_hiding reason, void *data)
+{
+    const char *who = mcp_call_principal(call);
+    const char *of = mcp_json_get_string(mcp_call_arguments(call), "of");
+
+    assert_ptr_equal(data, told);
+    (void)snprintf(told + strlen(told), sizeof told - strlen(told), "%s by %s, %s, of %s\n", name,
+                   who ? who : "-", reason == MCP_HIDDEN_BY_SCOPE ? "scope" : "server",
+                   of ? of : "-");
+}
+
+static bool hides_plain(const mcp_call *call, mcp_feature feature, const char *name, void *data)
+{
+    (void)feature;
+    assert_ptr_equal(data, told);
+    return strcmp(name, "plain") != 0 || strcmp(mcp_call_principal(call), "ann") == 0;
+}
+
+#define CALL(name, arguments)                                                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" name         \
+    "\"" arguments "}}"
+
+/* The bytes of the answer. */
+static const char *answer_to(const char *line)
+{
+    mcp__peer_memory_reset(&c.peer);
+    conversation_say(&c, line);
+    return c.peer.text.data;
+}
+
+static void the_server_is_notified_of_calls_of_hidden_tools(void **state)
+{
+    static const mcp_server_options telling = {
+        .hide_by_scope = true, .visible = hides_plain, .hidden_called = note_call, .data = told
+    };
+    char unknown[300];
+
+    (void)state;
+    conversation_open(&c, &telling, NULL);
+    assert_int_equal(mcp_server_add(c.server, &secret, NULL), MCP_OK);
+    assert_int_equal(mcp_server_add(c.server, &mixed, NULL), MCP_OK);
+    be(&eve);
+    conversation_initialize(&c, "2025-11-25");
+    told[0] = '\0';
+    (void)snprintf(unknown, sizeof unknown, "%s", answer_to(CALL("hidden", "")));
+    assert_string_equal(told, "");
+    assert_non_null(strstr(unknown, "hidden"));
+    memcpy(strstr(unknown, "hidden"), "secret", 6);
+    assert_string_equal(answer_to(CALL("secret", "")), unknown);
+    assert_string_equal(told, "secret by eve, scope, of -\n");
+    (void)answer_to(CALL("plain", ",\"arguments\":{\"of\":\"w-1\"}"));
+    assert_string_equal(told, "secret by eve, scope, of -\nplain by eve, server, of w-1\n");
+
+    told[0] = '\0';
+    (void)answer_to(CALL("plain", ",\"arguments\":7")); /* no call of anything */
+    (void)answer_to("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+    be(&ann);
+    assert_non_null(strstr(answer_to(CALL("secret", "")), "given"));
+    assert_string_equal(told, "");
+    mcp__peer_memory_reset(&c.peer);
+    conversation_close(&c);
+}
+
+/* ---- without memory -------------------------------------------------------------------------- */
+
 /* When it cannot be found out whether one may hear, nothing is sent. */
 static void want_of_memory_tells_nobody(void **state)
 {
@@ -270,6 +339,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_session_hears_of_what_it_may_know_of, begin, end),
         cmocka_unit_test_setup_teardown(a_listening_call_likewise, begin, end),
         cmocka_unit_test_setup_teardown(lists_change_for_who_sees_them_change, begin, end),
+        cmocka_unit_test(the_server_is_notified_of_calls_of_hidden_tools),
         cmocka_unit_test_setup_teardown(want_of_memory_tells_nobody, begin, end),
     };
 

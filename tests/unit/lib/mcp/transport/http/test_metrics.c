@@ -316,6 +316,70 @@ static void nothing_is_said_of_clients(void **state)
     assert_null(strstr(answer.body, "127.0.0.1"));
 }
 
+/* ---- the program's own, and a token ---------------------------------------------------------- */
+
+static void write_own(mcp_buf *out, void *data)
+{
+    const int *count = data;
+
+    if (*count < 0) /* more than there may be */
+        for (size_t i = 0; i <= MCP_METRICS_MAX / 16; i++)
+            (void)mcp_buf_puts(out, "own_runs_total 1\n");
+    else
+        (void)mcp_buf_printf(out,
+                             "# HELP own_runs_total Runs.\n# TYPE own_runs_total counter\n"
+                             "own_runs_total %d\n",
+                             *count);
+}
+
+static void a_program_adds_its_own_families(void **state)
+{
+    int count = 41;
+    const mcp_http_options http = { .metrics = true,
+                                    .write_metrics = write_own,
+                                    .metrics_data = &count };
+
+    (void)state;
+    rig_of_test = web_start(NULL, &http);
+    port = web_port(rig_of_test);
+    assert_int_equal(ask("GET", "/metrics", NULL), 200);
+    assert_non_null(strstr(answer.body, "\nown_runs_total 41\n"));
+    assert_non_null(strstr(answer.body, "\nmcp_messages_total 0\n"));
+    read_exposition(answer.text + (answer.body - answer.text));
+    count = -1;
+    assert_int_equal(ask("GET", "/metrics", NULL), 503);
+    assert_string_equal(answer.body, "");
+    assert_int_equal(web_end(rig_of_test), MCP_OK);
+}
+
+static void a_token_may_be_required(void **state)
+{
+    static const char *const tokens[] = { "first-token-of-two", "other-token-of-two", NULL };
+    const mcp_http_options http = { .metrics = true, .health = true, .metrics_tokens = tokens };
+    static const char *const wrong[] = {
+        "Authorization: Bearer first-token-of-tw\r\n",
+        "Authorization: Bearer first-token-of-twoo\r\n",
+        "Authorization: Bearer \r\n",
+        "Authorization: Basic first-token-of-two\r\n",
+        "Authorization: Bearer first-token-of-two\r\nAuthorization: Bearer other-token-of-two\r\n",
+    };
+    char value[64];
+
+    (void)state;
+    rig_of_test = web_start(NULL, &http);
+    port = web_port(rig_of_test);
+    assert_int_equal(ask("GET", "/metrics", NULL), 401);
+    assert_string_equal(web_field(&answer, "WWW-Authenticate", value, sizeof value), "Bearer");
+    assert_string_equal(answer.body, "");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(ask("GET", "/metrics", wrong[i]), 401);
+    assert_int_equal(ask("GET", "/metrics", "Authorization: bearer first-token-of-two\r\n"), 200);
+    assert_int_equal(ask("GET", "/metrics", "Authorization: Bearer other-token-of-two\r\n"), 200);
+    assert_non_null(strstr(answer.body, "\nmcp_messages_total 0\n"));
+    assert_int_equal(ask("GET", "/health", NULL), 200); /* a probe has none */
+    assert_int_equal(web_end(rig_of_test), MCP_OK);
+}
+
 static void they_are_there_when_asked_for(void **state)
 {
     const mcp_http_options http = { .metrics = true };
@@ -337,6 +401,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_are_counted_by_method_and_tool, begin, end),
         cmocka_unit_test_setup_teardown(figures_grow_with_what_happens, begin, end),
         cmocka_unit_test_setup_teardown(nothing_is_said_of_clients, begin, end),
+        cmocka_unit_test(a_program_adds_its_own_families),
+        cmocka_unit_test(a_token_may_be_required),
         cmocka_unit_test(they_are_there_when_asked_for),
     };
 

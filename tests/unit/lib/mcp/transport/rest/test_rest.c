@@ -42,6 +42,17 @@ static mcp_status page(mcp_call *call, void *data)
     return mcp_call_send(call, "text/html", "<p>", 3);
 }
 
+/* One function for several routes. */
+static mcp_status tell_route(mcp_call *call, void *data)
+{
+    const mcp_route *route = mcp_call_route(call);
+
+    (void)data;
+    mcp_write_member_string(mcp_call_result(call), "route", route->path);
+    mcp_write_member_int(mcp_call_result(call), "flags", route->flags & MCP_WRITES);
+    return MCP_OK;
+}
+
 static mcp_status none(mcp_call *call, void *data)
 {
     (void)call;
@@ -78,6 +89,8 @@ static const mcp_route routes[] = { { "GET", "/things/{id}", show, MCP_READS, 0 
                                     { "PUT", "/things/{id}", keep, MCP_WRITES, 0 },
                                     { "PUT", "/raw", page, MCP_READS | MCP_RAW_BODY, 0 },
                                     { "GET", "/page", page, MCP_READS, 0 },
+                                    { "GET", "/told/{id}", tell_route, MCP_READS, 0 },
+                                    { "GET", "/told", tell_route, MCP_READS, 0 },
                                     { "DELETE", "/page", none, MCP_READS, 0 },
                                     { "GET", "/fail/{how}", go_wrong, MCP_READS, 0 },
                                     { "GET", "/slow", slow, MCP_READS, 100 },
@@ -126,6 +139,8 @@ static void routes_are_answered(void **state)
            "{\"id\":\"a b\",\"q\":\"x y\",\"data\":\"app\"}");
     assert_string_equal(web_field(&answer, "Content-Type", value, sizeof value),
                         "application/json");
+    expect("GET", "/told/1", NULL, 200, "{\"route\":\"/told/{id}\",\"flags\":0}");
+    expect("GET", "/told", NULL, 200, "{\"route\":\"/told\",\"flags\":0}");
     expect("POST", "/things", "{\"n\":1}", 201, "{\"kept\":{\"n\":1}}");
     expect("GET", "/page", NULL, 200, "<p>");
     assert_string_equal(web_field(&answer, "Content-Type", value, sizeof value), "text/html");
