@@ -7,22 +7,40 @@ set(kit_targets)
 
 # Which module may use which (the layer test holds the includes to it).
 set(kit_uses_jobs db)
-set(kit_uses_approvals jobs db)
+set(kit_uses_approvals db)
 set(kit_uses_columns guard proc flat)
 set(kit_uses_serve cli auth guard)
-foreach(module IN ITEMS bus db auth)
+set(kit_uses_config cli)
+set(kit_uses_auth thread fetch)
+set(kit_uses_client thread fetch proc)
+foreach(module IN ITEMS bus db)
     set(kit_uses_${module} thread)
 endforeach()
 
+macro(kit_needs_config)
+    target_sources(kit_config PRIVATE ${PROJECT_SOURCE_DIR}/kit/config/toml.cpp)
+    # The headers alone; Debian's library of it is not linked.
+    find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+    target_include_directories(kit_config SYSTEM PRIVATE ${TOMLPLUSPLUS_INCLUDE_DIR})
+endmacro()
+
 macro(kit_needs_auth)
-    # libcurl costs every start 6 ms, so it is opened by dlopen at first use and only its headers
-    # are needed here; the other libraries are left out of programs that never verify a JWT
-    # (--as-needed).
+    # The libraries are left out of programs that never verify a JWT (--as-needed).
     find_package(Cjose REQUIRED)
-    pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)
-    target_link_libraries(kit_auth PRIVATE Cjose::Cjose OpenSSL::Crypto PUBLIC ${CMAKE_DL_LIBS})
-    target_include_directories(kit_auth SYSTEM PRIVATE ${CURL_INCLUDE_DIRS})
+    target_link_libraries(kit_auth PRIVATE Cjose::Cjose OpenSSL::Crypto)
     target_link_options(kit_auth INTERFACE -Wl,--as-needed)
+endmacro()
+
+# libcurl costs every start 6 ms, so it is opened by dlopen at first use and only its headers are
+# needed here.
+macro(kit_needs_fetch)
+    pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85)
+    target_link_libraries(kit_fetch PUBLIC ${CMAKE_DL_LIBS})
+    target_include_directories(kit_fetch SYSTEM PRIVATE ${CURL_INCLUDE_DIRS})
+endmacro()
+
+macro(kit_needs_keys)
+    target_link_libraries(kit_keys PRIVATE OpenSSL::Crypto)
 endmacro()
 
 macro(kit_needs_serve)
@@ -36,6 +54,22 @@ macro(kit_needs_db)
     pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq>=14)
     target_link_libraries(kit_db PRIVATE PkgConfig::SQLITE PkgConfig::LIBPQ)
     target_link_options(kit_db INTERFACE -Wl,--as-needed)
+endmacro()
+
+# The launcher of child processes is a program that kit/proc carries in itself. It is built without
+# sanitizers: a sanitized program does not start under a limit of its address space.
+macro(kit_needs_proc)
+    pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp>=2.5)
+    target_link_libraries(kit_proc PRIVATE PkgConfig::SECCOMP)
+    target_link_options(kit_proc INTERFACE -Wl,--as-needed)
+    add_executable(proc_launcher ${proc_launcher_sources})
+    target_include_directories(proc_launcher PRIVATE ${PROJECT_SOURCE_DIR}/kit ${PROJECT_SOURCE_DIR}/include)
+    causeway_product(proc_launcher)
+    target_compile_options(proc_launcher PRIVATE -O2 -g0 -fno-sanitize=all)
+    target_link_options(proc_launcher PRIVATE -s -fno-sanitize=all)
+    set(proc_image ${CMAKE_CURRENT_BINARY_DIR}/kit_proc.dir)
+    set_target_properties(proc_launcher PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${proc_image})
+    mcp_embed(kit_proc NAME proc_image ROOT ${proc_image} BUILT proc_launcher)
 endmacro()
 
 # DuckDB is opened by dlopen at first use, never linked, at a path relative to the folder of the
@@ -67,6 +101,9 @@ macro(kit_add module)
     if(NOT TARGET kit_${module} AND EXISTS ${PROJECT_SOURCE_DIR}/kit/${module}
        AND (CAUSEWAY_AUTH OR NOT ${module} STREQUAL auth))
         file(GLOB_RECURSE kit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kit/${module}/*.c)
+        set(proc_launcher_sources ${kit_sources})
+        list(FILTER proc_launcher_sources INCLUDE REGEX "/kit/proc/launcher/")
+        list(FILTER kit_sources EXCLUDE REGEX "/kit/proc/launcher/")
         add_library(kit_${module} STATIC ${kit_sources})
         target_include_directories(kit_${module} PUBLIC ${PROJECT_SOURCE_DIR}/kit)
         target_link_libraries(kit_${module} PUBLIC mcp)

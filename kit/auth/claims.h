@@ -15,6 +15,7 @@ typedef struct auth_rules {
     const char *issuer;
     const char *resource;
     int64_t leeway_ms;
+    const char *party; /* NULL: any */
 } auth_rules;
 
 /*

@@ -19,7 +19,8 @@ mcp_status auth_fetch_check(const char *url, mcp_error *err);
  * @param body    appended to, within its bound
  * @param ca_file PEM certificates to trust; NULL: the system's
  * @return MCP_OK; MCP_E_LIMIT (longer than `body` may be); MCP_E_TIMEOUT; MCP_E_IO (not reached, an
- *         untrusted certificate, or an answer other than 200); MCP_E_NOMEM
+ *         untrusted certificate, or an answer other than 200); MCP_E_UNSUPPORTED (no libcurl);
+ *         MCP_E_NOMEM
  */
 mcp_status auth_fetch(mcp_buf *body, const char *url, const char *ca_file, mcp_error *err);
 

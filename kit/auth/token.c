@@ -43,19 +43,27 @@ static mcp_status read_object(const mcp_json **out, const char *text, size_t len
     return MCP_OK;
 }
 
-/* Tokens for another purpose have another `typ` (RFC 8725 section 3.11); many issuers omit it. */
-static bool is_access_token(const mcp_json *header)
+const char *auth_token_type(const char *text)
 {
-    static const char *const types[] = { "JWT", "at+jwt", "application/jwt", "application/at+jwt" };
+    static const char *const types[] = { "at+jwt", "jwt" };
+    static const char prefix[] = "application/";
+
+    if (strncasecmp(text, prefix, sizeof prefix - 1) == 0)
+        text += sizeof prefix - 1;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcasecmp(text, types[i]) == 0)
+            return types[i];
+    return NULL;
+}
+
+/* Tokens for another purpose have another `typ` (RFC 8725 section 3.11); many issuers omit it. */
+static bool read_type(auth_token *token, const mcp_json *header)
+{
     const mcp_json *typ = mcp_json_get(header, "typ");
     const char *text = auth_text(typ);
 
-    if (!typ)
-        return true;
-    for (size_t i = 0; text && i < sizeof types / sizeof types[0]; i++)
-        if (strcasecmp(text, types[i]) == 0)
-            return true;
-    return false;
+    token->type = text ? auth_token_type(text) : NULL;
+    return !typ || token->type;
 }
 
 static mcp_status read_header(auth_token *token, const mcp_json *header, mcp_error *err)
@@ -65,7 +73,7 @@ static mcp_status read_header(auth_token *token, const mcp_json *header, mcp_err
 
     if (mcp_json_get(header, "crit"))
         return mcp_error_set(err, MCP_E_DENIED, "the token asks for an extension");
-    if (!is_access_token(header))
+    if (!read_type(token, header))
         return mcp_error_set(err, MCP_E_DENIED, "the token is not an access token");
     token->algorithm = alg ? auth_algorithm_find(alg) : NULL;
     if (!token->algorithm)

@@ -20,10 +20,15 @@ typedef struct auth_token {
     size_t length;
     const auth_algorithm *algorithm;
     const char *kid;    /* name of the key; NULL: none */
+    const char *type;   /* as auth_token_type spells it; NULL: it says none */
     const char *claims; /* still base64url, within `text` */
     size_t claims_length;
     size_t signature_length; /* in bytes */
 } auth_token;
+
+/* "at+jwt" or "jwt": the type that a text names, with or without "application/", in any case of its
+ * letters; NULL: it is not one of an access token. */
+const char *auth_token_type(const char *text);
 
 /*
  * Read all but the claims.

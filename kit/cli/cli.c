@@ -2,7 +2,8 @@
  * cli.c - reading a command line and the environment.
  *
  * The line is read once, left to right, against the command's table and the program's. A value
- * comes from the line, else from the environment, else from the table. Each is checked before the
+ * comes from the line, else from the environment, else from the file that `config` names, else from
+ * the table. Each is checked before the
  * command runs, so a command never sees a number out of bounds.
  */
 #include "cli/cli.h"
@@ -39,8 +40,7 @@ static const cli_option *find_option(const cli_line *line, const char *name, siz
     return found ? found : find_in(line->program->options, name, length);
 }
 
-/* Whether the command's name has two words and this is the first. */
-static bool begins_with_word(const cli_command *command, const char *word)
+bool cli_begins_with_word(const cli_command *command, const char *word)
 {
     const char *space = strchr(command->name, ' ');
 
@@ -52,7 +52,7 @@ static const cli_command *find_command(const cli_program *program, const char *f
                                        const char *word)
 {
     for (const cli_command *command = program->commands; command->name; command++) {
-        size_t length = first && begins_with_word(command, first) ? strlen(first) + 1 : 0;
+        size_t length = first && cli_begins_with_word(command, first) ? strlen(first) + 1 : 0;
         if ((length > 0) == (first != NULL) && strcmp(command->name + length, word) == 0)
             return command;
     }
@@ -62,7 +62,7 @@ static const cli_command *find_command(const cli_program *program, const char *f
 static bool is_first_word(const cli_program *program, const char *word)
 {
     for (const cli_command *command = program->commands; command->name; command++)
-        if (begins_with_word(command, word))
+        if (cli_begins_with_word(command, word))
             return true;
     return false;
 }
@@ -76,10 +76,11 @@ static bool is_single(const cli_program *program)
 
 static void hint_help(const cli_line *line)
 {
-    bool named = line->command && line->command->name[0];
+    const char *name = line->command ? line->command->name : line->first_word;
+    bool named = name && name[0];
 
     fprintf(line->err, "Try '%s%s%s --help'.\n", line->program->name, named ? " " : "",
-            named ? line->command->name : "");
+            named ? name : "");
 }
 
 static const char *nearest_option(const cli_line *line, const char *name)
@@ -122,7 +123,7 @@ static int refuse_command(const cli_line *line, const char *name)
     for (const cli_command *command = line->program->commands; command->name; command++)
         if (!first)
             cli_nearer(&near, &distance, name, command->name);
-        else if (begins_with_word(command, first))
+        else if (cli_begins_with_word(command, first))
             cli_nearer(&near, &distance, name, command->name + strlen(first) + 1);
     fprintf(line->err, "%s: unknown command '%s%s%s'", line->program->name, first ? first : "",
             first ? " " : "", name);
@@ -136,13 +137,8 @@ static int refuse_command(const cli_line *line, const char *name)
 /* The line ends after the first word of a command of two. */
 static int refuse_half_command(const cli_line *line)
 {
-    fprintf(line->err, "%s: incomplete command '%s'; there is:", line->program->name,
-            line->first_word);
-    for (const cli_command *command = line->program->commands; command->name; command++)
-        if (begins_with_word(command, line->first_word))
-            fprintf(line->err, " '%s'", command->name);
-    fputc('\n', line->err);
-    hint_help(line);
+    fprintf(line->err, "%s: incomplete command '%s'\n", line->program->name, line->first_word);
+    cli_print_commands(line, line->err);
     return CLI_USAGE;
 }
 
@@ -158,6 +154,29 @@ static bool parse_int(const char *text, int64_t *out)
         return false;
     *out = number;
     return true;
+}
+
+/* "64K" */
+static bool parse_size(const char *text, int64_t *out)
+{
+    static const char units[] = "KMG";
+    char *end = NULL;
+
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno != 0 || (*end && (!unit || end[1])) || number > INT64_MAX >> shift)
+        return false;
+    *out = number << shift;
+    return true;
+}
+
+static bool parse_number(const cli_option *option, const char *text, int64_t *out)
+{
+    return option->type == CLI_SIZE ? parse_size(text, out) : parse_int(text, out);
 }
 
 static bool is_within(const cli_option *option, int64_t number)
@@ -179,14 +198,17 @@ static void print_choices(const cli_option *option, FILE *stream)
 /* "a whole number from 1 to 64": what a value of the option may be. */
 static void print_expected(const cli_option *option, FILE *stream)
 {
+    const char *kind = option->type == CLI_SIZE ? "a size such as 512, 64K, 10M or 2G"
+                                                : "a whole number";
+
     if (option->type == CLI_CHOICE)
         print_choices(option, stream);
     else if (option->type == CLI_FLAG)
         fputs("true or false", stream);
     else if (option->min == 0 && option->max == 0)
-        fputs("a whole number", stream);
+        fputs(kind, stream);
     else
-        fprintf(stream, "a whole number from %" PRId64 " to %" PRId64, option->min, option->max);
+        fprintf(stream, "%s from %" PRId64 " to %" PRId64, kind, option->min, option->max);
 }
 
 static bool is_one_of(const char *const *words, const char *text)
@@ -205,7 +227,8 @@ static bool is_valid(const cli_option *option, const char *text)
     case CLI_FLAG:
         return is_one_of(truths, text);
     case CLI_INT:
-        return parse_int(text, &number) && is_within(option, number);
+    case CLI_SIZE:
+        return parse_number(option, text, &number) && is_within(option, number);
     case CLI_CHOICE:
         return is_one_of(option->choices, text);
     case CLI_STRING:
@@ -253,7 +276,7 @@ static int check_value(const cli_line *line, const cli_option *option, const cha
 
 static void keep_value(cli_line *line, const cli_option *option, const char *text)
 {
-    for (size_t i = 0; i < line->value_count; i++)
+    for (size_t i = 0; i < line->value_count && !option->many; i++)
         if (line->values[i].option == option) {
             line->values[i].text = text; /* the last one counts */
             return;
@@ -261,16 +284,10 @@ static void keep_value(cli_line *line, const cli_option *option, const char *tex
     line->values[line->value_count++] = (struct cli_value){ option, text };
 }
 
-static int read_option(cli_line *line, int argc, char **argv, int *at)
+/* @param text the value in the same word; NULL: none */
+static int take_option(cli_line *line, const cli_option *option, const char *text, int argc,
+                       char **argv, int *at)
 {
-    const char *name = argv[*at] + 2;
-    const char *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const cli_option *option = find_option(line, name, length);
-    const char *text = equals ? equals + 1 : NULL;
-
-    if (!option)
-        return refuse_option(line, name, length);
     if (option->type != CLI_FLAG && !text && *at + 1 < argc)
         text = argv[++*at];
     if (option->type != CLI_FLAG && !text) {
@@ -280,6 +297,44 @@ static int read_option(cli_line *line, int argc, char **argv, int *at)
     }
     keep_value(line, option, text ? text : "1");
     return text ? check_value(line, option, "--", option->name, text) : 0;
+}
+
+static int read_option(cli_line *line, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const cli_option *option = find_option(line, name, length);
+
+    if (!option)
+        return refuse_option(line, name, length);
+    return take_option(line, option, equals ? equals + 1 : NULL, argc, argv, at);
+}
+
+static const cli_option *find_letter(const cli_line *line, char letter)
+{
+    const cli_option *tables[] = { line->command ? line->command->options : NULL,
+                                   line->program->options };
+
+    for (size_t i = 0; i < 2; i++)
+        for (const cli_option *option = tables[i]; option && option->name; option++)
+            if (option->letter == letter)
+                return option;
+    return NULL;
+}
+
+/* "-f FILE", "-fFILE", or a flag alone. */
+static int read_letter(cli_line *line, int argc, char **argv, int *at)
+{
+    const char *word = argv[*at];
+    const cli_option *option = find_letter(line, word[1]);
+    bool has_more = word[2] != '\0';
+
+    if (option && !(has_more && option->type == CLI_FLAG))
+        return take_option(line, option, has_more ? word + 2 : NULL, argc, argv, at);
+    fprintf(line->err, "%s: unknown option '%s'\n", line->program->name, word);
+    hint_help(line);
+    return CLI_USAGE;
 }
 
 /* The command's name where it is not read yet, else an argument. */
@@ -323,11 +378,7 @@ static int read_word_or_option(cli_line *line, int argc, char **argv, int *at, b
         fprintf(line->out, "%s %s\n", line->program->name, line->program->version);
         return CLI_DONE;
     }
-    if (word[1] == '-')
-        return read_option(line, argc, argv, at);
-    fprintf(line->err, "%s: unknown option '%s'\n", line->program->name, word);
-    hint_help(line);
-    return CLI_USAGE;
+    return word[1] == '-' ? read_option(line, argc, argv, at) : read_letter(line, argc, argv, at);
 }
 
 static int check_arguments(const cli_line *line)
@@ -398,6 +449,48 @@ static int check_environment(const cli_line *line)
     return status;
 }
 
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static const char *file_text(const cli_line *line, const cli_option *option)
+{
+    return line->opened && option->key ? line->program->file->text(line->opened, option->key)
+                                       : NULL;
+}
+
+static int check_file(const cli_line *line)
+{
+    const cli_option *tables[] = { line->command->options, line->program->options };
+    int status = 0;
+
+    for (size_t i = 0; i < 2; i++)
+        for (const cli_option *option = tables[i]; option && option->name && !status; option++) {
+            bool is_set = cli_given(line, option->name) || env_text(line, option);
+            const char *text = is_set ? NULL : file_text(line, option);
+            if (text)
+                status = check_value(line, option,
+                                     line->program->file->place(line->opened, option->key),
+                                     option->key, text);
+        }
+    return status;
+}
+
+/* The file that `config` names, if the command has that option. */
+static int open_file(cli_line *line)
+{
+    const cli_file *file = line->program->file;
+    const cli_option *option = file ? find_option(line, "config", strlen("config")) : NULL;
+    const char *path = option ? cli_string(line, "config") : NULL;
+    mcp_error err = MCP_ERROR_INIT;
+
+    if (!path)
+        return 0;
+    bool is_named = cli_given(line, "config") || env_text(line, option);
+    if (file->open(&line->opened, file, line->program, path, is_named, &err) == MCP_OK)
+        return check_file(line);
+    fprintf(line->err, "%s: %s\n", line->program->name, err.message);
+    return CLI_USAGE;
+}
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 static int read_line(cli_line *line, int argc, char **argv)
@@ -416,7 +509,9 @@ static int read_line(cli_line *line, int argc, char **argv)
         return CLI_USAGE;
     }
     status = check_arguments(line);
-    return status ? status : check_environment(line);
+    if (status == 0)
+        status = check_environment(line);
+    return status == 0 ? open_file(line) : status;
 }
 
 /* The next file opened would take a standard descriptor that is closed, and receive what is
@@ -477,6 +572,8 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
         print_usage_record(&line, argc, argv);
     else if (status == CLI_DONE)
         status = 0;
+    if (line.opened)
+        program->file->close(line.opened);
     free(line.arguments);
     free(line.values);
     return status;
@@ -484,11 +581,12 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
 
 /* ---- values of the line -------------------------------------------------------------------- */
 
+/* The last one, where there are many. */
 static const char *given_text(const cli_line *line, const cli_option *option)
 {
-    for (size_t i = 0; i < line->value_count; i++)
-        if (line->values[i].option == option)
-            return line->values[i].text;
+    for (size_t i = line->value_count; i > 0; i--)
+        if (line->values[i - 1].option == option)
+            return line->values[i - 1].text;
     return NULL;
 }
 
@@ -500,7 +598,21 @@ const char *cli_string(const cli_line *line, const char *name)
     if (!option || text)
         return text;
     text = env_text(line, option);
+    if (!text)
+        text = file_text(line, option);
     return text ? text : option->standard;
+}
+
+const char *cli_item(const cli_line *line, const char *name, size_t index)
+{
+    const cli_option *option = find_option(line, name, strlen(name));
+
+    if (!option || !given_text(line, option))
+        return index == 0 ? cli_string(line, name) : NULL;
+    for (size_t i = 0; i < line->value_count; i++)
+        if (line->values[i].option == option && index-- == 0)
+            return line->values[i].text;
+    return NULL;
 }
 
 bool cli_flag(const cli_line *line, const char *name)
@@ -513,12 +625,11 @@ bool cli_flag(const cli_line *line, const char *name)
 
 int64_t cli_int(const cli_line *line, const char *name, int64_t fallback)
 {
+    const cli_option *option = find_option(line, name, strlen(name));
     const char *text = cli_string(line, name);
     int64_t number = fallback;
 
-    if (text && !parse_int(text, &number))
-        return fallback;
-    return number;
+    return text && parse_number(option, text, &number) ? number : fallback;
 }
 
 bool cli_given(const cli_line *line, const char *name)
@@ -531,6 +642,11 @@ bool cli_given(const cli_line *line, const char *name)
 bool cli_has(const cli_line *line, const char *name)
 {
     return find_option(line, name, strlen(name)) != NULL;
+}
+
+const void *cli_opened_file(const cli_line *line)
+{
+    return line->opened;
 }
 
 const char *cli_argument(const cli_line *line, size_t index)

@@ -22,9 +22,12 @@
  *     return cli_main(&program, argc, argv, stdout, stderr, &app);
  *
  * Options may stand before or after arguments, as "--name value" or "--name=value"; "--" ends them.
- * A flag is "--name", "--name=true" or "--name=false". The program's own options hold for every
- * command and may stand before its name. -h, --help and --version are always there (after the name
- * of a command with an option `version`, --version is that option).
+ * A flag is "--name", "--name=true" or "--name=false"; an option with a letter is "-n" too. The
+ * program's own options hold for every command and may stand before its name. The first word of
+ * commands of two lists them. -h, --help and --version are always there (after the name of a
+ * command with an option `version`, --version is that option).
+ *
+ * A value is that of the line, else of the environment, else of the program's file.
  *
  * An argument or a value with "${...}" in it is refused: hosts of MCP servers pass the placeholder
  * of a setting unchanged when the user has not filled in the setting.
@@ -37,6 +40,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "mcp/error.h"
+
 /** The exit status after an invalid command line. */
 #define CLI_USAGE 2
 
@@ -44,7 +49,8 @@ typedef enum cli_type {
     CLI_FLAG, /* no value, or true or false after '=' */
     CLI_INT,  /* min to max */
     CLI_STRING,
-    CLI_CHOICE /* one of `choices` */
+    CLI_CHOICE, /* one of `choices` */
+    CLI_SIZE    /* bytes, min to max: a number, with K, M or G behind it (1024, 1024^2, 1024^3) */
 } cli_type;
 
 typedef struct cli_option {
@@ -56,8 +62,11 @@ typedef struct cli_option {
     const char *env;            /* environment variable with the value; NULL: see `env_prefix` */
     const char *standard;       /* default value; NULL: absent */
     const char *const *choices; /* CLI_CHOICE: ended by NULL */
-    int64_t min, max;           /* CLI_INT; both 0: no bound */
+    int64_t min, max;           /* CLI_INT, CLI_SIZE; both 0: no bound */
     bool hidden;                /* not in help */
+    const char *key;            /* in the program's file, "serve.port"; NULL: not there */
+    char letter;                /* "-f FILE" and "-fFILE" are short for it; 0: none */
+    bool many;                  /* may be given several times: cli_item */
 } cli_option;
 
 typedef struct cli_line cli_line;
@@ -78,18 +87,47 @@ typedef struct cli_command {
     cli_command_run *run;
 } cli_command;
 
-typedef struct cli_program {
+typedef struct cli_program cli_program;
+typedef struct cli_file cli_file;
+
+/**
+ * Reads a file with values of options.
+ *
+ * @param out      given to the other functions
+ * @param program  its options with a `key` may be in the file
+ * @param is_named the user has named the file; one that is not named need not exist
+ * @return MCP_OK; any other status: the message is printed, and the program exits with CLI_USAGE
+ */
+typedef mcp_status cli_file_open(void **out, const cli_file *self, const cli_program *program,
+                                 const char *path, bool is_named, mcp_error *err);
+
+/** The value of a key as it would stand on the line, or where it stands ("a.toml:3:8: "). @return
+ *  NULL: it is absent */
+typedef const char *cli_file_find(const void *opened, const char *key);
+
+/** Where values of options come from that neither the line nor the environment has; kit/config has
+ *  one. */
+struct cli_file {
+    cli_file_open *open;
+    cli_file_find *text;
+    cli_file_find *place;
+    void (*close)(void *opened);
+};
+
+struct cli_program {
     const char *name;
     const char *version;
     const char *summary;         /* one line */
     const char *notes;           /* text at the end of help; NULL: none */
     const cli_option *options;   /* for every command; NULL: none */
     const cli_command *commands; /* when the first has an empty name, it is the whole program */
+    /** Reads the file that the option `config` names, of commands that have one. NULL: nothing. */
+    const cli_file *file;
     /** Printed as a line of `out` when a line with --json is invalid. NULL: nothing. */
     const char *usage_record;
     /** The same for a line with --output-format json or json-lines. NULL: nothing. */
     const char *usage_envelope;
-} cli_program;
+};
 
 /**
  * Read the command line and run the command.
@@ -106,13 +144,18 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
 const char *cli_argument(const cli_line *line, size_t index);
 size_t cli_argument_count(const cli_line *line);
 
-/** The value as text: of the line, else of the environment, else the default; NULL when absent. */
+/** The value as text: of the line, else of the environment, else of the file, else the default;
+ *  NULL when absent. */
 const char *cli_string(const cli_line *line, const char *name);
 
 /** Whether a flag is set: the line or its variable has true, yes or 1, not false, no or 0. */
 bool cli_flag(const cli_line *line, const char *name);
 
-/** A number that was checked against its bounds; `fallback` when absent. */
+/** The i-th value of an option with `many`. Without one on the line there is one value, that of
+ *  the environment, the file or the default, where a list has commas. @return NULL past the last */
+const char *cli_item(const cli_line *line, const char *name, size_t index);
+
+/** A number or size that was checked against its bounds; `fallback` when absent. */
 int64_t cli_int(const cli_line *line, const char *name, int64_t fallback);
 
 /** Whether the line itself has the option (not the environment, not the default). */
@@ -121,9 +164,18 @@ bool cli_given(const cli_line *line, const char *name);
 /** Whether the command or its program has an option of that name. */
 bool cli_has(const cli_line *line, const char *name);
 
+/** What the program's `file` has opened; NULL: nothing. */
+const void *cli_opened_file(const cli_line *line);
+
 /** The streams given to cli_main. */
 FILE *cli_out(const cli_line *line);
 FILE *cli_err(const cli_line *line);
+
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+/** Make `name` the best when it is nearer to the typed name than the best so far: fewer than
+ *  *best_distance letters differ. Names of up to 63 bytes. */
+void cli_nearer(const char **best, size_t *best_distance, const char *typed, const char *name);
 
 /* ---- colours --------------------------------------------------------------------------------- */
 

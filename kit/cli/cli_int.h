@@ -25,15 +25,19 @@ struct cli_line {
     size_t argument_count;
     struct cli_value *values;
     size_t value_count;
+    void *opened; /* by program->file; NULL: nothing */
 };
 
 /* The name of an option's variable, in `room` where it is made of a prefix; NULL: it has none. */
 const char *cli_env_name(char room[CLI_ENV_SIZE], const cli_line *line, const cli_option *option);
 
+/* Whether the command's name has two words and this is the first. */
+bool cli_begins_with_word(const cli_command *command, const char *word);
+
+/* The program's commands; after the first word of commands of two, those. */
+void cli_print_commands(const cli_line *line, FILE *stream);
+
 /* The help of the command, or of the program before a command is read. */
 void cli_print_help(const cli_line *line, FILE *stream);
-
-/* Make `name` the best when it is nearer to the typed name than the best so far. */
-void cli_nearer(const char **best, size_t *best_distance, const char *typed, const char *name);
 
 #endif

@@ -15,8 +15,9 @@
 /* "--threads N" as it stands at the left of a line. */
 static size_t option_label(char *out, size_t size, const cli_option *option)
 {
-    int length = snprintf(out, size, "--%s%s%s", option->name, option->argument ? " " : "",
-                          option->argument ? option->argument : "");
+    const char letter[] = { '-', option->letter, ',', ' ', '\0' };
+    int length = snprintf(out, size, "%s--%s%s%s", option->letter ? letter : "", option->name,
+                          option->argument ? " " : "", option->argument ? option->argument : "");
 
     return length < 0 ? 0 : (size_t)length;
 }
@@ -135,17 +136,43 @@ static void print_options(const cli_line *line, FILE *stream)
     print_table(line, always, width, stream);
 }
 
-static void print_commands(const cli_program *program, FILE *stream)
+static bool is_listed(const cli_line *line, const cli_command *command)
 {
+    return !line->first_word || cli_begins_with_word(command, line->first_word);
+}
+
+void cli_print_commands(const cli_line *line, FILE *stream)
+{
+    const cli_program *program = line->program;
+    const char *first = line->first_word;
     int width = 0;
 
     for (const cli_command *command = program->commands; command->name; command++)
-        if (strlen(command->name) > (size_t)width)
+        if (is_listed(line, command) && strlen(command->name) > (size_t)width)
             width = (int)strlen(command->name);
     fputs("\nCommands:\n", stream);
     for (const cli_command *command = program->commands; command->name; command++)
-        fprintf(stream, "  %-*s  %s\n", width, command->name, command->summary);
-    fprintf(stream, "\n'%s COMMAND --help' tells more about a command.\n", program->name);
+        if (is_listed(line, command))
+            fprintf(stream, "  %-*s  %s\n", width, command->name, command->summary);
+    fprintf(stream, "\n'%s%s%s COMMAND --help' tells more about a command.\n", program->name,
+            first ? " " : "", first ? first : "");
+}
+
+/* "Usage: ", and what the line is for. */
+static void print_usage(const cli_line *line, FILE *stream)
+{
+    const cli_program *program = line->program;
+    const cli_command *command = line->command;
+    bool named = command && command->name[0];
+    const char *arguments = command ? command->arguments : "COMMAND";
+
+    if (!command && line->first_word) {
+        fprintf(stream, "Usage: %s %s COMMAND [OPTIONS]\n", program->name, line->first_word);
+        return;
+    }
+    fprintf(stream, "Usage: %s%s%s [OPTIONS]%s%s\n", program->name, named ? " " : "",
+            named ? command->name : "", arguments ? " " : "", arguments ? arguments : "");
+    fprintf(stream, "\n%s\n", named ? command->summary : program->summary);
 }
 
 void cli_print_help(const cli_line *line, FILE *stream)
@@ -153,14 +180,11 @@ void cli_print_help(const cli_line *line, FILE *stream)
     const cli_program *program = line->program;
     const cli_command *command = line->command;
     bool named = command && command->name[0];
-    const char *arguments = command ? command->arguments : "COMMAND";
     const char *notes = named ? command->notes : program->notes;
 
-    fprintf(stream, "Usage: %s%s%s [OPTIONS]%s%s\n", program->name, named ? " " : "",
-            named ? command->name : "", arguments ? " " : "", arguments ? arguments : "");
-    fprintf(stream, "\n%s\n", named ? command->summary : program->summary);
+    print_usage(line, stream);
     if (!command)
-        print_commands(program, stream);
+        cli_print_commands(line, stream);
     print_options(line, stream);
     if (notes)
         fprintf(stream, "\n%s\n", notes);

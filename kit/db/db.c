@@ -6,6 +6,11 @@
  * others read; elsewhere, and with one connection, all sessions do both. A thread that finds no
  * free session waits in line until the deadline.
  *
+ * SQLite does not announce commits of other processes. It has a number that changes on a connection
+ * when another one has committed. It is read on the connection through which this process writes,
+ * so own commits do not change it: when a transaction begins there, and while none does, by a
+ * thread, the watcher.
+ *
  * No lock is held while the engine is called.
  */
 #include <errno.h>
@@ -20,7 +25,8 @@ enum {
     CONNECTIONS_MAX = 1000,
     WAIT_MS = 10000,
     STATEMENT_MS = 60000,
-    NOTIFICATIONS_MAX = 8 << 20
+    NOTIFICATIONS_MAX = 8 << 20,
+    LOOK_MS = 200
 };
 
 static bool begins_with(const char *text, const char *prefix)
@@ -59,6 +65,9 @@ static db *new_pool(size_t count)
     if (!self)
         return NULL;
     db_hub_init(&self->hub);
+    self->version = -1;
+    pthread_mutex_init(&self->watch_lock, NULL);
+    thread_worker_init(&self->watcher, &self->watch_lock);
     pthread_mutex_init(&self->lock, NULL);
     self->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -94,6 +103,22 @@ static void disconnect(db_session *session)
     if (session->link)
         session->db->driver->close(session->link);
     session->link = NULL;
+    if (session == &session->db->sessions[0])
+        session->db->version = -1; /* the number of another connection says nothing */
+}
+
+/* Notify the listeners if other processes have committed. The caller holds the first session, which
+ * is in no transaction or in one that has the lock to write. */
+static mcp_status look_for_others(db *self, mcp_error *err)
+{
+    int64_t version = 0;
+    mcp_status st = self->driver->version(self->sessions[0].link, &version, err);
+
+    if (st != MCP_OK || version == self->version)
+        return st;
+    self->version = version;
+    db_hub_miss(&self->hub);
+    return MCP_OK;
 }
 
 mcp_status db_open(db **out, const char *url, const db_options *options, mcp_error *err)
@@ -117,7 +142,10 @@ mcp_status db_open(db **out, const char *url, const db_options *options, mcp_err
     }
     self->driver = driver;
     self->target = target;
+    self->hears_others = target.options.hears_others && driver->version && !target.is_memory;
     st = connect_session(&self->sessions[0], err);
+    if (st == MCP_OK && self->hears_others)
+        st = look_for_others(self, err);
     if (st == MCP_OK)
         *out = self;
     else
@@ -129,6 +157,8 @@ void db_close(db *self)
 {
     if (!self)
         return;
+    thread_worker_stop(&self->watcher);
+    pthread_mutex_destroy(&self->watch_lock);
     for (size_t i = 0; i < self->count; i++) {
         disconnect(&self->sessions[i]);
         mcp_buf_clear(&self->sessions[i].notifications);
@@ -248,10 +278,52 @@ static void release(db_session *session)
     if (session->link && session->link->is_lost)
         disconnect(session);
     mcp_buf_reset(&session->notifications);
+    session->savepoints = 0;
     session->failure = (mcp_error)MCP_ERROR_INIT;
     pthread_mutex_lock(&self->lock);
     forward(session);
     pthread_mutex_unlock(&self->lock);
+}
+
+/* Take the first session if it is free and connected. One that is in use needs no look: it looked
+ * when it began, and no other process commits while it may write. */
+static bool take_first(db *self)
+{
+    db_session *first = &self->sessions[0];
+
+    pthread_mutex_lock(&self->lock);
+    bool is_free = !first->is_taken && first->link;
+    if (is_free)
+        first->is_taken = true;
+    pthread_mutex_unlock(&self->lock);
+    return is_free;
+}
+
+static void watch(void *data)
+{
+    db *self = data;
+
+    while (!thread_worker_is_stopping(&self->watcher)) {
+        if (take_first(self)) {
+            /* A failure is met again, and returned, by the next session. */
+            (void)look_for_others(self, NULL);
+            release(&self->sessions[0]);
+        }
+        pthread_mutex_lock(&self->watch_lock);
+        thread_worker_wait(&self->watcher, LOOK_MS);
+        pthread_mutex_unlock(&self->watch_lock);
+    }
+}
+
+static mcp_status start_watcher(db *self, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+
+    pthread_mutex_lock(&self->watch_lock);
+    if (self->hears_others && !self->watcher.is_running)
+        st = thread_worker_start(&self->watcher, watch, self, err);
+    pthread_mutex_unlock(&self->watch_lock);
+    return st;
 }
 
 /* The log has the reason why a server cannot be reached; the caller may try again later. */
@@ -298,6 +370,8 @@ mcp_status db_begin(db_session **out, db *self, db_mode mode, mcp_error *err)
     if (st != MCP_OK)
         return st;
     st = begin_on(session, mode, err);
+    if (st == MCP_OK && self->hears_others && session == &self->sessions[0])
+        st = look_for_others(self, err);
     if (st != MCP_OK) {
         db_rollback(session);
         return st;
@@ -359,7 +433,8 @@ mcp_status db_listen(db_listener **out, db *self, const char *channel,
         return mcp_error_set(err, MCP_E_PARAMS, "not a name for a channel");
     if (self->driver->listen)
         return self->driver->listen(out, &self->target, channel, on_notify, data, err);
-    return db_hub_listen(out, &self->hub, channel, on_notify, data, err);
+    mcp_status st = start_watcher(self, err);
+    return st == MCP_OK ? db_hub_listen(out, &self->hub, channel, on_notify, data, err) : st;
 }
 
 void db_listener_free(db_listener *listener)

@@ -22,7 +22,8 @@
  *
  * A session stops at its first failure, on both engines: every later function returns the same
  * error, and the session can only be rolled back (or committed, which then rolls back and returns
- * that error).
+ * that error). A savepoint that was made before the failure is the way to continue: see
+ * db_savepoint_rollback. Many callers that write share transactions by db/group.h.
  *
  * Functions of a session return MCP_OK or:
  *   MCP_E_EXISTS   a unique or primary key exists already
@@ -74,7 +75,8 @@ mcp_status db_open(db **out, const char *url, const db_options *options, mcp_err
 /** Close it. It must have no session, rows or listener. NULL is fine. */
 void db_close(db *self);
 
-/** Whether db_listen receives notifications of other processes: PostgreSQL. */
+/** Whether db_listen receives the notifications of other processes: PostgreSQL. (With SQLite and
+ * `hears_others` it receives only that there were commits.) */
 bool db_is_shared(const db *db);
 
 /** "sqlite" or "postgres". */
@@ -85,7 +87,11 @@ const char *db_engine(const db *self);
  * that this database has not run, by rising number, all in one transaction, under a lock against
  * other processes. Each is recorded with its SHA-256 in the table db_migrations.
  *
- * A script may have many statements, but none that begins or ends a transaction.
+ * A script may have many statements, also with triggers and functions, but none that begins or ends
+ * a transaction.
+ *
+ * "002-name.sqlite.sql" and "002-name.postgres.sql" are for one engine, and the other ignores them:
+ * it neither runs nor expects them. A number may be used once for each engine.
  *
  * @param files  as cmake/embed.cmake writes them
  * @param folder "sql"; other files are ignored
@@ -116,6 +122,45 @@ mcp_status db_commit(db_session *session, mcp_error *err);
 
 /** Roll the transaction back and end the session. NULL is fine. */
 void db_rollback(db_session *session);
+
+/**
+ * Make a savepoint: a point to which the session can be rolled back. Savepoints are nested, at most
+ * 100 deep: to release or roll back one ends those that were made after it, too.
+ *
+ *     db_savepoint point;
+ *     mcp_status st = db_savepoint_begin(&point, session, err);
+ *     if (st == MCP_OK)
+ *         st = try_it(session, err);
+ *     if (st == MCP_OK)
+ *         st = db_savepoint_release(session, &point, err);
+ *     else if (db_savepoint_rollback(session, &point, err) == MCP_OK)
+ *         st = do_without_it(session, err);
+ *
+ * @param out usable until the savepoint or the session ends
+ */
+mcp_status db_savepoint_begin(db_savepoint *out, db_session *session, mcp_error *err);
+
+/** End a savepoint and keep what was done since. */
+mcp_status db_savepoint_release(db_session *session, const db_savepoint *point, mcp_error *err);
+
+/**
+ * Undo what was done since the savepoint, with the notifications, and end it. Open rows are freed
+ * from the session. If the session has failed since, it works again.
+ *
+ * @return MCP_OK; the session's failure: nothing but db_rollback is possible, because the
+ *         connection was lost or the engine has rolled everything back (a full disk, for example)
+ */
+mcp_status db_savepoint_rollback(db_session *session, const db_savepoint *point, mcp_error *err);
+
+/**
+ * Read the clock of the database, in milliseconds since 1970-01-01T00:00:00Z: for times that
+ * several processes compare. PostgreSQL: the clock of its host, the same for all. SQLite: the clock
+ * of this host. The time passes within a transaction.
+ *
+ * It is a wall clock: it can be set, so a later call may return less, or much more. Do not derive
+ * an order from it; where one is needed, number the rows.
+ */
+mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err);
 
 /**
  * Run a statement and drop its rows, if any.
@@ -179,7 +224,8 @@ mcp_status db_notify(db_session *session, const char *channel, const char *paylo
  * @param out   yours, free it with db_listener_free
  * @param on_notify runs on the listener's thread, one call at a time; may use `self`, must not free
  *                  the listener. A NULL payload: some notifications may be missing, because the
- *                  connection broke or 10,000 were queued.
+ *                  connection broke or 10,000 were queued; or (SQLite with `hears_others`) another
+ *                  process has committed, usually less than 250 ms ago.
  */
 mcp_status db_listen(db_listener **out, db *self, const char *channel,
                      void (*on_notify)(const char *payload, void *data), void *data,

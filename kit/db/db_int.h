@@ -32,12 +32,17 @@ struct db_session {
     mcp_error failure;     /* not MCP_OK: the session has failed */
     db_rows *rows;         /* open ones; NULL: none */
     mcp_buf notifications; /* for the hub after the commit: channel, NUL, payload, NUL, ... */
+    int savepoints;        /* open ones */
 };
 
 struct db {
     db_target target;
     const db_driver *driver;
     struct db_hub hub; /* where the driver has no notifications of its own */
+    bool hears_others; /* listens for commits of other processes by the driver's version() */
+    int64_t version;   /* of the first session's holder; -1: not known */
+    pthread_mutex_t watch_lock;
+    thread_worker watcher; /* runs from the first listener to db_close */
     pthread_mutex_t lock;
     struct db_waiter
         *waiting[DB_LANES]; /* in the order of coming; the second only where one writes */

@@ -39,6 +39,7 @@ typedef struct db_driver {
     const char *name;
     bool is_shared;
     bool has_one_writer; /* one link writes, the others read */
+    const char *clock;   /* SQL of its clock in milliseconds; NULL: that of the process */
 
     /* Fill the target from the URL, and free that again. `target` is zero except the options. */
     mcp_status (*parse_url)(db_target *target, const char *url, mcp_error *err);
@@ -49,6 +50,8 @@ typedef struct db_driver {
     mcp_status (*begin)(db_link *link, db_mode mode, mcp_error *err);
     mcp_status (*commit)(db_link *link, mcp_error *err); /* after a failure rollback() follows */
     void (*rollback)(db_link *link);
+    /* One statement without values and rows, also after a failure in the transaction. */
+    mcp_status (*command)(db_link *link, const char *sql, mcp_error *err);
 
     mcp_status (*run)(db_link *link, int64_t *changed, const db_call *call, mcp_error *err);
     /* Many statements without parameters; no transaction may begin or end in them. */
@@ -62,6 +65,10 @@ typedef struct db_driver {
     void (*finish)(db_link *link);
     int (*columns)(const db_link *link);
     db_value (*cell)(const db_link *link, int column); /* borrowed until next() or finish() */
+
+    /* A number that changes when another connection has committed; outside of a transaction or in
+     * one that has the lock to write. NULL: notifications cross processes. */
+    mcp_status (*version)(db_link *link, int64_t *out, mcp_error *err);
 
     /* NULL: notifications go through the hub of the db. */
     mcp_status (*notify)(db_link *link, const char *channel, const char *payload, mcp_error *err);

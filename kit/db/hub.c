@@ -18,6 +18,7 @@ enum { WAITING_MAX = 10000 };
 
 struct notification {
     struct notification *next;
+    bool is_gap; /* forwarded as NULL */
     char payload[];
 };
 
@@ -56,10 +57,11 @@ static void free_all(struct notification *notification)
     }
 }
 
-/* While `has_missed` is set nothing is queued: the mark comes after the queue. */
+/* While `has_missed` is set nothing is queued: the mark comes after the queue.
+ * @param payload NULL: a gap */
 static void append(struct db_hub_listener *self, const char *payload)
 {
-    size_t size = strlen(payload) + 1;
+    size_t size = payload ? strlen(payload) + 1 : 0;
     struct notification *notification = self->waiting < WAITING_MAX && !self->has_missed
                                             ? mcp_alloc(sizeof *notification + size)
                                             : NULL;
@@ -69,7 +71,9 @@ static void append(struct db_hub_listener *self, const char *payload)
         return;
     }
     notification->next = NULL;
-    memcpy(notification->payload, payload, size);
+    notification->is_gap = !payload;
+    if (payload)
+        memcpy(notification->payload, payload, size);
     *self->last = notification;
     self->last = &notification->next;
     self->waiting++;
@@ -82,6 +86,16 @@ void db_hub_post(struct db_hub *hub, const char *channel, const char *payload)
         if (strcmp(each->channel, channel) != 0)
             continue;
         append(each, payload);
+        thread_worker_wake(&each->worker);
+    }
+    pthread_mutex_unlock(&hub->lock);
+}
+
+void db_hub_miss(struct db_hub *hub)
+{
+    pthread_mutex_lock(&hub->lock);
+    for (struct db_hub_listener *each = hub->listeners; each; each = each->next) {
+        append(each, NULL);
         thread_worker_wake(&each->worker);
     }
     pthread_mutex_unlock(&hub->lock);
@@ -113,7 +127,7 @@ static void run(void *data)
     while (take(self, &first, &has_missed)) {
         for (const struct notification *each = first; each; each = each->next)
             if (!thread_worker_is_stopping(&self->worker))
-                self->on_notify(each->payload, self->data);
+                self->on_notify(each->is_gap ? NULL : each->payload, self->data);
         if (has_missed && !thread_worker_is_stopping(&self->worker))
             self->on_notify(NULL, self->data);
         free_all(first);

@@ -23,6 +23,9 @@ void db_hub_clear(struct db_hub *hub);
 /* Queue a payload for the listeners of the channel. Without memory they receive NULL instead. */
 void db_hub_post(struct db_hub *hub, const char *channel, const char *payload);
 
+/* Queue NULL for every listener: notifications may be missing. */
+void db_hub_miss(struct db_hub *hub);
+
 /* As db_listen. */
 mcp_status db_hub_listen(db_listener **out, struct db_hub *hub, const char *channel,
                          db_on_notify *on_notify, void *data, mcp_error *err);

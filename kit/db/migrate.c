@@ -18,7 +18,8 @@
 enum { MIGRATIONS_MAX = 999, SHA256_TEXT = 2 * MCP_SHA256_SIZE + 1, SCRIPT_MAX = 16 << 20 };
 
 struct migration {
-    const char *name; /* "001-name.sql" */
+    const char *name;   /* "001-name.sql" */
+    const char *engine; /* the only one it is for; "": all */
     int64_t number;
     const mcp_file *file;
     char sha256[SHA256_TEXT];
@@ -51,40 +52,88 @@ static const char *name_in(const mcp_file *file, const char *folder)
     return file->path + length + 1;
 }
 
-static bool is_good_name(const char *name)
+/* "001-name.sql" and "001-name.postgres.sql": what follows the name; NULL: another form */
+static const char *suffix_of(const char *name)
 {
     size_t digits = strspn(name, "0123456789");
-    size_t length = strlen(name);
 
-    return digits >= 3 && digits <= 9 && name[digits] == '-' && length <= 100 &&
-           length > digits + strlen("-.sql") && strcmp(name + length - 4, ".sql") == 0 &&
-           !strchr(name, '/');
+    if (digits < 3 || digits > 9 || name[digits] != '-' || strlen(name) > 100 || strchr(name, '/'))
+        return NULL;
+    const char *text = name + digits + 1;
+    const char *suffix = strchr(text, '.');
+    return suffix && suffix > text ? suffix : NULL;
 }
 
+/* The engine that a migration of that suffix is for; "": all; NULL: no such suffix */
+static const char *engine_of(const char *suffix)
+{
+    static const struct {
+        const char *suffix;
+        const char *engine;
+    } engines[] = { { ".sql", "" }, { ".sqlite.sql", "sqlite" }, { ".postgres.sql", "postgres" } };
+
+    for (size_t i = 0; suffix && i < sizeof engines / sizeof engines[0]; i++)
+        if (strcmp(engines[i].suffix, suffix) == 0)
+            return engines[i].engine;
+    return NULL;
+}
+
+/* Those of one number follow each other, those for all engines first. */
 static int by_number(const void *a, const void *b)
 {
-    int64_t left = ((const struct migration *)a)->number;
-    int64_t right = ((const struct migration *)b)->number;
+    const struct migration *left = a;
+    const struct migration *right = b;
 
-    return (left > right) - (left < right);
+    if (left->number != right->number)
+        return left->number > right->number ? 1 : -1;
+    return strcmp(left->engine, right->engine);
 }
 
 static mcp_status add(struct plan *plan, const char *name, const mcp_file *file, mcp_error *err)
 {
-    if (!is_good_name(name))
-        return mcp_error_set(err, MCP_E_PARAMS, "%s: a migration is named like 001-name.sql",
+    const char *engine = engine_of(suffix_of(name));
+
+    if (!engine)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "%s: a migration is named like 001-name.sql, or 001-name.sqlite.sql "
+                             "or 001-name.postgres.sql for one engine",
                              file->path);
     if (plan->count == MIGRATIONS_MAX)
         return mcp_error_set(err, MCP_E_LIMIT, "more than %d migrations", MIGRATIONS_MAX);
     struct migration *migration = &plan->all[plan->count++];
     migration->name = name;
+    migration->engine = engine;
     migration->number = strtoll(name, NULL, 10);
     migration->file = file;
     return hash_script(migration, err);
 }
 
+/* Two migrations of one number are for two engines. */
+static mcp_status check_numbers(const struct plan *plan, mcp_error *err)
+{
+    for (size_t i = 1; i < plan->count; i++) {
+        const struct migration *a = &plan->all[i - 1];
+        const struct migration *b = &plan->all[i];
+        if (a->number == b->number && (!*a->engine || strcmp(a->engine, b->engine) == 0))
+            return mcp_error_set(err, MCP_E_PARAMS, "%s and %s have the same number", a->name,
+                                 b->name);
+    }
+    return MCP_OK;
+}
+
+/* Drop those that are for another engine. */
+static void keep_own(struct plan *plan, const char *engine)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < plan->count; i++)
+        if (!*plan->all[i].engine || strcmp(plan->all[i].engine, engine) == 0)
+            plan->all[count++] = plan->all[i];
+    plan->count = count;
+}
+
 static mcp_status read_plan(struct plan *plan, const mcp_file *files, const char *folder,
-                            mcp_error *err)
+                            const char *engine, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
@@ -97,10 +146,9 @@ static mcp_status read_plan(struct plan *plan, const mcp_file *files, const char
             st = add(plan, name, files, err);
     }
     qsort(plan->all, plan->count, sizeof plan->all[0], by_number);
-    for (size_t i = 1; st == MCP_OK && i < plan->count; i++)
-        if (plan->all[i].number == plan->all[i - 1].number)
-            st = mcp_error_set(err, MCP_E_PARAMS, "%s and %s have the same number",
-                               plan->all[i - 1].name, plan->all[i].name);
+    if (st == MCP_OK)
+        st = check_numbers(plan, err);
+    keep_own(plan, engine);
     return st;
 }
 
@@ -249,7 +297,7 @@ static mcp_status verify(db *self, struct plan *plan, mcp_error *err)
 mcp_status db_migrate(db *self, const mcp_file *files, const char *folder, mcp_error *err)
 {
     struct plan plan = { 0 };
-    mcp_status st = read_plan(&plan, files, folder, err);
+    mcp_status st = read_plan(&plan, files, folder, self->driver->name, err);
 
     if (st == MCP_OK)
         st = self->target.options.read_only ? verify(self, &plan, err) : migrate(self, &plan, err);

@@ -12,9 +12,10 @@
 
 #include "db/db_int.h"
 #include "mcp/alloc.h"
+#include "mcp/clock.h"
 
 enum { VALUES_MAX = 1000, SQL_MAX = 1 << 20, CHANNEL_MAX = 63, PAYLOAD_MAX = 7900 };
-enum { TEXTS_MAX = 64 << 10 };
+enum { TEXTS_MAX = 64 << 10, SAVEPOINTS_MAX = 100 };
 
 mcp_status db_session_fail(db_session *session, const mcp_error *cause, mcp_error *err)
 {
@@ -301,6 +302,102 @@ const void *db_blob_at(const db_rows *rows, int column, size_t *length)
 bool db_null_at(const db_rows *rows, int column)
 {
     return value_at(rows, column).kind == DB_NULL;
+}
+
+/* A statement of savepoint number `depth`. */
+static mcp_status command(db_session *session, const char *verb, int depth, mcp_error *err)
+{
+    char sql[40];
+
+    snprintf(sql, sizeof sql, "%s s%d", verb, depth);
+    return session->db->driver->command(session->link, sql, err);
+}
+
+mcp_status db_savepoint_begin(db_savepoint *out, db_session *session, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = check(session, &(db_call){ "", NULL, 0 }, err);
+
+    if (st != MCP_OK)
+        return st;
+    if (session->savepoints == SAVEPOINTS_MAX)
+        return broken_rule(session, MCP_E_LIMIT, "too many savepoints within each other", err);
+    if (command(session, "SAVEPOINT", session->savepoints + 1, &cause) != MCP_OK)
+        return db_session_fail(session, &cause, err);
+    session->savepoints++;
+    *out = (db_savepoint){ session->savepoints, session->notifications.length };
+    return MCP_OK;
+}
+
+static bool is_open(const db_session *session, const db_savepoint *point)
+{
+    return point->depth > 0 && point->depth <= session->savepoints;
+}
+
+mcp_status db_savepoint_release(db_session *session, const db_savepoint *point, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+    mcp_status st = check(session, &(db_call){ "", NULL, 0 }, err);
+
+    if (st != MCP_OK)
+        return st;
+    if (!is_open(session, point))
+        return broken_rule(session, MCP_E_PARAMS, "the savepoint has ended", err);
+    if (command(session, "RELEASE", point->depth, &cause) != MCP_OK)
+        return db_session_fail(session, &cause, err);
+    session->savepoints = point->depth - 1;
+    return MCP_OK;
+}
+
+/* What was sent since the savepoint is not sent. */
+static void drop_notifications(db_session *session, const db_savepoint *point)
+{
+    session->notifications.length = point->notified;
+    session->notifications.status = MCP_OK;
+}
+
+mcp_status db_savepoint_rollback(db_session *session, const db_savepoint *point, mcp_error *err)
+{
+    mcp_error cause = MCP_ERROR_INIT;
+
+    if (session->rows)
+        db_rows_detach(session->rows);
+    if (!is_open(session, point))
+        return broken_rule(session, MCP_E_PARAMS, "the savepoint has ended", err);
+    if (session->link->is_lost && session->failure.status != MCP_OK)
+        return db_session_fail(session, &session->failure, err);
+    mcp_status st = command(session, "ROLLBACK TO", point->depth, &cause);
+    if (st == MCP_OK)
+        st = command(session, "RELEASE", point->depth, &cause);
+    if (st != MCP_OK)
+        return db_session_fail(session,
+                               session->failure.status == MCP_OK ? &cause : &session->failure, err);
+    session->savepoints = point->depth - 1;
+    session->failure = (mcp_error)MCP_ERROR_INIT;
+    drop_notifications(session, point);
+    return MCP_OK;
+}
+
+mcp_status db_now(db_session *session, int64_t *ms, mcp_error *err)
+{
+    const char *sql = session->db->driver->clock;
+    db_rows *rows = NULL;
+    bool has_row = false;
+    mcp_status st = check(session, &(db_call){ "", NULL, 0 }, err);
+
+    if (st != MCP_OK)
+        return st;
+    if (!sql) {
+        *ms = mcp_clock_wall_ms();
+        return MCP_OK;
+    }
+    st = db_query(&rows, session, sql, NULL, 0, err);
+    if (st == MCP_OK)
+        st = db_next(rows, &has_row, err);
+    if (st == MCP_OK)
+        *ms = db_int_at(rows, 0);
+    db_rows_free(rows);
+    return st;
 }
 
 bool db_channel_is_good(const char *channel)

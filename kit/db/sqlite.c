@@ -537,8 +537,33 @@ static void rollback(db_link *link)
     sqlite_link *self = (sqlite_link *)link;
 
     finish(link);
-    if (!sqlite3_get_autocommit(self->db) && run_plain(self, "ROLLBACK", NULL) != MCP_OK)
+    /* The second way needs no memory of ours. */
+    if (!sqlite3_get_autocommit(self->db) && run_plain(self, "ROLLBACK", NULL) != MCP_OK &&
+        exec(self, "ROLLBACK", NULL) != MCP_OK)
         self->base.is_lost = !self->target->is_memory;
+}
+
+static mcp_status command(db_link *link, const char *sql, mcp_error *err)
+{
+    return run_plain((sqlite_link *)link, sql, err);
+}
+
+static mcp_status version(db_link *link, int64_t *out, mcp_error *err)
+{
+    sqlite_link *self = (sqlite_link *)link;
+    sqlite3_stmt *statement = NULL;
+    mcp_status st = prepare_and_bind(&statement, self, &(db_call){ "PRAGMA data_version", NULL, 0 },
+                                     SQLITE_STATIC, err);
+
+    if (st != MCP_OK)
+        return st;
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    else
+        st = fail(self, code, err);
+    reset(statement);
+    return st;
 }
 
 static mcp_status step(sqlite_link *self, bool *has_row, mcp_error *err)
@@ -613,6 +638,8 @@ const db_driver db_sqlite = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
+    .command = command,
+    .version = version,
     .run = run,
     .script = script,
     .lock_schema = lock_schema,

@@ -17,13 +17,14 @@ typedef struct db_listener db_listener;
 
 /** How a database is opened. Zero is the default everywhere. */
 typedef struct db_options {
-    int connections;  /* at most so many; 0: 8. SQLite: one writes, the others read */
-    int wait_ms;      /* the longest wait for a free connection, or for a lock; 0: 10,000. A new
+    int connections;   /* at most so many; 0: 8. SQLite: one writes, the others read */
+    int wait_ms;       /* the longest wait for a free connection, or for a lock; 0: 10,000. A new
                        * connection to a server may take ten seconds by itself */
-    int statement_ms; /* the longest a statement may give no row and no end; 0: 60,000 */
-    bool read_only;   /* DB_WRITE is refused; a SQLite file must exist */
-    bool relaxed;     /* SQLite: synchronous NORMAL, so a power cut may take the last commits */
-    mcp_log log;      /* lost connections, notices of the server */
+    int statement_ms;  /* the longest a statement may give no row and no end; 0: 60,000 */
+    bool read_only;    /* DB_WRITE is refused; a SQLite file must exist */
+    bool relaxed;      /* SQLite: synchronous NORMAL, so a power cut may take the last commits */
+    bool hears_others; /* SQLite: listeners receive NULL soon after another process has committed */
+    mcp_log log;       /* lost connections, notices of the server */
 } db_options;
 
 /** The mode of a session. */
@@ -32,6 +33,12 @@ typedef enum db_mode {
     DB_WRITE /* SQLite: alone from the beginning (BEGIN IMMEDIATE). PostgreSQL: READ COMMITTED, so
               * lock rows by FOR UPDATE before changing them */
 } db_mode;
+
+/** A point in a session, made by db_savepoint_begin. Nothing in it needs freeing. */
+typedef struct db_savepoint {
+    int depth;       /* the first is 1 */
+    size_t notified; /* bytes of notifications before it */
+} db_savepoint;
 
 /** What a value is. */
 typedef enum db_kind { DB_NULL, DB_INT, DB_DOUBLE, DB_TEXT, DB_BLOB } db_kind;

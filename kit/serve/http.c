@@ -42,17 +42,19 @@ static const char *const for_http[] = { "host",
 /* One run of serve_http. */
 struct endpoint {
     const serve_server *service;
+    const serve_setup *setup;
     const cli_line *line;
     mcp_arena *arena;
     mcp_http_options *http;
     mcp_http_auth auth;
+    mcp_http_auth jwt;      /* its verifier; NULL: no JWTs are taken */
     const char *servers[2]; /* the issuer, and the end */
-    serve_jwt *jwt;
+    serve_jwt *keys;
 };
 
 bool serve_wants_http(const cli_line *line)
 {
-    return strcmp(cli_string(line, "transport"), "http") == 0;
+    return strcmp(cli_string(line, "transport"), "stdio") != 0;
 }
 
 /* ---- checks -------------------------------------------------------------------------------- */
@@ -91,7 +93,7 @@ static mcp_status check_pairs(const cli_line *line, mcp_error *err)
 static bool has_tokens(const cli_line *line, const serve_server *service)
 {
     return cli_string(line, "tokens") || cli_string(line, "oauth-jwks") ||
-           serve_variables_given(service->token_variables);
+           serve_variables_given(service->token_variables) || service->verify;
 }
 
 static const char *first_variable(const serve_server *service)
@@ -114,6 +116,9 @@ static mcp_status check_open(const cli_line *line, const serve_server *service, 
 {
     const char *host = cli_string(line, "host"), *variable = first_variable(service);
 
+    if (cli_flag(line, "insecure-no-auth") && service->verify)
+        return mcp_error_set(err, MCP_E_PARAMS,
+                             "--insecure-no-auth: this server requires a token of every client");
     if (cli_flag(line, "insecure-no-auth") && has_tokens(line, service))
         return mcp_error_set(err, MCP_E_PARAMS, "--insecure-no-auth contradicts --tokens%s%s%s",
                              variable ? ", " : "", variable ? variable : "", " and --oauth-jwks");
@@ -159,6 +164,8 @@ static mcp_status check_http(const cli_line *line, const serve_server *service, 
         st = check_names(line, "allow-origin", err);
     if (st == MCP_OK)
         st = serve_variables_check(service->token_variables, err);
+    if (st == MCP_OK)
+        st = serve_variables_check(service->metrics_variables, err);
     return st == MCP_OK ? check_open(line, service, err) : st;
 }
 
@@ -225,8 +232,23 @@ static void print_address(int port, void *data)
     fflush(stream);
 }
 
-static mcp_status fill_jwt(struct endpoint *self, const mcp_log *log, mcp_error *err)
+/* An mcp_token_verifier: the server's own first, then JWTs. */
+static mcp_status verify(mcp_principal *out, const char *token, mcp_arena *arena, void *data,
+                         mcp_error *err)
 {
+    const struct endpoint *self = data;
+    mcp_status st = self->setup->verify(out, token, arena, self->setup->verify_data, err);
+
+    if (st != MCP_E_NOT_FOUND)
+        return st;
+    if (self->jwt.verify)
+        return self->jwt.verify(out, token, arena, self->jwt.verify_data, err);
+    return mcp_error_set(err, MCP_E_DENIED, "the token is unknown");
+}
+
+static mcp_status fill_jwt(struct endpoint *self, mcp_error *err)
+{
+    auth_options options = self->setup->jwt;
     const char *keys = cli_string(self->line, "oauth-jwks");
     const char *audience = cli_string(self->line, "oauth-audience");
 
@@ -239,10 +261,29 @@ static mcp_status fill_jwt(struct endpoint *self, const mcp_log *log, mcp_error 
     self->servers[0] = cli_string(self->line, "oauth-issuer");
     self->auth.servers = self->servers;
     self->auth.resource = audience;
-    return serve_jwt_open(&self->jwt, &self->auth, keys, log, err);
+    options.log = self->setup->options.log;
+    return serve_jwt_open(&self->keys, &self->auth, keys, &options, err);
 }
 
-static mcp_status fill(struct endpoint *self, const mcp_log *log, mcp_error *err)
+/* Where the server verifies tokens itself, JWTs are what it does not know. */
+static mcp_status fill_verifiers(struct endpoint *self, mcp_error *err)
+{
+    mcp_status st = fill_jwt(self, err);
+
+    if (st != MCP_OK || !self->setup->verify)
+        return st;
+    self->jwt = self->auth;
+    self->auth.verify = verify;
+    self->auth.verify_data = self;
+    return MCP_OK;
+}
+
+static bool requires_tokens(const struct endpoint *self)
+{
+    return self->auth.tokens_file || self->auth.tokens || self->auth.verify;
+}
+
+static mcp_status fill(struct endpoint *self, mcp_error *err)
 {
     const cli_line *line = self->line;
     mcp_http_options *http = self->http;
@@ -271,8 +312,13 @@ static mcp_status fill(struct endpoint *self, const mcp_log *log, mcp_error *err
     if (st == MCP_OK)
         st = serve_variables_read(&self->auth.tokens, self->service->token_variables, self->arena,
                                   err);
-    http->auth = has_tokens(line, self->service) ? &self->auth : NULL;
-    return st == MCP_OK ? fill_jwt(self, log, err) : st;
+    if (st == MCP_OK)
+        st = serve_variables_read(&http->metrics_tokens, self->service->metrics_variables,
+                                  self->arena, err);
+    if (st == MCP_OK)
+        st = fill_verifiers(self, err);
+    http->auth = requires_tokens(self) ? &self->auth : NULL;
+    return st;
 }
 
 /* ---- serving ------------------------------------------------------------------------------- */
@@ -280,13 +326,15 @@ static mcp_status fill(struct endpoint *self, const mcp_log *log, mcp_error *err
 mcp_status serve_http(mcp_server *server, const serve_server *service, serve_setup *setup,
                       mcp_error *err)
 {
-    struct endpoint self = {
-        .service = service, .line = setup->line, .arena = setup->arena, .http = &setup->http
-    };
-    mcp_status st = fill(&self, &setup->options.log, err);
+    struct endpoint self = { .service = service,
+                             .setup = setup,
+                             .line = setup->line,
+                             .arena = setup->arena,
+                             .http = &setup->http };
+    mcp_status st = fill(&self, err);
 
     if (st == MCP_OK)
         st = mcp_server_http(server, self.http, err);
-    serve_jwt_close(self.jwt);
+    serve_jwt_close(self.keys);
     return st;
 }

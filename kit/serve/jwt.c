@@ -33,9 +33,9 @@ static mcp_status verify(mcp_principal *out, const char *token, mcp_arena *arena
 }
 
 mcp_status serve_jwt_open(serve_jwt **out, mcp_http_auth *http, const char *keys,
-                          const mcp_log *log, mcp_error *err)
+                          const auth_options *given, mcp_error *err)
 {
-    auth_options options = AUTH_OPTIONS_INIT;
+    auth_options options = *given;
     serve_jwt *self = mcp_alloc_zeroed(1, sizeof *self);
 
     if (!self)
@@ -46,7 +46,6 @@ mcp_status serve_jwt_open(serve_jwt **out, mcp_http_auth *http, const char *keys
         options.jwks_url = keys;
     else
         options.jwks_file = keys;
-    options.log = *log;
     mcp_status st = auth_open(&self->keys, &options, err);
     if (st != MCP_OK) {
         free(self);
@@ -69,12 +68,12 @@ void serve_jwt_close(serve_jwt *self)
 #else
 
 mcp_status serve_jwt_open(serve_jwt **out, mcp_http_auth *http, const char *keys,
-                          const mcp_log *log, mcp_error *err)
+                          const auth_options *options, mcp_error *err)
 {
     (void)out;
     (void)http;
     (void)keys;
-    (void)log;
+    (void)options;
     return mcp_error_set(err, MCP_E_UNSUPPORTED,
                          "this program was built without JWTs: --oauth-jwks is not served");
 }

@@ -68,6 +68,7 @@ static mcp_status fill_in(serve_setup *setup, void *data, mcp_error *err)
     options->log = serve_log_of(setup->log, 0);
     setup->features.data = data;
     setup->http.routes_data = data;
+    setup->verify_data = data;
     return cli_has(line, "allowed-dirs") ? open_guard(setup, err) : MCP_OK;
 }
 
@@ -114,6 +115,8 @@ int serve_run(const serve_server *service, const cli_line *line, void *data)
         .options = service->options,
         .features = service->features,
         .http = service->http,
+        .verify = service->verify,
+        .jwt = AUTH_OPTIONS_INIT,
     };
     mcp_error err = MCP_ERROR_INIT;
 

@@ -22,6 +22,7 @@
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
+#include "auth/auth.h"
 #include "cli/cli.h"
 #include "guard/paths.h"
 #include "mcp/error.h"
@@ -60,6 +61,13 @@ extern const char *const serve_revisions[];
                           level_env_, file_env_)                                                   \
     { .name = "transport", .type = CLI_CHOICE, .argument = "KIND", .standard = transport_,         \
       .help = "how clients connect", .choices = serve_transports },                                \
+    SERVE_OPTIONS_BARE(port_, level_, host_env_, port_env_, origin_env_, level_env_, file_env_,    \
+                       NULL, NULL, NULL)
+
+/** The same without --transport, which the program has itself ("stdio", or another for HTTP), and
+ * with names for the variables of --oauth-issuer, --oauth-jwks and --oauth-audience. */
+#define SERVE_OPTIONS_BARE(port_, level_, host_env_, port_env_, origin_env_, level_env_,           \
+                           file_env_, issuer_env_, jwks_env_, audience_env_)                       \
     { .name = "host", .type = CLI_STRING, .argument = "ADDRESS", .standard = "127.0.0.1",          \
       .help = "where to listen", .env = host_env_ },                                               \
     { .name = "port", .type = CLI_INT, .argument = "N", .standard = port_, .max = 65535,           \
@@ -72,11 +80,12 @@ extern const char *const serve_revisions[];
     { .name = "tokens", .type = CLI_STRING, .argument = "FILE",                                    \
       .help = "bearer tokens: lines of SHA-256, principal, scopes" },                              \
     { .name = "oauth-issuer", .type = CLI_STRING, .argument = "URL",                               \
-      .help = "bearer tokens: JWTs of this issuer" },                                              \
+      .help = "bearer tokens: JWTs of this issuer", .env = issuer_env_ },                          \
     { .name = "oauth-jwks", .type = CLI_STRING, .argument = "FILE|URL",                            \
-      .help = "the issuer's keys" },                                                               \
+      .help = "the issuer's keys", .env = jwks_env_ },                                             \
     { .name = "oauth-audience", .type = CLI_STRING, .argument = "URI",                             \
-      .help = "the server's own URI, the audience of tokens (default: http://HOST:PORT/mcp)" },    \
+      .help = "the server's own URI, the audience of tokens (default: http://HOST:PORT/mcp)",      \
+      .env = audience_env_ },                                                                      \
     { .name = "scope", .type = CLI_STRING, .argument = "SCOPES",                                   \
       .help = "what every token must allow" },                                                     \
     { .name = "insecure-no-auth", .type = CLI_FLAG,                                                \
@@ -125,13 +134,17 @@ typedef struct serve_setup {
     guard *guard;     /* the allowed directories; NULL where the command has no --allowed-dirs */
     mcp_server_options options;
     mcp_features features;
-    mcp_http_options http; /* not used on standard input and output */
+    mcp_http_options http;      /* not used on standard input and output */
+    mcp_token_verifier *verify; /* the server's own, below; NULL: it has none */
+    void *verify_data;          /* passed to `verify` */
+    /** How JWTs are verified, beyond the flags, which set issuer, resource and keys. */
+    auth_options jwt;
 } serve_setup;
 
 /** One server program. Zero is fine in all but options.name and options.version. */
 typedef struct serve_server {
     /* The flags set host, port, authorization and log, the fields that they name, and `data` of
-     * all three. */
+     * all three and of `verify`. */
     mcp_server_options options; /* `name` also begins lines on the error stream */
     mcp_features features;
     mcp_http_options http;
@@ -150,6 +163,14 @@ typedef struct serve_server {
     /** Variables with bearer tokens in clear, ending with NULL; ignored on standard input and
      * output. */
     const char *const *token_variables;
+    /** Verifies the server's own tokens, those of its database for example. With it every client
+     * over HTTP needs a token, so any address may be listened on. It is asked about tokens that
+     * are not in a file or variable, and returns MCP_E_NOT_FOUND for one that it does not know,
+     * which may be a JWT. It must end within the grace time: `close` does not wait for it. NULL:
+     * there are none. */
+    mcp_token_verifier *verify;
+    /** Variables with bearer tokens in clear, ending with NULL, of which /metrics requires one. */
+    const char *const *metrics_variables;
     /** Parts of the program that log, ending with NULL; the first is the server's own. Their
      * lines are JSON. NULL: lines of text without a part. */
     const char *const *log_parts;

@@ -35,7 +35,7 @@ static void must(bool claim)
 
 static void check_claims(const mcp_json *claims, mcp_arena *arena)
 {
-    static const auth_rules rules = { "joe", "https://host/mcp", 30000 };
+    static const auth_rules rules = { "joe", "https://host/mcp", 30000, NULL };
     mcp_principal principal = { NULL, NULL, 0 };
     mcp_error err = MCP_ERROR_INIT;
     mcp_status st = auth_claims_check(&principal, claims, &rules, NOW_MS, arena, &err);

@@ -20,6 +20,7 @@ const LIBRARIES = [
   [/^wslay\//, "wslay"], [/^openssl\//, "openssl"], [/^sqlite3\.h$/, "sqlite"], [/^libpq-fe\.h$/, "libpq"],
   [/^duckdb\.h$/, "duckdb"], [/^cjose\//, "cjose"], [/^curl\//, "curl"], [/^seccomp\.h$/, "seccomp"],
   [/^(coin\/)?Clp\w*\.(h|hpp)$/, "clp"], [/^xxhash\.h$/, "xxhash"], [/^zstd(_errors)?\.h$/, "zstd"], [/^mpi\.h$/, "mpi"],
+  [/^toml\+\+\//, "toml++"],
 ];
 
 /* C17, POSIX and Linux; for the C++ file also the headers of the language without a suffix. */
@@ -45,6 +46,7 @@ const FILE_ROOMS = [
 
 const cobre = (...rooms) => rooms.map((room) => `servers/cobre/${room}`);
 const universe = (...rooms) => rooms.map((room) => room === "public" ? room : `servers/universe/${room}`);
+const portarium = (...rooms) => rooms.map((room) => room === "public" ? room : `servers/portarium/${room}`);
 
 /* rooms: which folders of ours; libraries: which of others. A room may always use itself. */
 const ROOMS = {
@@ -70,10 +72,15 @@ const ROOMS = {
   "kit/flat": {},
   "kit/guard": {},
   "kit/jobs": { rooms: ["kit/db"] },
-  "kit/approvals": { rooms: ["kit/jobs", "kit/db"] },
+  "kit/approvals": { rooms: ["kit/db"] },
   "kit/bus": {},
-  "kit/auth": { libraries: ["cjose", "curl", "openssl"] },
+  "kit/auth": { rooms: ["kit/fetch"], libraries: ["cjose", "openssl"] },
+  "kit/fetch": { libraries: ["curl"] },
+  "kit/client": { rooms: ["kit/proc", "kit/fetch"] },
   "kit/cli": {},
+  "kit/config": { rooms: ["kit/cli"], libraries: ["toml++"] },
+  "kit/keys": { libraries: ["openssl"] },
+  "kit/page": { rooms: ["public"] },
   "kit/thread": {},
   "kit/serve": { rooms: ["kit/cli", "kit/auth", "kit/guard"] },
   "kit/proc": { libraries: ["seccomp"] },
@@ -117,7 +124,23 @@ const ROOMS = {
   "servers/universe/rest": { rooms: universe("gateway", "service", "generate", "commands", "public") },
   "servers/universe/shell": { rooms: universe("gateway", "service", "generate", "model", "public") },
   "servers/casparian": { libraries: ["xxhash"] },
-  "servers/portarium": { libraries: ["curl"] },
+  "servers/portarium/language": { rooms: [] },
+  "servers/portarium/model": { rooms: portarium("language") },
+  "servers/portarium/policy": { rooms: portarium("model", "language") },
+  "servers/portarium/check": { rooms: portarium("policy", "model", "language") },
+  "servers/portarium/evidence": { rooms: [] },
+  "servers/portarium/store": { rooms: portarium("evidence", "model", "language") },
+  "servers/portarium/executors": { rooms: portarium("model", "language") },
+  "servers/portarium/engine": { rooms: portarium("executors", "store", "policy", "model", "language") },
+  "servers/portarium/service": {
+    rooms: portarium("engine", "executors", "store", "check", "evidence", "policy", "model", "language"),
+  },
+  "servers/portarium/client": { rooms: portarium("service", "store", "model") },
+  "servers/portarium/gateway": { rooms: portarium("client", "service", "store", "policy", "model", "public") },
+  "servers/portarium/features": { rooms: portarium("client", "gateway", "service", "store", "model", "public") },
+  "servers/portarium/shell": { rooms: portarium("evidence", "gateway", "service", "store", "model", "public") },
+  "servers/portarium/rest": { rooms: portarium("gateway", "service", "store", "model", "public") },
+  "servers/portarium": {},
   examples: {},
 };
 

@@ -129,7 +129,7 @@ static void read_event(bus_taken *out, const mcp_event *event)
 {
     size_t length = 0;
     const char *bytes = mcp__event_bytes(event, &length);
-    char text[512];
+    char text[4096];
     char id[32];
 
     assert_true(length < sizeof text);

@@ -46,6 +46,7 @@ void child_start(child *c, char *const *arguments)
 
     signal(SIGPIPE, SIG_IGN);
     mcp_buf_init(&c->unread, LINE_MAX_BYTES);
+    c->given = 0;
     assert_int_equal(pipe2(in, O_CLOEXEC), 0);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
     c->complaints = complaints_file();

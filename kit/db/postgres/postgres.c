@@ -272,6 +272,11 @@ static mcp_status begin(db_link *link, db_mode mode, mcp_error *err)
                             : exec(self, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
 }
 
+static mcp_status command(db_link *link, const char *sql, mcp_error *err)
+{
+    return exec((pg_link *)link, sql, err);
+}
+
 /* The server answers the COMMIT of a failed transaction by "ROLLBACK", without an error. */
 static mcp_status commit(db_link *link, mcp_error *err)
 {
@@ -379,6 +384,7 @@ static mcp_status notify(db_link *link, const char *channel, const char *payload
 const db_driver db_postgres = {
     .name = "postgres",
     .is_shared = true,
+    .clock = "SELECT CAST(floor(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)",
     .parse_url = pg_parse_url,
     .free = pg_free_target,
     .open = open_link,
@@ -386,6 +392,7 @@ const db_driver db_postgres = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
+    .command = command,
     .run = run,
     .script = script,
     .lock_schema = lock_schema,

@@ -290,6 +290,119 @@ static void unsaid_rsa_keys_are_for_what_is_configured(void **state)
         MCP_OK);
 }
 
+static void reopen(struct world *world, auth_options options)
+{
+    auth_close(world->verifier);
+    world->verifier = NULL;
+    options.jwks_file = world->file;
+    assert_int_equal(open_verifier(world, options), MCP_OK);
+}
+
+static const char *of_type(struct world *world, const char *typ)
+{
+    return mint_token(world->arena, world->rsa, "RS256",
+                      mcp_arena_printf(world->arena, "{\"alg\":\"RS256\"%s}", typ),
+                      claims_for(world, 3600));
+}
+
+/* RFC 9068, 2.1: the media type of an access token is application/at+jwt; RFC 7515, 4.1.9: the
+ * prefix may be left out. */
+static void a_type_of_tokens_can_be_required(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        const char *required, *typ;
+        bool is_good;
+    } rows[] = {
+        { "at+JWT", ",\"typ\":\"at+jwt\"", true },
+        { "at+JWT", ",\"typ\":\"application/AT+JWT\"", true },
+        { "at+JWT", ",\"typ\":\"JWT\"", false },
+        { "at+JWT", "", false },
+        { "JWT", ",\"typ\":\"JWT\"", true },
+        { "JWT", ",\"typ\":\"application/jwt\"", true },
+        { "JWT", ",\"typ\":\"at+jwt\"", false },
+        { NULL, ",\"typ\":\"at+jwt\"", true },
+        { NULL, "", true },
+        { NULL, ",\"typ\":\"dpop+jwt\"", false },
+        { NULL, ",\"typ\":\"application/application/jwt\"", false },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        reopen(world, (auth_options){ .token_type = rows[i].required });
+        if ((verify(world, of_type(world, rows[i].typ), NULL) == MCP_OK) != rows[i].is_good)
+            fail_msg("%s of %s", rows[i].typ, rows[i].required);
+    }
+}
+
+/* What a server makes of claims: its function of these tests. */
+static mcp_status make_principal(mcp_principal *out, const mcp_json *claims, mcp_arena *arena,
+                                 void *data, mcp_error *err)
+{
+    const char *how = data, *workspace = mcp_json_get_string(claims, "workspaceId");
+
+    if (strcmp(how, "refuse") == 0)
+        return mcp_error_set(err, MCP_E_DENIED, "the token has no workspace");
+    if (strcmp(how, "unknown") == 0)
+        return mcp_error_set(err, MCP_E_IO, "the database is away");
+    if (strcmp(how, "nobody") == 0)
+        out->name = NULL;
+    if (strcmp(how, "longer") == 0)
+        out->expires_ms += 1;
+    if (strcmp(how, "shorter") == 0)
+        out->expires_ms -= 1;
+    if (strcmp(how, "another") != 0)
+        return MCP_OK;
+    assert_string_equal(out->name, "ann");
+    assert_string_equal(out->scopes, "read");
+    out->name = mcp_arena_printf(arena, "%s:%s", workspace, out->name);
+    out->scopes = "approver";
+    return MCP_OK;
+}
+
+static mcp_status verify_as(struct world *world, const char *how, mcp_principal *out)
+{
+    const char *token = mint_token(
+        world->arena, world->rsa, "RS256", "{\"alg\":\"RS256\"}",
+        "{\"iss\":\"" ISSUER "\",\"aud\":\"" RESOURCE "\",\"sub\":\"ann\","
+        "\"scope\":\"read\",\"workspaceId\":\"w-1\",\"exp\":9000000000}");
+
+    reopen(world, (auth_options){ .read_claims = make_principal, .data = (char *)how });
+    *out = (mcp_principal){ NULL, NULL, 7 };
+    return verify(world, token, out);
+}
+
+static void a_server_makes_its_principal_of_the_claims(void **state)
+{
+    const int64_t end_ms = (INT64_C(9000000000) + 30) * 1000;
+    struct world *world = *state;
+    mcp_principal principal;
+
+    assert_int_equal(verify_as(world, "another", &principal), MCP_OK);
+    assert_string_equal(principal.name, "w-1:ann");
+    assert_string_equal(principal.scopes, "approver");
+    assert_int_equal(principal.expires_ms, end_ms);
+    assert_int_equal(verify_as(world, "longer", &principal), MCP_OK);
+    assert_int_equal(principal.expires_ms, end_ms);
+    assert_int_equal(verify_as(world, "shorter", &principal), MCP_OK);
+    assert_int_equal(principal.expires_ms, end_ms - 1);
+    assert_int_equal(verify_as(world, "refuse", &principal), MCP_E_DENIED);
+    assert_string_equal(world->err.message, "the token has no workspace");
+    assert_int_equal(verify_as(world, "unknown", &principal), MCP_E_IO);
+    assert_int_equal(verify_as(world, "nobody", &principal), MCP_E_INTERNAL);
+    assert_null(principal.name);
+    assert_int_equal(principal.expires_ms, 7);
+}
+
+/* It sees no claims of a token that is not good. */
+static void claims_are_read_after_all_checks(void **state)
+{
+    struct world *world = *state;
+
+    reopen(world, (auth_options){ .read_claims = make_principal, .data = (char *)"unknown" });
+    assert_int_equal(verify(world, rs256(world, "r", -60), NULL), MCP_E_DENIED);
+    assert_string_equal(world->err.message, "the token has expired");
+}
+
 static void options_that_cannot_be_are_refused(void **state)
 {
     struct world *world = *state;
@@ -309,6 +422,12 @@ static void options_that_cannot_be_are_refused(void **state)
         { .issuer = ISSUER, .resource = RESOURCE, .jwks_file = world->file, .rsa_alg = "HS256" },
         { .issuer = ISSUER, .resource = RESOURCE, .jwks_file = world->file, .leeway_s = -2 },
         { .issuer = ISSUER, .resource = RESOURCE, .jwks_file = world->file, .leeway_s = 301 },
+        { .issuer = ISSUER, .resource = RESOURCE, .jwks_file = world->file, .token_type = "id" },
+        { .issuer = ISSUER, .resource = RESOURCE, .jwks_file = world->file, .token_type = "" },
+        { .issuer = ISSUER,
+          .resource = RESOURCE,
+          .jwks_file = world->file,
+          .authorized_party = "" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -434,6 +553,9 @@ int main(void)
         WITH_WORLD(without_keys_it_is_not_known),
         WITH_WORLD(the_leeway_can_be_set),
         WITH_WORLD(unsaid_rsa_keys_are_for_what_is_configured),
+        WITH_WORLD(a_type_of_tokens_can_be_required),
+        WITH_WORLD(a_server_makes_its_principal_of_the_claims),
+        WITH_WORLD(claims_are_read_after_all_checks),
         WITH_WORLD(options_that_cannot_be_are_refused),
         WITH_WORLD(a_server_lets_in_whom_it_should),
         WITH_WORLD(workers_share_a_verifier),

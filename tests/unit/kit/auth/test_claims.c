@@ -14,7 +14,7 @@
 /* 2026-01-17T08:00:00Z; and the rules: half a minute of leeway. */
 #define NOW_S INT64_C(1768636800)
 
-static const auth_rules rules = { "https://as.example", "https://host/mcp", 30000 };
+static const auth_rules rules = { "https://as.example", "https://host/mcp", 30000, NULL };
 
 static int set_up(void **state)
 {
@@ -74,6 +74,34 @@ static void good_claims_make_a_principal(void **state)
         assert_string_equal(principal.name, "ann");
         assert_string_equal(principal.scopes, rows[i].scopes);
         assert_int_equal(principal.expires_ms, (NOW_S + 60 + 30) * 1000);
+    }
+}
+
+/* OpenID Connect Core 2: `azp` is the party to which the token was issued. */
+static void the_party_of_a_token_can_be_required(void **state)
+{
+    const auth_rules of_party = { rules.issuer, rules.resource, rules.leeway_ms, "cockpit" };
+    static const struct {
+        const char *claims;
+        bool is_good;
+    } rows[] = {
+        { "{" GOOD ",\"azp\":\"cockpit\"}", true },
+        { "{" GOOD "}", false },
+        { "{" GOOD ",\"azp\":\"Cockpit\"}", false },
+        { "{" GOOD ",\"azp\":[\"cockpit\"]}", false },
+        { "{" GOOD ",\"azp\":\"\"}", false },
+        { "{" GOOD ",\"client_id\":\"cockpit\"}", false },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mcp_principal principal = { NULL, NULL, 7 };
+        mcp_error err = MCP_ERROR_INIT;
+        const mcp_json *value = NULL;
+        mcp_json_read(&value, *state, rows[i].claims, strlen(rows[i].claims), NULL);
+        mcp_status st = auth_claims_check(&principal, value, &of_party, NOW_S * 1000, *state, &err);
+        assert_int_equal(st, rows[i].is_good ? MCP_OK : MCP_E_DENIED);
+        if (!rows[i].is_good)
+            assert_string_equal(err.message, "the token was issued to another party");
     }
 }
 
@@ -204,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_claims_make_a_principal),
+        cmocka_unit_test(the_party_of_a_token_can_be_required),
         cmocka_unit_test(other_claims_are_refused),
         cmocka_unit_test(time_passes),
         cmocka_unit_test(a_time_may_have_a_fraction),

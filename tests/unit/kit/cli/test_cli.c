@@ -338,13 +338,121 @@ static void a_command_may_have_two_words(void **state)
     assert_int_equal(RUN_PAIRED("--color=never", "schema", "list"), 7);
     assert_int_equal(RUN_PAIRED("schema", "export", "--help"), 0);
     assert_non_null(strstr(out_text, "Usage: prog schema export [OPTIONS]\n"));
-    refused(RUN_PAIRED("schema"),
-            "incomplete command 'schema'; there is: 'schema export' 'schema list'\n");
+    refused(RUN_PAIRED("schema"), "prog: incomplete command 'schema'\n\nCommands:\n"
+                                  "  schema export  write schemas\n"
+                                  "  schema list    name the schemas\n\n"
+                                  "'prog schema COMMAND --help' tells more about a command.\n");
+    assert_int_equal(RUN_PAIRED("schema", "--help"), 0);
+    assert_non_null(strstr(out_text, "Usage: prog schema COMMAND [OPTIONS]\n\nCommands:\n"
+                                     "  schema export  write schemas\n"));
+    assert_null(strstr(out_text, "train and simulate"));
+    assert_int_equal(RUN_PAIRED("--help"), 0);
+    assert_non_null(strstr(out_text, "train and simulate"));
+    refused(RUN_PAIRED("schema", "exprt"), "Try 'prog schema --help'.");
     refused(RUN_PAIRED("schema", "exprt"),
             "unknown command 'schema exprt'; did you mean 'schema export'?");
     refused(RUN_PAIRED("schema", "run", "a"), "unknown command 'schema run'\n");
     refused(RUN_PAIRED("export"), "unknown command 'export'\n");
     refused(RUN_PAIRED("schema", "--output", "d", "export"), "unknown option '--output'");
+}
+
+/* ---- letters, sizes, options that repeat ----------------------------------------------------- */
+
+static int scan(const cli_line *line, void *data)
+{
+    struct seen *one = data;
+    const char *items[4];
+
+    one->runs++;
+    for (size_t i = 0; i < 4; i++)
+        items[i] = cli_item(line, "type", i) ? cli_item(line, "type", i) : "-";
+    snprintf(one->text, sizeof one->text, "%s %s %s %s last=%s min=%lld deep=%d word=%s", items[0],
+             items[1], items[2], items[3],
+             cli_string(line, "type") ? cli_string(line, "type") : "-",
+             (long long)cli_int(line, "min-size", -1), cli_flag(line, "deep"),
+             cli_argument(line, 0) ? cli_argument(line, 0) : "-");
+    return 7;
+}
+
+static const cli_option scan_options[] = {
+    { .name = "type",
+      .type = CLI_STRING,
+      .argument = "EXT",
+      .letter = 't',
+      .many = true,
+      .env = "CLI_TEST_TYPE",
+      .help = "which files" },
+    { .name = "min-size",
+      .type = CLI_SIZE,
+      .argument = "SIZE",
+      .max = INT64_C(4) << 30,
+      .help = "how large" },
+    { .name = "deep", .type = CLI_FLAG, .letter = 'd' },
+    { 0 },
+};
+static const cli_command scan_commands[] = {
+    { .name = "", .arguments = "PATH", .arguments_max = 1, .options = scan_options, .run = scan },
+    { 0 },
+};
+static const cli_program scanner = {
+    .name = "prog", .version = "1", .summary = "Scans.", .commands = scan_commands
+};
+
+#define SCAN(...) run_program(&scanner, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void scanned(int status, const char *text)
+{
+    assert_int_equal(status, 7);
+    assert_string_equal(seen.text, text);
+}
+
+static void an_option_may_have_a_letter(void **state)
+{
+    (void)state;
+    scanned(SCAN("-d", "-t", "csv", "p"), "csv - - - last=csv min=-1 deep=1 word=p");
+    scanned(SCAN("-tcsv"), "csv - - - last=csv min=-1 deep=0 word=-");
+    scanned(SCAN("--", "-d"), "- - - - last=- min=-1 deep=0 word=-d");
+    refused(SCAN("-t"), "--type wants EXT");
+    refused(SCAN("-dt"), "unknown option '-dt'");
+    refused(SCAN("-x"), "unknown option '-x'");
+    assert_int_equal(SCAN("--help"), 0);
+    assert_non_null(strstr(out_text, "  -t, --type EXT"));
+    assert_non_null(strstr(out_text, "  -d, --deep"));
+}
+
+static void an_option_may_be_given_several_times(void **state)
+{
+    (void)state;
+    scanned(SCAN("-t", "a", "--type=b", "p", "--type", "c"), "a b c - last=c min=-1 deep=0 word=p");
+    setenv("CLI_TEST_TYPE", "x,y", 1);
+    scanned(SCAN("-t", "a"), "a - - - last=a min=-1 deep=0 word=-");
+    scanned(SCAN("p"), "x,y - - - last=x,y min=-1 deep=0 word=p");
+    unsetenv("CLI_TEST_TYPE");
+}
+
+static void sizes_have_units(void **state)
+{
+    static const char *const wrong[] = { "",
+                                         "K",
+                                         "-1",
+                                         "1k",
+                                         "1KB",
+                                         "1.5M",
+                                         "5G",
+                                         "0x1",
+                                         " 1K",
+                                         "1T",
+                                         "9223372036854775807K",
+                                         "4294967297" };
+
+    (void)state;
+    scanned(SCAN("--min-size", "512"), "- - - - last=- min=512 deep=0 word=-");
+    scanned(SCAN("--min-size", "64K"), "- - - - last=- min=65536 deep=0 word=-");
+    scanned(SCAN("--min-size", "10M"), "- - - - last=- min=10485760 deep=0 word=-");
+    scanned(SCAN("--min-size", "4G"), "- - - - last=- min=4294967296 deep=0 word=-");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        refused(SCAN("--min-size", wrong[i]),
+                "--min-size wants a size such as 512, 64K, 10M or 2G from 0 to 4294967296");
 }
 
 static void numbers_are_whole_and_within_bounds(void **state)
@@ -516,6 +624,9 @@ int main(void)
         EACH(two_dashes_end_options),
         EACH(wrong_lines_are_reported_with_a_hint),
         EACH(a_command_may_have_two_words),
+        EACH(an_option_may_have_a_letter),
+        EACH(an_option_may_be_given_several_times),
+        EACH(sizes_have_units),
         EACH(numbers_are_whole_and_within_bounds),
         EACH(a_name_without_end_is_cut),
         EACH(help_is_made_from_the_tables),

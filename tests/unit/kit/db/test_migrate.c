@@ -116,8 +116,11 @@ static void one_that_comes_too_late_is_refused(void **state)
 static void bad_names_are_refused(void **state)
 {
     engine *e = *state;
-    static const char *const names[] = { "sql/1-x.sql",   "sql/001.sql",     "sql/001-.sql",
-                                         "sql/001-x.txt", "sql/001-x/y.sql", "sql/first.sql" };
+    static const char *const names[] = { "sql/1-x.sql",           "sql/001.sql",
+                                         "sql/001-.sql",          "sql/001-x.txt",
+                                         "sql/001-x/y.sql",       "sql/first.sql",
+                                         "sql/001-x.oracle.sql",  "sql/001-.sqlite.sql",
+                                         "sql/001-x.y.sqlite.sql" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const mcp_file files[] = { { names[i], "SELECT 1", 8 }, { 0 } };
@@ -126,6 +129,75 @@ static void bad_names_are_refused(void **state)
     }
     const mcp_file twice[] = { two[1], FILE_OF("sql/001-other.sql", "SELECT 1"), { 0 } };
     assert_int_equal(migrate(e, twice), MCP_E_PARAMS);
+}
+
+/* A table whose rows cannot be removed, in the words of each engine. */
+static const char guard_sqlite[] = "CREATE TRIGGER t_kept BEFORE DELETE ON t BEGIN\n"
+                                   "  SELECT RAISE(ABORT, 'rows of t are kept; always');\nEND;\n"
+                                   "CREATE INDEX t_sqlite ON t (id);";
+static const char guard_postgres[] =
+    "CREATE FUNCTION t_kept() RETURNS trigger LANGUAGE plpgsql AS $body$\nBEGIN\n"
+    "  RAISE EXCEPTION 'rows of t are kept; always';\nEND;\n$body$;\n"
+    "CREATE TRIGGER t_kept BEFORE DELETE ON t FOR EACH ROW EXECUTE FUNCTION t_kept();";
+
+static void one_for_an_engine_runs_only_there(void **state)
+{
+    engine *e = *state;
+    const mcp_file files[] = { two[1],
+                               two[0],
+                               FILE_OF("sql/003-guard.sqlite.sql", guard_sqlite),
+                               FILE_OF("sql/003-guard.postgres.sql", guard_postgres),
+                               { 0 } };
+    const mcp_file own[] = {
+        two[1], two[0], files[strcmp(db_engine(e->db), "sqlite") == 0 ? 2 : 3], { 0 }
+    };
+    db_session *session = NULL;
+
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(migrate(e, files), MCP_OK);
+    assert_int_equal(engine_int(e->db, "SELECT COUNT(*) FROM db_migrations"), 3);
+    assert_int_equal(migrate(e, own), MCP_OK); /* that of the other engine is not missed */
+    assert_int_equal(db_begin(&session, e->db, DB_WRITE, &e->err), MCP_OK);
+    assert_int_equal(db_run(session, NULL, "DELETE FROM t", NULL, 0, &e->err), MCP_E_SCHEMA);
+    assert_non_null(strstr(e->err.message, "rows of t are kept; always"));
+    db_rollback(session);
+}
+
+static void one_for_an_engine_is_held_to_its_hash(void **state)
+{
+    engine *e = *state;
+    const mcp_file files[] = { two[1],
+                               FILE_OF("sql/002-a.sqlite.sql", "CREATE TABLE a (x TEXT)"),
+                               FILE_OF("sql/002-a.postgres.sql", "CREATE TABLE a (x TEXT)"),
+                               { 0 } };
+    const mcp_file changed[] = { two[1],
+                                 FILE_OF("sql/002-a.sqlite.sql", "CREATE TABLE b (x TEXT)"),
+                                 FILE_OF("sql/002-a.postgres.sql", "CREATE TABLE b (x TEXT)"),
+                                 { 0 } };
+    const mcp_file without[] = { two[1], { 0 } };
+
+    assert_int_equal(migrate(e, files), MCP_OK);
+    assert_int_equal(migrate(e, changed), MCP_E_PARAMS);
+    assert_non_null(strstr(e->err.message, "002-a."));
+    assert_int_equal(migrate(e, without), MCP_E_PARAMS);
+    assert_non_null(strstr(e->err.message, "002-a."));
+}
+
+/* Also on the engine that would not run them. */
+static void numbers_are_unique_for_each_engine(void **state)
+{
+    engine *e = *state;
+    const mcp_file all_and_one[] = { two[1], FILE_OF("sql/001-x.postgres.sql", "SELECT 1"), { 0 } };
+    const mcp_file one_and_all[] = { FILE_OF("sql/001-x.sqlite.sql", "SELECT 1"), two[1], { 0 } };
+    const mcp_file twice[] = { FILE_OF("sql/001-a.sqlite.sql", "SELECT 1"),
+                               FILE_OF("sql/001-b.postgres.sql", "SELECT 1"),
+                               FILE_OF("sql/001-c.sqlite.sql", "SELECT 1"),
+                               { 0 } };
+
+    assert_int_equal(migrate(e, all_and_one), MCP_E_PARAMS);
+    assert_int_equal(migrate(e, one_and_all), MCP_E_PARAMS);
+    assert_int_equal(migrate(e, twice), MCP_E_PARAMS);
+    assert_non_null(strstr(e->err.message, "same number"));
 }
 
 static void a_script_cannot_end_the_transaction(void **state)
@@ -198,6 +270,9 @@ int main(void)
         ENGINE_TESTS(a_newer_database_is_refused),
         ENGINE_TESTS(one_that_comes_too_late_is_refused),
         ENGINE_TESTS(bad_names_are_refused),
+        ENGINE_TESTS(one_for_an_engine_runs_only_there),
+        ENGINE_TESTS(one_for_an_engine_is_held_to_its_hash),
+        ENGINE_TESTS(numbers_are_unique_for_each_engine),
         ENGINE_TESTS(a_script_cannot_end_the_transaction),
         ENGINE_TESTS(a_database_for_reading_must_be_up_to_date),
         ENGINE_TESTS(many_that_start_at_once_take_turns),

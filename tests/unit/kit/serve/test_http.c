@@ -26,7 +26,7 @@ struct outcome {
     char said[400]; /* on the error stream */
 };
 
-static const serve_server server = { .options = { .name = "test", .version = "1" } };
+static serve_server server = { .options = { .name = "test", .version = "1" } };
 
 static int look(const cli_line *line, void *data)
 {
@@ -142,6 +142,39 @@ static void an_open_address_asks_who_may_come_in(void **state)
     assert_int_equal(checked("--transport http --unix s --host 192.0.2.1").status, MCP_E_DENIED);
 }
 
+static mcp_status verify_own(mcp_principal *out, const char *token, mcp_arena *arena, void *data,
+                             mcp_error *err)
+{
+    (void)out;
+    (void)token;
+    (void)arena;
+    (void)data;
+    return mcp_error_set(err, MCP_E_DENIED, "no token is good");
+}
+
+static void a_server_with_tokens_of_its_own_may_be_reached(void **state)
+{
+    (void)state;
+    server.verify = verify_own;
+    assert_taken("--transport http --host 0.0.0.0");
+    assert_taken("--transport http --scope a");
+    assert_refused("--transport http --insecure-no-auth", MCP_E_PARAMS,
+                   "--insecure-no-auth: this server requires a token of every client");
+    server.verify = NULL;
+}
+
+static void a_token_of_metrics_that_can_be_guessed_is_refused(void **state)
+{
+    static const char *const variables[] = { "TEST_METRICS_TOKEN", NULL };
+
+    (void)state;
+    server.metrics_variables = variables;
+    setenv("TEST_METRICS_TOKEN", "short", 1);
+    assert_int_equal(checked("--transport http --metrics").status, MCP_E_PARAMS);
+    unsetenv("TEST_METRICS_TOKEN");
+    server.metrics_variables = NULL;
+}
+
 static void names_are_bounded(void **state)
 {
     char words[64 + SERVE_NAMES_MAX * 2] = "--transport http --allow-host ";
@@ -196,6 +229,8 @@ int main(void)
         cmocka_unit_test(flags_for_http_are_refused_without_it),
         cmocka_unit_test(flags_that_go_together_are_asked_for),
         cmocka_unit_test(an_open_address_asks_who_may_come_in),
+        cmocka_unit_test(a_server_with_tokens_of_its_own_may_be_reached),
+        cmocka_unit_test(a_token_of_metrics_that_can_be_guessed_is_refused),
         cmocka_unit_test(names_are_bounded),
         cmocka_unit_test(a_port_that_cannot_be_is_refused),
         cmocka_unit_test(files_that_are_not_there_end_the_server),

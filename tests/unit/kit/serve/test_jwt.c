@@ -38,11 +38,57 @@
 
 static const cli_option options[] = { SERVE_OPTIONS("http", "3000", "warning"), { 0 } };
 
+static const char own_data[] = "own";
+
+/* The server's own tokens begin with "own-"; "own-old" is one no more. */
+static mcp_status verify_own(mcp_principal *out, const char *token, mcp_arena *memory, void *data,
+                             mcp_error *err)
+{
+    (void)memory;
+    assert_ptr_equal(data, own_data);
+    if (strncmp(token, "own-", 4) != 0)
+        return MCP_E_NOT_FOUND;
+    if (strcmp(token, "own-old") == 0)
+        return mcp_error_set(err, MCP_E_DENIED, "the token was revoked");
+    *out = (mcp_principal){ "local:bob", "", 0 };
+    return MCP_OK;
+}
+
+/* Takes JWTs of one workspace alone. */
+static mcp_status read_claims(mcp_principal *out, const mcp_json *claims, mcp_arena *memory,
+                              void *data, mcp_error *err)
+{
+    const char *workspace = mcp_json_get_string(claims, "scope");
+
+    (void)memory;
+    assert_ptr_equal(data, own_data);
+    if (!workspace || strcmp(workspace, "w-1") != 0)
+        return mcp_error_set(err, MCP_E_DENIED, "the token is of another workspace");
+    out->name = "w-1";
+    return MCP_OK;
+}
+
+static bool has_own; /* the server verifies tokens itself */
+
+static mcp_status open_own(serve_setup *setup, void *data, mcp_error *err)
+{
+    (void)err;
+    setup->jwt.read_claims = read_claims;
+    setup->jwt.data = data;
+    return MCP_OK;
+}
+
+static const char *const metrics_variables[] = { "TEST_METRICS_TOKEN", NULL };
+static const serve_server plain = { .options = { .name = "test", .version = "1" },
+                                    .metrics_variables = metrics_variables };
+static const serve_server own = { .options = { .name = "test", .version = "1" },
+                                  .open = open_own,
+                                  .verify = verify_own };
+
 static int serve(const cli_line *line, void *data)
 {
-    static const serve_server server = { .options = { .name = "test", .version = "1" } };
-
-    return serve_run(&server, line, data);
+    (void)data;
+    return serve_run(has_own ? &own : &plain, line, (char *)own_data);
 }
 
 static const cli_command commands[] = {
@@ -234,6 +280,47 @@ static void a_file_of_tokens_may_be_used_next_to_it(void **state)
     stop();
 }
 
+/* Without a flag for tokens too; a token that it does not know may be a JWT. */
+static void a_server_may_verify_its_own_tokens(void **state)
+{
+    (void)state;
+    has_own = true;
+    start("--health");
+    ping("own-1", 200);
+    ping("own-old", 401);
+    assert_non_null(strstr(answer.head, "the token was revoked"));
+    ping("other", 401);
+    assert_non_null(strstr(answer.head, "the token is unknown"));
+    ping(NULL, 401);
+    stop();
+    start(mcp_arena_printf(
+        arena, "--oauth-issuer " ISSUER " --oauth-audience " AUDIENCE " --oauth-jwks %s",
+        scratch_path(&folder, "keys.json")));
+    ping("own-1", 200);
+    ping(token(ISSUER, AUDIENCE, "w-1"), 200);
+    ping(token(ISSUER, AUDIENCE, "w-2"), 401);
+    assert_non_null(strstr(answer.head, "the token is of another workspace"));
+    ping("other", 401);
+    stop();
+    has_own = false;
+}
+
+/* The metrics have a token of their own, from a variable. */
+static void metrics_may_require_a_token(void **state)
+{
+    (void)state;
+    setenv("TEST_METRICS_TOKEN", "0123456789abcdef", 1);
+    start("--metrics");
+    web_ask(&answer, served.port, "GET", "/metrics", NULL, NULL);
+    assert_int_equal(answer.status, 401);
+    web_ask(&answer, served.port, "GET", "/metrics", "Authorization: Bearer 0123456789abcdef\r\n",
+            NULL);
+    assert_int_equal(answer.status, 200);
+    ping(NULL, 200); /* it opens and closes nothing else */
+    stop();
+    unsetenv("TEST_METRICS_TOKEN");
+}
+
 /* A port that is free now: the audience is known before it is listened on. */
 static int free_port(void)
 {
@@ -267,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(tokens_are_the_issuers_and_for_us),       EACH(the_scope_is_asked_of_them_too),
         EACH(clients_are_notified_of_the_issuer),      EACH(keys_may_be_at_an_address),
+        EACH(a_server_may_verify_its_own_tokens),      EACH(metrics_may_require_a_token),
         EACH(a_file_of_tokens_may_be_used_next_to_it), EACH(the_audience_is_our_address_at_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,492 @@
+/*
+ * group.c - the queues of a group, and its threads that write.
+ *
+ * Each thread has a lane: a queue of its own. A key always leads to the same lane, so functions
+ * with equal keys follow each other and never meet in two transactions of this process. A thread
+ * takes what its lane has (a batch), runs it in one transaction, commits, and answers. If the
+ * transaction is lost for a reason that is not one function's, all functions of the batch are run
+ * again, each alone: also those that had failed by themselves, because they may have seen what
+ * others of the batch had written.
+ *
+ * No caller is answered and no thread woken under the lock, which the woken would wait for; a
+ * thread is woken only when it sleeps.
+ */
+#include "db/group.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "db/db_int.h"
+#include "mcp/alloc.h"
+#include "mcp/clock.h"
+#include "mcp/hash.h"
+
+enum { THREADS = 4, THREADS_MAX = 64, BATCH = 500, BATCH_SHARED = 60, BATCH_MAX = 1000 };
+enum { BATCH_MS = 20, QUEUE_MAX = 10000, RETRY_MS = 10000, PAUSE_MAX_MS = 50 };
+
+/* Who waits in db_group_run. */
+struct waiter {
+    sem_t told;
+    mcp_status status;
+    mcp_error *err;
+};
+
+struct item {
+    struct item *next;
+    db_group_fn *fn;
+    void *data;
+    db_group_done *done;   /* NULL: `waiter` */
+    struct waiter *waiter; /* on the stack of the caller, as the item itself */
+    uint64_t order;        /* of its key; those without one are the last */
+    uint64_t number;       /* in order of submission */
+    int64_t retry_until_ms;
+    bool is_answered;
+    mcp_status status;
+    mcp_error err;
+};
+
+struct lane {
+    db_group *group;
+    thread_worker worker;
+    /* under the group's lock */
+    struct item *first;
+    struct item **end;
+    bool sleeps; /* and nobody is waking it */
+};
+
+struct db_group {
+    db *db;
+    db_group_options options; /* without zeros */
+    atomic_bool is_closing;
+    pthread_mutex_t lock;
+    db_group_counts counts;
+    size_t lane_count;
+    struct lane lanes[];
+};
+
+static int or_default(int value, int otherwise, int max)
+{
+    if (value <= 0)
+        return otherwise;
+    return value < max ? value : max;
+}
+
+static db_group_options filled(const db_group_options *options, const db *self)
+{
+    db_group_options all = options ? *options : (db_group_options){ 0 };
+    bool is_shared = db_is_shared(self);
+    int spare = self->count > 1 ? (int)self->count - 1 : 1;
+
+    all.threads = is_shared ? or_default(all.threads, THREADS, THREADS_MAX) : 1;
+    if (all.threads > spare)
+        all.threads = spare;
+    all.batch_max = or_default(all.batch_max, is_shared ? BATCH_SHARED : BATCH, BATCH_MAX);
+    all.batch_ms = or_default(all.batch_ms, BATCH_MS, INT32_MAX);
+    all.queue_max = or_default(all.queue_max, QUEUE_MAX, INT32_MAX);
+    all.retry_ms = or_default(all.retry_ms, RETRY_MS, INT32_MAX);
+    return all;
+}
+
+/* ---- the queues ------------------------------------------------------------------------------ */
+
+static uint64_t order_of(const char *key)
+{
+    return key ? mcp_fnv1a(key) : UINT64_MAX;
+}
+
+static mcp_status push(db_group *group, struct item *item, const char *key, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    bool wakes = false;
+
+    item->order = order_of(key);
+    item->retry_until_ms = mcp_clock_mono_ms() + group->options.retry_ms;
+    pthread_mutex_lock(&group->lock);
+    struct lane
+        *lane = &group->lanes[(key ? item->order : group->counts.accepted) % group->lane_count];
+    if (atomic_load(&group->is_closing))
+        st = mcp_error_set(err, MCP_E_STOPPED, "the program is going down");
+    else if (group->counts.waiting >= (size_t)group->options.queue_max)
+        st = mcp_error_set(err, MCP_E_LIMIT, "%d changes wait for the database already",
+                           group->options.queue_max);
+    if (st == MCP_OK) {
+        item->number = group->counts.accepted++;
+        *lane->end = item;
+        lane->end = &item->next;
+        group->counts.waiting++;
+        wakes = lane->sleeps;
+        lane->sleeps = false;
+    }
+    pthread_mutex_unlock(&group->lock);
+    if (wakes)
+        pthread_cond_signal(&lane->worker.woken);
+    return st;
+}
+
+mcp_status db_group_run(db_group *group, const char *key, db_group_fn *fn, void *data,
+                        mcp_error *err)
+{
+    struct waiter waiter = { .err = err };
+    struct item item = { .fn = fn, .data = data, .waiter = &waiter };
+
+    sem_init(&waiter.told, 0, 0); /* cannot fail */
+    mcp_status st = push(group, &item, key, err);
+    if (st == MCP_OK) {
+        while (sem_wait(&waiter.told) != 0 && errno == EINTR)
+            ;
+        st = waiter.status;
+    }
+    sem_destroy(&waiter.told);
+    return st;
+}
+
+mcp_status db_group_submit(db_group *group, const char *key, db_group_fn *fn, void *data,
+                           db_group_done *done, mcp_error *err)
+{
+    struct item *item = mcp_alloc_zeroed(1, sizeof *item);
+
+    if (!item)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a change");
+    item->fn = fn;
+    item->data = data;
+    item->done = done;
+    mcp_status st = push(group, item, key, err);
+    if (st != MCP_OK)
+        free(item);
+    return st;
+}
+
+/* Wait for functions and take them; 0: the group ends and nothing is left. */
+static size_t take(struct lane *lane, struct item **batch)
+{
+    db_group *group = lane->group;
+    size_t count = 0;
+
+    pthread_mutex_lock(&group->lock);
+    while (!lane->first && !lane->worker.is_stopping) {
+        lane->sleeps = true;
+        thread_worker_wait(&lane->worker, THREAD_FOREVER);
+    }
+    lane->sleeps = false;
+    for (; lane->first && count < (size_t)group->options.batch_max; count++) {
+        batch[count] = lane->first;
+        lane->first = lane->first->next;
+    }
+    if (!lane->first)
+        lane->end = &lane->first;
+    group->counts.waiting -= count;
+    pthread_mutex_unlock(&group->lock);
+    return count;
+}
+
+/* Put those that had no time back to where they were. */
+static void put_back(struct lane *lane, struct item **items, size_t count)
+{
+    pthread_mutex_lock(&lane->group->lock);
+    for (size_t i = count; i-- > 0;) {
+        items[i]->next = lane->first;
+        if (!lane->first)
+            lane->end = &items[i]->next;
+        lane->first = items[i];
+    }
+    lane->group->counts.waiting += count;
+    pthread_mutex_unlock(&lane->group->lock);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct item *left = *(struct item *const *)a;
+    const struct item *right = *(struct item *const *)b;
+
+    if (left->order != right->order)
+        return left->order < right->order ? -1 : 1;
+    return left->number < right->number ? -1 : 1;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void settle(struct item *item, mcp_status status, const mcp_error *err)
+{
+    item->is_answered = true;
+    item->status = status;
+    item->err = *err;
+}
+
+static void tell(struct item *item)
+{
+    struct waiter *waiter = item->waiter;
+
+    item->err.status = item->status;
+    if (item->done) {
+        item->done(item->data, item->status, &item->err);
+        free(item);
+        return;
+    }
+    waiter->status = item->status;
+    if (waiter->err && item->status != MCP_OK)
+        *waiter->err = item->err;
+    sem_post(&waiter->told); /* the item is gone now */
+}
+
+/* Tell those that have an answer; the others come first in the list then. @return how many */
+static size_t tell_answered(struct item **items, size_t count)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (items[i]->is_answered)
+            tell(items[i]);
+        else
+            items[left++] = items[i];
+    }
+    return left;
+}
+
+static void settle_all(struct item **items, size_t count, mcp_status status, const mcp_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        settle(items[i], status, err);
+}
+
+static void raise_count(db_group *group, uint64_t *counter, size_t more)
+{
+    pthread_mutex_lock(&group->lock);
+    *counter += more;
+    pthread_mutex_unlock(&group->lock);
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+/* Whether nothing was done, and the same may succeed later: before a commit a connection can be
+ * lost without doubt about that. */
+static bool is_passing(const db_session *session, mcp_status st)
+{
+    bool is_lost = session && db_is_shared(session->db) && session->link->is_lost;
+
+    return st == MCP_E_BUSY || (st == MCP_E_IO && is_lost);
+}
+
+/* A little longer each time, and not as long as others who had to give way to each other. */
+static void pause_before(int tries)
+{
+    int64_t most_ms = tries < 6 ? 1 << tries : PAUSE_MAX_MS;
+    int64_t pause_us = most_ms * 500 + mcp_clock_mono_ns() / 1000 % (most_ms * 500);
+    const struct timespec pause = { .tv_nsec = pause_us * 1000 };
+
+    nanosleep(&pause, NULL);
+}
+
+static bool may_retry(db_group *group, const struct item *item)
+{
+    return !atomic_load(&group->is_closing) && mcp_clock_mono_ms() < item->retry_until_ms;
+}
+
+/* Begin, and again while the database is busy or away. @param last who may wait longest */
+static mcp_status begin(db_session **out, db_group *group, const struct item *last, mcp_error *err)
+{
+    mcp_status st = db_begin(out, group->db, DB_WRITE, err);
+
+    for (int tries = 0; st == MCP_E_BUSY && may_retry(group, last); tries++) {
+        pause_before(tries);
+        st = db_begin(out, group->db, DB_WRITE, err);
+    }
+    return st;
+}
+
+/* Run one function in a transaction of its own. @return false: the database is not to be reached */
+static bool run_alone(db_group *group, struct item *item)
+{
+    db_session *session = NULL;
+
+    for (int tries = 0;; tries++) {
+        item->err = (mcp_error)MCP_ERROR_INIT;
+        mcp_status st = begin(&session, group, item, &item->err);
+        if (st != MCP_OK) {
+            settle(item, st, &item->err);
+            return false;
+        }
+        st = item->fn(session, item->data, &item->err);
+        bool is_done = st == MCP_OK;
+        bool may_pass = !is_done && is_passing(session, st);
+        if (is_done)
+            st = db_commit(session, &item->err);
+        else
+            db_rollback(session);
+        if (is_done && st == MCP_OK)
+            raise_count(group, &group->counts.commits, 1);
+        may_pass = may_pass || st == MCP_E_BUSY;
+        if (!may_pass || !may_retry(group, item)) {
+            settle(item, st, &item->err);
+            return true;
+        }
+        raise_count(group, &group->counts.repeated, 1);
+        pause_before(tries);
+    }
+}
+
+static void run_each(db_group *group, struct item **items, size_t count)
+{
+    bool is_there = true;
+
+    for (size_t i = 0; i < count && is_there; i++) {
+        is_there = run_alone(group, items[i]);
+        if (!is_there)
+            settle_all(items + i + 1, count - i - 1, items[i]->status, &items[i]->err);
+    }
+}
+
+/*
+ * Run one function of several. @return false: the transaction is spoiled. Then the function has an
+ * answer if the cause was its own.
+ */
+static bool run_in(db_session *session, struct item *item)
+{
+    db_savepoint point;
+
+    item->err = (mcp_error)MCP_ERROR_INIT;
+    mcp_status st = db_savepoint_begin(&point, session, &item->err);
+    if (st != MCP_OK)
+        return false;
+    st = item->fn(session, item->data, &item->err);
+    if (st == MCP_OK)
+        st = db_savepoint_release(session, &point, &item->err);
+    item->status = st;
+    if (st == MCP_OK)
+        return true;
+    bool may_pass = is_passing(session, st);
+    if (!may_pass && db_savepoint_rollback(session, &point, NULL) == MCP_OK)
+        return true;
+    item->is_answered = !may_pass;
+    return false;
+}
+
+/* Commit, and answer where that is possible: else the functions run again. */
+static void commit(db_group *group, db_session *session, struct item **items, size_t count)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_status st = db_commit(session, &err);
+    bool may_be_one = st == MCP_E_BUSY || st == MCP_E_EXISTS || st == MCP_E_SCHEMA;
+
+    if (st == MCP_OK)
+        raise_count(group, &group->counts.commits, 1);
+    for (size_t i = 0; i < count && !may_be_one; i++) {
+        if (st == MCP_OK)
+            items[i]->is_answered = true;
+        else
+            settle(items[i], st, &err);
+    }
+}
+
+/* Run the functions in one transaction, as long as there is time. @return how many have run: those
+ * without an answer must run again */
+static size_t run_together(db_group *group, struct item **items, size_t count)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    db_session *session = NULL;
+    mcp_status st = begin(&session, group, items[count - 1], &err);
+    int64_t until_ms = mcp_clock_mono_ms() + group->options.batch_ms;
+    bool is_whole = true;
+    size_t ran = 0;
+
+    if (st != MCP_OK) {
+        settle_all(items, count, st, &err);
+        return count;
+    }
+    while (is_whole && ran < count && (ran == 0 || mcp_clock_mono_ms() < until_ms))
+        is_whole = run_in(session, items[ran++]);
+    if (is_whole)
+        commit(group, session, items, ran);
+    else
+        db_rollback(session);
+    return ran;
+}
+
+/* Run a batch and tell its callers. */
+static void work_off(struct lane *lane, struct item **batch, size_t batched)
+{
+    db_group *group = lane->group;
+    size_t ran = batched > 1 ? run_together(group, batch, batched) : batched;
+
+    if (ran < batched)
+        put_back(lane, batch + ran, batched - ran);
+    size_t left = batched > 1 ? tell_answered(batch, ran) : ran;
+    if (batched > 1)
+        raise_count(group, &group->counts.repeated, left);
+    run_each(group, batch, left);
+    tell_answered(batch, left);
+}
+
+static void work(void *data)
+{
+    struct lane *lane = data;
+    struct item *batch[BATCH_MAX];
+
+    for (size_t taken = take(lane, batch); taken > 0; taken = take(lane, batch)) {
+        if (db_is_shared(lane->group->db))
+            qsort(batch, taken, sizeof batch[0], by_order);
+        work_off(lane, batch, taken);
+    }
+}
+
+/* ---- start and end --------------------------------------------------------------------------- */
+
+static db_group *new_group(db *self, const db_group_options *options)
+{
+    db_group *group = mcp_alloc_zeroed(1, sizeof *group +
+                                              (size_t)options->threads * sizeof group->lanes[0]);
+
+    if (!group)
+        return NULL;
+    group->db = self;
+    group->options = *options;
+    group->lane_count = (size_t)options->threads;
+    pthread_mutex_init(&group->lock, NULL);
+    for (size_t i = 0; i < group->lane_count; i++) {
+        group->lanes[i].group = group;
+        group->lanes[i].end = &group->lanes[i].first;
+        thread_worker_init(&group->lanes[i].worker, &group->lock);
+    }
+    return group;
+}
+
+mcp_status db_group_new(db_group **out, db *self, const db_group_options *options, mcp_error *err)
+{
+    const db_group_options all = filled(options, self);
+    mcp_status st = MCP_OK;
+
+    if (self->target.options.read_only)
+        return mcp_error_set(err, MCP_E_DENIED, "the database was opened for reading only");
+    db_group *group = new_group(self, &all);
+    if (!group)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a group");
+    for (size_t i = 0; st == MCP_OK && i < group->lane_count; i++)
+        st = thread_worker_start(&group->lanes[i].worker, work, &group->lanes[i], err);
+    if (st == MCP_OK)
+        *out = group;
+    else
+        db_group_free(group);
+    return st;
+}
+
+void db_group_free(db_group *group)
+{
+    if (!group)
+        return;
+    pthread_mutex_lock(&group->lock);
+    atomic_store(&group->is_closing, true);
+    pthread_mutex_unlock(&group->lock);
+    for (size_t i = 0; i < group->lane_count; i++)
+        thread_worker_stop(&group->lanes[i].worker);
+    pthread_mutex_destroy(&group->lock);
+    free(group);
+}
+
+void db_group_count(db_group *group, db_group_counts *out)
+{
+    pthread_mutex_lock(&group->lock);
+    *out = group->counts;
+    pthread_mutex_unlock(&group->lock);
+}

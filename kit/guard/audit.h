@@ -1,0 +1,62 @@
+/**
+ * audit.h - a log of what was done, one JSON object a line, that is only ever appended to.
+ *
+ * Several threads and several processes may write one file. Each line is one write under a lock
+ * (flock(2) on PATH.lock), so lines never mix; one that was cut by a full disk is taken back, and
+ * one that was cut by the end of a process is ended before the next line. Every failure is
+ * returned: whether the program may go on without its audit is the program's decision.
+ *
+ * A file that would exceed its bound becomes PATH.1, PATH.1 becomes PATH.2, and so on; the oldest
+ * is removed.
+ */
+#ifndef GUARD_AUDIT_H
+#define GUARD_AUDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/error.h"
+
+/** The longest line, with its newline. */
+#define GUARD_AUDIT_LINE_MAX ((size_t)16 << 10)
+
+/** Zero is the default everywhere. */
+typedef struct guard_audit_options {
+    int64_t max_bytes; /* of a file; 0: 10 MiB; at least GUARD_AUDIT_LINE_MAX */
+    int keep;          /* how many older files are kept, 1 to 100; 0: 10 */
+    int lock_ms;       /* the longest wait for other processes; 0: 2,000 */
+} guard_audit_options;
+
+typedef struct guard_audit guard_audit;
+
+/**
+ * Open a log, or make it with mode 0600.
+ *
+ * @param out     yours, close it with guard_audit_close
+ * @param path    its folder must exist; a link is refused
+ * @param options NULL for the defaults
+ * @return MCP_OK; MCP_E_PARAMS (options, too long a path, not a regular file); MCP_E_NOT_FOUND,
+ *         MCP_E_DENIED, MCP_E_IO (the message names the path); MCP_E_NOMEM
+ */
+mcp_status guard_audit_open(guard_audit **out, const char *path, const guard_audit_options *options,
+                            mcp_error *err);
+
+/** NULL is fine. */
+void guard_audit_close(guard_audit *self);
+
+/**
+ * Append a line. "ts" (UTC, milliseconds), "pid" and "seq" (from 1 for each guard_audit) are put
+ * before the object's own members, which must have other names. Any thread.
+ *
+ * @param object     one JSON object as mcp_json_writer writes it, without control characters; what
+ *                   is secret was taken out (guard/redact.h)
+ * @param is_durable also wait until the disk has it
+ * @return MCP_OK; MCP_E_PARAMS (no such object); MCP_E_LIMIT (too long); MCP_E_BUSY (the lock was
+ *         not free in time); MCP_E_STORAGE (the disk is full); MCP_E_IO and the statuses of opening.
+ *         Nothing of the line is in the file then, except where only the wait for the disk failed.
+ */
+mcp_status guard_audit_write(guard_audit *self, const char *object, size_t length, bool is_durable,
+                             mcp_error *err);
+
+#endif
