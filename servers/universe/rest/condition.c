@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page/tags.h"
 #include "rest/rest.h"
 
 enum { TRIES = 16 };
@@ -19,67 +20,14 @@ void universe_tag_of(char out[UNIVERSE_TAG_SIZE], int64_t version)
     snprintf(out, UNIVERSE_TAG_SIZE, "\"v%lld\"", (long long)version);
 }
 
-/* One tag of a list. */
-struct tag {
-    const char *text; /* with its quotes */
-    size_t length;
-    bool is_weak;
-};
-
-/* The next tag behind *at. *broken: what is there is none. @return false: there are no more */
-static bool next_tag(struct tag *out, const char **at, bool *broken)
-{
-    const char *from = *at +
-                       strspn(*at, " \t,"); /* a list may have empty parts (RFC 9110, 5.6.1.2) */
-    if (*from == '\0')
-        return false;
-    out->is_weak = strncmp(from, "W/", 2) == 0;
-    out->text = from + (out->is_weak ? 2 : 0);
-    const char *end = *out->text == '"' ? out->text + 1 : NULL;
-    while (end && (unsigned char)*end > 0x20 && *end != '"' && *end != 0x7f)
-        end++;
-    *broken = !end || *end != '"';
-    if (*broken)
-        return false;
-    *at = end + 1;
-    out->length = (size_t)(*at - out->text);
-    *at += strspn(*at, " \t");
-    *broken = **at != '\0' && **at != ',';
-    return !*broken;
-}
-
-static bool is_any(const char *list)
-{
-    list += strspn(list, " \t");
-    return *list == '*' && list[1 + strspn(list + 1, " \t")] == '\0';
-}
-
-universe_tags universe_tags_find(const char *list, const char *tag, bool strong)
-{
-    struct tag one;
-    bool has = is_any(list), broken = false;
-    const char *at = list;
-
-    if (has)
-        return UNIVERSE_TAGS_WITH;
-    while (next_tag(&one, &at, &broken)) {
-        if (one.length == strlen(tag) && memcmp(one.text, tag, one.length) == 0 &&
-            !(strong && one.is_weak))
-            has = true;
-    }
-    if (broken)
-        return UNIVERSE_TAGS_BROKEN;
-    return has ? UNIVERSE_TAGS_WITH : UNIVERSE_TAGS_WITHOUT;
-}
-
 /* The newest of our versions that the list names; -1: it names none. */
 static int64_t newest_of(const char *list)
 {
-    struct tag one;
+    page_tag one;
     bool broken = false;
     int64_t newest = -1;
 
-    while (next_tag(&one, &list, &broken)) {
+    while (page_tags_next(&one, &list, &broken)) {
         char *end = NULL;
         if (one.is_weak || one.length < 4 || one.text[1] != 'v' || one.text[2] < '0' ||
             one.text[2] > '9')
@@ -100,10 +48,9 @@ bool universe_condition_holds(const universe_condition *when, int64_t version)
     if (!when->match && !when->none_match)
         return when->expected == UNIVERSE_ANY_VERSION || when->expected == version;
     universe_tag_of(tag, version);
-    if (when->match && universe_tags_find(when->match, tag, true) != UNIVERSE_TAGS_WITH)
+    if (when->match && page_tags_find(when->match, tag, true) != PAGE_TAGS_WITH)
         return false;
-    return !when->none_match ||
-           universe_tags_find(when->none_match, tag, false) != UNIVERSE_TAGS_WITH;
+    return !when->none_match || page_tags_find(when->none_match, tag, false) != PAGE_TAGS_WITH;
 }
 
 /* The version that it meets now is the first to be tried, where the fields name none or it must not
@@ -142,13 +89,13 @@ bool universe_condition_read(universe_condition *out, mcp_call *call, const univ
     out->http_status = 412;
     const char *fields[] = { out->match, out->none_match };
     for (size_t i = 0; i < 2; i++) {
-        if (fields[i] && universe_tags_find(fields[i], "", true) == UNIVERSE_TAGS_BROKEN) {
+        if (fields[i] && page_tags_find(fields[i], "", true) == PAGE_TAGS_BROKEN) {
             universe_rest_error(call, 412, id, "%s holds ETags, \"v12\" in quotes, or *",
                                 i == 0 ? "If-Match" : "If-None-Match");
             return false;
         }
     }
-    if (out->match && !out->none_match && is_any(out->match))
+    if (out->match && !out->none_match && page_tags_are_any(out->match))
         return true;
     if (out->match && !out->none_match)
         out->expected = newest_of(out->match);

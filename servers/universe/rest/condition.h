@@ -20,21 +20,6 @@ enum { UNIVERSE_TAG_SIZE = 32 };
 /** The ETag of a version: "v12", with the quotes. */
 void universe_tag_of(char out[UNIVERSE_TAG_SIZE], int64_t version);
 
-/** What a list of entity tags says of one tag. */
-typedef enum universe_tags {
-    UNIVERSE_TAGS_WITHOUT,
-    UNIVERSE_TAGS_WITH,
-    UNIVERSE_TAGS_BROKEN /* it is no such list */
-} universe_tags;
-
-/**
- * Look for a tag in the value of If-Match or If-None-Match; "*" has every tag.
- *
- * @param tag    with its quotes, not weak
- * @param strong If-Match: a weak tag of the list is no match; else it is one (RFC 9110, 8.8.3.2)
- */
-universe_tags universe_tags_find(const char *list, const char *tag, bool strong);
-
 /** What a request that changes something demands. */
 typedef struct universe_condition {
     const char *match, *none_match; /* the fields; NULL: not there */

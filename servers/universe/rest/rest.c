@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page/tags.h"
 #include "rest/condition.h"
 
 enum { REPAIRS_MAX_BYTES = 64 << 20 };
@@ -158,11 +159,11 @@ bool universe_rest_precluded(mcp_call *call, int64_t version)
     const char *match = mcp_call_header(call, "If-Match");
     const char *known = mcp_call_header(call, "If-None-Match");
     universe_tag_of(tag, version);
-    if (match && universe_tags_find(match, tag, true) != UNIVERSE_TAGS_WITH) {
+    if (match && page_tags_find(match, tag, true) != PAGE_TAGS_WITH) {
         universe_rest_error(call, 412, mcp_arg_string(call, "id"), "the version is %s now", tag);
         return true;
     }
-    if (!known || universe_tags_find(known, tag, false) != UNIVERSE_TAGS_WITH)
+    if (!known || page_tags_find(known, tag, false) != PAGE_TAGS_WITH)
         return false;
     mcp_call_status(call, 304);
     mcp_call_header_set(call, "ETag", tag);

@@ -11,57 +11,6 @@
 
 #include "rest/condition.h"
 
-static void test_finds_a_tag(void **state)
-{
-    static const char *const with[] = { "\"v12\"",
-                                        "\"a\", \"v12\"",
-                                        "\"v12\",\"v13\"",
-                                        " \t\"v1\" , \"v12\"\t",
-                                        ",, \"v12\" ,,",
-                                        "W/\"v12\", \"v12\"",
-                                        "\"with,comma\", \"v12\"",
-                                        "*",
-                                        " * " };
-    (void)state;
-    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
-        if (universe_tags_find(with[i], "\"v12\"", true) != UNIVERSE_TAGS_WITH)
-            fail_msg("%s does not have it", with[i]);
-        if (universe_tags_find(with[i], "\"v12\"", false) != UNIVERSE_TAGS_WITH)
-            fail_msg("%s does not have it, weakly", with[i]);
-    }
-}
-
-static void test_finds_no_other(void **state)
-{
-    static const char *const without[] = { "",     "\"v1\"",      "\"v123\", \"xv12\"", "\"V12\"",
-                                           "\"\"", "\"a,v12,b\"", "\"\xc3\xa4\"",       " , " };
-    (void)state;
-    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
-        if (universe_tags_find(without[i], "\"v12\"", false) != UNIVERSE_TAGS_WITHOUT)
-            fail_msg("%s has it", without[i]);
-    }
-}
-
-static void test_weak_tags_match_weakly_only(void **state)
-{
-    (void)state;
-    assert_int_equal(universe_tags_find("W/\"v12\"", "\"v12\"", false), UNIVERSE_TAGS_WITH);
-    assert_int_equal(universe_tags_find("W/\"v12\"", "\"v12\"", true), UNIVERSE_TAGS_WITHOUT);
-}
-
-static void test_knows_what_is_no_list(void **state)
-{
-    static const char *const broken[] = { "v12",          "\"v12",     "\"v12\" \"v13\"",
-                                          "\"v12\", v13", "w/\"v12\"", "*, \"v12\"",
-                                          "\"v12\", *",   "**",        "\"with blank \"",
-                                          "W/ \"v12\"",   "\"v12\"x",  "\"a\x7f\"" };
-    (void)state;
-    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
-        if (universe_tags_find(broken[i], "\"v12\"", false) != UNIVERSE_TAGS_BROKEN)
-            fail_msg("%s was taken", broken[i]);
-    }
-}
-
 static bool holds(const char *match, const char *none_match, int64_t version)
 {
     const universe_condition when = { .match = match,
@@ -118,10 +67,6 @@ static void test_tries_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_a_tag),
-        cmocka_unit_test(test_finds_no_other),
-        cmocka_unit_test(test_weak_tags_match_weakly_only),
-        cmocka_unit_test(test_knows_what_is_no_list),
         cmocka_unit_test(test_conditions_hold),
         cmocka_unit_test(test_another_try_only_where_it_would_do),
         cmocka_unit_test(test_tries_end),
