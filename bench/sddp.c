@@ -7,9 +7,10 @@
  * again, so load on the machine and the number of cuts are the same for both, and only these
  * iterations are compared. It warms up with the iteration before. Each lower bound of a loop must
  * be the training's. A solve is counted as the original counts it: a program that is solved again
- * because a cut was violated counts once. Each row is a process of its own; the peak of its memory
- * has the second training and the loops in it where there are any. An argument chooses the rows
- * whose names contain it. Meaningful in Release.
+ * because a cut was violated counts once. The share left to Clp is of the first training's solves.
+ * Each row is a process of its own; the peak of its memory has the second training and the loops in
+ * it where there are any. An argument chooses the rows whose names contain it. Meaningful in
+ * Release.
  */
 #include <math.h>
 #include <stdio.h>
@@ -234,8 +235,7 @@ static void print(const row *row, const outcome *found)
         print_other(&found->loops[i], &found->followed[i]);
     if (row->measured > EARLY)
         printf("  first %d iterations %.0f /s", EARLY, rate(&found->early));
-    if (found->fallbacks > 0)
-        printf("  %lld left to Clp", (long long)found->fallbacks);
+    printf("  %.4f %% left to Clp", 100.0 * (double)found->fallbacks / found->training.solves);
     printf("\n");
     fflush(stdout);
 }

@@ -122,7 +122,7 @@ describe('cobre summary', () => {
         const again = run(['summary', path.join(dir, 'output')]);
         assert.equal(again.status, 0, again.stderr);
         assert.equal(again.stdout, '');
-        for (const label of ['Lower bound:', 'Upper bound:', 'Gap:', 'Policy rows:', 'LP solves:', 'Time split:', 'Expected cost:']) {
+        for (const label of ['Lower bound:', 'Upper bound:', 'Gap:', 'Policy rows:', 'LP solves:', 'Backend:', 'Time split:', 'Expected cost:']) {
             const line = words.split('\n').find((text) => text.includes(label));
             assert.ok(line && again.stderr.includes(`${line}\n`), `${label} ${line}`);
         }
@@ -265,7 +265,7 @@ describe('cobre schema export', () => {
         const file = place();
         fs.writeFileSync(file, 'x');
         record(run(['schema', 'export', '--output-dir', file, '--json']), 'MissingFile', 2);
-        assert.match(run(['schema']).stderr, /incomplete command 'schema'; there is: 'schema export'/);
+        assert.match(run(['schema']).stderr, /incomplete command 'schema'\n\nCommands:\n {2}schema export /);
     });
 });
 
@@ -426,6 +426,12 @@ describe('the forms of an answer', () => {
         assert.equal(result.data.training.final_lower_bound, lines[10].final_lb);
         const short = run(['run', dir, '--output-format', 'json-lines', '--no-progress']);
         assert.deepEqual(short.stdout.trimEnd().split('\n').map((line) => JSON.parse(line).type), ['started', 'terminated', 'result']);
+        editJson(dir, 'config.json', (config) => { config.training.enabled = false; });
+        const alone = run(['run', dir, '--output-format', 'json-lines', '--no-progress']);
+        const [started, terminated, last] = alone.stdout.trimEnd().split('\n').map((line) => JSON.parse(line));
+        assert.deepEqual([started.type, last.type, last.success], ['started', 'result', true]);
+        assert.deepEqual(terminated, { type: 'terminated', reason: 'iteration_limit', iterations: 0, final_lb: 0, final_ub: 0,
+                                       total_time_ms: 0, total_cuts: 0 });
         const quiet = run(['run', dir, '--output-format', 'json-lines', '--quiet']);
         assert.deepEqual([quiet.status, quiet.stdout, quiet.stderr], [0, '', '']);
     });

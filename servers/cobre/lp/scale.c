@@ -21,12 +21,12 @@ struct mean {
     double sum, count;
 };
 
-/* Add a value in scaled numbers. Zero and infinity, which no scale changes, do not count. */
+/* Add a value in scaled numbers. Infinity, zero and what is as good as zero do not count. */
 static void add(struct mean *mean, double value, double scale)
 {
     double size = fabs(value);
 
-    if (size > 0.0 && size < LP_INFINITY) {
+    if (size >= LP_SMALLEST && size < LP_INFINITY) {
         mean->sum += logb(size * scale);
         mean->count += 1.0;
     }
@@ -38,6 +38,18 @@ static double inverse_of(const struct mean *mean)
     double exponent = mean->count > 0.0 ? nearbyint(mean->sum / mean->count) : 0.0;
 
     return ldexp(1.0, (int)-fmax(-EXPONENT_MAX, fmin(EXPONENT_MAX, exponent)));
+}
+
+/* A scale that brings the largest of the numbers no further than a solver takes them. */
+static double limited(double scale, double largest)
+{
+    return largest * scale <= LP_LARGEST ? scale : ldexp(1.0, ilogb(LP_LARGEST / largest));
+}
+
+/* The larger of two, of which infinity is none. */
+static double larger(double one, double other)
+{
+    return fabs(other) < LP_INFINITY ? fmax(one, fabs(other)) : one;
 }
 
 /* ---- the matrix ------------------------------------------------------------------------------ */
@@ -81,16 +93,19 @@ static void scale_rows(const lp_program *p, const double *column, double *row)
 static void scale_bounds(const lp_program *p, double *column, double *row)
 {
     struct mean mean = { 0.0, 0.0 };
+    double largest = 0.0;
 
     for (int j = 0; j < p->columns; j++) {
         add(&mean, p->lower[j], 1.0 / column[j]);
         add(&mean, p->upper[j], 1.0 / column[j]);
+        largest = fmax(largest, larger(larger(0.0, p->lower[j]), p->upper[j]) / column[j]);
     }
     for (int i = 0; i < p->rows; i++) {
         add(&mean, p->row_lower[i], row[i]);
         add(&mean, p->row_upper[i], row[i]);
+        largest = fmax(largest, larger(larger(0.0, p->row_lower[i]), p->row_upper[i]) * row[i]);
     }
-    double inverse = inverse_of(&mean);
+    double inverse = limited(inverse_of(&mean), largest);
     for (int j = 0; j < p->columns; j++)
         column[j] /= inverse;
     for (int i = 0; i < p->rows; i++)
@@ -100,11 +115,14 @@ static void scale_bounds(const lp_program *p, double *column, double *row)
 static double scale_costs(const lp_program *p, double *column)
 {
     struct mean costs = { 0.0, 0.0 };
+    double largest = 0.0;
 
     for (int j = 0; j < p->columns; j++)
-        if (p->start[j] < p->start[j + 1])
+        if (p->start[j] < p->start[j + 1]) {
             add(&costs, p->cost[j], column[j]);
-    double objective = inverse_of(&costs);
+            largest = fmax(largest, larger(0.0, p->cost[j]) * column[j]);
+        }
+    double objective = limited(inverse_of(&costs), largest);
     for (int j = 0; j < p->columns; j++)
         if (p->start[j] == p->start[j + 1]) {
             struct mean cost = { 0.0, 0.0 };

@@ -159,6 +159,18 @@ static void say_solves(const console *self, int64_t solves)
     fprintf(self->stream, "%lld\n", (long long)solves);
 }
 
+/* What solved the stage programs, as training.solver.backend names it. */
+static void say_backend(const console *self, const char *solver, int64_t fallbacks)
+{
+    if (!solver)
+        return;
+    say_label(self, "Backend:");
+    fputs(solver, self->stream);
+    if (fallbacks > 0)
+        fprintf(self->stream, " (%lld solves left to Clp)", (long long)fallbacks);
+    fputc('\n', self->stream);
+}
+
 static void say_times(const console *self, const sddp_training *training)
 {
     char average[CLI_FORMAT_SIZE];
@@ -193,6 +205,7 @@ void console_say_training(const console *self, const sddp_training *training, co
     fprintf(self->stream, "%lld active / %lld generated\n", (long long)training->active_cuts,
             (long long)training->total_cuts);
     say_solves(self, training->lp_solves);
+    say_backend(self, training->solver, training->fallbacks);
     if (training->iterations)
         say_times(self, training);
     fputc('\n', self->stream);
@@ -231,6 +244,7 @@ void console_say_simulation(const console *self, const sddp_simulation *simulati
         say_number(self, "Expected cost:", simulation->mean, tail);
     if (simulation->lp_solves)
         say_solves(self, simulation->lp_solves);
+    say_backend(self, simulation->solver, simulation->fallbacks);
     fputc('\n', self->stream);
 }
 

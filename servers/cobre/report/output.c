@@ -89,6 +89,8 @@ sddp_training report_output_training(const report_output *output)
         .active_cuts = (int64_t)report_number(about, "/row_pool/total_active", 0),
         .peak_active_cuts = (int64_t)report_number(about, "/row_pool/peak_active", 0),
         .wall_time_ms = (int64_t)(1000 * report_number(about, "/duration_seconds", 0)),
+        .fallbacks = (int64_t)report_number(about, "/solver_fallbacks", 0),
+        .solver = report_text(about, "/solver", NULL),
     };
     for (size_t i = 0; i < training.iterations; i++)
         training.lp_solves += training.rows[i].lp_solves;

@@ -7,7 +7,8 @@
  *
  * A team is not always faster: tasks may be too few or too short to be worth waking threads for,
  * and where other programs want the processors, the end of each pass waits for a thread that has
- * none. So both ways are measured, and the slower one is tried again at growing intervals.
+ * none. So both ways are measured: the team goes first, and the slower way is tried at growing
+ * intervals.
  */
 #include "sddp/pass.h"
 
@@ -123,12 +124,18 @@ static void take_tasks(void *data, unsigned member)
     pthread_mutex_unlock(&all->lock);
 }
 
+/* Until the caller alone has been measured, the team is. */
+static bool is_faster_together(const pass_pace *pace)
+{
+    return pace->alone_ns == 0.0 || pace->together_ns <= pace->alone_ns;
+}
+
 static bool goes_together(pass_pace *pace)
 {
-    bool is_faster = pace->together_ns <= pace->alone_ns;
+    bool is_faster = is_faster_together(pace);
 
-    if (pace->together_ns == 0.0 || pace->alone_ns == 0.0)
-        return pace->together_ns == 0.0;
+    if (pace->interval == 0)
+        pace->interval = FIRST_INTERVAL;
     if (++pace->passes < pace->interval)
         return is_faster;
     pace->passes = 0;
@@ -139,10 +146,10 @@ static bool goes_together(pass_pace *pace)
 static void measure(pass_pace *pace, bool is_together, double ns)
 {
     double *average = is_together ? &pace->together_ns : &pace->alone_ns;
-    bool was_faster = pace->together_ns <= pace->alone_ns;
+    bool was_faster = is_faster_together(pace);
 
     *average = *average == 0.0 ? ns : *average + NEWEST * (ns - *average);
-    if (pace->interval == 0 || was_faster != (pace->together_ns <= pace->alone_ns))
+    if (was_faster != is_faster_together(pace))
         pace->interval = FIRST_INTERVAL;
 }
 

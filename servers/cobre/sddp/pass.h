@@ -49,7 +49,7 @@ typedef struct pass {
     const char *phase;             /* for failures */
     int32_t iteration;             /* the same; -1 in simulation */
     sddp_stop halts_at;            /* the mildest stop that halts the pass */
-    pass_pace *pace;               /* of passes of this kind and size; never NULL */
+    pass_pace *pace;               /* of passes of this kind; never NULL */
     pass_times *times;             /* receives more; may be NULL */
     void *data;                    /* the tasks' */
     pass_outputs *outputs;         /* never NULL with ranks */

@@ -105,7 +105,7 @@ typedef struct sddp_training {
     int64_t wall_time_ms;
     int64_t solve_time_us; /* inside the LP solver, all threads together */
     int64_t lp_solves;
-    int64_t fallbacks;  /* of these, what our dual simplex has left to Clp; of this process */
+    int64_t fallbacks;  /* of these, what our dual simplex has left to Clp */
     const char *solver; /* sddp_solver; NULL: not known */
 } sddp_training;
 

@@ -131,8 +131,8 @@ static mcp_status take_cuts(sddp *s, size_t t, const policy_stage *stage, size_t
                               .window = cut->activity_bits };
         for (size_t j = 0; j < s->dimension; j++)
             s->slope[j] = policy_coefficient(stage, i, j);
-        cuts_append(pool, cut->intercept, s->slope, cut->opening, &record);
-        if (!cut->is_active)
+        st = cuts_append(pool, cut->intercept, s->slope, cut->opening, &record, err);
+        if (st == MCP_OK && !cut->is_active)
             cuts_deactivate(pool, pool->count - 1);
     }
     return st;
@@ -305,8 +305,10 @@ mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_st
             continue;
         for (size_t j = 0; j < study->dimension; j++)
             study->slope[j] = policy_coefficient(source, i, j);
-        cuts_append(&study->pools[last], source->cuts[i].intercept, study->slope, 0,
-                    &(cut_record){ .iteration = CUT_LOADED });
+        st = cuts_append(&study->pools[last], source->cuts[i].intercept, study->slope, 0,
+                         &(cut_record){ .iteration = CUT_LOADED }, err);
+        if (st != MCP_OK)
+            return st;
         names[active++] = source->cuts[i];
     }
     study->loaded[last] = (loaded_cuts){ names, active };

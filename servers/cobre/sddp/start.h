@@ -27,8 +27,9 @@ typedef enum sddp_start_mode {
  *
  * @param from     read during the call alone
  * @param is_exact what follows has the bits of the training that the policy is from; may be NULL
- * @return MCP_OK; MCP_E_PARAMS (another number of stages or state entries, other hydros, or the
- *         other of single and multi-cut: the text says which); MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_PARAMS (another number of stages or state entries, other hydros, the
+ *         other of single and multi-cut, or a cut that is out of range: the text says which);
+ *         MCP_E_NOMEM
  */
 mcp_status sddp_start(sddp *study, const policy *from, sddp_start_mode mode, bool *is_exact,
                       mcp_error *err);
@@ -37,8 +38,8 @@ mcp_status sddp_start(sddp *study, const policy *from, sddp_start_mode mode, boo
  * The active cuts of a stage of another policy become the future cost of the last stage. The case
  * has a boundary_path, else the last stage has no future.
  *
- * @return MCP_OK; MCP_E_PARAMS (no such stage, another state, multi-cut, a cycle): the text says
- *         which; MCP_E_NOMEM
+ * @return MCP_OK; MCP_E_PARAMS (no such stage, another state, multi-cut, a cycle, a cut out of
+ *         range): the text says which; MCP_E_NOMEM
  */
 mcp_status sddp_set_boundary(sddp *study, const policy *from, uint32_t source_stage,
                              mcp_error *err);

@@ -147,7 +147,6 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->basis_stores = mcp_arena_array(a, s->stages, sizeof *s->basis_stores);
     s->slack_basis = mcp_arena_array(a, s->stages, sizeof *s->slack_basis);
     s->workers = mcp_arena_array(a, s->threads, sizeof *s->workers);
-    s->backward_pace = mcp_arena_array(a, s->stages, sizeof *s->backward_pace);
     s->initial = mcp_arena_array(a, n, sizeof *s->initial);
     s->discount = mcp_arena_array(a, s->positions, sizeof *s->discount);
     s->trial = mcp_arena_array(a, s->trials * s->scenarios, n * sizeof *s->trial);
@@ -162,9 +161,9 @@ static mcp_status make_arrays(sddp *s, mcp_error *err)
     s->slope = mcp_arena_array(a, n, sizeof *s->slope);
     s->loaded = mcp_arena_array(a, s->stages, sizeof *s->loaded);
     if (!s->programs || !s->duals || !s->pools || !s->node || !s->basis_stores || !s->slack_basis ||
-        !s->workers || !s->backward_pace || !s->initial || !s->discount || !s->trial ||
-        !s->path_cost || !s->outcome.objective || !s->outcome.which || !s->outcome.gradient ||
-        !s->opening_values || !s->weights || !s->objectives || !s->order || !s->slope || !s->loaded)
+        !s->workers || !s->initial || !s->discount || !s->trial || !s->path_cost ||
+        !s->outcome.objective || !s->outcome.which || !s->outcome.gradient || !s->opening_values ||
+        !s->weights || !s->objectives || !s->order || !s->slope || !s->loaded)
         return out_of_memory(err);
     return MCP_OK;
 }
@@ -638,11 +637,12 @@ static mcp_status follow_stage(sddp *study, size_t stage, mcp_error *err)
 
 mcp_status study_follow(sddp *study, size_t stage, mcp_error *err)
 {
-    mcp_status st = MCP_OK;
+    size_t leader = study->node[stage], last = study->stages - 1;
+    mcp_status st = follow_stage(study, leader, err);
 
-    for (size_t t = 0; t < study->stages && st == MCP_OK; t++)
-        if (study->node[t] == study->node[stage])
-            st = follow_stage(study, t, err);
+    /* The end of a cycle alone has the node of another stage. */
+    if (st == MCP_OK && last != leader && study->node[last] == leader)
+        st = follow_stage(study, last, err);
     return st;
 }
 
@@ -650,15 +650,16 @@ mcp_status study_settle(sddp *study, size_t stage, mcp_error *err)
 {
     cut_pool *pool = study_pool(study, stage);
     uint8_t *all = study->workers[0].workspaces[stage].tight;
+    size_t count = pool->count;
 
     for (unsigned i = 0; i < study->threads; i++) {
-        workspace *ws = &study->workers[i].workspaces[stage];
-        for (size_t c = 0; c < pool->count; c++) {
+        const workspace *ws = &study->workers[i].workspaces[stage];
+        for (size_t c = 0; i > 0 && c < count; c++)
             all[c] |= ws->tight[c];
+        for (size_t c = 0; c < count; c++)
             pool->hits[c] += ws->hits[c];
-        }
     }
-    for (size_t c = 0; c < pool->count; c++)
+    for (size_t c = 0; c < count; c++)
         if (all[c] && pool->is_active[c])
             cuts_touch(pool, (uint32_t)c);
     study_forget_notes(study, stage);

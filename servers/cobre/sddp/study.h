@@ -68,9 +68,9 @@ struct sddp {
     unsigned threads;     /* of the team */
     struct ranks *ranks;  /* that share the work; NULL: this process alone */
     unsigned all_threads; /* of all ranks */
-    int64_t elsewhere_solves, elsewhere_solver_ns; /* of the other ranks' workers so far */
-    pass_pace forward_pace, bound_pace, simulation_pace;
-    pass_pace *backward_pace; /* by stage */
+    /* Of the other ranks' workers so far. */
+    int64_t elsewhere_solves, elsewhere_solver_ns, elsewhere_fallbacks;
+    pass_pace forward_pace, backward_pace, bound_pace, simulation_pace;
     size_t stages, scenarios;
     /* A training path walks positions: the stages in order, then the cycle's again, round by round.
      * A trial state lies before each position, and in a cycle also after the last one. */
@@ -179,14 +179,13 @@ void study_forget_notes(sddp *study, size_t stage);
 /* After other changes of a working set: the bases follow. MCP_OK; MCP_E_NOMEM. */
 mcp_status study_follow(sddp *study, size_t stage, mcp_error *err);
 
-/* Groups' lanes that the dual simplex has left to Clp; of this process. */
-int64_t study_fallbacks(const sddp *study);
-
-/* Time inside the LP solver, and stage programs solved, over all workers so far; of those of this
- * process alone. */
+/* Time inside the LP solver, stage programs solved, and those of them that the dual simplex has
+ * left to Clp, over all workers so far; of those of this process alone. */
 int64_t study_solver_ns(const sddp *study);
 int64_t study_solves(const sddp *study);
+int64_t study_fallbacks(const sddp *study);
 int64_t study_own_solver_ns(const sddp *study);
 int64_t study_own_solves(const sddp *study);
+int64_t study_own_fallbacks(const sddp *study);
 
 #endif

@@ -6,7 +6,8 @@
  * all.
  *
  * A stream of JSON lines takes the place of the progress for people. Its lines: `started`, one
- * `progress` an iteration and a scenario, `terminated` with the end of the training, `result`.
+ * `progress` an iteration and a scenario, `terminated` with the end of the training (where there is
+ * none to be done, at its limit of no iteration), `result`.
  */
 #include "run/run.h"
 
@@ -68,7 +69,8 @@ struct watch {
     unsigned threads;
     bool has_progress; /* of the stream */
     bool has_trained;
-    sddp_training trained; /* for the line `terminated`, which follows all progress */
+    sddp_training trained; /* for the line `terminated`, which follows all progress; zeros: at its
+                              limit */
     console console;
 };
 
@@ -253,6 +255,11 @@ static const cobre_record *stopped_record(const shell_work *work, int exit_statu
         COBRE_MEMBERS(COBRE_TEXT("signal", signal_name)), "The run was stopped by %s", signal_name);
 }
 
+static bool is_complete(const cobre_run_result *result)
+{
+    return result->end == COBRE_RUN_COMPLETED || result->end == COBRE_RUN_PARTIAL;
+}
+
 static int print_run(const shell_work *work, const cobre_run_result *result)
 {
     shell_answer answer = {
@@ -265,7 +272,7 @@ static int print_run(const shell_work *work, const cobre_run_result *result)
         shell_print_findings(work, cli_err(work->line), result->report, COBRE_SEVERITY_ERROR);
     if (result->end == COBRE_RUN_PARTIAL)
         answer.record = stopped_record(work, answer.exit_status);
-    if (result->end == COBRE_RUN_COMPLETED || result->end == COBRE_RUN_PARTIAL) {
+    if (is_complete(result)) {
         answer.members = write_members;
         answer.data = write_data;
         answer.summary = write_summary;
@@ -330,7 +337,7 @@ static int run_case(shell_work *work, const cobre_run_ranks *ranks)
                   shell_use_color(work, cli_err(line)), order.threads, work->dir);
     mcp_status st = cobre_run(&result, &order, work->arena, &work->error);
     console_end(&watch.console, st == MCP_OK ? &result : NULL);
-    if (watch.has_trained)
+    if (watch.has_trained || (st == MCP_OK && !result.has_training && is_complete(&result)))
         shell_print_line(work, "terminated", write_terminated, &watch.trained);
     return st == MCP_OK ? print_run(work, &result) : shell_fail(work);
 }

@@ -16,17 +16,6 @@
 
 /* ---- objective ------------------------------------------------------------------------------- */
 
-/* The cost of nonbasic columns, as far as all lanes share it. */
-static double shared_cost(const dual_work *w)
-{
-    const dual_program *p = w->program;
-    double sum = 0.0;
-
-    for (int j = 0; j < p->columns; j++)
-        sum += p->cost[j] * w->nonbasic[j];
-    return sum;
-}
-
 static double varying_cost(const dual_work *w, size_t lane)
 {
     double sum = 0.0;
@@ -34,7 +23,7 @@ static double varying_cost(const dual_work *w, size_t lane)
     for (size_t i = 0; i < w->varying_count; i++) {
         int j = w->varying[i].column;
         if (j >= 0 && w->position[j] < 0 && w->program->cost[j] != 0.0)
-            sum += w->program->cost[j] * (lanes_nonbasic_of(w, j, lane) - lanes_nonbasic(w, j));
+            sum += w->program->cost[j] * (lanes_nonbasic_of(w, j, lane) - w->nonbasic[j]);
     }
     return sum;
 }
@@ -117,8 +106,7 @@ static bool holds_in(dual_work *w, size_t lane, double loss)
 
 bool answer_holds(dual_work *w)
 {
-    lanes_spread(w, w->nonbasic);
-    w->shared_cost = shared_cost(w);
+    w->shared_cost = task_dot(w->program->cost, w->nonbasic, w->program->columns);
     double loss = price_loss(w);
     size_t first = w->done[0], last = w->done[w->done_count - 1];
 
@@ -182,9 +170,12 @@ static void count_cuts(const dual_work *w)
 
 static void write_primal(const dual_work *w, size_t lane, double *primal)
 {
-    write_point(w, lane, primal);
-    for (int j = 0; j < w->program->columns; j++)
-        primal[j] *= w->program->column_scale[j];
+    const dual_program *p = w->program;
+
+    write_point(w, lane, w->scatter);
+    for (int j = 0; j < p->columns; j++)
+        primal[p->order[j]] = w->scatter[j] * p->column_scale[j];
+    memset(w->scatter, 0, (size_t)p->columns * sizeof *w->scatter);
 }
 
 static void write_duals(const dual_work *w, double *duals)
@@ -192,7 +183,9 @@ static void write_duals(const dual_work *w, double *duals)
     const dual_program *p = w->program;
 
     for (int i = 0; i < p->rows; i++)
-        duals[i] = w->row_price[i] * (p->row_scale[i] / p->objective_scale);
+        duals[i] = w->row_position[i] < 0
+                       ? 0.0
+                       : w->y[w->row_position[i]] * (p->row_scale[i] / p->objective_scale);
 }
 
 static void answer_basis(const dual_work *w)

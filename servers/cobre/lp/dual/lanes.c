@@ -111,9 +111,12 @@ static void load_columns(dual_work *w)
 lp_status lanes_load(dual_work *w)
 {
     const lp_layout *layout = &w->program->layout;
+    const double *tail = w->group->tail;
 
     load_columns(w);
     w->lanes = w->group->lanes;
+    if (tail && !is_sound(tail, (layout->dimension - layout->states) * w->lanes))
+        return LP_FAILED;
     w->aside = 0;
     w->varying_count = 0;
     w->lane_uppers = 0;
@@ -138,30 +141,6 @@ lp_status lanes_load(dual_work *w)
 
 /* ---- values of nonbasic columns -------------------------------------------------------------- */
 
-static double shared_value(const dual_work *w, int column)
-{
-    switch (w->place[column]) {
-    case LP_AT_LOWER:
-    case LP_FIXED:
-        return w->lower[column];
-    case LP_AT_UPPER:
-        return w->lane_bound[column] < 0 ? w->upper[column] : 0.0;
-    default:
-        return 0.0;
-    }
-}
-
-double lanes_nonbasic(const dual_work *w, int column)
-{
-    return shared_value(w, column);
-}
-
-void lanes_spread(const dual_work *w, double *by_column)
-{
-    for (int j = 0; j < w->program->columns; j++)
-        by_column[j] = shared_value(w, j);
-}
-
 /* What varies of a fixed column, or of one at its upper bound. */
 static double varying_of(const dual_work *w, int column, size_t lane)
 {
@@ -175,7 +154,7 @@ static double varying_of(const dual_work *w, int column, size_t lane)
 
 double lanes_nonbasic_of(const dual_work *w, int column, size_t lane)
 {
-    return lanes_nonbasic(w, column) + varying_of(w, column, lane);
+    return w->nonbasic[column] + varying_of(w, column, lane);
 }
 
 /* ---- from scratch ---------------------------------------------------------------------------- */
@@ -251,11 +230,11 @@ static double side_of(const dual_work *w, int row)
     return w->row_place[row] == LP_AT_UPPER ? w->row_upper[row] : w->row_lower[row];
 }
 
-static void compute_columns(dual_work *w, const double *nonbasic)
+static void compute_columns(dual_work *w)
 {
     for (int r = 0; r < w->size; r++) {
         int row = w->kernel_row[r];
-        w->right[r] = side_of(w, row) - rows_dot_all(w, row, nonbasic);
+        w->right[r] = side_of(w, row) - rows_dot_all(w, row, w->nonbasic);
     }
     kernel_multiply(w, w->right, w->u);
     for (int c = 0; c < w->size; c++) {
@@ -281,10 +260,9 @@ static double element(const dual_work *w, int row, int column)
     return 0.0;
 }
 
-/* By the values of nonbasic columns, which are at `nonbasic`. */
-static void compute_row(dual_work *w, int row, const double *nonbasic)
+static void compute_row(dual_work *w, int row)
 {
-    double *values = task_watch(w, w->row_watch[row]), common = rows_dot_all(w, row, nonbasic);
+    double *values = task_watch(w, w->row_watch[row]), common = rows_dot_all(w, row, w->nonbasic);
 
     for (size_t l = 0; l < w->lanes; l++)
         values[l] = common;
@@ -304,20 +282,11 @@ static void compute_row(dual_work *w, int row, const double *nonbasic)
         add_scaled(values, -1.0, w->delta, w->lanes);
 }
 
-static void clear(double *by_column, int count)
-{
-    memset(by_column, 0, (size_t)count * sizeof *by_column);
-}
-
 void lanes_compute(dual_work *w)
 {
-    double *nonbasic = w->scatter;
-
-    lanes_spread(w, nonbasic);
-    compute_columns(w, nonbasic);
+    compute_columns(w);
     for (int i = 0; i < w->watched_count; i++)
-        compute_row(w, w->watched[i], nonbasic);
-    clear(nonbasic, w->program->columns);
+        compute_row(w, w->watched[i]);
     for (size_t l = 0; l < w->lanes; l++)
         w->violation[l] = 0.0;
     for (int c = 0; c < w->size; c++)
@@ -328,9 +297,7 @@ void lanes_compute(dual_work *w)
 
 void lanes_compute_row(dual_work *w, int row)
 {
-    lanes_spread(w, w->scatter);
-    compute_row(w, row, w->scatter);
-    clear(w->scatter, w->program->columns);
+    compute_row(w, row);
     lanes_move_row(w, w->row_watch[row], (lanes_step){ 0.0, 0.0 });
 }
 

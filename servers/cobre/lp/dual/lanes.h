@@ -19,14 +19,8 @@ typedef struct lanes_step {
  * LP_OPTIMAL; LP_INFEASIBLE (answers->failed: contradictory bounds); LP_FAILED. After rows_load. */
 lp_status lanes_load(dual_work *w);
 
-/* The value of a nonbasic column that all lanes share; 0 where they differ. */
-double lanes_nonbasic(const dual_work *w, int column);
-
 /* The value of a nonbasic column in a lane. */
 double lanes_nonbasic_of(const dual_work *w, int column, size_t lane);
-
-/* The shared values of all nonbasic columns, by column; 0 for basic ones. */
-void lanes_spread(const dual_work *w, double *by_column);
 
 /* Compute values and violations from the inverse. */
 void lanes_compute(dual_work *w);

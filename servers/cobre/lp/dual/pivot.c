@@ -37,15 +37,6 @@ static double miss_of(double value, double lower, double upper, double low, doub
     return value > high ? upper - value : 0.0;
 }
 
-static double square(const double *line, int count)
-{
-    double sum = 0.0;
-
-    for (int i = 0; i < count; i++)
-        sum += line[i] * line[i];
-    return sum;
-}
-
 static double miss_of_column(const dual_work *w, int position, size_t target)
 {
     int j = w->kernel_column[position];
@@ -72,7 +63,7 @@ static double choose_column(const dual_work *w, size_t target, ratio_row *out)
         double miss = miss_of_column(w, c, target);
         if (miss == 0.0)
             continue;
-        double score = miss * miss / square(task_inverse(w, c), w->size);
+        double score = miss * miss / task_dot(task_inverse(w, c), task_inverse(w, c), w->size);
         if (score > best) {
             best = score;
             *out = (ratio_row){ c, -1, miss > 0.0 ? 1.0 : -1.0, fabs(miss), task_inverse(w, c) };
@@ -110,7 +101,7 @@ static void choose_row(dual_work *w, size_t target, double best, ratio_row *out)
         if (miss == 0.0 || fabs(miss) < least)
             continue;
         kernel_row_times(w, w->watched[i], w->rho_other);
-        double score = miss * miss / (1.0 + square(w->rho_other, w->size));
+        double score = miss * miss / (1.0 + task_dot(w->rho_other, w->rho_other, w->size));
         if (score > best) {
             double *rho = w->rho_other;
             best = score;
@@ -193,11 +184,13 @@ static void note_old_bounds(dual_work *w, const exchange *e)
         int row = w->kernel_row[e->position];
         common = w->row_place[row] == LP_AT_UPPER ? w->row_upper[row] : w->row_lower[row];
     } else {
-        common = lanes_nonbasic(w, e->column);
+        common = w->nonbasic[e->column];
         by_lane = w->place[e->column] == LP_AT_UPPER ? task_lane_upper(w, e->column) : NULL;
     }
-    for (size_t l = 0; l < w->lanes; l++)
-        w->old[l] = by_lane ? by_lane[l] : common;
+    if (by_lane)
+        memcpy(w->old, by_lane, w->lanes * sizeof *w->old);
+    for (size_t l = 0; !by_lane && l < w->lanes; l++)
+        w->old[l] = common;
 }
 
 static double flip_of_row(const dual_work *w, int row)
@@ -224,8 +217,11 @@ static void compute_delta(dual_work *w, const exchange *e)
         by_lane = leaving->sigma > 0.0 ? NULL : task_lane_upper(w, column);
         constant = w->flip_count > 0 ? w->flipped[leaving->position] : 0.0;
     }
-    for (size_t l = 0; l < w->lanes; l++)
-        w->delta[l] = (values[l] - constant - (by_lane ? by_lane[l] : bound)) / e->alpha;
+    double inverse = 1.0 / e->alpha;
+    for (size_t l = 0; by_lane && l < w->lanes; l++)
+        w->delta[l] = (values[l] - constant - by_lane[l]) * inverse;
+    for (size_t l = 0; !by_lane && l < w->lanes; l++)
+        w->delta[l] = (values[l] - constant - bound) * inverse;
 }
 
 /* All lines but the one that leaves. */
@@ -276,7 +272,6 @@ static void leave_kernel(dual_work *w, int row)
     w->outside -= is_outside(w, row);
     w->row_position[row] = -1;
     w->row_place[row] = LP_BASIC;
-    w->row_price[row] = 0.0;
     if (!rows_can_fail(w, row))
         return;
     rows_watch(w, row);
@@ -353,13 +348,17 @@ static void change_basis(dual_work *w, const exchange *e)
 {
     double t = e->d / e->alpha;
 
-    for (int r = 0; r < w->size; r++)
-        w->y[r] += t * e->leaving.rho[r];
+    int gone = e->leaving.row >= 0 ? -1 : w->kernel_column[e->leaving.position];
+
+    price_move(w, t, e->leaving.rho);
+    if (e->column >= 0)
+        w->price[e->column] = 0.0;
+    if (gone >= 0)
+        w->price[gone] = -t;
     if (e->leaving.row >= 0)
         row_leaves(w, e, t);
     else
         column_leaves(w, e);
-    price_spread(w);
 }
 
 /* ---- one pivot ------------------------------------------------------------------------------- */

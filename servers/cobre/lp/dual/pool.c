@@ -65,7 +65,7 @@ static void write_states(dual_work *w)
             line_of(w, j)[i] = tail[w->lane[w->done[i]]];
     }
     for (int k = 0; k < w->thetas; k++)
-        write_column(w, layout->theta + k, line_of(w, layout->dimension + (size_t)k));
+        write_column(w, program_theta(w->program, k), line_of(w, layout->dimension + (size_t)k));
     for (size_t line = 0; line < lines; line++)
         pad(w, line_of(w, line));
 }
@@ -91,7 +91,7 @@ static void raise_worst(const dual_work *w, size_t cut, size_t block, double *wo
     const double *slope = cuts->slope[cut / cuts->chunk] + cut % cuts->chunk;
     const double *theta = line_of(w, dimension + (size_t)number) + block;
     double intercept = cuts->intercept[cut], value[BLOCK];
-    double tolerance = tolerance_of(w, intercept, w->program->layout.theta + number);
+    double tolerance = tolerance_of(w, intercept, program_theta(w->program, number));
 
     for (int i = 0; i < BLOCK; i++)
         value[i] = intercept;
@@ -157,7 +157,7 @@ static uint32_t most_violated(const dual_work *w, size_t at)
     size_t dimension = w->program->layout.dimension, count = 0;
     uint32_t best = NO_CUT;
     double worst = 0.0, values[STRIP], only = line_of(w, dimension)[at];
-    double least = SEARCH_TOLERANCE * w->program->column_scale[w->program->layout.theta];
+    double least = SEARCH_TOLERANCE * w->program->column_scale[program_theta(w->program, 0)];
 
     for (size_t first = 0; first < cuts->count; first += count) {
         size_t rest = cuts->chunk - first % cuts->chunk;
@@ -173,7 +173,7 @@ static uint32_t most_violated(const dual_work *w, size_t at)
             double excess = values[c] - theta;
             if (excess <= worst || !is_searched(w, cut))
                 continue;
-            excess -= tolerance_of(w, cuts->intercept[cut], w->program->layout.theta + number);
+            excess -= tolerance_of(w, cuts->intercept[cut], program_theta(w->program, number));
             if (excess > worst) {
                 worst = excess;
                 best = (uint32_t)cut;

@@ -1,5 +1,5 @@
 /*
- * price.h - the prices y of the kernel's rows, reduced costs computed from them when asked for, and
+ * price.h - the prices y of the kernel's rows, reduced costs, which pivots keep up, and
  * the dual ratio test: which column or logical enters for a leaving row.
  *
  * d_j = c_j - sum of y_i A_ij; that of the logical of a row of the kernel is its y. At a lower
@@ -10,24 +10,17 @@
 
 #include "lp/dual/task.h"
 
-/* y from the inverse and the costs of the basic columns. */
+/* y from the inverse and the costs of the basic columns, and reduced costs from y. */
 void price_compute(dual_work *w);
 
-/* After y changed: by row, and what the cuts take off the columns that they hang on. */
-void price_spread(dual_work *w);
+/* After a ratio test: y += t rho, and the reduced costs follow. */
+void price_move(dual_work *w, double t, const double *rho);
 
-static inline double price_column(const dual_work *w, int column)
-{
-    const dual_program *p = w->program;
-    double d = p->cost[column] - w->cut_price[column];
-
-    for (int e = p->start[column]; e < p->start[column + 1]; e++)
-        d -= w->row_price[p->row[e]] * p->value[e];
-    return d;
-}
+/* The reduced cost of any column, from y. */
+double price_column(const dual_work *w, int column);
 
 /* What the lanes may lose by reduced costs of a wrong sign: the sum of each times the range of its
- * column. */
+ * column. Reduced costs are computed from y for it. */
 double price_loss(dual_work *w);
 
 /* A leaving row of the tableau: x + sum of alpha_j x_j is constant. */

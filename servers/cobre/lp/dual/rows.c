@@ -16,7 +16,6 @@ static void clear_row(dual_work *w, int row)
 {
     w->row_position[row] = w->row_watch[row] = -1;
     w->row_place[row] = LP_BASIC;
-    w->row_price[row] = 0.0;
 }
 
 static bool is_alive(const lp_cuts *cuts, uint32_t cut)
@@ -31,7 +30,7 @@ static void clear_slot(dual_work *w, int slot)
 
     clear_row(w, row);
     w->slot_cut[slot] = NO_CUT;
-    w->slot_theta[slot] = w->program->layout.theta;
+    w->slot_theta[slot] = 0;
     w->row_lower[row] = w->row_low[row] = -INFINITY;
     w->row_upper[row] = w->row_high[row] = INFINITY;
     memset(w->slope + slot * w->program->states, 0, (size_t)w->program->states * sizeof *w->slope);
@@ -41,7 +40,7 @@ static lp_status load_cut(dual_work *w, int slot, uint32_t cut)
 {
     const dual_program *p = w->program;
     const lp_cuts *cuts = w->cuts;
-    int row = p->rows + slot, theta = p->layout.theta + (cuts->theta ? (int)cuts->theta[cut] : 0);
+    int row = p->rows + slot, theta = program_theta(p, cuts->theta ? (int)cuts->theta[cut] : 0);
     double *slope = w->slope + slot * p->states, inverse = 1.0 / p->column_scale[theta];
     const double *from = cuts->slope[cut / cuts->chunk] + cut % cuts->chunk;
     double intercept = cuts->intercept[cut] * inverse;
@@ -74,6 +73,10 @@ lp_status rows_load(dual_work *w)
     memcpy(w->row_high, p->row_high, bytes);
     for (int i = 0; i < p->rows; i++)
         clear_row(w, i);
+    /* The search of runs knows no cuts. */
+    for (int k = 0; k < w->thetas; k++)
+        if (program_theta(p, k) < p->singles)
+            end = LP_FAILED;
     for (int s = 0; s < w->slots; s++) {
         uint32_t cut = w->cuts->set[s];
         clear_slot(w, s);
@@ -138,6 +141,13 @@ static double slot_dot(const dual_work *w, int slot, const double *by_column)
     return sum;
 }
 
+static double run_dot(const dual_program *p, int row, const double *by_column)
+{
+    int first = p->run[row];
+
+    return task_dot(p->single + first, by_column + first, p->run[row + 1] - first);
+}
+
 static double elements_dot(const dual_program *p, int from, int to, const double *by_column)
 {
     double sum = 0.0;
@@ -153,7 +163,8 @@ double rows_dot(const dual_work *w, int row, const double *by_column)
 
     if (row >= p->rows)
         return slot_dot(w, row - p->rows, by_column);
-    return elements_dot(p, p->row_start[row], p->row_fixed[row], by_column);
+    return run_dot(p, row, by_column) +
+           elements_dot(p, p->row_start[row], p->row_fixed[row], by_column);
 }
 
 double rows_dot_all(const dual_work *w, int row, const double *by_column)
@@ -162,7 +173,8 @@ double rows_dot_all(const dual_work *w, int row, const double *by_column)
 
     if (row >= p->rows)
         return slot_dot(w, row - p->rows, by_column);
-    return elements_dot(p, p->row_start[row], p->row_start[row + 1], by_column);
+    return run_dot(p, row, by_column) +
+           elements_dot(p, p->row_start[row], p->row_start[row + 1], by_column);
 }
 
 static void slot_add(const dual_work *w, int slot, double factor, double *by_column)
@@ -175,7 +187,14 @@ static void slot_add(const dual_work *w, int slot, double factor, double *by_col
         by_column[state[j]] -= factor * slope[j];
 }
 
-void rows_add(const dual_work *w, int row, double factor, double *by_column)
+static void add_run(double *restrict to, double factor, const double *restrict from, int count)
+{
+#pragma omp simd
+    for (int i = 0; i < count; i++)
+        to[i] += factor * from[i];
+}
+
+void rows_add_others(const dual_work *w, int row, double factor, double *by_column)
 {
     const dual_program *p = w->program;
 
@@ -187,19 +206,22 @@ void rows_add(const dual_work *w, int row, double factor, double *by_column)
         by_column[p->column[e]] += factor * p->element[e];
 }
 
-void rows_gather(const dual_work *w, int row, double *by_position)
+void rows_add(const dual_work *w, int row, double factor, double *by_column)
 {
     const dual_program *p = w->program;
+    int first = row < p->rows ? p->run[row] : 0;
 
-    for (int c = 0; c < w->size; c++)
-        by_position[c] = 0.0;
-    for (int e = row < p->rows ? p->row_start[row] : 0; row < p->rows && e < p->row_fixed[row]; e++)
-        if (w->position[p->column[e]] >= 0)
-            by_position[w->position[p->column[e]]] += p->element[e];
     if (row < p->rows)
-        return;
-    const double *slope = w->slope + (row - p->rows) * p->states;
-    int theta = w->position[w->slot_theta[row - p->rows]];
+        add_run(by_column + first, factor, p->single + first, p->run[row + 1] - first);
+    rows_add_others(w, row, factor, by_column);
+}
+
+static void gather_slot(const dual_work *w, int slot, double *by_position)
+{
+    const dual_program *p = w->program;
+    const double *slope = w->slope + slot * p->states;
+    int theta = w->position[w->slot_theta[slot]];
+
     if (theta >= 0)
         by_position[theta] = 1.0;
     for (int j = 0; j < p->states; j++) {
@@ -207,6 +229,26 @@ void rows_gather(const dual_work *w, int row, double *by_position)
         if (at >= 0)
             by_position[at] = -slope[j];
     }
+}
+
+void rows_gather(const dual_work *w, int row, double *by_position)
+{
+    const dual_program *p = w->program;
+
+    for (int c = 0; c < w->size; c++)
+        by_position[c] = 0.0;
+    if (row >= p->rows) {
+        gather_slot(w, row - p->rows, by_position);
+        return;
+    }
+    for (int c = 0; c < w->size; c++) {
+        int j = w->kernel_column[c];
+        if (j >= p->run[row] && j < p->run[row + 1])
+            by_position[c] = p->single[j];
+    }
+    for (int e = p->row_start[row]; e < p->row_fixed[row]; e++)
+        if (w->position[p->column[e]] >= 0)
+            by_position[w->position[p->column[e]]] += p->element[e];
 }
 
 double rows_slot_element(const dual_work *w, int slot, int column)

@@ -36,7 +36,7 @@ static lp_place place_of(const dual_work *w, int column, uint8_t named)
 {
     bool has_lower = isfinite(w->lower[column]), has_upper = isfinite(w->upper[column]);
 
-    if (w->program->is_fixed[column])
+    if (program_is_fixed(w->program, column))
         return LP_FIXED;
     if (!has_lower && !has_upper)
         return LP_FREE;
@@ -71,7 +71,6 @@ static void empty_kernel(dual_work *w)
     for (int row = 0; row < w->program->rows + w->slots; row++) {
         w->row_position[row] = -1;
         w->row_place[row] = LP_BASIC;
-        w->row_price[row] = 0.0;
     }
 }
 
@@ -150,8 +149,9 @@ static int list_columns(dual_work *w, const uint8_t *basis)
     int count = 0;
 
     for (int j = 0; j < w->program->columns; j++) {
-        bool is_basic = basis[j] == LP_BASIC && !w->program->is_fixed[j];
-        task_set_place(w, j, is_basic ? LP_BASIC : place_of(w, j, basis[j]));
+        uint8_t named = basis[w->program->order[j]];
+        bool is_basic = named == LP_BASIC && !program_is_fixed(w->program, j);
+        task_set_place(w, j, is_basic ? LP_BASIC : place_of(w, j, named));
         if (is_basic && count < w->kernel_room)
             w->kernel_column[count++] = j;
         else if (is_basic)
@@ -220,7 +220,7 @@ bool start_refactor(dual_work *w)
 
 static bool mend_column(dual_work *w, int column)
 {
-    double d = price_column(w, column);
+    double d = w->price[column];
     lp_place place = (lp_place)w->place[column];
     double wrong = place == LP_AT_LOWER ? -d : place == LP_AT_UPPER ? d : fabs(d);
 
@@ -248,8 +248,8 @@ static bool mend_row(dual_work *w, int position)
 
 bool start_mend(dual_work *w)
 {
-    for (int j = 0; j < w->program->columns; j++)
-        if (w->position[j] < 0 && !w->program->is_fixed[j] && !mend_column(w, j))
+    for (int j = 0; j < w->program->movable; j++)
+        if (w->position[j] < 0 && !mend_column(w, j))
             return false;
     for (int r = 0; r < w->size; r++)
         if (!mend_row(w, r))
@@ -263,10 +263,9 @@ void start_write(const dual_work *w, uint8_t *basis)
 {
     size_t columns = (size_t)w->program->columns;
 
-    memcpy(basis, w->place, columns);
-    for (size_t j = 0; w->boxed > 0 && j < columns; j++)
-        if (w->is_boxed[j] && basis[j] != LP_BASIC)
-            basis[j] = LP_FREE;
+    for (size_t j = 0; j < columns; j++)
+        basis[w->program->order[j]] = w->is_boxed[j] && w->place[j] != LP_BASIC ? LP_FREE
+                                                                                : w->place[j];
     memcpy(basis + columns, w->row_place, (size_t)(w->program->rows + w->set_slots));
 }
 

@@ -60,8 +60,8 @@ bool task_reserve_reals(double **array, size_t *room, size_t count)
 
 static bool reserve_columns(dual_work *w, size_t n)
 {
-    double **reals[] = { &w->lower, &w->upper,     &w->low,     &w->high,          &w->direction,
-                         &w->alpha, &w->cut_price, &w->scatter, &w->scatter_flips, &w->nonbasic };
+    double **reals[] = { &w->lower, &w->upper, &w->low,     &w->high,          &w->direction,
+                         &w->alpha, &w->price, &w->scatter, &w->scatter_flips, &w->nonbasic };
 
     if (w->lower && n <= w->column_room)
         return true;
@@ -71,7 +71,6 @@ static bool reserve_columns(dual_work *w, size_t n)
         fits = grow(reals[i], n);
     if (!fits)
         return false;
-    memset(w->cut_price, 0, n * sizeof *w->cut_price);
     memset(w->scatter, 0, n * sizeof *w->scatter);
     memset(w->scatter_flips, 0, n * sizeof *w->scatter_flips);
     w->column_room = n;
@@ -80,7 +79,7 @@ static bool reserve_columns(dual_work *w, size_t n)
 
 static bool reserve_rows(dual_work *w, size_t rows)
 {
-    double **reals[] = { &w->row_lower, &w->row_upper, &w->row_low, &w->row_high, &w->row_price };
+    double **reals[] = { &w->row_lower, &w->row_upper, &w->row_low, &w->row_high };
 
     if (w->row_lower && rows <= w->row_room)
         return true;
@@ -156,8 +155,8 @@ static bool reserve_candidates(dual_work *w, size_t count)
     if (w->candidate && count <= w->candidate_room)
         return true;
     if (!grow_integers(&w->candidate, count) || !grow_integers(&w->flips, count) ||
-        !grow(&w->size_of, count) || !grow(&w->ratio, count) || !grow(&w->inverse_of, count) ||
-        !grow(&w->range, count))
+        !grow(&w->size_of, count) || !grow(&w->ratio, count) || !grow(&w->rho_of, count) ||
+        !grow_integers(&w->step_of, count) || !grow(&w->inverse_of, count))
         return false;
     w->candidate_room = count;
     return true;
@@ -210,8 +209,6 @@ bool task_reserve(dual_work *w)
     w->lanes = 0;
     if (!reserve_columns(w, n))
         return false;
-    /* The columns of the cuts differ from program to program. */
-    memset(w->cut_price, 0, n * sizeof *w->cut_price);
     return task_reserve_slots(w, (int)set) && reserve_kernel(w) && reserve_lanes(w) &&
            reserve_items(w, p->layout.items) &&
            reserve_candidates(w, n + 2 * (size_t)w->kernel_room + CANDIDATE_SPARE) &&
@@ -233,16 +230,18 @@ void dual_work_free(dual_work *w)
 {
     if (!w)
         return;
-    double *reals[] = { w->lower,     w->upper,     w->low,       w->high,           w->direction,
-                        w->alpha,     w->cut_price, w->scatter,   w->scatter_flips,  w->row_lower,
-                        w->row_upper, w->row_low,   w->row_high,  w->row_price,      w->slope,
-                        w->inverse,   w->y,         w->rho,       w->rho_other,      w->u,
-                        w->flipped,   w->right,     w->violation, w->delta,          w->old,
-                        w->values,    w->watch,     w->ratio,     w->varying_values, w->lane_upper,
-                        w->size_of,   w->range,     w->state,     w->inverse_of,     w->worst,
-                        w->nonbasic };
-    int *whole[] = { w->position,   w->lane_bound,    w->row_position, w->row_watch, w->watched,
-                     w->slot_theta, w->kernel_column, w->kernel_row,   w->candidate, w->flips };
+    double *reals[] = { w->lower,         w->upper,     w->low,       w->high,
+                        w->direction,     w->alpha,     w->price,     w->scatter,
+                        w->scatter_flips, w->row_lower, w->row_upper, w->row_low,
+                        w->row_high,      w->slope,     w->inverse,   w->y,
+                        w->rho,           w->rho_other, w->u,         w->flipped,
+                        w->right,         w->violation, w->delta,     w->old,
+                        w->values,        w->watch,     w->ratio,     w->varying_values,
+                        w->lane_upper,    w->size_of,   w->state,     w->inverse_of,
+                        w->worst,         w->nonbasic,  w->rho_of };
+    int *whole[] = { w->position,  w->lane_bound, w->row_position,  w->row_watch,
+                     w->watched,   w->slot_theta, w->kernel_column, w->kernel_row,
+                     w->candidate, w->flips,      w->step_of };
     uint8_t *bytes[] = { w->place, w->is_boxed, w->row_place, w->is_known, w->before_outside };
 
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)

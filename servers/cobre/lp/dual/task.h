@@ -32,10 +32,12 @@ struct dual_work {
     /* By column. Bounds are those of the program and the items that all lanes share. */
     double *lower, *upper, *low, *high;
     double *direction;  /* of what may enter: 1 from its lower bound, -1 from its upper, else 0 */
-    double *alpha;      /* of the leaving row */
-    double *cut_price;  /* what the cuts of the kernel take off the reduced cost */
-    double *nonbasic;   /* value of a nonbasic column, as far as all lanes share it (answer.c) */
-    double shared_cost; /* of those values */
+    double *alpha;      /* of the leaving row, by movable column with more than one element and by
+                           candidate */
+    double *price;      /* reduced costs of movable columns with more than one element; of all
+                           movable ones after they were computed from y */
+    double *nonbasic;   /* the value of a nonbasic column as far as all lanes share it, else 0 */
+    double shared_cost; /* of those values (answer.c) */
     double *scatter;    /* zero but while a function uses it; and the next one */
     double *scatter_flips;
     int *position;     /* in the kernel, or -1 */
@@ -48,7 +50,6 @@ struct dual_work {
 
     /* By row, slots last. A cut's row: theta - slope . state >= intercept. */
     double *row_lower, *row_upper, *row_low, *row_high;
-    double *row_price;             /* its y, or zero outside the kernel */
     int *row_position, *row_watch; /* where it is in the kernel, among the watched; or -1 */
     int *watched;                  /* rows, in any order */
     uint8_t *row_place;            /* LP_BASIC outside the kernel */
@@ -97,7 +98,8 @@ struct dual_work {
 
     /* The ratio test: candidates and the columns that it flips. */
     int *candidate;
-    double *size_of, *ratio, *inverse_of, *range;
+    double *size_of, *ratio, *inverse_of, *rho_of; /* the last: of the row of a single element */
+    int *step_of;                                  /* to the next one of that row; or 0 */
     int *flips;
     int candidates, flip_count;
     size_t candidate_room;
@@ -114,7 +116,7 @@ struct dual_work {
 #define NO_CUT UINT32_MAX
 
 /* Cleared places after the last candidate, for loops over several at once. */
-#define CANDIDATE_SPARE 4
+#define CANDIDATE_SPARE 8
 
 /* Memory for a group; false without. */
 bool task_reserve(dual_work *w);
@@ -128,8 +130,9 @@ bool task_reserve_reals(double **array, size_t *room, size_t count);
 /* Whether cuts hang on a column. */
 static inline bool task_is_cut_column(const dual_work *w, int column)
 {
-    return w->program->state_of[column] >= 0 ||
-           (column >= w->program->layout.theta && column < w->program->layout.theta + w->thetas);
+    int theta = w->program->order[column] - w->program->layout.theta;
+
+    return w->program->state_of[column] >= 0 || (theta >= 0 && theta < w->thetas);
 }
 
 /* The values of a basic column and of a watched row by lane. */
@@ -160,8 +163,26 @@ static inline double *task_lane_upper(const dual_work *w, int column)
 /* Put a column at a bound, or into or out of the basis. */
 static inline void task_set_place(dual_work *w, int column, lp_place place)
 {
+    bool is_low = place == LP_AT_LOWER || place == LP_FIXED;
+    bool is_high = place == LP_AT_UPPER && w->lane_bound[column] < 0;
+
     w->place[column] = (uint8_t)place;
     w->direction[column] = place == LP_AT_LOWER ? 1.0 : place == LP_AT_UPPER ? -1.0 : 0.0;
+    w->nonbasic[column] = is_low ? w->lower[column] : is_high ? w->upper[column] : 0.0;
+}
+
+/* Four sums side by side, so that the bits are the same by any vector instructions. */
+static inline double task_dot(const double *a, const double *b, int count)
+{
+    double part[4] = { 0.0 }, rest = 0.0;
+    int i = 0;
+
+    for (; i + 4 <= count; i += 4)
+        for (int k = 0; k < 4; k++)
+            part[k] += a[i + k] * b[i + k];
+    for (; i < count; i++)
+        rest += a[i] * b[i];
+    return ((part[0] + part[1]) + (part[2] + part[3])) + rest;
 }
 
 #endif

@@ -22,7 +22,11 @@
 #include "lp/dual/task.h"
 #include "mcp/clock.h"
 
+#ifdef LP_DUAL_FEW_PIVOTS /* for tests */
+#define PIVOTS_MAX LP_DUAL_FEW_PIVOTS
+#else
 #define PIVOTS_MAX 20000
+#endif
 #define PIVOTS_PER_INVERSE 50
 #define NO_TARGET SIZE_MAX
 

@@ -77,13 +77,15 @@ static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
               count * s->dimension * sizeof *outcome->gradient);
 }
 
-static void append(sddp *s, const step *at, double intercept, uint32_t theta,
-                   const cut_record *record)
+static mcp_status append(sddp *s, const step *at, double intercept, uint32_t theta,
+                         const cut_record *record, mcp_error *err)
 {
     cut_pool *pool = study_pool(s, at->before);
+    mcp_status st = cuts_append(pool, intercept, s->slope, theta, record, err);
 
-    cuts_append(pool, intercept, s->slope, theta, record);
-    cuts_touch(pool, (uint32_t)pool->count - 1);
+    if (st == MCP_OK)
+        cuts_touch(pool, (uint32_t)pool->count - 1);
+    return st;
 }
 
 /* The intercept of a cut with the study's slope and this value at the trial state. */
@@ -95,21 +97,26 @@ static double intercept_of(const sddp *s, double value, const double *state)
 }
 
 /* Multi-cut: one cut for each opening at one trial state. */
-static void add_cuts_by_opening(sddp *s, const step *at, size_t scenario, const cut_record *record)
+static mcp_status add_cuts_by_opening(sddp *s, const step *at, size_t scenario,
+                                      const cut_record *record, mcp_error *err)
 {
     size_t n = s->dimension, place = place_of(s, at, scenario);
     const double *state = study_trial(s, at->position, scenario);
+    mcp_status st = MCP_OK;
 
-    for (size_t w = 0; w < s->tree->openings[at->stage]; w++) {
+    for (size_t w = 0; w < s->tree->openings[at->stage] && st == MCP_OK; w++) {
         const double *gradient = s->outcome.gradient + (place + s->outcome.which[place + w]) * n;
         if (n > 0)
             memcpy(s->slope, gradient, n * sizeof *gradient);
-        append(s, at, intercept_of(s, s->outcome.objective[place + w], state), (uint32_t)w, record);
+        st = append(s, at, intercept_of(s, s->outcome.objective[place + w], state), (uint32_t)w,
+                    record, err);
     }
+    return st;
 }
 
 /* The cut at one trial state: openings that ended with one basis have one gradient. */
-static void add_cut(sddp *s, const step *at, size_t scenario, const cut_record *record)
+static mcp_status add_cut(sddp *s, const step *at, size_t scenario, const cut_record *record,
+                          mcp_error *err)
 {
     size_t n = s->dimension, openings = s->tree->openings[at->stage];
     size_t place = place_of(s, at, scenario);
@@ -130,7 +137,19 @@ static void add_cut(sddp *s, const step *at, size_t scenario, const cut_record *
         for (size_t j = 0; by_basis[b] != 0.0 && j < n; j++)
             s->slope[j] += by_basis[b] * gradient[j];
     }
-    append(s, at, intercept_of(s, value, study_trial(s, at->position, scenario)), 0, record);
+    return append(s, at, intercept_of(s, value, study_trial(s, at->position, scenario)), 0, record,
+                  err);
+}
+
+/* A failed solve in all but name: the optima of this stage make no cut. */
+static void note_failure(const iteration_run *run, const step *at, size_t scenario)
+{
+    *run->failure = (sddp_failure){ .phase = "backward",
+                                    .solver_status = lp_status_name(LP_FAILED),
+                                    .stage = (int32_t)at->stage,
+                                    .iteration = (int32_t)run->iteration,
+                                    .opening = -1,
+                                    .scenario = (int32_t)scenario };
 }
 
 static mcp_status add_cuts(const iteration_run *run, const step *at, mcp_error *err)
@@ -145,15 +164,17 @@ static mcp_status add_cuts(const iteration_run *run, const step *at, mcp_error *
                                 err);
     if (st != MCP_OK)
         return st;
-    for (size_t m = 0; m < s->scenarios; m++) {
+    for (size_t m = 0; m < s->scenarios && st == MCP_OK; m++) {
         cut_record record = { .iteration = run->iteration,
                               .forward = (uint32_t)(at->visit * s->scenarios + m),
                               .last_active = run->iteration };
-        if (s->is_multi_cut)
-            add_cuts_by_opening(s, at, m, &record);
-        else
-            add_cut(s, at, m, &record);
+        st = s->is_multi_cut ? add_cuts_by_opening(s, at, m, &record, err)
+                             : add_cut(s, at, m, &record, err);
+        if (st != MCP_OK)
+            note_failure(run, at, m);
     }
+    if (st != MCP_OK)
+        return st;
     int64_t built = mcp_clock_mono_ns();
     st = study_follow(s, at->before, err);
     s->recorder->times.batch += built - settled;
@@ -175,7 +196,7 @@ static mcp_status step_back(const iteration_run *run, size_t position, mcp_error
                .phase = "backward",
                .iteration = (int32_t)run->iteration,
                .halts_at = SDDP_STOP_NOW,
-               .pace = &s->backward_pace[t],
+               .pace = &s->backward_pace,
                .times = &s->recorder->backward,
                .data = &at,
                .outputs = list_outputs,

@@ -110,13 +110,18 @@ void groups_free(sddp *study)
         dual_work_free(study->workers[i].dual);
 }
 
-int64_t study_fallbacks(const sddp *study)
+int64_t study_own_fallbacks(const sddp *study)
 {
     int64_t total = 0;
 
     for (unsigned i = 0; i < study->threads; i++)
         total += dual_work_totals(study->workers[i].dual)->fallbacks;
     return total;
+}
+
+int64_t study_fallbacks(const sddp *study)
+{
+    return study_own_fallbacks(study) + study->elsewhere_fallbacks;
 }
 
 const char *sddp_solver(const sddp *study)

@@ -64,25 +64,24 @@ void recorder_begin(sddp *study)
     }
 }
 
-static sddp_solver_row row_of(const solve_work *work, sddp_phase phase, int32_t stage)
+static void write_row(sddp_solver_row *row, const solve_work *work, sddp_phase phase, int32_t stage)
 {
     uint32_t solved = work->solves - work->failed;
-    sddp_solver_row row = { .phase = phase,
-                            .stage = stage,
-                            .opening = SDDP_NO_INDEX,
-                            .rank = SDDP_NO_INDEX,
-                            .worker = SDDP_NO_INDEX,
-                            .solves = work->solves,
-                            .first_try = work->retried < solved ? solved - work->retried : 0,
-                            .retried = work->retried,
-                            .failed = work->failed,
-                            .attempts = work->attempts,
-                            .bases_offered = work->bases,
-                            .pivots = work->pivots,
-                            .solve_ms = (double)work->solver_ns * 1e-6 };
 
-    memcpy(row.levels, work->levels, sizeof work->levels);
-    return row;
+    *row = (sddp_solver_row){ .phase = phase,
+                              .stage = stage,
+                              .opening = SDDP_NO_INDEX,
+                              .rank = SDDP_NO_INDEX,
+                              .worker = SDDP_NO_INDEX,
+                              .solves = work->solves,
+                              .first_try = work->retried < solved ? solved - work->retried : 0,
+                              .retried = work->retried,
+                              .failed = work->failed,
+                              .attempts = work->attempts,
+                              .bases_offered = work->bases,
+                              .pivots = work->pivots,
+                              .solve_ms = (double)work->solver_ns * 1e-6 };
+    memcpy(row->levels, work->levels, sizeof work->levels);
 }
 
 /* Add a row of what was counted, which begins at zero again. */
@@ -90,7 +89,7 @@ static sddp_solver_row *take(recorder *r, solve_work *work, sddp_phase phase, in
 {
     sddp_solver_row *row = &r->solver[r->solver_count++];
 
-    *row = row_of(work, phase, stage);
+    write_row(row, work, phase, stage);
     *work = (solve_work){ .solves = 0 };
     return row;
 }
@@ -231,7 +230,8 @@ void recorder_report_scenario(const sddp_observer *observer, uint32_t scenario,
 {
     if (!observer->records)
         return;
-    sddp_solver_row row = row_of(work, SDDP_PHASE_SIMULATION, -1);
+    sddp_solver_row row;
+    write_row(&row, work, SDDP_PHASE_SIMULATION, -1);
     const sddp_records all = { .number = scenario, .solver = &row, .solver_count = 1 };
     observer->records(&all, observer->data);
 }

@@ -45,14 +45,14 @@ typedef struct rank_word {
     uint64_t check;  /* the same on all ranks, like step and number */
     uint64_t bytes;  /* that it gives next, by ranks_gather; a multiple of 8 */
     sddp_stop stop;
-    uint32_t threads;            /* of its team */
-    int64_t elapsed_ns;          /* by its clock */
-    int64_t solves, solver_ns;   /* of its own workers, since the study began */
-    uint64_t failed;             /* its lowest task that failed; UINT64_MAX: none */
-    mcp_status status;           /* of that task */
-    int exit_status;             /* RANK_ENDS */
-    sddp_failure where;          /* of that task, without its texts */
-    char solver[RANK_NAME_SIZE]; /* where.solver_status; "": NULL */
+    uint32_t threads;                     /* of its team */
+    int64_t elapsed_ns;                   /* by its clock */
+    int64_t solves, solver_ns, fallbacks; /* of its own workers, since the study began */
+    uint64_t failed;                      /* its lowest task that failed; UINT64_MAX: none */
+    mcp_status status;                    /* of that task */
+    int exit_status;                      /* RANK_ENDS */
+    sddp_failure where;                   /* of that task, without its texts */
+    char solver[RANK_NAME_SIZE];          /* where.solver_status; "": NULL */
     char message[sizeof((mcp_error *)0)->message]; /* of the failed task; why the rank ends */
 } rank_word;
 

@@ -114,6 +114,7 @@ static rank_word word_of(const pass *p, size_t tasks, const pass_end *end)
                        .stop = atomic_load(&p->is_halted) ? p->halts_at : SDDP_STOP_NONE,
                        .solves = study_own_solves(s),
                        .solver_ns = study_own_solver_ns(s),
+                       .fallbacks = study_own_fallbacks(s),
                        .failed = UINT64_MAX };
 
     if (end->index == SIZE_MAX)
@@ -150,7 +151,7 @@ static bool take_words(pass *p, const rank_word *words, pass_end *end)
 {
     sddp *s = p->study;
 
-    s->elsewhere_solves = s->elsewhere_solver_ns = 0;
+    s->elsewhere_solves = s->elsewhere_solver_ns = s->elsewhere_fallbacks = 0;
     for (unsigned i = 0; i < ranks_count(s->ranks); i++) {
         if (words[i].stop != SDDP_STOP_NONE)
             atomic_store(&p->is_halted, true);
@@ -160,6 +161,7 @@ static bool take_words(pass *p, const rank_word *words, pass_end *end)
             continue;
         s->elsewhere_solves += words[i].solves;
         s->elsewhere_solver_ns += words[i].solver_ns;
+        s->elsewhere_fallbacks += words[i].fallbacks;
     }
     return end->index == SIZE_MAX && !atomic_load(&p->is_halted);
 }

@@ -8,7 +8,10 @@
  */
 #include "sddp/stage/cuts.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "lp/lp.h"
 
 #define FIRST_CAPACITY CUT_CHUNK
 
@@ -84,12 +87,27 @@ double cuts_slope(const cut_pool *pool, size_t cut, size_t j)
     return pool->slope[cut / CUT_CHUNK][j * CUT_CHUNK + cut % CUT_CHUNK];
 }
 
-void cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t theta,
-                 const cut_record *record)
+/* A search compares by > alone, which NaN never passes: such a cut would be overlooked. */
+static mcp_status check_cut(const cut_pool *pool, double intercept, const double *slope,
+                            mcp_error *err)
 {
+    if (!(fabs(intercept) <= LP_LARGEST))
+        return mcp_error_set(err, MCP_E_PARAMS, "a cut has the intercept %g", intercept);
+    for (size_t j = 0; j < pool->dimension; j++)
+        if (!(fabs(slope[j]) <= LP_LARGEST))
+            return mcp_error_set(err, MCP_E_PARAMS, "a cut has the coefficient %g", slope[j]);
+    return MCP_OK;
+}
+
+mcp_status cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t theta,
+                       const cut_record *record, mcp_error *err)
+{
+    mcp_status st = check_cut(pool, intercept, slope, err);
+
+    if (st != MCP_OK)
+        return st;
     size_t cut = pool->count++;
     double *chunk = pool->slope[cut / CUT_CHUNK];
-
     pool->intercept[cut] = intercept;
     for (size_t j = 0; j < pool->dimension; j++)
         chunk[j * CUT_CHUNK + cut % CUT_CHUNK] = slope[j];
@@ -99,6 +117,7 @@ void cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t
     pool->hits[cut] = 0;
     pool->in_set[cut] = 0;
     pool->active++;
+    return MCP_OK;
 }
 
 void cuts_deactivate(cut_pool *pool, size_t cut)

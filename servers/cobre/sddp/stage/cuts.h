@@ -65,10 +65,14 @@ mcp_status cuts_reserve(cut_pool *pool, mcp_arena *arena, size_t extra, mcp_erro
 /* Coefficient j of a cut. */
 double cuts_slope(const cut_pool *pool, size_t cut, size_t j);
 
-/* Append an active cut to the pool; room for it is reserved. It is not in the working set: see
- * cuts_touch. */
-void cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t theta,
-                 const cut_record *record);
+/*
+ * Append an active cut to the pool; room for it is reserved. It is not in the working set: see
+ * cuts_touch.
+ *
+ * MCP_OK; MCP_E_PARAMS: a number of the cut is NaN or beyond LP_LARGEST, and the pool is as before
+ */
+mcp_status cuts_append(cut_pool *pool, double intercept, const double *slope, uint32_t theta,
+                       const cut_record *record, mcp_error *err);
 
 /* The cut constrains no more; it leaves the working set at the next cuts_prune. */
 void cuts_deactivate(cut_pool *pool, size_t cut);

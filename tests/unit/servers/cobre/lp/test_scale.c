@@ -143,12 +143,33 @@ static void one_more_row(void **state)
     assert_true(scale * 0.5e9 >= 0.5 && scale * 0.5e9 <= 2.0);
 }
 
+/* Numbers as good as zero change no scale; between far ones the largest stays what solvers take. */
+static void numbers_at_the_ends(void **state)
+{
+    numbers n = usual;
+    scales before = scales_of(&n), s;
+
+    (void)state;
+    n.lower[0] = n.cost[3] = 5e-324;
+    s = scales_of(&n);
+    assert_memory_equal(s.column, before.column, sizeof s.column - sizeof s.column[0]);
+    assert_true(s.objective == before.objective);
+    n = usual;
+    n.cost[0] = n.cost[1] = 1e-49;
+    n.cost[2] = n.upper[0] = 1e20;
+    n.lower[1] = n.upper[1] = n.right[0] = n.right[1] = 1e-49;
+    s = scales_of(&n);
+    assert_power_of_two(s.objective);
+    assert_true(n.cost[2] * s.column[2] * s.objective <= LP_LARGEST);
+    assert_true(n.upper[0] / s.column[0] <= LP_LARGEST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(powers_of_two),  cmocka_unit_test(near_one_in_any_unit),
         cmocka_unit_test(one_large_cost), cmocka_unit_test(numbers_without_a_scale),
-        cmocka_unit_test(one_more_row),
+        cmocka_unit_test(one_more_row),   cmocka_unit_test(numbers_at_the_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

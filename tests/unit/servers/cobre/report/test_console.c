@@ -64,7 +64,9 @@ static sddp_training training_of(sddp_reason reason)
                             .total_cuts = 8,
                             .active_cuts = 6,
                             .wall_time_ms = 9100,
-                            .lp_solves = 77 };
+                            .lp_solves = 77,
+                            .fallbacks = 3,
+                            .solver = "own, clp" };
 }
 
 /* A run from its first word to its last; `page` is closed. */
@@ -82,7 +84,8 @@ static const char *run_said(struct page *page, sddp_reason reason, cobre_run_end
                         .ci_95 = 9.8,
                         .std = 5,
                         .wall_time_ms = 125000,
-                        .lp_solves = 4 },
+                        .lp_solves = 4,
+                        .solver = "clp" },
     };
     console console;
 
@@ -121,10 +124,13 @@ static void a_run_is_described_from_its_solver_to_its_output(void **state)
     assert_says(text, "  Upper bound:    $ 4.00000e2 +/- 1.25000e1\n");
     assert_says(text, "  Gap:            25.0% (started at 75.0%)\n");
     assert_says(text, "  Policy rows:    6 active / 8 generated\n");
-    assert_says(text, "  LP solves:      77\n");
+    assert_says(text, "  LP solves:      77\n"
+                      "  Backend:        own, clp (3 solves left to Clp)\n");
     assert_says(text, "Simulation 1/1 scenarios  [");
     assert_says(text, "Simulation complete in 2m 5s (1 of 1 scenarios)\n");
     assert_says(text, "  Expected cost:  $ 1.03624e6 +/- 9.80000e0 (std: 5.00000e0)\n");
+    assert_says(text, "  LP solves:      4\n"
+                      "  Backend:        clp\n");
     assert_says(text, "Output written to /out?[2J/\n");
     assert_null(strchr(text, '\x1B'));
     free(page.text);

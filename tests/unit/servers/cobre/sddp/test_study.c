@@ -124,7 +124,9 @@ static void bases_follow_the_set(void **state)
     const double slope = -1.0;
     for (uint32_t i = 0; i < 3; i++) {
         cuts_begin_iteration(&study->pools[0]);
-        cuts_append(&study->pools[0], 10.0, &slope, 0, &(cut_record){ .iteration = 1 });
+        assert_int_equal(
+            cuts_append(&study->pools[0], 10.0, &slope, 0, &(cut_record){ .iteration = 1 }, NULL),
+            MCP_OK);
         cuts_touch(&study->pools[0], i);
     }
     assert_int_equal(study_follow(study, 0, NULL), MCP_OK);

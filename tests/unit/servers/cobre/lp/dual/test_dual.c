@@ -1,6 +1,15 @@
 /*
  * test_dual.c - the dual simplex for groups against Clp: random bounded programs with all kinds of
  * columns, rows, items and cuts, cold and from any basis.
+ *
+ * What is proved where: the four exchanges and the refactored inverse: test_kernel.c. Random
+ * programs, groups and cuts: here, and tests/fuzz/fuzz_lp.c. Families, scales and numbers that are
+ * refused: test_families.c, and here. Every program of a whole training: test_every_program.c of
+ * sddp. The same bits for any number of threads, after a stop, and for another instruction set:
+ * test_train.c and test_start.c of sddp, bits.c here. A spoiled inverse and few pivots:
+ * test_trouble.c here (also built as few_pivots), and the tests backend.spoiled and
+ * backend.fallback (tests/CMakeLists.txt). An infeasible stage program as it is reported:
+ * test_forward.c and test_elastic.c of sddp, under each solver. Rates: bench/sddp.c.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -12,89 +21,9 @@
 
 #include <cmocka.h>
 
-#include "lp_instance.h"
+#include "dual_check.h"
 
-static const char *seed_text(uint64_t seed)
-{
-    static char text[64];
-
-    snprintf(text, sizeof text, "seed %llu", (unsigned long long)seed);
-    return text;
-}
-
-/* ---- comparison ------------------------------------------------------------------------------ */
-
-typedef struct solver {
-    dual_program *program;
-    dual_work *work;
-} solver;
-
-static void assert_close(double value, double expected, const char *what)
-{
-    if (!(fabs(value - expected) <= 1e-9 * (1.0 + fabs(expected))))
-        fail_msg("%s: %.17g is not %.17g", what, value, expected);
-}
-
-/* The lane's point is within bounds, and costs what the objective says. */
-static void assert_feasible(const instance *in, const answers *a, size_t lane, const char *what)
-{
-    static double lower[COLUMNS_MAX], upper[COLUMNS_MAX], row_lower[ROWS_MAX], row_upper[ROWS_MAX];
-    double activity[ROWS_MAX] = { 0.0 }, cost = 0.0;
-    const double *x = a->primal + lane * (size_t)in->program.columns;
-
-    lane_bounds(in, lane, lower, upper, row_lower, row_upper);
-    for (int j = 0; j < in->program.columns; j++) {
-        if (!(x[j] >= lower[j] - 1e-7 && x[j] <= upper[j] + 1e-7))
-            fail_msg("%s: column %d is %g, not in [%g, %g]", what, j, x[j], lower[j], upper[j]);
-        cost += in->cost[j] * x[j];
-        for (int e = in->start[j]; e < in->start[j + 1]; e++)
-            activity[in->row[e]] += in->value[e] * x[j];
-    }
-    for (int i = 0; i < in->program.rows; i++)
-        if (!(activity[i] >= row_lower[i] - 1e-7 && activity[i] <= row_upper[i] + 1e-7))
-            fail_msg("%s: row %d is %g, not in [%g, %g]", what, i, activity[i], row_lower[i],
-                     row_upper[i]);
-    assert_close(a->objective[lane], cost, what);
-}
-
-/* Every lane is Clp's; or the lane that fails is one of those that fail there. */
-static lp_status compare(const instance *in, answers *a, solver *s, const char *what)
-{
-    double expected = 0.0;
-    lp_status end = dual_solve(s->program, s->work, &in->group, &a->out);
-
-    if (end != LP_OPTIMAL) {
-        if (end == LP_FAILED)
-            fail_msg("%s: fails", what);
-        if (oracle(in, a->out.failed, &expected) == 0)
-            fail_msg("%s: lane %zu has an optimum %g, not %s", what, a->out.failed, expected,
-                     lp_status_name(end));
-        return end;
-    }
-    for (size_t l = 0; l < in->group.lanes; l++) {
-        if (oracle(in, l, &expected) != 0)
-            fail_msg("%s: lane %zu has no optimum", what, l);
-        assert_close(a->objective[l], expected, what);
-        assert_feasible(in, a, l, what);
-        assert_true(a->which[l] < a->out.bases);
-    }
-    return end;
-}
-
-static solver solver_of(const instance *in)
-{
-    solver s = { NULL, NULL };
-
-    assert_int_equal(dual_program_new(&s.program, &in->program, &in->layout, NULL), MCP_OK);
-    assert_int_equal(dual_work_new(&s.work, NULL), MCP_OK);
-    return s;
-}
-
-static void solver_free(solver *s)
-{
-    dual_program_free(s->program);
-    dual_work_free(s->work);
-}
+/* ---- random programs ------------------------------------------------------------------------- */
 
 static void values_change(instance *in, chance *c)
 {
@@ -136,88 +65,6 @@ static void random_groups(void **state)
 }
 
 /* ---- named programs -------------------------------------------------------------------------- */
-
-/* Solve and compare with Clp, and with the optimum that is known. */
-static void assert_optimum(instance *in, double optimum, const char *what)
-{
-    answers *a = answers_new();
-    solver s = solver_of(in);
-
-    assert_int_equal(compare(in, a, &s, what), LP_OPTIMAL);
-    for (size_t l = 0; l < in->group.lanes; l++)
-        assert_close(a->objective[l], optimum, what);
-    solver_free(&s);
-    free(a);
-    free(in);
-}
-
-static void assert_end(instance *in, lp_status end, const char *what)
-{
-    answers *a = answers_new();
-    solver s = solver_of(in);
-
-    if (compare(in, a, &s, what) != end)
-        fail_msg("%s", what);
-    solver_free(&s);
-    free(a);
-    free(in);
-}
-
-/* A column by the elements of its rows; those of zero are left out. */
-static void add_dense(instance *in, double upper, double cost, const double *elements)
-{
-    add_column(in, 0, upper, cost);
-    for (int i = 0; i < in->program.rows; i++)
-        if (elements[i] != 0.0)
-            add_element(in, i, elements[i]);
-}
-
-/* Both cycle under the textbook rules of the primal (Beale 1955; Kuhn, in Balinski and Tucker
- * 1969). */
-static void cycling_programs(void **state)
-{
-    static const double beale[][3] = {
-        { 0.25, 0.5, 0 }, { -60, -90, 0 }, { -0.04, -0.02, 1 }, { 9, 3, 0 }
-    };
-    static const double beale_cost[] = { -0.75, 150, -0.02, 6 };
-    static const double kuhn[][3] = {
-        { -2, 1.0 / 3, 2 }, { -9, 1, 3 }, { 1, -1.0 / 3, -1 }, { 9, -2, -12 }
-    };
-    static const double kuhn_cost[] = { -2, -3, 1, 12 };
-    instance *in = instance_new();
-
-    (void)state;
-    add_row(in, -LP_INFINITY, 0);
-    add_row(in, -LP_INFINITY, 0);
-    add_row(in, -LP_INFINITY, 1);
-    for (int j = 0; j < 4; j++)
-        add_dense(in, LP_INFINITY, beale_cost[j], beale[j]);
-    assert_optimum(in, -0.05, "Beale");
-    in = instance_new();
-    add_row(in, -LP_INFINITY, 0);
-    add_row(in, -LP_INFINITY, 0);
-    add_row(in, -LP_INFINITY, 2);
-    for (int j = 0; j < 4; j++)
-        add_dense(in, LP_INFINITY, kuhn_cost[j], kuhn[j]);
-    assert_optimum(in, -2, "Kuhn");
-}
-
-/* maximise sum of 10^(n-j) x_j with 2 sum_{j<i} 10^(i-j) x_j + x_i <= 100^(i-1): 100^(n-1). */
-static void klee_minty(void **state)
-{
-    (void)state;
-    for (int n = 1; n <= 7; n++) {
-        instance *in = instance_new();
-        for (int i = 0; i < n; i++)
-            add_row(in, -LP_INFINITY, pow(100, i));
-        for (int j = 0; j < n; j++) {
-            add_column(in, 0, pow(100, n), -pow(10, n - 1 - j));
-            for (int i = j; i < n; i++)
-                add_element(in, i, i == j ? 1.0 : 2.0 * pow(10, i - j));
-        }
-        assert_optimum(in, -pow(100, n - 1), "Klee-Minty");
-    }
-}
 
 /* 3 y + a x = 0 with y basic, below its bound by just what the range of x makes up for: a slope
  * that rounding leaves above zero is no sign of infeasibility. */
@@ -341,62 +188,6 @@ static void ends_without_optimum(void **state)
     assert_optimum(instance_new(), 0, "empty");
     assert_optimum(one_row(-LP_INFINITY, LP_INFINITY, 1), 0,
                    "a free row, a column without elements");
-}
-
-static void numbers_that_are_refused(void **state)
-{
-    static const double bad[] = { NAN, 1e21, -1e25 };
-
-    (void)state;
-    for (size_t i = 0; i < 3; i++)
-        for (int where = 0; where < 3; where++) {
-            instance *in = one_row(0, 4, 1);
-            answers *a = answers_new();
-            if (where == 0)
-                in->cost[0] = bad[i];
-            else if (where == 1)
-                in->value[0] = bad[i];
-            else
-                add_item(in, LP_ITEM_SHIFT, 0);
-            in->values[0] = bad[i];
-            solver s = solver_of(in);
-            assert_int_equal(dual_solve(s.program, s.work, &in->group, &a->out), LP_FAILED);
-            assert_int_equal(dual_work_totals(s.work)->fallbacks, 1);
-            solver_free(&s);
-            free(in);
-            free(a);
-        }
-}
-
-/* The same programs, with units a million times larger or smaller by row and column. */
-static void badly_scaled(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 1; seed <= 150; seed++) {
-        chance c = { .state = seed };
-        instance *in = instance_new();
-        answers *a = answers_new();
-        random_group(in, &c);
-        in->layout.states = in->layout.dimension = in->layout.gradients = in->layout.items = 0;
-        in->cuts.count = in->cuts.set_count = 0;
-        double unit = seed % 2 ? 1e6 : 1e-6;
-        for (int j = 0; j < in->program.columns; j += 2) {
-            in->cost[j] *= unit;
-            in->lower[j] = in->lower[j] <= -LP_INFINITY ? in->lower[j] : in->lower[j] / unit;
-            in->upper[j] = in->upper[j] >= LP_INFINITY ? in->upper[j] : in->upper[j] / unit;
-            for (int e = in->start[j]; e < in->start[j + 1]; e++)
-                in->value[e] *= unit;
-        }
-        solver s = solver_of(in);
-        double expected = 0.0;
-        lp_status end = dual_solve(s.program, s.work, &in->group, &a->out);
-        assert_int_not_equal(end, LP_FAILED);
-        if (oracle(in, 0, &expected) == 0 && end == LP_OPTIMAL)
-            assert_close(a->objective[0], expected, seed_text(seed));
-        solver_free(&s);
-        free(in);
-        free(a);
-    }
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -603,15 +394,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_groups),
-        cmocka_unit_test(cycling_programs),
-        cmocka_unit_test(klee_minty),
         cmocka_unit_test(a_range_that_just_suffices),
         cmocka_unit_test(assignment),
         cmocka_unit_test(textbooks),
         cmocka_unit_test(inventory),
         cmocka_unit_test(ends_without_optimum),
-        cmocka_unit_test(numbers_that_are_refused),
-        cmocka_unit_test(badly_scaled),
         cmocka_unit_test(groups_of_any_size),
         cmocka_unit_test(the_infeasible_lane_is_named),
         cmocka_unit_test(identical_lanes_share_a_basis),

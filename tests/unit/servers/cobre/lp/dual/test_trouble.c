@@ -1,6 +1,6 @@
 /*
- * test_trouble.c - the dual simplex, built so that its inverse is spoiled every few pivots: answers
- * stay right, or the call says that it fails; retries count.
+ * test_trouble.c - the dual simplex, built so that its inverse is spoiled every few pivots, or so
+ * that it may take few: answers stay right, or the call says that it fails; retries count.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -48,7 +48,11 @@ static void answers_stay_right(void **state)
         free(a);
     }
     assert_true(retries > 0);
+#ifdef LP_DUAL_FEW_PIVOTS
+    assert_true(fallbacks > 0);
+#else
     assert_true(solves > 0);
+#endif
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -57,7 +58,7 @@ typedef struct outcome {
     size_t rows, scenarios, numbers;
     sddp_reason reason;
     double bounds[ROWS][4];
-    int64_t solves;
+    int64_t solves, fallbacks;
     double number[NUMBERS]; /* cuts, active counts, trial states; on the first rank the scenarios */
     int exit_status;
 } outcome;
@@ -191,6 +192,7 @@ static void work(member *me, ranks *all)
     if (out->status == MCP_OK && !me->ends_early)
         out->status = sddp_train(study, &observer, &training, &out->failure, &out->err);
     out->reason = training.reason;
+    out->fallbacks = training.fallbacks;
     if (out->status == MCP_OK && !me->ends_early && !me->ends_later) {
         keep_policy(out, study);
         if (training.reason != SDDP_SHUTDOWN)
@@ -298,6 +300,24 @@ static void records_of_all_ranks(void **state)
         assert_int_equal(first->solver_rows, first->out.solves);
         assert_int_equal(first->rank_rows, first->out.solves);
         assert_int_equal(first->scenarios, ROWS * 4);
+    }
+}
+
+/* What the dual simplex has left to Clp on any rank: nothing, or all where the seam forces it
+ * (backend_seam.c); but for the inner bound, whose programs are Clp's. */
+static void fallbacks_of_all_ranks(void **state)
+{
+    const char *backend = getenv("COBRE_TEST_BACKEND");
+    bool is_forced = backend && strcmp(backend, "fallback") == 0;
+
+    (void)state;
+    for (unsigned size = 1; size <= RANKS_MOST; size++) {
+        set_out(size, 2);
+        for (unsigned i = 0; i < size; i++)
+            members[i].kit.c.config.inner_bound.enabled = false;
+        run_together(size);
+        for (unsigned i = 0; i < size; i++)
+            assert_int_equal(members[i].out.fallbacks, is_forced ? members[i].out.solves : 0);
     }
 }
 
@@ -468,6 +488,7 @@ int main(void)
         cmocka_unit_test(parts_of_the_tasks),
         cmocka_unit_test(same_bits_with_any_ranks),
         cmocka_unit_test(records_of_all_ranks),
+        cmocka_unit_test(fallbacks_of_all_ranks),
         cmocka_unit_test(same_bits_with_a_simulation_rule),
         cmocka_unit_test(a_failure_is_every_rank_s),
         cmocka_unit_test(a_stop_of_one_rank_stops_all),

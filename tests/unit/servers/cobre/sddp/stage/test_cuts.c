@@ -1,16 +1,25 @@
 /*
  * test_cuts.c - the pool of cuts, its working set, and the choice of violated cuts.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "sddp/stage/cuts.h"
 
 static mcp_arena *arena;
+
+static void append(cut_pool *pool, double intercept, const double *slope, uint32_t iteration)
+{
+    const cut_record record = { .iteration = iteration };
+
+    assert_int_equal(cuts_append(pool, intercept, slope, 0, &record, NULL), MCP_OK);
+}
 
 /* Cut i of the pool is i + (1 + i) x - y, made and tight in iteration i + 1. */
 static void fill(cut_pool *pool, size_t count)
@@ -21,7 +30,7 @@ static void fill(cut_pool *pool, size_t count)
         const double slope[] = { 1.0 + (double)i, -1.0 };
         assert_int_equal(cuts_reserve(pool, arena, 1, NULL), MCP_OK);
         cuts_begin_iteration(pool);
-        cuts_append(pool, (double)i, slope, 0, &(cut_record){ .iteration = (uint32_t)i + 1 });
+        append(pool, (double)i, slope, (uint32_t)i + 1);
         cuts_touch(pool, (uint32_t)i);
     }
 }
@@ -90,7 +99,7 @@ static void truncation_forgets(void **state)
     assert_int_equal(pool.set_count, 4);
     assert_true(pool.epoch > epoch);
     assert_int_equal(pool.active, 4);
-    cuts_append(&pool, 0.5, (double[]){ 0.0, 0.0 }, 0, &(cut_record){ .iteration = 9 });
+    append(&pool, 0.5, (double[]){ 0.0, 0.0 }, 9);
     cuts_touch(&pool, 4);
     assert_int_equal(pool.set_count, 5);
     assert_int_equal(pool.active, 5);
@@ -152,9 +161,35 @@ static void a_state_without_entries(void **state)
     arena = mcp_arena_new(0);
     cuts_init(&pool, 0, 1);
     assert_int_equal(cuts_reserve(&pool, arena, 1, NULL), MCP_OK);
-    cuts_append(&pool, 3.0, NULL, 0, &(cut_record){ .iteration = 1 });
+    append(&pool, 3.0, NULL, 1);
     cuts_values(&pool, NULL, &value);
     assert_true(value == 3.0);
+    mcp_arena_free(arena);
+}
+
+/* A search would overlook them. */
+static void numbers_out_of_range_are_refused(void **state)
+{
+    static const double bad[] = { NAN, INFINITY, -INFINITY, 1.1e20, -1e25 };
+    cut_pool pool;
+
+    (void)state;
+    fill(&pool, 2);
+    assert_int_equal(cuts_reserve(&pool, arena, 1, NULL), MCP_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        for (int where = 0; where < 3; where++) {
+            double numbers[3] = { 1.0, 1.0, 1.0 };
+            mcp_error err = MCP_ERROR_INIT;
+            numbers[where] = bad[i];
+            assert_int_equal(
+                cuts_append(&pool, numbers[0], numbers + 1, 0, &(cut_record){ 0 }, &err),
+                MCP_E_PARAMS);
+            assert_non_null(strstr(err.message, where == 0 ? "intercept" : "coefficient"));
+            assert_int_equal(pool.count, 2);
+            assert_int_equal(pool.active, 2);
+        }
+    append(&pool, 1e20, (double[]){ -1e20, 1e20 }, 3);
+    assert_int_equal(pool.count, 3);
     mcp_arena_free(arena);
 }
 
@@ -252,6 +287,7 @@ int main(void)
         cmocka_unit_test(most_violated_first),
         cmocka_unit_test(the_limit),
         cmocka_unit_test(a_state_without_entries),
+        cmocka_unit_test(numbers_out_of_range_are_refused),
         cmocka_unit_test(growth_is_all_or_nothing),
         cmocka_unit_test(limits_by_theta),
         cmocka_unit_test(activity_of_iterations),

@@ -20,8 +20,8 @@ static void fill(const double (*lines)[2], size_t count)
     cuts_init(&pool, 1, 1);
     assert_int_equal(cuts_reserve(&pool, arena, count, NULL), MCP_OK);
     for (uint32_t i = 0; i < count; i++) {
-        cuts_append(&pool, lines[i][0], &lines[i][1], 0,
-                    &(cut_record){ .iteration = i + 1, .last_active = i + 1 });
+        const cut_record record = { .iteration = i + 1, .last_active = i + 1 };
+        assert_int_equal(cuts_append(&pool, lines[i][0], &lines[i][1], 0, &record, NULL), MCP_OK);
         cuts_touch(&pool, i);
     }
 }
