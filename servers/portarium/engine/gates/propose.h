@@ -1,0 +1,84 @@
+/**
+ * propose.h - actions that agents perform by themselves: proposed, judged, and executed once.
+ *
+ * What is executed is what was proposed. An execution is a reservation in the approval's hidden
+ * document, made in the transaction that moves the approval from Approved to Executing: one caller
+ * gets it, performs the tool, and says how it ended. A caller that dies leaves it Executing, for a
+ * person to end.
+ */
+#ifndef PORTARIUM_ENGINE_GATES_PROPOSE_H
+#define PORTARIUM_ENGINE_GATES_PROPOSE_H
+
+#include "engine/gates/approval.h"
+
+/** How long the answer to an idempotency key is given again after the proposal has ended. */
+#define PORTARIUM_PROPOSAL_KEPT_MS (24 * INT64_C(3600000))
+
+/** What an agent wants to do. NULL: not given. */
+typedef struct portarium_proposal_request {
+    const char *agent, *machine;
+    const char *kind, *tool;
+    const mcp_json *parameters;
+    portarium_tier tier;
+    const mcp_json *policy_ids;
+    const char *rationale;
+    const char *key; /* the same proposal again gives the same answer */
+} portarium_proposal_request;
+
+/** A proposal, and what has become of it. */
+typedef struct portarium_proposal {
+    portarium_record record;
+    portarium_record approval; /* id NULL: none */
+    bool is_new;
+} portarium_proposal;
+
+/**
+ * Propose: Denied by the class Dangerous, by policies or by a budget; NeedsApproval by the classes
+ * Mutation and Unknown, or by policies; else Allow. The class is that of the workspace's tool
+ * patterns.
+ *
+ * @return MCP_OK; MCP_E_NOT_FOUND: no such agent; MCP_E_EXISTS: it is quarantined or of another
+ *         machine, or the key is that of another proposal; statuses of db.h
+ */
+mcp_status portarium_propose(portarium_proposal *out, portarium_tx *tx,
+                             const portarium_proposal_request *request, mcp_error *err);
+
+/** An execution. Texts in the arena; NULL: none. */
+typedef struct portarium_execution {
+    const char *id, *approval;
+    const char *status; /* "Executing", "Executed" or "Failed" */
+    bool is_claimed;    /* the caller is the one that is to perform it */
+    const mcp_json *output;
+    const char *message;
+} portarium_execution;
+
+/**
+ * Reserve the execution of an approved proposal, or look at the one that there is.
+ *
+ * @param payload NULL: what was proposed
+ * @return MCP_OK; MCP_E_NOT_FOUND; MCP_E_EXISTS: it is not approved, is of no proposal, is not
+ *         what was proposed, or the workspace is frozen; MCP_E_DENIED: the caller has decided it,
+ *         is another agent, or policies and budgets deny it meanwhile; statuses of db.h
+ */
+mcp_status portarium_execute(portarium_execution *out, portarium_tx *tx, const char *approval,
+                             const char *flow, const mcp_json *payload, mcp_error *err);
+
+/** How an execution has ended. */
+typedef enum portarium_execution_end {
+    PORTARIUM_EXECUTION_DONE,
+    PORTARIUM_EXECUTION_FAILED,  /* it was begun, and has failed */
+    PORTARIUM_EXECUTION_RELEASED /* it certainly did not happen: the approval is Approved again */
+} portarium_execution_end;
+
+/**
+ * End an execution. The same end again changes nothing.
+ *
+ * @param output,message NULL: none
+ * @return as portarium_execute; MCP_E_EXISTS: there is no such execution under way
+ */
+mcp_status portarium_execution_finish(portarium_execution *out, portarium_tx *tx,
+                                      const char *approval, const char *execution,
+                                      portarium_execution_end end, const mcp_json *output,
+                                      const char *message, mcp_error *err);
+
+#endif

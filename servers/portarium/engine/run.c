@@ -1,0 +1,332 @@
+/*
+ * run.c - reading a run, and its transitions.
+ */
+#include "engine/run.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "language/template.h"
+#include "store/definitions.h"
+#include "store/journal.h"
+
+enum { ACTION_KEY_MAX = 512 };
+
+/* Behind the id of the action that is undone. */
+static const char compensate[] = ":compensate";
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static mcp_status read_definition(portarium_run *run, portarium_tx *tx, mcp_error *err)
+{
+    int64_t version = 0;
+    const char *workflow = mcp_json_get_string(run->record.json, "workflowId");
+    mcp_json_int(mcp_json_get(run->record.json, "workflowVersion"), &version);
+    return portarium_definition_get(&run->workflow, tx, workflow, version, err);
+}
+
+const portarium_action *portarium_compensation_of(portarium_tx *tx, const portarium_action *action)
+{
+    portarium_action *out = mcp_arena_alloc(tx->arena, sizeof *out);
+    const char *id = mcp_arena_printf(tx->arena, "%s%s", action->id, compensate);
+    if (!out || !id)
+        return NULL;
+    *out = (portarium_action){ .id = id,
+                               .port_family = action->port_family,
+                               .capability = action->capability,
+                               .operation = action->compensation,
+                               .tier = PORTARIUM_TIER_AUTO,
+                               .input = action->compensation_input,
+                               .retry = portarium_retry_compensation,
+                               .timeout_ms = action->timeout_ms,
+                               .has_side_effect = true };
+    return out;
+}
+
+/* The definition of ID:compensate; NULL: there is none, or no memory. */
+static const portarium_action *find_compensation(portarium_run *run, portarium_tx *tx,
+                                                 const char *id)
+{
+    size_t length = strlen(id), suffix = sizeof compensate - 1;
+    const char *of = length > suffix ? mcp_arena_strndup(tx->arena, id, length - suffix) : NULL;
+    const portarium_action *action = of ? portarium_workflow_action(run->workflow, of) : NULL;
+    return action && action->compensation && strcmp(id + length - suffix, compensate) == 0
+               ? portarium_compensation_of(tx, action)
+               : NULL;
+}
+
+static mcp_status read_action(portarium_run *run, portarium_tx *tx, const db_rows *rows,
+                              mcp_error *err)
+{
+    portarium_run_action *action = &run->actions[run->action_count + run->hook_count];
+    mcp_status st = portarium_record_read(&action->record, tx, rows, err);
+    if (st != MCP_OK)
+        return st;
+    action->id = mcp_json_get_string(action->record.json, "actionId");
+    action->definition = portarium_workflow_action(run->workflow, action->id);
+    bool is_hook = !action->definition;
+    if (is_hook)
+        action->definition = find_compensation(run, tx, action->id);
+    action->fence = db_int_at(rows, 5);
+    if (!action->definition ||
+        !portarium_action_state_read(&action->state,
+                                     mcp_json_get_string(action->record.json, "state")))
+        return mcp_error_set(err, MCP_E_INTERNAL, "action %s is stored wrongly", action->record.id);
+    run->action_count += !is_hook;
+    run->hook_count += is_hook;
+    run->hooks = run->actions + run->action_count;
+    return MCP_OK;
+}
+
+static mcp_status read_actions(portarium_run *run, portarium_tx *tx, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(tx->workspace), db_text(run->record.id) };
+    size_t most = 2 * run->workflow->action_count;
+    run->actions = mcp_arena_array(tx->arena, most, sizeof *run->actions);
+    if (!run->actions)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the actions of a run");
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT id, revision, created_at, json, hidden, fence FROM "
+                             "run_actions WHERE workspace = $1 AND run_id = $2 ORDER BY ord",
+                             values, 2, err);
+    while (portarium_next(rows, &st, err)) {
+        st = run->action_count + run->hook_count < most
+                 ? read_action(run, tx, rows, err)
+                 : mcp_error_set(err, MCP_E_INTERNAL, "run %s has too many actions",
+                                 run->record.id);
+    }
+    db_rows_free(rows);
+    return st;
+}
+
+mcp_status portarium_run_load(portarium_run *out, portarium_tx *tx, const char *id, mcp_error *err)
+{
+    *out = (portarium_run){ .action_count = 0 };
+    mcp_status st = portarium_record_get(&out->record, tx, &portarium_runs, id, err);
+    if (st != MCP_OK)
+        return st;
+    if (!portarium_run_status_read(&out->status, mcp_json_get_string(out->record.json, "status")))
+        return mcp_error_set(err, MCP_E_INTERNAL, "run %s has an unknown status", id);
+    st = read_definition(out, tx, err);
+    return st == MCP_OK ? read_actions(out, tx, err) : st;
+}
+
+portarium_run_action *portarium_run_action_find(portarium_run *run, const char *id)
+{
+    for (size_t i = 0; i < run->action_count + run->hook_count; i++) {
+        if (strcmp(run->actions[i].id, id) == 0)
+            return &run->actions[i];
+    }
+    return NULL;
+}
+
+const mcp_json *portarium_action_output(const portarium_run_action *action)
+{
+    return mcp_json_get(action->record.hidden, "output");
+}
+
+static const mcp_json *output_of(const char *action, size_t length, void *data)
+{
+    portarium_run *run = data;
+    for (size_t i = 0; i < run->action_count; i++) {
+        const portarium_run_action *at = &run->actions[i];
+        if (strlen(at->id) == length && memcmp(at->id, action, length) == 0)
+            return portarium_action_output(at);
+    }
+    return NULL;
+}
+
+void portarium_run_scope(struct portarium_scope *out, portarium_run *run)
+{
+    *out = (portarium_scope){ .parameters = mcp_json_get(run->record.json, "parameters"),
+                              .run_id = run->record.id,
+                              .output = output_of,
+                              .data = run };
+}
+
+/* ---- evidence and events --------------------------------------------------------------------- */
+
+mcp_status portarium_run_evidence(portarium_run *run, portarium_tx *tx, const char *category,
+                                  mcp_error *err, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+    va_end(again);
+    char *summary = mcp_arena_alloc(tx->arena, size);
+    if (summary)
+        vsnprintf(summary, size, format, arguments);
+    va_end(arguments);
+    if (!summary)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for evidence");
+    const portarium_evidence entry = { .category = category,
+                                       .summary = summary,
+                                       .run_id = run->record.id };
+    return portarium_evidence_add(tx, &entry, err);
+}
+
+mcp_status portarium_run_event(portarium_run *run, portarium_tx *tx, const char *type,
+                               const portarium_run_action *action, const mcp_json *data,
+                               mcp_error *err)
+{
+    const portarium_event event = { .type = type,
+                                    .kind = "run",
+                                    .id = run->record.id,
+                                    .run_id = run->record.id,
+                                    .action_id = action ? action->id : NULL,
+                                    .data = data };
+    return portarium_event_add(tx, &event, err);
+}
+
+/* ---- transitions ----------------------------------------------------------------------------- */
+
+/* The event of a transition; NULL: it has none. */
+static const char *event_of(portarium_run_status from, portarium_run_status to)
+{
+    switch (to) {
+    case PORTARIUM_RUN_SUCCEEDED:
+        return "RunSucceeded";
+    case PORTARIUM_RUN_FAILED:
+        return "RunFailed";
+    case PORTARIUM_RUN_CANCELLED:
+        return "RunCancelled";
+    case PORTARIUM_RUN_PAUSED:
+        return "RunPaused";
+    case PORTARIUM_RUN_RUNNING:
+        return from == PORTARIUM_RUN_PENDING ? NULL : "RunResumed";
+    default:
+        return NULL;
+    }
+}
+
+bool portarium_run_is_held(const portarium_run *run)
+{
+    portarium_control_state state;
+    const char *text = mcp_json_get_string(run->record.json, "controlState");
+    return text && portarium_control_state_read(&state, text) &&
+           state != PORTARIUM_CONTROL_OPERATOR_OWNED && state != PORTARIUM_CONTROL_WAITING;
+}
+
+mcp_status portarium_run_patch(portarium_run *run, portarium_tx *tx, const mcp_json *patch,
+                               mcp_error *err)
+{
+    return portarium_record_patch(&run->record, tx, &portarium_runs, patch, NULL, err);
+}
+
+mcp_status portarium_run_become(portarium_run *run, portarium_tx *tx, portarium_run_status status,
+                                const mcp_json *patch, mcp_error *err)
+{
+    const mcp_json *change = NULL;
+    bool is_final = portarium_run_is_final(status);
+    bool begins = run->status == PORTARIUM_RUN_PENDING && status == PORTARIUM_RUN_RUNNING;
+    const char *event = event_of(run->status, status);
+    const char *removed = is_final ? portarium_null : NULL;
+    if (!portarium_run_may_become(run->status, status))
+        return mcp_error_set(err, MCP_E_EXISTS, "Run %s is %s and cannot become %s.",
+                             run->record.id, portarium_run_status_text(run->status),
+                             portarium_run_status_text(status));
+    mcp_status st = portarium_object(tx, &change, err, "status", portarium_run_status_text(status),
+                                     "startedAtIso", begins ? tx->now : NULL, "endedAtIso",
+                                     is_final ? tx->now : NULL, "controlState", removed,
+                                     "operatorOwnerId", removed, NULL);
+    if (st == MCP_OK && patch)
+        st = portarium_merge(tx, &run->record.json, run->record.json, patch, err);
+    if (st == MCP_OK)
+        st = portarium_run_patch(run, tx, change, err);
+    run->status = status;
+    if (st == MCP_OK && event)
+        st = portarium_run_event(run, tx, event, NULL, NULL, err);
+    if (st == MCP_OK && is_final)
+        st = portarium_run_due(run, tx, PORTARIUM_NEVER, err);
+    return st;
+}
+
+mcp_status portarium_run_due(portarium_run *run, portarium_tx *tx, int64_t at_ms, mcp_error *err)
+{
+    int64_t at = at_ms == 0 ? tx->now_ms : at_ms;
+    db_value values[] = { db_text(tx->workspace), db_text(run->record.id),
+                          at_ms == PORTARIUM_NEVER ? db_null() : db_int(at) };
+    if (at_ms == 0)
+        portarium_tx_wake_run(tx, run->record.id);
+    else if (at_ms != PORTARIUM_NEVER)
+        tx->after.changes_timers = true;
+    return db_run(tx->session, NULL,
+                  "UPDATE runs SET due_at = CAST($3 AS BIGINT) WHERE workspace = $1 AND id = $2",
+                  values, 3, err);
+}
+
+bool portarium_action_is_unknown(const portarium_run_action *action)
+{
+    const char *class = mcp_json_get_string(action->record.json, "errorClass");
+    return action->state == PORTARIUM_ACTION_FAILED && class &&
+           strcmp(class, portarium_error_class_text(PORTARIUM_CLASS_UNKNOWN_OUTCOME)) == 0;
+}
+
+mcp_status portarium_action_reopen(portarium_run *run, portarium_run_action *action,
+                                   portarium_tx *tx, const char *outcome, mcp_error *err)
+{
+    const mcp_json *patch = NULL;
+    portarium_action_state state = PORTARIUM_ACTION_PENDING;
+    bool is_unknown = portarium_action_is_unknown(action);
+    if (!is_unknown ||
+        !portarium_action_resolve(&state, action->state, PORTARIUM_CLASS_UNKNOWN_OUTCOME, outcome))
+        return mcp_error_set(err, MCP_E_EXISTS, "The outcome of action %s of run %s is known.",
+                             action->id, run->record.id);
+    if (state != PORTARIUM_ACTION_PENDING)
+        state = PORTARIUM_ACTION_RUNNING;
+    mcp_status st = portarium_object(tx, &patch, err, "state", portarium_action_state_text(state),
+                                     "errorClass", portarium_null, "errorMessage", portarium_null,
+                                     "endedAtIso", portarium_null, NULL);
+    if (st == MCP_OK)
+        st = portarium_record_patch(&action->record, tx, &portarium_actions, patch, NULL, err);
+    action->state = state;
+    return st;
+}
+
+mcp_status portarium_action_become(portarium_run *run, portarium_run_action *action,
+                                   portarium_tx *tx, portarium_action_state state,
+                                   const mcp_json *patch, const mcp_json *hidden, mcp_error *err)
+{
+    const mcp_json *change = NULL;
+    bool is_final = portarium_action_is_final(state);
+    bool begins = !mcp_json_get(action->record.json, "startedAtIso") &&
+                  !portarium_action_is_unstarted(state);
+    if (!portarium_action_may_become(action->state, state))
+        return mcp_error_set(err, MCP_E_EXISTS, "Action %s of run %s is %s and cannot become %s.",
+                             action->id, run->record.id, portarium_action_state_text(action->state),
+                             portarium_action_state_text(state));
+    mcp_status st = portarium_object(tx, &change, err, "state", portarium_action_state_text(state),
+                                     "startedAtIso", begins ? tx->now : NULL, "endedAtIso",
+                                     is_final ? tx->now : NULL, NULL);
+    if (st == MCP_OK && patch)
+        st = portarium_merge(tx, &action->record.json, action->record.json, patch, err);
+    if (st == MCP_OK)
+        st = portarium_record_patch(&action->record, tx, &portarium_actions, change, hidden, err);
+    action->state = state;
+    return st;
+}
+
+mcp_status portarium_action_insert(portarium_tx *tx, const char *run,
+                                   const portarium_action *definition, int64_t order,
+                                   mcp_error *err)
+{
+    char key[ACTION_KEY_MAX];
+    portarium_draft draft;
+    const mcp_json *json = NULL;
+    snprintf(key, sizeof key, "%s/%s", run, definition->id);
+    portarium_draft_object(&draft);
+    mcp_write_member_string(&draft.json, "actionId", definition->id);
+    mcp_write_member_string(&draft.json, "runId", run);
+    mcp_write_member_int(&draft.json, "order", order);
+    mcp_write_member_string(&draft.json, "state",
+                            portarium_action_state_text(PORTARIUM_ACTION_PENDING));
+    mcp_write_member_int(&draft.json, "attempt", 0);
+    mcp_write_member_string(&draft.json, "effectiveTier", portarium_tier_text(definition->tier));
+    mcp_status st = portarium_draft_read(&draft, tx, &json, err);
+    return st == MCP_OK
+               ? portarium_record_insert(NULL, tx, &portarium_actions, key, json, NULL, err)
+               : st;
+}

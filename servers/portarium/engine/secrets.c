@@ -1,0 +1,257 @@
+/*
+ * secrets.c - hiding, sealing and finding the secrets of parameters.
+ */
+#include "engine/secrets.h"
+
+#include <string.h>
+
+#include "keys/base64.h"
+#include "keys/seal.h"
+
+enum { SEALED_MAX = 1 << 20, SECRET_MIN = 4, SECRETS_MAX = 256, VALUE_MAX = 4 << 20 };
+
+/* Member of a run's hidden document. */
+static const char member[] = "parameters";
+
+/* ---- which are secret ------------------------------------------------------------------------ */
+
+static bool is_marked(const mcp_json *schema)
+{
+    bool marked = false;
+    mcp_json_bool(mcp_json_get(schema, "writeOnly"), &marked);
+    return marked;
+}
+
+static size_t count_marks(const mcp_json *schema)
+{
+    size_t count = mcp_json_is_object(schema) && is_marked(schema);
+    for (size_t i = 0; i < mcp_json_count(schema); i++)
+        count += count_marks(mcp_json_item(schema, i));
+    return count;
+}
+
+static size_t count_reachable(const mcp_json *schema)
+{
+    const mcp_json *properties = mcp_json_get(schema, "properties");
+    size_t count = 0;
+    if (is_marked(schema))
+        return count_marks(schema);
+    for (size_t i = 0; i < mcp_json_count(properties); i++)
+        count += count_reachable(mcp_json_item(properties, i));
+    return count;
+}
+
+/* The texts of the secrets. */
+typedef struct secrets {
+    struct {
+        const char *text;
+        size_t length;
+    } items[SECRETS_MAX];
+    size_t count;
+} secrets;
+
+static void add_texts(secrets *out, const mcp_json *value)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(value, &length);
+    if (text && length >= SECRET_MIN && out->count < SECRETS_MAX) {
+        out->items[out->count].text = text;
+        out->items[out->count].length = length;
+        out->count++;
+    }
+    for (size_t i = 0; i < mcp_json_count(value); i++)
+        add_texts(out, mcp_json_item(value, i));
+}
+
+/* Write what is shown of a value, and collect what is not. Both may be NULL. */
+static void walk(mcp_json_writer *json, secrets *found, const mcp_json *schema,
+                 const mcp_json *value)
+{
+    const mcp_json *properties = mcp_json_get(schema, "properties");
+    if (is_marked(schema)) {
+        mcp_write_string(json, PORTARIUM_SECRET);
+        add_texts(found, value);
+        return;
+    }
+    if (!properties || !mcp_json_is_object(value)) {
+        mcp_write_value(json, value);
+        return;
+    }
+    mcp_write_object(json);
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        size_t length = 0;
+        const char *name = mcp_json_name(value, i, &length);
+        mcp_write_name(json, name);
+        walk(json, found, mcp_json_get_n(properties, name, length), mcp_json_item(value, i));
+    }
+    mcp_write_end(json);
+}
+
+static mcp_status read_buf(const mcp_json **out, portarium_tx *tx, mcp_buf *buf, mcp_status st,
+                           mcp_error *err)
+{
+    st = st == MCP_OK
+             ? mcp_json_read(out, tx->arena, buf->data, buf->length, err)
+             : mcp_error_set(err, st, "parameters cannot be written: %s", mcp_status_words(st));
+    mcp_buf_clear(buf);
+    return st;
+}
+
+/* ---- sealing --------------------------------------------------------------------------------- */
+
+static const char *binding_of(portarium_tx *tx, const char *run)
+{
+    return mcp_arena_printf(tx->arena, "%s/%s/%s", tx->workspace, run, member);
+}
+
+static mcp_status check_key(portarium_tx *tx, mcp_error *err)
+{
+    return tx->settings->seal_key
+               ? MCP_OK
+               : mcp_error_set(err, MCP_E_UNSUPPORTED,
+                               "This server has no key for secret parameters (--key-file).");
+}
+
+static mcp_status seal(const char **out, portarium_tx *tx, const char *run,
+                       const mcp_json *parameters, mcp_error *err)
+{
+    mcp_buf plain, sealed, text;
+    mcp_json_writer json;
+    const char *binding = binding_of(tx, run);
+    if (!binding)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for secrets");
+    mcp_buf_init(&plain, SEALED_MAX);
+    mcp_buf_init(&sealed, SEALED_MAX);
+    mcp_buf_init(&text, 2 * SEALED_MAX);
+    mcp_json_writer_init(&json, &plain);
+    mcp_write_value(&json, parameters);
+    mcp_status st = mcp_json_writer_status(&json);
+    if (st == MCP_OK)
+        st = keys_seal(&sealed, tx->settings->seal_key, binding, strlen(binding), plain.data,
+                       plain.length, err);
+    if (st == MCP_OK)
+        st = keys_base64(&text, sealed.data, sealed.length);
+    *out = st == MCP_OK ? mcp_arena_strndup(tx->arena, text.data, text.length) : NULL;
+    mcp_buf_clear(&plain);
+    mcp_buf_clear(&sealed);
+    mcp_buf_clear(&text);
+    return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "secrets cannot be sealed");
+}
+
+mcp_status portarium_secrets_hide(const mcp_json **shown, const char **sealed, portarium_tx *tx,
+                                  const char *run, const mcp_json *schema,
+                                  const mcp_json *parameters, mcp_error *err)
+{
+    mcp_buf buf;
+    mcp_json_writer json;
+    secrets found = { .count = 0 };
+    size_t marks = schema ? count_marks(schema) : 0;
+    *shown = parameters;
+    *sealed = NULL;
+    if (marks == 0)
+        return MCP_OK;
+    if (marks != count_reachable(schema))
+        return mcp_error_set(err, MCP_E_SCHEMA,
+                             "The workflow marks parameters with writeOnly that are no members by "
+                             "properties.");
+    mcp_status st = check_key(tx, err);
+    if (st == MCP_OK)
+        st = seal(sealed, tx, run, parameters, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&buf, SEALED_MAX);
+    mcp_json_writer_init(&json, &buf);
+    walk(&json, &found, schema, parameters);
+    return read_buf(shown, tx, &buf, mcp_json_writer_status(&json), err);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+bool portarium_secrets_has(const portarium_run *run)
+{
+    return mcp_json_get_string(run->record.hidden, member) != NULL;
+}
+
+mcp_status portarium_secrets_reveal(const mcp_json **out, portarium_run *run, portarium_tx *tx,
+                                    mcp_error *err)
+{
+    mcp_buf sealed, plain;
+    const char *text = mcp_json_get_string(run->record.hidden, member);
+    const char *binding = binding_of(tx, run->record.id);
+    *out = mcp_json_get(run->record.json, member);
+    if (!text)
+        return MCP_OK;
+    mcp_status st = check_key(tx, err);
+    if (st != MCP_OK || !binding)
+        return st;
+    mcp_buf_init(&sealed, SEALED_MAX);
+    mcp_buf_init(&plain, SEALED_MAX);
+    st = keys_unbase64(&sealed, text, strlen(text), err);
+    if (st == MCP_OK)
+        st = keys_open(&plain, tx->settings->seal_key, binding, strlen(binding), sealed.data,
+                       sealed.length, err);
+    mcp_buf_clear(&sealed);
+    if (st == MCP_OK)
+        st = mcp_json_read(out, tx->arena, plain.data, plain.length, err);
+    mcp_buf_clear(&plain);
+    return st;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static bool has_secret(const secrets *all, const char *text, size_t length)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (memmem(text, length, all->items[i].text, all->items[i].length))
+            return true;
+    }
+    return false;
+}
+
+static void write_redacted(mcp_json_writer *json, const secrets *all, const mcp_json *value)
+{
+    size_t length = 0;
+    const char *text = mcp_json_string(value, &length);
+    bool is_object = mcp_json_is_object(value);
+    if (text && has_secret(all, text, length)) {
+        mcp_write_string(json, PORTARIUM_SECRET);
+        return;
+    }
+    if (!is_object && !mcp_json_is_array(value)) {
+        mcp_write_value(json, value);
+        return;
+    }
+    if (is_object)
+        mcp_write_object(json);
+    else
+        mcp_write_array(json);
+    for (size_t i = 0; i < mcp_json_count(value); i++) {
+        if (is_object)
+            mcp_write_name(json, mcp_json_name(value, i, &length));
+        write_redacted(json, all, mcp_json_item(value, i));
+    }
+    mcp_write_end(json);
+}
+
+mcp_status portarium_secrets_redact(const mcp_json **out, portarium_run *run, portarium_tx *tx,
+                                    const mcp_json *value, mcp_error *err)
+{
+    mcp_buf buf, none;
+    mcp_json_writer json;
+    secrets all = { .count = 0 };
+    const mcp_json *parameters = NULL;
+    *out = value;
+    if (!value || !portarium_secrets_has(run))
+        return MCP_OK;
+    mcp_status st = portarium_secrets_reveal(&parameters, run, tx, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_buf_init(&none, SEALED_MAX);
+    mcp_json_writer_init(&json, &none);
+    walk(&json, &all, run->workflow->parameters_schema, parameters);
+    mcp_buf_clear(&none);
+    mcp_buf_init(&buf, VALUE_MAX);
+    mcp_json_writer_init(&json, &buf);
+    write_redacted(&json, &all, value);
+    return read_buf(out, tx, &buf, mcp_json_writer_status(&json), err);
+}

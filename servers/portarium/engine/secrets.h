@@ -1,0 +1,44 @@
+/**
+ * secrets.h - parameters of runs that nobody sees: those that the workflow's schema marks with
+ * "writeOnly": true.
+ *
+ * The run's document has "[secret]" in their place. The parameters themselves are sealed with the
+ * host's key (settings.seal_key) and opened only when an attempt begins, for the process that
+ * performs it. Conditions, policies, approvals, agents that claim actions, and the engine's own
+ * operations see "[secret]".
+ */
+#ifndef PORTARIUM_ENGINE_SECRETS_H
+#define PORTARIUM_ENGINE_SECRETS_H
+
+#include "engine/run.h"
+
+/** In place of a secret. */
+#define PORTARIUM_SECRET "[secret]"
+
+/**
+ * Take the secrets out of parameters.
+ *
+ * @param shown  the parameters without them
+ * @param sealed text to be stored hidden; NULL: there are no secrets
+ * @param run    id of the run, to which the text is bound
+ * @return MCP_OK; MCP_E_UNSUPPORTED: the host has no key; MCP_E_SCHEMA: the schema marks something
+ *         that is no member of an object by `properties`; statuses of seal.h
+ */
+mcp_status portarium_secrets_hide(const mcp_json **shown, const char **sealed, portarium_tx *tx,
+                                  const char *run, const mcp_json *schema,
+                                  const mcp_json *parameters, mcp_error *err);
+
+/** The parameters of a run, with their secrets. @return MCP_OK; MCP_E_DENIED: they were sealed with
+ *  another key; MCP_E_UNSUPPORTED: the host has no key */
+mcp_status portarium_secrets_reveal(const mcp_json **out, portarium_run *run, portarium_tx *tx,
+                                    mcp_error *err);
+
+/** Whether the run has secrets. */
+bool portarium_secrets_has(const portarium_run *run);
+
+/** A value without the run's secrets: each text in which one of at least 4 bytes occurs is
+ *  replaced. @return as portarium_secrets_reveal */
+mcp_status portarium_secrets_redact(const mcp_json **out, portarium_run *run, portarium_tx *tx,
+                                    const mcp_json *value, mcp_error *err);
+
+#endif

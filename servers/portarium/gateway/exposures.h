@@ -1,0 +1,39 @@
+/**
+ * exposures.h - the tool exposure policies of all workspaces, in memory: which tools a caller may
+ * see and call, without a wait.
+ *
+ * A policy of a workspace is the document in `policies` that has `defaultEffect`; an inactive one
+ * does not count, and of several every one must allow a tool. The copy is read at the start and
+ * again when something was committed in the workspace, by whatever process. What cannot be read
+ * leaves the copy as it is.
+ */
+#ifndef PORTARIUM_GATEWAY_EXPOSURES_H
+#define PORTARIUM_GATEWAY_EXPOSURES_H
+
+#include "service/plane.h"
+
+typedef struct portarium_exposures portarium_exposures;
+
+/** @param out yours, free it with portarium_exposures_free after the plane was closed */
+mcp_status portarium_exposures_new(portarium_exposures **out, mcp_error *err);
+
+/** NULL is fine. */
+void portarium_exposures_free(portarium_exposures *self);
+
+/** Read the policies of all workspaces, and follow the plane from now on. */
+mcp_status portarium_exposures_follow(portarium_exposures *self, portarium_plane *plane,
+                                      mcp_error *err);
+
+/** Follow it no longer: no read of it is under way when this returns. Before the plane is closed.
+ *  NULL is fine. */
+void portarium_exposures_unfollow(portarium_exposures *self);
+
+/** Something was committed in the workspace: `on_news` of the plane. `data` is the exposures. */
+void portarium_exposures_on_news(const char *workspace, void *data);
+
+/** Whether a caller with these roles, of this tier, may use the tool. Never blocks for long; any
+ *  thread. */
+bool portarium_exposures_allow(portarium_exposures *self, const char *workspace, const char *tool,
+                               portarium_roles roles, portarium_tier tier);
+
+#endif

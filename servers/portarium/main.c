@@ -1,0 +1,189 @@
+/*
+ * main.c - the program portarium: its table of commands.
+ */
+#include "config/command_line.h"
+#include "serve/serve.h"
+#include "shell/line.h"
+
+static const char *const transports[] = { "stdio", "http", "ws", NULL };
+static const char *const arg_errors[] = { "auto", "-32603", "-32602", "result", NULL };
+static const char *const environments[] = { "dev", "test", "staging", "prod", NULL };
+static const char *const token_types[] = { "at+JWT", "JWT", NULL };
+
+/* clang-format off */
+/* What executors use of this host (executors/host.h). */
+static const config_key host_keys[] = {
+    { .name = "exec.*.command", .type = CONFIG_STRINGS },
+    { .name = "exec.*.environment", .type = CONFIG_STRINGS },
+    { .name = "exec.*.directory", .type = CONFIG_STRING },
+    { .name = "exec.*.readable", .type = CONFIG_STRINGS },
+    { .name = "exec.*.writable", .type = CONFIG_STRINGS },
+    { .name = "exec.*.network", .type = CONFIG_BOOL },
+    { .name = "exec.*.memory_mb", .type = CONFIG_INT, .max = 1 << 20 },
+    { .name = "mcp.*.command", .type = CONFIG_STRINGS },
+    { .name = "mcp.*.environment", .type = CONFIG_STRINGS },
+    { .name = "mcp.*.directory", .type = CONFIG_STRING },
+    { .name = "mcp.*.readable", .type = CONFIG_STRINGS },
+    { .name = "mcp.*.writable", .type = CONFIG_STRINGS },
+    { .name = "mcp.*.network", .type = CONFIG_BOOL },
+    { .name = "mcp.*.memory_mb", .type = CONFIG_INT, .max = 1 << 20 },
+    { .name = "credentials.*.command", .type = CONFIG_STRINGS },
+    { .name = "credentials.*.environment", .type = CONFIG_STRINGS },
+    { .name = "credentials.*.directory", .type = CONFIG_STRING },
+    { .name = "credentials.*.readable", .type = CONFIG_STRINGS },
+    { .name = "credentials.*.writable", .type = CONFIG_STRINGS },
+    { .name = "credentials.*.network", .type = CONFIG_BOOL },
+    { .name = "credentials.*.memory_mb", .type = CONFIG_INT, .max = 1 << 20 },
+    { .name = "credentials.*.file", .type = CONFIG_STRING },
+    { .name = "credentials.*.workspaces", .type = CONFIG_STRINGS },
+    { 0 },
+};
+
+static const config_file file = CONFIG_FILE(host_keys, CONFIG_PRIVATE);
+
+#define TRANSPORT_OPTION(standard_)                                                                \
+    { .name = "transport", .type = CLI_CHOICE, .argument = "KIND", .standard = standard_,          \
+      .help = "how clients connect; http and ws listen on one port", .choices = transports }
+#define MCP_OPTIONS                                                                                \
+    { .name = "config", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_CONFIG",         \
+      .help = "settings; commands, MCP servers and credentials of this host, in TOML" },           \
+    { .name = "allowed-tools", .key = "tools.allowed", .type = CLI_STRING, .argument = "A,B",      \
+      .help = "the only tools that are listed and callable; \"\": none" },                         \
+    { .name = "arg-error", .key = "tools.arg_error", .type = CLI_CHOICE, .argument = "FORM",       \
+      .standard = "auto", .choices = arg_errors,                                                   \
+      .help = "the form of errors in arguments; auto: by the client's revision" },                 \
+    { .name = "environment", .key = "environment", .type = CLI_CHOICE, .argument = "NAME",         \
+      .env = "PORTARIUM_ENVIRONMENT", .choices = environments,                                     \
+      .help = "what the plane is for; ENABLE_DEV_AUTH requires dev or test" },                     \
+    { .name = "jwt-authorized-party", .key = "jwt.authorized_party", .type = CLI_STRING,           \
+      .argument = "ID", .env = "PORTARIUM_JWT_AUTHORIZED_PARTY",                                   \
+      .help = "what the claim azp of JWTs must be" },                                              \
+    { .name = "jwt-token-type", .key = "jwt.required_token_type", .type = CLI_CHOICE,              \
+      .argument = "TYPE", .env = "PORTARIUM_JWT_REQUIRED_TOKEN_TYPE", .choices = token_types,      \
+      .help = "what the header typ of JWTs must be" },                                             \
+    { .name = "read-only", .type = CLI_FLAG, .help = "refuse every change, and run nothing" },     \
+    PORTARIUM_EVIDENCE_KEY_OPTION,                                                                 \
+    { .name = "key-file", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_KEY_FILE",     \
+      .help = "32 bytes that seal secret parameters of runs; made when it is absent" },            \
+    { .name = "webhook-host", .type = CLI_STRING, .argument = "HOST", .many = true,                \
+      .help = "webhooks may be at HOST, or *.HOST; may be repeated (default: nowhere)" },          \
+    PORTARIUM_WORKSPACE_OPTION
+#define BARE_OPTIONS(port_, level_)                                                                \
+    SERVE_OPTIONS_BARE(port_, level_, "PORTARIUM_BIND", "PORTARIUM_HTTP_PORT",                     \
+                       "PORTARIUM_CORS_ALLOWED_ORIGINS", "PORTARIUM_LOG_LEVEL",                    \
+                       "PORTARIUM_LOG_FILE", "PORTARIUM_JWT_ISSUER", "PORTARIUM_JWKS_URI",         \
+                       "PORTARIUM_JWT_AUDIENCE")
+
+static const cli_option serve_options[] = {
+    TRANSPORT_OPTION("http"),
+    BARE_OPTIONS("8080", "info"),
+    PORTARIUM_DATABASE_OPTION,
+    MCP_OPTIONS,
+    { 0 },
+};
+
+static const cli_option mcp_options[] = {
+    TRANSPORT_OPTION("stdio"),
+    BARE_OPTIONS("8080", "warning"),
+    { .name = "base-url", .type = CLI_STRING, .argument = "URL", .env = "PORTARIUM_BASE_URL",
+      .help = "the control plane to call, with PORTARIUM_TOKEN; without it one of this process" },
+    { .name = "db", .type = CLI_STRING, .argument = "URL", .env = "PORTARIUM_DATABASE_URL",
+      .help = "its database (default over stdio: portarium.db of the user's state)" },
+    MCP_OPTIONS,
+    { 0 },
+};
+
+static const cli_option apply_options[] = { PORTARIUM_DATABASE_OPTION, PORTARIUM_JSON_OPTION,
+                                            { 0 } };
+
+static const cli_option demo_options[] = {
+    { .name = "port", .type = CLI_INT, .argument = "N", .standard = "8080", .min = 1, .max = 65535,
+      .help = "the port of the cockpit" },
+    { .name = "db", .type = CLI_STRING, .argument = "URL",
+      .help = "a database without the workspace demo (default: a new file)" },
+    PORTARIUM_JSON_OPTION,
+    { 0 },
+};
+
+static const cli_option token_create_options[] = {
+    PORTARIUM_DATABASE_OPTION,
+    PORTARIUM_WORKSPACE_OPTION,
+    { .name = "subject", .type = CLI_STRING, .argument = "ID", .help = "whose token it is" },
+    { .name = "roles", .type = CLI_STRING, .argument = "A,B", .standard = "operator",
+      .help = "admin, operator, approver, auditor" },
+    { .name = "agent", .type = CLI_STRING, .argument = "ID", .help = "the token is this agent's" },
+    { .name = "machine", .type = CLI_STRING, .argument = "ID", .help = "only on this machine" },
+    { .name = "owner", .type = CLI_STRING, .argument = "USER",
+      .help = "who is responsible for the agent" },
+    { .name = "tier", .type = CLI_STRING, .argument = "TIER",
+      .help = "execution tier for the exposure of tools" },
+    { .name = "expires-days", .type = CLI_INT, .argument = "N", .min = 1, .max = 3650,
+      .help = "the token is valid so long (default: until it is revoked)" },
+    PORTARIUM_JSON_OPTION,
+    { 0 },
+};
+
+static const cli_option token_options[] = { PORTARIUM_DATABASE_OPTION, PORTARIUM_WORKSPACE_OPTION,
+                                            PORTARIUM_JSON_OPTION, { 0 } };
+
+static const cli_option verify_options[] = {
+    PORTARIUM_DATABASE_OPTION,
+    PORTARIUM_WORKSPACE_OPTION,
+    { .name = "key", .type = CLI_STRING, .argument = "FILE",
+      .help = "the public key of a bundle's server, in PEM" },
+    PORTARIUM_JSON_OPTION,
+    { 0 },
+};
+
+static const cli_option export_options[] = {
+    PORTARIUM_DATABASE_OPTION,
+    PORTARIUM_WORKSPACE_OPTION,
+    PORTARIUM_EVIDENCE_KEY_OPTION,
+    { .name = "run", .type = CLI_STRING, .argument = "ID", .help = "the run" },
+    PORTARIUM_JSON_OPTION,
+    { 0 },
+};
+
+static const cli_option key_options[] = { PORTARIUM_EVIDENCE_KEY_OPTION, PORTARIUM_JSON_OPTION,
+                                          { 0 } };
+
+static const cli_command commands[] = {
+    { .name = "serve", .summary = "serve the control plane: REST, MCP, and the engine",
+      .options = serve_options, .run = portarium_line_serve },
+    { .name = "mcp serve", .summary = "serve the seven tools alone", .options = mcp_options,
+      .run = portarium_line_mcp },
+    { .name = "demo", .summary = "serve a workspace with people, an agent and three workflows",
+      .options = demo_options, .run = portarium_line_demo },
+    { .name = "admin apply", .arguments = "FILE", .arguments_min = 1, .arguments_max = 1,
+      .summary = "make workspaces, and what they have, from a JSON file",
+      .options = apply_options, .run = portarium_line_apply },
+    { .name = "tokens create", .summary = "make an API token, and print it once",
+      .options = token_create_options, .run = portarium_line_token_create },
+    { .name = "tokens list", .summary = "list the API tokens of a workspace",
+      .options = token_options, .run = portarium_line_token_list },
+    { .name = "tokens revoke", .arguments = "ID", .arguments_min = 1, .arguments_max = 1,
+      .summary = "revoke an API token", .options = token_options,
+      .run = portarium_line_token_revoke },
+    { .name = "evidence verify", .arguments = "[FILE]", .arguments_max = 1,
+      .summary = "verify a bundle, a file of entries, or the evidence of a workspace",
+      .options = verify_options, .run = portarium_line_evidence_verify },
+    { .name = "evidence export", .summary = "print the bundle of a run's evidence",
+      .options = export_options, .run = portarium_line_evidence_export },
+    { .name = "evidence key", .summary = "print the public key of the checkpoints",
+      .options = key_options, .run = portarium_line_evidence_key },
+    { 0 },
+};
+/* clang-format on */
+
+static const cli_program program = {
+    .name = "portarium",
+    .version = CAUSEWAY_VERSION,
+    .summary = "a control plane for agents: runs, work items, approvals, agents, evidence",
+    .commands = commands,
+    .file = &file.face,
+};
+
+int main(int argc, char **argv)
+{
+    return serve_main(&program, argc, argv);
+}

@@ -1,0 +1,62 @@
+/**
+ * identity.h - ids, times, and the cursors of pages. Any thread.
+ */
+#ifndef PORTARIUM_IDENTITY_H
+#define PORTARIUM_IDENTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/arena.h"
+#include "mcp/clock.h"
+#include "mcp/error.h"
+
+/** Room for a UUID with its NUL. */
+#define PORTARIUM_UUID_SIZE 37
+/** Maximum bytes of an id, of a sort key, and of a cursor's text. */
+#define PORTARIUM_ID_MAX 200
+#define PORTARIUM_KEY_MAX 1000
+#define PORTARIUM_CURSOR_MAX 1610
+
+/** Write a random UUID, version 4 (RFC 9562). @return MCP_OK; MCP_E_IO */
+mcp_status portarium_uuid(char out[PORTARIUM_UUID_SIZE], mcp_error *err);
+
+/** A new id: `prefix`, then a UUID; in the arena. @return MCP_OK; MCP_E_IO; MCP_E_NOMEM */
+mcp_status portarium_id_new(const char **out, const char *prefix, mcp_arena *arena, mcp_error *err);
+
+/** True for the text of an id: 1 to PORTARIUM_ID_MAX bytes without control characters. */
+bool portarium_id_is_valid(const char *id);
+
+/** Write milliseconds since 1970 as "2026-01-02T03:04:05.000Z". */
+void portarium_time_write(char out[MCP_CLOCK_UTC_SIZE], int64_t wall_ms);
+
+/**
+ * Read a time of RFC 3339, with any offset; digits behind the milliseconds are dropped.
+ *
+ * @return false, with *out untouched, when it is none: also for a leap second and for years before
+ *         1970
+ */
+bool portarium_time_read(int64_t *out, const char *text);
+
+/** A place in a sorted list: after the item of this sort key and id. */
+typedef struct portarium_cursor {
+    const char *key; /* NULL: a bare id was given */
+    const char *id;
+} portarium_cursor;
+
+/** The opaque text of a place (base64url); in the arena. @return MCP_OK; MCP_E_LIMIT; MCP_E_NOMEM
+ */
+mcp_status portarium_cursor_write(const char **out, const portarium_cursor *cursor,
+                                  mcp_arena *arena, mcp_error *err);
+
+/**
+ * Read a cursor. A text that portarium_cursor_write did not make is taken as a bare id.
+ *
+ * @param out its texts are the arena's
+ * @return MCP_OK; MCP_E_PARAMS (empty, too long or with control characters); MCP_E_NOMEM
+ */
+mcp_status portarium_cursor_read(portarium_cursor *out, const char *text, mcp_arena *arena,
+                                 mcp_error *err);
+
+#endif

@@ -1,0 +1,407 @@
+/*
+ * plane.c - the way of an operation: permission, body, key, transaction, answer.
+ */
+#include "service/plane.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "engine/gates/approval.h"
+#include "engine/timers.h"
+#include "keys/canonical.h"
+#include "keys/seal.h"
+#include "keys/sign.h"
+#include "mcp/hash.h"
+#include "mcp/random.h"
+#include "service/feed.h"
+#include "service/fleet/pulse.h"
+#include "service/trail/upkeep.h"
+#include "store/definitions.h"
+#include "store/idempotency.h"
+#include "store/tokens.h"
+
+struct portarium_plane {
+    db *database;
+    portarium_settings settings;
+    portarium_committer *committer;
+    portarium_shapes *shapes;
+    portarium_feed *feed;
+    portarium_engine *engine;
+    portarium_timers *timers;
+    portarium_upkeep *upkeep;
+    char instance[MCP_RANDOM_ID_SIZE];
+    uint8_t seal_key[KEYS_SECRET_SIZE];
+    bool read_only;
+    void (*on_news)(const char *workspace, void *data);
+    void *news_data;
+};
+
+/* ---- one operation --------------------------------------------------------------------------- */
+
+/* An operation on its way. */
+typedef struct task {
+    portarium_plane *plane;
+    const portarium_operation *operation;
+    const portarium_request *request;
+    portarium_reply *reply;
+    char fingerprint[KEYS_HEX_SIZE];
+} task;
+
+static void reset(portarium_reply *reply, mcp_arena *arena)
+{
+    *reply = (portarium_reply){ .status = 0 };
+    portarium_fields_init(&reply->fields, arena);
+}
+
+/* A token that was revoked, or has expired, does nothing from then on, whatever a cache says. */
+static mcp_status check_token(portarium_tx *tx, const portarium_actor *actor, mcp_error *err)
+{
+    portarium_token token;
+    return actor->token_hash ? portarium_token_read(&token, tx, actor->token_hash, err) : MCP_OK;
+}
+
+static mcp_status replay(task *self, portarium_tx *tx, bool *found, mcp_error *err)
+{
+    portarium_stored_answer answer;
+    const portarium_request *request = self->request;
+    mcp_status st = portarium_idempotency_find(&answer, found, tx, self->operation->name,
+                                               request->idempotency_key, self->fingerprint, err);
+    if (st == MCP_OK && *found) {
+        self->reply->status = answer.status;
+        self->reply->text = answer.text;
+        self->reply->length = answer.text ? strlen(answer.text) : 0;
+        self->reply->location = answer.location;
+    }
+    return st;
+}
+
+static mcp_status store_answer(task *self, portarium_tx *tx, mcp_error *err)
+{
+    const portarium_reply *reply = self->reply;
+    const portarium_stored_answer answer = { .status = reply->status,
+                                             .text = reply->text,
+                                             .location = reply->location };
+    return portarium_idempotency_add(tx, self->operation->name, self->request->idempotency_key,
+                                     self->fingerprint, &answer, err);
+}
+
+static mcp_status work(portarium_tx *tx, void *data, mcp_error *err)
+{
+    task *self = data;
+    bool found = false;
+    bool has_key = tx->writes && self->request->idempotency_key;
+    reset(self->reply, tx->arena);
+    mcp_status st = check_token(tx, self->request->actor, err);
+    if (st == MCP_OK && has_key)
+        st = replay(self, tx, &found, err);
+    if (st != MCP_OK || found)
+        return st;
+    st = self->operation->run(tx, self->request, self->reply, err);
+    return st == MCP_OK && has_key && self->reply->status < 400 ? store_answer(self, tx, err) : st;
+}
+
+static int http_of(mcp_status status)
+{
+    switch (status) {
+    case MCP_E_NOT_FOUND:
+        return 404;
+    case MCP_E_EXISTS:
+        return 409;
+    case MCP_E_DENIED:
+        return 403;
+    case MCP_E_PARAMS:
+    case MCP_E_SCHEMA:
+        return 422;
+    case MCP_E_UNSUPPORTED:
+        return 501;
+    case MCP_E_BUSY:
+    case MCP_E_STOPPED:
+    case MCP_E_STORAGE:
+    case MCP_E_TIMEOUT:
+    case MCP_E_LIMIT:
+        return 503;
+    default:
+        return 500;
+    }
+}
+
+/* The answer to an operation that failed, unless it has refused by itself. */
+static void fail(task *self, mcp_arena *arena, mcp_status status, const mcp_error *err)
+{
+    portarium_reply *reply = self->reply;
+    if (reply->status >= 400)
+        return;
+    portarium_fields fields = reply->fields;
+    reset(reply, arena);
+    reply->fields = fields;
+    reply->status = http_of(status);
+    reply->detail = reply->status < 500 || reply->status == 501
+                        ? mcp_arena_strdup(arena, err->message)
+                        : "The control plane could not complete the request.";
+    if (reply->status == 503)
+        reply->retry_after_s = 1;
+    if (reply->status >= 500)
+        mcp_log_write(&self->plane->settings.log, MCP_LOG_WARNING, "%s: %s: %s",
+                      self->operation->name, mcp_status_words(status), err->message);
+}
+
+/* ---- before the transaction ------------------------------------------------------------------ */
+
+static mcp_status fingerprint_of(task *self, mcp_error *err)
+{
+    const portarium_request *request = self->request;
+    uint8_t digest[MCP_SHA256_SIZE];
+    mcp_buf buf;
+    mcp_buf_init(&buf, 8 << 20);
+    mcp_buf_printf(&buf, "%s\n%s\n", request->actor->subject,
+                   request->workspace ? request->workspace : "");
+    mcp_status st = keys_canonical(&buf, request->arguments, err);
+    if (st == MCP_OK && request->body)
+        st = keys_canonical(&buf, request->body, err);
+    if (st == MCP_OK)
+        st = mcp_sha256(digest, buf.data, buf.length, err);
+    if (st == MCP_OK)
+        keys_hex(self->fingerprint, digest);
+    mcp_buf_clear(&buf);
+    return st;
+}
+
+static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
+{
+    const portarium_operation *operation = self->operation;
+    const portarium_request *request = self->request;
+    const portarium_actor *actor = request->actor;
+    portarium_reply *reply = self->reply;
+    portarium_tx tx = { .arena = arena }; /* of refusals before the transaction */
+    bool is_global = operation->flags & PORTARIUM_GLOBAL;
+    if (!is_global && actor->workspace && strcmp(actor->workspace, request->workspace) != 0)
+        return portarium_refuse(reply, &tx, err, 403,
+                                "Token workspace does not match requested workspace: %.128s",
+                                request->workspace);
+    if (actor->agent_id && !(operation->flags & PORTARIUM_AGENTS))
+        return portarium_refuse(reply, &tx, err, 403, "%s is not for agents.", operation->name);
+    if (!portarium_may(actor->roles, operation->permission))
+        return portarium_refuse(reply, &tx, err, 403, "%s requires another role.", operation->name);
+    if (self->plane->read_only && (operation->flags & PORTARIUM_COMMAND))
+        return portarium_refuse(reply, &tx, err, 403, "%s: the server is read only.",
+                                operation->name);
+    bool has_body = operation->body != PORTARIUM_NO_BODY;
+    if (!has_body && !(operation->flags & PORTARIUM_PATCH))
+        return MCP_OK;
+    if (!request->body && (operation->flags & PORTARIUM_MAY_LACK_BODY))
+        return MCP_OK;
+    if (!request->body)
+        return portarium_refuse(reply, &tx, err, 400, "%s needs a JSON object as its body.",
+                                operation->name);
+    return has_body ? portarium_shape_check(self->plane->shapes, operation->body, request->body,
+                                            &reply->fields, err)
+                    : MCP_OK;
+}
+
+void portarium_plane_run(portarium_plane *self, const portarium_operation *operation,
+                         const portarium_request *request, mcp_arena *arena, portarium_reply *reply)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    task what = { .plane = self, .operation = operation, .request = request, .reply = reply };
+    const portarium_tx as = { .arena = arena,
+                              .workspace = operation->flags & PORTARIUM_GLOBAL ? NULL
+                                                                               : request->workspace,
+                              .actor = request->actor,
+                              .correlation_id = request->correlation_id,
+                              .traceparent = request->traceparent };
+    bool writes = operation->flags & PORTARIUM_COMMAND;
+    reset(reply, arena);
+    mcp_status st = check(&what, arena, &err);
+    if (st == MCP_OK && writes && request->idempotency_key)
+        st = fingerprint_of(&what, &err);
+    if (st == MCP_OK)
+        st = writes ? portarium_commit(self->committer, &as, work, &what, &err)
+                    : portarium_view(self->committer, &as, work, &what, &err);
+    if (st != MCP_OK)
+        fail(&what, arena, st, &err);
+    else if ((operation->flags & PORTARIUM_ETAG) && reply->text && reply->status < 300)
+        reply->etag = portarium_etag(arena, reply->text, reply->length);
+}
+
+mcp_status portarium_plane_read(portarium_plane *self, const char *workspace, mcp_arena *arena,
+                                portarium_work *read, void *data, mcp_error *err)
+{
+    const portarium_tx as = { .arena = arena, .workspace = workspace };
+    return portarium_view(self->committer, &as, read, data, err);
+}
+
+static const portarium_actor system_actor = { .subject = "system:plane" };
+
+mcp_status portarium_plane_write(portarium_plane *self, const char *workspace, mcp_arena *arena,
+                                 portarium_work *write, void *data, mcp_error *err)
+{
+    const portarium_tx as = {
+        .arena = arena, .workspace = workspace, .actor = &system_actor, .correlation_id = "system"
+    };
+    return portarium_commit(self->committer, &as, write, data, err);
+}
+
+void portarium_plane_submit(portarium_plane *self, const portarium_tx *as, portarium_work *write,
+                            portarium_on_end *on_end, void *data)
+{
+    portarium_commit_submit(self->committer, as, write, on_end, data);
+}
+
+/* ---- the plane ------------------------------------------------------------------------------- */
+
+/* After a commit. Streams and waits learn of it by the feed. */
+static void on_commit(const char *workspace, const portarium_after *after, void *data)
+{
+    portarium_plane *self = data;
+    for (size_t i = 0; self->engine && i < after->run_count; i++)
+        portarium_engine_wake(self->engine, workspace, after->runs[i]);
+    if (self->engine && (after->has_more_runs || after->changes_timers))
+        portarium_engine_look(self->engine);
+}
+
+static void on_news(const char *workspace, void *data)
+{
+    portarium_plane *self = data;
+    portarium_pump_wake(self->settings.pump);
+    if (self->on_news)
+        self->on_news(workspace, self->news_data);
+}
+
+static const portarium_timer_kind timer_kinds[] = {
+    { PORTARIUM_APPROVAL_TIMER, portarium_approval_tick },
+    { 0 },
+};
+
+static mcp_status read_key(keys_pair **out, const char *path, mcp_error *err)
+{
+    mcp_status st = keys_pair_read(out, path, err);
+    return st == MCP_E_NOT_FOUND ? keys_pair_create(out, path, err) : st;
+}
+
+static mcp_status start(portarium_plane *self, const portarium_plane_options *options,
+                        mcp_error *err)
+{
+    mcp_status st = db_migrate(self->database, options->files, "sql", err);
+    if (st == MCP_OK)
+        st = portarium_shapes_new(&self->shapes, options->files, err);
+    if (st == MCP_OK)
+        st = portarium_definitions_new(&self->settings.definitions, self->shapes, err);
+    if (st == MCP_OK)
+        st = portarium_policies_new(&self->settings.policies, self->shapes, err);
+    self->settings.shapes = self->shapes;
+    self->settings.executors = options->engine.executors;
+    self->settings.has_row_security = strcmp(db_engine(self->database), "postgres") == 0;
+    if (st == MCP_OK && options->evidence_key)
+        st = read_key(&self->settings.evidence_key, options->evidence_key, err);
+    if (st == MCP_OK)
+        st = portarium_committer_new(&self->committer, self->database, &self->settings, on_commit,
+                                     self, err);
+    bool is_alive = !options->read_only && !options->has_no_engine;
+    if (st == MCP_OK && is_alive && options->webhooks.egress_count > 0)
+        st = portarium_pump_new(&self->settings.pump, self->database, &self->settings,
+                                &options->webhooks, err);
+    if (st == MCP_OK)
+        st = portarium_feed_new(&self->feed, self->database, &self->settings, on_news, self, err);
+    if (st == MCP_OK && is_alive)
+        st = portarium_pulses_new(&self->settings.pulses, self->committer, &self->settings, err);
+    if (st == MCP_OK && is_alive)
+        st = portarium_upkeep_new(&self->upkeep, self->committer, &self->settings, err);
+    if (st == MCP_OK && is_alive)
+        st = portarium_engine_new(&self->engine, self->database, self->committer, &self->settings,
+                                  &options->engine, err);
+    if (st == MCP_OK && self->engine)
+        st = portarium_timers_new(&self->timers, self->database, self->committer, &self->settings,
+                                  timer_kinds, err);
+    return st;
+}
+
+/* Every process has its own name, so a lease of a dead one is never taken for its own. */
+static mcp_status name_instance(portarium_plane *self, mcp_error *err)
+{
+    mcp_status st = self->settings.instance ? MCP_OK : mcp_random_id(self->instance, err);
+    if (!self->settings.instance)
+        self->settings.instance = self->instance;
+    return st;
+}
+
+/* The key of the file, which the first plane makes. */
+static mcp_status read_seal_key(portarium_plane *self, const char *path, mcp_error *err)
+{
+    if (!path)
+        return MCP_OK;
+    mcp_status st = keys_secret_read(self->seal_key, path, err);
+    if (st == MCP_E_NOT_FOUND)
+        st = keys_secret_create(self->seal_key, path, err);
+    if (st == MCP_OK)
+        self->settings.seal_key = self->seal_key;
+    return st;
+}
+
+mcp_status portarium_plane_open(portarium_plane **out, const portarium_plane_options *options,
+                                mcp_error *err)
+{
+    const db_options how = { .read_only = options->read_only,
+                             .hears_others = true,
+                             .log = options->database_log };
+    portarium_plane *self = calloc(1, sizeof *self);
+    if (!self)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the control plane");
+    self->settings = options->settings;
+    self->read_only = options->read_only;
+    self->on_news = options->on_news;
+    self->news_data = options->news_data;
+    mcp_status st = name_instance(self, err);
+    if (st == MCP_OK)
+        st = read_seal_key(self, options->key_file, err);
+    if (st == MCP_OK)
+        st = db_open(&self->database, options->url, &how, err);
+    if (st == MCP_OK)
+        st = start(self, options, err);
+    if (st != MCP_OK) {
+        portarium_plane_close(self);
+        return st;
+    }
+    *out = self;
+    return MCP_OK;
+}
+
+void portarium_plane_close(portarium_plane *self)
+{
+    if (!self)
+        return;
+    portarium_timers_free(self->timers);
+    portarium_engine_free(self->engine);
+    portarium_upkeep_free(self->upkeep);
+    portarium_pulses_free(self->settings.pulses);
+    portarium_committer_free(self->committer);
+    portarium_feed_free(self->feed);
+    portarium_pump_free(self->settings.pump);
+    portarium_definitions_free(self->settings.definitions);
+    portarium_policies_free(self->settings.policies);
+    portarium_shapes_free(self->shapes);
+    keys_pair_free(self->settings.evidence_key);
+    db_close(self->database);
+    free(self);
+}
+
+bus *portarium_plane_events(portarium_plane *self)
+{
+    return portarium_feed_bus(self->feed);
+}
+
+jobs_waits *portarium_plane_waits(portarium_plane *self)
+{
+    return portarium_feed_waits(self->feed);
+}
+
+const portarium_shapes *portarium_plane_shapes(const portarium_plane *self)
+{
+    return self->shapes;
+}
+
+db *portarium_plane_database(portarium_plane *self)
+{
+    return self->database;
+}

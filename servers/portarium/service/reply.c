@@ -1,0 +1,203 @@
+/*
+ * reply.c - answers, refusals and problem documents.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "keys/canonical.h"
+#include "service/plane.h"
+
+enum { REPLY_MAX = 16 << 20, DETAIL_MAX = 512 };
+
+const char *portarium_argument(const portarium_request *request, const char *name)
+{
+    return mcp_json_get_string(request->arguments, name);
+}
+
+const char *portarium_body_string(const portarium_request *request, const char *name)
+{
+    return mcp_json_get_string(request->body, name);
+}
+
+static mcp_status keep_text(portarium_reply *reply, portarium_tx *tx, int status,
+                            const mcp_buf *buf, mcp_error *err)
+{
+    reply->text = mcp_arena_strndup(tx->arena, buf->data, buf->length);
+    reply->length = buf->length;
+    reply->status = status;
+    return reply->text ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for the answer");
+}
+
+mcp_status portarium_reply_json(portarium_reply *reply, portarium_tx *tx, int status,
+                                const mcp_json *json, mcp_error *err)
+{
+    mcp_buf buf;
+    mcp_json_writer writer;
+    mcp_buf_init(&buf, REPLY_MAX);
+    mcp_json_writer_init(&writer, &buf);
+    mcp_write_value(&writer, json);
+    mcp_status st = mcp_json_writer_status(&writer);
+    st = st == MCP_OK ? keep_text(reply, tx, status, &buf, err)
+                      : mcp_error_set(err, st, "writing the answer: %s", mcp_status_words(st));
+    mcp_buf_clear(&buf);
+    return st;
+}
+
+mcp_status portarium_reply_draft(portarium_reply *reply, portarium_tx *tx, int status,
+                                 portarium_draft *draft, mcp_error *err)
+{
+    mcp_write_end(&draft->json);
+    mcp_status st = mcp_json_writer_status(&draft->json);
+    st = st == MCP_OK ? keep_text(reply, tx, status, &draft->buf, err)
+                      : mcp_error_set(err, st, "writing the answer: %s", mcp_status_words(st));
+    portarium_draft_clear(draft);
+    return st;
+}
+
+mcp_status portarium_reply_none(portarium_reply *reply)
+{
+    reply->status = 204;
+    return MCP_OK;
+}
+
+/* ---- entity tags ----------------------------------------------------------------------------- */
+
+enum { ETAG_DIGITS = 12 };
+
+const char *portarium_etag(mcp_arena *arena, const char *text, size_t length)
+{
+    uint8_t digest[MCP_SHA256_SIZE];
+    char hex[KEYS_HEX_SIZE];
+    if (mcp_sha256(digest, text, length, NULL) != MCP_OK)
+        return NULL;
+    keys_hex(hex, digest);
+    return mcp_arena_printf(arena, "\"%.*s\"", ETAG_DIGITS, hex);
+}
+
+/* Whether a list of entity tags has that one; weak ones count. */
+bool portarium_etag_matches(const char *list, const char *etag)
+{
+    return strcmp(list, "*") == 0 || (etag && strstr(list, etag));
+}
+
+mcp_status portarium_check_if_match(portarium_reply *reply, portarium_tx *tx,
+                                    const portarium_request *request, const mcp_json *document,
+                                    mcp_error *err)
+{
+    portarium_reply now = { .status = 0 };
+    if (!request->if_match)
+        return MCP_OK;
+    mcp_status st = portarium_reply_json(&now, tx, 200, document, err);
+    if (st != MCP_OK)
+        return st;
+    const char *etag = portarium_etag(tx->arena, now.text, now.length);
+    if (portarium_etag_matches(request->if_match, etag))
+        return MCP_OK;
+    return portarium_refuse(reply, tx, err, 412,
+                            "If-Match does not hold: the document is at %s now.", etag);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+MCP_PRINTF(5, 0)
+static void refuse(portarium_reply *reply, portarium_tx *tx, mcp_error *err, int status,
+                   const char *format, va_list arguments)
+{
+    char detail[DETAIL_MAX];
+    vsnprintf(detail, sizeof detail, format, arguments);
+    reply->status = status;
+    reply->detail = mcp_arena_strdup(tx->arena, detail);
+    reply->text = NULL;
+    reply->length = 0;
+    mcp_error_set(err, MCP_E_DENIED, "%s", detail);
+}
+
+mcp_status portarium_refuse(portarium_reply *reply, portarium_tx *tx, mcp_error *err, int status,
+                            const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    refuse(reply, tx, err, status, format, arguments);
+    va_end(arguments);
+    return MCP_E_DENIED;
+}
+
+mcp_status portarium_refuse_kept(portarium_reply *reply, portarium_tx *tx, mcp_error *err,
+                                 int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    refuse(reply, tx, err, status, format, arguments);
+    va_end(arguments);
+    return MCP_OK;
+}
+
+/* ---- problem documents ----------------------------------------------------------------------- */
+
+static const struct {
+    int status;
+    const char *slug, *title;
+} problems[] = {
+    { 400, "bad-request", "Bad Request" },
+    { 401, "unauthorized", "Unauthorized" },
+    { 403, "forbidden", "Forbidden" },
+    { 404, "not-found", "Not Found" },
+    { 405, "method-not-allowed", "Method Not Allowed" },
+    { 409, "conflict", "Conflict" },
+    { 410, "gone", "Gone" },
+    { 412, "precondition-failed", "Precondition Failed" },
+    { 413, "payload-too-large", "Payload Too Large" },
+    { 415, "unsupported-media-type", "Unsupported Media Type" },
+    { 422, "validation-failed", "Validation Failed" },
+    { 429, "rate-limit-exceeded", "Rate Limit Exceeded" },
+    { 500, "internal", "Internal Server Error" },
+    { 501, "not-implemented", "Not Implemented" },
+    { 502, "dependency-failure", "Bad Gateway" },
+    { 503, "service-unavailable", "Service Unavailable" },
+};
+
+static size_t problem_of(int status)
+{
+    size_t count = sizeof problems / sizeof problems[0];
+    for (size_t i = 0; i < count; i++) {
+        if (problems[i].status == status)
+            return i;
+    }
+    return status < 500 ? 0 : 12; /* Bad Request, Internal Server Error */
+}
+
+const char *portarium_problem_slug(int status)
+{
+    return problems[problem_of(status)].slug;
+}
+
+const char *portarium_problem_title(int status)
+{
+    return problems[problem_of(status)].title;
+}
+
+mcp_status portarium_problem(mcp_buf *out, const portarium_reply *reply, const char *path)
+{
+    char type[96];
+    mcp_json_writer json;
+    mcp_json_writer_init(&json, out);
+    snprintf(type, sizeof type, "https://portarium.dev/problems/%s",
+             portarium_problem_slug(reply->status));
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, "type", type);
+    mcp_write_member_string(&json, "title", portarium_problem_title(reply->status));
+    mcp_write_member_int(&json, "status", reply->status);
+    if (reply->detail)
+        mcp_write_member_string(&json, "detail", reply->detail);
+    if (path)
+        mcp_write_member_string(&json, "instance", path);
+    if (reply->fields.count > 0) {
+        mcp_write_name(&json, "errors");
+        portarium_fields_write(&json, &reply->fields);
+    }
+    if (reply->retry_after_s > 0)
+        mcp_write_member_int(&json, "retryAfterSeconds", reply->retry_after_s);
+    mcp_write_end(&json);
+    return mcp_json_writer_status(&json);
+}

@@ -1,0 +1,317 @@
+/*
+ * runs.c - runs: start, look, list, cancel, intervene; their actions: complete, resolve.
+ */
+#include <string.h>
+
+#include "engine/control/control.h"
+#include "engine/control/manual.h"
+#include "engine/start.h"
+#include "model/states.h"
+#include "service/list.h"
+#include "service/operations.h"
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+static mcp_status list_runs(portarium_tx *tx, const portarium_request *request,
+                            portarium_reply *reply, mcp_error *err)
+{
+    return portarium_reply_list(reply, tx, &portarium_runs, request, NULL, err);
+}
+
+static mcp_status write_actions(portarium_draft *draft, portarium_tx *tx, const char *run,
+                                mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(tx->workspace), db_text(run) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT json FROM run_actions WHERE workspace = $1 AND run_id = $2 "
+                             "ORDER BY ord",
+                             values, 2, err);
+    mcp_write_member_array(&draft->json, "actions");
+    while (portarium_next(rows, &st, err)) {
+        size_t length = 0;
+        const char *text = db_text_at(rows, 0, &length);
+        mcp_write_raw(&draft->json, text, length);
+    }
+    mcp_write_end(&draft->json);
+    db_rows_free(rows);
+    return st;
+}
+
+static mcp_status write_approvals(portarium_draft *draft, portarium_tx *tx, const char *run,
+                                  mcp_error *err)
+{
+    static const char *const members[] = { "approvalId", "actionId", "prompt", "status",
+                                           "dueAtIso" };
+    portarium_page page;
+    const portarium_query query = {
+        .filters = { { .name = "runId", .value = run },
+                     { .name = "status",
+                       .value = portarium_approval_status_text(PORTARIUM_APPROVAL_PENDING),
+                       .other = portarium_approval_status_text(
+                           PORTARIUM_APPROVAL_REQUEST_CHANGES) } },
+        .filter_count = 2,
+        .limit = PORTARIUM_LIMIT_MAX,
+        .ascends = true,
+    };
+    mcp_status st = portarium_page_read(&page, tx, &portarium_approvals, &query, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_write_member_array(&draft->json, "pendingApprovals");
+    for (size_t i = 0; i < page.count; i++) {
+        mcp_write_object(&draft->json);
+        for (size_t k = 0; k < sizeof members / sizeof members[0]; k++) {
+            const mcp_json *value = mcp_json_get(page.items[i].json, members[k]);
+            if (value)
+                mcp_write_member_value(&draft->json, members[k], value);
+        }
+        mcp_write_end(&draft->json);
+    }
+    mcp_write_end(&draft->json);
+    return MCP_OK;
+}
+
+/* The run's status, and the approvals that it waits for, as a text to compare. */
+static const char *full_state(const mcp_json *run, mcp_arena *arena)
+{
+    const mcp_json *approvals = mcp_json_get(run, "pendingApprovals");
+    const char *text = mcp_json_get_string(run, "status");
+    for (size_t i = 0; text && i < mcp_json_count(approvals); i++) {
+        const mcp_json *approval = mcp_json_item(approvals, i);
+        text = mcp_arena_printf(arena, "%s %s %s", text,
+                                mcp_json_get_string(approval, "approvalId"),
+                                mcp_json_get_string(approval, "status"));
+    }
+    return text;
+}
+
+/* The run, with what it waits for. */
+static mcp_status reply_full(portarium_reply *reply, portarium_tx *tx, const portarium_record *run,
+                             mcp_error *err)
+{
+    portarium_draft draft;
+    const mcp_json *more = NULL, *whole = NULL;
+    portarium_draft_object(&draft);
+    mcp_status st = write_actions(&draft, tx, run->id, err);
+    if (st == MCP_OK)
+        st = write_approvals(&draft, tx, run->id, err);
+    if (st != MCP_OK) {
+        portarium_draft_clear(&draft);
+        return st;
+    }
+    st = portarium_draft_read(&draft, tx, &more, err);
+    if (st == MCP_OK)
+        st = portarium_merge(tx, &whole, run->json, more, err);
+    if (st == MCP_OK)
+        reply->state = full_state(whole, tx->arena);
+    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, whole, err) : st;
+}
+
+static mcp_status get_run(portarium_tx *tx, const portarium_request *request,
+                          portarium_reply *reply, mcp_error *err)
+{
+    portarium_record run;
+    const char *id = portarium_argument(request, "runId");
+    const char *view = portarium_argument(request, "view");
+    mcp_status st = portarium_record_get(&run, tx, &portarium_runs, id, err);
+    if (st != MCP_OK)
+        return st;
+    if (view && strcmp(view, "full") != 0) {
+        portarium_fields_add(&reply->fields, "view", "must be full");
+        return portarium_fields_status(&reply->fields, err);
+    }
+    portarium_run_status status;
+    reply->state = mcp_json_get_string(run.json, "status");
+    if (portarium_run_status_read(&status, reply->state) && !portarium_run_is_final(status))
+        reply->wait_key = mcp_arena_printf(tx->arena, "%s/run/%s", tx->workspace, id);
+    return view ? reply_full(reply, tx, &run, err)
+                : portarium_reply_json(reply, tx, 200, run.json, err);
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+static mcp_status start_run(portarium_tx *tx, const portarium_request *request,
+                            portarium_reply *reply, mcp_error *err)
+{
+    portarium_record run;
+    const portarium_start start = { .workflow = portarium_body_string(request, "workflowId"),
+                                    .parameters = mcp_json_get(request->body, "parameters") };
+    mcp_status st = portarium_start_run(&run, tx, &start, &reply->fields, err);
+    if (st != MCP_OK)
+        return st;
+    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/runs/%s", tx->workspace,
+                                       run.id);
+    return portarium_reply_json(reply, tx, 201, run.json, err);
+}
+
+static mcp_status cancel_run(portarium_tx *tx, const portarium_request *request,
+                             portarium_reply *reply, mcp_error *err)
+{
+    portarium_run run;
+    bool compensates = false;
+    mcp_status st = portarium_run_load(&run, tx, portarium_argument(request, "runId"), err);
+    if (st != MCP_OK)
+        return st;
+    const char *initiator = mcp_json_get_string(run.record.json, "initiatedByUserId");
+    bool is_initiator = initiator && strcmp(initiator, tx->actor->subject) == 0;
+    if (!portarium_may_cancel(tx->actor->roles, is_initiator, tx->settings->compat_cancel))
+        return portarium_refuse(reply, tx, err, 403, "cancelRun requires another role.");
+    mcp_json_bool(mcp_json_get(request->body, "compensate"), &compensates);
+    if (compensates)
+        return portarium_refuse(reply, tx, err, 501,
+                                "A cancelled run is not compensated; cancel it without "
+                                "compensate.");
+    st = portarium_run_cancel(&run, tx, portarium_body_string(request, "rationale"), err);
+    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, run.record.json, err) : st;
+}
+
+static mcp_status refuse_intervention(portarium_tx *tx, portarium_reply *reply, const char *type,
+                                      portarium_intervention_verdict verdict,
+                                      const portarium_run *run, mcp_error *err)
+{
+    const char *status = portarium_run_status_text(run->status);
+    switch (verdict) {
+    case PORTARIUM_INTERVENTION_FORBIDDEN:
+        return portarium_refuse(reply, tx, err, 403, "%s requires another role.", type);
+    case PORTARIUM_INTERVENTION_UNKNOWN:
+        return portarium_refuse(reply, tx, err, 422, "There is no intervention %s.", type);
+    case PORTARIUM_INTERVENTION_NO_TARGET:
+        portarium_fields_add(&reply->fields, "/target", "missing: %s needs one", type);
+        return portarium_fields_status(&reply->fields, err);
+    case PORTARIUM_INTERVENTION_GATED:
+        return portarium_refuse(reply, tx, err, 409,
+                                "Run %s has an approval that is not decided: decide it.",
+                                run->record.id);
+    default:
+        return portarium_refuse(reply, tx, err, 409, "%s is not possible: run %s is %s.", type,
+                                run->record.id, status);
+    }
+}
+
+static mcp_status intervene(portarium_tx *tx, const portarium_request *request,
+                            portarium_reply *reply, mcp_error *err)
+{
+    portarium_run run;
+    portarium_intervention_verdict verdict;
+    const portarium_intervention what = { .type = portarium_body_string(request,
+                                                                        "interventionType"),
+                                          .rationale = portarium_body_string(request, "rationale"),
+                                          .target = portarium_body_string(request, "target"),
+                                          .body = request->body };
+    mcp_status st = portarium_run_load(&run, tx, portarium_argument(request, "runId"), err);
+    if (st == MCP_OK)
+        st = portarium_run_intervene(&verdict, &run, tx, &what, err);
+    if (st != MCP_OK)
+        return st;
+    if (verdict != PORTARIUM_INTERVENTION_DONE)
+        return refuse_intervention(tx, reply, what.type, verdict, &run, err);
+    return portarium_reply_json(reply, tx, 200, run.record.json, err);
+}
+
+/* ---- actions --------------------------------------------------------------------------------- */
+
+static mcp_status load(portarium_run *run, portarium_run_action **action, portarium_tx *tx,
+                       const portarium_request *request, mcp_error *err)
+{
+    const char *id = portarium_argument(request, "actionId");
+    mcp_status st = portarium_run_load(run, tx, portarium_argument(request, "runId"), err);
+    *action = st == MCP_OK ? portarium_run_action_find(run, id) : NULL;
+    return st == MCP_OK && !*action
+               ? mcp_error_set(err, MCP_E_NOT_FOUND, "Action %s not found.", id)
+               : st;
+}
+
+/* A member of the body that repeats the path must agree with it. */
+static void must_agree(portarium_reply *reply, const portarium_request *request, const char *name)
+{
+    const char *said = portarium_body_string(request, name);
+    if (said && strcmp(said, portarium_argument(request, name)) != 0)
+        portarium_fields_add(&reply->fields, mcp_arena_printf(reply->fields.arena, "/%s", name),
+                             "is not the %s of the path", name);
+}
+
+static mcp_status complete_action(portarium_tx *tx, const portarium_request *request,
+                                  portarium_reply *reply, mcp_error *err)
+{
+    portarium_run run;
+    portarium_run_action *action = NULL;
+    const portarium_completion what = { .token = portarium_body_string(request, "completionToken"),
+                                        .outcome = portarium_body_string(request, "outcome"),
+                                        .body = request->body };
+    must_agree(reply, request, "runId");
+    must_agree(reply, request, "actionId");
+    mcp_status st = portarium_fields_status(&reply->fields, err);
+    if (st == MCP_OK)
+        st = load(&run, &action, tx, request, err);
+    if (st == MCP_OK)
+        st = portarium_manual_complete(&run, action, tx, &what, err);
+    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, action->record.json, err) : st;
+}
+
+static mcp_status resolve_action(portarium_tx *tx, const portarium_request *request,
+                                 portarium_reply *reply, mcp_error *err)
+{
+    portarium_run run;
+    portarium_run_action *action = NULL;
+    const portarium_resolution what = { .outcome = portarium_body_string(request, "outcome"),
+                                        .rationale = portarium_body_string(request, "rationale"),
+                                        .output = mcp_json_get(request->body, "output") };
+    mcp_status st = load(&run, &action, tx, request, err);
+    if (st == MCP_OK)
+        st = portarium_run_resolve(&run, action, tx, &what, err);
+    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, action->record.json, err) : st;
+}
+
+/* ---- freeze ---------------------------------------------------------------------------------- */
+
+static mcp_status set_frozen(portarium_tx *tx, const portarium_request *request,
+                             portarium_reply *reply, bool is_frozen, mcp_error *err)
+{
+    portarium_record workspace;
+    mcp_status st = portarium_workspace_freeze(&workspace, tx, is_frozen,
+                                               portarium_body_string(request, "rationale"), err);
+    return st == MCP_OK ? portarium_reply_json(reply, tx, 200, workspace.json, err) : st;
+}
+
+static mcp_status freeze(portarium_tx *tx, const portarium_request *request, portarium_reply *reply,
+                         mcp_error *err)
+{
+    return set_frozen(tx, request, reply, true, err);
+}
+
+static mcp_status unfreeze(portarium_tx *tx, const portarium_request *request,
+                           portarium_reply *reply, mcp_error *err)
+{
+    return set_frozen(tx, request, reply, false, err);
+}
+
+/* clang-format off */
+const portarium_operation portarium_run_operations[] = {
+    { "listRuns", "GET", "/runs", PORTARIUM_MAY_READ, 0,
+      PORTARIUM_NO_BODY, "Run", "runs, the newest first", list_runs },
+    { "startRun", "POST", "/runs", PORTARIUM_MAY_START_RUN, PORTARIUM_COMMAND,
+      PORTARIUM_SHAPE_RunStart, "Run", "start a run of a workflow", start_run },
+    { "getRun", "GET", "/runs/{runId}", PORTARIUM_MAY_READ, PORTARIUM_ETAG | PORTARIUM_WAITS,
+      PORTARIUM_NO_BODY, "Run", "one run; view=full: with its actions and undecided approvals",
+      get_run },
+    { "cancelRun", "POST", "/runs/{runId}/cancel", PORTARIUM_MAY_INTERVENE,
+      PORTARIUM_COMMAND | PORTARIUM_MAY_LACK_BODY,
+      PORTARIUM_SHAPE_RunCancel, "Run", "cancel a run", cancel_run },
+    { "interveneInRun", "POST", "/runs/{runId}/interventions", PORTARIUM_MAY_INTERVENE,
+      PORTARIUM_COMMAND,
+      PORTARIUM_SHAPE_Intervention, "Run", "pause, resume, hand off, ... a run", intervene },
+    { "completeAction", "POST", "/runs/{runId}/actions/{actionId}/complete",
+      PORTARIUM_MAY_COMPLETE_TASK, PORTARIUM_COMMAND,
+      PORTARIUM_SHAPE_CompletionSignal, "RunAction", "say that a manual action is done",
+      complete_action },
+    { "resolveAction", "POST", "/runs/{runId}/actions/{actionId}/resolve",
+      PORTARIUM_MAY_CANCEL_RUN, PORTARIUM_COMMAND,
+      PORTARIUM_SHAPE_ActionResolution, "RunAction", "say how an unknown outcome ended",
+      resolve_action },
+    { "freezeWorkspace", "POST", "/freeze", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
+      PORTARIUM_SHAPE_Rationale, "Workspace", "dispatch nothing more", freeze },
+    { "unfreezeWorkspace", "POST", "/unfreeze", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
+      PORTARIUM_SHAPE_Rationale, "Workspace", "dispatch again", unfreeze },
+    { 0 },
+};
+/* clang-format on */

@@ -1,0 +1,251 @@
+/*
+ * proofs.c - verification of the evidence, checkpoints, and the bundle of a run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "evidence/bundle.h"
+#include "evidence/chain.h"
+#include "service/operations.h"
+#include "service/trail/checkpoints.h"
+
+enum { VERIFIED_MAX = 100000, BUNDLE_MAX = 15 << 20 };
+
+/* ---- verification ---------------------------------------------------------------------------- */
+
+static bool number_of(int64_t *out, portarium_reply *reply, const portarium_request *request,
+                      const char *name)
+{
+    char *end = NULL;
+    const char *text = portarium_argument(request, name);
+    if (!text)
+        return true;
+    *out = strtoll(text, &end, 10);
+    if (*text && !*end && *out >= 1)
+        return true;
+    portarium_fields_add(&reply->fields, name, "must be the number of an entry, from 1");
+    return false;
+}
+
+/* Walk the entries from..to. The one before is taken as it is. @param last the last one verified */
+static mcp_status walk(portarium_chain *chain, portarium_flaw *flaw, portarium_tx *tx, int64_t from,
+                       int64_t to, int64_t *last, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    size_t length = 0;
+    db_value values[] = { db_text(tx->workspace), db_int(from - 1), db_int(to),
+                          db_int(VERIFIED_MAX + 1) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT seq, json FROM evidence WHERE workspace = $1 AND seq >= $2 "
+                             "AND seq <= $3 ORDER BY seq LIMIT $4",
+                             values, 4, err);
+    while (portarium_next(rows, &st, err)) {
+        int64_t seq = db_int_at(rows, 0);
+        const char *text = db_text_at(rows, 1, &length);
+        st = seq < from ? portarium_chain_resume(chain, (uint64_t)seq - 1, text, length, err)
+                        : portarium_chain_add(chain, flaw, text, length, err);
+        if (st == MCP_OK && seq >= from)
+            *last = seq;
+    }
+    db_rows_free(rows);
+    return st;
+}
+
+static mcp_status verify(portarium_tx *tx, const portarium_request *request, portarium_reply *reply,
+                         mcp_error *err)
+{
+    portarium_draft draft;
+    portarium_chain *chain = NULL;
+    portarium_flaw flaw = { .reason = NULL };
+    int64_t from = 1, to = INT64_MAX, last = 0;
+    if (!number_of(&from, reply, request, "from") || !number_of(&to, reply, request, "to"))
+        return portarium_fields_status(&reply->fields, err);
+    mcp_status st = portarium_chain_new(&chain, NULL, err);
+    if (st == MCP_OK)
+        st = walk(chain, &flaw, tx, from, to, &last, err);
+    portarium_chain_free(chain);
+    if (st != MCP_OK && !flaw.reason)
+        return st;
+    portarium_draft_object(&draft);
+    mcp_write_member_bool(&draft.json, "ok", !flaw.reason);
+    if (flaw.reason) {
+        mcp_write_member_int(&draft.json, "index", (int64_t)flaw.index);
+        mcp_write_member_string(&draft.json, "reason", flaw.reason);
+        if (*flaw.expected)
+            mcp_write_member_string(&draft.json, "expected", flaw.expected);
+        if (*flaw.actual)
+            mcp_write_member_string(&draft.json, "actual", flaw.actual);
+    }
+    mcp_write_member_int(&draft.json, "from", from);
+    mcp_write_member_int(&draft.json, "to", last); /* less than asked for after 100,000 entries */
+    return portarium_reply_draft(reply, tx, 200, &draft, err);
+}
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+static mcp_status get_checkpoint(portarium_tx *tx, const portarium_request *request,
+                                 portarium_reply *reply, mcp_error *err)
+{
+    portarium_made_checkpoint made;
+    (void)request;
+    mcp_status st = portarium_checkpoint_make(&made, NULL, tx, err);
+    if (st != MCP_OK)
+        return st;
+    *reply = (portarium_reply){ .status = 200,
+                                .text = made.note,
+                                .length = made.length,
+                                .media = "text/plain; charset=utf-8" };
+    return MCP_OK;
+}
+
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+/* A bundle on its way. */
+typedef struct packing {
+    portarium_tx *tx;
+    const char *run_id;
+    portarium_tree *tree;
+    portarium_made_checkpoint checkpoint;
+    portarium_bundle *bundle;
+    mcp_buf text;
+} packing;
+
+static mcp_status take(const char *bytes, size_t length, void *data, mcp_error *err)
+{
+    packing *self = data;
+    mcp_status st = mcp_buf_append(&self->text, bytes, length);
+    return st == MCP_OK ? st : mcp_error_set(err, st, "the run has too much evidence for a bundle");
+}
+
+static mcp_status count_of(uint64_t *out, packing *self, const char *sql, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(self->tx->workspace), db_text(self->run_id) };
+    mcp_status st = db_query(&rows, self->tx->session, sql, values, 2, err);
+    if (portarium_next(rows, &st, err))
+        *out = (uint64_t)db_int_at(rows, 0);
+    db_rows_free(rows);
+    return st;
+}
+
+static mcp_status begin(packing *self, mcp_error *err)
+{
+    portarium_bundle_options options = {
+        .origin = self->checkpoint.origin,
+        .run_id = self->run_id,
+        .checkpoint = self->checkpoint.note,
+        .checkpoint_length = self->checkpoint.length,
+        .signer = { .name = PORTARIUM_SIGNER, .pair = self->tx->settings->evidence_key },
+        .sink = take,
+        .data = self,
+    };
+    mcp_status st = count_of(&options.entries, self,
+                             "SELECT COUNT(*) FROM evidence WHERE workspace = $1 AND run_id = $2",
+                             err);
+    if (st == MCP_OK)
+        st = count_of(&options.payloads, self,
+                      "SELECT COUNT(*) FROM payloads WHERE workspace = $1 AND run_id = $2 AND "
+                      "disposed_at IS NULL",
+                      err);
+    return st == MCP_OK ? portarium_bundle_new(&self->bundle, &options, err) : st;
+}
+
+/* An entry's proof may read tiles, so entries are read one by one. */
+static mcp_status pack_entry(packing *self, int64_t *after, bool *found, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    portarium_proof proof;
+    const char *text = NULL;
+    size_t length = 0;
+    db_value values[] = { db_text(self->tx->workspace), db_text(self->run_id), db_int(*after) };
+    mcp_status st = db_query(&rows, self->tx->session,
+                             "SELECT seq, json FROM evidence WHERE workspace = $1 AND run_id = $2 "
+                             "AND seq > $3 ORDER BY seq LIMIT 1",
+                             values, 3, err);
+    *found = portarium_next(rows, &st, err);
+    if (*found) {
+        *after = db_int_at(rows, 0);
+        text = db_text_at(rows, 1, &length);
+        text = mcp_arena_strndup(self->tx->arena, text, length);
+    }
+    db_rows_free(rows);
+    if (st != MCP_OK || !*found)
+        return st;
+    if (!text)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for a bundle");
+    uint64_t index = (uint64_t)*after - 1;
+    st = portarium_tree_inclusion(self->tree, index, self->checkpoint.size, &proof, err);
+    return st == MCP_OK ? portarium_bundle_entry(self->bundle, text, length, index, &proof, err)
+                        : st;
+}
+
+static mcp_status pack_payloads(packing *self, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(self->tx->workspace), db_text(self->run_id) };
+    mcp_status st = db_query(&rows, self->tx->session,
+                             "SELECT id, bytes FROM payloads WHERE workspace = $1 AND run_id = $2 "
+                             "AND disposed_at IS NULL ORDER BY created_at, id",
+                             values, 2, err);
+    while (portarium_next(rows, &st, err)) {
+        size_t length = 0;
+        const void *bytes = db_blob_at(rows, 1, &length);
+        const char *uri = mcp_arena_printf(self->tx->arena, "portarium://%s/payloads/%s",
+                                           self->tx->workspace, db_text_at(rows, 0, NULL));
+        st = portarium_bundle_payload(self->bundle, uri, bytes, length, err);
+    }
+    db_rows_free(rows);
+    return st;
+}
+
+static mcp_status pack(packing *self, mcp_error *err)
+{
+    int64_t after = 0;
+    bool found = true;
+    mcp_status st = portarium_checkpoint_make(&self->checkpoint, &self->tree, self->tx, err);
+    if (st == MCP_OK)
+        st = begin(self, err);
+    while (st == MCP_OK && found)
+        st = pack_entry(self, &after, &found, err);
+    if (st == MCP_OK)
+        st = pack_payloads(self, err);
+    return st == MCP_OK ? portarium_bundle_end(self->bundle, err) : st;
+}
+
+static mcp_status get_bundle(portarium_tx *tx, const portarium_request *request,
+                             portarium_reply *reply, mcp_error *err)
+{
+    portarium_record run;
+    packing self = { .tx = tx };
+    mcp_status st = portarium_record_get(&run, tx, &portarium_runs,
+                                         portarium_argument(request, "runId"), err);
+    if (st != MCP_OK)
+        return st;
+    self.run_id = run.id;
+    mcp_buf_init(&self.text, BUNDLE_MAX);
+    st = pack(&self, err);
+    if (st == MCP_OK) {
+        *reply = (portarium_reply){ .status = 200, .media = "application/jsonl" };
+        reply->text = mcp_arena_strndup(tx->arena, self.text.data, self.text.length);
+        reply->length = self.text.length;
+        st = reply->text ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a bundle");
+    }
+    portarium_bundle_free(self.bundle);
+    portarium_tree_free(self.tree);
+    mcp_buf_clear(&self.text);
+    return st;
+}
+
+/* clang-format off */
+const portarium_operation portarium_proof_operations[] = {
+    { "verifyEvidence", "GET", "/evidence/verify", PORTARIUM_MAY_VERIFY_EVIDENCE, 0,
+      PORTARIUM_NO_BODY, NULL, "hold the chain of entries against their hashes", verify },
+    { "getCheckpoint", "GET", "/evidence/checkpoint", PORTARIUM_MAY_VERIFY_EVIDENCE,
+      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "a signed checkpoint of all entries",
+      get_checkpoint },
+    { "getRunBundle", "GET", "/runs/{runId}/evidence:bundle", PORTARIUM_MAY_READ,
+      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "the evidence of a run, which verifies alone",
+      get_bundle },
+    { 0 },
+};
+/* clang-format on */

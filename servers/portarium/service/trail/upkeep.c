@@ -1,0 +1,218 @@
+/*
+ * upkeep.c - a thread that looks what the time has brought.
+ */
+#include "service/trail/upkeep.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "service/trail/checkpoints.h"
+#include "store/idempotency.h"
+#include "store/journal.h"
+#include "thread/thread.h"
+
+enum { LOOK_MS = 5000, ARENA_MAX = 64 << 20, FOUND_MAX = 200, DISPOSED_MAX = 500 };
+
+#define DAY_MS (INT64_C(24) * 3600 * 1000)
+#define EVENTS_MS (7 * DAY_MS)
+
+static const struct {
+    const char *class;
+    int64_t kept_ms;
+} classes[] = { { "Operational", 30 * DAY_MS },
+                { "Compliance", 365 * DAY_MS },
+                { "Forensic", 2555 * DAY_MS } };
+
+enum { CLASSES = sizeof classes / sizeof classes[0] };
+
+struct portarium_upkeep {
+    portarium_committer *committer;
+    const portarium_settings *settings;
+    portarium_actor actor;
+    pthread_mutex_t lock; /* of the worker */
+    thread_worker worker;
+};
+
+/* Workspaces in which something is to be done. */
+typedef struct found {
+    const char *items[FOUND_MAX];
+    size_t count;
+} found;
+
+static mcp_status collect(found *out, portarium_tx *tx, const char *sql, const db_value *values,
+                          size_t count, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    mcp_status st = db_query(&rows, tx->session, sql, values, count, err);
+    while (portarium_next(rows, &st, err) && out->count < FOUND_MAX)
+        out->items[out->count++] = mcp_arena_strdup(tx->arena, db_text_at(rows, 0, NULL));
+    db_rows_free(rows);
+    return st;
+}
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+static mcp_status find_uncovered(portarium_tx *tx, void *data, mcp_error *err)
+{
+    db_value values[] = { db_int(PORTARIUM_CHECKPOINT_ENTRIES),
+                          db_int(tx->now_ms - PORTARIUM_CHECKPOINT_MS) };
+    found *out = data;
+    out->count = 0;
+    return collect(out, tx,
+                   "SELECT h.workspace FROM heads h WHERE h.evidence_seq > COALESCE((SELECT "
+                   "MAX(size) FROM checkpoints c WHERE c.workspace = h.workspace), 0) AND "
+                   "(h.evidence_seq >= $1 + COALESCE((SELECT MAX(size) FROM checkpoints c WHERE "
+                   "c.workspace = h.workspace), 0) OR NOT EXISTS (SELECT 1 FROM checkpoints c "
+                   "WHERE c.workspace = h.workspace AND c.created_at > $2)) LIMIT 200",
+                   values, 2, err);
+}
+
+static mcp_status make_checkpoint(portarium_tx *tx, void *data, mcp_error *err)
+{
+    portarium_made_checkpoint made;
+    (void)data;
+    return portarium_checkpoint_make(&made, NULL, tx, err);
+}
+
+/* ---- retention ------------------------------------------------------------------------------- */
+
+static mcp_status find_expired(portarium_tx *tx, void *data, mcp_error *err)
+{
+    found *out = data;
+    mcp_status st = MCP_OK;
+    out->count = 0;
+    for (size_t i = 0; i < CLASSES && st == MCP_OK; i++) {
+        db_value values[] = { db_text(classes[i].class), db_int(tx->now_ms - classes[i].kept_ms) };
+        st = collect(out, tx,
+                     "SELECT DISTINCT workspace FROM payloads WHERE class = $1 AND "
+                     "created_at < $2 AND disposed_at IS NULL LIMIT 200",
+                     values, 2, err);
+    }
+    return st;
+}
+
+mcp_status portarium_dispose(portarium_tx *tx, void *data, mcp_error *err)
+{
+    int64_t now = *(const int64_t *)data;
+    mcp_status st = MCP_OK;
+    for (size_t i = 0; i < CLASSES && st == MCP_OK; i++) {
+        int64_t changed = 0;
+        db_value values[] = { db_text(tx->workspace), db_text(classes[i].class),
+                              db_int(now - classes[i].kept_ms), db_int(tx->now_ms),
+                              db_int(DISPOSED_MAX) };
+        st = db_run(tx->session, &changed,
+                    "UPDATE payloads SET bytes = NULL, disposed_at = $4 WHERE workspace = $1 AND "
+                    "id IN (SELECT id FROM payloads WHERE workspace = $1 AND class = $2 AND "
+                    "created_at < $3 AND disposed_at IS NULL LIMIT $5)",
+                    values, 5, err);
+        const portarium_evidence entry = {
+            .category = "System",
+            .summary = mcp_arena_printf(tx->arena, "%" PRId64 " %s payloads disposed of", changed,
+                                        classes[i].class),
+            .by = PORTARIUM_BY_SYSTEM,
+        };
+        if (st == MCP_OK && changed > 0)
+            st = portarium_evidence_add(tx, &entry, err);
+    }
+    return st;
+}
+
+static mcp_status dispose_now(portarium_tx *tx, void *data, mcp_error *err)
+{
+    (void)data;
+    return portarium_dispose(tx, &tx->now_ms, err);
+}
+
+static mcp_status expire(portarium_tx *tx, void *data, mcp_error *err)
+{
+    db_value values[] = { db_int(tx->now_ms - EVENTS_MS) };
+    (void)data;
+    mcp_status st = db_run(tx->session, NULL, "DELETE FROM outbox WHERE created_at < $1", values, 1,
+                           err);
+    return st == MCP_OK ? portarium_idempotency_expire(tx, err) : st;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* Run work in a transaction. @param workspace NULL: in none */
+static void commit(portarium_upkeep *self, const char *workspace, mcp_arena *arena,
+                   portarium_work *work)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    const portarium_tx as = {
+        .arena = arena, .workspace = workspace, .actor = &self->actor, .correlation_id = "upkeep"
+    };
+    if (portarium_commit(self->committer, &as, work, NULL, &err) != MCP_OK)
+        mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "upkeep of %s: %s",
+                      workspace ? workspace : "events", err.message);
+}
+
+/* Find workspaces, and do the work in each. */
+static void serve(portarium_upkeep *self, portarium_work *find, portarium_work *work)
+{
+    mcp_error err = MCP_ERROR_INIT;
+    mcp_arena *arena = mcp_arena_new(ARENA_MAX);
+    found *what = arena ? mcp_arena_alloc(arena, sizeof *what) : NULL;
+    const portarium_tx as = { .arena = arena, .actor = &self->actor };
+    if (what) {
+        what->count = 0;
+        if (portarium_view(self->committer, &as, find, what, &err) != MCP_OK)
+            mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "upkeep: %s", err.message);
+        for (size_t i = 0; i < what->count; i++)
+            commit(self, what->items[i], arena, work);
+    }
+    mcp_arena_free(arena);
+}
+
+static void run(void *data)
+{
+    portarium_upkeep *self = data;
+    unsigned turn = 0;
+    pthread_mutex_lock(&self->lock);
+    while (!self->worker.is_stopping) {
+        if (thread_worker_wait(&self->worker, LOOK_MS))
+            continue;
+        pthread_mutex_unlock(&self->lock);
+        if (self->settings->evidence_key)
+            serve(self, find_uncovered, make_checkpoint);
+        if (turn++ % 120 == 0) {
+            mcp_arena *arena = mcp_arena_new(ARENA_MAX);
+            serve(self, find_expired, dispose_now);
+            if (arena)
+                commit(self, NULL, arena, expire);
+            mcp_arena_free(arena);
+        }
+        pthread_mutex_lock(&self->lock);
+    }
+    pthread_mutex_unlock(&self->lock);
+}
+
+mcp_status portarium_upkeep_new(portarium_upkeep **out, portarium_committer *committer,
+                                const portarium_settings *settings, mcp_error *err)
+{
+    portarium_upkeep *self = calloc(1, sizeof *self);
+    if (!self)
+        return mcp_error_set(err, MCP_E_NOMEM, "no memory for the upkeep");
+    *self = (portarium_upkeep){ .committer = committer,
+                                .settings = settings,
+                                .actor = { .subject = "system:upkeep" } };
+    pthread_mutex_init(&self->lock, NULL);
+    thread_worker_init(&self->worker, &self->lock);
+    mcp_status st = thread_worker_start(&self->worker, run, self, err);
+    if (st != MCP_OK) {
+        portarium_upkeep_free(self);
+        return st;
+    }
+    *out = self;
+    return MCP_OK;
+}
+
+void portarium_upkeep_free(portarium_upkeep *self)
+{
+    if (!self)
+        return;
+    thread_worker_stop(&self->worker);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}

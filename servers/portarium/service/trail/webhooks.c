@@ -1,0 +1,123 @@
+/*
+ * webhooks.c - webhooks: addresses that events are delivered to.
+ */
+#include <string.h>
+
+#include "keys/canonical.h"
+#include "mcp/random.h"
+#include "model/identity.h"
+#include "service/list.h"
+#include "service/note.h"
+#include "service/operations.h"
+#include "service/trail/pump.h"
+
+enum { SECRET_BYTES = 32, WEBHOOKS_MAX = 100 };
+
+static mcp_status list_webhooks(portarium_tx *tx, const portarium_request *request,
+                                portarium_reply *reply, mcp_error *err)
+{
+    return portarium_reply_list(reply, tx, &portarium_webhooks, request, NULL, err);
+}
+
+static mcp_status make_secret(const char **out, portarium_tx *tx, mcp_error *err)
+{
+    uint8_t bytes[SECRET_BYTES];
+    char text[2 * SECRET_BYTES + 1];
+    mcp_status st = mcp_random_bytes(bytes, sizeof bytes, err);
+    if (st != MCP_OK)
+        return st;
+    keys_hex(text, bytes);
+    *out = mcp_arena_printf(tx->arena, "whsec_%s", text);
+    return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOMEM, "no memory for a secret");
+}
+
+static mcp_status check_count(portarium_tx *tx, portarium_reply *reply, mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(tx->workspace) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT COUNT(*) FROM webhooks WHERE workspace = $1", values, 1, err);
+    bool is_full = portarium_next(rows, &st, err) && db_int_at(rows, 0) >= WEBHOOKS_MAX;
+    db_rows_free(rows);
+    return st == MCP_OK && is_full
+               ? portarium_refuse(reply, tx, err, 409, "The workspace has %d webhooks already.",
+                                  WEBHOOKS_MAX)
+               : st;
+}
+
+/* Events are delivered from the next one on. */
+static mcp_status begin_at_head(portarium_tx *tx, const char *id, mcp_error *err)
+{
+    db_value values[] = { db_text(tx->workspace), db_text(id), db_int(tx->head.event_seq) };
+    return db_run(tx->session, NULL,
+                  "UPDATE webhooks SET delivered = $3 WHERE workspace = $1 AND id = $2", values, 3,
+                  err);
+}
+
+static mcp_status document_of(const mcp_json **out, portarium_tx *tx, const mcp_json *body,
+                              const char *id, mcp_error *err)
+{
+    portarium_draft draft;
+    portarium_draft_object(&draft);
+    mcp_write_member_string(&draft.json, "webhookId", id);
+    mcp_write_member_string(&draft.json, "workspaceId", tx->workspace);
+    mcp_write_member_value(&draft.json, "url", mcp_json_get(body, "url"));
+    if (mcp_json_get(body, "types"))
+        mcp_write_member_value(&draft.json, "types", mcp_json_get(body, "types"));
+    mcp_write_member_string(&draft.json, "createdAtIso", tx->now);
+    return portarium_draft_read(&draft, tx, out, err);
+}
+
+static mcp_status create_webhook(portarium_tx *tx, const portarium_request *request,
+                                 portarium_reply *reply, mcp_error *err)
+{
+    const mcp_json *json = NULL, *hidden = NULL, *answer = NULL;
+    const char *id = NULL, *secret = NULL;
+    mcp_status st = check_count(tx, reply, err);
+    if (st == MCP_OK)
+        st = portarium_pump_judge(tx->settings->pump, portarium_body_string(request, "url"),
+                                  &reply->fields, err);
+    if (st == MCP_OK)
+        st = portarium_id_new(&id, "wh-", tx->arena, err);
+    if (st == MCP_OK)
+        st = make_secret(&secret, tx, err);
+    if (st == MCP_OK)
+        st = document_of(&json, tx, request->body, id, err);
+    if (st == MCP_OK)
+        st = portarium_object(tx, &hidden, err, "secret", secret, NULL);
+    if (st == MCP_OK)
+        st = portarium_record_insert(NULL, tx, &portarium_webhooks, id, json, hidden, err);
+    if (st == MCP_OK)
+        st = begin_at_head(tx, id, err);
+    if (st == MCP_OK)
+        st = portarium_note(tx, NULL, err, "Webhook %s created", id);
+    if (st == MCP_OK)
+        st = portarium_merge(tx, &answer, json, hidden, err);
+    if (st != MCP_OK)
+        return st;
+    reply->location = mcp_arena_printf(tx->arena, "/v1/workspaces/%s/webhooks/%s", tx->workspace,
+                                       id);
+    return portarium_reply_json(reply, tx, 201, answer, err);
+}
+
+static mcp_status delete_webhook(portarium_tx *tx, const portarium_request *request,
+                                 portarium_reply *reply, mcp_error *err)
+{
+    const char *id = portarium_argument(request, "webhookId");
+    mcp_status st = portarium_record_delete(tx, &portarium_webhooks, id, err);
+    if (st == MCP_OK)
+        st = portarium_note(tx, NULL, err, "Webhook %s deleted", id);
+    return st == MCP_OK ? portarium_reply_none(reply) : st;
+}
+
+/* clang-format off */
+const portarium_operation portarium_webhook_operations[] = {
+    { "listWebhooks", "GET", "/webhooks", PORTARIUM_MAY_ADMINISTER, 0,
+      PORTARIUM_NO_BODY, "Webhook", "the webhooks, without their secrets", list_webhooks },
+    { "createWebhook", "POST", "/webhooks", PORTARIUM_MAY_ADMINISTER, PORTARIUM_COMMAND,
+      PORTARIUM_SHAPE_Webhook, "Webhook", "have events delivered to an address", create_webhook },
+    { "deleteWebhook", "DELETE", "/webhooks/{webhookId}", PORTARIUM_MAY_ADMINISTER,
+      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "end the delivery", delete_webhook },
+    { 0 },
+};
+/* clang-format on */

@@ -1,0 +1,185 @@
+/*
+ * apply.c - portarium admin apply: workspaces and what they have, from a file.
+ *
+ *     {"workspaces": [{"workspaceId": "ws-1", "name": "First", "users": [...], "machines": [...],
+ *       "agents": [...], "adapters": [...], "policies": [...], "workflows": [...]}]}
+ *
+ * What exists already stays as it is, except workflows and policies, which get a new version where
+ * the file has another content; so a file may be applied again.
+ */
+#include "shell/apply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/serve.h"
+#include "service/workspaces.h"
+#include "shell/line.h"
+#include "shell/session.h"
+
+enum { FILE_MAX = 16 << 20 };
+
+/* A list of a workspace in the file. */
+static const struct {
+    const char *member;
+    const char *create; /* operation */
+    const char *update; /* NULL: what exists stays */
+    const char *id;
+} lists[] = {
+    { "users", "createUser", "updateUser", "userId" },
+    { "machines", "createMachine", NULL, "machineId" },
+    { "agents", "createAgent", NULL, "agentId" },
+    { "adapters", "createAdapter", "updateAdapter", "adapterId" },
+    { "policies", "createPolicy", "updatePolicy", "policyId" },
+    { "workflows", "createWorkflow", "updateWorkflow", "workflowId" },
+};
+
+/* The work, and its counts. */
+typedef struct application {
+    portarium_session *session;
+    portarium_applied done;
+} application;
+
+static mcp_status read_file(const mcp_json **out, mcp_arena *arena, const char *path,
+                            mcp_error *err)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    mcp_buf text;
+    char chunk[16384];
+    size_t count = 1;
+    if (!file)
+        return mcp_error_set(err, MCP_E_NOT_FOUND, "%s cannot be opened", path);
+    mcp_buf_init(&text, FILE_MAX);
+    while (count > 0) {
+        count = fread(chunk, 1, sizeof chunk, file);
+        mcp_buf_append(&text, chunk, count);
+    }
+    mcp_status st = ferror(file) ? mcp_error_set(err, MCP_E_IO, "%s cannot be read", path)
+                                 : text.status;
+    if (text.status != MCP_OK)
+        mcp_error_set(err, st, "%s: %s", path, mcp_status_words(st));
+    if (st == MCP_OK)
+        st = mcp_json_read(out, arena, text.data, text.length, err);
+    if (file != stdin)
+        fclose(file);
+    mcp_buf_clear(&text);
+    return st;
+}
+
+/* ---- one object ------------------------------------------------------------------------------ */
+
+static mcp_status arguments_of(const mcp_json **out, mcp_arena *arena, const char *name,
+                               const char *id, mcp_error *err)
+{
+    mcp_buf text;
+    mcp_json_writer json;
+    mcp_buf_init(&text, 4096);
+    mcp_json_writer_init(&json, &text);
+    mcp_write_object(&json);
+    mcp_write_member_string(&json, name, id);
+    mcp_write_end(&json);
+    mcp_status st = mcp_json_writer_status(&json);
+    if (st == MCP_OK)
+        st = mcp_json_read(out, arena, text.data, text.length, err);
+    mcp_buf_clear(&text);
+    return st;
+}
+
+static mcp_status apply_one(application *self, size_t list, const char *workspace,
+                            const mcp_json *body, mcp_error *err)
+{
+    portarium_session *session = self->session;
+    const mcp_json *arguments = NULL;
+    const char *id = mcp_json_get_string(body, lists[list].id);
+    if (!portarium_operation_find(lists[list].create))
+        return mcp_error_set(err, MCP_E_UNSUPPORTED, "%s cannot be applied", lists[list].member);
+    mcp_status st = portarium_session_run(session, lists[list].create, workspace, NULL, body, err);
+    if (st == MCP_OK)
+        self->done.created++;
+    if (st != MCP_E_EXISTS || !id)
+        return st;
+    if (!lists[list].update) {
+        self->done.unchanged++;
+        return MCP_OK;
+    }
+    st = arguments_of(&arguments, session->arena, lists[list].id, id, err);
+    if (st == MCP_OK)
+        st = portarium_session_run(session, lists[list].update, workspace, arguments, body, err);
+    self->done.changed += st == MCP_OK;
+    return st;
+}
+
+/* ---- one workspace --------------------------------------------------------------------------- */
+
+typedef struct naming {
+    const char *id, *name;
+} naming;
+
+static mcp_status make_workspace(portarium_tx *tx, void *data, mcp_error *err)
+{
+    const naming *names = data;
+    return portarium_workspace_create(tx, names->id, names->name, err);
+}
+
+static mcp_status apply_workspace(application *self, const mcp_json *what, mcp_error *err)
+{
+    portarium_session *session = self->session;
+    naming names = { mcp_json_get_string(what, "workspaceId"), mcp_json_get_string(what, "name") };
+    if (!names.id || !names.name)
+        return mcp_error_set(err, MCP_E_PARAMS, "a workspace needs workspaceId and name");
+    mcp_status st = portarium_plane_write(session->plane, NULL, session->arena, make_workspace,
+                                          &names, err);
+    self->done.created += st == MCP_OK;
+    if (st == MCP_E_EXISTS)
+        st = MCP_OK;
+    for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++) {
+        const mcp_json *items = mcp_json_get(what, lists[list].member);
+        for (size_t i = 0; st == MCP_OK && i < mcp_json_count(items); i++) {
+            mcp_error why = MCP_ERROR_INIT;
+            st = apply_one(self, list, names.id, mcp_json_item(items, i), &why);
+            if (st != MCP_OK)
+                mcp_error_set(err, st, "%s: %s[%zu]: %s", names.id, lists[list].member, i,
+                              why.message);
+        }
+    }
+    return st;
+}
+
+mcp_status portarium_apply(portarium_applied *out, portarium_session *session,
+                           const mcp_json *document, mcp_error *err)
+{
+    application self = { .session = session, .done = *out };
+    const mcp_json *workspaces = mcp_json_get(document, "workspaces");
+    mcp_status st = MCP_OK;
+    if (!mcp_json_is_array(workspaces))
+        return mcp_error_set(err, MCP_E_PARAMS, "there is no list \"workspaces\"");
+    for (size_t i = 0; st == MCP_OK && i < mcp_json_count(workspaces); i++)
+        st = apply_workspace(&self, mcp_json_item(workspaces, i), err);
+    *out = self.done;
+    return st;
+}
+
+int portarium_line_apply(const cli_line *line, void *data)
+{
+    portarium_session session;
+    portarium_applied done = { .created = 0 };
+    mcp_error err = MCP_ERROR_INIT;
+    const mcp_json *file = NULL;
+    (void)data;
+    mcp_status st = portarium_session_open(&session, line, &err);
+    if (st != MCP_OK)
+        return serve_fail(line, st, &err);
+    st = read_file(&file, session.arena, cli_argument(line, 0), &err);
+    if (st == MCP_OK)
+        st = portarium_apply(&done, &session, file, &err);
+    if (st == MCP_OK && cli_flag(line, "json"))
+        fprintf(cli_out(line), "{\"created\":%d,\"changed\":%d,\"unchanged\":%d}\n", done.created,
+                done.changed, done.unchanged);
+    else if (st == MCP_OK)
+        fprintf(cli_out(line), "%d created, %d changed, %d unchanged\n", done.created, done.changed,
+                done.unchanged);
+    int status = st == MCP_OK ? SERVE_EXIT_DONE : serve_fail(line, st, &err);
+    portarium_session_close(&session);
+    return status;
+}

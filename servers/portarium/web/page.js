@@ -1,0 +1,271 @@
+/*
+ * page.js - the cockpit: signs in, follows the workspace's events, and shows one place at a time,
+ * a list and the details of what is chosen in it.
+ *
+ * The address says what is shown: #/runs/ID. A place has a name, a title, the kinds of events that
+ * change it, and functions: list() fetches the items, row(item) draws one, key(item) is its id,
+ * detail(id) fetches and draws the details.
+ */
+import { Api, Refusal } from './api.js';
+import { agents } from './panes/agents.js';
+import { evidence } from './panes/evidence.js';
+import { inbox } from './panes/inbox.js';
+import { policies } from './panes/policies.js';
+import { runs } from './panes/runs.js';
+import { workItems } from './panes/work.js';
+import { h } from './text.js';
+
+const STORED = 'portarium.token', REFRESH_MS = 150, TOAST_MS = 6000;
+const makers = [inbox, runs, workItems, agents, policies, evidence];
+const byId = (id) => document.getElementById(id);
+
+let api = null, places = [], place = null, chosen = null, items = [], timer = null, toastTimer = null, turn = 0;
+
+/* ---- what the panes may use ------------------------------------------------------------------ */
+
+function toast(words) {
+    byId('toast').replaceChildren(h('span', {}, words));
+    byId('toast').hidden = false;
+    clearTimeout(toastTimer);
+    toastTimer = setTimeout(() => { byId('toast').hidden = true; }, TOAST_MS);
+}
+
+/* Run something that may be refused; a refusal is shown. @return whether it was done */
+async function attempt(work) {
+    try {
+        await work();
+        return true;
+    } catch (error) {
+        if (error.name === 'AbortError')
+            return false;
+        if (error instanceof Refusal && error.status === 401)
+            signOut('The token is not valid any more.');
+        else
+            toast(error.message);
+        return false;
+    }
+}
+
+/* Ask for a rationale. @return the text; null: nothing shall be done */
+function why(title, button) {
+    const dialog = byId('ask');
+    byId('ask-title').textContent = title;
+    byId('ask-yes').textContent = button;
+    byId('ask-why').value = '';
+    dialog.returnValue = '';
+    dialog.showModal();
+    return new Promise((done) => {
+        dialog.onclose = () => done(dialog.returnValue === 'yes' ? byId('ask-why').value.trim() : null);
+    });
+}
+
+/* ---- showing --------------------------------------------------------------------------------- */
+
+const go = (name, id) => { location.hash = id ? `#/${name}/${encodeURIComponent(id)}` : `#/${name}`; };
+
+function drawPlaces() {
+    byId('places').replaceChildren(...places.map((one) => h('a', { href: `#/${one.name}`, 'aria-current': one === place ? 'page' : null },
+        one.title, one.count ? h('b', { class: 'count' }, one.count) : null)));
+}
+
+function drawList() {
+    const rows = items.map((item) => h('a', {
+        class: 'row', href: `#/${place.name}/${encodeURIComponent(place.key(item))}`, 'aria-current': place.key(item) === chosen ? 'true' : null,
+    }, place.row(item)));
+    const head = place.head ? place.head() : null;
+    byId('list').replaceChildren(...[head, ...rows, rows.length ? null : h('p', { class: 'empty' }, place.empty)].filter(Boolean));
+    byId('list').setAttribute('aria-label', place.title);
+    byId('list').querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+}
+
+async function drawDetail(mine) {
+    const detail = byId('detail');
+    document.body.classList.toggle('has-detail', chosen !== null);
+    if (chosen === null) {
+        detail.replaceChildren(h('p', { class: 'empty' }, items.length ? 'Choose one of the list.' : place.hint ?? ''));
+        return;
+    }
+    const content = await place.detail(chosen);
+    if (mine !== turn)
+        return;
+    const focused = detail.contains(document.activeElement) ? document.activeElement.name : null;
+    const range = focused ? [document.activeElement.selectionStart, document.activeElement.selectionEnd] : null;
+    detail.replaceChildren(h('a', { class: 'back', href: `#/${place.name}` }, `‹ ${place.title}`), ...[content].flat().filter(Boolean));
+    const field = focused ? detail.querySelector(`[name="${CSS.escape(focused)}"]`) : null;
+    field?.focus();
+    if (field?.setSelectionRange && range?.[0] !== null && range?.[0] !== undefined)
+        field.setSelectionRange(...range);
+}
+
+/* Fetch and draw. Of several that overlap, the last one draws. */
+async function refresh() {
+    const mine = ++turn, where = place;
+    await attempt(async () => {
+        const found = await where.list();
+        if (mine !== turn)
+            return;
+        items = found;
+        if (chosen === null && where.choosesFirst && items.length && innerWidth > 760)
+            chosen = where.key(items[0]);
+        drawPlaces();
+        drawList();
+        await drawDetail(mine);
+    });
+    if (place !== places[0])
+        attempt(async () => { await places[0].list(); drawPlaces(); });
+}
+
+function soon() {
+    clearTimeout(timer);
+    timer = setTimeout(refresh, REFRESH_MS);
+}
+
+function route() {
+    if (!api)
+        return;
+    const [, name, id] = /^#\/([^/]*)\/?(.*)$/.exec(location.hash) ?? [];
+    place = places.find((one) => one.name === name) ?? places[0];
+    chosen = id ? decodeURIComponent(id) : null;
+    items = [];
+    drawPlaces();
+    refresh();
+}
+
+/* ---- the workspace --------------------------------------------------------------------------- */
+
+async function showWorkspace() {
+    const workspace = await api.get('');
+    byId('workspace').replaceChildren(h('span', {}, workspace.name));
+    byId('frozen').hidden = !workspace.frozen;
+    byId('freeze').textContent = workspace.frozen ? 'Unfreeze' : 'Freeze';
+    byId('freeze').dataset.frozen = Boolean(workspace.frozen);
+}
+
+async function freeze() {
+    const isFrozen = byId('freeze').dataset.frozen === 'true';
+    const rationale = await why(isFrozen ? 'Let the workspace go on' : 'Stop everything that is not running yet', isFrozen ? 'Unfreeze' : 'Freeze');
+    if (rationale)
+        await attempt(async () => { await api.send('POST', isFrozen ? '/unfreeze' : '/freeze', { rationale }); await showWorkspace(); });
+}
+
+const WORDS = { connecting: 'connecting', live: 'live', waiting: 'reconnecting', refused: 'signed out' };
+
+function connectionIs(state) {
+    byId('connection').dataset.state = state;
+    byId('connection-words').textContent = WORDS[state] ?? state;
+    if (state === 'refused')
+        signOut('The token is not valid any more.');
+}
+
+/* ---- signing in and out ---------------------------------------------------------------------- */
+
+function show(isIn) {
+    for (const id of ['places', 'main', 'freeze', 'leave'])
+        byId(id).hidden = !isIn;
+    byId('sign-in').hidden = isIn;
+    byId('frozen').hidden = true;
+    if (!isIn)
+        byId('token').focus();
+}
+
+async function signIn(token) {
+    const next = new Api(token);
+    try {
+        await next.open();
+    } catch (error) {
+        next.close();
+        signOut(error.status === 401 ? 'This token is not valid.' : error.message);
+        return;
+    }
+    sessionStorage.setItem(STORED, token);
+    api = next;
+    const tools = { api, attempt, toast, why, refresh, soon, go };
+    places = makers.map((make) => make(tools));
+    byId('sign-in-error').textContent = '';
+    show(true);
+    attempt(showWorkspace);
+    api.follow({
+        state: connectionIs,
+        lost: () => { attempt(showWorkspace); soon(); },
+        event(type) {
+            if (/^Workspace/.test(type))
+                attempt(showWorkspace);
+            soon();
+        },
+    });
+    route();
+}
+
+function signOut(words = '') {
+    api?.close();
+    api = null;
+    sessionStorage.removeItem(STORED);
+    byId('token').value = '';
+    byId('workspace').replaceChildren();
+    byId('list').replaceChildren();
+    byId('detail').replaceChildren();
+    byId('connection').dataset.state = 'idle';
+    byId('connection-words').textContent = 'not connected';
+    byId('sign-in-error').textContent = words;
+    show(false);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+function step(by) {
+    if (!items.length)
+        return;
+    const at = items.findIndex((item) => place.key(item) === chosen);
+    const next = at < 0 ? 0 : Math.min(Math.max(at + by, 0), items.length - 1);
+    go(place.name, place.key(items[next]));
+}
+
+function onKey(event) {
+    const inField = event.target.closest('input, textarea, select');
+    if (event.key === 'Escape' && inField) {
+        inField.blur();
+        return;
+    }
+    if (!api || inField || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]'))
+        return;
+    if (event.key === 'j' || event.key === 'k')
+        step(event.key === 'j' ? 1 : -1);
+    else if (event.key === '?')
+        byId('keys').showModal();
+    else if (event.key === 'Escape' && chosen !== null)
+        go(place.name);
+    else if (/^[1-6]$/.test(event.key))
+        go(places[Number(event.key) - 1].name);
+    else if (chosen === null || !place.press?.(event.key, chosen))
+        return;
+    event.preventDefault();
+}
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+byId('sign-in').addEventListener('submit', (event) => { event.preventDefault(); signIn(byId('token').value.trim()); });
+byId('leave').addEventListener('click', () => signOut());
+byId('freeze').addEventListener('click', freeze);
+byId('help').addEventListener('click', () => byId('keys').showModal());
+byId('ask-no').addEventListener('click', () => byId('ask').close(''));
+byId('ask-yes').value = 'yes';
+addEventListener('hashchange', () => { if (!takeToken()) route(); });
+addEventListener('keydown', onKey);
+
+/* A token in the address is taken out of it at once. @return whether there was one */
+function takeToken() {
+    const given = /^#token=([^&]+)/.exec(location.hash);
+    if (!given)
+        return false;
+    history.replaceState(null, '', `${location.pathname}#/inbox`);
+    signIn(decodeURIComponent(given[1]));
+    return true;
+}
+
+if (!takeToken()) {
+    const stored = sessionStorage.getItem(STORED);
+    if (stored)
+        signIn(stored);
+    else
+        show(false);
+}

@@ -1,0 +1,162 @@
+/*
+ * portarium-rest.test.mjs - the REST interface of portarium over a socket.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { events, plane } from './portarium-rest.mjs';
+
+const RUNS = '/v1/workspaces/ws-1/runs';
+let server;
+
+before(async () => { server = await plane(); });
+after(() => server.close());
+
+const start = (workflowId, parameters = {}, headers = {}) => server.ask('POST', RUNS, { body: { workflowId, parameters }, headers });
+
+test('health and readiness need no token', async () => {
+    for (const where of ['/health', '/healthz', '/livez']) {
+        const { status, json } = await server.ask('GET', where, { token: null });
+        assert.deepEqual([status, json.service, json.status, Number.isNaN(Date.parse(json.startedAt))], [200, 'portarium', 'ok', false]);
+    }
+    for (const where of ['/ready', '/readyz']) {
+        const { status, json } = await server.ask('GET', where, { token: null });
+        assert.deepEqual([status, json.checks], [200, { database: 'ok' }]);
+    }
+});
+
+test('every answer carries a correlation id and a trace, its own or the request’s', async () => {
+    const own = await server.ask('GET', RUNS);
+    assert.match(own.headers.get('x-correlation-id'), /^[0-9a-f-]{36}$/);
+    assert.match(own.headers.get('traceparent'), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const given = await server.ask('GET', RUNS, { headers: { 'x-correlation-id': 'c-77', traceparent } });
+    assert.deepEqual([given.headers.get('x-correlation-id'), given.headers.get('traceparent')], ['c-77', traceparent]);
+    assert.equal(given.headers.get('content-security-policy'), "default-src 'none'");
+});
+
+test('refusals are problem documents, those of the library too', async () => {
+    const cases = [
+        [401, 'unauthorized', { token: null }, RUNS],
+        [401, 'unauthorized', { token: 'pt_nobody' }, RUNS],
+        [403, 'forbidden', {}, '/v1/workspaces/ws-2/runs'],
+        [403, 'forbidden', {}, '/v1/workspaces/ws-none/runs'],
+        [404, 'not-found', {}, `${RUNS}/run-none`],
+        [404, 'not-found', {}, '/v1/nothing'],
+        [422, 'validation-failed', {}, `${RUNS}?limit=201`],
+    ];
+    for (const [status, slug, options, where] of cases) {
+        const answer = await server.ask('GET', where, options);
+        assert.equal(answer.status, status, where);
+        assert.equal(answer.headers.get('content-type').split(';')[0], 'application/problem+json');
+        assert.equal(answer.json.type, `https://portarium.dev/problems/${slug}`);
+        assert.equal(answer.json.status, status);
+        assert.equal(answer.json.instance, where.split('?')[0]);
+    }
+    const wrong = await server.ask('POST', RUNS, { body: { workflowId: 7 } });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.json.errors[0].field, /workflowId/);
+    const other = await server.ask('POST', RUNS, { body: {}, headers: { 'Content-Type': 'text/plain' } });
+    assert.equal(other.status, 415);
+});
+
+test('a run of another workspace is not found', async () => {
+    const { json } = await start('wf-noop', { n: 1 });
+    const token = server.token('olga', 'operator', 'ws-2');
+    assert.equal((await server.ask('GET', `/v1/workspaces/ws-2/runs/${json.runId}`, { token })).status, 404);
+});
+
+test('a key repeats the answer and starts nothing', async () => {
+    const headers = { 'Idempotency-Key': 'once' };
+    const first = await start('wf-noop', { n: 1 }, headers), second = await start('wf-noop', { n: 1 }, headers);
+    assert.deepEqual([first.status, second.status, second.json.runId], [201, 201, first.json.runId]);
+    assert.equal(second.headers.get('location'), `${RUNS}/${first.json.runId}`);
+    assert.equal((await start('wf-noop', { n: 2 }, headers)).status, 409);
+});
+
+test('an entity tag saves the body of what has not changed', async () => {
+    const where = '/v1/workspaces/ws-1/workflows/wf-noop';
+    const first = await server.ask('GET', where);
+    const again = await server.ask('GET', where, { headers: { 'If-None-Match': first.headers.get('etag') } });
+    assert.deepEqual([first.status, again.status, again.text], [200, 304, '']);
+});
+
+test('a long poll answers when the run changes, and at its end', async () => {
+    const { json } = await start('wf-wait', { ms: 400 });
+    let run = (await server.ask('GET', `${RUNS}/${json.runId}`)).json;
+    while (!['Succeeded', 'Failed'].includes(run.status))
+        run = (await server.ask('GET', `${RUNS}/${json.runId}?wait=60`)).json;
+    assert.equal(run.status, 'Succeeded');
+    assert.equal((await server.ask('GET', `${RUNS}/${json.runId}?wait=60`)).json.status, 'Succeeded');
+
+    const later = await start('wf-wait', { ms: 60_000 });
+    const waits = await Promise.all(Array.from({ length: 20 }, () => server.ask('GET', `${RUNS}/${later.json.runId}?wait=1`)));
+    assert.deepEqual([...new Set(waits.map(({ status }) => status))], [200]);
+    for (const wrong of ['-1', '61', 'x', '1.5'])
+        assert.equal((await server.ask('GET', `${RUNS}/${json.runId}?wait=${wrong}`)).status, 422);
+});
+
+test('a reader that knows an older state is answered at once', async () => {
+    const { json } = await start('wf-wait', { ms: 60_000 });
+    const answer = await server.ask('GET', `${RUNS}/${json.runId}?wait=60`, { headers: { 'If-None-Match': '"000000000000"' }, signal: AbortSignal.timeout(50_000) });
+    assert.equal(answer.status, 200);
+});
+
+test('events are dense, and a reader continues where it was', async () => {
+    const where = '/v1/workspaces/ws-1/events:stream';
+    const { json } = await start('wf-noop', { n: 1 });
+    await server.ask('GET', `${RUNS}/${json.runId}?wait=60`);
+    const all = await events(server, `${where}?after=0`, 6);
+    assert.deepEqual(all.map(({ id }) => id), [1, 2, 3, 4, 5, 6]);
+    assert.equal(all[0].data.specversion, '1.0');
+    const rest = await events(server, where, 2, { 'Last-Event-ID': '2' });
+    assert.deepEqual(rest, all.slice(2, 4));
+    const fresh = events(server, where, 1);
+    let seen = false;
+    fresh.then(() => { seen = true; });
+    while (!seen)
+        await start('wf-noop', { n: 1 });
+    assert.ok((await fresh)[0].id > 6);
+    assert.equal((await server.ask('GET', `${where}?after=x`)).status, 422);
+    assert.equal((await server.ask('GET', '/v1/workspaces/ws-2/events:stream')).status, 403);
+});
+
+test('the OpenAPI document has every route, and its references hold', async () => {
+    const { json, headers } = await server.ask('GET', '/v1/openapi.json', { token: null });
+    assert.equal(json.openapi, '3.1.0');
+    const again = await server.ask('GET', '/v1/openapi.json', { token: null, headers: { 'If-None-Match': headers.get('etag') } });
+    assert.equal(again.status, 304);
+    const names = [];
+    for (const [where, methods] of Object.entries(json.paths)) {
+        for (const [method, operation] of Object.entries(methods)) {
+            names.push(operation.operationId);
+            const variables = [...where.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+            assert.deepEqual(operation.parameters.filter((one) => one.in === 'path').map((one) => one.name), variables);
+            /* the route exists: without a token it is refused, not unknown */
+            const answer = await server.ask(method.toUpperCase(), where.replaceAll(/[{}]/g, ''), { token: null });
+            assert.equal(answer.status, 401, where);
+        }
+    }
+    assert.equal(new Set(names).size, names.length);
+    for (const [, name] of JSON.stringify(json).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
+        assert.ok(json.components.schemas[name], name);
+});
+
+test('the metrics have lines of the plane', async () => {
+    const { text } = await server.ask('GET', '/metrics', { token: null });
+    for (const name of ['waiting_calls', 'event_readers', 'events_published_total', 'rate_limited_total'])
+        assert.match(text, new RegExp(`^portarium_${name} \\d+$`, 'm'));
+});
+
+test('a principal who asks too often is refused, and told when to come back', async (t) => {
+    const token = server.token('flood', 'auditor');
+    const began = Date.now();
+    const answers = await Promise.all(Array.from({ length: 1500 }, () => server.ask('GET', `${RUNS}?limit=1`, { token })));
+    const refused = answers.find(({ status }) => status === 429);
+    if (!refused && Date.now() - began > 5000)
+        return t.skip('the machine answers fewer than the limit');
+    assert.ok(refused, 'none of 1,500 requests was refused');
+    assert.equal(refused.json.type, 'https://portarium.dev/problems/rate-limit-exceeded');
+    assert.equal(refused.headers.get('retry-after'), String(refused.json.retryAfterSeconds));
+    assert.equal((await server.ask('GET', `${RUNS}?limit=1`)).status, 200);
+});

@@ -1,0 +1,252 @@
+/*
+ * portarium.test.mjs - the seven tools: the six expectations of the contract by their numbers, with
+ * the official client over each transport, in the revision of the contract; the exposure of tools;
+ * the client of a remote plane.
+ */
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js';
+
+import { plane, program } from './portarium-rest.mjs';
+import { until } from './support/until.mjs';
+
+const NAMES = ['portarium_run_start', 'portarium_run_get', 'portarium_run_cancel', 'portarium_work_items_list',
+    'portarium_approval_submit', 'portarium_agent_register', 'portarium_agent_heartbeat'];
+const WS = { workspaceId: 'ws-1' };
+const MACHINE = {
+    machineId: 'm-1', endpointUrl: 'https://m.example.com', active: true, displayName: 'm-1', capabilities: ['agent:task', 'notify'],
+    executionPolicy: { isolationMode: 'PerTenantWorker', egressAllowlist: [], workloadIdentity: 'Required' },
+    authConfig: { kind: 'bearer', secretRef: 'CANARY_SECRET' },
+};
+
+/** The client's WebSocket sends no token; this one does, and is gone after the connection. */
+function withToken(token) {
+    const Plain = globalThis.WebSocket;
+    globalThis.WebSocket = class extends Plain {
+        constructor(url, protocols) {
+            super(url, { protocols, headers: { Authorization: `Bearer ${token}` } });
+        }
+    };
+    return () => { globalThis.WebSocket = Plain; };
+}
+
+const headers = (token) => ({ requestInit: { headers: { Authorization: `Bearer ${token}` } } });
+const TRANSPORTS = {
+    stdio: (self, token, args) => new StdioClientTransport({
+        command: program, args: ['mcp', 'serve', '--db', self.db, ...args], stderr: 'ignore',
+        env: { ...process.env, PORTARIUM_TOKEN: token },
+    }),
+    http: (self, token) => new StreamableHTTPClientTransport(new URL('/mcp', self.base), headers(token)),
+    sse: (self, token) => new SSEClientTransport(new URL('/sse', self.base), {
+        ...headers(token),
+        eventSourceInit: { fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } }) },
+    }),
+    ws: (self) => new WebSocketClientTransport(new URL('/ws', self.base.replace('http', 'ws'))),
+};
+
+async function connect(kind, self, token, ...args) {
+    const restore = kind === 'ws' ? withToken(token) : () => {};
+    const client = new Client({ name: 'test', version: '1' });
+    try {
+        await client.connect(TRANSPORTS[kind](self, token, args));
+    } finally {
+        restore();
+    }
+    return client;
+}
+
+async function call(client, name, args, meta) {
+    const result = await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) });
+    assert.ok(!result.isError, JSON.stringify(result));
+    return JSON.parse(result.content[0].text);
+}
+
+/** The JSON-RPC error of a call. */
+async function failure(client, name, args) {
+    try {
+        await client.callTool({ name, arguments: args });
+    } catch (error) {
+        return error;
+    }
+    return assert.fail(`${name} was answered`);
+}
+
+for (const kind of Object.keys(TRANSPORTS)) {
+    describe(`the contract, 2024-11-05, over ${kind}`, () => {
+        const SEED = ['--revision', '2024-11-05'];
+        let self, client, approver;
+
+        before(async () => {
+            self = await plane(undefined, ...SEED);
+            client = await connect(kind, self, self.token('otto', 'operator'), ...SEED);
+            approver = await connect(kind, self, self.token('anna', 'approver'), ...SEED);
+            const made = await self.ask('POST', '/v1/workspaces/ws-1/machines', { body: MACHINE });
+            assert.equal(made.status, 201, made.text);
+        });
+        after(async () => {
+            await client.close();
+            await approver.close();
+            await self.close();
+        });
+
+        test('1: initialize returns server info', () => {
+            assert.deepEqual(client.getServerVersion(), { name: 'portarium-mcp-server', version: '1.0.0' });
+            assert.deepEqual(client.getServerCapabilities(), { tools: {} });
+        });
+
+        test('2: tools/list returns all seven tools', async () => {
+            const { tools } = await client.listTools();
+            assert.deepEqual(tools.map(({ name }) => name), NAMES);
+            for (const tool of tools)
+                assert.deepEqual(Object.keys(tool).sort(), ['description', 'inputSchema', 'name']);
+        });
+
+        test('3: each tool dispatches to its operation', async () => {
+            const run = await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-gate', input: { target: 'x' } });
+            assert.equal(run.initiatedByUserId, 'otto');
+            let seen;
+            await until(async () => {
+                seen = await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 10 });
+                return seen.status === 'WaitingForApproval';
+            });
+            assert.equal(seen.actions.length, 1);
+            assert.equal(seen.pendingApprovals.length, 1);
+            const { approvalId } = seen.pendingApprovals[0];
+            const { items } = await call(client, 'portarium_work_items_list', { ...WS, runId: run.runId, status: 'pending' });
+            assert.deepEqual(items.map(({ mcpStatus }) => mcpStatus), ['pending']);
+            assert.equal((await failure(client, 'portarium_approval_submit', { ...WS, approvalId, decision: 'Approved' })).code, -32603);
+
+            const decided = await call(approver, 'portarium_approval_submit', { ...WS, approvalId, decision: 'Approved', comment: 'fine' });
+            assert.equal(decided.approvalId, approvalId);
+            await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 5 })).status === 'Succeeded');
+            const other = await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-wait', input: { ms: 60000 } });
+            const cancelled = await call(client, 'portarium_run_cancel', { ...WS, runId: other.runId, reason: 'enough' });
+            assert.equal(cancelled.status, 'Cancelled');
+
+            const agent = { ...WS, machineId: 'm-1', agentId: `ag-${kind}` };
+            const registered = await call(client, 'portarium_agent_register', { ...agent, displayName: 'Bot', capabilities: ['notify'] });
+            assert.deepEqual([registered.agentId, registered.heartbeatIntervalSeconds, registered.expiresAfterSeconds], [agent.agentId, 30, 300]);
+            const beat = await call(client, 'portarium_agent_heartbeat', { ...agent, status: 'degraded' });
+            assert.deepEqual([beat.agentId, beat.machineId, beat.status], [agent.agentId, 'm-1', 'degraded']);
+        });
+
+        test('4: missing params produce structured errors', async () => {
+            const error = await failure(client, 'portarium_run_start', { workspaceId: 'ws-1' });
+            assert.equal(error.code, -32603);
+            assert.match(error.message, /Missing required string parameter: workflowId/);
+        });
+
+        test('5: client failures produce internal errors', async () => {
+            const error = await failure(client, 'portarium_run_get', { ...WS, runId: 'r-9' });
+            assert.equal(error.code, -32603);
+            assert.deepEqual({ ...error.data, correlationId: 'any' },
+                { error: 'not-found', status: 404, title: 'Not Found', detail: 'Run r-9 not found.', correlationId: 'any', retryable: false });
+            assert.equal((await failure(client, 'portarium_run_get', { workspaceId: 'ws-2', runId: 'r-9' })).data.status, 403);
+        });
+
+        test('one key starts one run', async () => {
+            const meta = { 'portarium/idempotencyKey': `key-${kind}` };
+            const args = { ...WS, workflowId: 'wf-noop', input: { n: 1 } };
+            const first = await call(client, 'portarium_run_start', args, meta);
+            assert.equal((await call(client, 'portarium_run_start', args, meta)).runId, first.runId);
+            assert.notEqual((await call(client, 'portarium_run_start', args)).runId, first.runId);
+        });
+    });
+}
+
+describe('the exposure of tools', () => {
+    let self, client;
+
+    before(async () => {
+        self = await plane(undefined, '--allowed-tools', NAMES.slice(0, 4).join(','));
+        client = await connect('http', self, self.token('otto', 'operator'));
+    });
+    after(async () => {
+        await client.close();
+        await self.close();
+    });
+
+    test('6: filtered tools are not callable, and like unknown ones', async () => {
+        assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), NAMES.slice(0, 4));
+        const hidden = await failure(client, 'portarium_approval_submit', { ...WS, approvalId: 'a', decision: 'Approved' });
+        const unknown = await failure(client, 'portarium_approval_summit', { ...WS, approvalId: 'a', decision: 'Approved' });
+        assert.equal(hidden.code, -32602);
+        assert.equal(hidden.message, unknown.message.replace('summit', 'submit'));
+    });
+
+    test('a policy hides tools from roles, and a call of one is evidence', async () => {
+        const admin = self.token('ada', 'admin');
+        const rules = [{ toolPattern: 'portarium_run_*', allowedRoles: ['admin'] }];
+        const put = await self.ask('PUT', '/v1/workspaces/ws-1/tool-exposure', { token: admin, body: { schemaVersion: 1, rules, defaultEffect: 'Allow' } });
+        assert.ok(put.status < 300, put.text);
+        await until(async () => (await client.listTools()).tools.length === 1);
+        const error = await failure(client, 'portarium_run_start', { ...WS, workflowId: 'wf-noop', input: { n: 1 } });
+        assert.equal(error.code, -32602);
+        const other = await connect('http', self, admin);
+        assert.equal((await other.listTools()).tools.length, 4);
+        await other.close();
+        await until(async () => {
+            const { json } = await self.ask('GET', '/v1/workspaces/ws-1/evidence?category=PolicyViolation', { token: admin });
+            return json.items.length === 1 && /otto called portarium_run_start/.test(json.items[0].summary);
+        });
+    });
+});
+
+describe('a remote plane', () => {
+    let self;
+
+    const remote = (url, token) => new StdioClientTransport({
+        command: program, args: ['mcp', 'serve', '--base-url', url], stderr: 'ignore', env: { ...process.env, PORTARIUM_TOKEN: token },
+    });
+
+    before(async () => { self = await plane(); });
+    after(() => self.close());
+
+    test('has the same tools', async () => {
+        const client = new Client({ name: 'test', version: '1' });
+        await client.connect(remote(self.base, self.token('otto', 'operator')));
+        const run = await call(client, 'portarium_run_start', { ...WS, workflowId: 'wf-noop', input: { n: 1 } });
+        await until(async () => (await call(client, 'portarium_run_get', { ...WS, runId: run.runId, waitSeconds: 5 })).status === 'Succeeded');
+        const refused = await client.callTool({ name: 'portarium_run_get', arguments: { ...WS, runId: 'r-9' } });
+        assert.equal(refused.isError, true);
+        assert.equal(JSON.parse(refused.content[0].text).detail, 'Run r-9 not found.');
+        await client.close();
+    });
+
+    test('is asked again with one key, and what it says is not passed on unless it is a problem of ours', async () => {
+        const seen = [];
+        const busy = http.createServer((request, answer) => {
+            seen.push([request.method, request.headers['idempotency-key'], request.headers.authorization]);
+            const text = 'CANARY: password=hunter2';
+            answer.writeHead(request.method === 'GET' ? 500 : 503, { 'Content-Type': 'text/plain', 'Retry-After': '0' });
+            answer.end(text);
+        });
+        busy.listen(0, '127.0.0.1');
+        await once(busy, 'listening');
+        const client = new Client({ name: 'test', version: '1' });
+        await client.connect(remote(`http://127.0.0.1:${busy.address().port}/`, 'CANARY-token'));
+        const started = await client.callTool({ name: 'portarium_run_start', arguments: { ...WS, workflowId: 'w' } });
+        assert.deepEqual(seen.map(([method]) => method), ['POST', 'POST', 'POST', 'POST']);
+        assert.equal(new Set(seen.map(([, key]) => key)).size, 1);
+        assert.ok(seen[0][1]);
+        assert.equal(seen[0][2], 'Bearer CANARY-token');
+        assert.equal(JSON.parse(started.content[0].text).retryable, true);
+        seen.length = 0;
+        const cancelled = await client.callTool({ name: 'portarium_run_cancel', arguments: { ...WS, runId: 'r' } });
+        assert.equal(seen.length, 1);
+        const looked = await client.callTool({ name: 'portarium_run_get', arguments: { ...WS, runId: 'r' } });
+        for (const result of [started, cancelled, looked]) {
+            assert.equal(result.isError, true);
+            assert.doesNotMatch(JSON.stringify(result), /CANARY|hunter2/);
+        }
+        await client.close();
+        busy.close();
+    });
+});

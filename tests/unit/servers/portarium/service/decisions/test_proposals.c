@@ -1,0 +1,218 @@
+/*
+ * test_proposals.c - actions of agents: proposed, approved, executed once.
+ */
+#include "../../plane_rig.h"
+
+static plane_rig rig;
+
+static const portarium_actor agent = { .subject = "robot",
+                                       .workspace = "ws-1",
+                                       .roles = PORTARIUM_ROLE(OPERATOR),
+                                       .agent_id = "ag-1",
+                                       .machine_id = "m-1",
+                                       .owner = "anna" };
+static const portarium_actor other_agent = {
+    .subject = "robot-2", .workspace = "ws-1", .roles = PORTARIUM_ROLE(OPERATOR), .agent_id = "ag-2"
+};
+static const portarium_actor bert = { .subject = "bert",
+                                      .workspace = "ws-1",
+                                      .roles = PORTARIUM_ROLE(ADMIN) };
+
+static int begin(void **state)
+{
+    (void)state;
+    rig_open(&rig, "memory");
+    rig_expect(&rig, &rig_operator, "createMachine", NULL,
+               "{\"schemaVersion\":1,\"machineId\":\"m-1\",\"endpointUrl\":\"https://m.example\","
+               "\"active\":true,\"displayName\":\"M\",\"capabilities\":[\"agent:task\"],"
+               "\"executionPolicy\":{\"isolationMode\":\"PerTenantWorker\",\"egressAllowlist\":["
+               "\"https://m.example\"],\"workloadIdentity\":\"Required\"},\"authConfig\":{\"kind\":"
+               "\"bearer\",\"secretRef\":\"ROBOT\"}}",
+               201);
+    rig_expect(&rig, &rig_operator, "createAgent", NULL,
+               "{\"schemaVersion\":1,\"agentId\":\"ag-1\",\"machineId\":\"m-1\",\"displayName\":"
+               "\"Robot\"}",
+               201);
+    rig_expect(&rig, &rig_admin, "setToolExposure", NULL,
+               "{\"schemaVersion\":1,\"rules\":[],\"defaultEffect\":\"Allow\",\"toolClasses\":["
+               "{\"toolPattern\":\"read_*\",\"toolClass\":\"ReadOnly\"},"
+               "{\"toolPattern\":\"drop_*\",\"toolClass\":\"Dangerous\"},"
+               "{\"toolPattern\":\"send_mail\",\"toolClass\":\"Mutation\"}]}",
+               200);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_close(&rig);
+    return 0;
+}
+
+static const mcp_json *propose(const char *tool, const char *more, int status)
+{
+    char body[1024];
+    snprintf(body, sizeof body,
+             "{\"agentId\":\"ag-1\",\"actionKind\":\"tool\",\"toolName\":\"%s\",\"executionTier\":"
+             "\"Auto\",\"policyIds\":[\"p\"],\"rationale\":\"it helps\"%s}",
+             tool, more);
+    rig_expect(&rig, &agent, "proposeAction", NULL, body, status);
+    return status < 300 ? rig_body(&rig) : NULL;
+}
+
+static void expect_decision(const char *tool, const char *decision)
+{
+    const mcp_json *json = propose(tool, "", 201);
+    assert_string_equal(mcp_json_get_string(json, "decision"), decision);
+    assert_non_null(mcp_json_get_string(json, "evidenceId"));
+    assert_true((mcp_json_get(json, "approvalId") != NULL) ==
+                (strcmp(decision, "NeedsApproval") == 0));
+}
+
+static void act(const portarium_actor *actor, const char *operation, const char *approval,
+                const char *body, int status)
+{
+    char arguments[128];
+    snprintf(arguments, sizeof arguments, "{\"approvalId\":\"%s\"}", approval);
+    rig_expect(&rig, actor, operation, arguments, body, status);
+}
+
+static const char approve[] = "{\"decision\":\"Approved\",\"rationale\":\"fine\"}";
+
+static const char *text(const char *member)
+{
+    return mcp_json_get_string(rig_body(&rig), member);
+}
+
+static bool is_claimed(void)
+{
+    bool out = false;
+    assert_true(mcp_json_bool(mcp_json_get(rig_body(&rig), "claimed"), &out));
+    return out;
+}
+
+static void the_class_of_a_tool_decides(void **state)
+{
+    (void)state;
+    expect_decision("read_file", "Allow");
+    expect_decision("drop_table", "Denied");
+    expect_decision("send_mail", "NeedsApproval");
+    expect_decision("never_heard_of", "NeedsApproval");
+    rig_expect(&rig, &other_agent, "proposeAction", NULL,
+               "{\"agentId\":\"ag-1\",\"actionKind\":\"tool\",\"toolName\":\"read_file\","
+               "\"executionTier\":\"Auto\",\"policyIds\":[\"p\"],\"rationale\":\"it helps\"}",
+               403);
+    rig_expect(&rig, &other_agent, "proposeAction", NULL,
+               "{\"agentId\":\"ag-2\",\"actionKind\":\"tool\",\"toolName\":\"read_file\","
+               "\"executionTier\":\"Auto\",\"policyIds\":[\"p\"],\"rationale\":\"it helps\"}",
+               404);
+    rig_expect(&rig, &rig_admin, "createPolicy", NULL,
+               "{\"policyId\":\"no\",\"name\":\"no\",\"rules\":[{\"ruleId\":\"r\",\"condition\":"
+               "\"agent.id == 'ag-1' && run.parameters.path == '/etc/shadow'\",\"effect\":"
+               "\"Deny\"}]}",
+               201);
+    const mcp_json *json = propose("read_file", ",\"parameters\":{\"path\":\"/etc/shadow\"}", 201);
+    assert_string_equal(mcp_json_get_string(json, "decision"), "Denied");
+    assert_string_equal(mcp_json_get_string(json, "policyId"), "no");
+    assert_string_equal(mcp_json_get_string(json, "ruleId"), "r");
+}
+
+static void what_was_approved_is_executed_once(void **state)
+{
+    char body[256];
+    (void)state;
+    const mcp_json *json = propose("send_mail", ",\"parameters\":{\"to\":\"a\",\"n\":null}", 201);
+    const char *approval = mcp_json_get_string(json, "approvalId");
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 409);
+    act(&rig_approver, "decideApproval", approval, approve, 403); /* the agent's owner */
+    act(&bert, "decideApproval", approval, approve, 200);
+    act(&bert, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 403);
+    act(&other_agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 403);
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"drop_table\"}", 409);
+    act(&agent, "executeAction", approval,
+        "{\"flowRef\":\"send_mail\",\"payload\":{\"to\":\"b\",\"n\":null}}", 409);
+    act(&agent, "executeAction", approval,
+        "{\"flowRef\":\"send_mail\",\"payload\":{\"n\":null,\"to\":\"a\"}}", 200);
+    assert_string_equal(text("status"), "Executing");
+    assert_true(is_claimed());
+    const char *execution = text("executionId");
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    assert_false(is_claimed());
+    assert_string_equal(text("executionId"), execution);
+    snprintf(body, sizeof body, "{\"executionId\":\"%s\",\"outcome\":\"released\"}", execution);
+    act(&agent, "completeExecution", approval, body, 200);
+    act(&rig_admin, "getApproval", approval, NULL, 200);
+    assert_string_equal(text("status"), "Approved");
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    assert_true(is_claimed());
+    act(&agent, "completeExecution", approval, body, 409); /* of the execution before */
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    snprintf(body, sizeof body,
+             "{\"executionId\":\"%s\",\"outcome\":\"executed\",\"output\":{\"id\":null}}",
+             text("executionId"));
+    act(&other_agent, "completeExecution", approval, body, 403);
+    act(&agent, "completeExecution", approval, body, 200);
+    act(&agent, "completeExecution", approval, body, 200);
+    act(&rig_admin, "getApproval", approval, NULL, 200);
+    assert_string_equal(text("status"), "Executed");
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+    assert_string_equal(text("status"), "Executed");
+    assert_false(is_claimed());
+    assert_true(mcp_json_is_null(mcp_json_pointer(rig_body(&rig), "/output/id")));
+}
+
+static void a_key_finds_its_proposal(void **state)
+{
+    static const char more[] = ",\"idempotencyKey\":\"k1\",\"parameters\":{\"to\":\"c\"}";
+    (void)state;
+    const char *approval = mcp_json_get_string(propose("send_mail", more, 201), "approvalId");
+    assert_string_equal(mcp_json_get_string(propose("send_mail", more, 200), "approvalId"),
+                        approval);
+    propose("send_mail", ",\"idempotencyKey\":\"k1\",\"parameters\":{\"to\":\"d\"}", 409);
+    act(&bert, "decideApproval", approval, "{\"decision\":\"Denied\",\"rationale\":\"not now\"}",
+        200);
+    const mcp_json *json = propose("send_mail", more, 200);
+    assert_string_equal(mcp_json_get_string(json, "status"), "Denied");
+    assert_string_equal(mcp_json_get_string(json, "rationale"), "not now");
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 409);
+}
+
+static void a_policy_of_meanwhile_denies_the_execution(void **state)
+{
+    (void)state;
+    const char *approval = mcp_json_get_string(propose("send_mail", "", 201), "approvalId");
+    act(&bert, "decideApproval", approval, approve, 200);
+    rig_expect(&rig, &rig_admin, "createPolicy", NULL,
+               "{\"policyId\":\"late\",\"name\":\"late\",\"rules\":[{\"ruleId\":\"r\","
+               "\"condition\":\"action.operation == 'send_mail'\",\"effect\":\"Deny\"}]}",
+               201);
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 403);
+    rig_expect(&rig, &rig_admin, "updatePolicy", "{\"policyId\":\"late\"}", "{\"active\":false}",
+               200);
+    act(&agent, "executeAction", approval, "{\"flowRef\":\"send_mail\"}", 200);
+}
+
+static void a_budget_limits_what_agents_do(void **state)
+{
+    (void)state;
+    rig_expect(&rig, &rig_admin, "createPolicy", NULL,
+               "{\"policyId\":\"few\",\"name\":\"few\",\"autonomyBudgets\":[{\"budgetId\":\"b\","
+               "\"scope\":\"Workspace\",\"metric\":\"ToolCalls\",\"hardStopAt\":2,"
+               "\"hardStopMode\":\"KillRun\",\"rationale\":\"enough\"}]}",
+               201);
+    expect_decision("read_a", "Allow");
+    expect_decision("read_b", "Allow");
+    expect_decision("read_c", "Denied");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_class_of_a_tool_decides),
+        cmocka_unit_test(what_was_approved_is_executed_once),
+        cmocka_unit_test(a_key_finds_its_proposal),
+        cmocka_unit_test(a_policy_of_meanwhile_denies_the_execution),
+        cmocka_unit_test(a_budget_limits_what_agents_do),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,101 @@
+/*
+ * test_runs.c - runs from their start to their end, by operations.
+ */
+#include "../plane_rig.h"
+
+static plane_rig rig;
+
+static int begin(void **state)
+{
+    (void)state;
+    rig_open(&rig, "memory");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_close(&rig);
+    return 0;
+}
+
+#define ACTION(id, order, operation, more)                                                         \
+    "{\"actionId\":\"" id "\",\"order\":" order                                                    \
+    ",\"portFamily\":\"SoftwareDev\",\"operation\":\"" operation "\"" more "}"
+
+#define WORKFLOW(id, tier, actions)                                                                \
+    "{\"schemaVersion\":1,\"workflowId\":\"" id "\",\"workspaceId\":\"ws-1\",\"name\":\"" id       \
+    "\",\"version\":1,\"active\":true,\"executionTier\":\"" tier "\",\"actions\":[" actions "]}"
+
+static const char *start(const char *workflow)
+{
+    char body[256];
+    snprintf(body, sizeof body, "{\"workflowId\":\"%s\",\"parameters\":{\"n\":7}}", workflow);
+    rig_expect(&rig, &rig_operator, "startRun", NULL, body, 201);
+    return mcp_json_get_string(rig_body(&rig), "runId");
+}
+
+static void a_run_of_builtins_succeeds(void **state)
+{
+    (void)state;
+    rig_expect(
+        &rig, &rig_admin, "createWorkflow", NULL,
+        WORKFLOW("wf-noop", "Auto",
+                 ACTION("one", "1", "control:wait", ",\"input\":{\"durationMs\":20}") "," ACTION(
+                     "two", "2", "control:noop", ",\"input\":{\"n\":\"${parameters.n}\"}")),
+        201);
+    const char *id = start("wf-noop");
+    const mcp_json *run = rig_await(&rig, id, "Succeeded");
+    int64_t n = 0;
+    assert_true(mcp_json_int(mcp_json_pointer(run, "/output/n"), &n));
+    assert_int_equal(n, 7);
+    assert_non_null(mcp_json_get_string(run, "startedAtIso"));
+    assert_non_null(mcp_json_get_string(run, "endedAtIso"));
+}
+
+static void a_failing_action_fails_its_run(void **state)
+{
+    (void)state;
+    rig_expect(
+        &rig, &rig_admin, "createWorkflow", NULL,
+        WORKFLOW("wf-fail", "Auto",
+                 ACTION("one", "1", "control:fail",
+                        ",\"input\":{\"message\":\"on purpose\"}") "," ACTION("two", "2",
+                                                                              "control:noop", "")),
+        201);
+    const mcp_json *run = rig_await(&rig, start("wf-fail"), "Failed");
+    assert_string_equal(mcp_json_string(mcp_json_pointer(run, "/failure/actionId"), NULL), "one");
+    assert_string_equal(mcp_json_string(mcp_json_pointer(run, "/failure/message"), NULL),
+                        "on purpose");
+}
+
+static void a_gate_holds_its_run(void **state)
+{
+    (void)state;
+    rig_expect(&rig, &rig_admin, "createWorkflow", NULL,
+               WORKFLOW("wf-gate", "HumanApprove", ACTION("one", "1", "control:noop", "")), 201);
+    const char *id = start("wf-gate");
+    rig_await(&rig, id, "WaitingForApproval");
+}
+
+static void starts_are_checked(void **state)
+{
+    (void)state;
+    rig_expect(&rig, &rig_operator, "startRun", NULL, "{\"workflowId\":\"none\"}", 404);
+    rig_expect(&rig, &rig_approver, "startRun", NULL, "{\"workflowId\":\"wf-noop\"}", 403);
+    rig_expect(&rig, &rig_operator, "startRun", NULL, "{\"workflowId\":7}", 422);
+    rig_expect(&rig, &rig_operator, "startRun", NULL, NULL, 400);
+    rig_expect(&rig, &rig_admin, "archiveWorkflow", "{\"workflowId\":\"wf-noop\"}", NULL, 200);
+    rig_expect(&rig, &rig_operator, "startRun", NULL, "{\"workflowId\":\"wf-noop\"}", 409);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_of_builtins_succeeds),
+        cmocka_unit_test(a_failing_action_fails_its_run),
+        cmocka_unit_test(a_gate_holds_its_run),
+        cmocka_unit_test(starts_are_checked),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

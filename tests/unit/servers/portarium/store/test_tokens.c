@@ -1,0 +1,140 @@
+/*
+ * test_tokens.c - API tokens: unknown, revoked, expired; and answers by key.
+ */
+#include "../store_rig.h"
+#include "store/idempotency.h"
+#include "store/tokens.h"
+
+static store_rig rig;
+
+static void create(char secret[PORTARIUM_TOKEN_SIZE], portarium_tx *tx, const char *id,
+                   int64_t expires_ms)
+{
+    const portarium_token token = { .id = id,
+                                    .subject = "ada@example.org",
+                                    .roles = PORTARIUM_ROLE(ADMIN) | PORTARIUM_ROLE(AUDITOR),
+                                    .agent_id = "agent-1",
+                                    .machine_id = "m-1",
+                                    .owner = "otto",
+                                    .expires_ms = expires_ms };
+    store_expect(&rig, portarium_token_create(secret, tx, &token, &rig.err), MCP_OK);
+}
+
+static void expect(portarium_tx *tx, const char *secret, mcp_status expected, const char *message)
+{
+    char hash[65];
+    portarium_token token;
+    assert_true(portarium_token_hash(hash, secret));
+    store_expect(&rig, portarium_token_read(&token, tx, hash, &rig.err), expected);
+    if (message)
+        assert_string_equal(rig.err.message, message);
+}
+
+static void a_token_says_who_may_do_what(void **state)
+{
+    char secret[PORTARIUM_TOKEN_SIZE], hash[65];
+    portarium_token token;
+    store_open(&rig, *state);
+    portarium_tx *tx = store_begin(&rig);
+    create(secret, tx, "t-1", 0);
+    assert_int_equal(strlen(secret), PORTARIUM_TOKEN_SIZE - 1);
+    assert_true(portarium_token_hash(hash, secret));
+    store_expect(&rig, portarium_token_read(&token, tx, hash, &rig.err), MCP_OK);
+    assert_string_equal(token.workspace, "ws-1");
+    assert_string_equal(token.subject, "ada@example.org");
+    assert_int_equal(token.roles, PORTARIUM_ROLE(ADMIN) | PORTARIUM_ROLE(AUDITOR));
+    assert_string_equal(token.agent_id, "agent-1");
+    assert_string_equal(token.machine_id, "m-1");
+    assert_string_equal(token.owner, "otto");
+    assert_null(token.tier);
+    store_commit(&rig);
+    assert_int_equal(engine_int(rig.engine->db,
+                                "SELECT COUNT(*) FROM api_tokens WHERE hash LIKE 'ptm%' OR id LIKE "
+                                "'ptm%'"),
+                     0);
+    store_close(&rig);
+}
+
+static void a_token_that_ended_is_refused(void **state)
+{
+    char first[PORTARIUM_TOKEN_SIZE], second[PORTARIUM_TOKEN_SIZE], third[PORTARIUM_TOKEN_SIZE];
+    char hash[65];
+    portarium_token *list = NULL;
+    size_t count = 0;
+    store_open(&rig, *state);
+    portarium_tx *tx = store_begin(&rig);
+    create(first, tx, "t-1", 0);
+    create(second, tx, "t-2", tx->now_ms);
+    create(third, tx, "t-3", tx->now_ms + 3600000);
+    expect(tx, first, MCP_OK, NULL);
+    expect(tx, second, MCP_E_DENIED, "The token has expired.");
+    expect(tx, third, MCP_OK, NULL);
+    store_expect(&rig, portarium_token_revoke(tx, "t-1", &rig.err), MCP_OK);
+    store_expect(&rig, portarium_token_revoke(tx, "t-1", &rig.err), MCP_OK);
+    store_expect(&rig, portarium_token_revoke(tx, "t-9", &rig.err), MCP_E_NOT_FOUND);
+    expect(tx, first, MCP_E_DENIED, "The token was revoked.");
+    third[10] = third[10] == 'a' ? 'b' : 'a';
+    expect(tx, third, MCP_E_DENIED, "The token is unknown.");
+    store_expect(&rig, portarium_token_list(&list, &count, tx, &rig.err), MCP_OK);
+    assert_int_equal(count, 3);
+    tx->workspace = "ws-2";
+    store_expect(&rig, portarium_token_list(&list, &count, tx, &rig.err), MCP_OK);
+    assert_int_equal(count, 0);
+    store_expect(&rig, portarium_token_revoke(tx, "t-2", &rig.err), MCP_E_NOT_FOUND);
+    assert_false(portarium_token_hash(hash, ""));
+    assert_false(portarium_token_hash(hash, "ptm_"));
+    third[0] = 'x';
+    assert_false(portarium_token_hash(hash, third));
+    store_commit(&rig);
+    store_close(&rig);
+}
+
+static bool find(portarium_tx *tx, const char *key, const char *fingerprint, mcp_status expected,
+                 portarium_stored_answer *out)
+{
+    bool found = false;
+    store_expect(
+        &rig, portarium_idempotency_find(out, &found, tx, "startRun", key, fingerprint, &rig.err),
+        expected);
+    return found;
+}
+
+static void an_answer_is_kept_for_its_time(void **state)
+{
+    const portarium_stored_answer answer = { .status = 201, .text = "{\"a\":1}" };
+    portarium_stored_answer known;
+    store_open(&rig, *state);
+    rig.settings.idempotency_ms = 1000;
+    portarium_tx *tx = store_begin(&rig);
+    assert_false(find(tx, "k", "one", MCP_OK, &known));
+    store_expect(&rig, portarium_idempotency_add(tx, "startRun", "k", "one", &answer, &rig.err),
+                 MCP_OK);
+    assert_true(find(tx, "k", "one", MCP_OK, &known));
+    assert_int_equal(known.status, 201);
+    assert_string_equal(known.text, "{\"a\":1}");
+    assert_null(known.location);
+    find(tx, "k", "two", MCP_E_EXISTS, &known);
+    assert_false(find(tx, "K", "one", MCP_OK, &known));
+    tx->now_ms += 1000;
+    assert_true(find(tx, "k", "one", MCP_OK, &known));
+    tx->now_ms++; /* too old: the key may be used again */
+    assert_false(find(tx, "k", "two", MCP_OK, &known));
+    store_expect(&rig, portarium_idempotency_add(tx, "startRun", "k", "two", &answer, &rig.err),
+                 MCP_OK);
+    assert_true(find(tx, "k", "two", MCP_OK, &known));
+    tx->now_ms += 1001;
+    store_expect(&rig, portarium_idempotency_expire(tx, &rig.err), MCP_OK);
+    store_commit(&rig);
+    assert_int_equal(engine_int(rig.engine->db, "SELECT COUNT(*) FROM idempotency"), 0);
+    store_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ENGINE_TESTS(a_token_says_who_may_do_what),
+        ENGINE_TESTS(a_token_that_ended_is_refused),
+        ENGINE_TESTS(an_answer_is_kept_for_its_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, engine_stop_all);
+}
