@@ -187,7 +187,8 @@ test('a finger can hit every target of a phone', async () => {
     await create(server, 'pocket', {}, 'Pocket');
     await send(server, 'pocket', addStar('sun', null, { name: 'Sun' }));
     const seen = await visit('pocket', { width: 390, height: 844, touch: true }), { page } = seen;
-    await page.waitForFunction(() => window.causeway.stats().bodies === 1);
+    /* The list is drawn after the state has come. */
+    await page.waitForFunction(() => window.causeway.stats().bodies === 1 && document.querySelector('#tree .row'));
     assert.deepEqual(await page.evaluate(misfits), { small: [], covered: [], height: 0 });
     await page.click('#toggle-side');
     await page.waitForFunction(() => document.querySelectorAll('#tree .row:not([hidden])').length === 1);
