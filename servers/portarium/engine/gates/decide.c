@@ -10,7 +10,8 @@
 #include "engine/work.h"
 #include "store/journal.h"
 
-enum { REQUESTERS = 4, DEEDS = 200, APPROVERS = 64, ROLE_NAMES = 16 };
+enum { RESUBMITTERS = 64 }; /* people, and owners of agents */
+enum { REQUESTERS = 4 + RESUBMITTERS, DEEDS = 200, APPROVERS = 64, ROLE_NAMES = 16 };
 
 /* A decision on its way. */
 typedef struct deciding {
@@ -133,6 +134,9 @@ static mcp_status read_facts(deciding *self, mcp_error *err)
                                           .deeds = self->deeds };
     add_requester(self, requester);
     add_requester(self, mcp_json_get_string(approval->hidden, "owner"));
+    const mcp_json *resubmitters = mcp_json_get(approval->hidden, "resubmitters");
+    for (size_t i = 0; i < mcp_json_count(resubmitters); i++)
+        add_requester(self, mcp_json_string(mcp_json_item(resubmitters, i), NULL));
     if (!is_gate)
         add_deed(self, requester, is_proposal ? "agent-action:propose" : "approval:create");
     mcp_status st = read_run(self, err);
@@ -452,12 +456,50 @@ static mcp_status unblock(portarium_tx *tx, const char *id, const char *approval
     return st == MCP_OK ? portarium_run_due(&run, tx, 0, err) : st;
 }
 
+static bool has_text(const mcp_json *list, const char *text)
+{
+    for (size_t i = 0; i < mcp_json_count(list); i++) {
+        if (strcmp(mcp_json_string(mcp_json_item(list, i), NULL), text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Who resubmits asks for the approval, too, and may not decide it: the hidden document names them
+ * all. @param out a patch of it */
+static mcp_status add_resubmitter(const mcp_json **out, const portarium_record *approval,
+                                  portarium_tx *tx, mcp_error *err)
+{
+    const char *people[] = { tx->actor->subject, tx->actor->owner };
+    const mcp_json *known = mcp_json_get(approval->hidden, "resubmitters");
+    size_t count = mcp_json_count(known);
+    portarium_draft draft;
+    portarium_draft_object(&draft);
+    mcp_write_member_array(&draft.json, "resubmitters");
+    for (size_t i = 0; i < count; i++)
+        mcp_write_value(&draft.json, mcp_json_item(known, i));
+    for (size_t i = 0; i < sizeof people / sizeof people[0]; i++) {
+        if (people[i] && !has_text(known, people[i])) {
+            mcp_write_string(&draft.json, people[i]);
+            count++;
+        }
+    }
+    mcp_write_end(&draft.json);
+    if (count <= RESUBMITTERS)
+        return portarium_draft_read(&draft, tx, out, err);
+    portarium_draft_clear(&draft);
+    return mcp_error_set(
+        err, MCP_E_EXISTS,
+        "Approval %s was resubmitted by %d people; cancel its run and start another.", approval->id,
+        RESUBMITTERS);
+}
+
 /* @param subject members of the new subject; NULL: it is the same */
 static mcp_status ask_again(portarium_record *approval, portarium_tx *tx,
                             const portarium_resubmission *request, const mcp_json *subject,
                             mcp_error *err)
 {
-    const mcp_json *removed = NULL, *patch = NULL;
+    const mcp_json *removed = NULL, *patch = NULL, *hidden = NULL;
     mcp_status st = portarium_object(tx, &removed, err, "decisions", portarium_null, "decidedAtIso",
                                      portarium_null, "decidedByUserId", portarium_null, "rationale",
                                      portarium_null, "feedback", portarium_null, "inputs",
@@ -469,8 +511,10 @@ static mcp_status ask_again(portarium_record *approval, portarium_tx *tx,
         st = portarium_assign(tx, &approval->json, approval->json, removed, err);
     if (st == MCP_OK && subject)
         st = portarium_assign(tx, &patch, subject, patch, err);
+    if (st == MCP_OK)
+        st = add_resubmitter(&hidden, approval, tx, err);
     return st == MCP_OK ? portarium_approval_become(approval, tx, PORTARIUM_APPROVAL_PENDING, patch,
-                                                    NULL, err)
+                                                    hidden, err)
                         : st;
 }
 

@@ -266,6 +266,28 @@ static void changes_that_are_asked_for_are_resubmitted_with_another_subject(void
     assert_int_equal(n, 6);
 }
 
+static void who_resubmits_may_not_decide(void **state)
+{
+    static const portarium_actor both = { .subject = "berta",
+                                          .workspace = "ws-1",
+                                          .roles = PORTARIUM_ROLE(OPERATOR) |
+                                                   PORTARIUM_ROLE(APPROVER) };
+    char arguments[128];
+    const char *run = NULL, *id = gate("gated", &run);
+    (void)state;
+    snprintf(arguments, sizeof arguments, "{\"approvalId\":\"%s\"}", id);
+    decide(&both, id, "RequestChanges", "", 200);
+    rig_expect(&rig, &both, "resubmitApproval", arguments,
+               "{\"note\":\"mine\",\"input\":{\"n\":7,\"nothing\":null}}", 200);
+    decide(&both, id, "Approved", "", 403);
+    assert_non_null(strstr(rig.reply.detail, "Maker-checker"));
+    decide(&rig_approver, id, "RequestChanges", "", 200);
+    rig_expect(&rig, &rig_operator, "resubmitApproval", arguments, "{\"note\":\"again\"}", 200);
+    decide(&both, id, "Approved", "", 403);
+    decide(&rig_approver, id, "Approved", "", 200);
+    rig_await(&rig, run, "Succeeded");
+}
+
 /* ---- who may decide -------------------------------------------------------------------------- */
 
 static void who_may_decide_is_checked_in_order(void **state)
@@ -673,6 +695,7 @@ int main(void)
         cmocka_unit_test(an_approved_gate_lets_its_run_succeed),
         cmocka_unit_test(a_denied_gate_fails_its_run_and_nothing_follows),
         cmocka_unit_test(changes_that_are_asked_for_are_resubmitted_with_another_subject),
+        cmocka_unit_test(who_resubmits_may_not_decide),
         cmocka_unit_test(who_may_decide_is_checked_in_order),
         cmocka_unit_test(several_approvers_are_collected),
         cmocka_unit_test(specialists_and_incompatible_duties_are_held),
