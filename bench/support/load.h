@@ -29,6 +29,7 @@ typedef struct reply {
 typedef struct client {
     const site *site;
     int fd;
+    const char *token;                /* NULL: none */
     char session[CLIENT_SESSION_MAX]; /* "" without one */
     int64_t id;                       /* of its request under way */
     int64_t due_ns;

@@ -12,8 +12,10 @@ size_t session_write(char *out, size_t size, const client *by, const char *body,
                         "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
                         "Content-Type: application/json\r\n"
                         "Accept: application/json, text/event-stream\r\n"
-                        "%s%s%sContent-Length: %zu\r\n\r\n",
-                        by->site->port, by->session[0] ? "Mcp-Session-Id: " : "", by->session,
+                        "%s%s%s%s%s%sContent-Length: %zu\r\n\r\n",
+                        by->site->port, by->token ? "Authorization: Bearer " : "",
+                        by->token ? by->token : "", by->token ? "\r\n" : "",
+                        by->session[0] ? "Mcp-Session-Id: " : "", by->session,
                         by->session[0] ? "\r\nMCP-Protocol-Version: 2025-11-25\r\n" : "", length);
 
     if (head < 0 || (size_t)head + length > size)

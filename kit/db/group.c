@@ -8,6 +8,10 @@
  * again, each alone: also those that had failed by themselves, because they may have seen what
  * others of the batch had written.
  *
+ * A lane has two queues, because callers that wait go first: a batch takes them, and the more
+ * submitted functions the longer their queue is. So a burst of callers is answered soon, and what
+ * was submitted neither starves nor grows without end.
+ *
  * No caller is answered and no thread woken under the lock, which the woken would wait for; a
  * thread is woken only when it sleeps.
  */
@@ -24,8 +28,12 @@
 #include "mcp/clock.h"
 #include "mcp/hash.h"
 
-enum { THREADS = 4, THREADS_MAX = 64, BATCH = 500, BATCH_SHARED = 60, BATCH_MAX = 1000 };
+enum { THREADS = 4, THREADS_MAX = 64, BATCH = 500, BATCH_SHARED = 60 };
+enum { BATCH_MIN = 2, BATCH_MAX = 1000 }; /* one for each queue */
 enum { BATCH_MS = 20, QUEUE_MAX = 10000, RETRY_MS = 10000, PAUSE_MAX_MS = 50 };
+
+/* While callers wait, a batch has one submitted function for so many that are in the queue. */
+enum { SUBMITTED_PER_TURN = 100 };
 
 /* Who waits in db_group_run. */
 struct waiter {
@@ -48,12 +56,18 @@ struct item {
     mcp_error err;
 };
 
+struct queue {
+    struct item *first;
+    struct item **end;
+    size_t count;
+};
+
 struct lane {
     db_group *group;
     thread_worker worker;
     /* under the group's lock */
-    struct item *first;
-    struct item **end;
+    struct queue waited; /* of db_group_run */
+    struct queue submitted;
     bool sleeps; /* and nobody is waking it */
 };
 
@@ -84,6 +98,8 @@ static db_group_options filled(const db_group_options *options, const db *self)
     if (all.threads > spare)
         all.threads = spare;
     all.batch_max = or_default(all.batch_max, is_shared ? BATCH_SHARED : BATCH, BATCH_MAX);
+    if (all.batch_max < BATCH_MIN)
+        all.batch_max = BATCH_MIN;
     all.batch_ms = or_default(all.batch_ms, BATCH_MS, INT32_MAX);
     all.queue_max = or_default(all.queue_max, QUEUE_MAX, INT32_MAX);
     all.retry_ms = or_default(all.retry_ms, RETRY_MS, INT32_MAX);
@@ -95,6 +111,38 @@ static db_group_options filled(const db_group_options *options, const db *self)
 static uint64_t order_of(const char *key)
 {
     return key ? mcp_fnv1a(key) : UINT64_MAX;
+}
+
+static struct queue *queue_of(struct lane *lane, const struct item *item)
+{
+    return item->done ? &lane->submitted : &lane->waited;
+}
+
+static void append(struct queue *queue, struct item *item)
+{
+    *queue->end = item;
+    queue->end = &item->next;
+    queue->count++;
+}
+
+static void prepend(struct queue *queue, struct item *item)
+{
+    item->next = queue->first;
+    if (!queue->first)
+        queue->end = &item->next;
+    queue->first = item;
+    queue->count++;
+}
+
+static struct item *shift(struct queue *queue)
+{
+    struct item *item = queue->first;
+
+    queue->first = item->next;
+    if (!queue->first)
+        queue->end = &queue->first;
+    queue->count--;
+    return item;
 }
 
 static mcp_status push(db_group *group, struct item *item, const char *key, mcp_error *err)
@@ -114,8 +162,7 @@ static mcp_status push(db_group *group, struct item *item, const char *key, mcp_
                            group->options.queue_max);
     if (st == MCP_OK) {
         item->number = group->counts.accepted++;
-        *lane->end = item;
-        lane->end = &item->next;
+        append(queue_of(lane, item), item);
         group->counts.waiting++;
         wakes = lane->sleeps;
         lane->sleeps = false;
@@ -159,24 +206,53 @@ mcp_status db_group_submit(db_group *group, const char *key, db_group_fn *fn, vo
     return st;
 }
 
+/* How many of a batch are submitted functions. */
+static size_t share_of_submitted(const struct lane *lane)
+{
+    size_t batch_max = (size_t)lane->group->options.batch_max;
+    size_t share = 1 + lane->submitted.count / SUBMITTED_PER_TURN;
+
+    if (share > batch_max / 2)
+        share = batch_max / 2;
+    if (lane->waited.count == 0)
+        share = batch_max;
+    return share < lane->submitted.count ? share : lane->submitted.count;
+}
+
+/* Fill a batch from both queues, evenly mixed: the time may be over before its end. */
+static size_t fill(struct lane *lane, struct item **batch)
+{
+    size_t room = (size_t)lane->group->options.batch_max;
+    size_t share = share_of_submitted(lane);
+    size_t callers = lane->waited.count < room - share ? lane->waited.count : room - share;
+    size_t waited = 0, submitted = 0;
+
+    while (waited < callers || submitted < share) {
+        bool is_turn = submitted * callers <= waited * share;
+        size_t at = waited + submitted;
+        if (submitted < share && (is_turn || waited == callers)) {
+            batch[at] = shift(&lane->submitted);
+            submitted++;
+        } else {
+            batch[at] = shift(&lane->waited);
+            waited++;
+        }
+    }
+    return waited + submitted;
+}
+
 /* Wait for functions and take them; 0: the group ends and nothing is left. */
 static size_t take(struct lane *lane, struct item **batch)
 {
     db_group *group = lane->group;
-    size_t count = 0;
 
     pthread_mutex_lock(&group->lock);
-    while (!lane->first && !lane->worker.is_stopping) {
+    while (!lane->waited.first && !lane->submitted.first && !lane->worker.is_stopping) {
         lane->sleeps = true;
         thread_worker_wait(&lane->worker, THREAD_FOREVER);
     }
     lane->sleeps = false;
-    for (; lane->first && count < (size_t)group->options.batch_max; count++) {
-        batch[count] = lane->first;
-        lane->first = lane->first->next;
-    }
-    if (!lane->first)
-        lane->end = &lane->first;
+    size_t count = fill(lane, batch);
     group->counts.waiting -= count;
     pthread_mutex_unlock(&group->lock);
     return count;
@@ -186,12 +262,8 @@ static size_t take(struct lane *lane, struct item **batch)
 static void put_back(struct lane *lane, struct item **items, size_t count)
 {
     pthread_mutex_lock(&lane->group->lock);
-    for (size_t i = count; i-- > 0;) {
-        items[i]->next = lane->first;
-        if (!lane->first)
-            lane->end = &items[i]->next;
-        lane->first = items[i];
-    }
+    for (size_t i = count; i-- > 0;)
+        prepend(queue_of(lane, items[i]), items[i]);
     lane->group->counts.waiting += count;
     pthread_mutex_unlock(&lane->group->lock);
 }
@@ -446,7 +518,8 @@ static db_group *new_group(db *self, const db_group_options *options)
     pthread_mutex_init(&group->lock, NULL);
     for (size_t i = 0; i < group->lane_count; i++) {
         group->lanes[i].group = group;
-        group->lanes[i].end = &group->lanes[i].first;
+        group->lanes[i].waited.end = &group->lanes[i].waited.first;
+        group->lanes[i].submitted.end = &group->lanes[i].submitted.first;
         thread_worker_init(&group->lanes[i].worker, &group->lock);
     }
     return group;

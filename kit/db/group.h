@@ -24,10 +24,13 @@
  *   - it neither calls the group nor begins a session of the same database.
  * A function that returns MCP_E_BUSY is repeated, too.
  *
- * Functions with equal keys run one after the other in the order in which they were submitted,
- * those with different keys in any order or at once. So the key names the row that a function locks
- * first, such as that of its workspace. In a batch, functions run in an order of keys that is the
- * same in all processes, so that batches of two processes do not wait for each other in a circle.
+ * Functions with equal keys run one after the other: those of db_group_run in the order in which
+ * they were called, those of db_group_submit likewise. Functions with different keys run in any
+ * order or at once. Callers of db_group_run go first, because they wait; a transaction then has the
+ * more submitted functions the longer their queue is, at most half of all. So the key names the row
+ * that a function locks first, such as that of its workspace. In a batch, functions run in an order
+ * of keys that is the same in all processes, so that batches of two processes do not wait for each
+ * other in a circle.
  *
  * On SQLite one connection writes, so all writes of a process should go through one group.
  */
@@ -55,7 +58,7 @@ typedef void db_group_done(void *data, mcp_status status, const mcp_error *err);
 typedef struct db_group_options {
     int threads; /* that write; SQLite: always 1. PostgreSQL: 0: 4, and one connection of the db is
                     * always left for others */
-    int batch_max; /* functions in a transaction, at most 1,000. 0: 500; PostgreSQL: 60, because its
+    int batch_max; /* functions in a transaction, 2 to 1,000. 0: 500; PostgreSQL: 60, because its
                     * transactions get slow with more savepoints than that */
     int batch_ms;  /* no further function begins in a transaction after so long; 0: 20 */
     int queue_max; /* functions that wait; 0: 10,000 */

@@ -231,6 +231,63 @@ static void a_batch_is_bounded(void **state)
     assert_int_equal(engine_int(stage.e->db, "SELECT COUNT(*) FROM t WHERE at = id"), 10);
 }
 
+/* A caller that waits for its change. */
+struct caller {
+    db_group *group;
+    struct change change;
+    pthread_t thread;
+};
+
+static void *call(void *data)
+{
+    struct caller *self = data;
+
+    self->change.status = db_group_run(self->group, "a", apply, &self->change, NULL);
+    return NULL;
+}
+
+static void wait_until_queued(db_group *group, size_t wanted)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    db_group_counts counts = { 0 };
+
+    for (int i = 0; i < WAIT_S * 1000 && counts.waiting < wanted; i++) {
+        db_group_count(group, &counts);
+        nanosleep(&pause, NULL);
+    }
+    assert_int_equal(counts.waiting, wanted);
+}
+
+/* Three batches of 4 hold the 8 callers, so each of them has a place for what was submitted. */
+static void callers_that_wait_go_first(void **state)
+{
+    struct change changes[20] = { { 0 } };
+    struct caller callers[8] = { { 0 } };
+    struct stage stage;
+
+    stage_open(&stage, *state, &(db_group_options){ .batch_max = 4, .batch_ms = 60000 });
+    number(changes, 20);
+    stage_submit(&stage, "a", changes, 20);
+    for (int i = 0; i < 8; i++) {
+        callers[i].group = stage.group;
+        callers[i].change.id = 100 + i;
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+    }
+    wait_until_queued(stage.group, 28);
+    sem_post(&stage.gate.open);
+    for (int i = 0; i < 8; i++) {
+        pthread_join(callers[i].thread, NULL);
+        assert_int_equal(callers[i].change.status, MCP_OK);
+    }
+    for (int i = 0; i < 20 + 1; i++)
+        assert_true(reached(&stage.told));
+    db_group_free(stage.group);
+    engine *e = stage.e;
+    assert_in_range(engine_int(e->db, "SELECT MAX(at) FROM t WHERE id BETWEEN 100 AND 107"), 8, 12);
+    assert_in_range(engine_int(e->db, "SELECT at FROM t WHERE id = 1"), 1, 4);
+    assert_in_range(engine_int(e->db, "SELECT at FROM t WHERE id = 2"), 5, 8);
+}
+
 static void a_batch_takes_no_longer_than_its_time(void **state)
 {
     struct change changes[4] = { { 0 } };
@@ -463,6 +520,7 @@ int main(void)
         ENGINE_TESTS(what_gathers_shares_a_commit),
         ENGINE_TESTS(a_failure_is_its_callers_alone),
         ENGINE_TESTS(a_batch_is_bounded),
+        ENGINE_TESTS(callers_that_wait_go_first),
         ENGINE_TESTS(a_batch_takes_no_longer_than_its_time),
         ENGINE_TESTS(a_full_queue_refuses),
         ENGINE_TESTS(a_busy_one_is_repeated_alone),
