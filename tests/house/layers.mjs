@@ -123,6 +123,7 @@ const ROOMS = {
   "servers/universe/features": { rooms: universe("gateway", "service", "commands", "public") },
   "servers/universe/rest": { rooms: universe("gateway", "service", "generate", "commands", "public") },
   "servers/universe/shell": { rooms: universe("gateway", "service", "generate", "model", "public") },
+  "servers/casparian/schema": { rooms: [] },
   "servers/casparian": { libraries: ["xxhash"] },
   "servers/portarium/language": { rooms: [] },
   "servers/portarium/model": { rooms: portarium("language") },
