@@ -44,6 +44,9 @@ test('refusals are problem documents, those of the library too', async () => {
         [404, 'not-found', {}, `${RUNS}/run-none`],
         [404, 'not-found', {}, '/v1/nothing'],
         [422, 'validation-failed', {}, `${RUNS}?limit=201`],
+        [501, 'not-implemented', {}, '/v1/workspaces/ws-1/workforce'],
+        [501, 'not-implemented', {}, '/v1/workspaces/ws-1/workforce/queues'],
+        [501, 'not-implemented', {}, '/v1/workspaces/ws-1/workforce/ada'],
     ];
     for (const [status, slug, options, where] of cases) {
         const answer = await server.ask('GET', where, options);

@@ -23,8 +23,10 @@ static void must(bool claim)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const int64_t times[] = { -(INT64_C(1) << 45), -5000000000, -1,          0,
-                                     1000000000,          1700000000,  20000000000, INT64_C(1) << 45 };
+    static const int64_t times[] = {
+        -(INT64_C(1) << 45), -5000000000, -1,          0,
+        1000000000,          1700000000,  20000000000, INT64_C(1) << 45
+    };
     const casparian_zone *zone = NULL;
     mcp_arena *arena = mcp_arena_new(0);
     must(arena != NULL);

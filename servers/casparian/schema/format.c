@@ -43,15 +43,16 @@ typedef enum part_kind {
     PART_OFFSET,
 } part_kind;
 
-static const char *const months[] = { "January", "February", "March",     "April",   "May",
-                                      "June",    "July",     "August",    "September", "October",
+static const char *const months[] = { "January",  "February", "March",  "April",     "May",
+                                      "June",     "July",     "August", "September", "October",
                                       "November", "December", NULL };
 static const char *const short_months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul",
                                             "Aug", "Sep", "Oct", "Nov", "Dec", NULL };
 static const char *const weekdays[] = { "Monday", "Tuesday",  "Wednesday", "Thursday",
                                         "Friday", "Saturday", "Sunday",    NULL };
-static const char *const short_weekdays[] = { "Mon", "Tue", "Wed", "Thu",
-                                              "Fri", "Sat", "Sun", NULL };
+static const char *const short_weekdays[] = {
+    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", NULL
+};
 static const char *const halves[] = { "AM", "PM", NULL };
 static const char *const zones[] = { "UTC", "GMT", "Z", NULL };
 
@@ -176,7 +177,8 @@ static mcp_status compile(casparian_format *self, const char *pattern, mcp_error
 /* What the kinds have and need. @return why the parts are no such value; NULL: they are */
 static const char *misfit(unsigned what, casparian_temporal kind)
 {
-    bool has_date = (what & YEAR) && ((what & DAY_OF_YEAR) || (what & (MONTH | DAY)) == (MONTH | DAY));
+    bool has_date = (what & YEAR) &&
+                    ((what & DAY_OF_YEAR) || (what & (MONTH | DAY)) == (MONTH | DAY));
     bool has_hour = what & (HOUR | HOUR_OF_12);
     if (kind == CASPARIAN_TEMPORAL_DATE && (what & (TIME_PARTS | ZONE_PARTS)))
         return "a date has no time and no zone";

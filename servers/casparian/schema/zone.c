@@ -43,8 +43,8 @@ struct casparian_zone {
     int32_t first_offset_s; /* before the first transition */
     size_t count;
     const transition *transitions;
-    bool has_rule;    /* what holds after the last transition */
-    bool has_summer;  /* the rule has a second offset */
+    bool has_rule;   /* what holds after the last transition */
+    bool has_summer; /* the rule has a second offset */
     int32_t standard_s, summer_s;
     rule_date summer_begins, summer_ends;
 };
@@ -282,9 +282,9 @@ mcp_status casparian_zone_read(const casparian_zone **out, mcp_arena *arena, con
     const uint8_t *end = memchr(rule, '\n', length - second - 1);
     if (st == MCP_OK && !end)
         return damaged(name, "its rule has no end", err);
-    const char *text = st == MCP_OK ? mcp_arena_strndup(arena, (const char *)rule,
-                                                        (size_t)(end - rule))
-                                    : NULL;
+    const char *text = st == MCP_OK
+                           ? mcp_arena_strndup(arena, (const char *)rule, (size_t)(end - rule))
+                           : NULL;
     if (st == MCP_OK && !text)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for time zone %s", name);
     if (st == MCP_OK && !read_rule(self, text))
@@ -325,7 +325,8 @@ static bool read_fixed(int32_t *out, const char *name)
 static bool is_name(const char *name)
 {
     static const char *const others[] = { "right/", "posix/", "posixrules", "localtime" };
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
     size_t length = strlen(name);
     if (length == 0 || length >= CASPARIAN_ZONE_NAME_SIZE || strspn(name, allowed) != length ||
         name[0] == '/' || name[length - 1] == '/' || strstr(name, "//"))

@@ -23,6 +23,7 @@ static const portarium_operation *const tables[] = {
     portarium_approval_operations,
     portarium_policy_operations,
     portarium_proposal_operations,
+    portarium_workforce_operations,
 };
 /* clang-format on */
 

@@ -21,7 +21,8 @@ extern const portarium_operation portarium_proof_operations[];
 extern const portarium_operation portarium_webhook_operations[];
 extern const portarium_operation portarium_plan_operations[]; /* and runs:plan */
 extern const portarium_operation portarium_approval_operations[];
-extern const portarium_operation portarium_proposal_operations[]; /* actions of agents */
-extern const portarium_operation portarium_policy_operations[];   /* and the exposure of tools */
+extern const portarium_operation portarium_proposal_operations[];  /* actions of agents */
+extern const portarium_operation portarium_workforce_operations[]; /* refused */
+extern const portarium_operation portarium_policy_operations[];    /* and the exposure of tools */
 
 #endif

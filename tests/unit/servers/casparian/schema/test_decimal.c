@@ -38,9 +38,11 @@ static const sample samples[] = {
     { "-" NINES_38, { 38, 0 }, "-" NINES_38 },
     { "9" NINES_38, { 38, 0 }, NULL },
     { "1", { 38, 38 }, NULL },
-    { "0.99999999999999999999999999999999999999", { 38, 38 },
+    { "0.99999999999999999999999999999999999999",
+      { 38, 38 },
       "0.99999999999999999999999999999999999999" },
-    { "12345678901234567890.123456789012345678", { 38, 18 },
+    { "12345678901234567890.123456789012345678",
+      { 38, 18 },
       "12345678901234567890.123456789012345678" },
     { "", { 5, 2 }, NULL },
     { "-", { 5, 2 }, NULL },
@@ -94,9 +96,12 @@ static void rescaling_is_exact(void **state)
     assert_true(casparian_decimal_rescale(&value, -99, 0, (casparian_decimal_type){ 4, 2 }));
     assert_true(value == -9900);
     assert_false(casparian_decimal_rescale(&value, -100, 0, (casparian_decimal_type){ 4, 2 }));
-    assert_true(casparian_decimal_rescale(&value, INT64_MIN, 0, (casparian_decimal_type){ 38, 19 }));
-    assert_false(casparian_decimal_rescale(&value, INT64_MIN, 0, (casparian_decimal_type){ 38, 20 }));
-    assert_false(casparian_decimal_rescale(&value, INT64_MAX, 0, (casparian_decimal_type){ 38, 38 }));
+    assert_true(
+        casparian_decimal_rescale(&value, INT64_MIN, 0, (casparian_decimal_type){ 38, 19 }));
+    assert_false(
+        casparian_decimal_rescale(&value, INT64_MIN, 0, (casparian_decimal_type){ 38, 20 }));
+    assert_false(
+        casparian_decimal_rescale(&value, INT64_MAX, 0, (casparian_decimal_type){ 38, 38 }));
 }
 
 static void doubles_are_the_nearest(void **state)

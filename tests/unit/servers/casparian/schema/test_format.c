@@ -53,8 +53,9 @@ static void patterns_are_refused_with_the_reason(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const casparian_format *format = NULL;
         mcp_error err = MCP_ERROR_INIT;
-        assert_int_equal(casparian_format_compile(&format, arena, bad[i].pattern, bad[i].kind, &err),
-                         MCP_E_PARAMS);
+        assert_int_equal(
+            casparian_format_compile(&format, arena, bad[i].pattern, bad[i].kind, &err),
+            MCP_E_PARAMS);
         assert_null(format);
         if (!strstr(err.message, bad[i].why))
             fail_msg("%s: '%s'", bad[i].pattern, err.message);
@@ -96,7 +97,8 @@ static const reading readings[] = {
     /* zones */
     { CASPARIAN_TEMPORAL_TIMESTAMP_TZ, "%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700",
       "2000-10-10T13:55:36-07:00" },
-    { CASPARIAN_TEMPORAL_TIMESTAMP_TZ, "%F %T %Z", "2000-10-10 13:55:36 gmt", "2000-10-10T13:55:36Z" },
+    { CASPARIAN_TEMPORAL_TIMESTAMP_TZ, "%F %T %Z", "2000-10-10 13:55:36 gmt",
+      "2000-10-10T13:55:36Z" },
     { CASPARIAN_TEMPORAL_TIMESTAMP_TZ, "%F %T %Z", "2000-10-10 13:55:36 EST", NULL },
     { CASPARIAN_TEMPORAL_TIMESTAMP_TZ, NULL, "2000-10-10T13:55:36", NULL },
     { CASPARIAN_TEMPORAL_TIMESTAMP_TZ, NULL, "2000-10-10T13:55:36-0700", NULL },
