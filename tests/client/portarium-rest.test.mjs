@@ -59,6 +59,9 @@ test('refusals are problem documents, those of the library too', async () => {
     const wrong = await server.ask('POST', RUNS, { body: { workflowId: 7 } });
     assert.equal(wrong.status, 422);
     assert.match(wrong.json.errors[0].field, /workflowId/);
+    assert.doesNotMatch(wrong.json.errors[0].message, /workflowId:/); /* the field says it once */
+    const long = await server.ask('POST', RUNS, { body: { workflowId: 'wf-noop', parameters: { n: 1, deep: [{ text: 'x'.repeat(65537) }] } } });
+    assert.deepEqual([long.status, long.json.errors], [422, [{ field: '/parameters/deep/0/text', message: 'a text of more than 65536 bytes' }]]);
     const other = await server.ask('POST', RUNS, { body: {}, headers: { 'Content-Type': 'text/plain' } });
     assert.equal(other.status, 415);
 });

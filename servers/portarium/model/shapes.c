@@ -119,9 +119,11 @@ void portarium_shapes_free(portarium_shapes *shapes)
     free(shapes);
 }
 
-/* The first duplicate within a value, depth first; values are nested at most 64 deep. */
-static bool find_duplicate(const mcp_json *value, const char *at, portarium_fields *fields)
+/* The first fault that no schema states: a duplicate member, or a text that is too long. Depth
+ * first; values are nested at most 64 deep. */
+static bool find_fault(const mcp_json *value, const char *at, portarium_fields *fields)
 {
+    size_t length = 0;
     bool is_object = mcp_json_is_object(value);
     const char *name = is_object ? mcp_json_duplicate(value) : NULL;
 
@@ -129,19 +131,32 @@ static bool find_duplicate(const mcp_json *value, const char *at, portarium_fiel
         portarium_fields_add(fields, portarium_fields_at(fields, at, name), "duplicate member");
         return true;
     }
-    if (!is_object && !mcp_json_is_array(value))
-        return false;
+    if (mcp_json_string(value, &length) && length > PORTARIUM_TEXT_MAX) {
+        portarium_fields_add(fields, at, "a text of more than %d bytes", PORTARIUM_TEXT_MAX);
+        return true;
+    }
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         const mcp_json *item = mcp_json_item(value, i);
-        if (!mcp_json_is_object(item) && !mcp_json_is_array(item))
+        bool is_long = mcp_json_string(item, &length) && length > PORTARIUM_TEXT_MAX;
+        if (!is_long && !mcp_json_is_object(item) && !mcp_json_is_array(item))
             continue;
         const char *deeper = is_object
                                  ? portarium_fields_at(fields, at, mcp_json_name(value, i, NULL))
                                  : portarium_fields_index(fields, at, i);
-        if (find_duplicate(item, deeper, fields))
+        if (find_fault(item, deeper, fields))
             return true;
     }
     return false;
+}
+
+/* The message of a finding without the place that it begins with: the field says that. */
+static const char *reason_of(const mcp_schema_finding *finding)
+{
+    const char *place = *finding->instance_path ? finding->instance_path : "at the root";
+    size_t length = strlen(place);
+    bool has_place = strncmp(finding->message, place, length) == 0 &&
+                     strncmp(finding->message + length, ": ", 2) == 0;
+    return finding->message + (has_place ? length + 2 : 0);
 }
 
 mcp_status portarium_shape_check(const portarium_shapes *shapes, portarium_shape shape,
@@ -149,7 +164,7 @@ mcp_status portarium_shape_check(const portarium_shapes *shapes, portarium_shape
 {
     mcp_schema_finding finding = { .instance_path = "" };
 
-    find_duplicate(body, "", fields);
+    find_fault(body, "", fields);
     mcp_status st = mcp_schema_check(shapes->compiled[shape], body, fields->arena, &finding, err);
     if (st != MCP_OK && st != MCP_E_SCHEMA)
         return st;
@@ -157,7 +172,7 @@ mcp_status portarium_shape_check(const portarium_shapes *shapes, portarium_shape
         const char *field = finding.property ? portarium_fields_at(fields, finding.instance_path,
                                                                    finding.property)
                                              : finding.instance_path;
-        portarium_fields_add(fields, field, "%s", finding.message);
+        portarium_fields_add(fields, field, "%s", reason_of(&finding));
     }
     return portarium_fields_status(fields, err);
 }

@@ -30,6 +30,9 @@ typedef enum portarium_shape {
 } portarium_shape;
 /* clang-format on */
 
+/** Longest text of a body, in bytes. */
+#define PORTARIUM_TEXT_MAX 65536
+
 /** The compiled schemas. Immutable; any thread. */
 typedef struct portarium_shapes portarium_shapes;
 
@@ -48,7 +51,7 @@ void portarium_shapes_free(portarium_shapes *shapes);
 
 /**
  * Hold a body against its shape. The first member that does not fit is added to `fields`, and the
- * first member name that occurs twice, at any depth.
+ * first member name that occurs twice, or text that is too long, at any depth.
  *
  * @return MCP_OK; MCP_E_SCHEMA (`fields` says why); MCP_E_LIMIT; MCP_E_NOMEM
  */

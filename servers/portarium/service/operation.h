@@ -29,6 +29,9 @@
 #include "model/shapes.h"
 #include "store/record.h"
 
+/** Longest idempotency key, in bytes. */
+#define PORTARIUM_IDEMPOTENCY_KEY_MAX 255
+
 /** A request, whichever way it came in. Strings and values are borrowed. */
 typedef struct portarium_request {
     const portarium_actor *actor;

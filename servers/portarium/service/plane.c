@@ -187,6 +187,10 @@ static mcp_status check(task *self, mcp_arena *arena, mcp_error *err)
     if (self->plane->read_only && (operation->flags & PORTARIUM_COMMAND))
         return portarium_refuse(reply, &tx, err, 403, "%s: the server is read only.",
                                 operation->name);
+    if (request->idempotency_key &&
+        strlen(request->idempotency_key) > PORTARIUM_IDEMPOTENCY_KEY_MAX)
+        return portarium_refuse(reply, &tx, err, 422, "Idempotency-Key: more than %d bytes",
+                                PORTARIUM_IDEMPOTENCY_KEY_MAX);
     bool has_body = operation->body != PORTARIUM_NO_BODY;
     if (!has_body && !(operation->flags & PORTARIUM_PATCH))
         return MCP_OK;
