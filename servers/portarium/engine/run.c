@@ -210,6 +210,11 @@ bool portarium_run_is_held(const portarium_run *run)
            state != PORTARIUM_CONTROL_OPERATOR_OWNED && state != PORTARIUM_CONTROL_WAITING;
 }
 
+bool portarium_run_is_cancelling(const portarium_run *run)
+{
+    return !portarium_run_is_final(run->status) && mcp_json_get(run->record.json, "cancellation");
+}
+
 mcp_status portarium_run_patch(portarium_run *run, portarium_tx *tx, const mcp_json *patch,
                                mcp_error *err)
 {

@@ -58,6 +58,9 @@ const portarium_action *portarium_compensation_of(portarium_tx *tx, const portar
 /** Whether it is held: nothing of it is dispatched until a person says so. */
 bool portarium_run_is_held(const portarium_run *run);
 
+/** Whether it was cancelled and undoes its actions before it becomes Cancelled. */
+bool portarium_run_is_cancelling(const portarium_run *run);
+
 /** When the engine is to look at the run: a moment, 0 for now; NEVER: when somebody says so. */
 enum { PORTARIUM_NEVER = -1 };
 mcp_status portarium_run_due(portarium_run *run, portarium_tx *tx, int64_t at_ms, mcp_error *err);

@@ -438,12 +438,18 @@ static mcp_status failure_of(step *self, const portarium_run_action *failed, con
     return portarium_draft_read(&draft, self->tx, out, err);
 }
 
-static mcp_status end_failed(step *self, const portarium_run_action *failed, mcp_error *err)
+static size_t count_undone(const step *self)
 {
-    const mcp_json *patch = NULL;
     size_t undone = 0;
     for (size_t i = 0; i < self->run->hook_count; i++)
         undone += self->run->hooks[i].state == PORTARIUM_ACTION_SUCCEEDED;
+    return undone;
+}
+
+static mcp_status end_failed(step *self, const portarium_run_action *failed, mcp_error *err)
+{
+    const mcp_json *patch = NULL;
+    size_t undone = count_undone(self);
     mcp_status st = failure_of(self, failed, &patch, err);
     if (st == MCP_OK)
         st = portarium_run_become(self->run, self->tx, PORTARIUM_RUN_FAILED, patch, err);
@@ -454,6 +460,19 @@ static mcp_status end_failed(step *self, const portarium_run_action *failed, mcp
                                         "Run failed; %zu of %zu compensations succeeded", undone,
                                         self->run->hook_count)
                : portarium_run_evidence(self->run, self->tx, "System", err, "Run failed");
+}
+
+/* A run that was cancelled with compensation is undone. */
+static mcp_status end_cancelled(step *self, mcp_error *err)
+{
+    mcp_status st = portarium_run_become(self->run, self->tx, PORTARIUM_RUN_CANCELLED, NULL, err);
+    if (st == MCP_OK)
+        st = portarium_work_close(self->run, self->tx, "run cancelled", err);
+    return st == MCP_OK
+               ? portarium_run_evidence(self->run, self->tx, "System", err,
+                                        "Run cancelled; %zu of %zu compensations succeeded",
+                                        count_undone(self), self->run->hook_count)
+               : st;
 }
 
 /* Nothing new is begun; what can be undone is. */
@@ -491,7 +510,10 @@ static mcp_status compensate(step *self, const portarium_run_action *failed, mcp
         if (st == MCP_OK && !portarium_action_is_final(hook->state))
             return portarium_run_due(self->run, self->tx, self->wake_at_ms, err);
     }
-    return st == MCP_OK ? end_failed(self, failed, err) : st;
+    if (st != MCP_OK)
+        return st;
+    return portarium_run_is_cancelling(self->run) ? end_cancelled(self, err)
+                                                  : end_failed(self, failed, err);
 }
 
 static mcp_status complete_run(step *self, mcp_error *err)
@@ -524,7 +546,7 @@ static mcp_status settle(step *self, mcp_error *err)
                    count_in(self, PORTARIUM_ACTION_SKIPPED);
     portarium_run_status now = self->run->status, next = PORTARIUM_RUN_RUNNING;
     bool has_failed = failed || self->gate > PORTARIUM_RUN_GATE_WAITS;
-    if (has_failed && self->run->hook_count > 0)
+    if (self->run->hook_count > 0 && (has_failed || portarium_run_is_cancelling(self->run)))
         return compensate(self, failed, err);
     if (has_failed)
         return running == 0 ? fail_run(self, failed, err)
@@ -550,7 +572,8 @@ static bool is_held(const step *self)
 
 static bool may_go_on(const step *self)
 {
-    return self->gate == PORTARIUM_RUN_GATE_OPEN && !is_held(self) && !first_failed(self);
+    return self->gate == PORTARIUM_RUN_GATE_OPEN && !is_held(self) && !first_failed(self) &&
+           self->run->hook_count == 0;
 }
 
 /* The actions, one after the other, again as long as one has changed. */

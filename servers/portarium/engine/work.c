@@ -237,7 +237,8 @@ mcp_status portarium_work_close(portarium_run *run, portarium_tx *tx, const char
                     run->record.id, err);
     for (; st == MCP_OK && tasks; tasks = tasks->next)
         st = end_task(run, tx, tasks->id, err);
-    if (st == MCP_OK && run->status == PORTARIUM_RUN_CANCELLED)
+    bool is_cancelled = run->status == PORTARIUM_RUN_CANCELLED || portarium_run_is_cancelling(run);
+    if (st == MCP_OK && is_cancelled)
         st = ids_of(&items, tx,
                     "SELECT i.id FROM work_item_links AS l JOIN work_items AS i ON "
                     "i.workspace = l.workspace AND i.id = l.work_item_id WHERE l.workspace = $1 "

@@ -157,11 +157,9 @@ static mcp_status cancel_run(portarium_tx *tx, const portarium_request *request,
     if (!portarium_may_cancel(tx->actor->roles, is_initiator, tx->settings->compat_cancel))
         return portarium_refuse(reply, tx, err, 403, "cancelRun requires another role.");
     mcp_json_bool(mcp_json_get(request->body, "compensate"), &compensates);
-    if (compensates)
-        return portarium_refuse(reply, tx, err, 501,
-                                "A cancelled run is not compensated; cancel it without "
-                                "compensate.");
-    st = portarium_run_cancel(&run, tx, portarium_body_string(request, "rationale"), err);
+    const char *rationale = portarium_body_string(request, "rationale");
+    st = compensates ? portarium_run_cancel_and_undo(&run, tx, rationale, err)
+                     : portarium_run_cancel(&run, tx, rationale, err);
     return st == MCP_OK ? portarium_reply_json(reply, tx, 200, run.record.json, err) : st;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/attempt.h"
+#include "engine/compensate.h"
 #include "engine/work.h"
 #include "store/journal.h"
 
@@ -36,6 +37,60 @@ mcp_status portarium_run_cancel(portarium_run *run, portarium_tx *tx, const char
                ? portarium_run_evidence(run, tx, "OperatorSurface", err, "Run cancelled%s%s",
                                         rationale ? ": " : "", rationale ? rationale : "")
                : st;
+}
+
+/* Who has cancelled it, and that nobody holds it any more. */
+static mcp_status note_cancellation(portarium_run *run, portarium_tx *tx, const char *rationale,
+                                    mcp_error *err)
+{
+    portarium_draft draft;
+    const mcp_json *patch = NULL, *hidden = NULL;
+    portarium_draft_object(&draft);
+    mcp_write_member_object(&draft.json, "cancellation");
+    mcp_write_member_string(&draft.json, "requestedByUserId", tx->actor->subject);
+    mcp_write_member_string(&draft.json, "requestedAtIso", tx->now);
+    if (rationale)
+        mcp_write_member_string(&draft.json, "rationale", rationale);
+    mcp_write_end(&draft.json);
+    mcp_write_member_null(&draft.json, "controlState");
+    mcp_write_member_null(&draft.json, "operatorOwnerId");
+    mcp_status st = portarium_draft_read(&draft, tx, &patch, err);
+    if (st == MCP_OK)
+        st = portarium_object(tx, &hidden, err, "heldBy", portarium_null, NULL);
+    return st == MCP_OK
+               ? portarium_record_patch(&run->record, tx, &portarium_runs, patch, hidden, err)
+               : st;
+}
+
+mcp_status portarium_run_cancel_and_undo(portarium_run *run, portarium_tx *tx,
+                                         const char *rationale, mcp_error *err)
+{
+    size_t count = 0;
+    if (portarium_run_is_final(run->status))
+        return portarium_run_cancel(run, tx, rationale, err);
+    if (portarium_run_is_cancelling(run))
+        return MCP_OK;
+    if (run->hook_count > 0)
+        return mcp_error_set(err, MCP_E_EXISTS,
+                             "Run %s has failed and is being undone; cancel it without compensate "
+                             "to stop that.",
+                             run->record.id);
+    mcp_status st = cancel_actions(run, tx, err);
+    if (st == MCP_OK)
+        st = portarium_compensate_begin(&count, run, tx, err);
+    if (st != MCP_OK || count == 0)
+        return st == MCP_OK ? portarium_run_cancel(run, tx, rationale, err) : st;
+    st = note_cancellation(run, tx, rationale, err);
+    if (st == MCP_OK && run->status != PORTARIUM_RUN_RUNNING)
+        st = portarium_run_become(run, tx, PORTARIUM_RUN_RUNNING, NULL, err);
+    if (st == MCP_OK)
+        st = portarium_work_close(run, tx, "run cancelled", err);
+    if (st == MCP_OK)
+        st = portarium_run_evidence(run, tx, "OperatorSurface", err,
+                                    "Run cancelled, to be undone%s%s", rationale ? ": " : "",
+                                    rationale ? rationale : "");
+    tx->after.changes_timers = true; /* the engine looks, and tells its attempts to stop */
+    return st == MCP_OK ? portarium_run_due(run, tx, 0, err) : st;
 }
 
 /* ---- interventions --------------------------------------------------------------------------- */

@@ -10,6 +10,18 @@
 #include "model/interventions.h"
 
 /**
+ * Cancel a run and undo it: its actions become Cancelled and its approvals, tasks and work items
+ * end, as by portarium_run_cancel. The run is Running until the compensations of the actions that
+ * have succeeded have ended, and has a member `cancellation`; then it is Cancelled. Where there is
+ * nothing to undo it is Cancelled at once. Cancelling it again without compensation stops it.
+ *
+ * @return MCP_OK; MCP_E_EXISTS: it has ended otherwise, or has failed and is undone already;
+ *         statuses of db.h
+ */
+mcp_status portarium_run_cancel_and_undo(portarium_run *run, portarium_tx *tx,
+                                         const char *rationale, mcp_error *err);
+
+/**
  * Cancel a run: it and its actions become Cancelled, its undecided approvals expire, its human
  * tasks and work items end. Attempts in flight are asked to stop; what they still report is stored
  * as evidence and changes nothing. Nothing happens to a run that is Cancelled already.

@@ -222,7 +222,6 @@ static void cancelling_ends_what_waits_for_people(void **state)
     assert_string_equal(text_at(before, "/actions/0/state"), "WaitingForApproval");
     expect(&rig_auditor, "cancelRun", run, NULL, 403);
     expect(&rig_approver, "cancelRun", run, NULL, 403);
-    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 501);
     expect(&rig_operator, "cancelRun", run, "{\"rationale\":\"not needed\"}", 200);
     const mcp_json *after = full(run);
     assert_string_equal(text_at(after, "/status"), "Cancelled");
@@ -549,6 +548,97 @@ static void a_failed_run_is_undone_backwards(void **state)
     assert_string_not_equal(summary.answer, "");
 }
 
+#define GATED                                                                                      \
+    ACTION("three", "3", "pr:write",                                                               \
+           ",\"input\":{\"mode\":\"done\"},\"executionTierOverride\":\"HumanApprove\"")
+
+static const char *start_undoable(const char *workflow, const char *second_hook)
+{
+    char actions[2048];
+    snprintf(actions, sizeof actions,
+             ACTION("one", "1", "pr:write", ",\"input\":{\"mode\":\"done\"}" UNDO) "," ACTION(
+                 "two", "2", "pr:write", ",\"input\":{\"mode\":\"done\"}" UNDO) "," GATED,
+             "done", second_hook);
+    return start(define(workflow, "Auto", actions));
+}
+
+static void await_evidence(const char *run, const char *pattern)
+{
+    const char *sql = mcp_arena_printf(
+        rig.arena, "SELECT id FROM evidence WHERE run_id = $1 AND json LIKE '%%%s%%'", pattern);
+    for (int i = 0; i < 6000; i++) {
+        if (*ask(sql, run).answer)
+            return;
+        usleep(10000);
+    }
+    fail_msg("no evidence of: %s", pattern);
+}
+
+static void expect_actions(const char *run, const char *const *expected, size_t count)
+{
+    const mcp_json *all = mcp_json_get(full(run), "actions");
+    assert_int_equal(mcp_json_count(all), count);
+    for (size_t i = 0; i < count; i++) {
+        const mcp_json *action = mcp_json_item(all, i);
+        assert_string_equal(mcp_arena_printf(rig.arena, "%s %s", text_at(action, "/actionId"),
+                                             text_at(action, "/state")),
+                            expected[i]);
+    }
+}
+
+static void a_cancelled_run_is_undone_backwards_on_request(void **state)
+{
+    static const char *const expected[] = { "one Succeeded", "two Succeeded", "three Cancelled",
+                                            "two:compensate Succeeded",
+                                            "one:compensate Succeeded" };
+    (void)state;
+    const char *run = start_undoable("wf-undo-3", "done");
+    rig_await(&rig, run, "WaitingForApproval");
+    expect(&rig_auditor, "cancelRun", run, "{\"compensate\":true}", 403);
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true,\"rationale\":\"wrong one\"}",
+           200);
+    const mcp_json *json = rig_await(&rig, run, "Cancelled");
+    assert_string_equal(text_at(json, "/cancellation/requestedByUserId"), "otto");
+    assert_string_equal(text_at(json, "/cancellation/rationale"), "wrong one");
+    assert_null(mcp_json_get(json, "failure"));
+    expect_actions(run, expected, 5);
+    await_evidence(run, "to be undone: wrong one");
+    await_evidence(run, "2 of 2 compensations succeeded");
+    assert_string_equal(ask("SELECT status FROM approvals WHERE run_id = $1", run).answer,
+                        "Expired");
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
+}
+
+static void a_second_cancellation_stops_the_undoing(void **state)
+{
+    static const char *const expected[] = { "one Succeeded", "two Succeeded", "three Cancelled",
+                                            "two:compensate Cancelled",
+                                            "one:compensate Cancelled" };
+    (void)state;
+    const char *run = start_undoable("wf-undo-4", "block");
+    rig_await(&rig, run, "WaitingForApproval");
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
+    assert_string_equal(text_at(rig_body(&rig), "/status"), "Running");
+    assert_non_null(mcp_json_get(rig_body(&rig), "cancellation"));
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
+    assert_string_equal(text_at(rig_body(&rig), "/status"), "Running");
+    expect(&rig_operator, "cancelRun", run, NULL, 200);
+    assert_string_equal(text_at(rig_body(&rig), "/status"), "Cancelled");
+    expect_actions(run, expected, 5);
+}
+
+static void a_run_with_nothing_to_undo_is_cancelled_at_once(void **state)
+{
+    (void)state;
+    const char *run = start("wf-gate");
+    rig_await(&rig, run, "WaitingForApproval");
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 200);
+    assert_string_equal(text_at(rig_body(&rig), "/status"), "Cancelled");
+    run = start("wf-noop");
+    rig_await(&rig, run, "Succeeded");
+    expect(&rig_operator, "cancelRun", run, "{\"compensate\":true}", 409);
+}
+
 static void an_unknown_compensation_waits_for_a_person(void **state)
 {
     char actions[2048];
@@ -645,6 +735,9 @@ int main(void)
         cmocka_unit_test(a_secret_parameter_reaches_the_other_system_and_nobody_else),
         cmocka_unit_test(a_plane_without_a_key_refuses_secrets),
         cmocka_unit_test(a_failed_run_is_undone_backwards),
+        cmocka_unit_test(a_cancelled_run_is_undone_backwards_on_request),
+        cmocka_unit_test(a_second_cancellation_stops_the_undoing),
+        cmocka_unit_test(a_run_with_nothing_to_undo_is_cancelled_at_once),
         cmocka_unit_test(an_unknown_compensation_waits_for_a_person),
         cmocka_unit_test(a_manual_action_waits_for_its_completion),
         cmocka_unit_test(a_failed_manual_action_fails_its_run),
