@@ -649,6 +649,11 @@ const void *cli_opened_file(const cli_line *line)
     return line->opened;
 }
 
+const char *cli_command_name(const cli_line *line)
+{
+    return line->command->name;
+}
+
 const char *cli_argument(const cli_line *line, size_t index)
 {
     return index < line->argument_count ? line->arguments[index] : NULL;

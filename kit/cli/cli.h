@@ -140,6 +140,9 @@ int cli_main(const cli_program *program, int argc, char **argv, FILE *out, FILE 
 
 /* ---- values of the line ---------------------------------------------------------------------- */
 
+/** The name of the command: "run", or of two words, "schema export". */
+const char *cli_command_name(const cli_line *line);
+
 /** The i-th argument; NULL past the last. */
 const char *cli_argument(const cli_line *line, size_t index);
 size_t cli_argument_count(const cli_line *line);

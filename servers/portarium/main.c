@@ -1,6 +1,7 @@
 /*
  * main.c - the program portarium: its table of commands.
  */
+#include "commands/commands.h"
 #include "config/command_line.h"
 #include "serve/serve.h"
 #include "shell/line.h"
@@ -147,6 +148,14 @@ static const cli_option export_options[] = {
 static const cli_option key_options[] = { PORTARIUM_EVIDENCE_KEY_OPTION, PORTARIUM_JSON_OPTION,
                                           { 0 } };
 
+#define PLANE_COMMAND(name_, summary_, options_, run_)                                             \
+    { .name = name_, .summary = summary_, .options = portarium_options_##options_,                 \
+      .notes = portarium_exit_notes, .run = portarium_command_##run_ }
+#define PLANE_COMMAND_OF(name_, arguments_, count_, summary_, options_, run_)                      \
+    { .name = name_, .arguments = arguments_, .arguments_min = count_, .arguments_max = count_,    \
+      .summary = summary_, .options = portarium_options_##options_,                                \
+      .notes = portarium_exit_notes, .run = portarium_command_##run_ }
+
 static const cli_command commands[] = {
     { .name = "serve", .summary = "serve the control plane: REST, MCP, and the engine",
       .options = serve_options, .run = portarium_line_serve },
@@ -157,6 +166,56 @@ static const cli_command commands[] = {
     { .name = "admin apply", .arguments = "FILE", .arguments_min = 1, .arguments_max = 1,
       .summary = "make workspaces, and what they have, from a JSON file",
       .options = apply_options, .run = portarium_line_apply },
+    PLANE_COMMAND("runs list", "list runs, the newest first", runs, list),
+    PLANE_COMMAND_OF("runs get", "RUN", 1, "show a run, its actions and what it waits for", get, get),
+    PLANE_COMMAND_OF("runs start", "WORKFLOW", 1, "start a run", start, start),
+    PLANE_COMMAND_OF("runs plan", "WORKFLOW", 1, "tell what a run would do, and what would be gated",
+                     plan, plan),
+    PLANE_COMMAND_OF("runs watch", "RUN", 1, "follow a run to its end", watch, watch),
+    PLANE_COMMAND_OF("runs cancel", "RUN", 1, "cancel a run", rationale, cancel),
+    PLANE_COMMAND_OF("runs intervene", "RUN TYPE", 2, "pause, resume, handoff, annotate, ... a run",
+                     intervene, intervene),
+    PLANE_COMMAND_OF("runs resolve", "RUN ACTION", 2, "say how an unknown outcome ended", resolve,
+                     resolve),
+    PLANE_COMMAND("approvals list", "list approvals, the newest first", approvals, list),
+    PLANE_COMMAND_OF("approvals get", "APPROVAL", 1, "show what will be done, by whom, why gated",
+                     get, get),
+    PLANE_COMMAND_OF("approvals approve", "APPROVAL", 1, "approve what is shown", decide, decide),
+    PLANE_COMMAND_OF("approvals deny", "APPROVAL", 1, "deny it", decide, decide),
+    PLANE_COMMAND_OF("approvals request-changes", "APPROVAL", 1, "ask for changes first", decide,
+                     decide),
+    PLANE_COMMAND_OF("approvals resubmit", "APPROVAL", 1, "ask again after the changes", resubmit,
+                     resubmit),
+    PLANE_COMMAND("work-items list", "list work items, the newest first", work_items, list),
+    PLANE_COMMAND_OF("work-items get", "ITEM", 1, "show a work item", get, get),
+    PLANE_COMMAND_OF("work-items update", "ITEM", 1, "change a work item", update_work_item,
+                     update_work_item),
+    PLANE_COMMAND("human-tasks list", "list what people are to do", human_tasks, list),
+    PLANE_COMMAND_OF("human-tasks get", "TASK", 1, "show a human task", get, get),
+    PLANE_COMMAND_OF("human-tasks complete", "TASK", 1, "say that it is done", complete_task,
+                     complete_task),
+    PLANE_COMMAND("agents list", "list agents", agents, list),
+    PLANE_COMMAND_OF("agents get", "AGENT", 1, "show an agent", get, get),
+    PLANE_COMMAND("machines list", "list machines", machines, list),
+    PLANE_COMMAND_OF("machines get", "MACHINE", 1, "show a machine", get, get),
+    PLANE_COMMAND("workflows list", "list workflows", workflows, list),
+    PLANE_COMMAND_OF("workflows get", "WORKFLOW", 1, "show a workflow", get, get),
+    PLANE_COMMAND_OF("workflows apply", "FILE", 1, "store a workflow, or its next version", get,
+                     apply),
+    PLANE_COMMAND_OF("workflows archive", "WORKFLOW", 1, "let no run of it start any more", get,
+                     archive),
+    PLANE_COMMAND("policies list", "list policies", policies, list),
+    PLANE_COMMAND_OF("policies get", "POLICY", 1, "show a policy", get, get),
+    PLANE_COMMAND_OF("policies apply", "FILE", 1, "store a policy, or its next version", get, apply),
+    PLANE_COMMAND_OF("policies simulate", "FILE", 1, "tell which judgements a policy would change",
+                     simulate, simulate),
+    PLANE_COMMAND("events tail", "print events as they come", tail, tail),
+    PLANE_COMMAND("workspaces list", "list workspaces", workspaces, list),
+    PLANE_COMMAND("admin status", "show the figures of a workspace and its database", get, status),
+    PLANE_COMMAND("admin freeze", "dispatch nothing more in a workspace", rationale, freeze),
+    PLANE_COMMAND("admin unfreeze", "dispatch again", rationale, freeze),
+    PLANE_COMMAND_OF("admin backup", "FILE", 1, "copy the SQLite database, also while it is served",
+                     backup, backup),
     { .name = "tokens create", .summary = "make an API token, and print it once",
       .options = token_create_options, .run = portarium_line_token_create },
     { .name = "tokens list", .summary = "list the API tokens of a workspace",

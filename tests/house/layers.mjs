@@ -140,6 +140,7 @@ const ROOMS = {
   "servers/portarium/gateway": { rooms: portarium("client", "service", "store", "policy", "model", "public") },
   "servers/portarium/features": { rooms: portarium("client", "gateway", "service", "store", "model", "public") },
   "servers/portarium/shell": { rooms: portarium("evidence", "gateway", "service", "store", "model", "public") },
+  "servers/portarium/commands": { rooms: portarium("client", "gateway", "service", "store", "model") },
   "servers/portarium/rest": { rooms: portarium("gateway", "service", "store", "model", "public") },
   "servers/portarium": {},
   examples: {},

@@ -20,6 +20,8 @@ typedef struct portarium_client_call {
     int64_t deadline_mono_ms;
     bool (*should_stop)(void *stop_data); /* may be NULL */
     void *stop_data;
+    mcp_error *cause; /* why a plane elsewhere gave no answer: for the user, not for tools. NULL:
+                       * nobody asks */
     mcp_arena *arena;
 } portarium_client_call;
 

@@ -18,7 +18,9 @@ enum {
     URL_MAX = 8 << 10,
     BODY_MAX = 2 << 20,
     ANSWER_MAX = 16 << 20,
-    NAME_MAX = 64
+    NAME_MAX = 64,
+    STREAM_MS = 24 * 3600 * 1000,
+    STREAM_MAX = 1 << 30
 };
 
 struct portarium_remote {
@@ -269,6 +271,8 @@ static void try_all(sending *self, const portarium_request *request, const char 
             read_answer(reply, &result, self->call->arena);
         else
             fail(reply, st == MCP_E_TIMEOUT ? 504 : 502);
+        if (self->call->cause)
+            *self->call->cause = st == MCP_OK ? (mcp_error)MCP_ERROR_INIT : err;
         bool again = i + 1 < TRIES && is_worth_repeating(st, result.status) &&
                      may_repeat(self, key);
         fetch_result_clear(&result);
@@ -326,6 +330,42 @@ static void send_remote(void *data, const portarium_operation *operation,
     }
     mcp_buf_clear(&url);
     mcp_buf_clear(&body);
+}
+
+mcp_status portarium_remote_follow(int *http, portarium_remote *self,
+                                   const portarium_remote_stream *how, mcp_error *err)
+{
+    mcp_buf url;
+    fetch_result result;
+    fetch_header headers[3] = { { "Accept", "text/event-stream" } };
+    fetch_request request = { .headers = headers,
+                              .header_count = 1,
+                              .timeout_ms = STREAM_MS,
+                              .body_max_bytes = STREAM_MAX,
+                              .should_stop = how->should_stop,
+                              .on_body = how->on_body,
+                              .data = how->data };
+    if (self->authorization)
+        headers[request.header_count++] = (fetch_header){ "Authorization", self->authorization };
+    if (how->last_event_id)
+        headers[request.header_count++] = (fetch_header){ "Last-Event-ID", how->last_event_id };
+    *http = 0;
+    mcp_buf_init(&url, URL_MAX);
+    mcp_buf_printf(&url, "%s/v1/workspaces/", self->base);
+    put_encoded(&url, how->workspace);
+    mcp_buf_puts(&url, "/events:stream");
+    mcp_buf_putc(&url, '\0');
+    if (url.status != MCP_OK) {
+        mcp_status st = mcp_error_set(err, url.status, "the URL of the events is too long");
+        mcp_buf_clear(&url);
+        return st;
+    }
+    request.url = url.data;
+    mcp_status st = fetch_run(&result, self->pool, &request, err);
+    *http = result.status;
+    fetch_result_clear(&result);
+    mcp_buf_clear(&url);
+    return st;
 }
 
 portarium_client portarium_client_remote(portarium_remote *self)

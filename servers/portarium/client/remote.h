@@ -10,6 +10,7 @@
 #define PORTARIUM_CLIENT_REMOTE_H
 
 #include "client/functions.h"
+#include "fetch/fetch.h"
 
 typedef struct portarium_remote portarium_remote;
 
@@ -28,5 +29,23 @@ void portarium_remote_free(portarium_remote *self);
 
 /** The client that sends by it. */
 portarium_client portarium_client_remote(portarium_remote *self);
+
+/** A stream of the events of a workspace. Everything is borrowed. */
+typedef struct portarium_remote_stream {
+    const char *workspace;
+    const char *last_event_id; /* the stream begins behind it; NULL: with the next event */
+    fetch_on_body *on_body;    /* receives the bytes, as in fetch_request */
+    bool (*should_stop)(void *data);
+    void *data; /* for both */
+} portarium_remote_stream;
+
+/**
+ * Read a stream until it ends, at most a day. Blocks.
+ *
+ * @param http the HTTP status; 0: there was no answer
+ * @return MCP_OK; statuses of fetch_run
+ */
+mcp_status portarium_remote_follow(int *http, portarium_remote *self,
+                                   const portarium_remote_stream *how, mcp_error *err);
 
 #endif

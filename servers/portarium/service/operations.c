@@ -8,6 +8,7 @@
 /* clang-format off */
 static const portarium_operation *const tables[] = {
     portarium_workspace_operations,
+    portarium_status_operations,
     portarium_workflow_operations,
     portarium_run_operations,
     portarium_human_task_operations,

@@ -25,4 +25,6 @@ extern const portarium_operation portarium_proposal_operations[];  /* actions of
 extern const portarium_operation portarium_workforce_operations[]; /* refused */
 extern const portarium_operation portarium_policy_operations[];    /* and the exposure of tools */
 
+extern const portarium_operation portarium_status_operations[];
+
 #endif

@@ -219,6 +219,18 @@ static mcp_status add_cursor(list *self, portarium_tx *tx, const char *text, mcp
     return MCP_OK;
 }
 
+/* Records are those of the transaction's workspace. Whoever belongs to none, the local admin, sees
+ * all workspaces. */
+static void add_scope(list *self, const portarium_tx *tx)
+{
+    if (!tx->workspace && self->where == &portarium_workspaces) {
+        add(self, " WHERE 1 = 1");
+        return;
+    }
+    add(self, " WHERE workspace = ");
+    add_value(self, db_text(tx->workspace));
+}
+
 static mcp_status build(list *self, portarium_tx *tx, const portarium_query *query, mcp_error *err)
 {
     mcp_status st = set_key(self, query, err);
@@ -228,8 +240,7 @@ static mcp_status build(list *self, portarium_tx *tx, const portarium_query *que
     add_key(self);
     add(self, " AS TEXT) AS sort_key FROM ");
     add(self, self->where->table);
-    add(self, " WHERE workspace = ");
-    add_value(self, db_text(tx->workspace));
+    add_scope(self, tx);
     for (size_t i = 0; st == MCP_OK && i < query->filter_count; i++)
         st = add_filter(self, &query->filters[i], err);
     if (st == MCP_OK && query->search)

@@ -1,0 +1,33 @@
+/**
+ * input.h - objects from the line: files of JSON, and NAME=VALUE.
+ */
+#ifndef PORTARIUM_COMMANDS_INPUT_H
+#define PORTARIUM_COMMANDS_INPUT_H
+
+#include "commands/link.h"
+
+/**
+ * Read an object from a file. @param path "-": standard input
+ *
+ * @return MCP_OK; MCP_E_NOT_FOUND; MCP_E_PARAMS (no JSON, or no object); MCP_E_LIMIT; MCP_E_IO
+ */
+mcp_status portarium_input_file(const mcp_json **out, mcp_arena *arena, const char *path,
+                                mcp_error *err);
+
+/**
+ * Split "NAME=VALUE". A value that is JSON is that value ("3", "true", "[1]", "\"3\""), any other
+ * is a text. Pure.
+ *
+ * @return MCP_OK; MCP_E_PARAMS: there is no name; MCP_E_NOMEM
+ */
+mcp_status portarium_input_pair(const char **name, const mcp_json **value, mcp_arena *arena,
+                                const char *text, mcp_error *err);
+
+/** The object of --input FILE, with the members of each --set. NULL: the line has neither. */
+mcp_status portarium_input_object(const mcp_json **out, portarium_link *self, mcp_error *err);
+
+/** The value of an option that the command requires. @return NULL, with `err` set */
+const char *portarium_input_required(const portarium_link *self, const char *option,
+                                     mcp_error *err);
+
+#endif
