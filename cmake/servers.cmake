@@ -1,7 +1,8 @@
 # The servers: each folder of servers/ that CAUSEWAY_SERVERS names. Its server.cmake names its parts
 # of the kit (server_kit) and its own libraries (server_libraries). Targets: <name>_core (its
 # domain, one level down and below), <name>_app (its binding to MCP, to REST (rest/) and to the
-# shell (shell/, commands/), with its embedded files), and the program <name>, where there is a main.c.
+# shell (shell/, commands/), with its embedded files), and the program <name>, where there is a
+# main.c.
 set(CAUSEWAY_SERVERS all CACHE STRING "servers to build: all, a list as in cobre;universe, or OFF for the library alone")
 file(GLOB server_folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/servers/*/server.cmake)
 list(TRANSFORM server_folders REPLACE "^.*/([^/]+)/server.cmake$" "\\1" OUTPUT_VARIABLE servers)
@@ -33,7 +34,7 @@ foreach(server IN LISTS servers)
 
     file(GLOB_RECURSE core CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cpp)
     file(GLOB app CONFIGURE_DEPENDS ${folder}/*.c ${folder}/gateway/*.c ${folder}/features/*.c ${folder}/rest/*.c
-        ${folder}/shell/*.c ${folder}/commands/*.c)
+        ${folder}/shell/*.c ${folder}/commands/*.c ${folder}/commands/*/*.c)
     file(GLOB others CONFIGURE_DEPENDS ${folder}/mpi/*.c) # of another program
     list(REMOVE_ITEM core ${app} ${others})
     list(REMOVE_ITEM app ${folder}/main.c)

@@ -83,6 +83,8 @@ mcp_status db_backup(int64_t *bytes, const char *url, const char *path, mcp_erro
     if (stat(from, &info) != 0)
         return mcp_error_errno(err, errno, "the database %s cannot be opened", from);
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        return mcp_error_set(err, MCP_E_EXISTS, "%s is there already", path);
     if (fd < 0)
         return mcp_error_errno(err, errno, "%s cannot be made", path);
     mcp_status st = copy(from, path, err);

@@ -5,7 +5,7 @@
 
 #include "commands/commands.h"
 #include "commands/input.h"
-#include "commands/view.h"
+#include "commands/show/view.h"
 #include "db/backup.h"
 #include "serve/serve.h"
 

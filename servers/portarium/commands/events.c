@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "commands/show/text.h"
+#include "commands/show/view.h"
 #include "commands/stream.h"
-#include "commands/text.h"
-#include "commands/view.h"
 #include "mcp/clock.h"
 #include "serve/serve.h"
 
@@ -115,8 +115,8 @@ static mcp_status read_last(portarium_tx *tx, void *data, mcp_error *err)
 {
     db_rows *rows = NULL;
     db_value values[] = { db_text(tx->workspace) };
-    mcp_status st = db_query(&rows, tx->session,
-                             "SELECT event_seq FROM heads WHERE workspace = $1", values, 1, err);
+    mcp_status st = db_query(&rows, tx->session, "SELECT event_seq FROM heads WHERE workspace = $1",
+                             values, 1, err);
     if (portarium_next(rows, &st, err))
         *(int64_t *)data = db_int_at(rows, 0);
     db_rows_free(rows);
@@ -262,7 +262,7 @@ static mcp_status tail(tailing *self, mcp_error *err)
     portarium_stream_init(&self->stream, on_event, self);
     if (cli_given(link->line, "after"))
         snprintf(self->stream.id, sizeof self->stream.id, "%lld",
-                 (long long)cli_int(link->line, "after", 0));
+                 (long long)cli_int(link->line, "after", 0)); /* as if it had been read */
     st = tail_there(self, err);
     portarium_stream_clear(&self->stream);
     return st;

@@ -40,8 +40,8 @@ mcp_status portarium_input_file(const mcp_json **out, mcp_arena *arena, const ch
     mcp_status st = read_stream(&text, file, name, err);
     if (!is_standard)
         fclose(file);
-    if (st == MCP_OK && mcp_json_read(out, arena, text.data ? text.data : "", text.length, &why) !=
-                            MCP_OK)
+    if (st == MCP_OK &&
+        mcp_json_read(out, arena, text.data ? text.data : "", text.length, &why) != MCP_OK)
         st = mcp_error_set(err, MCP_E_PARAMS, "%s is not JSON: %s", name, why.message);
     else if (st == MCP_OK && !mcp_json_is_object(*out))
         st = mcp_error_set(err, MCP_E_PARAMS, "%s has no JSON object", name);
@@ -99,7 +99,8 @@ static bool has_name(const pairs *self, const char *name)
 
 static mcp_status read_pairs(pairs *out, portarium_link *self, mcp_error *err)
 {
-    for (const char *text; (text = cli_item(self->line, "set", out->count));) {
+    const char *text = cli_item(self->line, "set", 0);
+    for (; text; text = cli_item(self->line, "set", out->count)) {
         const char *name = NULL;
         const mcp_json *value = NULL;
         if (out->count == SET_MAX)

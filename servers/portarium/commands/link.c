@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/text.h"
+#include "commands/show/text.h"
 #include "gateway/actors.h"
 #include "gateway/local.h"
 #include "mcp/clock.h"
@@ -40,8 +40,9 @@ static mcp_status must_exist(const char *url, mcp_error *err)
     static const char sqlite[] = "sqlite:";
     bool is_file = strncmp(url, sqlite, sizeof sqlite - 1) == 0;
     if (strcmp(url, "memory") == 0)
-        return mcp_error_set(err, MCP_E_NOT_FOUND, "--db memory: a command needs a database that "
-                                                   "exists");
+        return mcp_error_set(err, MCP_E_NOT_FOUND,
+                             "--db memory: a command needs a database that "
+                             "exists");
     if (!is_file || access(url + sizeof sqlite - 1, F_OK) == 0)
         return MCP_OK;
     return mcp_error_set(err, MCP_E_NOT_FOUND,
@@ -121,12 +122,10 @@ mcp_status portarium_link_open(portarium_link *out, const cli_line *line, mcp_er
 int portarium_link_end(portarium_link *self, mcp_status status, const mcp_error *err)
 {
     mcp_error shown = MCP_ERROR_INIT;
-    const char *words = status == MCP_OK ? NULL
-                                         : portarium_visible_text(self->arena, err->message);
+    const char *words = status == MCP_OK ? NULL : portarium_visible_text(self->arena, err->message);
     if (status != MCP_OK)
         mcp_error_set(&shown, status, "%s", words ? words : mcp_status_words(status));
-    int exit_status = status == MCP_OK ? SERVE_EXIT_DONE
-                                       : serve_fail(self->line, status, &shown);
+    int exit_status = status == MCP_OK ? SERVE_EXIT_DONE : serve_fail(self->line, status, &shown);
     portarium_plane_close(self->plane);
     portarium_remote_free(self->remote);
     mcp_arena_free(self->arena);
@@ -232,8 +231,9 @@ static mcp_status read_answer(const mcp_json **answer, const portarium_link *sel
         return MCP_OK;
     mcp_status st = mcp_json_read(answer, self->arena, reply->text, reply->length, err);
     return st == MCP_OK ? st
-                        : mcp_error_set(err, MCP_E_IO, "%s answers with no JSON: is it a control "
-                                                       "plane?",
+                        : mcp_error_set(err, MCP_E_IO,
+                                        "%s answers with no JSON: is it a control "
+                                        "plane?",
                                         self->place);
 }
 
@@ -244,10 +244,9 @@ mcp_status portarium_ask(const mcp_json **answer, portarium_link *self, const ch
     portarium_reply reply = { .status = 0 };
     mcp_error cause = MCP_ERROR_INIT;
     const portarium_operation *operation = portarium_operation_find(name);
-    portarium_request request = { .actor = &self->actor,
-                                  .arguments = arguments,
-                                  .body = body,
-                                  .correlation_id = "cli" };
+    portarium_request request = {
+        .actor = &self->actor, .arguments = arguments, .body = body, .correlation_id = "cli"
+    };
     const portarium_client_call call = { .actor = &self->actor,
                                          .correlation_id = "cli",
                                          .deadline_mono_ms = mcp_clock_mono_ms() + DEADLINE_MS,

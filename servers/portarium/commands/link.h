@@ -1,6 +1,6 @@
 /**
- * link.h - a command's way to a control plane: a database that it opens itself, or a plane elsewhere
- * over REST. Both by the table of operations, through the client.
+ * link.h - a command's way to a control plane: a database that it opens itself, or a plane
+ * elsewhere over REST. Both by the table of operations, through the client.
  *
  *     portarium_link link;
  *     mcp_status st = portarium_link_open(&link, line, &err);
@@ -57,8 +57,7 @@ mcp_status portarium_ask(const mcp_json **answer, portarium_link *self, const ch
 
 /** An object of texts: pairs of name and value, ended by NULL; a NULL value is left out. */
 #define PORTARIUM_OBJECT(link, out, err, ...)                                                      \
-    portarium_object(&(portarium_tx){ .arena = (link)->arena }, out, err, __VA_ARGS__,             \
-                     (char *)NULL)
+    portarium_object(&(portarium_tx){ .arena = (link)->arena }, out, err, __VA_ARGS__, (char *)NULL)
 
 /** Close a draft and read it into the link's arena. */
 mcp_status portarium_end_draft(portarium_draft *draft, portarium_link *self, const mcp_json **out,

@@ -127,7 +127,7 @@ const cli_option portarium_options_tail[] = {
     { .name = "after", .type = CLI_INT, .argument = "ID", .min = 0, .max = INT64_MAX,
       .help = "begin behind the event (default: with the next one; 0: with the oldest)" },
     { .name = "limit", .type = CLI_INT, .argument = "N", .min = 1, .max = INT64_MAX, .letter = 'L',
-      .help = "end after so many (default: go on)" },
+      .help = "end after so many (default: continue)" },
     TARGET, { 0 },
 };
 const cli_option portarium_options_backup[] = {

@@ -4,15 +4,15 @@
 #ifndef PORTARIUM_COMMANDS_RESOURCES_H
 #define PORTARIUM_COMMANDS_RESOURCES_H
 
-#include "commands/view.h"
+#include "commands/show/view.h"
 
 /** A kind of documents. */
 typedef struct portarium_resource {
-    const char *name;      /* the first word of its commands; NULL ends the table */
-    const char *list;      /* operation */
-    const char *get;       /* operation; NULL: there is none */
-    const char *id;        /* the variable of its path */
-    const char *view;      /* the argument `view` of `get`; NULL: none */
+    const char *name; /* the first word of its commands; NULL ends the table */
+    const char *list; /* operation */
+    const char *get;  /* operation; NULL: there is none */
+    const char *id;   /* the variable of its path */
+    const char *view; /* the argument `view` of `get`; NULL: none */
     portarium_shown columns[8];
     struct {
         const char *option, *argument;

@@ -8,6 +8,11 @@
 
 enum { EVENT_MAX = 1 << 20 };
 
+static void keep(char out[PORTARIUM_STREAM_ID_MAX + 1], const char *value)
+{
+    snprintf(out, PORTARIUM_STREAM_ID_MAX + 1, "%s", value);
+}
+
 void portarium_stream_init(portarium_stream *self, portarium_on_event *on_event, void *context)
 {
     *self = (portarium_stream){ .on_event = on_event, .context = context };
@@ -26,6 +31,7 @@ void portarium_stream_restart(portarium_stream *self)
     mcp_buf_reset(&self->line);
     mcp_buf_reset(&self->data);
     self->name[0] = '\0';
+    keep(self->next_id, self->id);
     self->after_cr = false;
 }
 
@@ -33,6 +39,7 @@ void portarium_stream_restart(portarium_stream *self)
 static mcp_status end_event(portarium_stream *self, mcp_error *err)
 {
     mcp_status st = MCP_OK;
+    keep(self->id, self->next_id);
     if (self->data.length > 0) {
         self->data.data[self->data.length - 1] = '\0'; /* the last line feed */
         st = self->on_event(self->context, self->id, self->name, self->data.data, err);
@@ -40,11 +47,6 @@ static mcp_status end_event(portarium_stream *self, mcp_error *err)
     mcp_buf_reset(&self->data);
     self->name[0] = '\0';
     return st;
-}
-
-static void keep(char out[PORTARIUM_STREAM_ID_MAX + 1], const char *value)
-{
-    snprintf(out, PORTARIUM_STREAM_ID_MAX + 1, "%s", value);
 }
 
 static mcp_status end_line(portarium_stream *self, mcp_error *err)
@@ -67,7 +69,7 @@ static mcp_status end_line(portarium_stream *self, mcp_error *err)
     } else if (strcmp(line, "event") == 0) {
         keep(self->name, value ? value : "");
     } else if (strcmp(line, "id") == 0) {
-        keep(self->id, value ? value : "");
+        keep(self->next_id, value ? value : "");
     }
     mcp_buf_reset(&self->line);
     return MCP_OK;

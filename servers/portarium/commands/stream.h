@@ -19,7 +19,8 @@ typedef mcp_status portarium_on_event(void *context, const char *id, const char 
 /** A reader. One thread. */
 typedef struct portarium_stream {
     mcp_buf line, data;
-    char id[PORTARIUM_STREAM_ID_MAX + 1]; /* the last one; "": none */
+    char id[PORTARIUM_STREAM_ID_MAX + 1];      /* of the last complete event; "": none */
+    char next_id[PORTARIUM_STREAM_ID_MAX + 1]; /* of the event so far */
     char name[PORTARIUM_STREAM_ID_MAX + 1];
     bool after_cr;
     portarium_on_event *on_event;

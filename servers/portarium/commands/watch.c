@@ -10,7 +10,7 @@
 
 #include "cli/progress.h"
 #include "commands/commands.h"
-#include "commands/text.h"
+#include "commands/show/text.h"
 #include "mcp/clock.h"
 #include "model/identity.h"
 #include "model/states.h"
@@ -53,8 +53,8 @@ static void put_details(mcp_buf *out, const mcp_json *run)
     for (size_t i = 0; i < mcp_json_count(actions); i++) {
         const mcp_json *action = mcp_json_item(actions, i);
         const char *state = mcp_json_get_string(action, "state");
-        bool is_told = state && (strcmp(state, "Failed") == 0 || strcmp(state, "Running") == 0);
-        if (is_told)
+        bool is_shown = state && (strcmp(state, "Failed") == 0 || strcmp(state, "Running") == 0);
+        if (is_shown)
             mcp_buf_printf(out, "; %s %s", mcp_json_get_string(action, "actionId"), state);
     }
 }
@@ -158,12 +158,14 @@ static mcp_status follow(portarium_progress *now, watching *self, mcp_error *err
     mcp_status st = look_apart(now, self, false, err);
     while (st == MCP_OK && !now->is_over) {
         if (!portarium_pause(PAUSE_MS))
-            return mcp_error_set(err, MCP_E_STOPPED, "stopped; the run goes on: portarium runs "
-                                                     "watch %.80s",
+            return mcp_error_set(err, MCP_E_STOPPED,
+                                 "stopped; the run continues: portarium runs "
+                                 "watch %.80s",
                                  self->run);
         if (mcp_clock_mono_ms() >= self->until_ms)
             return mcp_error_set(err, MCP_E_TIMEOUT,
-                                 "run %.80s has not ended within --timeout; it goes on", self->run);
+                                 "run %.80s has not ended within --timeout; it continues",
+                                 self->run);
         st = look_apart(now, self, true, err);
     }
     return st;

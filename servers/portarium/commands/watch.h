@@ -4,7 +4,7 @@
 #ifndef PORTARIUM_COMMANDS_WATCH_H
 #define PORTARIUM_COMMANDS_WATCH_H
 
-#include "commands/view.h"
+#include "commands/show/view.h"
 
 /** What a run does at the moment, in words. In the arena. */
 typedef struct portarium_progress {

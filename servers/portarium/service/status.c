@@ -59,12 +59,11 @@ static mcp_status write_holders(mcp_json_writer *json, portarium_tx *tx, mcp_err
     int64_t now = 0;
     mcp_status st = db_now(tx->session, &now, err);
     const db_value values[] = { db_text(tx->workspace), db_int(now) };
-    return st == MCP_OK
-               ? write_figure(json, tx, "replicasAtWork",
-                              "SELECT COUNT(DISTINCT lease_owner) FROM run_actions WHERE "
-                              "workspace = $1 AND lease_until > $2",
-                              values, 2, err)
-               : st;
+    return st == MCP_OK ? write_figure(json, tx, "replicasAtWork",
+                                       "SELECT COUNT(DISTINCT lease_owner) FROM run_actions WHERE "
+                                       "workspace = $1 AND lease_until > $2",
+                                       values, 2, err)
+                        : st;
 }
 
 static mcp_status write_status(mcp_json_writer *json, portarium_tx *tx, bool is_frozen,
@@ -75,8 +74,8 @@ static mcp_status write_status(mcp_json_writer *json, portarium_tx *tx, bool is_
     mcp_write_member_bool(json, "ready", true);
     mcp_write_member_string(json, "database",
                             tx->settings->has_row_security ? "postgres" : "sqlite");
-    mcp_status st = write_figure(json, tx, "schemaVersion",
-                                 "SELECT MAX(number) FROM db_migrations", NULL, 0, err);
+    mcp_status st = write_figure(json, tx, "schemaVersion", "SELECT MAX(number) FROM db_migrations",
+                                 NULL, 0, err);
     mcp_write_member_bool(json, "frozen", is_frozen);
     for (size_t i = 0; st == MCP_OK && i < sizeof counts / sizeof counts[0]; i++) {
         mcp_write_member_object(json, counts[i].name);

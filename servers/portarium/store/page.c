@@ -219,8 +219,8 @@ static mcp_status add_cursor(list *self, portarium_tx *tx, const char *text, mcp
     return MCP_OK;
 }
 
-/* Records are those of the transaction's workspace. Whoever belongs to none, the local admin, sees
- * all workspaces. */
+/* Records are those of the transaction's workspace. An actor without a workspace, the local
+ * admin, sees all workspaces. */
 static void add_scope(list *self, const portarium_tx *tx)
 {
     if (!tx->workspace && self->where == &portarium_workspaces) {

@@ -1,12 +1,12 @@
 /*
  * view.c - from JSON to columns and lines.
  */
-#include "commands/view.h"
+#include "commands/show/view.h"
 
 #include <string.h>
 
 #include "cli/table.h"
-#include "commands/text.h"
+#include "commands/show/text.h"
 
 enum { JSON_MAX = 256 << 20, WORDS_MAX = 60, INDENT = 2, COLUMNS_MAX = 12 };
 

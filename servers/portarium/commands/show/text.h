@@ -1,8 +1,8 @@
 /**
  * text.h - texts of others on a terminal. Pure; any thread.
  */
-#ifndef PORTARIUM_COMMANDS_TEXT_H
-#define PORTARIUM_COMMANDS_TEXT_H
+#ifndef PORTARIUM_COMMANDS_SHOW_TEXT_H
+#define PORTARIUM_COMMANDS_SHOW_TEXT_H
 
 #include <stdbool.h>
 

@@ -4,14 +4,14 @@
  * Texts of others are shown by text.h; ids are never cut. Times are those of this machine on a
  * terminal, and RFC 3339 elsewhere.
  */
-#ifndef PORTARIUM_COMMANDS_VIEW_H
-#define PORTARIUM_COMMANDS_VIEW_H
+#ifndef PORTARIUM_COMMANDS_SHOW_VIEW_H
+#define PORTARIUM_COMMANDS_SHOW_VIEW_H
 
 #include "commands/link.h"
 
 /** What a column of a table shows. */
 typedef enum portarium_cell {
-    PORTARIUM_CELL_TEXT, /* as it is */
+    PORTARIUM_CELL_TEXT,  /* as it is */
     PORTARIUM_CELL_WORDS, /* of people: cut on a terminal, where it is long */
     PORTARIUM_CELL_TIME,
     PORTARIUM_CELL_COUNT /* how many members a list has */
