@@ -66,12 +66,12 @@ async function until(what, look) {
         if (found)
             return found;
     }
-    return assert.fail(`waited in vain for ${what}`);
+    return assert.fail(`${what} did not come`);
 }
 
 const gateOf = (id, where) => until('the gate', () => json(['runs', 'get', id], where).pendingApprovals[0]?.approvalId);
 
-/** A command that goes on: { out, ended }, its output so far and the promise of its status. */
+/** A command that keeps running: its output so far, and the promise of its status. */
 function begin(args, where) {
     const child = spawn(program, args, { cwd: dir, env: environment(where), stdio: ['ignore', 'pipe', 'pipe'] });
     const self = { child, out: '', err: '', ended: once(child, 'exit').then(([code]) => code) };
@@ -347,7 +347,7 @@ test('a database of two workspaces asks for one; one of a newer schema is refuse
     fail(2, /999/, ['workflows', 'list', '-w', 'ws-2'], where);
 });
 
-test('a plane that stops is told of, and the reader of events continues with the next one', async () => {
+test('a plane that stops is reported, and the reader of events continues with the next one', async () => {
     const other = await plane(ONE);
     const where = { PORTARIUM_BASE_URL: other.base, PORTARIUM_TOKEN: other.token('otto', 'operator') };
     const port = new URL(other.base).port, db = path.join(other.dir, 'kept.db');

@@ -37,9 +37,9 @@ static void hears(const char *text, const char *expected)
         portarium_stream_init(&stream, on_event, &all);
         for (size_t at = 0; at < strlen(text); at += piece) {
             size_t left = strlen(text) - at;
-            assert_int_equal(portarium_stream_feed(&stream, text + at, left < piece ? left : piece,
-                                                   NULL),
-                             MCP_OK);
+            assert_int_equal(
+                portarium_stream_feed(&stream, text + at, left < piece ? left : piece, NULL),
+                MCP_OK);
         }
         assert_string_equal(all.text, expected);
         portarium_stream_clear(&stream);
@@ -81,7 +81,7 @@ static void test_a_new_connection_keeps_the_id(void **state)
     portarium_stream_clear(&stream);
 }
 
-static void test_bounds(void **state)
+static void test_an_event_has_a_mebibyte(void **state)
 {
     static const char two[] = "data: a\n\ndata: b\n\n";
     heard all = { .most = 1 };
@@ -104,7 +104,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_what_is_no_event),
         cmocka_unit_test(test_a_new_connection_keeps_the_id),
-        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_an_event_has_a_mebibyte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

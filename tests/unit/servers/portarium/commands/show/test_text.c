@@ -44,7 +44,10 @@ static void test_controls_become_numbers(void **state)
 {
     shows(*state, "a\033[2Jb", "a\\u001b[2Jb");
     shows(*state, "one\ntwo\r\tthree\177", "one\\u000atwo\\u000d\\u0009three\\u007f");
-    shows(*state, "\xc2\x9b" "31m", "\\u009b31m");
+    shows(*state,
+          "\xc2\x9b"
+          "31m",
+          "\\u009b31m");
     shows(*state, "user\u202egnp.exe\u2066x\u2069", "user\\u202egnp.exe\\u2066x\\u2069");
     shows(*state, "a\u200bb\u00adc\ufeff", "a\\u200bb\\u00adc\\ufeff");
     /* A tag character, as its two surrogates (RFC 8259, section 7). */
@@ -53,11 +56,12 @@ static void test_controls_become_numbers(void **state)
 
 static void test_invalid_bytes_become_numbers(void **state)
 {
-    shows(*state, "a\xff"
-                  "b",
+    shows(*state,
+          "a\xff"
+          "b",
           "a\\u00ffb");
-    shows(*state, "\xc0\xaf", "\\u00c0\\u00af");         /* an overlong slash */
-    shows(*state, "\xe2\x80", "\\u00e2\\u0080");         /* cut */
+    shows(*state, "\xc0\xaf", "\\u00c0\\u00af");            /* an overlong slash */
+    shows(*state, "\xe2\x80", "\\u00e2\\u0080");            /* cut */
     shows(*state, "\xe0\x80\xae", "\\u00e0\\u0080\\u00ae"); /* an overlong full stop */
 }
 
