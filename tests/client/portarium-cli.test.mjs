@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -331,6 +332,15 @@ test('errors name the way out', async () => {
     assert.equal(run(['runs', 'strat'], here()).status, 2);
     assert.equal(run(['runs', 'list', '--limit', '0'], here()).status, 2);
     fail(2, /ws-other/, ['runs', 'list', '--workspace', 'ws-other'], otto());
+});
+
+test('a server that is no control plane is named as such', async () => {
+    const other = http.createServer((request, answer) => answer.writeHead(404, { 'Content-Type': 'text/html' }).end('<p>no</p>'));
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const list = begin(['runs', 'list'], { ...otto(), PORTARIUM_BASE_URL: `http://127.0.0.1:${other.address().port}` });
+    assert.equal(await list.ended, 2);
+    assert.match(list.err, /404 and no explanation: is it a control plane/);
+    other.close();
 });
 
 test('a database of two workspaces asks for one; one of a newer schema is refused', () => {

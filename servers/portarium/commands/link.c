@@ -179,6 +179,10 @@ static mcp_status refuse(const portarium_link *self, const portarium_reply *repl
                              "%s cannot be reached: %s", self->place, cause->message);
     if (reply->status == 401)
         return refuse_token(self, detail, err);
+    if (self->remote && detail == portarium_client_failed)
+        return mcp_error_set(err, MCP_E_IO,
+                             "%s answers with %d and no explanation: is it a control plane?",
+                             self->place, reply->status);
     if (reply->fields.count > 0)
         return mcp_error_set(err, status_of(reply->status), "%s: %s", reply->fields.items[0].field,
                              reply->fields.items[0].message);
