@@ -172,7 +172,7 @@ static const cli_command commands[] = {
     PLANE_COMMAND_OF("runs plan", "WORKFLOW", 1, "tell what a run would do, and what would be gated",
                      plan, plan),
     PLANE_COMMAND_OF("runs watch", "RUN", 1, "follow a run to its end", watch, watch),
-    PLANE_COMMAND_OF("runs cancel", "RUN", 1, "cancel a run", rationale, cancel),
+    PLANE_COMMAND_OF("runs cancel", "RUN", 1, "cancel a run", cancel, cancel),
     PLANE_COMMAND_OF("runs intervene", "RUN TYPE", 2, "pause, resume, handoff, annotate, ... a run",
                      intervene, intervene),
     PLANE_COMMAND_OF("runs resolve", "RUN ACTION", 2, "say how an unknown outcome ended", resolve,

@@ -13,8 +13,8 @@ extern const cli_option portarium_options_get[], portarium_options_runs[],
     portarium_options_agents[], portarium_options_machines[], portarium_options_workflows[],
     portarium_options_policies[], portarium_options_workspaces[], portarium_options_start[],
     portarium_options_plan[], portarium_options_watch[], portarium_options_rationale[],
-    portarium_options_intervene[], portarium_options_resolve[], portarium_options_decide[],
-    portarium_options_resubmit[], portarium_options_update_work_item[],
+    portarium_options_cancel[], portarium_options_intervene[], portarium_options_resolve[],
+    portarium_options_decide[], portarium_options_resubmit[], portarium_options_update_work_item[],
     portarium_options_complete_task[], portarium_options_simulate[], portarium_options_tail[],
     portarium_options_backup[];
 

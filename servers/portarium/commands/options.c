@@ -80,6 +80,11 @@ const cli_option portarium_options_start[] = {
 };
 const cli_option portarium_options_plan[] = { PARAMETERS, TARGET, { 0 } };
 const cli_option portarium_options_watch[] = { TIMEOUT, TARGET, { 0 } };
+const cli_option portarium_options_cancel[] = {
+    RATIONALE,
+    { .name = "compensate", .type = CLI_FLAG, .help = "undo the completed actions, the last first" },
+    TARGET, { 0 },
+};
 const cli_option portarium_options_rationale[] = { RATIONALE, TARGET, { 0 } };
 const cli_option portarium_options_intervene[] = {
     TEXT_OPTION("rationale", "TEXT", "why; at least 8 characters; required"),

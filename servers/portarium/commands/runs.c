@@ -109,10 +109,17 @@ static mcp_status send(portarium_link *self, const char *operation, const mcp_js
 
 static mcp_status cancel(portarium_link *self, mcp_error *err)
 {
+    portarium_draft draft;
     const mcp_json *arguments = NULL, *body = NULL;
     mcp_status st = PORTARIUM_OBJECT(self, &arguments, err, "runId", cli_argument(self->line, 0));
-    if (st == MCP_OK)
-        st = PORTARIUM_OBJECT(self, &body, err, "rationale", cli_string(self->line, "rationale"));
+    if (st != MCP_OK)
+        return st;
+    portarium_draft_object(&draft);
+    if (cli_string(self->line, "rationale"))
+        mcp_write_member_string(&draft.json, "rationale", cli_string(self->line, "rationale"));
+    if (cli_flag(self->line, "compensate"))
+        mcp_write_member_bool(&draft.json, "compensate", true);
+    st = portarium_end_draft(&draft, self, &body, err);
     return st == MCP_OK ? send(self, "cancelRun", arguments, body, err) : st;
 }
 
