@@ -72,14 +72,27 @@ static mcp_status name_actor(portarium_link *self, mcp_error *err)
                         : st;
 }
 
+const char *portarium_place_of(mcp_arena *arena, const char *url)
+{
+    const char *begin = strstr(url, "://"), *host = begin ? begin + 3 : NULL;
+    if (!host)
+        return url;
+    /* As libpq reads it: the user ends at an '@' before the first slash. */
+    const char *at = memrchr(host, '@', strcspn(host, "/"));
+    size_t user = at ? (size_t)(at + 1 - host) : 0;
+    return mcp_arena_printf(arena, "%.*s%.*s", (int)(host - url), url,
+                            (int)strcspn(host + user, "?#"), host + user);
+}
+
 static mcp_status open_here(portarium_link *self, mcp_error *err)
 {
     mcp_error why = MCP_ERROR_INIT;
     const portarium_plane_options options = { .url = cli_string(self->line, "db"),
                                               .files = portarium_files,
                                               .has_no_engine = true };
-    self->place = options.url;
-    mcp_status st = must_exist(options.url, err);
+    self->place = portarium_place_of(self->arena, options.url);
+    mcp_status st = self->place ? must_exist(options.url, err)
+                                : mcp_error_set(err, MCP_E_NOMEM, "no memory for the command");
     if (st != MCP_OK)
         return st;
     st = portarium_plane_open(&self->plane, &options, &why);

@@ -59,6 +59,9 @@ mcp_status portarium_ask(const mcp_json **answer, portarium_link *self, const ch
 #define PORTARIUM_OBJECT(link, out, err, ...)                                                      \
     portarium_object(&(portarium_tx){ .arena = (link)->arena }, out, err, __VA_ARGS__, (char *)NULL)
 
+/** What may be printed of a database's URL: no user, password or settings. In the arena. Pure. */
+const char *portarium_place_of(mcp_arena *arena, const char *url);
+
 /** Close a draft and read it into the link's arena. */
 mcp_status portarium_end_draft(portarium_draft *draft, portarium_link *self, const mcp_json **out,
                                mcp_error *err);
