@@ -165,6 +165,7 @@ test('parameters come from a file, standard input and --set, which counts more',
 test('lists follow pages to their limit, and filter', () => {
     const database = new DatabaseSync(server.db.slice('sqlite:'.length));
     const insert = database.prepare('INSERT INTO work_items (workspace, id, revision, created_at, json, title, status) VALUES (?, ?, 1, ?, ?, ?, ?)');
+    database.exec(`PRAGMA busy_timeout = ${DEADLINE_MS}`);
     database.exec('BEGIN IMMEDIATE');
     for (let i = 0; i < 450; i++) {
         const id = `wi-many-${String(i).padStart(4, '0')}`, status = i % 2 ? 'Open' : 'Blocked';
