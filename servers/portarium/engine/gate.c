@@ -8,6 +8,7 @@
 
 #include "engine/attempt.h"
 #include "engine/builtin.h"
+#include "engine/timers.h"
 #include "engine/work.h"
 #include "keys/canonical.h"
 #include "mcp/random.h"
@@ -481,7 +482,12 @@ mcp_status portarium_gate_hand_over(portarium_run *run, portarium_run_action *ac
     const mcp_json *json = NULL, *hidden = NULL, *patch = NULL;
     const char *id = NULL, *item = NULL, *operation = action->definition->operation;
     char token[MCP_RANDOM_ID_SIZE];
-    const portarium_work_links links = { .run = run->record.id, .workflow = run->workflow->id };
+    portarium_work_links links = { .run = run->record.id, .workflow = run->workflow->id };
+    char due[MCP_CLOCK_UTC_SIZE];
+    int64_t due_ms = tx->now_ms + action->definition->limit_ms;
+    portarium_time_write(due, due_ms);
+    if (action->definition->limit_ms > 0)
+        links.due = due;
     mcp_status st = portarium_id_new(&id, "ht-", tx->arena, err);
     if (st == MCP_OK)
         st = mcp_random_id(token, err);
@@ -509,6 +515,8 @@ mcp_status portarium_gate_hand_over(portarium_run *run, portarium_run_action *ac
     st = portarium_draft_read(&draft, tx, &json, err);
     if (st == MCP_OK)
         st = portarium_record_insert(NULL, tx, &portarium_human_tasks, id, json, NULL, err);
+    if (st == MCP_OK && links.due)
+        st = portarium_timer_set(tx, PORTARIUM_TASK_TIMER, item, due_ms, err);
     if (st == MCP_OK)
         st = portarium_object(tx, &hidden, err, "completionToken", token, NULL);
     if (st == MCP_OK)

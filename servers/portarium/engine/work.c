@@ -3,6 +3,7 @@
  */
 #include "engine/work.h"
 
+#include "engine/timers.h"
 #include "model/identity.h"
 #include "store/journal.h"
 
@@ -55,6 +56,11 @@ mcp_status portarium_work_item_create(const char **id, portarium_tx *tx, const c
                             portarium_work_item_status_text(PORTARIUM_WORK_ITEM_OPEN));
     if (owner)
         mcp_write_member_string(&draft.json, "ownerUserId", owner);
+    if (links->due) {
+        mcp_write_member_object(&draft.json, "sla");
+        mcp_write_member_string(&draft.json, "dueAtIso", links->due);
+        mcp_write_end(&draft.json);
+    }
     mcp_write_member_object(&draft.json, "links");
     write_link(&draft.json, "runIds", links->run);
     write_link(&draft.json, "workflowIds", links->workflow);
@@ -138,6 +144,9 @@ mcp_status portarium_human_task_become(portarium_record *task, portarium_tx *tx,
                                      passes && !assignee ? tx->actor->subject : NULL, NULL);
     if (st == MCP_OK && patch)
         st = portarium_merge(tx, &change, change, patch, err);
+    if (st == MCP_OK && status == PORTARIUM_HUMAN_TASK_COMPLETED)
+        st = portarium_timer_cancel(tx, PORTARIUM_TASK_TIMER,
+                                    mcp_json_get_string(task->json, "workItemId"), err);
     return st == MCP_OK
                ? portarium_record_patch(task, tx, &portarium_human_tasks, change, NULL, err)
                : st;

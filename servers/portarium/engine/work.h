@@ -9,7 +9,11 @@
 /** What a work item is linked to; NULL: not to one. */
 typedef struct portarium_work_links {
     const char *run, *workflow, *approval, *agent;
+    const char *due; /* sla.dueAtIso; NULL: it has no time limit */
 } portarium_work_links;
+
+/** The timer of a work item's time limit, while a person has its task to do. */
+#define PORTARIUM_TASK_TIMER "human-task"
 
 /** Store a work item with status Open. @param owner NULL: nobody's */
 mcp_status portarium_work_item_create(const char **id, portarium_tx *tx, const char *title,

@@ -19,7 +19,7 @@
     X(UserCreate) X(UserPatch) X(WorkItemCreate) X(WorkItemPatch) X(Assignment) \
     X(ApprovalCreate) X(ApprovalPacket) X(ApprovalFeedback) X(ApprovalDecision) \
     X(ApprovalResubmission) X(Plan) X(ActionProposal) X(ActionExecution) X(ExecutionEnd) X(Machine) X(Agent) \
-    X(AgentForm) X(AdapterRegistration) X(Heartbeat) X(Rationale) X(Webhook) X(LeaseCompletion) \
+    X(AgentForm) X(AdapterRegistration) X(Heartbeat) X(Rationale) X(LegalHold) X(Webhook) X(LeaseCompletion) \
     X(LeaseFailure) X(Policy) X(PolicySimulation) X(ToolExposurePolicy) X(Workflow)
 
 typedef enum portarium_shape {

@@ -96,6 +96,7 @@ static void read_action(portarium_draft *draft, size_t index)
     action->compensation_input = mcp_json_get(source, "compensationInput");
     action->retry = read_retry(mcp_json_get(source, "retry"));
     action->timeout_ms = number_or(source, "timeoutMs", PORTARIUM_TIMEOUT_DEFAULT_MS);
+    action->limit_ms = number_or(source, "timeoutMs", 0);
     action->is_manual = truth_or(source, "manual", false);
     action->has_side_effect = truth_or(source, "sideEffect", true);
     action->tier = draft->workflow->tier;

@@ -36,6 +36,7 @@ typedef struct portarium_action {
     const mcp_json *compensation_input;
     portarium_retry retry;
     uint32_t timeout_ms; /* of an attempt */
+    uint32_t limit_ms;   /* of a person who does it; 0: none */
     bool is_manual;
     bool has_side_effect;
     const uint32_t *predecessors; /* indexes; all must have succeeded */

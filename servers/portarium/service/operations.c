@@ -19,6 +19,7 @@ static const portarium_operation *const tables[] = {
     portarium_work_item_operations,
     portarium_evidence_operations,
     portarium_proof_operations,
+    portarium_hold_operations,
     portarium_webhook_operations,
     portarium_plan_operations,
     portarium_approval_operations,

@@ -18,6 +18,7 @@ extern const portarium_operation portarium_offer_operations[];
 extern const portarium_operation portarium_work_item_operations[];
 extern const portarium_operation portarium_evidence_operations[];
 extern const portarium_operation portarium_proof_operations[];
+extern const portarium_operation portarium_hold_operations[]; /* legal holds */
 extern const portarium_operation portarium_webhook_operations[];
 extern const portarium_operation portarium_plan_operations[]; /* and runs:plan */
 extern const portarium_operation portarium_approval_operations[];

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/control/manual.h"
 #include "engine/engine.h"
 #include "engine/gates/approval.h"
 #include "engine/timers.h"
+#include "engine/work.h"
 #include "keys/canonical.h"
 #include "keys/seal.h"
 #include "keys/sign.h"
@@ -275,6 +277,7 @@ static void on_news(const char *workspace, void *data)
 
 static const portarium_timer_kind timer_kinds[] = {
     { PORTARIUM_APPROVAL_TIMER, portarium_approval_tick },
+    { PORTARIUM_TASK_TIMER, portarium_manual_tick },
     { 0 },
 };
 

@@ -130,6 +130,13 @@ const portarium_collection portarium_agents = {
     .columns = { { "machine_id", "machineId", FILTER }, { "display_name", "displayName", SEARCH } },
 };
 
+const portarium_collection portarium_legal_holds = {
+    .table = "legal_holds",
+    .noun = "Legal hold",
+    .id_member = "legalHoldId",
+    .columns = { { "run_id", "runId", FILTER } },
+};
+
 const portarium_collection portarium_webhooks = {
     .table = "webhooks",
     .noun = "Webhook",

@@ -42,7 +42,7 @@ typedef struct portarium_collection {
 extern const portarium_collection portarium_workspaces, portarium_users, portarium_workflows,
     portarium_adapters, portarium_policies, portarium_runs, portarium_actions, portarium_plans,
     portarium_approvals, portarium_proposals, portarium_work_items, portarium_human_tasks,
-    portarium_machines, portarium_agents, portarium_webhooks;
+    portarium_machines, portarium_agents, portarium_webhooks, portarium_legal_holds;
 
 /** A record as read. Everything is in the transaction's arena. */
 typedef struct portarium_record {

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "engine/attempt.h"
+#include "engine/timers.h"
 #include "engine/work.h"
 #include "mcp/hash.h"
+#include "model/identity.h"
 #include "store/journal.h"
 
 /* Evidence and event of a change. */
@@ -183,4 +185,53 @@ mcp_status portarium_manual_escalate(portarium_record *task, portarium_tx *tx,
                ? record(task, tx, "HumanTaskEscalated",
                         mcp_arena_printf(tx->arena, "Human task escalated: %s", rationale), err)
                : st;
+}
+
+/* ---- time limits ----------------------------------------------------------------------------- */
+
+/* The tasks of a run are few: those that belong to the work item are picked here. */
+static mcp_status find_task(portarium_record *out, bool *found, portarium_tx *tx, const char *item,
+                            mcp_error *err)
+{
+    db_rows *rows = NULL;
+    db_value values[] = { db_text(tx->workspace), db_text(item) };
+    mcp_status st = db_query(&rows, tx->session,
+                             "SELECT t.id, t.revision, t.created_at, t.json, t.hidden FROM "
+                             "work_item_links AS l JOIN human_tasks AS t ON t.workspace = "
+                             "l.workspace AND t.run_id = l.ref WHERE l.workspace = $1 AND "
+                             "l.kind = 'run' AND l.work_item_id = $2",
+                             values, 2, err);
+    *found = false;
+    while (!*found && portarium_next(rows, &st, err)) {
+        st = portarium_record_read(out, tx, rows, err);
+        const char *of = st == MCP_OK ? mcp_json_get_string(out->json, "workItemId") : NULL;
+        *found = of && strcmp(of, item) == 0;
+    }
+    db_rows_free(rows);
+    return st;
+}
+
+mcp_status portarium_manual_schedule(const portarium_record *item, portarium_tx *tx, mcp_error *err)
+{
+    portarium_record task;
+    int64_t at = 0;
+    bool found = false;
+    const char *due = mcp_json_string(mcp_json_pointer(item->json, "/sla/dueAtIso"), NULL);
+    mcp_status st = find_task(&task, &found, tx, item->id, err);
+    if (st != MCP_OK || !found || status_of(&task) == PORTARIUM_HUMAN_TASK_COMPLETED)
+        return st;
+    return due && portarium_time_read(&at, due)
+               ? portarium_timer_set(tx, PORTARIUM_TASK_TIMER, item->id, at, err)
+               : portarium_timer_cancel(tx, PORTARIUM_TASK_TIMER, item->id, err);
+}
+
+mcp_status portarium_manual_tick(portarium_tx *tx, const char *item, mcp_error *err)
+{
+    portarium_record task;
+    bool found = false;
+    mcp_status st = find_task(&task, &found, tx, item, err);
+    if (st != MCP_OK || !found ||
+        !portarium_human_task_may_become(status_of(&task), PORTARIUM_HUMAN_TASK_ESCALATED))
+        return st;
+    return portarium_manual_escalate(&task, tx, "its time limit has come", err);
 }

@@ -32,4 +32,12 @@ mcp_status portarium_manual_assign(portarium_record *task, portarium_tx *tx, con
 mcp_status portarium_manual_escalate(portarium_record *task, portarium_tx *tx,
                                      const char *rationale, mcp_error *err);
 
+/** Set the timer of a work item's time limit again, as its `sla` says. @param item as changed */
+mcp_status portarium_manual_schedule(const portarium_record *item, portarium_tx *tx,
+                                     mcp_error *err);
+
+/** The time limit of a work item has come: its human task is escalated, unless it is completed or
+ *  escalated already. For engine/timers.h. */
+mcp_status portarium_manual_tick(portarium_tx *tx, const char *item, mcp_error *err);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "engine/control/manual.h"
 #include "engine/work.h"
 #include "service/list.h"
 #include "service/note.h"
@@ -98,7 +99,11 @@ static mcp_status change(portarium_record *item, portarium_tx *tx, const mcp_jso
         return portarium_refuse(reply, tx, err, 409, "Work item %.128s is %s and cannot become %s.",
                                 item->id, portarium_work_item_status_text(from),
                                 portarium_work_item_status_text(to));
+    bool is_due_else = !mcp_json_equal(mcp_json_get(item->json, "sla"),
+                                       mcp_json_get(changed, "sla"));
     st = portarium_record_replace(item, tx, &portarium_work_items, changed, err);
+    if (st == MCP_OK && is_due_else)
+        st = portarium_manual_schedule(item, tx, err);
     const portarium_event event = { .type = from != to ? "WorkItemTransitioned" : "WorkItemUpdated",
                                     .kind = "workitem",
                                     .id = item->id,

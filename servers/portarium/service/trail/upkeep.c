@@ -77,6 +77,11 @@ static mcp_status make_checkpoint(portarium_tx *tx, void *data, mcp_error *err)
 
 /* ---- retention ------------------------------------------------------------------------------- */
 
+/* A legal hold, of its run or of the workspace, wins over the end of a payload's retention. */
+#define NOT_HELD                                                                                   \
+    "NOT EXISTS (SELECT 1 FROM legal_holds AS h WHERE h.workspace = p.workspace AND "              \
+    "(h.run_id IS NULL OR h.run_id = p.run_id))"
+
 static mcp_status find_expired(portarium_tx *tx, void *data, mcp_error *err)
 {
     found *out = data;
@@ -85,8 +90,8 @@ static mcp_status find_expired(portarium_tx *tx, void *data, mcp_error *err)
     for (size_t i = 0; i < CLASSES && st == MCP_OK; i++) {
         db_value values[] = { db_text(classes[i].class), db_int(tx->now_ms - classes[i].kept_ms) };
         st = collect(out, tx,
-                     "SELECT DISTINCT workspace FROM payloads WHERE class = $1 AND "
-                     "created_at < $2 AND disposed_at IS NULL LIMIT 200",
+                     "SELECT DISTINCT p.workspace FROM payloads AS p WHERE p.class = $1 AND "
+                     "p.created_at < $2 AND p.disposed_at IS NULL AND " NOT_HELD " LIMIT 200",
                      values, 2, err);
     }
     return st;
@@ -103,8 +108,9 @@ mcp_status portarium_dispose(portarium_tx *tx, void *data, mcp_error *err)
                               db_int(DISPOSED_MAX) };
         st = db_run(tx->session, &changed,
                     "UPDATE payloads SET bytes = NULL, disposed_at = $4 WHERE workspace = $1 AND "
-                    "id IN (SELECT id FROM payloads WHERE workspace = $1 AND class = $2 AND "
-                    "created_at < $3 AND disposed_at IS NULL LIMIT $5)",
+                    "id IN (SELECT p.id FROM payloads AS p WHERE p.workspace = $1 AND "
+                    "p.class = $2 AND p.created_at < $3 AND p.disposed_at IS NULL AND " NOT_HELD
+                    " LIMIT $5)",
                     values, 5, err);
         const portarium_evidence entry = {
             .category = "System",

@@ -703,6 +703,50 @@ static void a_manual_action_waits_for_its_completion(void **state)
     assert_string_equal(text_at(rig_body(&rig), "/status"), "completed");
 }
 
+static const char *await_task(const char *run, const char *status)
+{
+    for (int i = 0; i < 6000; i++) {
+        rig_expect(&rig, &rig_operator, "listHumanTasks", of_run(run, ""), NULL, 200);
+        if (strcmp(text_at(rig_body(&rig), "/items/0/status"), status) == 0)
+            return text_at(rig_body(&rig), "/items/0/workItemId");
+        usleep(10000);
+    }
+    fail_msg("the task is not %s: %.*s", status, (int)rig.reply.length, rig.reply.text);
+    return "";
+}
+
+static void a_task_that_is_late_is_escalated(void **state)
+{
+    const char *token = NULL;
+    (void)state;
+    const char *run = start(
+        define("wf-late", "ManualOnly", ACTION("one", "1", "pr:write", ",\"timeoutMs\":50")));
+    const char *item = await_task(run, "escalated");
+    await_evidence(run, "Human task escalated: its time limit has come");
+    rig_expect(&rig, &rig_operator, "getWorkItem",
+               mcp_arena_printf(rig.arena, "{\"workItemId\":\"%s\"}", item), NULL, 200);
+    assert_string_not_equal(text_at(rig_body(&rig), "/sla/dueAtIso"), "");
+    task_of(run, &rig_approver, &token);
+    complete(run, token, "Succeeded", 200);
+    rig_await(&rig, run, "Succeeded");
+}
+
+static void the_time_limit_of_a_task_is_set_by_its_work_item(void **state)
+{
+    (void)state;
+    const char *run = start(define("wf-limit", "ManualOnly", ACTION("one", "1", "pr:write", "")));
+    rig_await(&rig, run, "Paused");
+    const char *item = mcp_arena_printf(rig.arena, "{\"workItemId\":\"%s\"}",
+                                        await_task(run, "pending"));
+    rig_expect(&rig, &rig_operator, "getWorkItem", item, NULL, 200);
+    rig_expect(&rig, &rig_operator, "updateWorkItem", item,
+               mcp_arena_printf(rig.arena, "{\"sla\":{\"dueAtIso\":\"%s\"}}",
+                                text_at(rig_body(&rig), "/createdAtIso")),
+               200);
+    await_task(run, "escalated");
+    expect(&rig_operator, "cancelRun", run, NULL, 200);
+}
+
 static void a_failed_manual_action_fails_its_run(void **state)
 {
     (void)state;
@@ -740,6 +784,8 @@ int main(void)
         cmocka_unit_test(a_run_with_nothing_to_undo_is_cancelled_at_once),
         cmocka_unit_test(an_unknown_compensation_waits_for_a_person),
         cmocka_unit_test(a_manual_action_waits_for_its_completion),
+        cmocka_unit_test(a_task_that_is_late_is_escalated),
+        cmocka_unit_test(the_time_limit_of_a_task_is_set_by_its_work_item),
         cmocka_unit_test(a_failed_manual_action_fails_its_run),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -206,28 +206,89 @@ static mcp_status dispose_later(portarium_tx *tx, void *data, mcp_error *err)
     return portarium_dispose(tx, &later, err);
 }
 
-static void payloads_go_when_their_retention_ends(void **state)
+static void dispose(void)
 {
     mcp_error err = MCP_ERROR_INIT;
-    const char *entry = NULL;
+    if (portarium_plane_write(rig.plane, "ws-1", rig.arena, dispose_later, NULL, &err) != MCP_OK)
+        fail_msg("%s", err.message);
+}
+
+/* A place in the path, for get and release. @param run "": the whole workspace */
+static const char *place_hold(const char *run)
+{
+    const char *of = *run ? mcp_arena_printf(rig.arena, "\"runId\":\"%s\",", run) : "";
+    const char *body = mcp_arena_printf(rig.arena, "{%s\"rationale\":\"case 7\"}", of);
+    rig_expect(&rig, &rig_operator, "placeLegalHold", NULL, body, 403);
+    rig_expect(&rig, &rig_admin, "placeLegalHold", NULL, body, 201);
+    assert_string_equal(text_at("/createdByUserId"), "ada");
+    return mcp_arena_printf(rig.arena, "{\"legalHoldId\":\"%s\"}", text_at("/legalHoldId"));
+}
+
+static const char *last_summary(void)
+{
+    rig_expect(&rig, &rig_admin, "listEvidence", "{\"limit\":\"1\"}", NULL, 200);
+    return text_at("/items/0/summary");
+}
+
+/* While it is there, the end of the retention changes nothing. */
+static void hold_and_release(const char *run, const char *payload)
+{
+    const char *hold = place_hold(run);
+    assert_non_null(strstr(last_summary(), "placed: case 7"));
+    dispose();
+    rig_expect(&rig, &rig_approver, "getPayload", payload, NULL, 200);
+    rig_expect(&rig, &rig_auditor, "getLegalHold", hold, NULL, 200);
+    assert_string_equal(text_at("/rationale"), "case 7");
+    assert_string_equal(text_at("/runId"), run);
+    rig_expect(&rig, &rig_operator, "releaseLegalHold", hold, NULL, 403);
+    rig_expect(&rig, &rig_admin, "releaseLegalHold", hold, NULL, 204);
+    assert_non_null(strstr(last_summary(), "released"));
+    rig_expect(&rig, &rig_admin, "releaseLegalHold", hold, NULL, 404);
+}
+
+static void payloads_go_when_their_retention_ends(void **state)
+{
+    const char *entry = NULL, *run = NULL;
     (void)state;
     rig_expect(&rig, &rig_admin, "listEvidence", "{\"category\":\"Action\",\"limit\":\"200\"}",
                NULL, 200);
     const mcp_json *items = mcp_json_get(rig_body(&rig), "items");
-    for (size_t i = 0; i < mcp_json_count(items) && !entry; i++)
-        entry = mcp_json_string(mcp_json_pointer(mcp_json_item(items, i), "/payloadRefs/0/uri"),
-                                NULL);
+    for (size_t i = 0; i < mcp_json_count(items) && !entry; i++) {
+        const mcp_json *item = mcp_json_item(items, i);
+        entry = mcp_json_string(mcp_json_pointer(item, "/payloadRefs/0/uri"), NULL);
+        run = mcp_json_string(mcp_json_pointer(item, "/links/runId"), NULL);
+    }
     assert_non_null(entry);
     const char *arguments = mcp_arena_printf(rig.arena, "{\"payloadId\":\"%s\"}",
                                              strrchr(entry, '/') + 1);
     rig_expect(&rig, &rig_approver, "getPayload", arguments, NULL, 200);
     assert_string_equal(rig.reply.text, "{\"n\":7}");
-    assert_int_equal(portarium_plane_write(rig.plane, "ws-1", rig.arena, dispose_later, NULL, &err),
-                     MCP_OK);
+    hold_and_release(run, arguments);
+    hold_and_release("", arguments);
+    rig_expect(&rig, &rig_admin, "placeLegalHold", NULL,
+               "{\"runId\":\"none\",\"rationale\":\"case 7\"}", 404);
+    dispose();
     rig_expect(&rig, &rig_approver, "getPayload", arguments, NULL, 410);
     rig_expect(&rig, &rig_admin, "listEvidence", "{\"limit\":\"1\"}", NULL, 200);
     assert_string_equal(text_at("/items/0/summary"), "1 Operational payloads disposed of");
     rig_expect(&rig, &rig_admin, "verifyEvidence", NULL, NULL, 200);
+}
+
+static void legal_holds_are_bounded(void **state)
+{
+    static const char body[] = "{\"rationale\":\"case 8\"}";
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        rig_expect(&rig, &rig_admin, "placeLegalHold", NULL, body, 201);
+    rig_expect(&rig, &rig_admin, "placeLegalHold", NULL, body, 409);
+    rig_expect(&rig, &rig_admin, "listLegalHolds", "{\"limit\":\"200\"}", NULL, 200);
+    const mcp_json *items = mcp_json_get(rig_body(&rig), "items");
+    assert_int_equal(mcp_json_count(items), 200);
+    for (size_t i = 0; i < 200; i++)
+        rig_expect(&rig, &rig_admin, "releaseLegalHold",
+                   mcp_arena_printf(rig.arena, "{\"legalHoldId\":\"%s\"}",
+                                    mcp_json_get_string(mcp_json_item(items, i), "legalHoldId")),
+                   NULL, 204);
 }
 
 static void stored_evidence_cannot_be_changed(void **state)
@@ -399,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_checkpoint_is_of_the_head),
         cmocka_unit_test(the_bundle_of_a_run_verifies_alone),
         cmocka_unit_test(payloads_go_when_their_retention_ends),
+        cmocka_unit_test(legal_holds_are_bounded),
         cmocka_unit_test(stored_evidence_cannot_be_changed),
         cmocka_unit_test(another_workspace_is_behind_a_fence),
         cmocka_unit_test(events_are_delivered_in_order),

@@ -1,0 +1,16 @@
+-- Orders to keep payloads: of a run, or of the whole workspace.
+CREATE TABLE legal_holds (
+    workspace TEXT NOT NULL,
+    id TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    json TEXT NOT NULL,
+    hidden TEXT,
+    run_id TEXT,
+    PRIMARY KEY (workspace, id)
+);
+CREATE INDEX legal_holds_run ON legal_holds (workspace, run_id);
+ALTER TABLE legal_holds ENABLE ROW LEVEL SECURITY;
+ALTER TABLE legal_holds FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_workspace ON legal_holds USING (
+    COALESCE(current_setting('portarium.workspace', true), '') IN ('', workspace));
