@@ -131,7 +131,9 @@ static const cli_option verify_options[] = {
     PORTARIUM_DATABASE_OPTION,
     PORTARIUM_WORKSPACE_OPTION,
     { .name = "key", .type = CLI_STRING, .argument = "FILE",
-      .help = "the public key of a bundle's server, in PEM" },
+      .help = "the public key of the server that signed, in PEM" },
+    { .name = "since", .type = CLI_STRING, .argument = "FILE",
+      .help = "an older checkpoint, with which the workspace must be consistent; needs --key" },
     PORTARIUM_JSON_OPTION,
     { 0 },
 };

@@ -10,6 +10,7 @@
 #include "serve/serve.h"
 #include "shell/line.h"
 #include "shell/session.h"
+#include "shell/since.h"
 
 enum { PEM_MAX = 4096 };
 
@@ -47,7 +48,7 @@ static mcp_status read_key(portarium_key *out, const char *path, mcp_error *err)
     *out = (portarium_key){ .name = signer };
     if (!path)
         return mcp_error_set(err, MCP_E_PARAMS,
-                             "--key is required: the public key of the bundle's server");
+                             "--key is required: the public key of the server that signed");
     mcp_status st = open_file(&file, path, err);
     if (st != MCP_OK)
         return st;
@@ -124,7 +125,7 @@ static mcp_status verify_file(const char *path, const cli_line *line, mcp_error 
 }
 
 /* Walk the chain of a database, some entries at a time. */
-static mcp_status verify_database(portarium_session *session, mcp_error *err)
+static mcp_status verify_database(uint64_t *count, portarium_session *session, mcp_error *err)
 {
     const char *workspace = cli_string(session->line, "workspace");
     int64_t from = 1, to = 0;
@@ -151,8 +152,27 @@ static mcp_status verify_database(portarium_session *session, mcp_error *err)
             break;
         from = to + 1;
     } while (st == MCP_OK);
-    fprintf(cli_out(session->line), "unbroken: %lld entries\n", (long long)from - 1);
+    *count = (uint64_t)from - 1;
+    fprintf(cli_out(session->line), "unbroken: %llu entries\n", (unsigned long long)*count);
     return MCP_OK;
+}
+
+/* The chain, and the older checkpoint of --since. */
+static mcp_status verify_workspace(portarium_session *session, mcp_error *err)
+{
+    portarium_key key;
+    uint64_t count = 0, size = 0;
+    const char *since = cli_string(session->line, "since");
+    mcp_status st = since ? read_key(&key, cli_string(session->line, "key"), err) : MCP_OK;
+    if (st == MCP_OK)
+        st = verify_database(&count, session, err);
+    if (st != MCP_OK || !since)
+        return st;
+    st = portarium_verify_since(&size, session, since, &key, count, err);
+    if (st == MCP_OK)
+        fprintf(cli_out(session->line), "consistent: with the checkpoint of %llu entries\n",
+                (unsigned long long)size);
+    return st;
 }
 
 int portarium_line_evidence_verify(const cli_line *line, void *data)
@@ -161,6 +181,11 @@ int portarium_line_evidence_verify(const cli_line *line, void *data)
     mcp_error err = MCP_ERROR_INIT;
     mcp_status st = MCP_OK;
     (void)data;
+    if (cli_argument_count(line) > 0 && cli_string(line, "since")) {
+        st = mcp_error_set(&err, MCP_E_PARAMS,
+                           "--since is for the evidence of a workspace, not for a file");
+        return serve_fail(line, st, &err);
+    }
     if (cli_argument_count(line) > 0) {
         st = verify_file(cli_argument(line, 0), line, &err);
         return st == MCP_OK ? SERVE_EXIT_DONE : serve_fail(line, st, &err);
@@ -168,7 +193,7 @@ int portarium_line_evidence_verify(const cli_line *line, void *data)
     st = portarium_session_open(&session, line, &err);
     if (st != MCP_OK)
         return serve_fail(line, st, &err);
-    st = verify_database(&session, &err);
+    st = verify_workspace(&session, &err);
     int status = st == MCP_OK ? SERVE_EXIT_DONE : serve_fail(line, st, &err);
     portarium_session_close(&session);
     return status;

@@ -79,8 +79,7 @@ static mcp_status read_hashes(batch *out, size_t *count, portarium_tx *tx, uint6
     return st;
 }
 
-/* The tree of all entries up to the transaction's head. */
-static mcp_status open_tree(portarium_tree **out, portarium_tx *tx, mcp_error *err)
+mcp_status portarium_checkpoint_tree(portarium_tree **out, portarium_tx *tx, mcp_error *err)
 {
     const portarium_tiles tiles = { .write = write_tile, .read = read_tile, .data = tx };
     portarium_tree *tree = NULL;
@@ -162,7 +161,7 @@ mcp_status portarium_checkpoint_make(portarium_made_checkpoint *out, portarium_t
                              "This server has no key to sign checkpoints with.");
     mcp_status st = find(out, tx, err);
     if (st == MCP_OK && (!out->note || tree))
-        st = open_tree(&opened, tx, err);
+        st = portarium_checkpoint_tree(&opened, tx, err);
     if (st == MCP_OK && !out->note)
         st = make(out, opened, tx, err);
     if (st == MCP_OK && tree)

@@ -35,4 +35,13 @@ typedef struct portarium_made_checkpoint {
 mcp_status portarium_checkpoint_make(portarium_made_checkpoint *out, portarium_tree **tree,
                                      portarium_tx *tx, mcp_error *err);
 
+/**
+ * The tree of all entries. It must not outlive the transaction.
+ *
+ * @param out yours, free it with portarium_tree_free
+ * @param tx  one that writes
+ * @return MCP_OK; MCP_E_INTERNAL: entries or tiles are missing; statuses of db.h
+ */
+mcp_status portarium_checkpoint_tree(portarium_tree **out, portarium_tx *tx, mcp_error *err);
+
 #endif

@@ -98,6 +98,67 @@ static mcp_status get_checkpoint(portarium_tx *tx, const portarium_request *requ
     return MCP_OK;
 }
 
+/* ---- consistency ----------------------------------------------------------------------------- */
+
+static void write_hash(mcp_json_writer *json, const char *name, const uint8_t *hash)
+{
+    char hex[KEYS_HEX_SIZE];
+    keys_hex(hex, hash);
+    if (name)
+        mcp_write_member_string(json, name, hex);
+    else
+        mcp_write_string(json, hex);
+}
+
+static mcp_status write_consistency(portarium_draft *draft, portarium_tree *tree, uint64_t size,
+                                    mcp_error *err)
+{
+    portarium_proof proof;
+    uint8_t root[MCP_SHA256_SIZE];
+    uint64_t now = portarium_tree_size(tree);
+    mcp_status st = portarium_tree_consistency(tree, size, now, &proof, err);
+    if (st == MCP_OK)
+        st = portarium_tree_root(tree, now, root, err);
+    if (st != MCP_OK)
+        return st;
+    mcp_write_member_int(&draft->json, "since", (int64_t)size);
+    mcp_write_member_int(&draft->json, "size", (int64_t)now);
+    write_hash(&draft->json, "root", root);
+    mcp_write_member_array(&draft->json, "proof");
+    for (size_t i = 0; i < proof.count; i++)
+        write_hash(&draft->json, NULL, proof.hashes[i]);
+    mcp_write_end(&draft->json);
+    return MCP_OK;
+}
+
+/* The proof of RFC 6962, section 2.1.2: the first `since` entries are still as they were. */
+static mcp_status get_consistency(portarium_tx *tx, const portarium_request *request,
+                                  portarium_reply *reply, mcp_error *err)
+{
+    portarium_draft draft;
+    portarium_tree *tree = NULL;
+    int64_t since = 0;
+    if (!number_of(&since, reply, request, "since"))
+        return portarium_fields_status(&reply->fields, err);
+    if (since == 0)
+        portarium_fields_add(&reply->fields, "since", "missing: the size of an older checkpoint");
+    else if (since > tx->head.evidence_seq)
+        portarium_fields_add(&reply->fields, "since", "there are only %lld entries",
+                             (long long)tx->head.evidence_seq);
+    mcp_status st = portarium_fields_status(&reply->fields, err);
+    if (st == MCP_OK)
+        st = portarium_checkpoint_tree(&tree, tx, err);
+    if (st != MCP_OK)
+        return st;
+    portarium_draft_object(&draft);
+    st = write_consistency(&draft, tree, (uint64_t)since, err);
+    portarium_tree_free(tree);
+    if (st == MCP_OK)
+        return portarium_reply_draft(reply, tx, 200, &draft, err);
+    portarium_draft_clear(&draft);
+    return st;
+}
+
 /* ---- bundles --------------------------------------------------------------------------------- */
 
 /* A bundle on its way. */
@@ -243,6 +304,10 @@ const portarium_operation portarium_proof_operations[] = {
     { "getCheckpoint", "GET", "/evidence/checkpoint", PORTARIUM_MAY_VERIFY_EVIDENCE,
       PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "a signed checkpoint of all entries",
       get_checkpoint },
+    { "getConsistency", "GET", "/evidence/consistency", PORTARIUM_MAY_VERIFY_EVIDENCE,
+      PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL,
+      "the proof that the first `since` entries are as an older checkpoint has them",
+      get_consistency },
     { "getRunBundle", "GET", "/runs/{runId}/evidence:bundle", PORTARIUM_MAY_READ,
       PORTARIUM_COMMAND, PORTARIUM_NO_BODY, NULL, "the evidence of a run, which verifies alone",
       get_bundle },

@@ -180,6 +180,50 @@ static void a_checkpoint_is_of_the_head(void **state)
     assert_string_equal(checkpoint.chain, mcp_json_get_string(head, "hash"));
 }
 
+static portarium_checkpoint checkpoint_now(void)
+{
+    portarium_checkpoint out;
+    const portarium_key key = public_key();
+    rig_expect(&rig, &rig_admin, "getCheckpoint", NULL, NULL, 200);
+    assert_int_equal(portarium_checkpoint_open(&out, rig.reply.text, rig.reply.length, &key, NULL),
+                     MCP_OK);
+    return out;
+}
+
+/* Two signed checkpoints, and the proof in between, which a changed old root does not fit. */
+static void an_older_checkpoint_is_a_beginning(void **state)
+{
+    portarium_proof proof;
+    keys_digest *digest = NULL;
+    portarium_checkpoint old = checkpoint_now();
+    (void)state;
+    make_items(7);
+    rig_expect(&rig, &rig_operator, "getConsistency", "{\"since\":\"1\"}", NULL, 403);
+    rig_expect(&rig, &rig_admin, "getConsistency", NULL, NULL, 422);
+    rig_expect(&rig, &rig_admin, "getConsistency", "{\"since\":\"1000000\"}", NULL, 422);
+    rig_expect(&rig, &rig_admin, "getConsistency",
+               mcp_arena_printf(rig.arena, "{\"since\":\"%d\"}", (int)old.size), NULL, 200);
+    const mcp_json *hashes = mcp_json_get(rig_body(&rig), "proof");
+    portarium_checkpoint now = checkpoint_now();
+    assert_true(now.size >= old.size + 7);
+    proof.count = mcp_json_count(hashes);
+    assert_in_range(proof.count, 1, PORTARIUM_PROOF_MAX);
+    for (size_t i = 0; i < proof.count; i++) {
+        size_t length = 0;
+        const char *text = mcp_json_string(mcp_json_item(hashes, i), &length);
+        assert_true(keys_unhex(proof.hashes[i], text, length));
+    }
+    assert_int_equal(keys_digest_new(&digest, NULL), MCP_OK);
+    assert_int_equal(
+        portarium_verify_consistency(digest, old.size, old.root, now.size, now.root, &proof, NULL),
+        MCP_OK);
+    old.root[0] ^= 1;
+    assert_int_equal(
+        portarium_verify_consistency(digest, old.size, old.root, now.size, now.root, &proof, NULL),
+        MCP_E_DENIED);
+    keys_digest_free(digest);
+}
+
 static void the_bundle_of_a_run_verifies_alone(void **state)
 {
     portarium_verdict verdict;
@@ -458,6 +502,7 @@ int main(void)
         cmocka_unit_test(lists_of_evidence_are_filtered),
         cmocka_unit_test(the_chain_verifies),
         cmocka_unit_test(a_checkpoint_is_of_the_head),
+        cmocka_unit_test(an_older_checkpoint_is_a_beginning),
         cmocka_unit_test(the_bundle_of_a_run_verifies_alone),
         cmocka_unit_test(payloads_go_when_their_retention_ends),
         cmocka_unit_test(legal_holds_are_bounded),
