@@ -3,6 +3,7 @@
  */
 #include "engine/secrets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "keys/base64.h"
@@ -208,6 +209,18 @@ static bool has_secret(const secrets *all, const char *text, size_t length)
     return false;
 }
 
+/* The name of a member. One that has a secret becomes the place of the member, so that no two names
+ * are equal. */
+static void write_redacted_name(mcp_json_writer *json, const secrets *all, const mcp_json *object,
+                                size_t i)
+{
+    char place[sizeof PORTARIUM_SECRET + 24];
+    size_t length = 0;
+    const char *name = mcp_json_name(object, i, &length);
+    snprintf(place, sizeof place, "%s %zu", PORTARIUM_SECRET, i);
+    mcp_write_name(json, has_secret(all, name, length) ? place : name);
+}
+
 static void write_redacted(mcp_json_writer *json, const secrets *all, const mcp_json *value)
 {
     size_t length = 0;
@@ -227,7 +240,7 @@ static void write_redacted(mcp_json_writer *json, const secrets *all, const mcp_
         mcp_write_array(json);
     for (size_t i = 0; i < mcp_json_count(value); i++) {
         if (is_object)
-            mcp_write_name(json, mcp_json_name(value, i, &length));
+            write_redacted_name(json, all, value, i);
         write_redacted(json, all, mcp_json_item(value, i));
     }
     mcp_write_end(json);

@@ -29,7 +29,8 @@ static bool is_same(const char *one, const char *other)
 /* Whether to answer now: there is nothing to wait for, it has changed, or the time is over. */
 static bool is_due(portarium_waiting *self, const portarium_reply *reply)
 {
-    bool is_news = self->known && reply->etag && !portarium_etag_matches(self->known, reply->etag);
+    bool is_news = self->known && reply->etag &&
+                   !portarium_etag_matches(self->known, reply->etag, false);
     if (self->seconds == 0 || reply->status >= 400 || !reply->wait_key || is_news)
         return true;
     if (self->deadline_ms == 0) {

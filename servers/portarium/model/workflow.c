@@ -265,7 +265,19 @@ const portarium_action *portarium_workflow_action(const portarium_workflow *work
 
 /* ---- values of a run ------------------------------------------------------------------------- */
 
-/* Hold a value against a schema that was accepted before; breaches are below `place`. */
+/* Whether a part of the schema is marked with "writeOnly". */
+static bool marks_secrets(const mcp_json *schema)
+{
+    bool marked = false;
+    if (mcp_json_is_object(schema))
+        mcp_json_bool(mcp_json_get(schema, "writeOnly"), &marked);
+    for (size_t i = 0; !marked && i < mcp_json_count(schema); i++)
+        marked = marks_secrets(mcp_json_item(schema, i));
+    return marked;
+}
+
+/* Hold a value against a schema that was accepted before; breaches are below `place`. A message
+ * may repeat the value, so one of a schema with secrets says only where the breach is. */
 static mcp_status check_value(const mcp_json *schema, const mcp_json *value, const char *place,
                               portarium_fields *fields, mcp_error *err)
 {
@@ -279,7 +291,10 @@ static mcp_status check_value(const mcp_json *schema, const mcp_json *value, con
         const char *path = mcp_arena_printf(fields->arena, "%s%s", place, finding.instance_path);
         if (path && finding.property)
             path = portarium_fields_at(fields, path, finding.property);
-        portarium_fields_add(fields, path ? path : place, "%s", finding.message);
+        portarium_fields_add(fields, path ? path : place, "%s",
+                             marks_secrets(schema)
+                                 ? "is not what the schema allows; the value may be a secret"
+                                 : finding.message);
         st = portarium_fields_status(fields, err);
     }
     mcp_schema_free(compiled);

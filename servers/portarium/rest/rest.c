@@ -88,7 +88,7 @@ mcp_status portarium_rest_answer(mcp_call *call, const portarium_reply *reply,
     mcp_call_status(call, reply->status);
     if (reply->status >= 400)
         return send_problem(call, reply);
-    if (reply->etag && known && portarium_etag_matches(known, reply->etag)) {
+    if (reply->etag && known && portarium_etag_matches(known, reply->etag, false)) {
         mcp_call_status(call, 304);
         return MCP_OK;
     }

@@ -82,8 +82,9 @@ void portarium_plane_submit(portarium_plane *self, const portarium_tx *as, porta
 /** The entity tag of a text, with quotes; in the arena. @return NULL: no memory */
 const char *portarium_etag(mcp_arena *arena, const char *text, size_t length);
 
-/** Whether the value of If-Match or If-None-Match has that entity tag. */
-bool portarium_etag_matches(const char *list, const char *etag);
+/** Whether the value of If-Match or If-None-Match has that entity tag.
+ *  @param strong If-Match: a weak tag is no match */
+bool portarium_etag_matches(const char *list, const char *etag, bool strong);
 
 /** The last part of the `type` of a problem with that status ("not-found"), and its title. */
 const char *portarium_problem_slug(int status);

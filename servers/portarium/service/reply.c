@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "keys/canonical.h"
+#include "page/tags.h"
 #include "service/plane.h"
 
 enum { REPLY_MAX = 16 << 20, DETAIL_MAX = 512 };
@@ -75,10 +76,10 @@ const char *portarium_etag(mcp_arena *arena, const char *text, size_t length)
     return mcp_arena_printf(arena, "\"%.*s\"", ETAG_DIGITS, hex);
 }
 
-/* Whether a list of entity tags has that one; weak ones count. */
-bool portarium_etag_matches(const char *list, const char *etag)
+bool portarium_etag_matches(const char *list, const char *etag, bool strong)
 {
-    return strcmp(list, "*") == 0 || (etag && strstr(list, etag));
+    return page_tags_are_any(list) ||
+           (etag && page_tags_find(list, etag, strong) == PAGE_TAGS_WITH);
 }
 
 mcp_status portarium_check_if_match(portarium_reply *reply, portarium_tx *tx,
@@ -92,7 +93,7 @@ mcp_status portarium_check_if_match(portarium_reply *reply, portarium_tx *tx,
     if (st != MCP_OK)
         return st;
     const char *etag = portarium_etag(tx->arena, now.text, now.length);
-    if (portarium_etag_matches(request->if_match, etag))
+    if (portarium_etag_matches(request->if_match, etag, true))
         return MCP_OK;
     return portarium_refuse(reply, tx, err, 412,
                             "If-Match does not hold: the document is at %s now.", etag);
