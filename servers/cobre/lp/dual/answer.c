@@ -40,19 +40,6 @@ static double objective_of(const dual_work *w, size_t lane)
 
 /* ---- the check ------------------------------------------------------------------------------- */
 
-/* All columns in a lane. */
-static void write_point(const dual_work *w, size_t lane, double *by_column)
-{
-    memcpy(by_column, w->nonbasic, (size_t)w->program->columns * sizeof *by_column);
-    for (int c = 0; c < w->size; c++)
-        by_column[w->kernel_column[c]] = task_values(w, c)[lane];
-    for (size_t i = 0; i < w->varying_count; i++) {
-        int j = w->varying[i].column;
-        if (j >= 0 && w->position[j] < 0)
-            by_column[j] = lanes_nonbasic_of(w, j, lane);
-    }
-}
-
 /* What moves the bounds of a row in a lane. */
 static double shift_of(dual_work *w, int row, size_t lane)
 {
@@ -87,7 +74,7 @@ static bool holds_in(dual_work *w, size_t lane, double loss)
     const dual_program *p = w->program;
     double residual = 0.0, size = 0.0, objective = objective_of(w, lane);
 
-    write_point(w, lane, w->scatter);
+    lanes_point(w, lane, w->scatter);
     for (int r = 0; r < w->size; r++) {
         int row = w->kernel_row[r];
         bool is_upper = w->row_place[row] == LP_AT_UPPER;
@@ -172,7 +159,7 @@ static void write_primal(const dual_work *w, size_t lane, double *primal)
 {
     const dual_program *p = w->program;
 
-    write_point(w, lane, w->scatter);
+    lanes_point(w, lane, w->scatter);
     for (int j = 0; j < p->columns; j++)
         primal[p->order[j]] = w->scatter[j] * p->column_scale[j];
     memset(w->scatter, 0, (size_t)p->columns * sizeof *w->scatter);

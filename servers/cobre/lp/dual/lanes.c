@@ -157,6 +157,18 @@ double lanes_nonbasic_of(const dual_work *w, int column, size_t lane)
     return w->nonbasic[column] + varying_of(w, column, lane);
 }
 
+void lanes_point(const dual_work *w, size_t lane, double *by_column)
+{
+    memcpy(by_column, w->nonbasic, (size_t)w->program->columns * sizeof *by_column);
+    for (int c = 0; c < w->size; c++)
+        by_column[w->kernel_column[c]] = task_values(w, c)[lane];
+    for (size_t i = 0; i < w->varying_count; i++) {
+        int j = w->varying[i].column;
+        if (j >= 0 && w->position[j] < 0)
+            by_column[j] = lanes_nonbasic_of(w, j, lane);
+    }
+}
+
 /* ---- from scratch ---------------------------------------------------------------------------- */
 
 /* By lane, in scaled numbers. */

@@ -22,6 +22,9 @@ lp_status lanes_load(dual_work *w);
 /* The value of a nonbasic column in a lane. */
 double lanes_nonbasic_of(const dual_work *w, int column, size_t lane);
 
+/* All columns in a lane. */
+void lanes_point(const dual_work *w, size_t lane, double *by_column);
+
 /* Compute values and violations from the inverse. */
 void lanes_compute(dual_work *w);
 

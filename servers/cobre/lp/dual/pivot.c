@@ -27,6 +27,9 @@
 #define SIZE_LARGE 100
 #define ROWS_LARGE 4
 
+/* Of each term: 16 units in the last place, for its own sum and for the inverse. */
+#define ROUNDING 0x1p-48
+
 /* ---- what leaves ----------------------------------------------------------------------------- */
 
 /* The infeasibility of a value, negative above its upper bound; 0 within tolerance. */
@@ -361,6 +364,56 @@ static void change_basis(dual_work *w, const exchange *e)
         column_leaves(w, e);
 }
 
+/* ---- rounding -------------------------------------------------------------------------------- */
+
+/* Nonbasic columns at far bounds make terms that are large against their sum. Where rows depend on
+ * one another, some are then satisfied but for rounding, which no pivot can mend: a program must
+ * not be called infeasible for it. The rounding is bounded by the magnitudes of all terms that a
+ * value is computed from: it is rho times the right-hand sides of the kernel's rows, and each of
+ * these a sum over the row; that of a watched row is a sum over its own elements besides. */
+static double rounding_of(dual_work *w, const ratio_row *leaving, size_t lane)
+{
+    double sum = 0.0;
+
+    lanes_point(w, lane, w->scatter);
+    if (leaving->row >= 0)
+        sum = rows_size(w, leaving->row, w->scatter);
+    for (int r = 0; r < w->size; r++)
+        sum += fabs(leaving->rho[r]) * rows_size(w, w->kernel_row[r], w->scatter);
+    memset(w->scatter, 0, (size_t)w->program->columns * sizeof *w->scatter);
+    return ROUNDING * sum;
+}
+
+static void move_limit(dual_work *w, const ratio_row *leaving, double by)
+{
+    bool is_below = leaving->sigma > 0.0;
+
+    if (leaving->row >= 0 && is_below)
+        w->row_low[leaving->row] = w->row_lower[leaving->row] - by;
+    else if (leaving->row >= 0)
+        w->row_high[leaving->row] = w->row_upper[leaving->row] + by;
+    else if (is_below)
+        w->low[w->kernel_column[leaving->position]] =
+            w->lower[w->kernel_column[leaving->position]] - by;
+    else
+        w->high[w->kernel_column[leaving->position]] =
+            w->upper[w->kernel_column[leaving->position]] + by;
+}
+
+/* Whether the inverse is a fresh one and the leaving row misses its bound in a lane by no more than
+ * the rounding of its terms. The limit of that bound is then moved beyond it, for this task. */
+static bool is_rounding(dual_work *w, const ratio_row *leaving, size_t lane)
+{
+    if (w->pivots_since > 0)
+        return false;
+    double rounding = rounding_of(w, leaving, lane);
+    /* Written so that NaN excuses nothing. */
+    if (!(leaving->miss <= rounding) || !isfinite(rounding))
+        return false;
+    move_limit(w, leaving, 2.0 * rounding);
+    return true;
+}
+
 /* ---- one pivot ------------------------------------------------------------------------------- */
 
 /* u of what enters, and its alpha and d. */
@@ -416,7 +469,7 @@ pivot_end pivot_once(dual_work *w, size_t target)
         return PIVOT_UNSTABLE;
     int entering = ratio_test(w, &e.leaving, target);
     if (entering == RATIO_NONE)
-        return PIVOT_BLOCKED;
+        return is_rounding(w, &e.leaving, target) ? PIVOT_EXCUSED : PIVOT_BLOCKED;
     prepare_entering(w, entering, &e);
     scatter_entering(w, &e, 1.0);
     if (!agrees(w, &e)) {

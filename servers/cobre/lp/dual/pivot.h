@@ -9,6 +9,7 @@
 typedef enum pivot_end {
     PIVOT_DONE,
     PIVOT_BLOCKED,  /* nothing can enter: the target lane is infeasible */
+    PIVOT_EXCUSED,  /* nor has anything to: the miss is within rounding, and no longer counts */
     PIVOT_UNSTABLE, /* the row and the column of the pivot differ; nothing has changed */
 } pivot_end;
 

@@ -177,6 +177,31 @@ double rows_dot_all(const dual_work *w, int row, const double *by_column)
            elements_dot(p, p->row_start[row], p->row_start[row + 1], by_column);
 }
 
+static double slot_size(const dual_work *w, int slot, const double *by_column)
+{
+    const double *slope = w->slope + slot * w->program->states;
+    const int *state = w->program->layout.state;
+    double sum = fabs(by_column[w->slot_theta[slot]]);
+
+    for (int j = 0; j < w->program->states; j++)
+        sum += fabs(slope[j] * by_column[state[j]]);
+    return sum;
+}
+
+double rows_size(const dual_work *w, int row, const double *by_column)
+{
+    const dual_program *p = w->program;
+    double sum = 0.0;
+
+    if (row >= p->rows)
+        return slot_size(w, row - p->rows, by_column);
+    for (int j = p->run[row]; j < p->run[row + 1]; j++)
+        sum += fabs(p->single[j] * by_column[j]);
+    for (int e = p->row_start[row]; e < p->row_start[row + 1]; e++)
+        sum += fabs(p->element[e] * by_column[p->column[e]]);
+    return sum;
+}
+
 static void slot_add(const dual_work *w, int slot, double factor, double *by_column)
 {
     const double *slope = w->slope + slot * w->program->states;

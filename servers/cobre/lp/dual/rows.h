@@ -27,6 +27,9 @@ bool rows_can_fail(const dual_work *w, int row);
 double rows_dot(const dual_work *w, int row, const double *by_column);
 double rows_dot_all(const dual_work *w, int row, const double *by_column);
 
+/* The sum of the magnitudes of a row's elements, in all columns, times those of `by_column`. */
+double rows_size(const dual_work *w, int row, const double *by_column);
+
 /* by_column += factor times the row, in movable columns; in those of more than one element. */
 void rows_add_others(const dual_work *w, int row, double factor, double *by_column);
 void rows_add(const dual_work *w, int row, double factor, double *by_column);

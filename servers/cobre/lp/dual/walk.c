@@ -146,6 +146,11 @@ static step pivot(dual_work *w, walk *at)
         return STEP_ON;
     if (w->pivots_since > 0)
         return refactor(w);
+    if (end == PIVOT_EXCUSED) {
+        w->pivots_left--;
+        lanes_compute(w);
+        return STEP_ON;
+    }
     if (end == PIVOT_UNSTABLE)
         return STEP_TROUBLE;
     at->end = LP_INFEASIBLE;

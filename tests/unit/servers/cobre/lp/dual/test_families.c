@@ -404,6 +404,83 @@ static void tiny_numbers(void **state)
     }
 }
 
+/* ---- rows that depend on one another --------------------------------------------------------- */
+
+enum { BASE_MAX = 8 };
+
+/* A column around a value that all rows meet, which is inside its bounds; some are far away. */
+static void add_far_column(instance *in, chance *c, double value, double far)
+{
+    double lower = value - chance_in(c, 1, 6), upper = value + chance_in(c, 1, 6);
+    int kind = chance_in(c, 0, 5), cost = chance_in(c, -9, 9);
+
+    if (kind == 0 || kind == 2)
+        lower = -far * (0.5 + 0.5 * chance_real(c));
+    if (kind == 1 || kind == 2)
+        upper = far * (0.5 + 0.5 * chance_real(c));
+    if (kind == 3) {
+        upper = LP_INFINITY;
+        cost = abs(cost);
+    }
+    add_column(in, lower, upper, cost);
+}
+
+/* Some equality rows, then combinations of them. */
+static instance *redundant_program(chance *c, double far)
+{
+    int base = chance_in(c, 1, BASE_MAX), rows = base + chance_in(c, 1, 8);
+    int share[2 * BASE_MAX][BASE_MAX];
+    instance *in = instance_new();
+
+    for (int i = base; i < rows; i++)
+        for (int k = 0; k < base; k++)
+            share[i][k] = chance_in(c, 0, 2) ? 0 : chance_in(c, -3, 3);
+    for (int i = 0; i < rows; i++)
+        add_row(in, 0, 0);
+    for (int j = chance_in(c, 2, 30); j > 0; j--) {
+        double value = 8.0 * chance_real(c) - 4.0, element[2 * BASE_MAX] = { 0.0 };
+        add_far_column(in, c, value, far);
+        for (int k = 0; k < base; k++)
+            element[k] = chance_in(c, 0, base) < 3 ? 10.0 * chance_real(c) - 5.0 : 0.0;
+        for (int i = base; i < rows; i++)
+            for (int k = 0; k < base; k++)
+                element[i] += share[i][k] * element[k];
+        for (int i = 0; i < rows; i++) {
+            if (element[i] != 0.0)
+                add_element(in, i, element[i]);
+            in->row_lower[i] = in->row_upper[i] += element[i] * value;
+        }
+    }
+    return in;
+}
+
+/* Far from the optimum the rows disagree by rounding alone, and no pivot mends that: the method may
+ * leave it to Clp, but must not say that there is no solution. */
+static void redundant_rows(void **state)
+{
+    int optima = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        chance c = { seed, NULL, 0 };
+        instance *in = redundant_program(&c, 1e7);
+        answers *a = answers_new();
+        solver s = solver_of(in);
+        double expected = 0.0;
+        lp_status end = dual_solve(s.program, s.work, &in->group, &a->out);
+        int oracle_end = end == LP_FAILED ? 0 : oracle(in, 0, &expected);
+        if (end == LP_INFEASIBLE && oracle_end == 0)
+            fail_msg("seed %d: called infeasible, has the optimum %g", (int)seed, expected);
+        if (end == LP_OPTIMAL && oracle_end == 0)
+            assert_true(fabs(a->objective[0] - expected) <= 1e-8 * (1.0 + fabs(expected)));
+        optima += end == LP_OPTIMAL;
+        solver_free(&s);
+        free(a);
+        free(in);
+    }
+    assert_true(optima > 2900);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +497,7 @@ int main(void)
         cmocka_unit_test(numbers_that_are_refused),
         cmocka_unit_test(bounds_that_are_refused),
         cmocka_unit_test(tiny_numbers),
+        cmocka_unit_test(redundant_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
