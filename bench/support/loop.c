@@ -152,7 +152,7 @@ static double solve(loop *it, size_t t, const double *state, const double *noise
 
     const double *inflows = it->values + items_inflow(program);
     items_of_noise(program, noise, it->random, 1);
-    items_of_state(program, state, &(item_lanes){ 1, it->random, 1 }, it->values);
+    items_of_state(program, state, &(item_lanes){ 1, it->random, 1, 0 }, it->values);
     for (int h = 0; h < (int)it->study->dimension; h++) {
         it->solver->fix(at->model, incoming + h, state[h] / at->column_scale[incoming + h]);
         it->solver->fix(at->model, inflow + h, inflows[h] / at->column_scale[inflow + h]);

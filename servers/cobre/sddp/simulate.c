@@ -1,9 +1,11 @@
 /*
  * simulate.c - simulates the trained policy over new scenarios.
  *
- * Scenarios run in batches of a few per thread. The next batch reuses the slots of their results;
- * between batches the observer is called in scenario order. Working sets and bases are frozen, so a
- * scenario's result depends on its number alone, whatever the size of a batch. Draws are those of
+ * Consecutive scenarios are walked together: a stage of theirs is one group of solves, whose lanes
+ * differ in their incoming states too. How many, the case alone decides (groups.h). These groups
+ * run in batches of a few per thread. The next batch reuses the slots of their results; between
+ * batches the observer is called in scenario order. Working sets and bases are frozen, so a
+ * scenario's result depends on the case alone, whatever the size of a batch. Draws are those of
  * iteration 0 and scenario numbers from 2^31 - 1 up, which training never uses. Method page, 9.
  */
 #include <math.h>
@@ -18,59 +20,116 @@
 #include "sddp/result.h"
 #include "sddp/statistics.h"
 
+/* Of a batch: scenarios walked one by one, or groups of them. */
 #define SLOTS_PER_THREAD 4
+#define GROUPS_PER_THREAD 2
 
 typedef struct slot {
     double **memory; /* by stage: of its result (result.h) */
     double cost;
-    solve_work work;
 } slot;
 
 typedef struct simulation {
     slot *slots;
+    solve_work *work; /* by slot */
     size_t slot_count;
+    size_t together;           /* scenarios of a group */
     size_t first;              /* scenario of the batch's first slot */
+    size_t count;              /* scenarios of the batch */
     sddp_stage_result *stages; /* of the scenario that is reported */
     double *costs;             /* by scenario */
     double *zeros;             /* result_zeros of them */
 } simulation;
 
-static mcp_status play_stage(pass *p, worker *w, size_t t, slot *place, sddp_failure *where,
-                             mcp_error *err)
+/* The slots of a task. */
+typedef struct slot_range {
+    size_t first, count;
+} slot_range;
+
+static size_t first_slot(const simulation *sim, size_t task)
+{
+    size_t first = task * sim->together;
+
+    return first < sim->count ? first : sim->count;
+}
+
+static slot_range slots_of(const simulation *sim, size_t task)
+{
+    size_t first = first_slot(sim, task);
+
+    return (slot_range){ first, first_slot(sim, task + 1) - first };
+}
+
+static study_path path_of(const sddp *s, const simulation *sim, size_t at)
+{
+    return study_simulation_path(s, sim->first + at, s->input->config.simulation_scenarios);
+}
+
+/* The noises of a stage, each of which may depend on the path's state. */
+static void draw(sddp *s, worker *w, const simulation *sim, const slot_range *range, size_t t,
+                 int32_t *openings)
+{
+    for (size_t i = 0; i < range->count; i++) {
+        study_path path = path_of(s, sim, range->first + i);
+        const double *noise = study_draw(s, w, &path, t, groups_path_state(s, w, i), &openings[i]);
+        memcpy(groups_path_noise(s, w, i), noise, s->tree->dimension * sizeof *noise);
+    }
+}
+
+static void take_results(sddp *s, worker *w, const solve_input *in, const solve_output *out,
+                         slot *slots)
+{
+    size_t t = in->program->stage;
+
+    for (size_t i = 0; i < in->lanes.count; i++) {
+        double *state = groups_path_state(s, w, i);
+        const solve_output one = { .objective = out->objective + i,
+                                   .primal = solve_primal(in, out, i),
+                                   .duals = solve_duals(in, out, i) };
+        double cost = result_write(slots[i].memory[t], s, t, &one, state,
+                                   groups_path_noise(s, w, i));
+        slots[i].cost += s->discount[t] * cost;
+        solve_leave(w, in, out, i, state);
+    }
+}
+
+static mcp_status play_stage(pass *p, worker *w, size_t t, const slot_range *range,
+                             sddp_failure *where, mcp_error *err)
 {
     sddp *s = p->study;
-    size_t scenario = (size_t)where->scenario;
-    study_path path = study_simulation_path(s, scenario, s->input->config.simulation_scenarios);
-    const double *noise = study_draw(s, w, &path, t, w->state, &where->opening);
-    solve_input in = groups_path_input(s, w, t, noise, study_basis(s, t, 0));
-    double objective;
-    solve_output out = { .objective = &objective };
+    const simulation *sim = p->data;
+    int32_t openings[GROUP_PATHS_MOST];
+    double objectives[GROUP_PATHS_MOST];
+    solve_output out = { .objective = objectives };
 
-    in.work = &place->work;
+    draw(s, w, sim, range, t, openings);
+    solve_input in = groups_paths_input(s, w, t, range->count, study_basis(s, t, 0));
+    in.work = sim->work + range->first;
     mcp_status st = pass_solve(&out, p, w, &in, where, err);
-    if (st != MCP_OK)
-        return st;
-    double cost = result_write(place->memory[t], s, t, &out, w->state, noise);
-    place->cost += s->discount[t] * cost;
-    solve_leave(w, &in, &out, w->state);
-    return MCP_OK;
+    if (st == MCP_E_INTERNAL) {
+        where->scenario = (int32_t)(sim->first + range->first + w->failed);
+        where->opening = openings[w->failed];
+    }
+    if (st == MCP_OK)
+        take_results(s, w, &in, &out, sim->slots + range->first);
+    return st;
 }
 
 static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mcp_error *err)
 {
     sddp *s = p->study;
     simulation *sim = p->data;
-    slot *place = &sim->slots[index];
+    slot_range range = slots_of(sim, index);
     mcp_status st = MCP_OK;
 
-    where->scenario = (int32_t)(sim->first + index);
-    place->cost = 0.0;
-    place->work = (solve_work){ .solves = 0 };
-    study_path path = study_simulation_path(s, (size_t)where->scenario,
-                                            s->input->config.simulation_scenarios);
-    study_begin_path(s, &path, w->state);
+    for (size_t i = 0; i < range.count; i++) {
+        study_path path = path_of(s, sim, range.first + i);
+        study_begin_path(s, &path, groups_path_state(s, w, i));
+        sim->slots[range.first + i].cost = 0.0;
+        sim->work[range.first + i] = (solve_work){ .solves = 0 };
+    }
     for (size_t t = 0; t < s->stages && st == MCP_OK; t++)
-        st = play_stage(p, w, t, place, where, err);
+        st = play_stage(p, w, t, &range, where, err);
     return st;
 }
 
@@ -78,14 +137,15 @@ static void list_outputs(const pass *p, size_t begin, size_t end, spans *all)
 {
     const sddp *s = p->study;
     const simulation *sim = p->data;
+    size_t from = first_slot(sim, begin), to = first_slot(sim, end);
 
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = from; i < to; i++) {
         slot *place = &sim->slots[i];
         for (size_t t = 0; t < s->stages; t++)
             spans_add(all, place->memory[t], result_length(s, t) * sizeof **place->memory);
         spans_add(all, &place->cost, sizeof place->cost);
-        spans_add(all, &place->work, sizeof place->work);
     }
+    spans_add(all, sim->work + from, (to - from) * sizeof *sim->work);
 }
 
 static mcp_status make_slot(slot *place, sddp *s, mcp_arena *arena, mcp_error *err)
@@ -104,16 +164,21 @@ static mcp_status make_slot(slot *place, sddp *s, mcp_arena *arena, mcp_error *e
 static mcp_status make_slots(simulation *sim, sddp *s, mcp_arena *arena, size_t scenarios,
                              mcp_error *err)
 {
+    size_t a_thread = SLOTS_PER_THREAD;
     mcp_status st = MCP_OK;
 
-    sim->slot_count = (size_t)s->all_threads * SLOTS_PER_THREAD;
+    sim->together = groups_paths(s);
+    if (sim->together > 1)
+        a_thread = GROUPS_PER_THREAD * sim->together;
+    sim->slot_count = (size_t)s->all_threads * a_thread;
     if (sim->slot_count > scenarios)
         sim->slot_count = scenarios;
     sim->slots = mcp_arena_array(arena, sim->slot_count, sizeof *sim->slots);
+    sim->work = mcp_arena_array(arena, sim->slot_count, sizeof *sim->work);
     sim->stages = mcp_arena_array(arena, s->stages, sizeof *sim->stages);
     sim->costs = mcp_arena_array(arena, scenarios, 2 * sizeof *sim->costs);
     sim->zeros = mcp_arena_array(arena, result_zeros(s), sizeof *sim->zeros);
-    if (!sim->slots || !sim->stages || !sim->costs || !sim->zeros)
+    if (!sim->slots || !sim->work || !sim->stages || !sim->costs || !sim->zeros)
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for %zu scenarios", scenarios);
     for (size_t i = 0; i < sim->slot_count && st == MCP_OK; i++)
         st = make_slot(&sim->slots[i], s, arena, err);
@@ -128,7 +193,7 @@ static mcp_status report_scenario(const pass *p, const simulation *sim, size_t i
     uint32_t number = (uint32_t)(sim->first + index);
     const sddp_scenario scenario = { number, place->cost, sim->stages, s->stages };
 
-    recorder_report_scenario(p->observer, number, &place->work);
+    recorder_report_scenario(p->observer, number, &sim->work[index]);
     for (size_t t = 0; t < s->stages; t++)
         result_read(&sim->stages[t], place->memory[t], s, t, sim->zeros);
     return p->observer->scenario ? p->observer->scenario(&scenario, p->observer->data, err)
@@ -136,15 +201,15 @@ static mcp_status report_scenario(const pass *p, const simulation *sim, size_t i
 }
 
 /* The first rank has the results of all. */
-static mcp_status take_batch(const pass *p, const simulation *sim, size_t count, mcp_error *err)
+static mcp_status take_batch(const pass *p, const simulation *sim, mcp_error *err)
 {
     mcp_status st = MCP_OK;
 
     if (ranks_own(p->study->ranks) > 0)
         return MCP_OK;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < sim->count; i++)
         sim->costs[sim->first + i] = sim->slots[i].cost;
-    for (size_t i = 0; i < count && st == MCP_OK; i++)
+    for (size_t i = 0; i < sim->count && st == MCP_OK; i++)
         st = report_scenario(p, sim, i, err);
     return st;
 }
@@ -156,14 +221,15 @@ static mcp_status play_all(pass *p, simulation *sim, size_t scenarios, sddp_fail
     mcp_status st = MCP_OK;
 
     while (sim->first < scenarios && st == MCP_OK) {
-        size_t count = scenarios - sim->first;
-        if (count > sim->slot_count)
-            count = sim->slot_count;
-        st = pass_run(p, play, count, failure, err);
+        sim->count = scenarios - sim->first;
+        if (sim->count > sim->slot_count)
+            sim->count = sim->slot_count;
+        size_t tasks = (sim->count + sim->together - 1) / sim->together;
+        st = pass_run(p, play, tasks, failure, err);
         if (st == MCP_OK)
-            st = take_batch(p, sim, count, err);
+            st = take_batch(p, sim, err);
         if (st == MCP_OK)
-            sim->first += count;
+            sim->first += sim->count;
     }
     return st;
 }

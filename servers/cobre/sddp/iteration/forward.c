@@ -34,7 +34,7 @@ static mcp_status walk_stage(pass *p, worker *w, size_t position, size_t scenari
         return st;
     double stage_cost = objective - stage_lp_future(program, out.primal);
     *cost += s->discount[position] * stage_cost * COST_SCALE;
-    solve_leave(w, &in, &out, w->state);
+    solve_leave(w, &in, &out, 0, w->state);
     return MCP_OK;
 }
 

@@ -11,6 +11,11 @@
 #define GROUP_TASKS_MOST 4
 #define GROUP_LANES_LEAST 32
 
+/* Scenarios of a simulation are walked together as far as this many groups remain for threads, and
+ * as far as their results take no more memory, about. */
+#define GROUPS_OF_PATHS_LEAST 4
+#define GROUP_RESULTS_MOST ((size_t)4 << 20)
+
 static mcp_status out_of_memory(mcp_error *err)
 {
     return mcp_error_set(err, MCP_E_NOMEM, "no memory for the openings of a study");
@@ -46,7 +51,7 @@ static group_size most_of(const sddp *s)
     for (size_t t = 0; t < s->stages; t++) {
         const stage_lp *p = &s->programs[t];
         size_t lanes = 1 + (s->tree->openings[t] - 1) / groups_count(s, t);
-        most.lanes = larger(most.lanes, lanes);
+        most.lanes = larger(larger(most.lanes, lanes), groups_paths(s));
         most.items = larger(most.items, p->layout.items);
         most.gradient = larger(most.gradient,
                                p->layout.gradients + p->layout.dimension - p->layout.states);
@@ -60,17 +65,21 @@ static group_size most_of(const sddp *s)
 static mcp_status make_lanes(sddp *s, mcp_error *err)
 {
     group_size most = most_of(s);
-    size_t tail = s->dimension - s->input->hydro_count;
+    size_t tail = s->dimension - s->input->hydro_count, paths = groups_paths(s);
 
     for (unsigned i = 0; i < s->threads; i++) {
         worker *w = &s->workers[i];
-        w->drawn = mcp_arena_array(s->arena, most.items, sizeof(double));
+        w->drawn = mcp_arena_array(s->arena, most.items, paths * sizeof(double));
+        w->path_states = mcp_arena_array(s->arena, s->dimension, paths * sizeof(double));
+        w->path_noises = mcp_arena_array(s->arena, s->tree->dimension, paths * sizeof(double));
         w->lane_values = mcp_arena_array(s->arena, most.items, most.lanes * sizeof(double));
         w->lane_tail = mcp_arena_array(s->arena, tail, most.lanes * sizeof(double));
         w->reduced = mcp_arena_array(s->arena, most.gradient, most.lanes * sizeof(double));
-        w->primal = mcp_arena_array(s->arena, most.columns, sizeof(double));
-        w->duals = mcp_arena_array(s->arena, most.rows, sizeof(double));
-        if (!w->drawn || !w->lane_values || !w->lane_tail || !w->reduced || !w->primal || !w->duals)
+        w->primal = mcp_arena_array(s->arena, most.columns, paths * sizeof(double));
+        w->duals = mcp_arena_array(s->arena, most.rows, paths * sizeof(double));
+        w->solution_lanes = paths;
+        if (!w->drawn || !w->path_states || !w->path_noises || !w->lane_values || !w->lane_tail ||
+            !w->reduced || !w->primal || !w->duals)
             return out_of_memory(err);
     }
     return MCP_OK;
@@ -143,7 +152,54 @@ solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const 
                           .dual = study->duals[stage],
                           .pool = study_pool(study, stage),
                           .state = w->state,
-                          .lanes = { 1, w->drawn, 1 },
+                          .lanes = { 1, w->drawn, 1, 0 },
+                          .basis = basis,
+                          .wants_solution = true };
+}
+
+/* Lane by lane, solves gain nothing from one another. */
+size_t groups_paths(const sddp *study)
+{
+    size_t scenarios = study->input->config.simulation_scenarios, bytes = 1;
+    size_t most = scenarios / GROUPS_OF_PATHS_LEAST;
+
+    for (size_t t = 0; t < study->stages; t++) {
+        if (!study->duals[t])
+            return 1;
+        const lp_program *program = &study->programs[t].program;
+        bytes += ((size_t)(program->columns + program->rows) + study->dimension) * sizeof(double);
+    }
+    if (most > GROUP_PATHS_MOST)
+        most = GROUP_PATHS_MOST;
+    if (most > GROUP_RESULTS_MOST / bytes)
+        most = GROUP_RESULTS_MOST / bytes;
+    if (most <= 1)
+        return 1;
+    size_t groups = (scenarios + most - 1) / most;
+    return (scenarios + groups - 1) / groups;
+}
+
+double *groups_path_state(const sddp *study, const worker *w, size_t path)
+{
+    return w->path_states + path * study->dimension;
+}
+
+double *groups_path_noise(const sddp *study, const worker *w, size_t path)
+{
+    return w->path_noises + path * study->tree->dimension;
+}
+
+solve_input groups_paths_input(const sddp *study, worker *w, size_t stage, size_t paths,
+                               const uint8_t *basis)
+{
+    for (size_t i = 0; i < paths; i++)
+        items_of_noise(&study->programs[stage], groups_path_noise(study, w, i), w->drawn + i,
+                       paths);
+    return (solve_input){ .program = &study->programs[stage],
+                          .dual = study->duals[stage],
+                          .pool = study_pool(study, stage),
+                          .state = w->path_states,
+                          .lanes = { paths, w->drawn, paths, study->dimension },
                           .basis = basis,
                           .wants_solution = true };
 }
@@ -177,6 +233,6 @@ solve_input groups_input(const sddp *study, size_t stage, const double *state,
                           .dual = study->duals[stage],
                           .pool = study_pool(study, stage),
                           .state = state,
-                          .lanes = { group->count, values, study->tree->openings[stage] },
+                          .lanes = { group->count, values, study->tree->openings[stage], 0 },
                           .basis = basis };
 }

@@ -21,6 +21,21 @@ void groups_free(sddp *study);
 solve_input groups_path_input(const sddp *study, worker *w, size_t stage, const double *noise,
                               const uint8_t *basis);
 
+/* Paths that are walked together, at most. */
+#define GROUP_PATHS_MOST 32
+
+/* How many scenarios of a simulation are walked together: one stage of all of them is a group. */
+size_t groups_paths(const sddp *study);
+
+/* The incoming state of one of a worker's paths, and its noise. */
+double *groups_path_state(const sddp *study, const worker *w, size_t path);
+double *groups_path_noise(const sddp *study, const worker *w, size_t path);
+
+/* The input of the solve of a stage for the first `paths` of a worker's paths, from their states
+ * under their noises; the solutions are wanted. */
+solve_input groups_paths_input(const sddp *study, worker *w, size_t stage, size_t paths,
+                               const uint8_t *basis);
+
 /* Some openings of a stage, in order. */
 typedef struct opening_group {
     size_t first, count;

@@ -129,7 +129,7 @@ static mcp_status solve_inner(pass *p, worker *w, lp *model, const double *state
     if (st != MCP_OK)
         return st;
     items_of_state(program, state, &in.lanes, w->lane_values);
-    state_advance(&program->context->state, at->stage, state, inflow, 1,
+    state_advance(&program->context->state, at->stage, state, 0, inflow, 1,
                   w->outgoing + program->layout.states);
     items_enter(program, model, w->lane_values, 1);
     inner_lp_enter(at->program, model, w->outgoing);

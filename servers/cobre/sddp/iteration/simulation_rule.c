@@ -63,7 +63,7 @@ static mcp_status play(pass *p, worker *w, size_t index, sddp_failure *where, mc
             return st;
         costs[t] = objective - stage_lp_future(&s->programs[t], out.primal);
         costs[t] *= COST_SCALE;
-        solve_leave(w, &in, &out, w->state);
+        solve_leave(w, &in, &out, 0, w->state);
     }
     return MCP_OK;
 }

@@ -144,13 +144,17 @@ void items_of_state(const stage_lp *stage, const double *state, const item_lanes
 
     for (size_t h = 0; h < hydros; h++)
         for (size_t i = 0; i < count; i++)
-            values[h * count + i] = state[h];
+            values[h * count + i] = state[i * lanes->state_stride + h];
     for (size_t h = 0; h < hydros; h++) {
-        double certain = inflow_certain(model, stage->stage, h, state + hydros);
         const double *random = lanes->noise + (hydros + h) * lanes->stride;
+        const double *lags = state + hydros;
         double *inflow = values + (hydros + h) * count;
-        for (size_t i = 0; i < count; i++)
+        double certain = inflow_certain(model, stage->stage, h, lags);
+        for (size_t i = 0; i < count; i++) {
+            if (i > 0 && lanes->state_stride > 0)
+                certain = inflow_certain(model, stage->stage, h, lags + i * lanes->state_stride);
             inflow[i] = certain + random[i];
+        }
         for (size_t i = 0; stage->truncates && sigma[h] > 0.0 && i < count; i++)
             inflow[i] = inflow[i] < 0.0 ? 0.0 : inflow[i];
     }

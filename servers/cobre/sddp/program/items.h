@@ -17,15 +17,17 @@
 /* What a noise gives: values[item * stride]. Of inflows the random part; of storages nothing. */
 void items_of_noise(const stage_lp *stage, const double *noise, double *values, size_t stride);
 
-/* Lanes that share an incoming state. */
+/* The lanes of a group. */
 typedef struct item_lanes {
     size_t count;
     const double *noise; /* [item * stride + lane]: items_of_noise of each */
     size_t stride;
+    size_t state_stride; /* from a lane's incoming state to the next one's; 0: all share one */
 } item_lanes;
 
-/* The whole values: [item * lanes->count + lane]. The realized inflows are by the model, raised to
- * zero where the case wants that and there is noise (method page, 3.2). */
+/* The whole values: [item * lanes->count + lane]; `state` is that of the first lane. The realized
+ * inflows are by the model, raised to zero where the case wants that and there is noise (method
+ * page, 3.2). */
 void items_of_state(const stage_lp *stage, const double *state, const item_lanes *lanes,
                     double *values);
 

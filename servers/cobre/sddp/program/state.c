@@ -263,7 +263,7 @@ void state_start(const state_table *table, const cobre_case *input, double *stat
     }
 }
 
-void state_advance(const state_table *table, size_t stage, const double *state,
+void state_advance(const state_table *table, size_t stage, const double *state, size_t stride,
                    const double *inflow, size_t lanes, double *tail)
 {
     const state_move *move = &table->moves[stage];
@@ -277,7 +277,7 @@ void state_advance(const state_table *table, size_t stage, const double *state,
             size_t from = move->from[i];
             for (size_t l = 0; l < lanes; l++)
                 values[l] += move->share[i] * (from < dimension
-                                                   ? state[from]
+                                                   ? state[l * stride + from]
                                                    : inflow[(from - dimension) * lanes + l]);
         }
     }

@@ -59,9 +59,10 @@ mcp_status state_table_build(state_table *out, mcp_arena *arena, const inflow_mo
 /* The state before the first stage. */
 void state_start(const state_table *table, const cobre_case *input, double *state);
 
-/* The outgoing entries that are no storages, for lanes from one incoming state: `inflow` is
- * [hydro * lanes + lane], `tail` receives [(entry - hydros) * lanes + lane]. */
-void state_advance(const state_table *table, size_t stage, const double *state,
+/* The outgoing entries that are no storages: `inflow` is [hydro * lanes + lane], `tail` receives
+ * [(entry - hydros) * lanes + lane]. The incoming state of a lane is `stride` behind the one before
+ * it; 0: all lanes share one. */
+void state_advance(const state_table *table, size_t stage, const double *state, size_t stride,
                    const double *inflow, size_t lanes, double *tail);
 
 /*

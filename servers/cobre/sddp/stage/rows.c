@@ -116,18 +116,26 @@ static bool has_tail(const solve_input *in)
     return in->pool->dimension > in->program->input->hydro_count;
 }
 
-/* What outgoing entries add to the cuts that are no storages: those that are random, or those that
- * all lanes share. */
-static void add_tail(const solve_input *in, const lp_group *group, size_t lane, bool random,
+/* Whether an outgoing entry that is no storage may differ from lane to lane. */
+static bool differs(const solve_input *in, size_t entry)
+{
+    const state_move *move = &in->program->context->state.moves[in->program->stage];
+
+    return in->lanes.state_stride > 0 ||
+           move->is_random[entry - in->program->input->hydro_count] != 0;
+}
+
+/* What outgoing entries add to the cuts that are no storages: those that differ, or those that all
+ * lanes share. */
+static void add_tail(const solve_input *in, const lp_group *group, size_t lane, bool differing,
                      double *outgoing, double *values)
 {
     size_t n = in->program->input->hydro_count, dimension = in->pool->dimension;
-    const uint8_t *is_random = in->program->context->state.moves[in->program->stage].is_random;
 
     for (size_t from = n, to = n; from < dimension; from = to) {
-        for (; to < dimension && is_random[to - n] == is_random[from - n]; to++)
+        for (; to < dimension && differs(in, to) == differs(in, from); to++)
             outgoing[to] = group->tail[(to - n) * group->lanes + lane];
-        if ((is_random[from - n] != 0) == random)
+        if (differs(in, from) == differing)
             cuts_add(in->pool, from, to, outgoing, values);
     }
 }

@@ -51,8 +51,8 @@ static lp_group group_of(worker *w, const solve_input *in, const lp_cuts *cuts)
 
     items_of_state(program, in->state, &in->lanes, w->lane_values);
     if (tail_of(in) > 0)
-        state_advance(&program->context->state, program->stage, in->state, inflow, lanes,
-                      w->lane_tail);
+        state_advance(&program->context->state, program->stage, in->state, in->lanes.state_stride,
+                      inflow, lanes, w->lane_tail);
     return (lp_group){ .lanes = lanes,
                        .values = w->lane_values,
                        .tail = tail_of(in) > 0 ? w->lane_tail : NULL,
@@ -162,14 +162,27 @@ mcp_status solve_group(worker *w, const solve_input *in, solve_output *out, mcp_
     return MCP_OK;
 }
 
-void solve_leave(const worker *w, const solve_input *in, const solve_output *out, double *state)
+const double *solve_primal(const solve_input *in, const solve_output *out, size_t lane)
+{
+    return out->primal + lane * (size_t)in->program->program.columns;
+}
+
+const double *solve_duals(const solve_input *in, const solve_output *out, size_t lane)
+{
+    return out->duals + lane * (size_t)in->program->program.rows;
+}
+
+void solve_leave(const worker *w, const solve_input *in, const solve_output *out, size_t lane,
+                 double *state)
 {
     const state_table *table = &in->program->context->state;
+    const double *before = in->state + lane * in->lanes.state_stride;
     size_t n = table->hydros, more = tail_of(in);
+    bool is_frozen = more > 0 && table->model->moves[in->program->stage].is_frozen;
 
-    if (more > 0 && !table->model->moves[in->program->stage].is_frozen)
-        memcpy(state + n, w->lane_tail, more * sizeof *state);
-    else if (more > 0 && state != in->state)
-        memcpy(state + n, in->state + n, more * sizeof *state);
-    stage_lp_leave(in->program, out->primal, state);
+    for (size_t j = 0; !is_frozen && j < more; j++)
+        state[n + j] = w->lane_tail[j * in->lanes.count + lane];
+    if (is_frozen && state != before)
+        memcpy(state + n, before + n, more * sizeof *state);
+    stage_lp_leave(in->program, solve_primal(in, out, lane), state);
 }

@@ -2,9 +2,9 @@
  * solve.h - solves one stage's program for a group of lanes: state, noises and basis in, optima
  * over all cuts out.
  *
- * The lanes of a group share stage, incoming state and starting basis, and differ in their noise.
- * The answers depend on these, on the cuts and on the order of the lanes alone: neither on what was
- * solved before, nor on the worker.
+ * The lanes of a group share stage and starting basis, and differ in their noise; those of the
+ * backward pass share the incoming state as well. The answers depend on these, on the cuts and on
+ * the order of the lanes alone: neither on what was solved before, nor on the worker.
  */
 #ifndef SDDP_STAGE_SOLVE_H
 #define SDDP_STAGE_SOLVE_H
@@ -69,12 +69,15 @@ typedef struct worker {
     double *by_inflow;        /* by hydro */
     double *limits;           /* by theta */
     double *noise;            /* of the path that it walks */
-    double *drawn;            /* by item: what that noise gives */
+    double *drawn;            /* [item * paths + path]: what the noises of the paths give */
+    double *path_states;      /* [path * dimension]: of the paths that it walks together */
+    double *path_noises;      /* [path * dimension of a noise] */
     /* Of the last group. */
     double *lane_values;      /* [item * lanes + lane] */
     double *lane_tail;        /* [(entry - hydros) * lanes + lane]: the outgoing state */
     double *reduced;          /* [basis * length]: as lp_answers.gradient */
-    double *primal, *duals;   /* by column, by row */
+    double *primal, *duals;   /* [lane * columns], [lane * rows]: as lp_answers has them */
+    size_t solution_lanes;    /* for which they have room */
     size_t failed;            /* the lane without optimum */
     lp_status end;            /* how it ended */
     int64_t solves;           /* stage programs solved, however many LP solves each took */
@@ -87,7 +90,7 @@ typedef struct solve_input {
     const stage_lp *program;
     const dual_program *dual; /* the same, for the dual simplex; NULL: rows.h solves it */
     const cut_pool *pool;     /* the stage's cuts */
-    const double *state;
+    const double *state;      /* of the first lane (items.h) */
     item_lanes lanes;
     const uint8_t *basis; /* where the first lane starts: for the stage's rows and its working set;
                              each other one starts where a lane before it ended */
@@ -95,7 +98,7 @@ typedef struct solve_input {
     bool all_cuts;        /* deactivated cuts constrain too */
     bool counts_hits;     /* active cuts are counted in the workspace */
     double activity_tolerance; /* a cut with a larger dual is active */
-    bool wants_solution;       /* of a single lane */
+    bool wants_solution;       /* of at most w->solution_lanes lanes */
     solve_work *work;          /* by lane: receives more; may be NULL */
 } solve_input;
 
@@ -105,7 +108,8 @@ typedef struct solve_output {
     double *gradient;  /* [basis * dimension]: of the optimum by the incoming state; both
                                      may be NULL */
     size_t bases;
-    const double *primal, *duals; /* when wanted: the worker's, valid until its next group */
+    const double *primal, *duals; /* when wanted, of the first lane: the worker's, valid until its
+                                     next group */
 } solve_output;
 
 /*
@@ -116,8 +120,13 @@ typedef struct solve_output {
  */
 mcp_status solve_group(worker *w, const solve_input *in, solve_output *out, mcp_error *err);
 
-/* After a solve of a single lane with its solution: the outgoing state, which may replace
- * in->state. */
-void solve_leave(const worker *w, const solve_input *in, const solve_output *out, double *state);
+/* The solution of a lane, where it was wanted. */
+const double *solve_primal(const solve_input *in, const solve_output *out, size_t lane);
+const double *solve_duals(const solve_input *in, const solve_output *out, size_t lane);
+
+/* After a solve with the solution: the outgoing state of a lane, which may replace its incoming
+ * one. */
+void solve_leave(const worker *w, const solve_input *in, const solve_output *out, size_t lane,
+                 double *state);
 
 #endif

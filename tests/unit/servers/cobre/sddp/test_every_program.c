@@ -1,5 +1,6 @@
 /*
- * test_every_program.c - every program of whole trainings, solved by the dual simplex, against Clp.
+ * test_every_program.c - every program of whole trainings and of simulations of their policies,
+ * solved by the dual simplex, against Clp.
  *
  * The linker puts __wrap_solve_group into the place of solve_group (tests/CMakeLists.txt): after
  * each group, Clp at tolerance 1e-11 solves the program of each lane with all active cuts as rows.
@@ -138,15 +139,18 @@ mcp_status __wrap_solve_group(worker *w, const solve_input *in, solve_output *ou
     return st;
 }
 
+/* More than one scenario of the simulation is walked at a time. */
 static void train(uint32_t iterations, uint32_t passes, bool is_multi_cut)
 {
     sddp_training training;
+    sddp_simulation simulation;
     sddp_failure failure;
     sddp *study = NULL;
 
     kit.c.config.backend = COBRE_BACKEND_OWN;
     kit.c.config.forward_passes = passes;
     kit.c.config.is_multi_cut = is_multi_cut;
+    kit.c.config.simulation_scenarios = 26;
     kit_set_limit(&kit, iterations);
     compared = 0;
     worst = 0.0;
@@ -154,6 +158,10 @@ static void train(uint32_t iterations, uint32_t passes, bool is_multi_cut)
     assert_int_equal(sddp_train(study, NULL, &training, &failure, NULL), MCP_OK);
     assert_int_equal(training.fallbacks, 0);
     assert_int_equal(compared, training.lp_solves);
+    assert_true(groups_paths(study) > 1);
+    assert_int_equal(sddp_simulate(study, NULL, &simulation, &failure, NULL), MCP_OK);
+    assert_int_equal(simulation.fallbacks, 0);
+    assert_int_equal(compared, training.lp_solves + simulation.lp_solves);
     print_message("%zu optima, at most %.1e (1 + |optimum|) from those of Clp\n", compared, worst);
     sddp_free(study);
 }

@@ -369,17 +369,30 @@ static void a_failing_observer_ends_it(void **state)
     sddp_free(study);
 }
 
-static sddp_stop stop_after(void *data)
+static mcp_status count_scenario(const sddp_scenario *result, void *data, mcp_error *err)
 {
-    int *left = data;
-    return (*left)-- > 0 ? SDDP_STOP_NONE : SDDP_STOP_AFTER_ITERATION;
+    uint32_t *reported = data;
+
+    (void)result;
+    (void)err;
+    (*reported)++;
+    return MCP_OK;
 }
 
-/* 4 stages a scenario, batches of 4 scenarios: after 40 solves two batches are complete. */
+static sddp_stop stop_after_six(void *data)
+{
+    const uint32_t *reported = data;
+
+    return *reported < 6 ? SDDP_STOP_NONE : SDDP_STOP_AFTER_ITERATION;
+}
+
+/* Who is asked to stop between two scenarios completes no more than those that were running. */
 static void any_stop_gives_up(void **state)
 {
-    int left = 40;
-    sddp_observer observer = { .should_stop = stop_after, .data = &left };
+    uint32_t reported = 0;
+    sddp_observer observer = { .should_stop = stop_after_six,
+                               .scenario = count_scenario,
+                               .data = &reported };
     sddp_simulation result;
 
     (void)state;
@@ -388,7 +401,8 @@ static void any_stop_gives_up(void **state)
     sddp *study = trained(1);
     simulate(study, &observer, &result);
     assert_true(result.stopped);
-    assert_int_equal(result.scenarios_completed, 8);
+    assert_int_equal(result.scenarios_completed, reported);
+    assert_in_range(reported, 6, 99);
     assert_int_equal(result.scenarios_total, 100);
     sddp_free(study);
 }
@@ -414,6 +428,95 @@ static void infeasible_scenarios_are_named(void **state)
     sddp_free(study);
 }
 
+static void fail_to_simulate(cobre_backend backend, unsigned threads, sddp_failure *failure)
+{
+    sddp *study = NULL;
+    sddp_simulation result;
+    mcp_error err = MCP_ERROR_INIT;
+
+    kit.c.config.backend = backend;
+    assert_int_equal(sddp_new(&study, &kit.c, threads, &err), MCP_OK);
+    assert_int_equal(sddp_simulate(study, NULL, &result, failure, &err), MCP_E_INTERNAL);
+    sddp_free(study);
+}
+
+/* The last stage needs more water than the driest of its openings brings. Clp, which solves one
+ * scenario after the other, and the dual simplex, which solves many at a time, name the same. */
+static void one_infeasible_scenario_among_many(void **state)
+{
+    sddp_failure one, many;
+
+    (void)state;
+    case_d02(&kit);
+    kit.c.config.simulation_scenarios = 40;
+    kit.stages[1].openings = 12;
+    kit_hydro(&kit, 1, 0)->inflow_std = 4.0;
+    kit_hydro(&kit, 0, 0)->max_storage = kit_hydro(&kit, 0, 0)->min_storage = 100.0;
+    kit_hydro(&kit, 1, 0)->max_storage = 1e6;
+    kit_hydro(&kit, 1, 0)->min_storage = 100.0 + 0.0036 * kit.stages[1].hours * 5.5;
+    fail_to_simulate(COBRE_BACKEND_CLP, 1, &one);
+    assert_string_equal(one.solver_status, "infeasible");
+    assert_true(one.scenario > 0);
+    assert_int_equal(one.hydro_count, 1);
+    assert_true(one.missing_hm3[0] > 0.0);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        fail_to_simulate(COBRE_BACKEND_OWN, threads, &many);
+        assert_string_equal(many.phase, "simulation");
+        assert_string_equal(many.solver_status, "infeasible");
+        assert_int_equal(many.stage, 1);
+        assert_int_equal(many.scenario, one.scenario);
+        assert_int_equal(many.opening, one.opening);
+        assert_int_equal(many.hydro_count, 1);
+        assert_int_equal(many.hydros[0], 0);
+        assert_true(fabs(many.missing_hm3[0] - one.missing_hm3[0]) < 1e-6);
+    }
+}
+
+/* ---- the same bits --------------------------------------------------------------------------- */
+
+typedef struct recorded {
+    double costs[64], storages[64];
+} recorded;
+
+static mcp_status record_scenario(const sddp_scenario *result, void *data, mcp_error *err)
+{
+    recorded *all = data;
+    const sddp_stage_result *last = &result->stages[result->stage_count - 1];
+
+    (void)err;
+    all->costs[result->scenario] = result->cost;
+    for (size_t h = 0; h < kit.c.hydro_count; h++)
+        all->storages[result->scenario] += at(last, REGION_STORAGE, h, 0) * (double)(h + 1);
+    return MCP_OK;
+}
+
+/* Batches of other sizes, and other threads. */
+static void scenarios_do_not_depend_on_threads(void **state)
+{
+    recorded first, other;
+
+    (void)state;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        recorded *all = threads == 1 ? &first : &other;
+        sddp_observer observer = { .scenario = record_scenario, .data = all };
+        sddp_simulation result;
+        case_wide(&kit, 4, 8);
+        kit_set_limit(&kit, 3);
+        kit.c.config.simulation_scenarios = 61;
+        for (size_t t = 0; t < 4; t++)
+            for (size_t h = 0; h < 8; h++)
+                kit_hydro(&kit, t, h)->inflow_std = 0.3 * kit_hydro(&kit, t, h)->inflow_mean;
+        memset(all, 0, sizeof *all);
+        sddp *study = trained(threads);
+        simulate(study, &observer, &result);
+        sddp_free(study);
+        assert_int_equal(result.scenarios_completed, 61);
+        if (threads > 1)
+            assert_memory_equal(&other, &first, sizeof first);
+    }
+    assert_true(first.costs[0] != first.costs[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +527,8 @@ int main(void)
         cmocka_unit_test(parts_of_every_element),
         cmocka_unit_test(any_stop_gives_up),
         cmocka_unit_test(infeasible_scenarios_are_named),
+        cmocka_unit_test(one_infeasible_scenario_among_many),
+        cmocka_unit_test(scenarios_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

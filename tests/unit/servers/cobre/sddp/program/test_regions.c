@@ -67,7 +67,7 @@ static lp_status enter(const double *storage, const double *noise)
 
     assert_true(stage.layout.items <= sizeof values / sizeof values[0]);
     items_of_noise(&stage, noise ? noise : calm, random, 1);
-    items_of_state(&stage, storage, &(item_lanes){ 1, random, 1 }, values);
+    items_of_state(&stage, storage, &(item_lanes){ 1, random, 1, 0 }, values);
     items_enter(&stage, model, values, 1);
     return lp_solve(model);
 }

@@ -86,7 +86,7 @@ static void lags_move_up(void **state)
     assert_int_equal(table.entries[5].kind, STATE_LAG);
     assert_int_equal(table.entries[5].lag, 2);
     assert_int_equal(table.entries[5].hydro, 1);
-    state_advance(&table, 1, in, inflow, 1, out + 2);
+    state_advance(&table, 1, in, 0, inflow, 1, out + 2);
     expect(out, 2, expected, 4);
 }
 
@@ -132,11 +132,11 @@ static void parts_of_a_period_add_up(void **state)
 
     (void)state;
     assert_int_equal(state_table_build(&table, arena, &model, NULL), MCP_OK);
-    state_advance(&table, 0, in, first, 1, a + 2);
+    state_advance(&table, 0, in, 0, first, 1, a + 2);
     expect(a, 2, running, 6);
-    state_advance(&table, 1, a, second, 1, b + 2);
+    state_advance(&table, 1, a, 0, second, 1, b + 2);
     expect(b, 2, ended, 6);
-    state_advance(&table, 2, b, third, 1, a + 2); /* (2 + 0.9 * 30) / (0.1 + 0.9) */
+    state_advance(&table, 2, b, 0, third, 1, a + 2); /* (2 + 0.9 * 30) / (0.1 + 0.9) */
     assert_true(fabs(a[2] - 29.0) < 1e-12);
 }
 
@@ -163,12 +163,12 @@ static void longer_periods_take_their_lags(void **state)
     assert_int_equal(state_table_build(&table, arena, &model, NULL), MCP_OK);
     assert_int_equal(table.dimension, 10);
     for (size_t t = 0; t < 3; t++) {
-        state_advance(&table, t, a, inflow[t], 1, b + 2);
+        state_advance(&table, t, a, 0, inflow[t], 1, b + 2);
         memcpy(a, b, sizeof a);
         a[0] = a[1] = 0.0;
     }
     expect(a, 2, expected, 4);
-    state_advance(&table, 3, a, inflow[0], 1, b + 2);
+    state_advance(&table, 3, a, 0, inflow[0], 1, b + 2);
     assert_true(b[2] == 4.0 && b[4] == 31.0);
 }
 
@@ -194,7 +194,7 @@ static void gradients_are_the_transpose(void **state)
         }
         for (size_t h = 0; h < HYDROS; h++)
             z[h] = generator_uniform(&g);
-        state_advance(&table, t, x, z, 1, out + 2);
+        state_advance(&table, t, x, 0, z, 1, out + 2);
         state_pull_back(&table, t, none, by_inflow, weight, gradient);
         for (size_t j = HYDROS; j < table.dimension; j++) {
             left += weight[j] * out[j];

@@ -24,7 +24,7 @@ static size_t calm_gaps(const stage_lp *stage, const double *storage, elastic_ga
 
     assert_true(stage->layout.items <= sizeof values / sizeof values[0]);
     items_of_noise(stage, calm, random, 1);
-    items_of_state(stage, storage, &(item_lanes){ 1, random, 1 }, values);
+    items_of_state(stage, storage, &(item_lanes){ 1, random, 1, 0 }, values);
     return elastic_gaps(stage, values, 1, gaps, most);
 }
 
