@@ -80,7 +80,6 @@ static void wait_for_ends(void)
                started);
 }
 
-
 /* @return runs a second, from the first start to the last end */
 static double measure_runs(load *clients)
 {

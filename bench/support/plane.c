@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include "db/db.h"
+#include "keys/canonical.h"
+#include "mcp/buf.h"
+#include "mcp/hash.h"
 #include "support/session.h"
 
 enum { LINE_MAX_SIZE = 4096, PATIENCE_S = 60, POLL_NS = 2000000 };
@@ -26,6 +29,11 @@ void plane_program(int argc, char **argv)
         snprintf(own_program, sizeof own_program, "%s", argv[1]);
     else
         snprintf(own_program, sizeof own_program, "%s/portarium", bin ? bin : "build/bin");
+}
+
+char *plane_program_path(void)
+{
+    return own_program;
 }
 
 /* ---- the database ---------------------------------------------------------------------------- */
@@ -104,14 +112,42 @@ void plane_token(char out[PLANE_TOKEN_MAX], const plane *it, int number, const c
 {
     char tokens[] = "tokens", create[] = "create", db_flag[] = "--db", roles_flag[] = "--roles",
          workspace_flag[] = "--workspace", subject_flag[] = "--subject", workspace[32];
-    char *const command[] = { own_program,    tokens,    create,       db_flag,
-                              (char *)it->url, workspace_flag, workspace, subject_flag,
-                              (char *)subject, roles_flag, (char *)roles, NULL };
+    char *const command[] = { own_program,     tokens,         create,        db_flag,
+                              (char *)it->url, workspace_flag, workspace,     subject_flag,
+                              (char *)subject, roles_flag,     (char *)roles, NULL };
 
     snprintf(workspace, sizeof workspace, "ws-%d", number);
     run(out, PLANE_TOKEN_MAX, command);
     if (strncmp(out, "ptm_", 4) != 0)
         bench_give_up("tokens create: %s", out);
+}
+
+/* The token is the hash of its number: it looks like one, and nobody else has the database. */
+static void write_token(char token[PLANE_TOKEN_MAX], mcp_buf *sql, int number)
+{
+    char hash[KEYS_HEX_SIZE];
+    uint8_t digest[MCP_SHA256_SIZE];
+
+    mcp_sha256(digest, &number, sizeof number, NULL);
+    keys_hex(hash, digest);
+    snprintf(token, PLANE_TOKEN_MAX, "ptm_%s", hash);
+    mcp_sha256(digest, token, strlen(token), NULL);
+    keys_hex(hash, digest);
+    mcp_buf_printf(sql, "%s('%s', 'ws-1', 'tok-%d', 'operator-%d', 'operator', 0)",
+                   number > 0 ? ", " : "", hash, number, number);
+}
+
+void plane_tokens(char (*out)[PLANE_TOKEN_MAX], int count, const plane *it)
+{
+    mcp_buf sql;
+
+    mcp_buf_init(&sql, (size_t)1 << 20);
+    mcp_buf_puts(&sql, "INSERT INTO api_tokens (hash, workspace, id, subject, roles, created_at) "
+                       "VALUES ");
+    for (int i = 0; i < count; i++)
+        write_token(out[i], &sql, i);
+    plane_execute(it, sql.data);
+    mcp_buf_clear(&sql);
 }
 
 static db *open_database(const plane *it)
@@ -150,6 +186,31 @@ int64_t plane_number(const plane *it, const char *sql)
     return out;
 }
 
+char (*plane_texts(const plane *it, const char *sql, size_t count))[PLANE_ID_MAX]
+{
+    mcp_error err = MCP_ERROR_INIT;
+    db *database = open_database(it);
+    db_session *session = NULL;
+    db_rows *rows = NULL;
+    bool has_row = true;
+    char(*out)[PLANE_ID_MAX] = calloc(count, sizeof out[0]);
+
+    if (!out)
+        bench_give_up("no memory");
+    if (db_begin(&session, database, DB_READ, &err) != MCP_OK ||
+        db_query(&rows, session, sql, NULL, 0, &err) != MCP_OK)
+        bench_give_up("%s: %s", sql, err.message);
+    for (size_t i = 0; i < count; i++) {
+        if (db_next(rows, &has_row, &err) != MCP_OK || !has_row)
+            bench_give_up("%s: %zu rows of %zu: %s", sql, i, count, err.message);
+        snprintf(out[i], sizeof out[i], "%s", db_text_at(rows, 0, NULL));
+    }
+    db_rows_free(rows);
+    db_rollback(session);
+    db_close(database);
+    return out;
+}
+
 void plane_execute(const plane *it, const char *sql)
 {
     mcp_error err = MCP_ERROR_INIT;
@@ -184,8 +245,8 @@ const site *plane_serve(plane *it)
 {
     char serve[] = "serve", port_flag[] = "--port", db_flag[] = "--db";
     char level_flag[] = "--log-level", level[] = "warn", port[16];
-    char *const command[] = { own_program, serve,   port_flag,  port,  db_flag,
-                              it->url,     level_flag, level, NULL };
+    char *const command[] = { own_program, serve,      port_flag, port, db_flag,
+                              it->url,     level_flag, level,     NULL };
     site *out = &it->sites[it->count++];
 
     out->name = "portarium";

@@ -13,6 +13,7 @@
 
 #include "support/load.h"
 
+enum { PLANE_ID_MAX = 64 };
 enum { PLANE_TOKEN_MAX = 96, PLANE_SITES_MAX = 2, PLANE_FOLDER_MAX = 64, PLANE_URL_MAX = 256 };
 
 typedef struct plane {
@@ -24,6 +25,9 @@ typedef struct plane {
 
 /** The program: the argument of the bench, else portarium of CAUSEWAY_BIN or build/bin. */
 void plane_program(int argc, char **argv);
+
+/** Its path. */
+char *plane_program_path(void);
 
 /** Make the database; nothing is served yet. */
 void plane_open(plane *out, int workspaces, bool is_postgres);
@@ -38,11 +42,17 @@ void plane_close(plane *it);
 void plane_token(char out[PLANE_TOKEN_MAX], const plane *it, int number, const char *subject,
                  const char *roles);
 
+/** Tokens of `count` operators of ws-1, put into the database. */
+void plane_tokens(char (*out)[PLANE_TOKEN_MAX], int count, const plane *it);
+
 /** Connect, and begin an MCP session with `token`, which is borrowed. */
 void plane_connect(load *out, const site *site, size_t count, const char *token);
 
 /** One number out of the database. */
 int64_t plane_number(const plane *it, const char *sql);
+
+/** The texts that `sql` selects, `count` of them. @return free it */
+char (*plane_texts(const plane *it, const char *sql, size_t count))[PLANE_ID_MAX];
 
 /** Run one statement in the database. */
 void plane_execute(const plane *it, const char *sql);

@@ -40,10 +40,54 @@ static bool is_noncharacter(const unsigned char *at)
     return (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
 }
 
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Whether one of eight bytes is 0 to 31, a quotation mark, a backslash, or no ASCII. A byte that
+ * becomes 0 by the exclusive or is below 1, so these are one question. A borrow from the byte
+ * before may say so wrongly; it never hides one. */
+static bool has_others(uint64_t eight)
+{
+    uint64_t quotes = eight ^ EACH_BYTE('"'), backslashes = eight ^ EACH_BYTE('\\');
+    uint64_t below = (eight - EACH_BYTE(0x20)) | (quotes - EACH_BYTE(1)) |
+                     (backslashes - EACH_BYTE(1));
+
+    return ((eight | below) & EACH_BYTE(0x80)) != 0;
+}
+
+/* Whether the text is written as it is, as nearly all are: ASCII with nothing to escape. */
+static bool is_plain(const char *text, size_t length)
+{
+    uint64_t eight = 0;
+
+    for (; length >= sizeof eight; text += sizeof eight, length -= sizeof eight) {
+        memcpy(&eight, text, sizeof eight);
+        if (has_others(eight))
+            return false;
+    }
+    eight = EACH_BYTE('a');
+    memcpy(&eight, text, length);
+    return !has_others(eight);
+}
+
+static mcp_status put_plain(mcp_buf *out, const char *text, size_t length)
+{
+    char *room = mcp_buf_reserve(out, length + 2);
+
+    if (!room)
+        return out->status;
+    room[0] = '"';
+    memcpy(room + 1, text, length);
+    room[length + 1] = '"';
+    mcp_buf_commit(out, length + 2);
+    return MCP_OK;
+}
+
 static mcp_status put_string(mcp_buf *out, const char *text, size_t length, mcp_error *err)
 {
     mcp_json_writer writer;
 
+    if (is_plain(text, length))
+        return put_plain(out, text, length);
     for (size_t i = 0; i < length; i++) {
         const unsigned char *at = (const unsigned char *)text + i;
         if (*at >= 0xef && is_noncharacter(at))

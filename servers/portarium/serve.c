@@ -25,6 +25,9 @@
 #define WORKERS 64
 #define HOSTS_MAX 100
 
+/* Most of them wait for a change, without a thread. All clients of REST share them. */
+#define CALLS_MAX 10000
+
 /* Of JWTs. */
 #define CLOCK_SKEW_S 60
 
@@ -226,7 +229,7 @@ static const serve_server server = {
                  .normalize_arguments = portarium_normalize_arguments,
                  .visible = portarium_tool_is_visible,
                  .hidden_called = portarium_hidden_tool_called,
-                 .limits = { .short_threads = WORKERS } },
+                 .limits = { .short_threads = WORKERS, .calls_max_queued = CALLS_MAX } },
     .features = { .files = portarium_files, .tools = portarium_tools },
     .http = { .problem = portarium_rest_problem, .legacy_sse = true, .websocket = true },
     .open = open_all,

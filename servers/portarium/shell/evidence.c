@@ -12,7 +12,7 @@
 #include "shell/session.h"
 #include "shell/since.h"
 
-enum { PEM_MAX = 4096 };
+enum { PEM_MAX = 4096, BLOCK_SIZE = 32768 };
 
 static const char signer[] = "portarium"; /* the name of the key that signs */
 
@@ -24,19 +24,37 @@ static mcp_status open_file(FILE **out, const char *path, mcp_error *err)
     return *out ? MCP_OK : mcp_error_set(err, MCP_E_NOT_FOUND, "%s cannot be opened", path);
 }
 
-/* Read a line with its newline. @return MCP_OK, with nothing at the end of the file */
-static mcp_status read_line(mcp_buf *out, FILE *file, mcp_error *err)
+/* A file that is read line by line. */
+typedef struct lines {
+    FILE *file;
+    size_t at, have; /* of `block` */
+    char block[BLOCK_SIZE];
+} lines;
+
+/* Whether there is more to take. */
+static bool fill_block(lines *self)
 {
-    int byte = 0;
+    if (self->at == self->have) {
+        self->at = 0;
+        self->have = fread(self->block, 1, sizeof self->block, self->file);
+    }
+    return self->have > 0;
+}
+
+/* Read a line with its newline. @return MCP_OK, with nothing at the end of the file */
+static mcp_status read_line(mcp_buf *out, lines *in, mcp_error *err)
+{
+    const char *end = NULL;
     mcp_status st = MCP_OK;
     mcp_buf_reset(out);
-    while (st == MCP_OK && byte != '\n') {
-        byte = getc(file);
-        if (byte == EOF)
-            break;
-        st = mcp_buf_putc(out, (char)byte);
+    while (st == MCP_OK && !end && fill_block(in)) {
+        const char *from = in->block + in->at;
+        end = memchr(from, '\n', in->have - in->at);
+        size_t length = end ? (size_t)(end + 1 - from) : in->have - in->at;
+        st = mcp_buf_append(out, from, length);
+        in->at += length;
     }
-    if (st == MCP_OK && ferror(file))
+    if (st == MCP_OK && ferror(in->file))
         return mcp_error_set(err, MCP_E_IO, "the file cannot be read");
     return st == MCP_OK ? st : mcp_error_set(err, st, "a line is too long");
 }
@@ -59,7 +77,7 @@ static mcp_status read_key(portarium_key *out, const char *path, mcp_error *err)
 
 /* ---- verify ---------------------------------------------------------------------------------- */
 
-static mcp_status verify_bundle(FILE *file, mcp_buf *text, const cli_line *line, mcp_error *err)
+static mcp_status verify_bundle(lines *in, mcp_buf *text, const cli_line *line, mcp_error *err)
 {
     portarium_key key;
     portarium_checker *checker = NULL;
@@ -70,7 +88,7 @@ static mcp_status verify_bundle(FILE *file, mcp_buf *text, const cli_line *line,
     while (st == MCP_OK && text->length > 0) {
         st = portarium_checker_line(checker, text->data, text->length, err);
         if (st == MCP_OK)
-            st = read_line(text, file, err);
+            st = read_line(text, in, err);
     }
     if (checker && (st == MCP_OK || st == MCP_E_SCHEMA))
         st = portarium_checker_end(checker, &verdict, err);
@@ -85,7 +103,7 @@ static mcp_status verify_bundle(FILE *file, mcp_buf *text, const cli_line *line,
     return st;
 }
 
-static mcp_status verify_chain(FILE *file, mcp_buf *text, const cli_line *line, mcp_error *err)
+static mcp_status verify_chain(lines *in, mcp_buf *text, const cli_line *line, mcp_error *err)
 {
     portarium_chain *chain = NULL;
     portarium_flaw flaw;
@@ -93,7 +111,7 @@ static mcp_status verify_chain(FILE *file, mcp_buf *text, const cli_line *line, 
     while (st == MCP_OK && text->length > 0) {
         st = portarium_chain_add(chain, &flaw, text->data, text->length, err);
         if (st == MCP_OK)
-            st = read_line(text, file, err);
+            st = read_line(text, in, err);
     }
     if (st == MCP_OK)
         fprintf(cli_out(line), "unbroken: %llu entries up to %s\n",
@@ -106,21 +124,20 @@ static mcp_status verify_chain(FILE *file, mcp_buf *text, const cli_line *line, 
 static mcp_status verify_file(const char *path, const cli_line *line, mcp_error *err)
 {
     static const char first[] = "{\"bundle\":";
-    FILE *file = NULL;
+    lines in = { .file = NULL };
     mcp_buf text;
-    mcp_status st = open_file(&file, path, err);
+    mcp_status st = open_file(&in.file, path, err);
     if (st != MCP_OK)
         return st;
     mcp_buf_init(&text, PORTARIUM_LINE_MAX);
-    st = read_line(&text, file, err);
+    st = read_line(&text, &in, err);
     if (st == MCP_OK && text.length == 0)
         st = mcp_error_set(err, MCP_E_PARSE, "%s is empty", path);
     bool is_bundle = st == MCP_OK && strncmp(text.data, first, sizeof first - 1) == 0;
     if (st == MCP_OK)
-        st = is_bundle ? verify_bundle(file, &text, line, err)
-                       : verify_chain(file, &text, line, err);
+        st = is_bundle ? verify_bundle(&in, &text, line, err) : verify_chain(&in, &text, line, err);
     mcp_buf_clear(&text);
-    fclose(file);
+    fclose(in.file);
     return st;
 }
 
