@@ -30,9 +30,9 @@
 
 enum {
     CLIENTS = BENCH(50, 4),
-    WAITING = BENCH(10000, 40),
+    WAITING = BENCH(10000, 80),
     SINGLE = BENCH(300, 4), /* decisions one after the other, at each process */
-    BURSTS = BENCH(40, 2), /* of decisions at once */
+    BURSTS = BENCH(40, 2),  /* of decisions at once */
     FLAT_OUT = BENCH(2000, 8),
     PAUSE_MS = 100,
     POLLS = BENCH(5000, 20),
@@ -49,7 +49,7 @@ static char operator_token[PLANE_TOKEN_MAX], approver_token[PLANE_TOKEN_MAX];
 static char poll_tokens[POLL_TOKENS][PLANE_TOKEN_MAX];
 static char (*approvals)[PLANE_ID_MAX]; /* undecided ones */
 static long decided;                    /* of them */
-static double ms[BENCH(2000, 8)]; /* FLAT_OUT, or CLIENTS * BURSTS */
+static double ms[BENCH(2000, 8)];       /* FLAT_OUT, or CLIENTS * BURSTS */
 static size_t timed;
 
 /* ---- runs that wait -------------------------------------------------------------------------- */
@@ -239,8 +239,8 @@ static void bench_single(const char *what, const site *decides, const site *tell
     figures_sort(took, SINGLE);
     printf("portarium-decisions %s, from a decision to the end of its action, %d runs wait: median "
            "%.1f ms (at most %d), 99 %% within %.1f ms (at most %d); load average %.1f\n",
-           what, WAITING, figures_at(took, SINGLE, 0.5), half_bar_ms, figures_at(took, SINGLE, 0.99),
-           late_bar_ms, bench_load_average());
+           what, WAITING, figures_at(took, SINGLE, 0.5), half_bar_ms,
+           figures_at(took, SINGLE, 0.99), late_bar_ms, bench_load_average());
 }
 
 /* ---- what waiting costs ---------------------------------------------------------------------- */
@@ -353,14 +353,15 @@ static void bench_polls(const char *what)
     size_t length = write_decision(request, &by);
     reply it = client_ask(&by, request, length);
     check_decision(&by, &it);
-    bool goes_on = is_answered(&polls.clients[0], PATIENCE_MS);
+    bool is_awake = is_answered(&polls.clients[0], PATIENCE_MS);
     for (size_t i = 1; i < POLLS; i++)
         refuse_answer(&polls.clients[i]);
-    if (!goes_on)
+    if (!is_awake)
         bench_give_up("a poll was not answered when its run went on");
-    printf("portarium-decisions %s, %d long polls at once: %d threads before, %d meanwhile; %.1f MB "
-           "more\n",
-           what, POLLS, before, during, during_mb - before_mb);
+    printf(
+        "portarium-decisions %s, %d long polls at once: %d threads before, %d meanwhile; %.1f MB "
+        "more\n",
+        what, POLLS, before, during, during_mb - before_mb);
     client_close(&by);
     load_close(&polls);
     free(runs);

@@ -166,10 +166,11 @@ static void bench_file(void)
         theirs[i] = run_command(peer, "SHA2-256");
     }
     double half = middle(ours), command = middle(commands), sha = middle(theirs);
-    printf("portarium-evidence %d entries, %.1f MB, verified in memory: %.0f ms, best %.0f (at most "
-           "500); by the command %.0f ms, best %.0f; load average %.1f\n",
-           ENTRIES, (double)entries.length * 1e-6, half, ours[0], command, commands[0],
-           bench_load_average());
+    printf(
+        "portarium-evidence %d entries, %.1f MB, verified in memory: %.0f ms, best %.0f (at most "
+        "500); by the command %.0f ms, best %.0f; load average %.1f\n",
+        ENTRIES, (double)entries.length * 1e-6, half, ours[0], command, commands[0],
+        bench_load_average());
     printf("portarium-evidence openssl dgst -sha256 of the file: %.0f ms, best %.0f; the command "
            "takes %.1f x of it (at most 8)\n",
            sha, theirs[0], command / sha);
@@ -181,7 +182,7 @@ static struct {
     unsigned level;
     uint64_t number;
     uint8_t hashes[PORTARIUM_TILE_SIZE];
-} *tiles;
+} * tiles;
 static size_t tile_count;
 
 static mcp_status write_tile(unsigned level, uint64_t number, const uint8_t *hashes, void *data,

@@ -46,9 +46,9 @@ enum {
 typedef struct reader {
     int fd; /* -1: away */
     int number;
-    int64_t next; /* number of the event that must come */
+    int64_t next;   /* number of the event that must come */
     int64_t missed; /* the last event that was made while it was away */
-    size_t have; /* bytes of an event that is not whole */
+    size_t have;    /* bytes of an event that is not whole */
     char bytes[READER_MAX];
 } reader;
 
@@ -58,9 +58,9 @@ static reader *readers;
 static int watch; /* epoll */
 static double *ms;
 static size_t timed;
-static int64_t first;             /* number of the last event before all these */
-static int64_t newest;            /* event that any reader has heard */
-static double moments[EVENTS];    /* that they name, in milliseconds of the wall clock */
+static int64_t first;          /* number of the last event before all these */
+static int64_t newest;         /* event that any reader has heard */
+static double moments[EVENTS]; /* that they name, in milliseconds of the wall clock */
 
 /* ---- readers --------------------------------------------------------------------------------- */
 
@@ -266,8 +266,9 @@ static void bench(void)
            "(at most 100); %.0f %% of a core; resident %.1f MB; load average %.1f\n",
            figures_at(ms, timed, 0.5), figures_at(ms, timed, 0.99), busy * 100,
            (double)program_resident_kb(&own.sites[0].program) / 1024, bench_load_average());
-    printf("portarium-readers the starts that make the events: median %.1f ms, 99 %% within %.1f ms\n",
-           figures_at(answered_ms, RUNS, 0.5), figures_at(answered_ms, RUNS, 0.99));
+    printf(
+        "portarium-readers the starts that make the events: median %.1f ms, 99 %% within %.1f ms\n",
+        figures_at(answered_ms, RUNS, 0.5), figures_at(answered_ms, RUNS, 0.99));
     load_close(&senders);
 }
 

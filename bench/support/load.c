@@ -186,18 +186,29 @@ reply client_ask_stream(client *it, const char *request, size_t length)
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
+static void open_one(const load *it, client *one, const site *site)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = one };
+
+    client_open(one, site);
+    if (epoll_ctl(it->epoll, EPOLL_CTL_ADD, one->fd, &event) != 0)
+        bench_give_up("epoll: %s", strerror(errno));
+}
+
+void load_move(const load *it, client *one, const site *site)
+{
+    client_close(one);
+    open_one(it, one, site);
+}
+
 void load_open(load *out, const site *site, size_t count)
 {
     *out = (load){ .clients = calloc(count, sizeof(client)), .count = count };
     out->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!out->clients || out->epoll < 0)
         bench_give_up("no memory");
-    for (size_t i = 0; i < count; i++) {
-        struct epoll_event event = { .events = EPOLLIN, .data.ptr = &out->clients[i] };
-        client_open(&out->clients[i], site);
-        if (epoll_ctl(out->epoll, EPOLL_CTL_ADD, out->clients[i].fd, &event) != 0)
-            bench_give_up("epoll: %s", strerror(errno));
-    }
+    for (size_t i = 0; i < count; i++)
+        open_one(out, &out->clients[i], site);
 }
 
 void load_close(load *it)

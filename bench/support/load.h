@@ -65,6 +65,9 @@ const char *reply_field(const reply *it, const char *name, size_t *length);
 
 void load_open(load *out, const site *site, size_t count);
 
+/** Connect one of its clients to another site instead. */
+void load_move(const load *it, client *one, const site *site);
+
 void load_close(load *it);
 
 /** Ask until `seconds` are over or `calls_max` were asked; the calls answered, and how long that

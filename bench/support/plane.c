@@ -100,6 +100,8 @@ void plane_open(plane *out, int workspaces, bool is_postgres)
         start_postgres(out);
     else
         snprintf(out->url, sizeof out->url, "sqlite:%s/p.db", out->folder);
+    if (workspaces == 0)
+        return;
     snprintf(path, sizeof path, "%s/content.json", out->folder);
     write_content(path, workspaces);
     run(said, sizeof said, command);

@@ -29,7 +29,7 @@ void plane_program(int argc, char **argv);
 /** Its path. */
 char *plane_program_path(void);
 
-/** Make the database; nothing is served yet. */
+/** Make the database; nothing is served yet. Without workspaces it is not even a file. */
 void plane_open(plane *out, int workspaces, bool is_postgres);
 
 /** Start one more process and wait until it answers. @return it, borrowed */

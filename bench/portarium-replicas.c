@@ -1,0 +1,322 @@
+/*
+ * portarium-replicas.c - two processes of portarium on one PostgreSQL: durable starts a second over
+ * MCP, in eight workspaces and in one; and runs with a gate and an action, compared with DBOS
+ * Transact in two processes, whose workflows have a gate and a step (bench/peers/dbos.mjs).
+ *
+ * The PostgreSQL is one of the bench's own, with the durability of its defaults; ours and the peer
+ * have one each, and run by turns. A gated run is started, its approval found by calls of
+ * portarium_run_get, decided, and its end found in the same way: all over MCP, by 25 clients of
+ * each process. The peer's workflow is started, told the decision and awaited by 25
+ * callers within each of its processes, without any network. Every answer is checked.
+ *
+ *     bench-portarium-replicas [PROGRAM]     default: portarium of CAUSEWAY_BIN or build/bin
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/figures.h"
+#include "support/plane.h"
+#include "support/scale.h"
+#include "support/session.h"
+
+enum {
+    WORKSPACES = 8,
+    CLIENTS = BENCH(50, 4), /* half of them at each process */
+    ROUNDS = BENCH(3, 1),
+    GATED = BENCH(400, 8), /* runs of a round */
+    PROCESSES = 2
+};
+
+#define ROUND_S BENCH(2.0, 0.1)
+
+/* A client over and over: a run is started, waits, is decided, ends. */
+enum state { START, AWAIT_GATE, DECIDE, AWAIT_END };
+
+typedef struct caller {
+    int workspace;
+    char other_session[CLIENT_SESSION_MAX]; /* of the approver, while the operator asks */
+    enum state state;
+    char run[PLANE_ID_MAX], approval[PLANE_ID_MAX];
+} caller;
+
+static plane own;
+static char operators[WORKSPACES][PLANE_TOKEN_MAX], approvers[WORKSPACES][PLANE_TOKEN_MAX];
+static caller callers[CLIENTS];
+static int workspaces; /* that are used */
+static load clients;
+static long ended; /* gated runs */
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+static caller *caller_of(const client *by)
+{
+    return &callers[by - clients.clients];
+}
+
+/* Half of the clients are at the other process: load_open knows one. */
+static void open_clients(void)
+{
+    load_open(&clients, &own.sites[0], CLIENTS);
+    for (int i = 0; i < CLIENTS; i++) {
+        client *by = &clients.clients[i];
+        callers[i].workspace = i % WORKSPACES;
+        if (i >= CLIENTS / 2)
+            load_move(&clients, by, &own.sites[1]);
+        by->token = approvers[callers[i].workspace];
+        session_open(by, true);
+        memcpy(callers[i].other_session, by->session, sizeof by->session);
+        by->token = operators[callers[i].workspace];
+        session_open(by, true);
+    }
+}
+
+static size_t write_call(char *out, client *by, const char *tool, const char *arguments)
+{
+    char body[768];
+
+    by->id++;
+    int length = snprintf(body, sizeof body,
+                          "{\"jsonrpc\":\"2.0\",\"id\":%" PRId64
+                          ",\"method\":\"tools/call\",\"params\":{\"name\":\"%s\",\"arguments\":{"
+                          "\"workspaceId\":\"ws-%d\",%s}}}",
+                          by->id, tool, caller_of(by)->workspace + 1, arguments);
+    return session_write(out, CLIENT_ASK_MAX, by, body, (size_t)length);
+}
+
+static void check(const client *by, const reply *it, const char *proof)
+{
+    if (it->status != 200 || memmem(it->body, it->body_length, "\"isError\":true", 14) ||
+        !memmem(it->body, it->body_length, proof, strlen(proof)))
+        bench_give_up("%s was missing in %.1000s", proof, by->answer);
+}
+
+/* ---- starts ---------------------------------------------------------------------------------- */
+
+static size_t ask_start(char *out, client *by)
+{
+    return write_call(out, by, "portarium_run_start",
+                      "\"workflowId\":\"noop\",\"input\":{\"n\":1}");
+}
+
+static void hear_start(const client *by, const reply *it)
+{
+    check(by, it, "Pending");
+}
+
+static const script start = { ask_start, hear_start };
+
+/* The token of a client is that of its workspace; in one workspace all have the first one's. */
+static void use_workspaces(int count)
+{
+    workspaces = count;
+    for (int i = 0; i < CLIENTS; i++) {
+        client *by = &clients.clients[i];
+        callers[i].workspace = i % count;
+        by->token = operators[callers[i].workspace];
+        session_open(by, true);
+    }
+}
+
+static double middle(double *figures)
+{
+    figures_sort(figures, ROUNDS);
+    return figures_at(figures, ROUNDS, 0.5);
+}
+
+static void bench_starts(int count, int bar)
+{
+    double per_second[ROUNDS], took;
+    long started = (long)plane_number(&own, "SELECT COUNT(*) FROM runs");
+
+    use_workspaces(count);
+    for (int i = 0; i < ROUNDS; i++) {
+        long calls = load_for(&clients, &start, ROUND_S, LONG_MAX, &took);
+        per_second[i] = (double)calls / took;
+        started += calls;
+        plane_wait(&own, "SELECT COUNT(*) FROM runs WHERE status = 'Succeeded'", started);
+    }
+    double half = middle(per_second);
+    printf("portarium-replicas PostgreSQL, %d processes, %d connections, %d workspaces: %.0f durable "
+           "starts/s, best %.0f (at least %d); load average %.1f\n",
+           PROCESSES, CLIENTS, count, half, per_second[ROUNDS - 1], bar, bench_load_average());
+}
+
+/* ---- gated runs ------------------------------------------------------------------------------ */
+
+static void swap_session(client *by)
+{
+    char session[CLIENT_SESSION_MAX];
+
+    memcpy(session, by->session, sizeof session);
+    memcpy(by->session, caller_of(by)->other_session, sizeof session);
+    memcpy(caller_of(by)->other_session, session, sizeof session);
+}
+
+static size_t ask_gated(char *out, client *by)
+{
+    caller *self = caller_of(by);
+    char arguments[256];
+
+    if (self->state == START)
+        return write_call(out, by, "portarium_run_start",
+                          "\"workflowId\":\"gate\",\"input\":{\"n\":1}");
+    if (self->state != DECIDE) {
+        snprintf(arguments, sizeof arguments, "\"runId\":\"%s\"", self->run);
+        return write_call(out, by, "portarium_run_get", arguments);
+    }
+    snprintf(arguments, sizeof arguments,
+             "\"approvalId\":\"%s\",\"decision\":\"Approved\",\"comment\":\"as agreed\"",
+             self->approval);
+    by->token = approvers[self->workspace];
+    swap_session(by);
+    size_t length = write_call(out, by, "portarium_approval_submit", arguments);
+    swap_session(by);
+    by->token = operators[self->workspace];
+    return length;
+}
+
+/* An id of the answer, which has it as text in a text, or as it is. @return false: there is none */
+static bool find_id(char out[PLANE_ID_MAX], const reply *it, const char *prefix)
+{
+    const char *at = memmem(it->body, it->body_length, prefix, strlen(prefix));
+    size_t length = 0;
+
+    if (!at)
+        return false;
+    while (length + 1 < PLANE_ID_MAX && strchr("abcdefghijklmnopqrstuvwxyz0123456789-", at[length]))
+        length++;
+    snprintf(out, PLANE_ID_MAX, "%.*s", (int)length, at);
+    return true;
+}
+
+static bool has(const reply *it, const char *word)
+{
+    return memmem(it->body, it->body_length, word, strlen(word));
+}
+
+static void hear_gated(const client *by, const reply *it)
+{
+    caller *self = caller_of(by);
+
+    check(by, it, "\"result\"");
+    if (self->state == START && find_id(self->run, it, "run-"))
+        self->state = AWAIT_GATE;
+    else if (self->state == AWAIT_GATE && find_id(self->approval, it, "apr-"))
+        self->state = DECIDE;
+    else if (self->state == DECIDE && has(it, "Approved"))
+        self->state = AWAIT_END;
+    else if (self->state == AWAIT_END && has(it, "Succeeded"))
+        self->state = START;
+    else if (self->state != AWAIT_GATE && self->state != AWAIT_END)
+        bench_give_up("a gated run was answered by %.1000s", by->answer);
+    ended += self->state == START;
+}
+
+static const script gated = { ask_gated, hear_gated };
+
+/* @return runs a second; those under way at the end are brought to theirs by the next round */
+static double measure_gated(void)
+{
+    double took = 0, all = 0;
+    long before = ended;
+
+    while (ended - before < GATED) {
+        load_for(&clients, &gated, 1000, (long)GATED * 4, &took);
+        all += took;
+    }
+    return (double)(ended - before) / all;
+}
+
+/* ---- the peer -------------------------------------------------------------------------------- */
+
+static plane peer_plane; /* for its PostgreSQL */
+static program peers[PROCESSES];
+
+static bool begin_peer(void)
+{
+    static char node[] = "node", script[] = "bench/peers/dbos.mjs", at_once[16];
+    static char names[PROCESSES][8];
+
+    if (access("bench/peers/node_modules/@dbos-inc/dbos-sdk", F_OK) != 0) {
+        printf("portarium-replicas DBOS is not installed (scripts/bootstrap bench): no comparison\n");
+        return false;
+    }
+    plane_open(&peer_plane, 0, true);
+    snprintf(at_once, sizeof at_once, "%d", CLIENTS / PROCESSES);
+    for (int i = 0; i < PROCESSES; i++) {
+        size_t length = 0;
+        snprintf(names[i], sizeof names[i], "%d", i);
+        char *const command[] = { node, script, peer_plane.url, names[i], at_once, NULL };
+        program_start(&peers[i], command);
+        if (strncmp(program_line(&peers[i], &length), "ready", 5) != 0)
+            bench_give_up("DBOS does not start");
+    }
+    return true;
+}
+
+static double measure_peer(void)
+{
+    char count[16];
+    double longest = 0;
+
+    int length = snprintf(count, sizeof count, "%d\n", GATED / PROCESSES);
+    for (int i = 0; i < PROCESSES; i++)
+        program_say(&peers[i], count, (size_t)length);
+    for (int i = 0; i < PROCESSES; i++) {
+        size_t size = 0;
+        double took = strtod(program_line(&peers[i], &size), NULL);
+        longest = took > longest ? took : longest;
+    }
+    return GATED / longest * 1e3;
+}
+
+static void bench_gated(void)
+{
+    double ours[ROUNDS], theirs[ROUNDS];
+    bool has_peer = begin_peer();
+
+    use_workspaces(WORKSPACES);
+    for (int i = 0; i < ROUNDS; i++) {
+        ours[i] = measure_gated();
+        theirs[i] = has_peer ? measure_peer() : 0;
+    }
+    double half = middle(ours), other = middle(theirs);
+    printf("portarium-replicas runs with a gate and an action, %d processes, %d at once: %.0f/s; "
+           "load average %.1f\n",
+           PROCESSES, CLIENTS, half, bench_load_average());
+    if (has_peer) {
+        printf("portarium-replicas DBOS, workflows with a gate and a step: %.0f/s; ours %.1f x (at "
+               "least 2)\n",
+               other, half / other);
+        for (int i = 0; i < PROCESSES; i++)
+            program_end(&peers[i]);
+        plane_close(&peer_plane);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    signal(SIGPIPE, SIG_IGN);
+    alarm(BENCH(150, 280));
+    plane_program(argc, argv);
+    plane_open(&own, WORKSPACES, true);
+    for (int i = 0; i < WORKSPACES; i++) {
+        plane_token(operators[i], &own, i + 1, "ada", "operator");
+        plane_token(approvers[i], &own, i + 1, "anna", "approver");
+    }
+    for (int i = 0; i < PROCESSES; i++)
+        plane_serve(&own);
+    open_clients();
+    bench_starts(WORKSPACES, 1500);
+    bench_starts(1, 600);
+    bench_gated();
+    load_close(&clients);
+    plane_close(&own);
+    return 0;
+}
