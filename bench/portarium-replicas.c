@@ -4,9 +4,9 @@
  * Transact in two processes, whose workflows have a gate and a step (bench/peers/dbos.mjs).
  *
  * The PostgreSQL is one of the bench's own, with the durability of its defaults; ours and the peer
- * have one each, and run by turns. A gated run is started, its approval found by calls of
- * portarium_run_get, decided, and its end found in the same way: all over MCP, by 25 clients of
- * each process. The peer's workflow is started, told the decision and awaited by 25
+ * have one each, and run by turns. A gated run is started over MCP, its approval awaited by a long
+ * poll of the run, decided over MCP, and its end awaited like the approval: by 25 clients of each
+ * process. The peer's workflow is started, told the decision and awaited by 25
  * callers within each of its processes, without any network. Every answer is checked.
  *
  *     bench-portarium-replicas [PROGRAM]     default: portarium of CAUSEWAY_BIN or build/bin
@@ -41,6 +41,7 @@ typedef struct caller {
     int workspace;
     char other_session[CLIENT_SESSION_MAX]; /* of the approver, while the operator asks */
     enum state state;
+    char etag[PLANE_TOKEN_MAX]; /* of the run as it was seen */
     char run[PLANE_ID_MAX], approval[PLANE_ID_MAX];
 } caller;
 
@@ -65,6 +66,7 @@ static void open_clients(void)
     for (int i = 0; i < CLIENTS; i++) {
         client *by = &clients.clients[i];
         callers[i].workspace = i % WORKSPACES;
+        snprintf(callers[i].etag, sizeof callers[i].etag, "\"none\"");
         if (i >= CLIENTS / 2)
             load_move(&clients, by, &own.sites[1]);
         by->token = approvers[callers[i].workspace];
@@ -141,9 +143,10 @@ static void bench_starts(int count, int bar)
         plane_wait(&own, "SELECT COUNT(*) FROM runs WHERE status = 'Succeeded'", started);
     }
     double half = middle(per_second);
-    printf("portarium-replicas PostgreSQL, %d processes, %d connections, %d workspaces: %.0f durable "
-           "starts/s, best %.0f (at least %d); load average %.1f\n",
-           PROCESSES, CLIENTS, count, half, per_second[ROUNDS - 1], bar, bench_load_average());
+    printf(
+        "portarium-replicas PostgreSQL, %d processes, %d connections, %d workspaces: %.0f durable "
+        "starts/s, best %.0f (at least %d); load average %.1f\n",
+        PROCESSES, CLIENTS, count, half, per_second[ROUNDS - 1], bar, bench_load_average());
 }
 
 /* ---- gated runs ------------------------------------------------------------------------------ */
@@ -165,10 +168,13 @@ static size_t ask_gated(char *out, client *by)
     if (self->state == START)
         return write_call(out, by, "portarium_run_start",
                           "\"workflowId\":\"gate\",\"input\":{\"n\":1}");
-    if (self->state != DECIDE) {
-        snprintf(arguments, sizeof arguments, "\"runId\":\"%s\"", self->run);
-        return write_call(out, by, "portarium_run_get", arguments);
-    }
+    if (self->state != DECIDE)
+        return (size_t)snprintf(out, CLIENT_ASK_MAX,
+                                "GET /v1/workspaces/ws-%d/runs/%s?view=full&wait=30 HTTP/1.1\r\n"
+                                "Host: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
+                                "If-None-Match: %s\r\n\r\n",
+                                self->workspace + 1, self->run, by->site->port, by->token,
+                                self->etag);
     snprintf(arguments, sizeof arguments,
              "\"approvalId\":\"%s\",\"decision\":\"Approved\",\"comment\":\"as agreed\"",
              self->approval);
@@ -199,11 +205,24 @@ static bool has(const reply *it, const char *word)
     return memmem(it->body, it->body_length, word, strlen(word));
 }
 
+/* The next question is answered when the run is another. */
+static void read_etag(caller *self, const reply *it)
+{
+    size_t length = 0;
+    const char *etag = reply_field(it, "ETag", &length);
+
+    if (!etag || length >= sizeof self->etag)
+        bench_give_up("a run without an ETag: %.1000s", it->head);
+    snprintf(self->etag, sizeof self->etag, "%.*s", (int)length, etag);
+}
+
 static void hear_gated(const client *by, const reply *it)
 {
     caller *self = caller_of(by);
 
-    check(by, it, "\"result\"");
+    check(by, it, self->state == START || self->state == DECIDE ? "\"result\"" : "\"runId\"");
+    if (self->state == AWAIT_GATE || self->state == AWAIT_END)
+        read_etag(self, it);
     if (self->state == START && find_id(self->run, it, "run-"))
         self->state = AWAIT_GATE;
     else if (self->state == AWAIT_GATE && find_id(self->approval, it, "apr-"))
@@ -215,6 +234,8 @@ static void hear_gated(const client *by, const reply *it)
     else if (self->state != AWAIT_GATE && self->state != AWAIT_END)
         bench_give_up("a gated run was answered by %.1000s", by->answer);
     ended += self->state == START;
+    if (self->state == START)
+        snprintf(self->etag, sizeof self->etag, "\"none\"");
 }
 
 static const script gated = { ask_gated, hear_gated };
@@ -240,10 +261,11 @@ static program peers[PROCESSES];
 static bool begin_peer(void)
 {
     static char node[] = "node", script[] = "bench/peers/dbos.mjs", at_once[16];
-    static char names[PROCESSES][8];
+    static char names[PROCESSES][16];
 
     if (access("bench/peers/node_modules/@dbos-inc/dbos-sdk", F_OK) != 0) {
-        printf("portarium-replicas DBOS is not installed (scripts/bootstrap bench): no comparison\n");
+        printf(
+            "portarium-replicas DBOS is not installed (scripts/bootstrap bench): no comparison\n");
         return false;
     }
     plane_open(&peer_plane, 0, true);
