@@ -39,7 +39,7 @@ const LEASE = { leaseId: 'l' };
  * an agent), and a body that is in order. A cancellation is judged on the run, too.
  */
 const OPERATIONS = {
-    listWorkspaces: 'AOPU', getWorkspace: 'AOPU', getStatus: 'AOPU',
+    listWorkspaces: 'AOPU', getWorkspace: 'AOPU', getStatus: 'A',
     listUsers: 'AOPU', getUser: 'AOPU', createUser: ['A', { email: 'x@example.com', roles: ['auditor'] }], updateUser: ['A', { displayName: 'x' }], deleteUser: 'A',
     listRuns: 'AOPU', getRun: 'AOPU', startRun: ['AO', { workflowId: 'wf-none' }], planRun: ['AO', { workflowId: 'wf-none' }],
     cancelRun: ['AO', {}], interveneInRun: ['AOPU', { interventionType: 'annotate', rationale: 'long enough' }],
@@ -62,7 +62,8 @@ const OPERATIONS = {
     listWorkItems: 'AOPU', getWorkItem: 'AOPU', createWorkItem: ['AO', { title: 'x' }], updateWorkItem: ['AO', { title: 'x' }],
     getAssignment: 'AOPU', putAssignment: ['AO', { workforceMemberId: null }], updateAssignment: ['AO', { workforceMemberId: null }],
     listEvidence: 'AOPU', listRunEvidence: 'AOPU', getRunBundle: 'AOPU', getPayload: 'AOPU',
-    getEvidenceHead: 'AU', verifyEvidence: 'AU', getCheckpoint: 'AU',
+    getEvidenceHead: 'AU', verifyEvidence: 'AU', getCheckpoint: 'AU', getConsistency: 'AU',
+    listLegalHolds: 'AOPU', getLegalHold: 'AOPU', placeLegalHold: ['A', { rationale: 'long enough' }], releaseLegalHold: 'A',
     listWebhooks: 'A', createWebhook: ['A', { url: 'https://hooks.example.com/x' }], deleteWebhook: 'A',
     streamEvents: 'AOPU',
 };
@@ -164,6 +165,7 @@ async function make() {
     const machine = await ask('POST', '/machines', { ...MACHINE, machineId: 'm-two' });
     const agent = await ask('POST', '/agents', { agentId: 'ag-two', machineId: 'm-two', displayName: 'two' });
     const adapter = await ask('POST', '/adapter-registrations', { ...ADAPTER, adapterId: 'ad-two' });
+    const hold = await ask('POST', '/legal-holds', { rationale: 'long enough' });
     const policy = await ask('POST', '/policies', { policyId: 'pol-two', name: 'two' });
     const user = await ask('POST', '/users', { userId: 'u-two', email: 'u@example.com', roles: ['auditor'] });
     const workflow = await ask('POST', '/workflows', { ...MANUAL, workflowId: 'wf-two', name: 'Two', workspaceId: 'ws-2' });
@@ -175,7 +177,7 @@ async function make() {
     return {
         runId: manual.runId, actionId: 'deploy', approvalId: approval.approvalId, planId: approval.planId, workItemId: approval.workItemId, humanTaskId: task.humanTaskId,
         machineId: machine.machineId, agentId: agent.agentId, adapterId: adapter.adapterId, policyId: policy.policyId, userId: user.userId,
-        workflowId: workflow.workflowId, payloadId: payload.uri.split('/').at(-1), webhookId: 'wh-two', workforceMemberId: user.userId,
+        workflowId: workflow.workflowId, payloadId: payload.uri.split('/').at(-1), legalHoldId: hold.legalHoldId, webhookId: 'wh-two', workforceMemberId: user.userId,
     };
 }
 
