@@ -62,6 +62,13 @@ static const config_file file = CONFIG_FILE(host_keys, CONFIG_PRIVATE);
     { .name = "jwt-token-type", .key = "jwt.required_token_type", .type = CLI_CHOICE,              \
       .argument = "TYPE", .env = "PORTARIUM_JWT_REQUIRED_TOKEN_TYPE", .choices = token_types,      \
       .help = "what the header typ of JWTs must be" },                                             \
+    { .name = "compat-cancel", .key = "rbac.compat_cancel", .type = CLI_FLAG,                      \
+      .help = "every role may cancel any run, as in the reference" },                              \
+    { .name = "compat-rate", .key = "rest.compat_rate", .type = CLI_FLAG,                          \
+      .help = "the reference's limit: 600 requests a minute and workspace, burst 50" },            \
+    { .name = "assisted-grace-ms", .key = "assisted_grace_ms", .type = CLI_INT, .argument = "N",   \
+      .standard = "0", .max = 3600000,                                                             \
+      .help = "an Assisted action waits so long after its event, so that a person can pause" },    \
     { .name = "read-only", .type = CLI_FLAG, .help = "refuse every change, and run nothing" },     \
     PORTARIUM_EVIDENCE_KEY_OPTION,                                                                 \
     { .name = "key-file", .type = CLI_STRING, .argument = "FILE", .env = "PORTARIUM_KEY_FILE",     \

@@ -155,6 +155,8 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
                                         .settings = { .log = setup->options.log },
                                         .on_news = portarium_exposures_on_news };
     options.settings.environment = cli_string(setup->line, "environment");
+    options.settings.compat_cancel = cli_flag(setup->line, "compat-cancel");
+    options.settings.assisted_grace_ms = cli_int(setup->line, "assisted-grace-ms", 0);
     mcp_status st = url_of(&options.url, setup, err);
     if (st == MCP_OK)
         st = open_executors(self, config_of(setup->line), err);
@@ -198,7 +200,7 @@ static mcp_status open_all(serve_setup *setup, void *data, mcp_error *err)
         st = remote ? open_remote(self, remote, err) : open_plane(self, setup, err);
     if (st != MCP_OK || self->is_face)
         return st;
-    st = portarium_limits_new(&self->app.limits, false, err);
+    st = portarium_limits_new(&self->app.limits, cli_flag(setup->line, "compat-rate"), err);
     if (st == MCP_OK)
         st = portarium_rest_new(&self->rest, err);
     if (st != MCP_OK)
