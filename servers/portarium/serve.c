@@ -153,7 +153,7 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
                                         .webhooks = { .egress = hosts, .egress_count = host_count },
                                         .read_only = cli_flag(setup->line, "read-only"),
                                         .settings = { .log = setup->options.log },
-                                        .on_news = portarium_exposures_on_news };
+                                        .on_policies = portarium_exposures_on_policies };
     options.settings.environment = cli_string(setup->line, "environment");
     options.settings.compat_cancel = cli_flag(setup->line, "compat-cancel");
     options.settings.assisted_grace_ms = cli_int(setup->line, "assisted-grace-ms", 0);
@@ -165,7 +165,7 @@ static mcp_status open_plane(struct running *self, serve_setup *setup, mcp_error
     if (st != MCP_OK)
         return st;
     options.engine.executors = portarium_registry_executors(self->registry);
-    options.news_data = app->exposures;
+    options.policies_data = app->exposures;
     st = portarium_plane_open(&app->plane, &options, err);
     if (st == MCP_OK)
         st = portarium_exposures_follow(app->exposures, app->plane, err);

@@ -217,7 +217,7 @@ void portarium_exposures_unfollow(portarium_exposures *self)
     pthread_mutex_unlock(&self->reading);
 }
 
-void portarium_exposures_on_news(const char *workspace, void *data)
+void portarium_exposures_on_policies(const char *workspace, void *data)
 {
     portarium_exposures *self = data;
     mcp_error err = MCP_ERROR_INIT;

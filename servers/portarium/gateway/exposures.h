@@ -28,8 +28,8 @@ mcp_status portarium_exposures_follow(portarium_exposures *self, portarium_plane
  *  NULL is fine. */
 void portarium_exposures_unfollow(portarium_exposures *self);
 
-/** Something was committed in the workspace: `on_news` of the plane. `data` is the exposures. */
-void portarium_exposures_on_news(const char *workspace, void *data);
+/** Policies of the workspace were changed: `on_policies` of the plane. `data` is the exposures. */
+void portarium_exposures_on_policies(const char *workspace, void *data);
 
 /** Whether a caller with these roles, of this tier, may use the tool. Never blocks for long; any
  *  thread. */

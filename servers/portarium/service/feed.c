@@ -19,6 +19,7 @@ typedef struct followed {
     struct followed *next;       /* in its bucket */
     struct followed *next_dirty; /* in the queue */
     int64_t seq;                 /* of the last event that was published */
+    bool has_policies;           /* policies were changed since the last news */
     bool is_dirty;               /* in the queue */
     char workspace[];
 } followed;
@@ -59,13 +60,13 @@ static bus_event event_of(const db_rows *rows)
     "seq > $2 ORDER BY seq LIMIT $3"
 
 /* Publish the events behind `*seq`. @param more whether there may be further ones */
-static mcp_status publish(portarium_feed *self, const char *workspace, int64_t *seq, bool *more,
-                          mcp_error *err)
+static mcp_status publish(portarium_feed *self, followed *what, bool *more, mcp_error *err)
 {
+    const char *workspace = what->workspace;
     db_session *session = NULL;
     db_rows *rows = NULL;
     int count = 0;
-    db_value values[] = { db_text(workspace), db_int(*seq), db_int(BATCH) };
+    db_value values[] = { db_text(workspace), db_int(what->seq), db_int(BATCH) };
     mcp_status st = db_begin(&session, self->database, DB_READ, err);
     if (st == MCP_OK)
         st = db_query(&rows, session, EVENTS_SQL, values, 3, err);
@@ -77,7 +78,8 @@ static mcp_status publish(portarium_feed *self, const char *workspace, int64_t *
         wake(self, workspace, kind, "*");
         if (run && strcmp(kind, "run") != 0)
             wake(self, workspace, "run", run);
-        *seq = event.id;
+        what->seq = event.id;
+        what->has_policies = what->has_policies || strcmp(kind, "policy") == 0;
         count++;
     }
     *more = count == BATCH;
@@ -203,13 +205,16 @@ static bool serve(portarium_feed *self, followed *what)
     mcp_status st = MCP_OK;
     bool more = true;
     while (st == MCP_OK && more)
-        st = publish(self, what->workspace, &what->seq, &more, &err);
+        st = publish(self, what, &more, &err);
     if (st != MCP_OK)
         mcp_log_write(&self->settings->log, MCP_LOG_WARNING, "events of %s cannot be read: %s",
                       what->workspace, err.message);
-    else if (self->on_news)
-        self->on_news(what->workspace, self->data);
-    return st == MCP_OK;
+    if (st != MCP_OK)
+        return false;
+    if (self->on_news)
+        self->on_news(what->workspace, what->has_policies, self->data);
+    what->has_policies = false;
+    return true;
 }
 
 /* Others have committed somewhere. With the lock held, which is released meanwhile. */

@@ -14,8 +14,9 @@
 
 typedef struct portarium_feed portarium_feed;
 
-/** Called for each workspace in which something was committed, on the feed's thread. */
-typedef void portarium_on_news(const char *workspace, void *data);
+/** Called for each workspace in which something was committed, on the feed's thread.
+ *  @param of_policies a policy was among it */
+typedef void portarium_on_news(const char *workspace, bool of_policies, void *data);
 
 mcp_status portarium_feed_new(portarium_feed **out, db *database,
                               const portarium_settings *settings, portarium_on_news *on_news,

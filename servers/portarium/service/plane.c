@@ -36,8 +36,8 @@ struct portarium_plane {
     char instance[MCP_RANDOM_ID_SIZE];
     uint8_t seal_key[KEYS_SECRET_SIZE];
     bool read_only;
-    void (*on_news)(const char *workspace, void *data);
-    void *news_data;
+    void (*on_policies)(const char *workspace, void *data);
+    void *policies_data;
 };
 
 /* ---- one operation --------------------------------------------------------------------------- */
@@ -267,12 +267,12 @@ static void on_commit(const char *workspace, const portarium_after *after, void 
         portarium_engine_look(self->engine);
 }
 
-static void on_news(const char *workspace, void *data)
+static void on_news(const char *workspace, bool of_policies, void *data)
 {
     portarium_plane *self = data;
     portarium_pump_wake(self->settings.pump);
-    if (self->on_news)
-        self->on_news(workspace, self->news_data);
+    if (of_policies && self->on_policies)
+        self->on_policies(workspace, self->policies_data);
 }
 
 static const portarium_timer_kind timer_kinds[] = {
@@ -357,8 +357,8 @@ mcp_status portarium_plane_open(portarium_plane **out, const portarium_plane_opt
         return mcp_error_set(err, MCP_E_NOMEM, "no memory for the control plane");
     self->settings = options->settings;
     self->read_only = options->read_only;
-    self->on_news = options->on_news;
-    self->news_data = options->news_data;
+    self->on_policies = options->on_policies;
+    self->policies_data = options->policies_data;
     mcp_status st = name_instance(self, err);
     if (st == MCP_OK)
         st = read_seal_key(self, options->key_file, err);

@@ -30,10 +30,10 @@ typedef struct portarium_plane_options {
     const char *key_file; /* of 32 bytes that seal secret parameters (settings.seal_key), made when
                            * it is absent; NULL: none */
     mcp_log database_log;
-    /** Something was committed in the workspace, by whatever process. On the thread of the feed of
+    /** Policies of the workspace were changed, by whatever process. On the thread of the feed of
      *  events, which does nothing else meanwhile. NULL: nobody asks. */
-    void (*on_news)(const char *workspace, void *data);
-    void *news_data; /* passed to `on_news` */
+    void (*on_policies)(const char *workspace, void *data);
+    void *policies_data; /* passed to `on_policies` */
 } portarium_plane_options;
 
 /**
