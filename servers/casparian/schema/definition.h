@@ -70,7 +70,7 @@ mcp_status casparian_definition_read(casparian_definition *out, mcp_arena *arena
                                      const mcp_json *json, casparian_report *report, void *data,
                                      mcp_error *err);
 
-/** Read an object of definitions by output; each key is the definition's `output_name`. As above. */
+/** Read an object of definitions by output, each under its `output_name`. As above. */
 mcp_status casparian_schemas_read(casparian_schemas *out, mcp_arena *arena, const mcp_json *json,
                                   casparian_report *report, void *data, mcp_error *err);
 
@@ -78,7 +78,7 @@ mcp_status casparian_schemas_read(casparian_schemas *out, mcp_arena *arena, cons
 const casparian_definition *casparian_schemas_find(const casparian_schemas *schemas,
                                                    const char *output);
 
-/** Append the canonical form: members in byte order, no whitespace, columns in their order.
+/** Append the canonical form: members in byte order, no whitespace, columns as declared.
  *  @return the buffer's status */
 mcp_status casparian_definition_canonical(mcp_buf *out, const casparian_definition *definition);
 

@@ -56,7 +56,7 @@ mcp_status casparian_type_read(casparian_type *out, mcp_arena *arena, const mcp_
 /** Write the canonical form: a string, or an object with sorted members. */
 void casparian_type_write(mcp_json_writer *out, const casparian_type *type);
 
-/** Write the form of the plugin protocol, which has `tz` where the canonical form has `timezone`. */
+/** Write the form of the plugin protocol: `tz` where the canonical form has `timezone`. */
 void casparian_type_write_protocol(mcp_json_writer *out, const casparian_type *type);
 
 #endif
