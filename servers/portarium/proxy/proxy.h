@@ -1,0 +1,62 @@
+/**
+ * proxy.h - the tools of other MCP servers, with the control plane in front of each call.
+ *
+ * A call is proposed to the plane as an action of the agent. What policies allow is performed at
+ * once; what a person must approve waits, without a thread where the plane is in this process, and
+ * is performed once; what is denied is refused with the rule that denies it. The same call again,
+ * the same tool with equal arguments, finds its approval and, for a day, its result.
+ *
+ * The plane's answer counts, whatever an upstream says of its tools: annotations are handed on and
+ * not believed.
+ */
+#ifndef PORTARIUM_PROXY_PROXY_H
+#define PORTARIUM_PROXY_PROXY_H
+
+#include "gateway/app.h"
+#include "mcp/server.h"
+
+/** Servers behind one proxy. */
+#define PORTARIUM_UPSTREAMS_MAX 32
+
+typedef struct portarium_proxy portarium_proxy;
+
+/** Strings are borrowed for the life of the proxy. */
+typedef struct portarium_proxy_options {
+    portarium_app *app; /* its client is asked, as its local actor */
+    const char *workspace;
+    const char *agent;   /* whose actions the calls are */
+    const char *machine; /* NULL: not said */
+    const mcp_json *servers;      /* the host's table of MCP servers; NULL: empty */
+    const char *const *upstreams; /* names in it; several: their tools are NAME__TOOL */
+    size_t upstream_count;
+    int64_t wait_ms; /* for a decision */
+    int64_t call_ms; /* for an upstream's answer */
+} portarium_proxy_options;
+
+/**
+ * Make a proxy. Nothing is connected.
+ *
+ * @param out yours, free it with portarium_proxy_free
+ * @return MCP_OK; MCP_E_NOT_FOUND: the host has no server of a name; MCP_E_PARAMS: a name twice, or
+ *         an entry that names neither command nor url; MCP_E_LIMIT; MCP_E_NOMEM
+ */
+mcp_status portarium_proxy_new(portarium_proxy **out, const portarium_proxy_options *options,
+                               mcp_error *err);
+
+/**
+ * Add the tools of the upstreams to the server, and follow their changes on a thread. An upstream
+ * that does not answer is logged, and asked again until it does.
+ */
+mcp_status portarium_proxy_start(portarium_proxy *self, mcp_server *server, mcp_error *err);
+
+/** Stop following. Before the server is freed. NULL is fine. */
+void portarium_proxy_stop(portarium_proxy *self);
+
+/** Free it, after the server. NULL is fine. */
+void portarium_proxy_free(portarium_proxy *self);
+
+/** Whether the exposure of tools in the workspace lets the agent see a tool: an mcp_visibility,
+ *  whose data is the app. */
+bool portarium_proxy_shows(const mcp_call *call, mcp_feature feature, const char *name, void *data);
+
+#endif

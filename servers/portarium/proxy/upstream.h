@@ -1,0 +1,71 @@
+/**
+ * upstream.h - one MCP server behind the proxy: its connection, and its tools as features.
+ */
+#ifndef PORTARIUM_PROXY_UPSTREAM_H
+#define PORTARIUM_PROXY_UPSTREAM_H
+
+#include "client/client.h"
+#include "mcp/log.h"
+#include "mcp/schema.h"
+#include "mcp/server.h"
+
+typedef struct portarium_upstream portarium_upstream;
+
+/** A tool of an upstream. Immutable; lives as long as the upstream. */
+typedef struct portarium_upstream_tool {
+    const char *name;  /* as clients of the proxy see it */
+    const char *inner; /* as the upstream knows it */
+    const mcp_json *input_schema;
+    mcp_schema *output_schema; /* NULL: it has none */
+} portarium_upstream_tool;
+
+/** The tools of one listing, as features whose data is the list. */
+typedef struct portarium_upstream_tools {
+    struct portarium_upstream_tools *next; /* an older list */
+    portarium_upstream *upstream;
+    mcp_arena *arena;
+    size_t count;
+    portarium_upstream_tool *items;
+    mcp_features features;
+    void *data; /* of the proxy */
+} portarium_upstream_tools;
+
+typedef struct portarium_upstream_options {
+    const char *name;
+    const char *prefix;    /* "NAME__"; "" where there is one upstream */
+    const mcp_json *entry; /* of the host's table; borrowed */
+    mcp_handler *run;      /* of each tool; its data is the portarium_upstream_tools */
+    void *data;            /* of that list */
+    int timeout_ms;        /* of a call, waiting for a decision included */
+    mcp_log log;
+    void (*on_change)(void *change_data); /* the tools have changed; on any thread */
+    void *change_data;
+} portarium_upstream_options;
+
+/** Make one. Nothing is connected. @param out portarium_upstream_free.
+ *  @return MCP_OK; MCP_E_PARAMS: the entry has neither command nor url; statuses of client_new */
+mcp_status portarium_upstream_new(portarium_upstream **out,
+                                  const portarium_upstream_options *options, mcp_error *err);
+
+/** NULL is fine. No call may be running. */
+void portarium_upstream_free(portarium_upstream *self);
+
+const char *portarium_upstream_name(const portarium_upstream *self);
+
+client *portarium_upstream_client(const portarium_upstream *self);
+
+/**
+ * List its tools. A tool with a definition that no server can serve is left out, with a line in the
+ * log.
+ *
+ * @param out the upstream's; NULL: they are as they were at the last call
+ * @return MCP_OK; MCP_E_LIMIT: they have changed too often; statuses of client_list_tools
+ */
+mcp_status portarium_upstream_list(const portarium_upstream_tools **out, portarium_upstream *self,
+                                   mcp_error *err);
+
+/** The tool of a list by the name that clients see; NULL: there is none. */
+const portarium_upstream_tool *portarium_upstream_find(const portarium_upstream_tools *tools,
+                                                       const char *name);
+
+#endif
